@@ -1,0 +1,94 @@
+# What people and CI call. `make` alone explains itself.
+
+SHELL := /bin/sh
+.DEFAULT_GOAL := help
+
+NODE ?= node
+NPM ?= npm
+TSX := $(NODE) --import tsx
+ESPALIER := $(NODE) dist/src/cli/main.js
+# The current long-term support line of Node.js; the product itself needs 20.19 or later.
+NODE_LTS ?= 26.10.0
+# For example: make test SUITES=test/unit/cli
+SUITES ?=
+ARGS ?=
+
+.PHONY: help
+help: ## show this page
+	@echo 'Espalier installs whole landscapes on Kubernetes. Targets:'
+	@echo
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-16s %s\n", $$1, $$2 }'
+	@echo
+	@echo 'Start with: make run'
+
+# ---------------------------------------------------------------- setting up
+
+.PHONY: install
+install: node_modules/.package-lock.json ## install the packages, if the lock file has changed
+
+node_modules/.package-lock.json: package-lock.json
+	@$(NODE) -e 'const [a, b] = process.versions.node.split("."); if (a < 20 || (a == 20 && b < 19)) { console.error("error: Node.js 20.19 or later is needed, this is " + process.version); process.exit(1) }'
+	$(NPM) ci
+	@touch $@
+
+.PHONY: build
+build: install ## compile to dist; takes no time when nothing has changed
+	@$(NODE) hack/build.mjs
+
+.PHONY: clean
+clean: ## remove what was built
+	rm -rf dist coverage
+
+# ---------------------------------------------------------------- running
+
+.PHONY: run
+run: build ## watch a sample landscape being installed; needs no cluster
+	@$(ESPALIER) demo $(ARGS)
+
+.PHONY: dev
+dev: build ## an API server with all controllers, until Ctrl-C; options in ARGS="--port 6443"
+	@$(ESPALIER) dev $(ARGS)
+
+# ---------------------------------------------------------------- testing
+
+.PHONY: test
+test: install ## unit, scenario and conformance tests; a choice in SUITES="unit test/unit/cli"
+	@$(TSX) hack/run-tests.ts $(SUITES) $(ARGS)
+
+.PHONY: test-node-lts
+test-node-lts: install ## the same on the current LTS of Node.js, fetched for the purpose
+	@node=$$($(NODE) hack/node-lts.mjs $(NODE_LTS)) && "$$node" --import tsx hack/run-tests.ts $(SUITES) $(ARGS)
+
+.PHONY: test-envtest
+test-envtest: install ## conformance, scenario and end-to-end tests on a real kube-apiserver
+	@$(TSX) hack/run-tests.ts --envtest $(SUITES) $(ARGS)
+
+.PHONY: traces
+traces: build ## replay recorded scenarios on the embedded API server and compare
+	@$(TSX) hack/traces.ts $(ARGS)
+
+.PHONY: traces-envtest
+traces-envtest: build ## replay recorded scenarios on a real kube-apiserver and compare
+	@$(TSX) hack/traces.ts --envtest $(ARGS)
+
+.PHONY: bench
+bench: build ## measure speed and size
+	@$(NPM) run --silent bench -- $(ARGS)
+
+# ---------------------------------------------------------------- checking
+
+.PHONY: check
+check: install ## format, types, lint, import rules, generated files; one of them: ARGS=lint
+	@$(NPM) run --silent check -- $(ARGS)
+
+.PHONY: generate
+generate: install ## write the generated files anew
+	@$(NPM) run --silent generate
+
+.PHONY: verify
+verify: install ## fail if a generated file is out of date
+	@$(NPM) run --silent verify
+
+.PHONY: format
+format: install ## bring all files into shape
+	@$(NODE) node_modules/prettier/bin/prettier.cjs --log-level warn --write .

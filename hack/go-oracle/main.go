@@ -1,0 +1,109 @@
+// The judge of the template engine: executes Go templates with Go itself.
+// Reads one JSON object per line, {"template": …, "values": …}, or {"yaml": …} to read a text as YAML;
+// writes one line each, {"output": …} or {"error": …}.
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+	"text/template"
+
+	"github.com/Masterminds/sprig/v3"
+	"sigs.k8s.io/yaml"
+)
+
+type request struct {
+	Template *string         `json:"template"`
+	Values   json.RawMessage `json:"values"`
+	YAML     *string         `json:"yaml"`
+	ToYAML   json.RawMessage `json:"toYaml"`
+}
+
+type answer struct {
+	Output *string `json:"output,omitempty"`
+	Error  string  `json:"error,omitempty"`
+}
+
+func functions() template.FuncMap {
+	all := sprig.TxtFuncMap()
+	delete(all, "env")
+	delete(all, "expandenv")
+	delete(all, "getHostByName")
+	all["toYaml"] = func(v interface{}) string {
+		out, err := yaml.Marshal(v)
+		if err != nil {
+			return ""
+		}
+		return strings.TrimSuffix(string(out), "\n")
+	}
+	all["fromYaml"] = func(text string) (interface{}, error) {
+		var out interface{}
+		err := yaml.Unmarshal([]byte(text), &out)
+		return out, err
+	}
+	return all
+}
+
+func render(text string, raw json.RawMessage) (out string, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("panic: %v", r)
+		}
+	}()
+	var values interface{}
+	if len(raw) > 0 {
+		if err := json.Unmarshal(raw, &values); err != nil {
+			return "", err
+		}
+	}
+	parsed, err := template.New("execution").Funcs(functions()).Option("missingkey=zero").Parse(text)
+	if err != nil {
+		return "", err
+	}
+	var buffer bytes.Buffer
+	err = parsed.Execute(&buffer, values)
+	return buffer.String(), err
+}
+
+func run(r request) (string, error) {
+	switch {
+	case r.Template != nil:
+		return render(*r.Template, r.Values)
+	case r.YAML != nil:
+		out, err := yaml.YAMLToJSON([]byte(*r.YAML))
+		return string(out), err
+	default:
+		out, err := yaml.JSONToYAML(r.ToYAML)
+		return string(out), err
+	}
+}
+
+func main() {
+	in := bufio.NewReaderSize(os.Stdin, 1<<20)
+	out := json.NewEncoder(os.Stdout)
+	out.SetEscapeHTML(false)
+	for {
+		line, err := in.ReadBytes('\n')
+		if len(bytes.TrimSpace(line)) > 0 {
+			var r request
+			var a answer
+			if e := json.Unmarshal(line, &r); e != nil {
+				a.Error = "request: " + e.Error()
+			} else if text, e := run(r); e != nil {
+				a.Error = e.Error()
+			} else {
+				a.Output = &text
+			}
+			if e := out.Encode(a); e != nil {
+				panic(e)
+			}
+		}
+		if err != nil {
+			return
+		}
+	}
+}

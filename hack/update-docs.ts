@@ -1,0 +1,26 @@
+/** Writes the generated pages of docs; with --check only says whether they are up to date. */
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { cliPage } from './docs/cli.ts';
+import { deviationsPage } from './docs/deviations.ts';
+import { phasesPage } from './docs/phases.ts';
+
+const root = join(import.meta.dirname, '..');
+const pages: Readonly<Record<string, string>> = {
+  'docs/cli.md': cliPage(),
+  'docs/deviations.md': deviationsPage(),
+  'docs/phases.md': phasesPage(root),
+};
+const isCheck = process.argv.includes('--check');
+
+for (const [page, text] of Object.entries(pages)) {
+  const file = join(root, page);
+  if (existsSync(file) && readFileSync(file, 'utf8') === text) continue;
+  if (isCheck) {
+    process.stdout.write(`${page} is out of date: run "make generate"\n`);
+    process.exitCode = 1;
+  } else {
+    writeFileSync(file, text);
+    process.stdout.write(`wrote ${page}\n`);
+  }
+}

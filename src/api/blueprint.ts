@@ -1,0 +1,178 @@
+/** Documents inside a blueprint: the blueprint itself, installation templates, and what templates must produce. No CRDs. */
+import { z } from 'zod';
+import { onDelete } from './kinds/execution.ts';
+import { dataMappings, installationExports, optimization, targetImport } from './kinds/installation.ts';
+import { anyJson, anyObject, duration, open } from './shared.ts';
+
+/** File at the root of every blueprint. */
+export const BLUEPRINT_FILE = 'blueprint.yaml';
+export const BLUEPRINT_KIND = 'Blueprint';
+export const INSTALLATION_TEMPLATE_KIND = 'InstallationTemplate';
+
+/** A JSON schema; `true` and `false` are schemas too. */
+const jsonSchema = z.union([anyObject(), z.boolean()]);
+
+// ---------------------------------------------------------------- imports and exports
+
+export const importTypes = ['data', 'target', 'targetList', 'targetMap'] as const;
+export type ImportType = (typeof importTypes)[number];
+export const exportTypes = ['data', 'target'] as const;
+export type ExportType = (typeof exportTypes)[number];
+
+export const importDefinition = open({
+  name: z.string().describe('Key of the value in the templates.'),
+  type: z
+    .string()
+    .optional()
+    .describe(
+      'data, target, targetList or targetMap. Without it a schema means data, a target type means target.',
+    ),
+  schema: jsonSchema.optional().describe('Schema of the data. Needed for type data.'),
+  targetType: z.string().optional().describe('Type every target must have. Needed for targets.'),
+  required: z.boolean().optional().describe('Whether there must be a value. Default true.'),
+  default: open({ value: anyJson().describe('The value; null means none.') })
+    .optional()
+    .describe('Value when nothing else supplies one. Only if not required.'),
+  get imports(): z.ZodOptional<z.ZodArray<z.ZodType<ImportDefinition>>> {
+    return z.array(importDefinition).optional();
+  },
+});
+export interface ImportDefinition {
+  name: string;
+  type?: string | undefined;
+  schema?: Record<string, unknown> | boolean | undefined;
+  targetType?: string | undefined;
+  required?: boolean | undefined;
+  default?: { value?: unknown } | undefined;
+  /** Imports that count only if this one has a value. */
+  imports?: ImportDefinition[] | undefined;
+}
+
+export const exportDefinition = open({
+  name: z.string().describe('Key of the value among the results of the export executions.'),
+  type: z
+    .string()
+    .optional()
+    .describe('data or target. Without it a schema means data, a target type means target.'),
+  schema: jsonSchema.optional().describe('Schema of the data. Needed for type data.'),
+  targetType: z.string().optional().describe('Type the target must have. Needed for targets.'),
+});
+export type ExportDefinition = z.infer<typeof exportDefinition>;
+
+// ---------------------------------------------------------------- executions
+
+export const templateTypes = ['GoTemplate', 'Spiff', 'Handlebars'] as const;
+export type TemplateType = (typeof templateTypes)[number];
+
+export const templateExecutor = open({
+  name: z.string().optional().describe('Name for messages and for kept state.'),
+  type: z.string().describe('GoTemplate, Spiff or Handlebars.'),
+  template: anyJson().optional().describe('The template: text, for Spiff also a tree. Wins over file.'),
+  file: z.string().optional().describe('Path of the template within the blueprint.'),
+});
+export type TemplateExecutor = z.infer<typeof templateExecutor>;
+
+// ---------------------------------------------------------------- sub-installations
+
+export const installationTemplate = open({
+  apiVersion: z.string().optional(),
+  kind: z.string().optional(),
+  name: z.string().describe('Name of the sub-installation, unique in the blueprint.'),
+  blueprint: open({
+    ref: z.string().optional().describe('Where the blueprint is in the component: cd://resources/…'),
+    filesystem: anyJson()
+      .optional()
+      .describe('Files of the blueprint as a tree: maps are folders, strings are files.'),
+  }).describe('Exactly one of ref and filesystem.'),
+  imports: open({
+    data: z
+      .array(
+        open({
+          name: z.string().describe('Name of the import, as the blueprint of the sub-installation knows it.'),
+          dataRef: z.string().optional().describe('Import of the parent, or export of a sibling.'),
+        }),
+      )
+      .optional(),
+    targets: z.array(targetImport).optional(),
+  })
+    .optional()
+    .describe('What comes in from the parent and from siblings.'),
+  importDataMappings: dataMappings.optional().describe('Computes imports from what comes in.'),
+  exports: installationExports.optional().describe('What goes out to the parent and to siblings.'),
+  exportDataMappings: dataMappings.optional().describe('Computes what goes out.'),
+  optimization: optimization.optional().describe('Promises about siblings that save work.'),
+});
+export type InstallationTemplate = z.infer<typeof installationTemplate>;
+
+/** An entry of `subinstallations`: a template, or the file that holds one. */
+export const subinstallationEntry = z.union([
+  open({ file: z.string().describe('Path of an InstallationTemplate within the blueprint.') }),
+  installationTemplate,
+]);
+export type SubinstallationEntry = z.infer<typeof subinstallationEntry>;
+
+// ---------------------------------------------------------------- blueprint
+
+export const blueprint = open({
+  apiVersion: z.string(),
+  kind: z.literal(BLUEPRINT_KIND),
+  annotations: z
+    .record(z.string(), z.string())
+    .optional()
+    .describe('ocmSchemaVersion chooses the shape of component descriptors in templates.'),
+  jsonSchemaVersion: z.string().optional().describe('Kept for compatibility.'),
+  localTypes: z.record(z.string(), jsonSchema).optional().describe('Schemas that local://name refers to.'),
+  imports: z.array(importDefinition as z.ZodType<ImportDefinition>).optional(),
+  importExecutions: z
+    .array(templateExecutor)
+    .optional()
+    .describe('Check imports and derive values from them.'),
+  subinstallations: z.array(subinstallationEntry).optional(),
+  subinstallationExecutions: z.array(templateExecutor).optional().describe('Produce sub-installations.'),
+  deployExecutions: z.array(templateExecutor).optional().describe('Produce deploy items.'),
+  exportExecutions: z.array(templateExecutor).optional().describe('Produce the values of exports.'),
+  exports: z.array(exportDefinition).optional(),
+});
+export type Blueprint = z.infer<typeof blueprint>;
+
+// ---------------------------------------------------------------- what templates produce
+
+export const importExecutionResult = open({
+  bindings: anyObject().nullish().describe('Values added to the imports of later templates.'),
+  errors: z.array(z.string()).nullish().describe('Anything here fails the installation.'),
+});
+export type ImportExecutionResult = z.infer<typeof importExecutionResult>;
+
+export const deployItemSpecification = open({
+  name: z.string().describe('Name of the item, unique in the blueprint.'),
+  type: z.string().describe('Type of the deployer that is to carry it out.'),
+  target: open({
+    import: z.string().optional().describe('Target import, list import or map import of the blueprint.'),
+    index: z.int().optional().describe('Position in the list.'),
+    key: z.string().optional().describe('Key in the map.'),
+    name: z.string().optional().describe('Name of a target object. Out of use.'),
+  }).nullish(),
+  labels: z.record(z.string(), z.string()).nullish(),
+  config: anyObject().optional().describe('Provider configuration.'),
+  dependsOn: z.array(z.string()).nullish().describe('Items that must have succeeded before.'),
+  timeout: duration().optional(),
+  updateOnChangeOnly: z.boolean().optional(),
+  onDelete: onDelete.nullish(),
+});
+export type DeployItemSpecification = z.infer<typeof deployItemSpecification>;
+
+export const deployExecutionResult = open({ deployItems: z.array(deployItemSpecification).nullish() });
+export const subinstallationExecutionResult = open({
+  subinstallations: z.array(installationTemplate).nullish(),
+});
+export const exportExecutionResult = open({ exports: anyObject().nullish() });
+
+/** Value that an export execution gives for a target export. */
+export const targetExportValue = open({
+  type: z.string().describe('Type of the target; must be the one of the export definition.'),
+  config: anyJson().optional(),
+  secretRef: open({ name: z.string(), key: z.string().optional() }).optional(),
+  labels: z.record(z.string(), z.string()).nullish(),
+  annotations: z.record(z.string(), z.string()).nullish(),
+});
+export type TargetExportValue = z.infer<typeof targetExportValue>;

@@ -1,0 +1,38 @@
+/** Condition types and their reasons on the wire. How their times move: machine/status.ts. */
+
+export const conditionTypes = {
+  /** Installation: its sub-installations exist as the blueprint wants them. */
+  EnsureSubInstallations: 'EnsureSubInstallations',
+  /** Installation: its execution exists as the blueprint wants it. */
+  ReconcileExecution: 'ReconcileExecution',
+  /** Installation: the import executions have nothing against the imports. */
+  ValidateImports: 'ValidateImports',
+  /** Installation: copies of the imports exist in its own scope. */
+  CreateImports: 'CreateImports',
+  /** Installation: its exports exist in the scope of the parent. */
+  CreateExports: 'CreateExports',
+  /** Installation: whether its component version was replaced by another. */
+  ComponentReferenceOverwrite: 'ComponentReferenceOverwrite',
+  /** Deploy item: the mock deployer could read its configuration. */
+  DeployItemValidation: 'DeployItemValidation',
+} as const;
+export type ConditionType = keyof typeof conditionTypes;
+
+export const conditionReasons = {
+  /** Of a condition that has just come into being. */
+  ConditionInitialized: 'ConditionInitialized',
+  InstallationsInstalled: 'InstallationsInstalled',
+  SubInstallationsNotFound: 'SubInstallationsNotFound',
+  InstallationNotDeleted: 'InstallationNotDeleted',
+  InstallationCreatingFailed: 'InstallationCreatingFailed',
+  ExecutionDeployed: 'ExecutionDeployed',
+  TemplatingFailed: 'TemplatingFailed',
+  CreateOrUpdateExecution: 'CreateOrUpdateExecution',
+  ImportValidationFailed: 'ImportValidationFailed',
+  CreateDataObjects: 'CreateDataObjects',
+  CreateTargets: 'CreateTargets',
+  DataObjectsCreated: 'DataObjectsCreated',
+  FoundOverwrite: 'FoundOverwrite',
+  NoOverwriteDefined: 'No overwrite defined',
+} as const;
+export type ConditionReason = (typeof conditionReasons)[keyof typeof conditionReasons];

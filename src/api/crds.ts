@@ -1,0 +1,47 @@
+/** The CustomResourceDefinitions that belong to this version, read from the generated files of the package. */
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { parseYaml } from '../lib/yaml.ts';
+
+export interface CustomResourceDefinition {
+  readonly apiVersion: 'apiextensions.k8s.io/v1';
+  readonly kind: 'CustomResourceDefinition';
+  readonly metadata: { readonly name: string };
+  readonly spec: {
+    readonly group: string;
+    readonly names: {
+      readonly kind: string;
+      readonly listKind: string;
+      readonly plural: string;
+      readonly singular: string;
+      readonly shortNames: readonly string[];
+    };
+    readonly scope: 'Namespaced' | 'Cluster';
+    readonly versions: readonly {
+      readonly name: string;
+      readonly schema: { readonly openAPIV3Schema: Readonly<Record<string, unknown>> };
+      readonly [field: string]: unknown;
+    }[];
+  };
+}
+
+/**
+ * All definitions, sorted by name, each call with fresh objects.
+ * @throws Error when the package comes without its folder `crds`
+ */
+export function loadCrds(): CustomResourceDefinition[] {
+  const folder = crdFolder();
+  return readdirSync(folder)
+    .filter((file) => file.endsWith('.yaml'))
+    .sort()
+    .map((file) => parseYaml(readFileSync(join(folder, file), 'utf8')) as CustomResourceDefinition);
+}
+
+/** The folder stands beside package.json; how far up that is differs between sources and compiled files. */
+function crdFolder(): string {
+  for (let folder = import.meta.dirname; ; folder = dirname(folder)) {
+    const candidate = join(folder, 'crds');
+    if (existsSync(join(folder, 'package.json')) && existsSync(candidate)) return candidate;
+    if (folder === dirname(folder)) throw new Error(`no folder crds above ${import.meta.dirname}`);
+  }
+}

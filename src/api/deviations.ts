@@ -1,0 +1,94 @@
+/** Where we differ from upstream on purpose: one entry each, with the decision record that tells the whole story. */
+
+export interface Deviation {
+  /** Short name, unique; tests and recordings that differ refer to it. */
+  readonly id: string;
+  readonly upstream: string;
+  readonly here: string;
+  /** File below docs/adr, without its ending. */
+  readonly adr: string;
+}
+
+export const deviations: readonly Deviation[] = [
+  {
+    id: 'unknown-fields-are-kept',
+    upstream: 'Full updates drop fields that the running version does not know.',
+    here: 'Writes are patches of what changes, and readers keep what they do not know.',
+    adr: '0010-keep-unknown-fields',
+  },
+  {
+    id: 'deploy-item-type-is-immutable-in-the-schema',
+    upstream: 'Only the admission webhook refuses to change spec.type of a deploy item.',
+    here: 'The schema refuses it too, so the rule holds while no webhook answers.',
+    adr: '0011-rules-in-the-schema',
+  },
+  {
+    id: 'successors-start-on-success',
+    upstream:
+      'The end of a root starts the roots that import from it, also after a failure and when they wait for it already.',
+    here: 'Only success starts successors, and those that wait are not started twice.',
+    adr: '0007-only-success-starts-successors',
+  },
+  {
+    id: 'missing-counts-as-failed',
+    upstream: 'An execution that vanished is waited for for ever, a child that vanished is ignored.',
+    here: 'Both fail the job with a sentence that names them.',
+    adr: '0008-what-vanishes-counts-as-failed',
+  },
+  {
+    id: 'deleted-by-hand-is-made-anew',
+    upstream: 'A child or execution that somebody deleted fails every later job.',
+    here: 'It is uninstalled to the end within the next job and made anew in the same job.',
+    adr: '0008-what-vanishes-counts-as-failed',
+  },
+  {
+    id: 'deletion-is-no-change',
+    upstream:
+      'A root deleted while its job runs ends that job as failed, because the deletion raises the generation.',
+    here: 'The job ends as its work ended; then the deletion starts.',
+    adr: '0008-what-vanishes-counts-as-failed',
+  },
+  {
+    id: 'waits-are-event-driven',
+    upstream: 'Waiting phases are repeated every 10 ms, with an event each time.',
+    here: 'An event ends a wait; failures are repeated at growing intervals.',
+    adr: '0006-waiting-is-driven-by-events',
+  },
+  {
+    id: 'causes-travel-up',
+    upstream: 'Messages of parents only say that something below failed.',
+    here: "Upstream's sentence is followed by the causes from below.",
+    adr: '0009-causes-travel-up',
+  },
+  {
+    id: 'target-sync-keeps-to-its-own',
+    upstream: 'The target sync overwrites and deletes objects of others that have the right name.',
+    here: 'Only labelled objects are touched; the status names what is in the way.',
+    adr: '0013-target-sync-keeps-to-its-own',
+  },
+  {
+    id: 'one-target-sync-does-not-undo-another',
+    upstream: 'Deleting one of two TargetSyncs of a namespace deletes the objects of the other.',
+    here: 'They stay, and the other takes care of them.',
+    adr: '0013-target-sync-keeps-to-its-own',
+  },
+  {
+    id: 'tokens-are-rotated-when-due',
+    upstream: 'The token for a source cluster is rotated in every pass.',
+    here: 'It is rotated every 60 days and when asked for; the status says when.',
+    adr: '0013-target-sync-keeps-to-its-own',
+  },
+  {
+    id: 'no-shoots-is-no-answer',
+    upstream: 'A source cluster that serves no shoots counts as one whose shoots are gone.',
+    here: 'It cannot tell, so items are uninstalled as usual.',
+    adr: '0013-target-sync-keeps-to-its-own',
+  },
+  {
+    id: 'waits-can-be-ended',
+    upstream:
+      'Waits in Init and InitDelete take no notice of interrupts and deletions; roots in a circle wait for ever.',
+    here: 'An interrupt or a deletion ends the wait, and roots in a circle fail at once.',
+    adr: '0014-every-wait-can-be-ended',
+  },
+];

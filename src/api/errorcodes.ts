@@ -1,0 +1,71 @@
+/** Catalogue of the error codes on the wire (`lastError.codes`, `conditions[].codes`); docs/errors.md shows the same table. */
+
+export interface ErrorCodeEntry {
+  /** What it tells a reader of the object. */
+  readonly meaning: string;
+  /** What the controllers do when they see it. */
+  readonly effect: string;
+  /** A deployer gives up at once instead of trying again. */
+  readonly unrecoverable: boolean;
+}
+
+export const errorCodes = {
+  ERR_WEBHOOK: {
+    meaning: 'The API server could not reach an admission webhook, or the webhook did not answer.',
+    effect: 'The step is tried again, even where its failure would otherwise end the job.',
+    unrecoverable: false,
+  },
+  ERR_UNFINISHED: {
+    meaning: 'Objects further down have not finished the job yet.',
+    effect: 'None; the job goes on when they finish.',
+    unrecoverable: false,
+  },
+  ERR_FOR_INFO_ONLY: {
+    meaning: 'Says what is being waited for, or repeats an error that is at home in another object.',
+    effect: 'Logged as information instead of as an error.',
+    unrecoverable: false,
+  },
+  ERR_NO_RETRY: {
+    meaning: 'Trying again would not help before something else changes.',
+    effect: 'The object is not queued again; the next event wakes it.',
+    unrecoverable: false,
+  },
+  ERR_TIMEOUT: {
+    meaning: 'No deployer took the item up in time, or it could not be finished in time.',
+    effect: 'The job of the item ends with a failure.',
+    unrecoverable: true,
+  },
+  ERR_INTERNAL_PROBLEM: {
+    meaning: 'Something that should always work did not, such as listing objects.',
+    effect: 'A deployer ends the job of the item with a failure; other controllers try again.',
+    unrecoverable: true,
+  },
+  ERR_CONFIGURATION_PROBLEM: {
+    meaning: 'What the user wrote cannot be carried out: a provider configuration, a template, a target.',
+    effect: 'The job of the item ends with a failure.',
+    unrecoverable: true,
+  },
+  ERR_UNAUTHORIZED: {
+    meaning: 'A cluster or registry did not accept the credentials.',
+    effect: 'The job of the item ends with a failure.',
+    unrecoverable: true,
+  },
+  ERR_CYCLIC_DEPENDENCIES: {
+    meaning: 'Installations or deploy items depend on each other in a circle.',
+    effect: 'The job ends with a failure that names the circle.',
+    unrecoverable: true,
+  },
+  ERR_CLEANUP: {
+    meaning: 'Objects that are no longer wanted could not be removed.',
+    effect: 'None; reserved by upstream and read, never written.',
+    unrecoverable: false,
+  },
+} as const satisfies Readonly<Record<string, ErrorCodeEntry>>;
+
+export type ErrorCode = keyof typeof errorCodes;
+
+export const isErrorCode = (code: string): code is ErrorCode => Object.hasOwn(errorCodes, code);
+
+/** Whether a deployer should give up because of these codes. Codes nobody knows do not count. */
+export const isUnrecoverable = (codes: Iterable<string> | undefined): boolean =>
+  [...(codes ?? [])].some((code) => isErrorCode(code) && errorCodes[code].unrecoverable);

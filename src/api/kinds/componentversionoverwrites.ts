@@ -1,0 +1,38 @@
+/** ComponentVersionOverwrites: replaces component versions by others before they are fetched. */
+import { z } from 'zod';
+import { anyObject, landscaperKind, objectOf, open, type Definition } from '../shared.ts';
+
+export const componentVersionOverwriteReference = open({
+  repositoryContext: anyObject().optional().describe('Repository that holds the component.'),
+  componentName: z.string().optional().describe('Name of the component.'),
+  version: z.string().optional().describe('Version of the component.'),
+});
+export type ComponentVersionOverwriteReference = z.infer<typeof componentVersionOverwriteReference>;
+
+export const componentVersionOverwrite = open({
+  source: componentVersionOverwriteReference.describe(
+    'What is replaced. A field that is not given fits anything.',
+  ),
+  substitution: componentVersionOverwriteReference.describe('What takes its place. A field not given stays.'),
+});
+export type ComponentVersionOverwrite = z.infer<typeof componentVersionOverwrite>;
+
+export const componentVersionOverwrites = objectOf('ComponentVersionOverwrites', {
+  overwrites: z.array(componentVersionOverwrite).optional().describe('The replacements, tried in order.'),
+});
+export type ComponentVersionOverwrites = z.infer<typeof componentVersionOverwrites>;
+
+export const componentVersionOverwritesKind = landscaperKind<ComponentVersionOverwrites>(
+  'ComponentVersionOverwrites',
+  'componentversionoverwrites',
+);
+
+export const componentVersionOverwritesDefinition: Definition = {
+  kind: componentVersionOverwritesKind,
+  singular: 'componentversionoverwrite',
+  shortNames: ['compveroverwrite', 'cvo'],
+  columns: [],
+  statusSubresource: false,
+  description: 'Replaces component versions by others, for all installations that use a context.',
+  schema: componentVersionOverwrites,
+};

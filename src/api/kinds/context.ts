@@ -1,0 +1,59 @@
+/** Context: where an installation finds components and with which credentials. */
+import { z } from 'zod';
+import {
+  ageColumn,
+  anyJson,
+  anyObject,
+  landscaperKind,
+  localObjectReference,
+  objectOf,
+  open,
+  secretReference,
+  type Definition,
+} from '../shared.ts';
+
+export const verificationSignature = open({
+  publicKeySecretReference: secretReference.optional().describe('Secret with the public key.'),
+  caCertificateSecretReference: secretReference
+    .optional()
+    .describe('Secret with the certificate of the authority.'),
+});
+export type VerificationSignature = z.infer<typeof verificationSignature>;
+
+export const context = objectOf('Context', {
+  repositoryContext: anyObject()
+    .optional()
+    .describe('Repository of components for installations that name none.'),
+  ocmConfig: localObjectReference
+    .optional()
+    .describe('Config map with an OCM configuration under the key ".ocmconfig".'),
+  registryPullSecrets: z
+    .array(localObjectReference)
+    .optional()
+    .describe('Secrets with credentials for registries, in the same namespace.'),
+  configurations: z
+    .record(z.string(), anyJson())
+    .optional()
+    .describe('Settings of deployers, by name; a deployer knows the names it looks for.'),
+  componentVersionOverwrites: z
+    .string()
+    .optional()
+    .describe('Name of the ComponentVersionOverwrites object to apply.'),
+  verificationSignatures: z
+    .record(z.string(), verificationSignature)
+    .optional()
+    .describe('What signatures are checked with, by the name of the signature.'),
+});
+export type Context = z.infer<typeof context>;
+
+export const contextKind = landscaperKind<Context>('Context', 'contexts');
+
+export const contextDefinition: Definition = {
+  kind: contextKind,
+  singular: 'context',
+  shortNames: ['ctx'],
+  columns: [ageColumn],
+  statusSubresource: false,
+  description: 'Repositories and credentials that installations share.',
+  schema: context,
+};

@@ -1,0 +1,32 @@
+/** CriticalProblems: things that went wrong in the program itself and need a person. */
+import { z } from 'zod';
+import { landscaperKind, objectOf, open, time, type Definition } from '../shared.ts';
+
+export const criticalProblem = open({
+  podName: z.string().optional().describe('Where it happened.'),
+  creationTime: time().optional().describe('When it happened.'),
+  description: z.string().optional().describe('What happened.'),
+});
+export type CriticalProblem = z.infer<typeof criticalProblem>;
+
+export const criticalProblems = objectOf('CriticalProblems', {
+  spec: open({
+    criticalProblem: z.array(criticalProblem).optional().describe('The problems, oldest first.'),
+  })
+    .optional()
+    .describe('What was recorded.'),
+  status: open({}).optional().describe('Not used.'),
+});
+export type CriticalProblems = z.infer<typeof criticalProblems>;
+
+export const criticalProblemsKind = landscaperKind<CriticalProblems>('CriticalProblems', 'criticalproblems');
+
+export const criticalProblemsDefinition: Definition = {
+  kind: criticalProblemsKind,
+  singular: 'criticalproblems',
+  shortNames: ['cps'],
+  columns: [],
+  statusSubresource: true,
+  description: 'Problems of the controllers themselves that need a person.',
+  schema: criticalProblems,
+};

@@ -1,0 +1,21 @@
+/** DataObject: one value, shared between installations of a scope. */
+import type { z } from 'zod';
+import { labels } from '../labels.ts';
+import { ageColumn, anyJson, labelColumn, landscaperKind, objectOf, type Definition } from '../shared.ts';
+
+export const dataObject = objectOf('DataObject', {
+  data: anyJson().describe('The value: any JSON.'),
+});
+export type DataObject = z.infer<typeof dataObject>;
+
+export const dataObjectKind = landscaperKind<DataObject>('DataObject', 'dataobjects');
+
+export const dataObjectDefinition: Definition = {
+  kind: dataObjectKind,
+  singular: 'dataobject',
+  shortNames: ['dobj', 'do'],
+  columns: [labelColumn('Context', labels.dataContext), labelColumn('Key', labels.dataKey), ageColumn],
+  statusSubresource: false,
+  description: 'One value that an installation exports or imports.',
+  schema: dataObject,
+};

@@ -1,0 +1,83 @@
+/** DeployItem: one piece of work for one deployer, and the deployer's answer. */
+import { z } from 'zod';
+import {
+  ageColumn,
+  anyObject,
+  duration,
+  exportRefColumn,
+  int64,
+  jobStatus,
+  landscaperKind,
+  lastError,
+  objectOf,
+  objectReference,
+  open,
+  phaseColumn,
+  time,
+  typeColumn,
+  type Definition,
+} from '../shared.ts';
+import { onDelete } from './execution.ts';
+
+export const deployItemSpec = open({
+  type: z.string().describe('Type of the deployer that is to carry it out. Cannot be changed.'),
+  target: objectReference.optional().describe('Target to deploy to.'),
+  context: z.string().optional().describe('Name of the Context object. Default "default".'),
+  config: anyObject()
+    .meta({ 'x-kubernetes-embedded-resource': true })
+    .optional()
+    .describe('Provider configuration: what the deployer is to do.'),
+  timeout: duration().optional().describe('How long the deployer may take. Default 10m.'),
+  updateOnChangeOnly: z
+    .boolean()
+    .optional()
+    .describe('The deployer has nothing to do in jobs in which nothing about the item changed.'),
+  onDelete: onDelete.optional().describe('What to do instead of uninstalling.'),
+});
+export type DeployItemSpec = z.infer<typeof deployItemSpec>;
+
+export const deployerInformation = open({
+  identity: z.string().describe('Which deployer it was, unique in the landscape.'),
+  name: z.string().describe('What kind of deployer it was.'),
+  version: z.string().describe('Version of the deployer.'),
+});
+export type DeployerInformation = z.infer<typeof deployerInformation>;
+
+export const deployItemStatus = open({
+  observedGeneration: int64().describe('Generation of the spec that the deployer saw last.'),
+  ...jobStatus,
+  firstError: lastError.optional().describe('First error of the current job.'),
+  lastErrors: z.array(lastError).optional().describe('Latest errors of the current job, at most five.'),
+  lastReconcileTime: time().optional().describe('When a deployer last took the item up.'),
+  jobIDGenerationTime: time()
+    .optional()
+    .describe('When the current job id was set; the pick-up time-out runs from it.'),
+  deployer: deployerInformation.optional().describe('The deployer that took the item up.'),
+  providerStatus: anyObject().optional().describe('What the deployer wants to remember.'),
+  exportRef: objectReference
+    .optional()
+    .describe('Secret with what the item exports, under the key "config".'),
+  deployItemPhase: z.string().optional().describe('Phase in a form no longer used.'),
+});
+export type DeployItemStatus = z.infer<typeof deployItemStatus>;
+
+export const deployItem = objectOf('DeployItem', {
+  spec: deployItemSpec.describe('What to deploy.'),
+  status: deployItemStatus.optional().describe('How far that is, written by the deployer.'),
+});
+export type DeployItem = z.infer<typeof deployItem>;
+
+export const deployItemKind = landscaperKind<DeployItem>('DeployItem', 'deployitems');
+
+export const deployItemDefinition: Definition = {
+  kind: deployItemKind,
+  singular: 'deployitem',
+  shortNames: ['di'],
+  columns: [typeColumn, phaseColumn, exportRefColumn, ageColumn],
+  statusSubresource: true,
+  description: 'One piece of work for one deployer.',
+  schema: deployItem,
+  rules: [
+    { path: 'spec.type', rule: 'self == oldSelf', message: 'the type of a deploy item cannot be changed' },
+  ],
+};

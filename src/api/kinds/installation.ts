@@ -1,0 +1,238 @@
+/** Installation: renders one blueprint into sub-installations and an execution, and carries data in and out. */
+import { z } from 'zod';
+import {
+  ageColumn,
+  anyJson,
+  anyObject,
+  duration,
+  int32,
+  int64,
+  jobStatus,
+  landscaperKind,
+  localKeyReference,
+  nameMapping,
+  objectOf,
+  objectReference,
+  open,
+  phaseColumn,
+  phaseTransitionTime,
+  time,
+  type Definition,
+} from '../shared.ts';
+
+// ---------------------------------------------------------------- component and blueprint
+
+export const componentDescriptorReference = open({
+  repositoryContext: anyObject()
+    .optional()
+    .describe('Repository that holds the component. Without it the one of the Context object is taken.'),
+  componentName: z.string().describe('Name of the component.'),
+  version: z.string().describe('Version of the component.'),
+});
+export type ComponentDescriptorReference = z.infer<typeof componentDescriptorReference>;
+
+export const componentDescriptorDefinition = open({
+  ref: componentDescriptorReference.optional().describe('The component version in a repository.'),
+  inline: anyObject().optional().describe('The component descriptor itself. Wins over ref.'),
+});
+export type ComponentDescriptorDefinition = z.infer<typeof componentDescriptorDefinition>;
+
+export const blueprintDefinition = open({
+  ref: open({
+    resourceName: z.string().describe('Name of a resource of the component that contains the blueprint.'),
+  })
+    .optional()
+    .describe('A blueprint in the component. Exactly one of ref and inline must be given.'),
+  inline: open({
+    filesystem: anyJson().describe('Files of the blueprint as a tree: maps are folders, strings are files.'),
+  })
+    .optional()
+    .describe('A blueprint written out right here.'),
+});
+export type BlueprintDefinition = z.infer<typeof blueprintDefinition>;
+
+// ---------------------------------------------------------------- imports and exports
+
+export const dataImport = open({
+  name: z.string().describe('Name of the import, as the blueprint knows it.'),
+  version: z.string().optional().describe('Not used; kept for compatibility.'),
+  dataRef: z
+    .string()
+    .optional()
+    .describe(
+      'Name of a data object in the scope of the parent. Exactly one of the references must be given.',
+    ),
+  secretRef: localKeyReference.optional().describe('Secret of the same namespace to read from.'),
+  configMapRef: localKeyReference.optional().describe('Config map of the same namespace to read from.'),
+});
+export type DataImport = z.infer<typeof dataImport>;
+
+export const targetImport = open({
+  name: z.string().describe('Name of the import, as the blueprint knows it.'),
+  target: z
+    .string()
+    .optional()
+    .describe('Name of one target in the scope of the parent. Exactly one of the forms must be given.'),
+  targets: z
+    .array(z.string())
+    .optional()
+    .describe('Names of targets that together form a list. An empty list is an import too.'),
+  targetListRef: z.string().optional().describe('Name of a target list that the parent imports.'),
+  targetMap: z
+    .record(z.string(), z.string())
+    .optional()
+    .describe('Names of targets that together form a map, by key.'),
+  targetMapRef: z.string().optional().describe('Name of a target map that the parent imports.'),
+});
+export type TargetImport = z.infer<typeof targetImport>;
+
+export const installationImports = open({
+  data: z.array(dataImport).optional().describe('Data that comes in.'),
+  targets: z.array(targetImport).optional().describe('Targets that come in.'),
+});
+export type InstallationImports = z.infer<typeof installationImports>;
+
+export const dataExport = open({
+  name: z.string().describe('Name of the export, as the blueprint knows it.'),
+  dataRef: z.string().describe('Name under which the data is visible in the scope of the parent.'),
+});
+export type DataExport = z.infer<typeof dataExport>;
+
+export const targetExport = open({
+  name: z.string().describe('Name of the export, as the blueprint knows it.'),
+  target: z
+    .string()
+    .optional()
+    .describe('Name under which the target is visible in the scope of the parent.'),
+});
+export type TargetExport = z.infer<typeof targetExport>;
+
+export const installationExports = open({
+  data: z.array(dataExport).optional().describe('Data that goes out.'),
+  targets: z.array(targetExport).optional().describe('Targets that go out.'),
+});
+export type InstallationExports = z.infer<typeof installationExports>;
+
+export const dataMappings = z.record(z.string(), anyJson());
+
+// ---------------------------------------------------------------- spec
+
+export const automaticReconcile = open({
+  succeededReconcile: open({
+    interval: duration().optional().describe('Time between jobs after a success. Default 24h.'),
+    cronSpec: z
+      .string()
+      .optional()
+      .describe('Times of the jobs as a cron expression, instead of an interval.'),
+  })
+    .optional()
+    .describe('Repeats the job of an installation that succeeded.'),
+  failedReconcile: open({
+    numberOfReconciles: int32().optional().describe('How often to try again. Without it there is no limit.'),
+    interval: duration().optional().describe('Time between jobs after a failure. Default 5m.'),
+    cronSpec: z
+      .string()
+      .optional()
+      .describe('Times of the jobs as a cron expression, instead of an interval.'),
+  })
+    .optional()
+    .describe('Repeats the job of an installation that failed.'),
+});
+export type AutomaticReconcile = z.infer<typeof automaticReconcile>;
+
+export const optimization = open({
+  hasNoSiblingImports: z
+    .boolean()
+    .optional()
+    .describe('Promise that nothing is imported from siblings; they are not waited for.'),
+  hasNoSiblingExports: z
+    .boolean()
+    .optional()
+    .describe('Promise that siblings import nothing from here; they are not triggered.'),
+});
+export type Optimization = z.infer<typeof optimization>;
+
+export const installationSpec = open({
+  context: z
+    .string()
+    .optional()
+    .describe('Name of the Context object with repositories and credentials. Default "default".'),
+  verification: open({
+    signatureName: z.string().describe('Signature of the component that must be valid.'),
+  })
+    .optional()
+    .describe('Demands a valid signature of the component.'),
+  componentDescriptor: componentDescriptorDefinition
+    .optional()
+    .describe('Component that the blueprint and its resources belong to.'),
+  blueprint: blueprintDefinition.describe('Blueprint to render.'),
+  imports: installationImports.optional().describe('What comes in from the scope of the parent.'),
+  importDataMappings: dataMappings
+    .optional()
+    .describe('Values of blueprint imports, computed from what comes in; one Spiff document per import.'),
+  exports: installationExports.optional().describe('What goes out into the scope of the parent.'),
+  exportDataMappings: dataMappings
+    .optional()
+    .describe('Values of exports, computed from what the blueprint exports; one Spiff document per export.'),
+  automaticReconcile: automaticReconcile.optional().describe('Starts jobs by the clock. Only for roots.'),
+  optimization: optimization.optional().describe('Promises about siblings that save work.'),
+});
+export type InstallationSpec = z.infer<typeof installationSpec>;
+
+// ---------------------------------------------------------------- status
+
+export const subInstallationCache = open({
+  activeSubs: z.array(nameMapping).optional().describe('Sub-installations that belong to the blueprint.'),
+  orphanedSubs: z.array(z.string()).optional().describe('Object names of those that no longer do.'),
+});
+export type SubInstallationCache = z.infer<typeof subInstallationCache>;
+
+export const automaticReconcileStatus = open({
+  generation: int64().optional().describe('Generation that the counter is about.'),
+  numberOfReconciles: int32().optional().describe('Jobs started by the clock for this generation.'),
+  lastReconcileTime: time().optional().describe('When the last of them was started.'),
+  onFailed: z.boolean().optional().describe('Whether they follow a failure.'),
+});
+export type AutomaticReconcileStatus = z.infer<typeof automaticReconcileStatus>;
+
+export const installationStatus = open({
+  observedGeneration: int64().describe('Generation of the spec that the last job worked on.'),
+  ...jobStatus,
+  phaseTransitionTime,
+  importsHash: z.string().optional().describe('Hash of all that came in when the job began.'),
+  executionRef: objectReference.optional().describe('Execution made from the blueprint.'),
+  subInstCache: subInstallationCache
+    .optional()
+    .describe('Sub-installations by name. Absent means unknown, not none.'),
+  dependentsToTrigger: z
+    .array(open({ name: z.string().optional().describe('Name of the installation.') }))
+    .optional()
+    .describe('Siblings that still have to be triggered after the last job.'),
+  automaticReconcileStatus: automaticReconcileStatus
+    .optional()
+    .describe('Bookkeeping about jobs started by the clock.'),
+});
+export type InstallationStatus = z.infer<typeof installationStatus>;
+
+// ---------------------------------------------------------------- kind
+
+const description =
+  'Installs a blueprint: renders it into sub-installations and an execution, feeds it with imports and publishes its exports.';
+
+export const installation = objectOf('Installation', {
+  spec: installationSpec.describe('What to install.'),
+  status: installationStatus.optional().describe('How far that is.'),
+});
+export type Installation = z.infer<typeof installation>;
+
+export const installationKind = landscaperKind<Installation>('Installation', 'installations');
+
+export const installationDefinition: Definition = {
+  kind: installationKind,
+  singular: 'installation',
+  shortNames: ['inst'],
+  columns: [phaseColumn, { name: 'Execution', type: 'string', path: '.status.executionRef.name' }, ageColumn],
+  statusSubresource: true,
+  description,
+  schema: installation,
+};

@@ -1,0 +1,28 @@
+/** LsHealthCheck: whether the system itself is well. Its status is a plain top-level text, not a subresource. */
+import { z } from 'zod';
+import { landscaperKind, objectOf, time, type Definition } from '../shared.ts';
+
+export const healthStatuses = { Init: 'Init', Ok: 'Ok', Failed: 'Failed' } as const;
+export type HealthStatus = keyof typeof healthStatuses;
+
+export const lsHealthCheck = objectOf('LsHealthCheck', {
+  status: z.string().describe('Init, Ok or Failed.'),
+  lastUpdateTime: time().describe('When the check ran last.'),
+  description: z.string().describe('What was found.'),
+});
+export type LsHealthCheck = z.infer<typeof lsHealthCheck>;
+
+export const lsHealthCheckKind = landscaperKind<LsHealthCheck>('LsHealthCheck', 'lshealthchecks');
+
+export const lsHealthCheckDefinition: Definition = {
+  kind: lsHealthCheckKind,
+  singular: 'lshealthcheck',
+  shortNames: ['lshc'],
+  columns: [
+    { name: 'Status', type: 'string', path: '.status' },
+    { name: 'LastUpdateTime', type: 'date', path: '.lastUpdateTime' },
+  ],
+  statusSubresource: false,
+  description: 'Result of the check whether the controllers and deployers are running.',
+  schema: lsHealthCheck,
+};

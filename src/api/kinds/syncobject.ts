@@ -1,0 +1,34 @@
+/** SyncObject: upstream's lock of one object among several replicas. Read while migrating, never written otherwise. */
+import { z } from 'zod';
+import { landscaperKind, objectOf, open, time, type Definition } from '../shared.ts';
+
+export const syncObjectSpec = open({
+  podName: z.string().describe('Who holds the lock; empty when nobody does.'),
+  kind: z.string().describe('Kind of the locked object.'),
+  name: z.string().describe('Name of the locked object.'),
+  lastUpdateTime: time().describe('When the lock was taken or confirmed.'),
+  prefix: z.string().describe('Beginning of the name of this object; the rest is the uid of the locked one.'),
+});
+export type SyncObjectSpec = z.infer<typeof syncObjectSpec>;
+
+export const syncObject = objectOf('SyncObject', {
+  spec: syncObjectSpec.describe('The lock.'),
+  status: open({}).optional().describe('Not used.'),
+});
+export type SyncObject = z.infer<typeof syncObject>;
+
+export const syncObjectKind = landscaperKind<SyncObject>('SyncObject', 'syncobjects');
+
+export const syncObjectDefinition: Definition = {
+  kind: syncObjectKind,
+  singular: 'syncobject',
+  shortNames: ['so'],
+  columns: [
+    { name: 'PodName', type: 'string', path: '.spec.podName' },
+    { name: 'Kind', type: 'string', path: '.spec.kind' },
+    { name: 'Name', type: 'string', path: '.spec.name' },
+  ],
+  statusSubresource: true,
+  description: 'Lock of one object while several replicas are running.',
+  schema: syncObject,
+};

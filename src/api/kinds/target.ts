@@ -1,0 +1,45 @@
+/** Target: where to deploy to and with which credentials. */
+import { z } from 'zod';
+import { labels } from '../labels.ts';
+import {
+  ageColumn,
+  anyJson,
+  labelColumn,
+  landscaperKind,
+  localKeyReference,
+  objectOf,
+  open,
+  typeColumn,
+  type Definition,
+} from '../shared.ts';
+
+export const targetSpec = open({
+  type: z.string().describe('Type of the target; it says what the configuration looks like.'),
+  config: anyJson().optional().describe('Access data. At most one of config and secretRef may be given.'),
+  secretRef: localKeyReference
+    .optional()
+    .describe('Secret of the same namespace that holds the access data.'),
+});
+export type TargetSpec = z.infer<typeof targetSpec>;
+
+export const target = objectOf('Target', { spec: targetSpec.describe('Where to deploy to.') });
+export type Target = z.infer<typeof target>;
+
+export const targetKind = landscaperKind<Target>('Target', 'targets');
+
+export const targetDefinition: Definition = {
+  kind: targetKind,
+  singular: 'target',
+  shortNames: ['tgt', 'tg'],
+  columns: [
+    typeColumn,
+    labelColumn('Context', labels.dataContext),
+    labelColumn('Key', labels.dataKey),
+    labelColumn('Idx', labels.dataIndex),
+    labelColumn('TMKey', labels.dataTargetMapKey),
+    ageColumn,
+  ],
+  statusSubresource: false,
+  description: 'A place to deploy to, with the credentials for it.',
+  schema: target,
+};

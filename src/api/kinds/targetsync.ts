@@ -1,0 +1,63 @@
+/** TargetSync: turns secrets or shoots of another cluster into targets of this namespace. */
+import { z } from 'zod';
+import {
+  int64,
+  landscaperKind,
+  localKeyReference,
+  objectOf,
+  open,
+  time,
+  type Definition,
+} from '../shared.ts';
+
+export const targetSyncSpec = open({
+  sourceNamespace: z.string().describe('Namespace on the source cluster.'),
+  secretRef: localKeyReference.describe('Secret with the kubeconfig of the source cluster.'),
+  secretNameExpression: z
+    .string()
+    .optional()
+    .describe('Regular expression for names of secrets to synchronise; "*" alone means all.'),
+  shootNameExpression: z
+    .string()
+    .optional()
+    .describe(
+      'Regular expression for names of shoots to synchronise, instead of secrets; "*" alone means all.',
+    ),
+  createTargetToSource: z.boolean().optional().describe('Also make a target for the source cluster.'),
+  targetToSourceName: z
+    .string()
+    .optional()
+    .describe('Name of that target. Default: the name of the source namespace.'),
+  tokenRotation: open({
+    enabled: z.boolean().optional().describe('Whether the token is renewed.'),
+  })
+    .optional()
+    .describe('Renews the token in the kubeconfig of the source cluster from time to time.'),
+});
+export type TargetSyncSpec = z.infer<typeof targetSyncSpec>;
+
+export const targetSyncStatus = open({
+  observedGeneration: int64().optional().describe('Generation of the spec that was synchronised last.'),
+  lastUpdateTime: time().optional().describe('When the last pass ended.'),
+  lastErrors: z.array(z.string()).optional().describe('What went wrong in the last pass.'),
+  lastTokenRotationTime: time().optional().describe('When the token was renewed last.'),
+});
+export type TargetSyncStatus = z.infer<typeof targetSyncStatus>;
+
+export const targetSync = objectOf('TargetSync', {
+  spec: targetSyncSpec.describe('What to synchronise.'),
+  status: targetSyncStatus.optional().describe('How the last pass went.'),
+});
+export type TargetSync = z.infer<typeof targetSync>;
+
+export const targetSyncKind = landscaperKind<TargetSync>('TargetSync', 'targetsyncs');
+
+export const targetSyncDefinition: Definition = {
+  kind: targetSyncKind,
+  singular: 'targetsync',
+  shortNames: ['tgs'],
+  columns: [],
+  statusSubresource: true,
+  description: 'Makes targets from secrets or shoots of another cluster and keeps them up to date.',
+  schema: targetSync,
+};

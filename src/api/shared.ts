@@ -1,0 +1,233 @@
+/** Schema pieces that several kinds share, and the plain types of object metadata. */
+import { z } from 'zod';
+import { isDuration } from '../lib/duration.ts';
+import { GROUP, VERSION } from './labels.ts';
+
+// ---------------------------------------------------------------- objects
+
+export interface ObjectOwner {
+  apiVersion: string;
+  kind: string;
+  name: string;
+  uid: string;
+  controller?: boolean;
+  blockOwnerDeletion?: boolean;
+}
+
+/** `metadata` of any object; the same shape as the runtime's `Meta`. */
+export interface ObjectMeta {
+  name: string;
+  namespace?: string;
+  generateName?: string;
+  uid?: string;
+  resourceVersion?: string;
+  generation?: number;
+  creationTimestamp?: string;
+  deletionTimestamp?: string;
+  labels?: Record<string, string>;
+  annotations?: Record<string, string>;
+  finalizers?: string[];
+  ownerReferences?: ObjectOwner[];
+  managedFields?: unknown[];
+}
+
+/** What every object has, whatever its kind. */
+export interface ApiObject {
+  apiVersion: string;
+  kind: string;
+  metadata: ObjectMeta;
+}
+
+/** A kind and its place in the API, fit for use as the runtime's `Kind`. */
+export interface ApiKind<T extends ApiObject = ApiObject> {
+  readonly group: string;
+  readonly version: string;
+  readonly kind: string;
+  readonly plural: string;
+  readonly namespaced: boolean;
+  /** Exists only for the compiler. */
+  readonly type?: T;
+}
+
+/** A kind of our own group: one version, always in a namespace. */
+export const landscaperKind = <T extends ApiObject>(kind: string, plural: string): ApiKind<T> => ({
+  group: GROUP,
+  version: VERSION,
+  kind,
+  plural,
+  namespaced: true,
+});
+
+// ---------------------------------------------------------------- building blocks
+
+/**
+ * An object that keeps fields it does not know when parsed (a newer version may have written them), while its
+ * TypeScript type shows only those it does.
+ */
+export const open = <S extends z.core.$ZodLooseShape>(shape: S): z.ZodObject<S, z.core.$strip> =>
+  z.looseObject(shape);
+
+/** Any JSON value, kept as it is. */
+export const anyJson = (): z.ZodUnknown => z.unknown();
+
+/** An object with arbitrary fields, kept as they are. */
+export const anyObject = (): z.ZodRecord<z.ZodString, z.ZodUnknown> => z.record(z.string(), z.unknown());
+
+/** RFC 3339 time. */
+export const time = (): z.ZodString => z.string().meta({ format: 'date-time' });
+
+export const int64 = (): z.ZodInt => z.int().meta({ format: 'int64' });
+export const int32 = (): z.ZodInt => z.int().meta({ format: 'int32' });
+
+/** A Go duration or `none`; see lib/duration.ts. */
+export const duration = (): z.ZodString =>
+  z.string().refine(isDuration, { message: 'must be a duration such as "90s", "1h30m" or "none"' });
+
+/** Standard metadata; the API server checks it, so only its shape matters here. */
+const objectMeta = z.looseObject({
+  name: z.string().optional(),
+  namespace: z.string().optional(),
+  labels: z.record(z.string(), z.string()).optional(),
+  annotations: z.record(z.string(), z.string()).optional(),
+}) as unknown as z.ZodType<ObjectMeta>;
+
+/**
+ * The whole object of a kind, from the schemas of its own fields.
+ * @param fields the top-level fields besides `apiVersion`, `kind` and `metadata`
+ */
+export const objectOf = <S extends z.core.$ZodLooseShape>(kind: string, fields: S) =>
+  open({
+    apiVersion: z
+      .string()
+      .describe(`Group and version of this object's schema; ${GROUP}/${VERSION} for this kind.`),
+    kind: z.string().describe(`Kind of this object: ${kind}.`),
+    metadata: objectMeta,
+    ...fields,
+  });
+
+// ---------------------------------------------------------------- references
+
+export const objectReference = open({
+  name: z.string().describe('Name of the object.'),
+  namespace: z.string().optional().describe('Namespace of the object.'),
+});
+export type ObjectReference = z.infer<typeof objectReference>;
+
+/** A secret or config map of the same namespace, or one entry of it. */
+export const localKeyReference = open({
+  name: z.string().describe('Name of the object, in the same namespace.'),
+  key: z.string().optional().describe('Entry to read. Without it the whole object is meant.'),
+});
+export type LocalKeyReference = z.infer<typeof localKeyReference>;
+
+export const secretReference = open({
+  name: z.string().describe('Name of the secret.'),
+  namespace: z.string().optional().describe('Namespace of the secret.'),
+  key: z.string().optional().describe('Entry to read. Without it the whole secret is meant.'),
+});
+export type SecretReference = z.infer<typeof secretReference>;
+
+export const localObjectReference = open({
+  name: z.string().optional().describe('Name of the object, in the same namespace.'),
+});
+
+// ---------------------------------------------------------------- status pieces
+
+export const lastError = open({
+  operation: z.string().describe('What was being done, as one word.'),
+  reason: z.string().describe('Why it did not work, as one word that programs may compare.'),
+  message: z.string().describe('What happened and what to do about it.'),
+  lastTransitionTime: time().describe('When the operation last became a different one.'),
+  lastUpdateTime: time().describe('When anything in this error last changed.'),
+  codes: z.array(z.string()).optional().describe('Codes that classify the error; see the error catalogue.'),
+});
+export type LastError = z.infer<typeof lastError>;
+
+export type ConditionStatus = 'True' | 'False' | 'Unknown' | 'Progressing';
+
+export const condition = open({
+  type: z.string().describe('What the condition is about.'),
+  status: z.string().describe('True, False, Unknown or Progressing.'),
+  lastTransitionTime: time().describe('When the status last changed.'),
+  lastUpdateTime: time().describe('When anything in this condition last changed.'),
+  reason: z.string().describe('Why the status is what it is, as one word.'),
+  message: z.string().describe('The same for people.'),
+  codes: z.array(z.string()).optional().describe('Codes that classify the error; see the error catalogue.'),
+});
+export type Condition = z.infer<typeof condition>;
+
+export const transitionTimes = open({
+  triggerTime: time().optional().describe('When the job id was set.'),
+  initTime: time().optional().describe('When the job began: phase Init or InitDelete was entered.'),
+  waitTime: time().optional().describe('When the objects below were triggered and waiting for them began.'),
+  finishedTime: time().optional().describe('When the job ended.'),
+});
+export type TransitionTimes = z.infer<typeof transitionTimes>;
+
+/** Fields of the job protocol; the same in installations, executions and deploy items. */
+export const jobStatus = {
+  jobID: z.string().optional().describe('The current job. It is running as long as jobIDFinished differs.'),
+  jobIDFinished: z.string().optional().describe('The last job that ended, well or badly.'),
+  phase: z.string().optional().describe('Where the job is, or how the last one ended.'),
+  transitionTimes: transitionTimes.optional().describe('When the current job reached its milestones.'),
+  lastError: lastError
+    .optional()
+    .describe('What is wrong, or what is being waited for. Empty when all is well.'),
+  conditions: z.array(condition).optional().describe('How the single steps of the last job went.'),
+};
+
+/** Only installations and executions note this. */
+export const phaseTransitionTime = time().optional().describe('When the phase last changed.');
+
+/** Template name and object name of one child. */
+export const nameMapping = open({
+  specName: z.string().describe('Name in the specification of the parent.'),
+  objectName: z.string().describe('Name of the object made from it.'),
+});
+export type NameMapping = z.infer<typeof nameMapping>;
+
+// ---------------------------------------------------------------- definition of a kind
+
+/** A column of `kubectl get`. */
+export interface PrinterColumn {
+  readonly name: string;
+  readonly type: 'string' | 'date';
+  readonly path: string;
+}
+
+export const phaseColumn: PrinterColumn = { name: 'Phase', type: 'string', path: '.status.phase' };
+export const exportRefColumn: PrinterColumn = {
+  name: 'ExportRef',
+  type: 'string',
+  path: '.status.exportRef.name',
+};
+export const typeColumn: PrinterColumn = { name: 'Type', type: 'string', path: '.spec.type' };
+export const ageColumn: PrinterColumn = { name: 'Age', type: 'date', path: '.metadata.creationTimestamp' };
+export const labelColumn = (name: string, label: string): PrinterColumn => ({
+  name,
+  type: 'string',
+  path: `.metadata.labels.${label.replaceAll('.', '\\.')}`,
+});
+
+/** A rule over one object, or over its old and new form, in the API server's expression language. */
+export interface SchemaRule {
+  /** Field the rule is about, from the root: `spec.type`. */
+  readonly path: string;
+  /** Expression that must be true; `self` is the field, `oldSelf` what it was. */
+  readonly rule: string;
+  readonly message: string;
+}
+
+/** All that the CRD of a kind is generated from. */
+export interface Definition {
+  readonly kind: ApiKind;
+  readonly singular: string;
+  readonly shortNames: readonly string[];
+  readonly columns: readonly PrinterColumn[];
+  /** Whether status is written through its own endpoint. */
+  readonly statusSubresource: boolean;
+  readonly description: string;
+  readonly schema: z.ZodType;
+  /** Rules beyond what a schema can say. Only such as hold for every object that upstream's own controllers write. */
+  readonly rules?: readonly SchemaRule[];
+}

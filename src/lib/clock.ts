@@ -1,0 +1,59 @@
+/** Time, injected everywhere so that tests decide when it passes. The only file that touches the real clock. */
+
+export interface Clock {
+  /** Monotonic milliseconds, for durations and timers. */
+  now(): number;
+  /** Milliseconds since 1970-01-01T00:00:00Z, for timestamps that leave the process. */
+  wall(): number;
+  /** Calls `fn` once when `now()` has reached `when`, never synchronously; the answer cancels it. */
+  at(when: number, fn: () => void): () => void;
+}
+
+/** Longest delay that `setTimeout` takes; it fires at once for anything longer. */
+const MAX_TIMEOUT_MS = 2 ** 31 - 1;
+
+/** The machine's own clock. Timers keep the process alive. */
+export const systemClock: Clock = {
+  now: () => performance.now(),
+  wall: () => Date.now(),
+  at(when, fn) {
+    let handle: NodeJS.Timeout;
+    const arm = (): void => {
+      const ms = when - performance.now();
+      handle = ms > MAX_TIMEOUT_MS ? setTimeout(arm, MAX_TIMEOUT_MS) : setTimeout(fn, Math.max(0, ms));
+    };
+    arm();
+    return () => {
+      clearTimeout(handle);
+    };
+  },
+};
+
+/**
+ * Resolves after `ms` milliseconds of `clock`; rejects with the signal's reason when it aborts first.
+ * @throws the reason of `signal`
+ */
+export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) {
+      reject(signal.reason as Error);
+      return;
+    }
+    const onAbort = (): void => {
+      cancel();
+      reject(signal?.reason as Error);
+    };
+    const cancel = clock.at(clock.now() + ms, () => {
+      signal?.removeEventListener('abort', onAbort);
+      resolve();
+    });
+    signal?.addEventListener('abort', onAbort, { once: true });
+  });
+}
+
+/** RFC 3339 with whole seconds, the form of Kubernetes' `metav1.Time`: `2026-01-31T12:00:00Z`. */
+export const timestamp = (clock: Clock): string => `${new Date(clock.wall()).toISOString().slice(0, 19)}Z`;
+
+/** RFC 3339 with microseconds, the form of Kubernetes' `metav1.MicroTime`. */
+export const microTimestamp = (clock: Clock): string =>
+  `${new Date(clock.wall()).toISOString().slice(0, 23)}000Z`;

@@ -1,0 +1,140 @@
+/** Cron in five fields, with names, ranges, steps and the `@` words. Times are UTC. */
+import { InvalidDuration, parseDuration } from './duration.ts';
+
+export class InvalidCron extends Error {
+  override readonly name = 'InvalidCron';
+}
+
+export type Cron =
+  | { readonly everyMs: number }
+  | {
+      readonly minutes: ReadonlySet<number>;
+      readonly hours: ReadonlySet<number>;
+      readonly days: ReadonlySet<number>;
+      readonly months: ReadonlySet<number>;
+      readonly weekdays: ReadonlySet<number>;
+      /** A day field that is restricted; when both are, either may match. */
+      readonly isDayGiven: boolean;
+      readonly isWeekdayGiven: boolean;
+    };
+
+const WORDS: Readonly<Record<string, string>> = {
+  '@yearly': '0 0 1 1 *',
+  '@annually': '0 0 1 1 *',
+  '@monthly': '0 0 1 * *',
+  '@weekly': '0 0 * * 0',
+  '@daily': '0 0 * * *',
+  '@midnight': '0 0 * * *',
+  '@hourly': '0 * * * *',
+};
+const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
+const WEEKDAYS = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'];
+
+/** @throws InvalidCron */
+export function parseCron(text: string): Cron {
+  const trimmed = text.trim();
+  if (trimmed.startsWith('@every ')) return { everyMs: every(trimmed.slice('@every '.length)) };
+  const fields = (WORDS[trimmed] ?? trimmed).split(/\s+/);
+  const [minute, hour, day, month, weekday] = fields;
+  if (fields.length !== 5 || !minute || !hour || !day || !month || !weekday) {
+    throw new InvalidCron(`expected exactly 5 fields, found ${String(fields.length)}: [${trimmed}]`);
+  }
+  return {
+    minutes: range(minute, 0, 59),
+    hours: range(hour, 0, 23),
+    days: range(day, 1, 31),
+    months: range(month, 1, 12, MONTHS, 1),
+    weekdays: range(weekday, 0, 6, WEEKDAYS),
+    isDayGiven: !/^[*?]/.test(day),
+    isWeekdayGiven: !/^[*?]/.test(weekday),
+  };
+}
+
+function every(text: string): number {
+  try {
+    const ms = parseDuration(text);
+    if (ms >= 1000) return Math.floor(ms / 1000) * 1000;
+  } catch (error) {
+    if (!(error instanceof InvalidDuration)) throw error;
+  }
+  throw new InvalidCron(`failed to parse duration @every ${text}`);
+}
+
+function range(
+  field: string,
+  low: number,
+  high: number,
+  names: readonly string[] = [],
+  base = 0,
+): Set<number> {
+  const result = new Set<number>();
+  for (const part of field.split(',')) {
+    const [span = '', stepText, more] = part.split('/');
+    const step = stepText === undefined ? 1 : number(stepText, names, base);
+    if (more !== undefined || step < 1)
+      throw new InvalidCron(`step of range should be a positive number: ${part}`);
+    const [from, to] = ends(span, stepText !== undefined, low, high, names, base);
+    if (from < low)
+      throw new InvalidCron(`beginning of range (${String(from)}) below minimum (${String(low)}): ${part}`);
+    if (to > high)
+      throw new InvalidCron(`end of range (${String(to)}) above maximum (${String(high)}): ${part}`);
+    if (from > to)
+      throw new InvalidCron(
+        `beginning of range (${String(from)}) beyond end of range (${String(to)}): ${part}`,
+      );
+    for (let value = from; value <= to; value += step) result.add(value);
+  }
+  return result;
+}
+
+function ends(
+  span: string,
+  hasStep: boolean,
+  low: number,
+  high: number,
+  names: readonly string[],
+  base: number,
+): [number, number] {
+  if (span === '*' || span === '?') return [low, high];
+  const [from = '', to, more] = span.split('-');
+  if (more !== undefined) throw new InvalidCron(`too many hyphens: ${span}`);
+  const first = number(from, names, base);
+  if (to !== undefined) return [first, number(to, names, base)];
+  return [first, hasStep ? high : first];
+}
+
+function number(text: string, names: readonly string[], base: number): number {
+  const named = names.indexOf(text.toLowerCase());
+  if (named >= 0) return named + base;
+  if (!/^\d+$/.test(text)) throw new InvalidCron(`failed to parse int from ${text}`);
+  return Number(text);
+}
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+/** Five years: a date that does not come until then (30 February) never comes. */
+const HORIZON = 5 * 366 * DAY;
+
+/**
+ * The first time after `from` that the schedule names, in milliseconds since 1970; undefined when there is none.
+ */
+export function nextTime(cron: Cron, from: number): number | undefined {
+  if ('everyMs' in cron) return from + cron.everyMs;
+  let at = Math.floor(from / MINUTE) * MINUTE + MINUTE;
+  const end = from + HORIZON;
+  while (at <= end) {
+    const date = new Date(at);
+    if (!cron.months.has(date.getUTCMonth() + 1) || !isDay(cron, date)) at = Math.floor(at / DAY) * DAY + DAY;
+    else if (!cron.hours.has(date.getUTCHours())) at = Math.floor(at / HOUR) * HOUR + HOUR;
+    else if (!cron.minutes.has(date.getUTCMinutes())) at += MINUTE;
+    else return at;
+  }
+  return undefined;
+}
+
+function isDay(cron: Exclude<Cron, { readonly everyMs: number }>, date: Date): boolean {
+  const day = cron.days.has(date.getUTCDate());
+  const weekday = cron.weekdays.has(date.getUTCDay());
+  return cron.isDayGiven && cron.isWeekdayGiven ? day || weekday : day && weekday;
+}

@@ -1,0 +1,76 @@
+/**
+ * JSON merge patch: the smallest patch between two values, and its application.
+ * @see RFC 7396
+ */
+import { copy, define, equal } from './json.ts';
+
+type Fields = Record<string, unknown>;
+
+/**
+ * The merge patch that turns `base` into `next`, or undefined when they are equal.
+ *
+ * A merge patch cannot set a field to null; a null in `next` where `base` has a value therefore removes the
+ * field, which is how Kubernetes reads it too. Arrays are replaced whole. Nothing in the patch is shared with
+ * `next`.
+ */
+export function mergeDiff(base: object, next: object): object | undefined {
+  const patch: Fields = {};
+  let isEmpty = true;
+  const put = (key: string, value: unknown): void => {
+    define(patch, key, value);
+    isEmpty = false;
+  };
+  const before = base as Fields;
+  const after = next as Fields;
+  for (const key of Object.keys(before)) {
+    if (before[key] !== undefined && before[key] !== null && ownOf(after, key) === undefined) put(key, null);
+  }
+  for (const key of Object.keys(after)) {
+    const to = after[key];
+    const from = ownOf(before, key);
+    if (to === undefined || equal(from ?? null, to)) continue;
+    if (isObject(from) && isObject(to)) {
+      const inner = mergeDiff(from, to);
+      if (inner) put(key, inner);
+    } else if (isObject(to)) {
+      put(key, withoutNulls(to));
+    } else {
+      put(key, copy(to));
+    }
+  }
+  return isEmpty ? undefined : patch;
+}
+
+/** `patch` applied to `target`: a new value; parts that the patch does not touch are shared with `target`. */
+export function mergePatch<T>(target: T, patch: unknown): T {
+  return applied(target, patch) as T;
+}
+
+function applied(target: unknown, patch: unknown): unknown {
+  if (!isObject(patch)) return copy(patch);
+  const result: Fields = isObject(target) ? { ...target } : {};
+  for (const key of Object.keys(patch)) {
+    const value = patch[key];
+    if (value === undefined) continue;
+    if (value === null) delete result[key];
+    else define(result, key, applied(ownOf(result, key), value));
+  }
+  return result;
+}
+
+/** Nulls inside an object that is new as a whole say nothing, but a patch would read them as removals. */
+function withoutNulls(value: Fields): Fields {
+  const result: Fields = {};
+  for (const key of Object.keys(value)) {
+    const field = value[key];
+    if (field === undefined || field === null) continue;
+    define(result, key, isObject(field) ? withoutNulls(field) : copy(field));
+  }
+  return result;
+}
+
+const ownOf = (fields: Fields, key: string): unknown =>
+  Object.hasOwn(fields, key) ? fields[key] : undefined;
+
+const isObject = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,0 +1,186 @@
+/** Makes JSON of a YAML tree: resolves scalars, keys, merges and aliases as go-yaml and sigs.k8s.io/yaml do. */
+import { formatGoFloat } from './go-float.ts';
+import { YamlError, yamlErrorAt } from './yaml-error.ts';
+import type { AliasNode, MappingNode, ScalarNode, YamlNode } from './yaml-parse.ts';
+import { isYamlBool, isYamlDate, isYamlNull, yamlBool, yamlFloat, yamlInteger } from './yaml-scalars.ts';
+
+export interface YamlOptions {
+  /** What becomes of integers beyond ±(2^53 - 1); `refuse` unless said. */
+  readonly integers?: 'refuse' | 'exact' | 'rounded';
+}
+
+type Scalar = string | number | bigint | boolean | null;
+type ScalarType = 'null' | 'bool' | 'int' | 'float' | 'str' | 'timestamp';
+
+const PREFIX = 'tag:yaml.org,2002:';
+const RESOLVABLE = new Set<string>(['null', 'bool', 'int', 'float', 'str', 'timestamp']);
+
+/** go-yaml's limits: how much of a document may come from aliases. */
+const FEW_NODES = 400_000;
+const MANY_NODES = 4_000_000;
+
+/** The value of a text without quotes. */
+function resolve(text: string): Scalar {
+  if (isYamlNull(text)) return null;
+  if (isYamlBool(text)) return yamlBool(text);
+  return yamlInteger(text) ?? yamlFloat(text) ?? text;
+}
+
+function typeOf(value: Scalar): ScalarType {
+  if (value === null) return 'null';
+  if (typeof value === 'boolean') return 'bool';
+  if (typeof value === 'bigint') return 'int';
+  return typeof value === 'number' ? 'float' : 'str';
+}
+
+export class YamlDecoder {
+  readonly #integers: 'refuse' | 'exact' | 'rounded';
+  /** Targets of the aliases that are being followed. */
+  readonly #open = new Set<YamlNode>();
+  #nodes = 0;
+  #fromAliases = 0;
+
+  constructor(options: YamlOptions) {
+    this.#integers = options.integers ?? 'refuse';
+  }
+
+  /** @throws YamlError */
+  decode(node: YamlNode): unknown {
+    this.#count();
+    switch (node.kind) {
+      case 'scalar':
+        return this.#value(node);
+      case 'sequence':
+        return node.items.map((item) => this.decode(item));
+      case 'mapping':
+        return this.#mapping(node);
+      default:
+        return this.#alias(node, () => this.decode(node.target));
+    }
+  }
+
+  #count(): void {
+    this.#nodes++;
+    if (this.#open.size === 0) return;
+    this.#fromAliases++;
+    if (this.#fromAliases <= 100 || this.#nodes <= 1000) return;
+    const share = Math.min(Math.max((this.#nodes - FEW_NODES) / (MANY_NODES - FEW_NODES), 0), 1);
+    if (this.#fromAliases / this.#nodes > 0.99 - 0.89 * share) {
+      throw new YamlError('yaml: document contains excessive aliasing');
+    }
+  }
+
+  #alias<T>({ name, target, line }: AliasNode, follow: () => T): T {
+    if (this.#open.has(target)) throw yamlErrorAt(`anchor '${name}' value contains itself`, line);
+    this.#open.add(target);
+    const value = follow();
+    this.#open.delete(target);
+    return value;
+  }
+
+  #scalar({ value: text, tag, isPlain, line }: ScalarNode): Scalar {
+    if (tag === '') return isPlain ? resolve(text) : text;
+    if (!tag.startsWith(PREFIX)) return text;
+    const wanted = tag.slice(PREFIX.length);
+    if (wanted === 'binary') return decodeBinary(text, line);
+    if (wanted === 'str' || !RESOLVABLE.has(wanted)) return text;
+    const value = resolve(text);
+    const type = typeOf(value);
+    if (type === wanted || (wanted === 'timestamp' && isYamlDate(text))) return value;
+    if (type === 'int' && wanted === 'float') return Number(value);
+    throw yamlErrorAt(`cannot decode !!${type} \`${text}\` as a !!${wanted}`, line);
+  }
+
+  #value(node: ScalarNode): Scalar {
+    const value = this.#scalar(node);
+    if (typeof value === 'bigint') return this.#integer(value, node.line);
+    if (typeof value === 'number' && !Number.isFinite(value)) {
+      throw new YamlError(`json: unsupported value: ${formatGoFloat(value, 'g')}`, node.line + 1);
+    }
+    return value;
+  }
+
+  #integer(value: bigint, line: number): bigint | number {
+    const number = Number(value);
+    if (Number.isSafeInteger(number) || this.#integers === 'rounded') return number;
+    if (this.#integers === 'exact') return value;
+    throw yamlErrorAt(
+      `integer ${value.toString()} is beyond 2^53 and would lose digits; write it as text, in quotes`,
+      line,
+    );
+  }
+
+  #mapping(node: MappingNode): Record<string, unknown> {
+    const map: Record<string, unknown> = {};
+    this.#fill(map, node);
+    return map;
+  }
+
+  /** Later entries win, and a merge counts as an entry at its place. */
+  #fill(map: Record<string, unknown>, { items }: MappingNode): void {
+    for (let i = 0; i < items.length; i += 2) {
+      const key = items[i] as YamlNode;
+      const value = items[i + 1] as YamlNode;
+      if (isMerge(key)) this.#merge(map, value);
+      else setOwn(map, this.#key(key, value), this.decode(value));
+    }
+  }
+
+  #merge(map: Record<string, unknown>, node: YamlNode): void {
+    const sources = node.kind === 'sequence' ? [...node.items].reverse() : [node];
+    for (const source of sources) {
+      this.#count();
+      const target = source.kind === 'alias' ? source.target : source;
+      if (target.kind !== 'mapping') {
+        throw yamlErrorAt('map merge requires map or sequence of maps as the value', source.line);
+      }
+      if (source.kind !== 'alias') this.#fill(map, target);
+      else
+        this.#alias(source, () => {
+          this.#fill(map, target);
+        });
+    }
+  }
+
+  /** JSON has only keys of text. */
+  #key(node: YamlNode, value: YamlNode): string {
+    this.#count();
+    const target = node.kind === 'alias' ? node.target : node;
+    if (target.kind !== 'scalar') throw yamlErrorAt('invalid map key: a list or a map', node.line);
+    const key = this.#scalar(target);
+    if (typeof key === 'number') return floatKey(key);
+    if (key !== null && !(typeof key === 'bigint' && key >= 2n ** 63n)) return String(key);
+    const of = value.kind === 'scalar' ? `, value: ${JSON.stringify(value.value)}` : '';
+    const what = key === null ? '%!s(<nil>), key: <nil>' : `uint64, key: ${key.toString()}`;
+    throw new YamlError(`unsupported map key of type: ${what}${of}`, node.line + 1);
+  }
+}
+
+const isMerge = (node: YamlNode): boolean =>
+  node.kind === 'scalar' && node.value === '<<' && (node.isPlain || node.tag === `${PREFIX}merge`);
+
+/** `__proto__` is a key like any other. */
+function setOwn(map: Record<string, unknown>, key: string, value: unknown): void {
+  if (key !== '__proto__') map[key] = value;
+  else Object.defineProperty(map, key, { value, configurable: true, enumerable: true, writable: true });
+}
+
+function decodeBinary(text: string, line: number): string {
+  if (!/^[A-Za-z0-9+/\s]*={0,2}\s*$/.test(text)) {
+    throw yamlErrorAt('!!binary value contains invalid base64 data', line);
+  }
+  return Buffer.from(text, 'base64').toString('utf8');
+}
+
+/** sigs.k8s.io/yaml writes floating point keys with the precision of 32 bits. */
+function floatKey(key: number): string {
+  if (!Number.isFinite(key)) return Number.isNaN(key) ? '.nan' : key > 0 ? '.inf' : '-.inf';
+  if (key === 0) return formatGoFloat(key, 'g');
+  const single = Math.fround(key);
+  if (!Number.isFinite(single)) return single > 0 ? '.inf' : '-.inf';
+  for (let digits = 1; digits < 9; digits++) {
+    const short = Number(single.toPrecision(digits));
+    if (Math.fround(short) === single) return formatGoFloat(short, 'g');
+  }
+  return formatGoFloat(Number(single.toPrecision(9)), 'g');
+}

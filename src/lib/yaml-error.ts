@@ -1,0 +1,15 @@
+/** Text that is no YAML, or YAML that JSON cannot hold. The message is worded like go-yaml's. */
+export class YamlError extends Error {
+  override readonly name = 'YamlError';
+  /** 1-based; undefined when it is not known. */
+  readonly line: number | undefined;
+
+  constructor(message: string, line?: number, options?: ErrorOptions) {
+    super(message, options);
+    this.line = line;
+  }
+}
+
+/** A complaint about the text at a line. @param line 0-based */
+export const yamlErrorAt = (problem: string, line: number): YamlError =>
+  new YamlError(`yaml: line ${String(line + 1)}: ${problem}`, line + 1);

@@ -1,0 +1,245 @@
+/** Reads the scalars of YAML: plain, quoted, literal and folded, with their rules about line breaks. */
+import { type Cursor, END, isBlankCode, isBlankOrEnd, isBreakCode, isBreakOrEnd } from './yaml-cursor.ts';
+import { yamlErrorAt } from './yaml-error.ts';
+
+/** White space between two pieces of a scalar: what it comes to depends on the line breaks in it. */
+class Gap {
+  #blanks = '';
+  #first = '';
+  #rest = '';
+  hasBreak = false;
+
+  /** An escaped line break: the blanks after it count for nothing. */
+  escape(): void {
+    this.hasBreak = true;
+  }
+
+  /** Blanks and breaks up to the next other character. @param indent for plain scalars: where tabs are wrong */
+  take(cursor: Cursor, indent = -1): void {
+    for (;;) {
+      const c = cursor.code();
+      if (isBlankCode(c)) {
+        if (this.hasBreak && cursor.column < indent && c === 9) {
+          throw yamlErrorAt('found a tab character that violates indentation', cursor.line);
+        }
+        if (!this.hasBreak) this.#blanks += String.fromCharCode(c);
+        cursor.skip();
+      } else if (isBreakCode(c)) {
+        if (this.hasBreak) this.#rest += cursor.takeBreak();
+        else {
+          this.#blanks = '';
+          this.#first = cursor.takeBreak();
+          this.hasBreak = true;
+        }
+      } else return;
+    }
+  }
+
+  /** The text for it: one break folds into a blank, more lose the first. */
+  flush(): string {
+    let text = this.#blanks;
+    if (this.hasBreak) {
+      if (this.#first === '\n') text = this.#rest === '' ? ' ' : this.#rest;
+      else text = this.#first + this.#rest;
+    }
+    this.#blanks = '';
+    this.#first = '';
+    this.#rest = '';
+    this.hasBreak = false;
+    return text;
+  }
+}
+
+export interface PlainScalar {
+  readonly text: string;
+  /** Whether a line break follows; then a key may come. */
+  readonly endsInBreak: boolean;
+}
+
+const isFlowIndicator = (c: number): boolean =>
+  c === 44 || c === 63 || c === 91 || c === 93 || c === 123 || c === 125;
+
+/** @param indent of the block around; deeper lines belong to the scalar */
+export function scanPlain(cursor: Cursor, options: { indent: number; isFlow: boolean }): PlainScalar {
+  const indent = options.indent + 1;
+  const gap = new Gap();
+  let text = '';
+  for (;;) {
+    if (cursor.isDocumentIndicator() || cursor.code() === 35) break;
+    const start = cursor.index;
+    let end = start;
+    for (let c = cursor.code(); !isBlankOrEnd(c); c = cursor.text.charCodeAt(end) || END) {
+      if (c === 58 && isBlankOrEnd(cursor.text.charCodeAt(end + 1) || END)) break;
+      if (options.isFlow && isFlowIndicator(c)) break;
+      end++;
+    }
+    if (end > start) {
+      text += gap.flush() + cursor.text.slice(start, end);
+      cursor.skip(end - start);
+    }
+    const c = cursor.code();
+    if (!isBlankCode(c) && !isBreakCode(c)) break;
+    gap.take(cursor, indent);
+    if (!options.isFlow && cursor.column < indent) break;
+  }
+  return { text, endsInBreak: gap.hasBreak };
+}
+
+const ESCAPES: Readonly<Record<string, string>> = {
+  '0': '\0',
+  a: '\u0007',
+  b: '\b',
+  t: '\t',
+  '\t': '\t',
+  n: '\n',
+  v: '\v',
+  f: '\f',
+  r: '\r',
+  e: '\u001b',
+  ' ': ' ',
+  '"': '"',
+  "'": "'",
+  '\\': '\\',
+  N: '\u0085',
+  _: '\u00a0',
+  L: '\u2028',
+  P: '\u2029',
+};
+const HEX_LENGTH: Readonly<Record<string, number>> = { x: 2, u: 4, U: 8 };
+
+function takeEscape(cursor: Cursor): string {
+  const letter = String.fromCharCode(cursor.code(1));
+  const length = HEX_LENGTH[letter];
+  if (length === undefined) {
+    const text = Object.hasOwn(ESCAPES, letter) ? ESCAPES[letter] : undefined;
+    if (text === undefined) throw yamlErrorAt('found unknown escape character', cursor.line);
+    cursor.skip(2);
+    return text;
+  }
+  cursor.skip(2);
+  const digits = cursor.text.slice(cursor.index, cursor.index + length);
+  if (digits.length < length || !/^[0-9a-fA-F]+$/.test(digits)) {
+    throw yamlErrorAt('did not find expected hexdecimal number', cursor.line);
+  }
+  const code = Number.parseInt(digits, 16);
+  if ((code >= 0xd800 && code <= 0xdfff) || code > 0x10ffff) {
+    throw yamlErrorAt('found invalid Unicode character escape code', cursor.line);
+  }
+  cursor.skip(length);
+  return String.fromCodePoint(code);
+}
+
+/** A quoted scalar; the cursor is at the opening quote. */
+export function scanQuoted(cursor: Cursor, quote: '"' | "'"): string {
+  const gap = new Gap();
+  const end = quote.charCodeAt(0);
+  let text = '';
+  cursor.skip();
+  for (;;) {
+    if (cursor.isDocumentIndicator()) throw yamlErrorAt('found unexpected document indicator', cursor.line);
+    if (cursor.code() === END) throw yamlErrorAt('found unexpected end of stream', cursor.line);
+    text += takeQuotedWord(cursor, end, gap);
+    if (cursor.code() === end) break;
+    gap.take(cursor);
+    text += gap.flush();
+  }
+  cursor.skip();
+  return text;
+}
+
+/** Text up to a blank, a break or the closing quote. */
+function takeQuotedWord(cursor: Cursor, end: number, gap: Gap): string {
+  let text = '';
+  for (let c = cursor.code(); !isBlankOrEnd(c); c = cursor.code()) {
+    if (c === end) {
+      if (end !== 39 || cursor.code(1) !== 39) return text;
+      text += "'";
+      cursor.skip(2);
+    } else if (c === 92 && end === 34) {
+      if (isBreakCode(cursor.code(1))) {
+        cursor.skip();
+        cursor.takeBreak();
+        gap.escape();
+        return text;
+      }
+      text += takeEscape(cursor);
+    } else {
+      const start = cursor.index;
+      let at = start + 1;
+      for (let d = cursor.text.charCodeAt(at); d !== end && d !== 92 && !isBlankOrEnd(d || END);) {
+        d = cursor.text.charCodeAt(++at);
+      }
+      text += cursor.text.slice(start, at);
+      cursor.skip(at - start);
+    }
+  }
+  return text;
+}
+
+interface BlockHeader {
+  readonly chomping: '+' | '-' | '';
+  /** Columns that the author names; 0 when they are to be found out. */
+  readonly increment: number;
+}
+
+function takeBlockHeader(cursor: Cursor): BlockHeader {
+  let chomping: BlockHeader['chomping'] = '';
+  let increment = 0;
+  cursor.skip();
+  for (let i = 0; i < 2; i++) {
+    const c = cursor.code();
+    if ((c === 43 || c === 45) && chomping === '') chomping = c === 43 ? '+' : '-';
+    else if (c >= 48 && c <= 57 && increment === 0) {
+      if (c === 48) throw yamlErrorAt('found an indentation indicator equal to 0', cursor.line);
+      increment = c - 48;
+    } else break;
+    cursor.skip();
+  }
+  cursor.skipBlanks();
+  cursor.skipComment();
+  if (!isBreakOrEnd(cursor.code())) {
+    throw yamlErrorAt('did not find expected comment or line break', cursor.line);
+  }
+  cursor.takeBreak();
+  return { chomping, increment };
+}
+
+/** Empty lines; finds out the indentation when `indent` is 0. */
+function takeBlockBreaks(cursor: Cursor, indent: number, parent: number): { breaks: string; indent: number } {
+  let breaks = '';
+  let deepest = 0;
+  for (;;) {
+    while ((indent === 0 || cursor.column < indent) && cursor.code() === 32) cursor.skip();
+    deepest = Math.max(deepest, cursor.column);
+    if ((indent === 0 || cursor.column < indent) && cursor.code() === 9) {
+      throw yamlErrorAt('found a tab character where an indentation space is expected', cursor.line);
+    }
+    if (!isBreakCode(cursor.code())) break;
+    breaks += cursor.takeBreak();
+  }
+  return { breaks, indent: indent === 0 ? Math.max(deepest, parent + 1, 1) : indent };
+}
+
+/** A literal or folded scalar; the cursor is at `|` or `>`. @param parent indentation of the block around */
+export function scanBlock(cursor: Cursor, parent: number, isLiteral: boolean): string {
+  const { chomping, increment } = takeBlockHeader(cursor);
+  const wanted = increment === 0 ? 0 : Math.max(parent, 0) + increment;
+  let { breaks, indent } = takeBlockBreaks(cursor, wanted, parent);
+  let text = '';
+  let leading = '';
+  let wasBlank = false;
+  while (cursor.column === indent && cursor.code() !== END) {
+    const isBlank = isBlankCode(cursor.code());
+    const isFolded = !isLiteral && leading === '\n' && !wasBlank && !isBlank;
+    text += isFolded ? (breaks === '' ? ' ' : '') : leading;
+    text += breaks;
+    wasBlank = isBlank;
+    const start = cursor.index;
+    while (!isBreakOrEnd(cursor.code())) cursor.skip();
+    text += cursor.text.slice(start, cursor.index);
+    leading = cursor.takeBreak();
+    ({ breaks, indent } = takeBlockBreaks(cursor, indent, parent));
+  }
+  if (chomping !== '-') text += leading;
+  return chomping === '+' ? text + breaks : text;
+}

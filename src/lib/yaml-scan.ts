@@ -1,0 +1,346 @@
+/**
+ * Cuts YAML into tokens. Blocks are marked by tokens of their own, made from the indentation; whether something is a
+ * key shows only at the `:` after it, so tokens wait while one of them may still turn out to be one.
+ */
+import { Cursor, END, isBlankCode, isBlankOrEnd, isBreakCode } from './yaml-cursor.ts';
+import { yamlErrorAt } from './yaml-error.ts';
+import { scanBlock, scanPlain, scanQuoted } from './yaml-scan-scalars.ts';
+import { scanAnchor, scanDirective, scanTag } from './yaml-scan-tags.ts';
+
+export type YamlTokenKind =
+  | 'stream-end'
+  | 'version'
+  | 'tag-directive'
+  | 'document-start'
+  | 'document-end'
+  | 'block-sequence'
+  | 'block-mapping'
+  | 'block-end'
+  | 'sequence'
+  | 'sequence-end'
+  | 'mapping'
+  | 'mapping-end'
+  | 'entry'
+  | 'flow-entry'
+  | 'key'
+  | 'value'
+  | 'alias'
+  | 'anchor'
+  | 'tag'
+  | 'scalar';
+
+export interface YamlToken {
+  readonly kind: YamlTokenKind;
+  /** 0-based. */
+  readonly line: number;
+  /** Text of a scalar, name of an anchor or alias, handle of a tag. */
+  readonly value: string;
+  /** Suffix of a tag, prefix of a tag directive. */
+  readonly suffix: string;
+  /** A scalar without quotes and on its own; only such ones can be numbers and the like. */
+  readonly isPlain: boolean;
+}
+
+/** A token that may turn out to be a key; one for each level of flow collections. */
+interface SimpleKey {
+  isPossible: boolean;
+  /** At the start of a block's line: there it has to be one. */
+  isRequired: boolean;
+  token: number;
+  index: number;
+  line: number;
+  column: number;
+}
+
+const noKey = (): SimpleKey => ({
+  isPossible: false,
+  isRequired: false,
+  token: -1,
+  index: 0,
+  line: 0,
+  column: 0,
+});
+
+const MAX_KEY_LENGTH = 1024;
+const MAX_DEPTH = 1000;
+
+const OPENING: Readonly<Record<string, YamlTokenKind>> = { '[': 'sequence', '{': 'mapping' };
+const CLOSING: Readonly<Record<string, YamlTokenKind>> = { ']': 'sequence-end', '}': 'mapping-end' };
+const NOT_PLAIN = new Set('-?:,[]{}#&*!|>\'"%@`');
+
+export class YamlScanner {
+  readonly #cursor: Cursor;
+  #tokens: YamlToken[] = [];
+  #head = 0;
+  #taken = 0;
+  #indent = -1;
+  readonly #indents: number[] = [];
+  #flowLevel = 0;
+  #isKeyAllowed = true;
+  readonly #keys: SimpleKey[] = [noKey()];
+  #isDone = false;
+
+  constructor(text: string) {
+    this.#cursor = new Cursor(text);
+    if (text.startsWith('\ufeff')) this.#cursor.index = 1;
+  }
+
+  /** The next token, which stays. @throws YamlError */
+  peek(): YamlToken {
+    while (!this.#isDone && (this.#head === this.#tokens.length || this.#mayBeKey())) this.#fetch();
+    return this.#tokens[this.#head] as YamlToken;
+  }
+
+  skip(): void {
+    this.#head++;
+    this.#taken++;
+    if (this.#head < 64) return;
+    this.#tokens = this.#tokens.slice(this.#head);
+    this.#head = 0;
+  }
+
+  /** Whether the next token waits for a `:`. */
+  #mayBeKey(): boolean {
+    for (const key of this.#keys) if (key.token === this.#taken && this.#isValid(key)) return true;
+    return false;
+  }
+
+  #push(kind: YamlTokenKind, line: number, value = '', suffix = ''): void {
+    this.#tokens.push({ kind, line, value, suffix, isPlain: false });
+  }
+
+  #insert(token: number, kind: YamlTokenKind, line: number): void {
+    const at = this.#head + token - this.#taken;
+    this.#tokens.splice(at, 0, { kind, line, value: '', suffix: '', isPlain: false });
+  }
+
+  /** A key is on one line, and not endless. */
+  #isValid(key: SimpleKey): boolean {
+    if (!key.isPossible) return false;
+    const { line, index } = this.#cursor;
+    if (key.line >= line && key.index + MAX_KEY_LENGTH >= index) return true;
+    if (key.isRequired) throw yamlErrorAt("could not find expected ':'", line);
+    key.isPossible = false;
+    return false;
+  }
+
+  #saveKey(): void {
+    if (!this.#isKeyAllowed) return;
+    this.#dropKey();
+    const key = this.#lastKey();
+    const { index, line, column } = this.#cursor;
+    key.isPossible = true;
+    key.isRequired = this.#flowLevel === 0 && this.#indent === column;
+    key.token = this.#taken + this.#tokens.length - this.#head;
+    key.index = index;
+    key.line = line;
+    key.column = column;
+  }
+
+  #lastKey(): SimpleKey {
+    return this.#keys[this.#keys.length - 1] as SimpleKey;
+  }
+
+  #dropKey(): void {
+    const key = this.#lastKey();
+    if (!key.isPossible) return;
+    if (key.isRequired) throw yamlErrorAt("could not find expected ':'", this.#cursor.line);
+    key.isPossible = false;
+  }
+
+  /** Opens a block when the column is deeper. @param token where the opening goes; undefined for the end */
+  #roll(column: number, kind: YamlTokenKind, at: { line: number; token?: number }): void {
+    if (this.#flowLevel > 0 || this.#indent >= column) return;
+    this.#indents.push(this.#indent);
+    this.#indent = column;
+    if (this.#indents.length > MAX_DEPTH)
+      throw yamlErrorAt(`exceeded max depth of ${String(MAX_DEPTH)}`, at.line);
+    if (at.token === undefined) this.#push(kind, at.line);
+    else this.#insert(at.token, kind, at.line);
+  }
+
+  /** Closes the blocks that are deeper than the column. */
+  #unroll(column: number): void {
+    if (this.#flowLevel > 0) return;
+    while (this.#indent > column) {
+      this.#push('block-end', this.#cursor.line);
+      this.#indent = this.#indents.pop() as number;
+    }
+  }
+
+  #skipToToken(): void {
+    const cursor = this.#cursor;
+    for (;;) {
+      while (cursor.code() === 32 || ((this.#flowLevel > 0 || !this.#isKeyAllowed) && cursor.code() === 9)) {
+        cursor.skip();
+      }
+      cursor.skipComment();
+      if (!isBreakCode(cursor.code())) return;
+      cursor.takeBreak();
+      if (this.#flowLevel === 0) this.#isKeyAllowed = true;
+    }
+  }
+
+  #fetch(): void {
+    this.#skipToToken();
+    const cursor = this.#cursor;
+    this.#unroll(cursor.column);
+    const c = cursor.code();
+    if (c === END) this.#fetchEnd();
+    else if (cursor.column === 0 && c === 37) this.#fetchDirective();
+    else if (cursor.isDocumentIndicator()) this.#fetchDocumentIndicator(c === 45);
+    else this.#fetchContent(String.fromCharCode(c), isBlankOrEnd(cursor.code(1)));
+  }
+
+  #endBlocks(): void {
+    this.#unroll(-1);
+    this.#dropKey();
+    this.#isKeyAllowed = false;
+  }
+
+  #fetchEnd(): void {
+    this.#endBlocks();
+    this.#push('stream-end', this.#cursor.line);
+    this.#isDone = true;
+  }
+
+  #fetchDirective(): void {
+    this.#endBlocks();
+    const { line } = this.#cursor;
+    const directive = scanDirective(this.#cursor);
+    this.#push(directive.kind, line, directive.value, directive.prefix);
+  }
+
+  #fetchDocumentIndicator(isStart: boolean): void {
+    this.#endBlocks();
+    this.#push(isStart ? 'document-start' : 'document-end', this.#cursor.line);
+    this.#cursor.skip(3);
+  }
+
+  #fetchContent(c: string, isFollowedByBlank: boolean): void {
+    const isFlow = this.#flowLevel > 0;
+    if (c === '-' && isFollowedByBlank) this.#entry();
+    else if (c === '?' && (isFlow || isFollowedByBlank)) this.#key();
+    else if (c === ':' && (isFlow || isFollowedByBlank)) this.#value();
+    else if (c === "'" || c === '"') this.#quoted(c);
+    else if (this.#canBePlain(c, isFollowedByBlank)) this.#plain();
+    else this.#fetchIndicator(c, isFlow);
+  }
+
+  #fetchIndicator(c: string, isFlow: boolean): void {
+    if (c in OPENING) this.#open(OPENING[c] as YamlTokenKind);
+    else if (c in CLOSING) this.#close(CLOSING[c] as YamlTokenKind);
+    else if (c === ',') this.#flowEntry();
+    else if ((c === '|' || c === '>') && !isFlow) this.#blockScalar(c === '|');
+    else if (c === '*' || c === '&' || c === '!') this.#property(c);
+    else throw yamlErrorAt('found character that cannot start any token', this.#cursor.line);
+  }
+
+  #canBePlain(c: string, isFollowedByBlank: boolean): boolean {
+    if (c === '-') return !isBlankCode(this.#cursor.code(1));
+    if (c === '?' || c === ':') return this.#flowLevel === 0 && !isFollowedByBlank;
+    return !NOT_PLAIN.has(c) && c !== '\t';
+  }
+
+  #open(kind: YamlTokenKind): void {
+    this.#saveKey();
+    this.#keys.push(noKey());
+    if (++this.#flowLevel > MAX_DEPTH) {
+      throw yamlErrorAt(`exceeded max depth of ${String(MAX_DEPTH)}`, this.#cursor.line);
+    }
+    this.#isKeyAllowed = true;
+    this.#push(kind, this.#cursor.line);
+    this.#cursor.skip();
+  }
+
+  #close(kind: YamlTokenKind): void {
+    this.#dropKey();
+    if (this.#flowLevel > 0) {
+      this.#flowLevel--;
+      this.#keys.pop();
+    }
+    this.#isKeyAllowed = false;
+    this.#push(kind, this.#cursor.line);
+    this.#cursor.skip();
+  }
+
+  #flowEntry(): void {
+    this.#dropKey();
+    this.#isKeyAllowed = true;
+    this.#push('flow-entry', this.#cursor.line);
+    this.#cursor.skip();
+  }
+
+  /** What may stand only where a line of a block begins. */
+  #checkBlockStart(problem: string, kind: YamlTokenKind): void {
+    if (this.#flowLevel > 0) return;
+    const { line, column } = this.#cursor;
+    if (!this.#isKeyAllowed) throw yamlErrorAt(problem, line);
+    this.#roll(column, kind, { line });
+  }
+
+  #entry(): void {
+    this.#checkBlockStart('block sequence entries are not allowed in this context', 'block-sequence');
+    this.#dropKey();
+    this.#isKeyAllowed = true;
+    this.#push('entry', this.#cursor.line);
+    this.#cursor.skip();
+  }
+
+  #key(): void {
+    this.#checkBlockStart('mapping keys are not allowed in this context', 'block-mapping');
+    this.#dropKey();
+    this.#isKeyAllowed = this.#flowLevel === 0;
+    this.#push('key', this.#cursor.line);
+    this.#cursor.skip();
+  }
+
+  #value(): void {
+    const key = this.#lastKey();
+    if (this.#isValid(key)) {
+      this.#insert(key.token, 'key', key.line);
+      this.#roll(key.column, 'block-mapping', { line: key.line, token: key.token });
+      key.isPossible = false;
+      this.#isKeyAllowed = false;
+    } else {
+      this.#checkBlockStart('mapping values are not allowed in this context', 'block-mapping');
+      this.#isKeyAllowed = this.#flowLevel === 0;
+    }
+    this.#push('value', this.#cursor.line);
+    this.#cursor.skip();
+  }
+
+  #property(c: '*' | '&' | '!'): void {
+    this.#saveKey();
+    this.#isKeyAllowed = false;
+    const { line } = this.#cursor;
+    if (c !== '!') this.#push(c === '*' ? 'alias' : 'anchor', line, scanAnchor(this.#cursor));
+    else {
+      const { handle, suffix } = scanTag(this.#cursor);
+      this.#push('tag', line, handle, suffix);
+    }
+  }
+
+  #blockScalar(isLiteral: boolean): void {
+    this.#dropKey();
+    this.#isKeyAllowed = true;
+    const { line } = this.#cursor;
+    this.#push('scalar', line, scanBlock(this.#cursor, this.#indent, isLiteral));
+  }
+
+  #quoted(quote: '"' | "'"): void {
+    this.#saveKey();
+    this.#isKeyAllowed = false;
+    const { line } = this.#cursor;
+    this.#push('scalar', line, scanQuoted(this.#cursor, quote));
+  }
+
+  #plain(): void {
+    this.#saveKey();
+    this.#isKeyAllowed = false;
+    const { line } = this.#cursor;
+    const scalar = scanPlain(this.#cursor, { indent: this.#indent, isFlow: this.#flowLevel > 0 });
+    if (scalar.endsInBreak) this.#isKeyAllowed = true;
+    this.#tokens.push({ kind: 'scalar', line, value: scalar.text, suffix: '', isPlain: true });
+  }
+}

@@ -1,0 +1,49 @@
+/**
+ * YAML as Kubernetes reads and writes it (sigs.k8s.io/yaml, go-yaml 2): `on` is true, `0777` is 511, a date is text,
+ * the last of equal keys wins, keys become text. Complaints are go-yaml's too, but always name the right line.
+ *
+ * Integers that a double cannot hold are never rounded silently. By default such a document is refused; a caller that
+ * can carry `bigint` asks for `integers: 'exact'`, one that wants upstream's doubles for `'rounded'`.
+ */
+import { YamlDecoder, type YamlOptions } from './yaml-decode.ts';
+import { YamlEmitter } from './yaml-emit.ts';
+import { YamlError } from './yaml-error.ts';
+import { YamlParser } from './yaml-parse.ts';
+
+export { YamlError, type YamlOptions };
+
+const CONTROL = /[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd\u{10000}-\u{10ffff}]/u;
+
+function checkCharacters(text: string): void {
+  const at = (text.startsWith('\ufeff') ? text.slice(1) : text).search(CONTROL);
+  if (at < 0) return;
+  const line = text.slice(0, at).split('\n').length;
+  throw new YamlError(`yaml: line ${String(line)}: control characters are not allowed`, line);
+}
+
+/**
+ * The first document of a YAML text, as JSON; null when it is empty. What follows it is not looked at.
+ * @throws YamlError
+ */
+export function parseYaml(text: string, options: YamlOptions = {}): unknown {
+  checkCharacters(text);
+  const node = new YamlParser(text).document();
+  return node ? new YamlDecoder(options).decode(node) : null;
+}
+
+/** All documents of a YAML stream. @throws YamlError */
+export function parseYamlAll(text: string, options: YamlOptions = {}): unknown[] {
+  checkCharacters(text);
+  const parser = new YamlParser(text);
+  const documents: unknown[] = [];
+  for (let node = parser.document(); node; node = parser.document()) {
+    documents.push(new YamlDecoder(options).decode(node));
+  }
+  return documents;
+}
+
+/**
+ * A JSON value as YAML, ending with a line break: keys sorted, lists not indented below their key, long texts folded.
+ * @throws TypeError for functions and symbols
+ */
+export const toYaml = (value: unknown): string => new YamlEmitter().emit(value);

@@ -1,0 +1,92 @@
+/** The small HTTP server that tells Prometheus and the kubelet how the process is. */
+import { fastify, type FastifyInstance, type FastifyReply } from 'fastify';
+import type { Metrics } from './metrics.ts';
+
+/** One question about the process. */
+export interface Check {
+  /** Path segment below the probe: `/readyz/sources`. */
+  readonly name: string;
+  /** `live` decides whether the process is restarted, `ready` whether it is ready for work. */
+  readonly probe: 'live' | 'ready';
+  /** What is wrong, in a sentence; undefined when all is well. */
+  trouble(): string | undefined;
+}
+
+/** The health server cannot listen where it was told to. */
+export class HealthPortError extends Error {
+  override readonly name = 'HealthPortError';
+}
+
+export interface HealthServer {
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+/**
+ * Serves `/metrics`, `/healthz` and `/readyz`; a single check is below its probe, `?verbose` lists all.
+ * @param options.port 0 takes any free port
+ * @param options.checks asked anew for each request
+ * @throws HealthPortError when the address is in use or not ours
+ */
+export async function startHealthServer(options: {
+  readonly host: string;
+  readonly port: number;
+  readonly metrics: Metrics;
+  readonly checks: readonly Check[] | (() => readonly Check[]);
+}): Promise<HealthServer> {
+  const { checks } = options;
+  const server = fastify({ logger: false, forceCloseConnections: true });
+  server.get('/metrics', async (_, reply) =>
+    reply.type(options.metrics.registry.contentType).send(await options.metrics.text()),
+  );
+  const current = typeof checks === 'function' ? checks : () => checks;
+  serveProbe(server, '/healthz', () => current().filter((check) => check.probe === 'live'));
+  serveProbe(server, '/readyz', () => current().filter((check) => check.probe === 'ready'));
+  try {
+    const url = await server.listen({ host: options.host, port: options.port });
+    return { url, close: () => server.close() };
+  } catch (error) {
+    const { code } = error as { code?: string };
+    const address = `${options.host}:${String(options.port)}`;
+    const why = code === 'EADDRINUSE' ? 'the port is in use' : (error as Error).message;
+    throw new HealthPortError(`cannot serve health and metrics on ${address}: ${why}`, { cause: error });
+  }
+}
+
+function serveProbe(server: FastifyInstance, path: string, checks: () => readonly Check[]): void {
+  server.get<{ Querystring: { verbose?: string } }>(path, (request, reply) => {
+    const results = checks().map(ask);
+    const isFine = results.every(({ trouble }) => trouble === undefined);
+    if (isFine && request.query.verbose === undefined) return answer(reply, true, 'ok');
+    const lines = results.map(({ name, trouble }) =>
+      trouble === undefined ? `[+]${name} ok` : `[-]${name} failed: ${trouble}`,
+    );
+    return answer(
+      reply,
+      isFine,
+      [...lines, `${path.slice(1)} check ${isFine ? 'passed' : 'failed'}`, ''].join('\n'),
+    );
+  });
+  server.get<{ Params: { name: string } }>(`${path}/:name`, (request, reply) => {
+    const { name } = request.params;
+    const check = checks().find((each) => each.name === name);
+    if (!check) return reply.code(404).type('text/plain').send(`there is no check named ${name}`);
+    const { trouble } = ask(check);
+    return answer(reply, trouble === undefined, trouble ?? 'ok');
+  });
+}
+
+/** A check that throws has failed. */
+function ask(check: Check): { readonly name: string; readonly trouble: string | undefined } {
+  try {
+    return { name: check.name, trouble: check.trouble() };
+  } catch (error) {
+    return { name: check.name, trouble: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+const answer = (reply: FastifyReply, isFine: boolean, text: string): FastifyReply =>
+  reply
+    .code(isFine ? 200 : 503)
+    .type('text/plain; charset=utf-8')
+    .send(text);

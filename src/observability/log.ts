@@ -1,0 +1,67 @@
+/** The logger as the rest of the code sees it, and how it is made. */
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { pino, type Logger as PinoLogger } from 'pino';
+
+/** Structured logging: fields first, sentence second. */
+export interface Logger {
+  trace(fields: object, message: string): void;
+  debug(fields: object, message: string): void;
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+  child(fields: object): Logger;
+}
+
+export const levels = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const;
+export type Level = (typeof levels)[number];
+
+const runFields = new AsyncLocalStorage<object>();
+
+/** Every line logged inside `fn`, by whatever logger, carries `fields` too. */
+export const withLogFields = <T>(fields: object, fn: () => T): T =>
+  runFields.run({ ...runFields.getStore(), ...fields }, fn);
+
+/**
+ * @param options.pretty readable lines for a terminal instead of JSON
+ * @param options.destination where lines go; default standard error
+ */
+export function createLogger(options: {
+  level: Level;
+  pretty?: boolean;
+  destination?: NodeJS.WritableStream;
+}): Logger {
+  const destination = options.destination ?? process.stderr;
+  const base = {
+    level: options.level,
+    base: null,
+    mixin: () => runFields.getStore() ?? {},
+    formatters: { level: (label: string) => ({ level: label }) },
+    timestamp: () => `,"time":"${new Date().toISOString()}"`,
+  };
+  const logger: PinoLogger = options.pretty ? pino(base, prettyStream(destination)) : pino(base, destination);
+  return logger;
+}
+
+/** A logger that says nothing, for tests and commands whose output is the product. */
+export const silentLogger: Logger = {
+  trace() {},
+  debug() {},
+  info() {},
+  warn() {},
+  error() {},
+  child: () => silentLogger,
+};
+
+function prettyStream(destination: NodeJS.WritableStream): { write(line: string): void } {
+  return {
+    write(line: string) {
+      const { level, time, msg, ...rest } = JSON.parse(line) as Record<string, unknown>;
+      const details = Object.entries(rest)
+        .map(([key, value]) => `${key}=${typeof value === 'string' ? value : JSON.stringify(value)}`)
+        .join(' ');
+      destination.write(
+        `${String(time).slice(11, 23)} ${String(level).padEnd(5)} ${String(msg)}${details ? `  ${details}` : ''}\n`,
+      );
+    },
+  };
+}

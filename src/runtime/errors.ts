@@ -1,0 +1,199 @@
+/** What can go wrong between us and the cluster, one class per situation; told apart by `instanceof`. */
+
+/** The root of everything the runtime throws on purpose. */
+export class EspalierError extends Error {
+  override get name(): string {
+    return this.constructor.name;
+  }
+}
+
+/** What a failed request was about, for messages and logs. */
+export interface RequestRef {
+  /** get, list, watch, create, update, patch, apply, delete, or an HTTP method. */
+  readonly verb: string;
+  /** The kind, or the path of a request outside the object verbs. */
+  readonly kind: string;
+  readonly namespace?: string | undefined;
+  readonly name?: string | undefined;
+  readonly sub?: string | undefined;
+}
+
+/** One complaint of the server about one field. */
+export interface Cause {
+  readonly reason?: string;
+  readonly message?: string;
+  readonly field?: string;
+}
+
+export interface ApiErrorFacts {
+  /** HTTP status code. */
+  readonly status: number;
+  /** `Status.reason`, such as `Conflict`; empty when the server sent none. */
+  readonly reason: string;
+  readonly ref: RequestRef;
+  /** How long the server asks us to stay away. */
+  readonly retryAfterMs?: number | undefined;
+  readonly causes?: readonly Cause[] | undefined;
+}
+
+/** The server answered, and the answer was no. */
+export class ApiError extends EspalierError {
+  readonly status: number;
+  readonly reason: string;
+  readonly ref: RequestRef;
+  readonly retryAfterMs: number | undefined;
+  readonly causes: readonly Cause[];
+
+  constructor(message: string, facts: ApiErrorFacts, options?: ErrorOptions) {
+    super(message, options);
+    this.status = facts.status;
+    this.reason = facts.reason;
+    this.ref = facts.ref;
+    this.retryAfterMs = facts.retryAfterMs;
+    this.causes = facts.causes ?? [];
+  }
+}
+
+/** 404: the object, or its kind, is not there. */
+export class NotFound extends ApiError {}
+/** 409: somebody wrote the object since it was read. */
+export class Conflict extends ApiError {}
+/** 409 to a create: the name is taken. */
+export class AlreadyExists extends ApiError {}
+/** 410, or an expired resource version: the history asked for is no longer kept. */
+export class Gone extends ApiError {}
+/** 422 and 400: the server will not take this body, however often it is sent. */
+export class Invalid extends ApiError {}
+/** 403: not allowed. */
+export class Forbidden extends ApiError {}
+/** 401: the credentials are not accepted. */
+export class Unauthorized extends ApiError {}
+/** 429: asked to slow down, see `retryAfterMs`. */
+export class TooManyRequests extends ApiError {}
+/** 5xx: the server failed; asking again later may help. */
+export class ServerFailure extends ApiError {}
+
+/** No answer came: refused, reset, timed out, or cut off in the middle. */
+export class TransportError extends EspalierError {
+  /** The request certainly had no effect, or repeating it has no further one. */
+  readonly safeToRepeat: boolean;
+
+  constructor(message: string, safeToRepeat: boolean, options?: ErrorOptions) {
+    super(message, options);
+    this.safeToRepeat = safeToRepeat;
+  }
+}
+
+/** Wraps a failure that another attempt cannot heal. */
+export class NoRetryError extends EspalierError {
+  /** The same failure, marked as final; keeps its message. */
+  static of(cause: unknown): NoRetryError {
+    if (cause instanceof NoRetryError) return cause;
+    return new NoRetryError(cause instanceof Error ? cause.message : String(cause), { cause });
+  }
+}
+
+/** The program is put together wrongly: a cycle, a duplicate, an unknown name, a bad combination. */
+export class DefinitionError extends EspalierError {}
+
+/** The server knows no such kind, now. */
+export class NoSuchKind extends EspalierError {
+  readonly apiVersion: string;
+  readonly kind: string;
+
+  constructor(apiVersion: string, kind: string, options?: ErrorOptions) {
+    super(
+      `the server knows no kind ${kind} in ${apiVersion}; is its CustomResourceDefinition installed?`,
+      options,
+    );
+    this.apiVersion = apiVersion;
+    this.kind = kind;
+  }
+}
+
+/** A source of events cannot be used. */
+export class SourceError extends EspalierError {
+  readonly source: string;
+
+  constructor(source: string, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.source = source;
+  }
+}
+
+/** Something was read from a cache that nobody keeps. */
+export class NotWatchedError extends EspalierError {}
+
+/** The kubeconfig, or what it refers to, cannot be read or makes no sense. */
+export class KubeconfigError extends EspalierError {}
+
+/** This process no longer leads, so it must not write. */
+export class LeadershipLostError extends EspalierError {}
+
+/** The process is stopping. */
+export class ShutdownError extends EspalierError {}
+
+const classes: Readonly<Record<number, typeof ApiError>> = {
+  400: Invalid,
+  401: Unauthorized,
+  403: Forbidden,
+  404: NotFound,
+  409: Conflict,
+  410: Gone,
+  422: Invalid,
+  429: TooManyRequests,
+};
+
+/**
+ * The error for an answer that is not 2xx.
+ * @param statusCode HTTP status
+ * @param body the parsed answer, preferably a `Status`; text and nothing at all are understood too
+ * @param retryAfter value of the `Retry-After` header in seconds, when there was one
+ */
+export function apiErrorFrom(
+  statusCode: number,
+  body: unknown,
+  ref: RequestRef,
+  retryAfter?: number,
+): ApiError {
+  const status = isRecord(body) ? body : {};
+  const details = isRecord(status['details']) ? status['details'] : {};
+  const reason = typeof status['reason'] === 'string' ? status['reason'] : '';
+  const seconds = retryAfter ?? details['retryAfterSeconds'];
+  const Class = classOf(statusCode, reason);
+  return new Class(`cannot ${describe(ref)}: ${said(statusCode, status, reason, ref)}`, {
+    status: statusCode,
+    reason,
+    ref,
+    retryAfterMs: typeof seconds === 'number' && seconds >= 0 ? seconds * 1000 : undefined,
+    causes: ref.kind === 'Secret' ? withoutTexts(details['causes']) : causesOf(details['causes']),
+  });
+}
+
+function classOf(statusCode: number, reason: string): typeof ApiError {
+  if (reason === 'AlreadyExists') return AlreadyExists;
+  if (reason === 'Expired') return Gone;
+  return classes[statusCode] ?? (statusCode >= 500 ? ServerFailure : ApiError);
+}
+
+/** `patch status of ConfigMap default/a` */
+export function describe(ref: RequestRef): string {
+  const where = [ref.namespace, ref.name].filter(Boolean).join('/');
+  return [ref.verb, ref.sub && `${ref.sub} of`, ref.kind, where].filter(Boolean).join(' ');
+}
+
+/** The server's own sentence; never its raw body, and never a value out of a Secret. */
+function said(statusCode: number, status: Record<string, unknown>, reason: string, ref: RequestRef): string {
+  const message = status['message'];
+  const isSecretRefused = ref.kind === 'Secret' && (statusCode === 422 || statusCode === 400);
+  if (typeof message === 'string' && message !== '' && !isSecretRefused) return message;
+  return `the server answered ${String(statusCode)}${reason ? ` (${reason})` : ''}`;
+}
+
+const causesOf = (causes: unknown): Cause[] => (Array.isArray(causes) ? causes.filter(isRecord) : []);
+
+const withoutTexts = (causes: unknown): Cause[] =>
+  causesOf(causes).map(({ reason, field }) => ({ ...(reason && { reason }), ...(field && { field }) }));
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

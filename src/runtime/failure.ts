@@ -1,0 +1,100 @@
+/** Judges failed requests: what they are called, and whether and when to send them again (pure). */
+import type { Rng } from '../lib/rng.ts';
+import {
+  ApiError,
+  describe,
+  ServerFailure,
+  TooManyRequests,
+  TransportError,
+  type RequestRef,
+} from './errors.ts';
+
+/** Nothing was sent when one of these happened. */
+const BEFORE_SENDING = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'UND_ERR_CONNECT_TIMEOUT',
+]);
+
+/** The TransportError for whatever the socket layer threw. */
+export function transportErrorFrom(
+  error: unknown,
+  server: string,
+  ref: RequestRef,
+  isIdempotent: boolean,
+): TransportError {
+  const code = codeOf(error);
+  const isUnsent = BEFORE_SENDING.has(code) || isAboutCertificates(code);
+  const sentence = isAboutCertificates(code)
+    ? `cannot trust ${server} (${code}); check the certificate authority in the kubeconfig`
+    : isUnsent
+      ? `cannot reach ${server} (${code})`
+      : `lost the connection to ${server} (${code})`;
+  return new TransportError(`${sentence}, while trying to ${describe(ref)}`, isUnsent || isIdempotent, {
+    cause: error,
+  });
+}
+
+/** The most telling code in an error and its causes. */
+function codeOf(error: unknown): string {
+  if (error instanceof AggregateError && error.errors.length > 0) return codeOf(error.errors[0]);
+  if (!(error instanceof Error)) return String(error);
+  const { code } = error as NodeJS.ErrnoException;
+  if (code && !code.startsWith('UND_ERR_SOCKET')) return code;
+  if (error.cause !== undefined) return codeOf(error.cause);
+  return error.message || (code ?? error.name);
+}
+
+const isAboutCertificates = (code: string): boolean =>
+  /CERT|ERR_TLS|ERR_SSL|UNABLE_TO_(VERIFY|GET_ISSUER)/.test(code);
+
+/** Tries of one request, the first included. */
+const MAX_TRIES = 4;
+/** A server that asks for patience gets more of it. */
+const MAX_TRIES_WHEN_ASKED = 8;
+const MAX_ASKED_MS = 60_000;
+const FIRST_PAUSE_MS = 200;
+
+/**
+ * Milliseconds to wait before sending the request again; undefined when the failure is to be reported.
+ *
+ * A 429, and a 503 that names a time, was turned away unread, so it may be repeated whatever it was. After other
+ * failures of the server or the connection only requests without a second effect are repeated. A server that
+ * cannot be reached at all is reported at once: callers and people wait better than we do.
+ * @param tries how often it was sent already
+ */
+export function pauseBeforeRepeat(
+  error: unknown,
+  tries: number,
+  isIdempotent: boolean,
+  rng: Rng,
+): number | undefined {
+  if (error instanceof ApiError && wasTurnedAway(error)) {
+    if (tries >= MAX_TRIES_WHEN_ASKED) return undefined;
+    return Math.min(error.retryAfterMs ?? growing(tries, rng) * 5, MAX_ASKED_MS);
+  }
+  if (!isIdempotent || tries >= MAX_TRIES || isVersionTooLarge(error)) return undefined;
+  if (error instanceof ServerFailure && error.status !== 501 && error.status !== 505)
+    return growing(tries, rng);
+  if (error instanceof TransportError && isReset(error)) return tries === 1 ? 0 : growing(tries, rng);
+  return undefined;
+}
+
+/** The server does not know a version yet, and has waited for it already; who asked knows what to do. */
+export const isVersionTooLarge = (error: unknown): boolean =>
+  error instanceof ApiError && error.causes.some((cause) => cause.reason === 'ResourceVersionTooLarge');
+
+const wasTurnedAway = (error: ApiError): boolean =>
+  error instanceof TooManyRequests || (error.status === 503 && error.retryAfterMs !== undefined);
+
+/** The connection was there and broke: typically a kept-alive one that the server closed meanwhile. */
+const isReset = (error: TransportError): boolean => {
+  const code = codeOf(error.cause);
+  return !BEFORE_SENDING.has(code) && !isAboutCertificates(code) && !code.includes('TIMEOUT');
+};
+
+const growing = (tries: number, rng: Rng): number =>
+  FIRST_PAUSE_MS * 2 ** (tries - 1) * (0.8 + 0.4 * rng.next());

@@ -1,0 +1,80 @@
+/** A binary heap whose items know their place, so that any of them can be taken out or moved. */
+
+export interface HeapItem {
+  /** Written by the heap only; -1 while the item is in none. */
+  place: number;
+}
+
+export class Heap<T extends HeapItem> {
+  readonly #items: T[] = [];
+  readonly #before: (a: T, b: T) => boolean;
+
+  /** @param before whether `a` leaves the heap before `b` */
+  constructor(before: (a: T, b: T) => boolean) {
+    this.#before = before;
+  }
+
+  get size(): number {
+    return this.#items.length;
+  }
+
+  peek(): T | undefined {
+    return this.#items[0];
+  }
+
+  push(item: T): void {
+    item.place = this.#items.length;
+    this.#items.push(item);
+    this.#up(item);
+  }
+
+  pop(): T | undefined {
+    const first = this.#items[0];
+    if (first) this.remove(first);
+    return first;
+  }
+
+  /** Takes `item` out; it must be in this heap. */
+  remove(item: T): void {
+    const { place } = item;
+    item.place = -1;
+    const last = this.#items.pop();
+    if (!last || last === item) return;
+    last.place = place;
+    this.#items[place] = last;
+    this.moved(last);
+  }
+
+  /** Restores the order after what `before` looks at has changed in `item`. */
+  moved(item: T): void {
+    this.#up(item);
+    this.#down(item);
+  }
+
+  #up(item: T): void {
+    while (item.place > 0) {
+      const parent = this.#items[(item.place - 1) >> 1] as T;
+      if (!this.#before(item, parent)) return;
+      this.#swap(item, parent);
+    }
+  }
+
+  #down(item: T): void {
+    for (;;) {
+      const left = this.#items[2 * item.place + 1];
+      if (!left) return;
+      const right = this.#items[2 * item.place + 2];
+      const child = right && this.#before(right, left) ? right : left;
+      if (!this.#before(child, item)) return;
+      this.#swap(child, item);
+    }
+  }
+
+  #swap(a: T, b: T): void {
+    const { place } = a;
+    a.place = b.place;
+    b.place = place;
+    this.#items[a.place] = a;
+    this.#items[b.place] = b;
+  }
+}

@@ -1,0 +1,331 @@
+/**
+ * Sockets, credentials, lanes, repeats and request metrics of one cluster.
+ *
+ * The only file that touches client-node at run time, and only for kubeconfigs whose credentials come from a
+ * command or an auth provider: loading it costs most of a second.
+ */
+import type { RequestOptions } from 'node:https';
+import type { Registry } from 'prom-client';
+import type { Dispatcher } from 'undici';
+import { sleep, type Clock } from '../lib/clock.ts';
+import { systemRng, type Rng } from '../lib/rng.ts';
+import type { Logger } from '../observability/log.ts';
+import { apiErrorFrom, ShutdownError, TransportError, Unauthorized, type RequestRef } from './errors.ts';
+import { pauseBeforeRepeat, transportErrorFrom } from './failure.ts';
+import { CredentialKeeper, type InUse } from './credentials.ts';
+import { createRequestMetrics, type RequestMetrics } from './http-metrics.ts';
+import type { Pools } from './pools.ts';
+import { loadAccess, type Access, type ExternalCredentials, type KubeconfigSource } from './kubeconfig.ts';
+import { Lanes, type Lane } from './lanes.ts';
+
+export type { KubeconfigSource } from './kubeconfig.ts';
+
+export interface ConnectOptions {
+  readonly kubeconfig: KubeconfigSource;
+  readonly userAgent: string;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly rng?: Rng;
+  readonly registry?: Registry;
+  /** Who the server notes as the writer of fields; default `espalier`. */
+  readonly fieldManager?: string;
+  /** Sockets for requests, watches and leases aside; default 32. */
+  readonly maxSockets?: number;
+}
+
+export interface HttpRequest {
+  readonly method: string;
+  /** With the query, without the server's address. */
+  readonly path: string;
+  readonly ref: RequestRef;
+  readonly lane: Lane | 'lease';
+  readonly body?: string;
+  readonly contentType?: string;
+  readonly accept?: string;
+  /** Sending it twice does no more than sending it once. */
+  readonly isIdempotent: boolean;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** How others reach the same server with credentials of their own. */
+export interface ServerAddress {
+  readonly server: string;
+  /** PEM in base64, as in a kubeconfig. */
+  readonly caData?: string;
+  readonly insecureSkipTlsVerify?: boolean;
+}
+
+export interface Connection {
+  readonly server: string;
+  address(): Promise<ServerAddress>;
+  /** The namespace of the kubeconfig's context, or of the pod. */
+  readonly namespace: string;
+  readonly fieldManager: string;
+  readonly clock: Clock;
+  /**
+   * The parsed JSON of the answer, or its text when it is not JSON; undefined when it is empty.
+   * @throws ApiError, TransportError, ShutdownError, or the reason of the signal
+   */
+  request(request: HttpRequest): Promise<unknown>;
+  /** The raw body of a watch, once the server has agreed to it. Never repeated; errors as above. */
+  stream(request: Omit<HttpRequest, 'lane' | 'isIdempotent'>): Promise<AsyncIterable<Uint8Array>>;
+  /** Ends all requests and closes all sockets. */
+  close(): Promise<void>;
+}
+
+/** @throws KubeconfigError; a server that cannot be reached shows only with the first request */
+export async function connect(options: ConnectOptions): Promise<Connection> {
+  const access = await loadAccess(options.kubeconfig, clientNodeCredentials());
+  const connection = new HttpConnection(access, options, await createRequestMetrics(options.registry));
+  await connection.prepare();
+  return connection;
+}
+
+class HttpConnection implements Connection {
+  readonly server: string;
+  readonly namespace: string;
+  readonly fieldManager: string;
+  readonly clock: Clock;
+  readonly #userAgent: string;
+  readonly #log: Logger;
+  readonly #rng: Rng;
+  readonly #metrics: RequestMetrics;
+  readonly #lanes: Lanes;
+  readonly #keeper: CredentialKeeper;
+  readonly #host: string;
+  readonly #prefix: string;
+  readonly #warned = new Set<string>();
+  #isClosed = false;
+
+  constructor(access: Access, options: ConnectOptions, metrics: RequestMetrics) {
+    const url = new URL(access.server);
+    this.server = access.server;
+    this.namespace = access.namespace;
+    this.fieldManager = options.fieldManager ?? 'espalier';
+    this.clock = options.clock;
+    this.#userAgent = options.userAgent;
+    this.#log = options.log;
+    this.#rng = options.rng ?? systemRng;
+    this.#metrics = metrics;
+    const maxSockets = options.maxSockets ?? 32;
+    this.#lanes = new Lanes(maxSockets);
+    this.#keeper = new CredentialKeeper(access, maxSockets, options.clock, options.log);
+    this.#host = url.host;
+    this.#prefix = url.pathname.replace(/\/+$/, '');
+  }
+
+  /** Reads the credentials once, so that unreadable ones are reported at the start. */
+  async prepare(): Promise<void> {
+    await this.#keeper.current();
+  }
+
+  async address(): Promise<ServerAddress> {
+    const { ca, rejectUnauthorized } = (await this.#keeper.current()).credentials.tls;
+    return {
+      server: this.server,
+      ...(ca && { caData: Buffer.from(ca).toString('base64') }),
+      ...(rejectUnauthorized === false && { insecureSkipTlsVerify: true }),
+    };
+  }
+
+  async request(request: HttpRequest): Promise<unknown> {
+    let isRefreshed = false;
+    for (let tries = 1; ; tries++) {
+      let inUse: InUse | undefined;
+      try {
+        return await this.#inLane(request, async () => {
+          inUse = await this.#keeper.current();
+          return await this.#exchange(request, inUse);
+        });
+      } catch (error) {
+        if (request.signal?.aborted) throw request.signal.reason;
+        if (error instanceof Unauthorized && !isRefreshed && inUse && (await this.#keeper.refreshed(inUse))) {
+          isRefreshed = true;
+          continue;
+        }
+        // The lease has its own rhythm and no time to lose in ours.
+        const pause =
+          request.lane === 'lease'
+            ? undefined
+            : pauseBeforeRepeat(error, tries, request.isIdempotent, this.#rng);
+        if (pause === undefined) throw error;
+        this.#metrics.repeated(request.ref.verb, this.#host);
+        this.#log.debug({ pauseMs: Math.round(pause), err: String(error) }, 'sending the request again');
+        await sleep(this.clock, pause, request.signal);
+      }
+    }
+  }
+
+  async stream(request: Omit<HttpRequest, 'lane' | 'isIdempotent'>): Promise<AsyncIterable<Uint8Array>> {
+    const full = { ...request, lane: 'read', isIdempotent: true } as const;
+    const inUse = await this.#keeper.current();
+    try {
+      return await this.#open(full, inUse);
+    } catch (error) {
+      if (!(error instanceof Unauthorized) || !(await this.#keeper.refreshed(inUse))) throw error;
+      return await this.#open(full, await this.#keeper.current());
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#keeper.destroy();
+  }
+
+  async #inLane<R>(request: HttpRequest, run: () => Promise<R>): Promise<R> {
+    if (request.lane === 'lease') return run();
+    const leave = await this.#lanes.enter(request.lane, request.signal);
+    try {
+      return await run();
+    } finally {
+      leave();
+    }
+  }
+
+  /** One request and its whole answer. */
+  async #exchange(request: HttpRequest, inUse: InUse): Promise<unknown> {
+    const response = await this.#dispatch(request, inUse, (pools) =>
+      request.lane === 'lease' ? pools.lease : pools.requests,
+    );
+    try {
+      if (response.statusCode >= 300) throw await this.#refusal(request, response);
+      if (!isJson(response)) return (await response.body.text()) || undefined;
+      const text = await response.body.text();
+      return text === '' ? undefined : parseAnswer(text, this.server, request);
+    } catch (error) {
+      throw this.#translated(error, request);
+    }
+  }
+
+  async #open(request: HttpRequest, inUse: InUse): Promise<AsyncIterable<Uint8Array>> {
+    const response = await this.#dispatch(request, inUse, (pools) => pools.watches);
+    if (response.statusCode >= 300) {
+      throw this.#translated(await this.#refusal(request, response), request);
+    }
+    return this.#translatedBody(request, response);
+  }
+
+  async *#translatedBody(
+    request: HttpRequest,
+    response: Dispatcher.ResponseData,
+  ): AsyncGenerator<Uint8Array> {
+    try {
+      for await (const chunk of response.body) yield chunk as Uint8Array;
+    } catch (error) {
+      throw this.#translated(error, request);
+    }
+  }
+
+  async #dispatch(
+    request: HttpRequest,
+    { credentials, pools }: InUse,
+    pick: (pools: Pools) => Dispatcher,
+  ): Promise<Dispatcher.ResponseData> {
+    if (this.#isClosed) throw this.#closed();
+    const started = this.clock.now();
+    let code = '<error>';
+    try {
+      const response = await pick(pools).request({
+        // Without this a DELETE with a body, as every delete of ours is, costs its connection.
+        reset: false,
+        method: request.method,
+        path: this.#prefix + request.path,
+        headers: {
+          'user-agent': this.#userAgent,
+          accept: request.accept ?? 'application/json',
+          ...(request.body !== undefined && { 'content-type': request.contentType ?? 'application/json' }),
+          ...credentials.headers,
+        },
+        ...(request.body !== undefined && { body: request.body }),
+        ...(request.signal && { signal: request.signal }),
+      });
+      code = String(response.statusCode);
+      this.#noteWarnings(response.headers['warning']);
+      return response;
+    } catch (error) {
+      throw this.#translated(error, request);
+    } finally {
+      this.#metrics.sent(request, this.#host, code, this.clock.now() - started);
+    }
+  }
+
+  async #refusal(request: HttpRequest, response: Dispatcher.ResponseData): Promise<Error> {
+    const text = await response.body.text();
+    let body: unknown = text.slice(0, 200);
+    try {
+      body = JSON.parse(text);
+    } catch {
+      // Proxies answer in prose.
+    }
+    const retryAfter = Number(response.headers['retry-after']);
+    return apiErrorFrom(
+      response.statusCode,
+      body,
+      request.ref,
+      Number.isFinite(retryAfter) ? retryAfter : undefined,
+    );
+  }
+
+  /** Errors of ours and aborts as they are, everything else as a TransportError. */
+  #translated(error: unknown, request: HttpRequest): unknown {
+    if (request.signal?.aborted) return request.signal.reason;
+    if (this.#isClosed) return this.#closed(error);
+    if (error instanceof Error && isOurs(error)) return error;
+    return transportErrorFrom(error, this.server, request.ref, request.isIdempotent);
+  }
+
+  #closed(cause?: unknown): ShutdownError {
+    return new ShutdownError(`the connection to ${this.server} is closed`, { cause });
+  }
+
+  /** What the server warns of, such as unknown fields, once per text. */
+  #noteWarnings(header: string | string[] | undefined): void {
+    if (!header) return;
+    for (const warning of Array.isArray(header) ? header : [header]) {
+      if (this.#warned.has(warning) || this.#warned.size >= 200) continue;
+      this.#warned.add(warning);
+      this.#log.warn({ server: this.server }, `the API server warns: ${warning.replace(/^299 - |"/g, '')}`);
+    }
+  }
+}
+
+const isJson = (response: Dispatcher.ResponseData): boolean =>
+  String(response.headers['content-type'] ?? '').includes('json');
+
+function parseAnswer(text: string, server: string, request: HttpRequest): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    const what = `${server} answered ${request.method} ${request.path.split('?')[0] ?? ''} with broken JSON`;
+    throw new TransportError(what, request.isIdempotent, { cause: error });
+  }
+}
+
+const isOurs = (error: Error): boolean =>
+  error instanceof TransportError || 'ref' in error || error instanceof ShutdownError;
+
+// ---------------------------------------------------------------- client-node
+
+/** Remembers the loaded configuration, because plugins keep their tokens in it, until the server refuses one. */
+function clientNodeCredentials(): ExternalCredentials {
+  let loaded: { applyToHTTPSOptions(options: RequestOptions): Promise<void> } | undefined;
+  return async (kubeconfig, context, refused) => {
+    if (!loaded || refused) {
+      const { KubeConfig } = await import('@kubernetes/client-node');
+      const config = new KubeConfig();
+      config.loadFromString(kubeconfig);
+      config.setCurrentContext(context);
+      loaded = config;
+    }
+    const options: RequestOptions = {};
+    await loaded.applyToHTTPSOptions(options);
+    const headers = Object.entries(options.headers ?? {}).map(([k, v]) => [k.toLowerCase(), String(v)]);
+    return {
+      headers: Object.fromEntries(headers) as Record<string, string>,
+      tls: {
+        ...(options.cert && { cert: options.cert as string }),
+        ...(options.key && { key: options.key as string }),
+      },
+    };
+  };
+}

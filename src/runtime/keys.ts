@@ -1,0 +1,23 @@
+/** Names of objects as the queue knows them. */
+import type { Gvk, Key, View, Obj } from './types.ts';
+
+/** `namespace/name`, or `name` for a cluster-scoped object. */
+export const keyOf = (obj: View<Obj>): Key => joinKey(obj.metadata.namespace, obj.metadata.name);
+
+export const joinKey = (namespace: string | undefined, name: string): Key =>
+  namespace ? `${namespace}/${name}` : name;
+
+export function splitKey(key: Key): { readonly namespace?: string; readonly name: string } {
+  const slash = key.indexOf('/');
+  return slash < 0 ? { name: key } : { namespace: key.slice(0, slash), name: key.slice(slash + 1) };
+}
+
+/** `group/version`, or `version` for the core group. */
+export const apiVersionOf = (gvk: Gvk): string => (gvk.group ? `${gvk.group}/${gvk.version}` : gvk.version);
+
+/** The group in an `apiVersion`; empty for the core group. */
+export const groupOf = (apiVersion: string): string =>
+  apiVersion.includes('/') ? apiVersion.slice(0, apiVersion.indexOf('/')) : '';
+
+export const isSameKind = (a: Gvk, b: Gvk): boolean =>
+  a.kind === b.kind && a.group === b.group && a.version === b.version;

@@ -1,0 +1,60 @@
+/**
+ * Who may send next: a limit on concurrent requests, with the more urgent going first.
+ *
+ * Lease requests do not queue here at all, they have sockets of their own.
+ */
+
+/** From most to least urgent. */
+export const LANES = ['write', 'read', 'list'] as const;
+export type Lane = (typeof LANES)[number];
+
+interface Waiter {
+  go(): void;
+}
+
+export class Lanes {
+  #free: number;
+  readonly #waiting: Record<Lane, Waiter[]> = { write: [], read: [], list: [] };
+
+  constructor(limit: number) {
+    this.#free = limit;
+  }
+
+  /**
+   * Resolves to the function that gives the place back; call it exactly once.
+   * @throws the reason of `signal`
+   */
+  enter(lane: Lane, signal?: AbortSignal): Promise<() => void> {
+    if (signal?.aborted) return Promise.reject(signal.reason as Error);
+    if (this.#free > 0) {
+      this.#free--;
+      return Promise.resolve(this.#leave);
+    }
+    return new Promise((resolve, reject) => {
+      const waiter: Waiter = {
+        go: () => {
+          signal?.removeEventListener('abort', onAbort);
+          resolve(this.#leave);
+        },
+      };
+      const onAbort = (): void => {
+        const line = this.#waiting[lane];
+        line.splice(line.indexOf(waiter), 1);
+        reject(signal?.reason as Error);
+      };
+      signal?.addEventListener('abort', onAbort, { once: true });
+      this.#waiting[lane].push(waiter);
+    });
+  }
+
+  readonly #leave = (): void => {
+    for (const lane of LANES) {
+      const next = this.#waiting[lane].shift();
+      if (next) {
+        next.go();
+        return;
+      }
+    }
+    this.#free++;
+  };
+}

@@ -1,0 +1,361 @@
+/**
+ * List and watch as one endless generator. Errors are states, not exceptions: it ends only when its signal aborts,
+ * and after every wait it looks at the signal first, so nothing is opened after the stop.
+ *
+ *     start → streaming list | paged list → watching → resume (from the last version) | relist (after 410) → …
+ */
+import { sleep, type Clock } from '../lib/clock.ts';
+import type { Rng } from '../lib/rng.ts';
+import { errorInFrame } from './client.ts';
+import { ApiError, Gone, Invalid, NotFound } from './errors.ts';
+import { isVersionTooLarge } from './failure.ts';
+import type { Client, Frame, Kind, Obj, Query, WatchQuery } from './types.ts';
+import type { CompareVersions } from './versions.ts';
+
+/** Why everything is listed again. */
+export type RelistReason = 'start' | 'expired' | 'missing' | 'stale';
+
+export type WatchEvent<T> =
+  /** A full picture begins. `isAnew`: older versions are to be believed, the server's history went back. */
+  | { readonly type: 'init'; readonly reason: RelistReason; readonly isAnew: boolean }
+  | { readonly type: 'object'; readonly object: T }
+  /** The picture is complete as of `version`; what it did not show is gone. */
+  | { readonly type: 'initDone'; readonly version: string }
+  | { readonly type: 'change'; readonly change: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly object: T }
+  | { readonly type: 'bookmark'; readonly version: string }
+  | { readonly type: 'state'; readonly state: WatchState };
+
+export type WatchState =
+  | { readonly phase: 'listing' | 'watching' }
+  | { readonly phase: 'waiting'; readonly trouble: string; readonly ms: number };
+
+/** What is watched. */
+interface Scope {
+  readonly namespace?: string | undefined;
+  readonly labels?: string | undefined;
+  readonly fields?: string | undefined;
+  readonly metadataOnly?: boolean | undefined;
+}
+
+export interface WatchOptions extends Scope {
+  readonly clock: Clock;
+  readonly rng: Rng;
+  readonly compare: CompareVersions;
+  /** Whether to ask for the list as a stream first; default true. */
+  readonly streaming?: boolean;
+}
+
+const BACKOFF_FIRST_MS = 800;
+const BACKOFF_MAX_MS = 30_000;
+const HEALTHY_AFTER_MS = 120_000;
+/** An orderly end sooner than this is not a server's timeout but a server in trouble. */
+const SHORTEST_WATCH_MS = 1_000;
+const SILENCE_MS = 10_000;
+const GRACE_MS = 5_000;
+/** Consistent lists in a row that are older than what was seen, before we believe that history went back. */
+const MAX_STALE_LISTS = 3;
+
+/** The server does not stream lists; ask for pages. */
+class NoStreaming extends Error {}
+/** A list was older than something already seen. */
+class StaleList extends Error {}
+/** The stream stayed open beyond its time; the peer is gone. */
+class Overdue extends Error {}
+
+export async function* watchKind<T extends Obj>(
+  client: Client,
+  kind: Kind<T>,
+  options: WatchOptions,
+  signal: AbortSignal,
+): AsyncGenerator<WatchEvent<T>, void, void> {
+  const machine = new Machine(client, kind, options, signal);
+  try {
+    while (!signal.aborted) yield* machine.step();
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  }
+}
+
+class Machine<T extends Obj> {
+  readonly #client: Client;
+  readonly #kind: Kind<T>;
+  readonly #options: WatchOptions;
+  readonly #signal: AbortSignal;
+  #isStreaming: boolean;
+  /** Where to resume; undefined: a list is due. */
+  #from: string | undefined;
+  /** The newest version ever seen; no list may be older. */
+  #newest: string | undefined;
+  #reason: RelistReason = 'start';
+  #staleLists = 0;
+  #failures = 0;
+  #openedAt = 0;
+  #listedAt = -Infinity;
+
+  constructor(client: Client, kind: Kind<T>, options: WatchOptions, signal: AbortSignal) {
+    this.#client = client;
+    this.#kind = kind;
+    this.#options = options;
+    this.#signal = signal;
+    this.#isStreaming = options.streaming ?? true;
+  }
+
+  /** One list, or one watch, or one list that goes on as a watch; then perhaps a pause. */
+  async *step(): AsyncGenerator<WatchEvent<T>, void, void> {
+    let pause: { ms: number; trouble: string } | undefined;
+    this.#openedAt = this.#options.clock.now();
+    try {
+      if (this.#from === undefined && !this.#isStreaming) {
+        yield* this.#pageList();
+        return;
+      }
+      if (this.#from === undefined) yield* this.#streamList();
+      else yield* this.#watch(this.#from);
+      pause = this.#afterOrderlyEnd();
+    } catch (error) {
+      if (this.#signal.aborted) return;
+      pause = this.#afterError(error);
+    }
+    if (this.#signal.aborted || !pause) return;
+    yield { type: 'state', state: { phase: 'waiting', ...pause } };
+    await sleep(this.#options.clock, pause.ms, this.#signal);
+  }
+
+  // -------------------------------------------------------------- what a step does
+
+  async *#pageList(): AsyncGenerator<WatchEvent<T>, void, void> {
+    yield { type: 'state', state: { phase: 'listing' } };
+    let version: string | undefined;
+    const query: Query = {
+      ...scopeOf(this.#options),
+      ...(this.#floor() !== undefined && { resourceVersion: this.#floor() as string }),
+    };
+    for await (const page of this.#client.list(this.#kind, query, this.#signal)) {
+      if (version === undefined) {
+        this.#refuseStale(page.resourceVersion);
+        yield this.#init();
+      }
+      version = page.resourceVersion;
+      for (const object of page.items) yield { type: 'object', object };
+    }
+    if (this.#signal.aborted) return;
+    yield* this.#initDone(version ?? '');
+  }
+
+  async *#streamList(): AsyncGenerator<WatchEvent<T>, void, void> {
+    yield { type: 'state', state: { phase: 'listing' } };
+    const floor = this.#floor();
+    const query: WatchQuery = {
+      sendInitialEvents: true,
+      ...(floor !== undefined && { resourceVersion: floor }),
+    };
+    let hasBegun = false;
+    let isComplete = false;
+    for await (const frame of this.#frames(query, () => !isComplete)) {
+      if (isComplete) {
+        yield* this.#live(frame);
+        continue;
+      }
+      if (!hasBegun && frame.type !== 'OPEN' && frame.type !== 'ERROR') {
+        hasBegun = true;
+        yield this.#init();
+      }
+      switch (frame.type) {
+        case 'OPEN':
+          break;
+        case 'ERROR':
+          throw this.#errorIn(frame.status);
+        case 'ADDED':
+        case 'MODIFIED':
+          yield { type: 'object', object: frame.object };
+          break;
+        case 'DELETED':
+          yield { type: 'change', change: 'DELETED', object: frame.object };
+          break;
+        case 'BOOKMARK':
+          if (!frame.initialEventsEnd) break;
+          this.#refuseStale(frame.resourceVersion);
+          isComplete = true;
+          yield* this.#initDone(frame.resourceVersion);
+          yield { type: 'state', state: { phase: 'watching' } };
+      }
+    }
+  }
+
+  async *#watch(from: string): AsyncGenerator<WatchEvent<T>, void, void> {
+    for await (const frame of this.#frames({ resourceVersion: from }, () => false)) yield* this.#live(frame);
+  }
+
+  *#live(frame: Frame<T>): Generator<WatchEvent<T>, void, void> {
+    switch (frame.type) {
+      case 'OPEN':
+        yield { type: 'state', state: { phase: 'watching' } };
+        return;
+      case 'ERROR':
+        throw this.#errorIn(frame.status);
+      case 'BOOKMARK':
+        // Resuming from a version that the server has not reached yet, it would just keep silent.
+        this.#refuseStale(frame.resourceVersion);
+        this.#advance(frame.resourceVersion);
+        yield { type: 'bookmark', version: frame.resourceVersion };
+        return;
+      default:
+        // First hand on, then advance: whoever stops in between gets it again.
+        yield { type: 'change', change: frame.type, object: frame.object };
+        this.#advance(frame.object.metadata.resourceVersion);
+    }
+  }
+
+  // -------------------------------------------------------------- one connection
+
+  /** The frames of one watch, which ends by itself when the server keeps silent for too long. */
+  async *#frames(query: WatchQuery, isListing: () => boolean): AsyncGenerator<Frame<T>, void, void> {
+    const { clock, rng } = this.#options;
+    const timeoutSeconds = 300 + Math.floor(rng.next() * 300);
+    const attempt = new AbortController();
+    const end = (): void => {
+      attempt.abort(this.#signal.reason);
+    };
+    this.#signal.addEventListener('abort', end, { once: true });
+    const cancelOverdue = clock.at(clock.now() + timeoutSeconds * 1000 + GRACE_MS, () => {
+      attempt.abort(new Overdue());
+    });
+    let cancelSilence = (): void => undefined;
+    const listen = (): void => {
+      cancelSilence();
+      cancelSilence = isListing()
+        ? clock.at(clock.now() + SILENCE_MS, () => {
+            attempt.abort(new NoStreaming());
+          })
+        : () => undefined;
+    };
+    try {
+      listen();
+      const stream = this.#client.watch(
+        this.#kind,
+        { ...query, ...scopeOf(this.#options), timeoutSeconds },
+        attempt.signal,
+      );
+      for await (const frame of stream) {
+        this.#signal.throwIfAborted();
+        // Handing on may take long when the receiver is busy; that is not silence of the server.
+        cancelSilence();
+        yield frame;
+        this.#signal.throwIfAborted();
+        listen();
+      }
+    } catch (error) {
+      throw attempt.signal.aborted ? attempt.signal.reason : error;
+    } finally {
+      cancelOverdue();
+      cancelSilence();
+      this.#signal.removeEventListener('abort', end);
+      attempt.abort();
+    }
+  }
+
+  // -------------------------------------------------------------- versions
+
+  #init(): WatchEvent<T> {
+    const isAnew = this.#staleLists >= MAX_STALE_LISTS;
+    if (isAnew) this.#newest = undefined;
+    return { type: 'init', reason: this.#reason, isAnew };
+  }
+
+  *#initDone(version: string): Generator<WatchEvent<T>, void, void> {
+    yield { type: 'initDone', version };
+    this.#staleLists = 0;
+    this.#listedAt = this.#options.clock.now();
+    this.#from = version;
+    this.#newest = version;
+  }
+
+  #advance(version: string | undefined): void {
+    if (version === undefined) return;
+    this.#from = version;
+    const order = this.#options.compare(version, this.#newest);
+    if (order === undefined || order > 0) this.#newest = version;
+  }
+
+  /** What a list has to be at least as new as, once a list turned out to be older. */
+  #floor(): string | undefined {
+    return this.#staleLists > 0 && this.#staleLists < MAX_STALE_LISTS ? this.#newest : undefined;
+  }
+
+  #refuseStale(version: string): void {
+    const order = this.#options.compare(version, this.#newest);
+    if (order === undefined || order >= 0 || this.#staleLists >= MAX_STALE_LISTS) return;
+    throw new StaleList(
+      `the server listed version ${version}, older than ${String(this.#newest)} seen before`,
+    );
+  }
+
+  // -------------------------------------------------------------- what follows
+
+  #errorIn(status: unknown): Error {
+    return errorInFrame(status, {
+      verb: 'watch',
+      kind: this.#kind.kind,
+      namespace: this.#options.namespace,
+    });
+  }
+
+  #relist(reason: RelistReason): void {
+    this.#from = undefined;
+    this.#reason = reason;
+  }
+
+  /** A server that ends a watch in time is healthy: go on at once. */
+  #afterOrderlyEnd(): { ms: number; trouble: string } | undefined {
+    const lasted = this.#options.clock.now() - this.#openedAt;
+    if (lasted >= SHORTEST_WATCH_MS) {
+      this.#failures = 0;
+      return undefined;
+    }
+    return this.#pause('the server ends every watch at once');
+  }
+
+  #afterError(error: unknown): { ms: number; trouble: string } | undefined {
+    if (error instanceof Overdue) return undefined;
+    if (
+      error instanceof NoStreaming ||
+      (error instanceof Invalid && this.#from === undefined && this.#isStreaming)
+    ) {
+      this.#isStreaming = false;
+      return undefined;
+    }
+    if (error instanceof StaleList || isVersionTooLarge(error)) {
+      this.#staleLists++;
+      this.#relist('stale');
+      return this.#pause(messageOf(error));
+    }
+    if (error instanceof Gone) {
+      this.#relist('expired');
+      // Now and then it is quite normal; a server whose lists expire at once is asked more and more slowly.
+      const isNormal = this.#options.clock.now() - this.#listedAt >= SHORTEST_WATCH_MS;
+      if (isNormal) return undefined;
+    }
+    // The kind itself is gone; when it comes back, it comes back empty.
+    if (error instanceof NotFound) this.#relist('missing');
+    return this.#pause(messageOf(error), error instanceof ApiError ? error.retryAfterMs : undefined);
+  }
+
+  #pause(trouble: string, askedMs = 0): { ms: number; trouble: string } {
+    const { clock, rng } = this.#options;
+    if (clock.now() - this.#openedAt >= HEALTHY_AFTER_MS) this.#failures = 0;
+    const growing = Math.min(BACKOFF_FIRST_MS * 2 ** this.#failures, BACKOFF_MAX_MS);
+    this.#failures++;
+    return { ms: Math.max(askedMs, growing * (0.8 + 0.4 * rng.next())), trouble };
+  }
+}
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+function scopeOf(scope: Scope): Pick<Query, keyof Scope> {
+  return {
+    ...(scope.namespace !== undefined && { namespace: scope.namespace }),
+    ...(scope.labels !== undefined && { labels: scope.labels }),
+    ...(scope.fields !== undefined && { fields: scope.fields }),
+    ...(scope.metadataOnly !== undefined && { metadataOnly: scope.metadataOnly }),
+  };
+}

@@ -1,0 +1,147 @@
+/** What the simulated workloads share: finding dependents, writing statuses, reading the wish for trouble. */
+import { timestamp } from '../../lib/clock.ts';
+import type { World } from '../api.ts';
+import type { InternalClient } from '../internal.ts';
+import type { Kind } from '../kinds.ts';
+import { cloneJson, equalJson, isObject } from '../types.ts';
+import type { JsonObject, KubeObject } from '../types.ts';
+
+/** Brings one object a step further; the answer is after how many milliseconds to look again, if at all. */
+export type Simulator = (bench: Workbench, live: KubeObject) => Promise<number | undefined>;
+
+export const SIMULATE = 'espalier.dev/simulate';
+
+/** Trouble that a pod template asks for. */
+export type Trouble =
+  { readonly kind: 'fail' | 'never-ready' | 'crash-loop' } | { readonly kind: 'delay'; readonly ms: number };
+
+export class Workbench {
+  readonly world: World;
+  readonly manager: InternalClient;
+  readonly kubelet: InternalClient;
+
+  constructor(world: World, manager: InternalClient, kubelet: InternalClient) {
+    this.world = world;
+    this.manager = manager;
+    this.kubelet = kubelet;
+  }
+
+  get now(): string {
+    return timestamp(this.world.clock);
+  }
+
+  kind(resource: string): Kind {
+    const kind = this.world.registry.byResource(resource);
+    if (!kind) throw new TypeError(`${resource} is not served`);
+    return kind;
+  }
+
+  /** Objects of `resource` that `owner` controls, by name. */
+  controlled(owner: KubeObject, resource: string): KubeObject[] {
+    return this.world.store
+      .byOwner(owner.metadata.uid ?? '')
+      .filter((ref) => ref.resource === resource)
+      .map((ref) => this.world.store.get(ref.resource, ref.key)?.obj)
+      .filter((object) => object !== undefined)
+      .filter((o) =>
+        o.metadata.ownerReferences?.some((r) => r.uid === owner.metadata.uid && r.controller === true),
+      )
+      .sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
+  }
+
+  /** Writes a status that differs from the stored one. */
+  async setStatus(
+    resource: string,
+    live: KubeObject,
+    status: JsonObject,
+    client = this.manager,
+  ): Promise<void> {
+    if (equalJson(live['status'] ?? {}, status)) return;
+    const next = cloneJson(live);
+    next['status'] = status;
+    await client.update(this.kind(resource), next, 'status');
+  }
+
+  /** A pod made from a template, owned by `owner`. */
+  podFrom(
+    owner: KubeObject,
+    template: JsonObject,
+    extra: { name?: string; labels?: JsonObject; spec?: JsonObject; finalizers?: string[] },
+  ): JsonObject {
+    const meta = isObject(template['metadata']) ? template['metadata'] : {};
+    return {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: {
+        ...(extra.name === undefined ? { generateName: `${owner.metadata.name}-` } : { name: extra.name }),
+        namespace: owner.metadata.namespace,
+        labels: { ...(meta['labels'] as JsonObject | undefined), ...extra.labels },
+        ...(isObject(meta['annotations']) ? { annotations: meta['annotations'] } : {}),
+        ...(extra.finalizers ? { finalizers: extra.finalizers } : {}),
+        ownerReferences: [controllerRef(owner)],
+      },
+      spec: { ...(cloneJson(template['spec']) as JsonObject), ...extra.spec },
+    };
+  }
+}
+
+export const controllerRef = (owner: KubeObject): JsonObject => ({
+  apiVersion: owner.apiVersion,
+  kind: owner.kind,
+  name: owner.metadata.name,
+  uid: owner.metadata.uid,
+  controller: true,
+  blockOwnerDeletion: true,
+});
+
+export const specOf = (object: KubeObject): JsonObject => (isObject(object['spec']) ? object['spec'] : {});
+export const statusOf = (object: KubeObject): JsonObject =>
+  isObject(object['status']) ? object['status'] : {};
+export const numberIn = (object: JsonObject, member: string, otherwise: number): number =>
+  typeof object[member] === 'number' ? object[member] : otherwise;
+export const templateOf = (object: KubeObject): JsonObject => {
+  const template = specOf(object)['template'];
+  return isObject(template) ? template : {};
+};
+
+export function troubleOf(annotations: Readonly<Record<string, string>> | undefined): Trouble | undefined {
+  const text = annotations?.[SIMULATE];
+  if (text === 'fail' || text === 'never-ready' || text === 'crash-loop') return { kind: text };
+  const delay = /^delay=(\d+)(ms|s|m)$/.exec(text ?? '');
+  if (!delay) return undefined;
+  const unit = { ms: 1, s: 1000, m: 60_000 }[delay[2] as 'ms' | 's' | 'm'];
+  return { kind: 'delay', ms: Number(delay[1]) * unit };
+}
+
+/** Conditions with `wanted` merged in: the transition time moves only when the status does. */
+export function withConditions(old: unknown, wanted: readonly JsonObject[], now: string): JsonObject[] {
+  const result = Array.isArray(old) ? [...(old as JsonObject[])] : [];
+  for (const want of wanted) {
+    const i = result.findIndex((c) => c['type'] === want['type']);
+    const before = result[i];
+    if (!before) {
+      result.push({ lastTransitionTime: now, ...want });
+      continue;
+    }
+    const isSame = before['status'] === want['status'];
+    const { lastUpdateTime } = before;
+    result[i] = {
+      ...want,
+      lastTransitionTime: isSame ? before['lastTransitionTime'] : now,
+      ...('lastUpdateTime' in want && isSame && before['reason'] === want['reason']
+        ? { lastUpdateTime }
+        : {}),
+    };
+  }
+  return result;
+}
+
+export const isReady = (pod: KubeObject): boolean =>
+  pod.metadata.deletionTimestamp === undefined &&
+  ((statusOf(pod)['conditions'] ?? []) as JsonObject[]).some(
+    (c) => c['type'] === 'Ready' && c['status'] === 'True',
+  );
+
+export const isActive = (pod: KubeObject): boolean =>
+  pod.metadata.deletionTimestamp === undefined &&
+  !['Succeeded', 'Failed'].includes(String(statusOf(pod)['phase']));

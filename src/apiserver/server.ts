@@ -1,0 +1,217 @@
+/** Starts and stops the embedded API server, and is its public face. */
+import { randomBytes, randomUUID } from 'node:crypto';
+import { systemClock } from '../lib/clock.ts';
+import type { Clock } from '../lib/clock.ts';
+import { systemRng } from '../lib/rng.ts';
+import type { Rng } from '../lib/rng.ts';
+import { silentLogger } from '../observability/log.ts';
+import type { Logger } from '../observability/log.ts';
+import type { AuthorizationMode } from './access.ts';
+import type { World } from './api.ts';
+import { assemble } from './assembly.ts';
+import type { Assembled } from './assembly.ts';
+import { AuditLog } from './audit.ts';
+import { ADMIN, authenticated } from './authn.ts';
+import type { StaticUser } from './authn.ts';
+import { bootstrap } from './bootstrap.ts';
+import { startControllers } from './controllers/index.ts';
+import type { ControllerName, Controllers } from './controllers/index.ts';
+import { CrdController } from './crd.ts';
+import type { Handler } from './handler.ts';
+import { listen } from './http.ts';
+import { Identity } from './identity.ts';
+import { collectionUrl, InternalClient } from './internal.ts';
+import { kubeconfigText } from './kubeconfig.ts';
+import type { KubeconfigUser } from './kubeconfig.ts';
+import { createRegistry } from './server-kinds.ts';
+import { Store } from './storage.ts';
+import { TestHooks } from './test-hooks.ts';
+import type { UserInfo } from './types.ts';
+import { FileLog } from './wal.ts';
+import type { Fsync } from './wal.ts';
+import { WatchHub } from './watchhub.ts';
+
+export type StorageOptions =
+  | { readonly kind: 'memory' }
+  /** `dir` also keeps the certificates, so that a kubeconfig stays good over restarts. */
+  | { readonly kind: 'file'; readonly dir: string; readonly fsync?: Fsync };
+
+export interface ApiServerOptions {
+  /** Default: 127.0.0.1, any free port, TLS. Without TLS everybody who presents nothing is an administrator. */
+  readonly listen?: { readonly host?: string; readonly port?: number; readonly tls?: boolean };
+  /** Default: memory. */
+  readonly storage?: StorageOptions;
+  /** Changes kept for watches: default 10 000 per resource, and all of the last 300 s. */
+  readonly history?: { readonly events: number; readonly seconds: number };
+  /** Default: AlwaysAllow, for everybody who is authenticated. */
+  readonly authorization?: AuthorizationMode;
+  readonly users?: readonly StaticUser[];
+  /** Switches simulated controllers off; by default all run. */
+  readonly controllers?: Partial<Record<ControllerName, boolean>>;
+  /** URLs of services that admission webhooks name, by `namespace/name`: there is no cluster network. */
+  readonly services?: Readonly<Record<string, string>>;
+  /** Lets workloads become ready although nothing runs; default false. */
+  readonly simulate?: boolean;
+  readonly clock?: Clock;
+  readonly rng?: Rng;
+  readonly log?: Logger;
+  /** Receives each audit event as a JSON line. */
+  readonly auditSink?: (line: string) => void;
+}
+
+export interface ClientCredentials {
+  readonly token: string;
+  readonly kubeconfig: string;
+}
+
+export interface ApiServer {
+  readonly url: string;
+  /** PEM of the certificate authority; empty for plain HTTP. */
+  readonly ca: string;
+  /** Bearer token of the administrator. */
+  readonly token: string;
+  /** Kubeconfig of the administrator. */
+  readonly kubeconfig: string;
+  /** Credentials for another user: a bearer token. */
+  client(user?: UserInfo): ClientCredentials;
+  /** Credentials for another user: a client certificate. */
+  certificateClient(user?: UserInfo): {
+    readonly certificate: string;
+    readonly key: string;
+    readonly kubeconfig: string;
+  };
+  readonly audit: AuditLog;
+  readonly test: TestHooks;
+  /** Ends watches, closes sockets, and makes everything durable. */
+  close(): Promise<void>;
+}
+
+/**
+ * Starts an API server that kubectl, Helm and client libraries can talk to.
+ *
+ * *Guarantees*: when it resolves, the server accepts requests and its bootstrap objects exist. Every request is in
+ * `audit`. With file storage a write that was answered survives the process.
+ * *Errors*: DataUnusable when the data folder is in use or damaged; rejects when the port cannot be had.
+ */
+export async function startApiServer(options: ApiServerOptions = {}): Promise<ApiServer> {
+  const clock = options.clock ?? systemClock;
+  const store = new Store(options.history ?? { events: 10_000, seconds: 300 }, () => clock.now());
+  const { storage } = options;
+  if (storage?.kind !== 'file') return serve(options, createWorld(options, clock, store), new Identity());
+  const file = new FileLog(storage.dir, store, storage.fsync ?? 'interval', clock);
+  try {
+    const server = await serve(options, createWorld(options, clock, store), new Identity(storage.dir));
+    return {
+      ...server,
+      close: async () => {
+        await server.close();
+        file.close();
+      },
+    };
+  } catch (error) {
+    file.close();
+    throw error;
+  }
+}
+
+async function serve(options: ApiServerOptions, world: World, identity: Identity): Promise<ApiServer> {
+  const { host = '127.0.0.1', port = 0, tls = true } = options.listen ?? {};
+  const audit = new AuditLog(options.auditSink);
+  const test = new TestHooks(world);
+  let isReady = false;
+  const { handler, authenticator, mint } = assemble({
+    world,
+    identity,
+    audit,
+    test,
+    mode: options.authorization ?? 'AlwaysAllow',
+    users: options.users ?? [],
+    anonymousIsAdmin: !tls,
+    isReady: () => isReady,
+    services: options.services ?? {},
+  });
+  const ca = tls ? identity.ca : '';
+  const controllers = await startWork(options, world, handler, { ca, mint });
+  const certificate = tls ? identity.serverCertificate(host) : undefined;
+  const material = certificate && { key: certificate.key, cert: certificate.certificate, ca };
+  const listener = await listen(handler, host, port, material).catch((error: unknown) => {
+    controllers.stop();
+    throw error;
+  });
+  isReady = true;
+  const url = `${tls ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${listener.port}`;
+  const configFor = (user: KubeconfigUser): string => kubeconfigText(url, ca === '' ? undefined : ca, user);
+  const token = identity.adminToken;
+  return {
+    url,
+    ca,
+    token,
+    kubeconfig: configFor({ token }),
+    audit,
+    test,
+    client(user = ADMIN) {
+      const fresh = randomBytes(24).toString('base64url');
+      authenticator.add({ ...authenticated(user), token: fresh });
+      return { token: fresh, kubeconfig: configFor({ token: fresh }) };
+    },
+    certificateClient(user = ADMIN) {
+      const own = identity.clientCertificate(user);
+      return { ...own, kubeconfig: configFor(own) };
+    },
+    async close() {
+      controllers.stop();
+      world.hub.close();
+      await listener.close();
+    },
+  };
+}
+
+/** Brings up what works on the objects: definitions, bootstrap objects, simulated controllers. */
+async function startWork(
+  options: ApiServerOptions,
+  world: World,
+  handler: Handler,
+  trust: { readonly ca: string; readonly mint: Assembled['mint'] },
+): Promise<Controllers> {
+  const user: UserInfo = { username: 'system:apiserver', groups: ['system:masters'] };
+  const self = new InternalClient(handler, user, 'kube-apiserver');
+  new CrdController(world, async (kind) => {
+    const entries = [...world.store.resource(kind.resource).entries.values()];
+    for (const namespace of new Set(entries.map((entry) => entry.obj.metadata.namespace ?? '')))
+      await self.request('DELETE', collectionUrl(kind, namespace));
+  });
+  await bootstrap(world, self);
+  return startControllers({
+    world,
+    handler,
+    ...trust,
+    enabled: options.controllers ?? {},
+    simulate: options.simulate ?? false,
+  });
+}
+
+function createWorld(options: ApiServerOptions, clock: Clock, store: Store): World {
+  const rng = options.rng ?? systemRng;
+  return {
+    store,
+    registry: createRegistry(),
+    hub: new WatchHub(store, clock),
+    clock,
+    rng,
+    log: options.log ?? silentLogger,
+    newUid: options.rng ? () => uuidFrom(rng) : randomUUID,
+    issuer: 'https://kubernetes.default.svc.cluster.local',
+  };
+}
+
+/** A version 4 uuid from an injected source of chance. */
+function uuidFrom(rng: Rng): string {
+  const hex = Array.from({ length: 32 }, (_, i) =>
+    i === 12
+      ? '4'
+      : i === 16
+        ? (8 + Math.floor(rng.next() * 4)).toString(16)
+        : Math.floor(rng.next() * 16).toString(16),
+  ).join('');
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
+}

@@ -1,0 +1,73 @@
+/** Shapes shared by the whole API server. Stored objects are plain JSON that nobody changes after the commit. */
+
+export interface OwnerReference {
+  apiVersion: string;
+  kind: string;
+  name: string;
+  uid: string;
+  controller?: boolean;
+  blockOwnerDeletion?: boolean;
+}
+
+export interface ObjectMeta {
+  name: string;
+  generateName?: string;
+  namespace?: string;
+  uid?: string;
+  resourceVersion?: string;
+  generation?: number;
+  creationTimestamp?: string;
+  deletionTimestamp?: string;
+  deletionGracePeriodSeconds?: number;
+  labels?: Record<string, string>;
+  annotations?: Record<string, string>;
+  ownerReferences?: OwnerReference[];
+  finalizers?: string[];
+  managedFields?: ManagedFieldsEntry[];
+  selfLink?: string;
+}
+
+export interface ManagedFieldsEntry {
+  manager?: string;
+  operation?: 'Apply' | 'Update';
+  apiVersion?: string;
+  time?: string;
+  fieldsType?: string;
+  fieldsV1?: Record<string, unknown>;
+  subresource?: string;
+}
+
+export interface KubeObject {
+  kind: string;
+  apiVersion: string;
+  metadata: ObjectMeta;
+  [member: string]: unknown;
+}
+
+/** One finding of a validation: where, which kind of offence (the cause's reason), and the cause's message. */
+export interface FieldError {
+  readonly field: string;
+  readonly type: string;
+  readonly message: string;
+}
+
+/** Who asks, as authentication found out. */
+export interface UserInfo {
+  readonly username: string;
+  readonly uid?: string;
+  readonly groups: readonly string[];
+  readonly extra?: Readonly<Record<string, readonly string[]>>;
+}
+
+/** Result of evaluating a selector on an object. */
+export type Predicate = (object: KubeObject) => boolean;
+
+export type JsonObject = Record<string, unknown>;
+
+export const isObject = (value: unknown): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+export { copy as cloneJson, equal as equalJson } from '../lib/json.ts';
+
+/** The text that a member should hold; anything else counts as none. */
+export const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');

@@ -1,0 +1,165 @@
+/** Deploy executions: from templates to the deploy item templates of the Execution. */
+import type { TemplateExecutor } from '../api/blueprint.ts';
+import type { DeployItemTemplate } from '../api/kinds/execution.ts';
+import { formatDuration, isDuration, parseDuration } from '../lib/duration.ts';
+import { dependencyOrder } from '../lib/graph.ts';
+import { goJson } from '../lib/gojson.ts';
+import type { View } from '../lib/objects.ts';
+import { fieldsOf, present, type FieldReader } from './decode.ts';
+import { DeployItemsInvalid, TemplateFailed } from './errors.ts';
+import { runExecution, unreadableResult, type ExecutionOutput, type RenderContext } from './render.ts';
+import type { StateUpdate } from './state.ts';
+
+interface Named {
+  readonly metadata: { readonly name: string };
+}
+
+/** The target objects behind the imports of the installation, as the parent's context knows them. */
+export interface TargetObjects {
+  readonly namespace: string;
+  readonly targets: ReadonlyMap<string, Named>;
+  readonly targetLists: ReadonlyMap<string, readonly Named[]>;
+  readonly targetMaps: ReadonlyMap<string, Readonly<Record<string, Named>>>;
+}
+
+export interface RenderedDeployItems {
+  readonly items: readonly DeployItemTemplate[];
+  readonly states: readonly StateUpdate[];
+}
+
+/**
+ * Renders and checks all deploy items of the blueprint, in the order of its executions.
+ * @throws TemplateFailed (code ERR_FOR_INFO_ONLY, as upstream), DeployItemsInvalid
+ */
+export function renderDeployItems(context: RenderContext, targets: TargetObjects): RenderedDeployItems {
+  const items: DeployItemTemplate[] = [];
+  const states: StateUpdate[] = [];
+  for (const executor of context.blueprint.info.deployExecutions ?? []) {
+    const { output, state } = runOrExplain(context, executor);
+    items.push(...deployItemsFrom(output, targets));
+    if (state) states.push(state);
+  }
+  checkDeployItems(items);
+  return { items, states };
+}
+
+/** Upstream marks failures of deploy executions, and of no others, as information only. */
+const asRendering = (failure: TemplateFailed): TemplateFailed =>
+  new TemplateFailed(`Op: RenderDeployItemTemplates - Reason: Template - Message: ${failure.message}`, {
+    cause: failure,
+    codes: ['ERR_FOR_INFO_ONLY'],
+  });
+
+function runOrExplain(context: RenderContext, executor: View<TemplateExecutor>): ExecutionOutput {
+  try {
+    return runExecution(context, executor, { kind: 'deploy' });
+  } catch (error) {
+    throw error instanceof TemplateFailed ? asRendering(error) : error;
+  }
+}
+
+/** Reads the result of one execution. @throws TemplateFailed, DeployItemsInvalid */
+export function deployItemsFrom(output: unknown, targets: TargetObjects): readonly DeployItemTemplate[] {
+  try {
+    const specifications = fieldsOf(output, '').list('deployItems') ?? [];
+    return specifications.map((fields) => deployItemFrom(fields, targets));
+  } catch (error) {
+    if (error instanceof DeployItemsInvalid) throw error;
+    throw asRendering(unreadableResult('deploy', (error as Error).message, error));
+  }
+}
+
+function deployItemFrom(fields: FieldReader, targets: TargetObjects): DeployItemTemplate {
+  const name = fields.text('name') ?? '';
+  const target = fields.inner('target');
+  return present({
+    name,
+    type: fields.text('type') ?? '',
+    target: target && { name: targetName(name, target, targets), namespace: targets.namespace },
+    labels: fields.textMap('labels'),
+    config: fields.map('config') ?? {},
+    dependsOn: fields.texts('dependsOn') as string[] | undefined,
+    timeout: durationFrom(fields),
+    updateOnChangeOnly: fields.flag('updateOnChangeOnly') || undefined,
+    onDelete: onDeleteFrom(fields.inner('onDelete')),
+  });
+}
+
+/** As upstream stores it: `1h` becomes `1h0m0s`. */
+function durationFrom(fields: FieldReader): string | undefined {
+  const text = fields.text('timeout');
+  if (text === undefined) return undefined;
+  if (!isDuration(text)) throw new Error(`${fields.path}.timeout: "${text}" is no duration such as "10m"`);
+  return formatDuration(parseDuration(text));
+}
+
+function onDeleteFrom(fields: FieldReader | undefined): DeployItemTemplate['onDelete'] {
+  const skipUninstallIfClusterRemoved = fields?.flag('skipUninstallIfClusterRemoved');
+  return fields && present({ skipUninstallIfClusterRemoved });
+}
+
+/** Name of the Target object that an item means. */
+function targetName(item: string, target: FieldReader, objects: TargetObjects): string {
+  const fail = (why: string): never => {
+    throw new DeployItemsInvalid(`invalid deployitem specification "${item}": ${why}`);
+  };
+  const name = target.text('import') ?? '';
+  const index = target.integer('index');
+  const key = target.text('key');
+  if (index !== undefined) {
+    const list = objects.targetLists.get(name) ?? fail(`targetlist import "${name}" not found`);
+    const element = index >= 0 ? list[index] : undefined;
+    return (element ?? fail(`index ${index} out of bounds`)).metadata.name;
+  }
+  if (key !== undefined) {
+    const map = objects.targetMaps.get(name) ?? fail(`targetmap import "${name}" not found`);
+    const element = Object.hasOwn(map, key) ? map[key] : undefined;
+    return (element ?? fail(`key "${key}" not found in targetmap import "${name}"`)).metadata.name;
+  }
+  if (name !== '') {
+    return (objects.targets.get(name) ?? fail(`target import "${name}" not found`)).metadata.name;
+  }
+  return target.text('name') || fail('empty target reference');
+}
+
+// ---------------------------------------------------------------- checks
+
+const LABEL_NAME = /^(?:[a-z0-9](?:[-a-z0-9.]*[a-z0-9])?\/)?[A-Za-z0-9](?:[-\w.]{0,61}[A-Za-z0-9])?$/;
+const LABEL_VALUE = /^(?:[A-Za-z0-9](?:[-\w.]{0,61}[A-Za-z0-9])?)?$/;
+
+/** The rules of the executions' webhook over the whole list. @throws DeployItemsInvalid naming all violations */
+export function checkDeployItems(items: readonly DeployItemTemplate[], root = 'deployExecutions'): void {
+  const names = new Set(items.map(({ name }) => name));
+  const seen = new Set<string>();
+  const problems = items.flatMap((item, i) => {
+    const path = item.name === '' ? `${root}[${i}]` : `${root}[${i}][${item.name}]`;
+    const isRepeated = item.name !== '' && seen.has(item.name);
+    seen.add(item.name);
+    return [
+      ...(item.name === '' ? [`${path}.name: Required value: name must not be empty`] : []),
+      ...(isRepeated ? [`${root}[${i}]: Duplicate value: "${item.name}"`] : []),
+      ...(item.type === '' ? [`${path}.type: Required value: type must not be empty`] : []),
+      ...labelProblems(item, path),
+      ...(item.dependsOn ?? [])
+        .filter((name) => !names.has(name))
+        .map((name) => `${path}: Invalid value: "${name}": depends on undefined deploy item`),
+    ];
+  });
+  const { blocked } = dependencyOrder(new Map(items.map((item) => [item.name, item.dependsOn ?? []])));
+  if (blocked.length > 0 && names.size === items.length) {
+    const cycle = goJson([...blocked].sort());
+    problems.push(`${root}: Invalid value: ${cycle}: cycle found in dependencies`);
+  }
+  if (problems.length === 0) return;
+  const text = problems.length === 1 ? (problems[0] ?? '') : `[${problems.join(', ')}]`;
+  throw new DeployItemsInvalid(`error validating deployitem templates: ${text}`);
+}
+
+function labelProblems({ labels = {} }: DeployItemTemplate, path: string): readonly string[] {
+  return Object.entries(labels).flatMap(([key, value]) => [
+    ...(LABEL_NAME.test(key) ? [] : [`${path}.labels: Invalid value: "${key}": not a valid label key`]),
+    ...(LABEL_VALUE.test(value)
+      ? []
+      : [`${path}.labels: Invalid value: "${value}": not a valid label value`]),
+  ]);
+}

@@ -1,0 +1,95 @@
+/** What can be wrong with a blueprint and its results: one class per situation, with the reason that goes on the wire. */
+
+export interface ProblemOptions {
+  readonly cause?: unknown;
+  readonly codes?: readonly string[];
+}
+
+/** Base of all: `reason` is upstream's (e.g. `SchemaValidationFailed`), `codes` go to lastError; ends the job. */
+export class BlueprintProblem extends Error {
+  readonly reason: string;
+  readonly codes: readonly string[];
+
+  constructor(reason: string, message: string, { cause, codes = [] }: ProblemOptions = {}) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.name = new.target.name;
+    this.reason = reason;
+    this.codes = codes;
+  }
+}
+
+/** The referenced blueprint cannot be had. */
+export class BlueprintUnavailable extends BlueprintProblem {
+  readonly ref: string;
+
+  constructor(ref: string, why: string, cause?: unknown) {
+    super('ResolveBlueprint', `blueprint ${ref} is not available: ${why}`, { cause });
+    this.ref = ref;
+  }
+}
+
+/** blueprint.yaml (or a file it names) is not what it should be. */
+export class BlueprintInvalid extends BlueprintProblem {
+  constructor(message: string, cause?: unknown) {
+    super('ResolveBlueprint', message, { cause });
+  }
+}
+
+/** A declared, required import has no value. */
+export class ImportNotSatisfied extends BlueprintProblem {
+  constructor(name: string, type: string) {
+    super('ImportNotFound', `blueprint defines import "${name}" of type ${type}, which is not satisfied`);
+  }
+}
+
+/** A value does not fit its schema or target type. */
+export class SchemaValidationFailed extends BlueprintProblem {
+  constructor(message: string, cause?: unknown) {
+    super('SchemaValidationFailed', message, { cause });
+  }
+}
+
+/** A definition of the blueprint makes no sense (unknown type, unusable default, …). */
+export class DefinitionInvalid extends BlueprintProblem {
+  constructor(message: string, cause?: unknown) {
+    super('InvalidDefinition', message, { cause });
+  }
+}
+
+/** Import executions found the imports wanting: their `errors`. */
+export class ImportsRejected extends BlueprintProblem {
+  readonly errors: readonly string[];
+
+  constructor(errors: readonly string[]) {
+    super('ImportValidationFailed', `import validation failed: ${errors.join(', ')}`);
+    this.errors = errors;
+  }
+}
+
+/** A template could not be rendered, or its result not be read. */
+export class TemplateFailed extends BlueprintProblem {
+  constructor(message: string, options: ProblemOptions = {}) {
+    super('Template', message, options);
+  }
+}
+
+/** A deploy item template is wrong. */
+export class DeployItemsInvalid extends BlueprintProblem {
+  constructor(message: string) {
+    super('ValidateDeployItems', message);
+  }
+}
+
+/** The templates of sub-installations do not fit together. */
+export class SubInstallationsInvalid extends BlueprintProblem {
+  constructor(message: string, options: ProblemOptions = {}) {
+    super('ValidateSubInstallations', message, options);
+  }
+}
+
+/** An export is missing or of the wrong kind. */
+export class ExportInvalid extends BlueprintProblem {
+  constructor(message: string, cause?: unknown) {
+    super('ConstructExports', message, { cause });
+  }
+}

@@ -1,0 +1,193 @@
+/** Export executions and mappings: from what items and children gave to the values an installation exports. */
+import type { ExportDefinition } from '../api/blueprint.ts';
+import type { Installation } from '../api/kinds/installation.ts';
+import { define } from '../lib/json.ts';
+import { isObject, ownField, type View } from '../lib/objects.ts';
+import { fieldsOf, present } from './decode.ts';
+import { ExportInvalid } from './errors.ts';
+import { checkSchema } from './jsonschema.ts';
+import type { LoadedBlueprint } from './load.ts';
+import { evaluateMapping } from './mapping.ts';
+import type { JsonMap } from './model.ts';
+import { runExecution, unreadableResult, type RenderContext } from './render.ts';
+import type { StateUpdate } from './state.ts';
+
+/** What export executions see besides the common scope. */
+export interface ExportSources {
+  /** export value of each deploy item, null when it gave none; {} without execution */
+  readonly deployitems: JsonMap;
+  /** values of all DataObjects in the own context, by key */
+  readonly dataobjects: JsonMap;
+  /** all Targets in the own context, by key; lists and maps for imports of that kind */
+  readonly targets: JsonMap;
+}
+
+export interface DataExportValue {
+  readonly name: string;
+  /** dataRef of the installation */
+  readonly ref: string;
+  readonly value: unknown;
+}
+
+export interface TargetExportValue {
+  readonly name: string;
+  /** target of the installation */
+  readonly ref: string;
+  readonly type: string;
+  readonly config?: unknown;
+  readonly secretRef?: { readonly name: string; readonly key?: string };
+  readonly labels: Readonly<Record<string, string>>;
+  readonly annotations: Readonly<Record<string, string>>;
+}
+
+export interface ExportValues {
+  readonly data: readonly DataExportValue[];
+  readonly targets: readonly TargetExportValue[];
+}
+
+export interface RenderedExports {
+  readonly exports: ExportValues;
+  readonly states: readonly StateUpdate[];
+}
+
+/**
+ * Runs the export executions, then the mappings, then picks what the installation exports, in its order.
+ * @throws TemplateFailed, ExportInvalid, MappingFailed
+ */
+export function renderExports(
+  context: RenderContext,
+  installation: View<Installation>,
+  sources: ExportSources,
+): RenderedExports {
+  let results: Record<string, unknown> = {};
+  const states: StateUpdate[] = [];
+  const more = { values: { ...sources }, ...sources };
+  for (const executor of context.blueprint.info.exportExecutions ?? []) {
+    const { output, state } = runExecution(context, executor, { kind: 'export', more });
+    results = merged(results, decodeResult(output)) as Record<string, unknown>;
+    if (state) states.push(state);
+  }
+  return { exports: constructExports(installation, context.blueprint, results), states };
+}
+
+/** The pure part: declared values, mappings, checks, selection. */
+export function constructExports(
+  installation: View<Installation>,
+  blueprint: LoadedBlueprint,
+  results: JsonMap,
+): ExportValues {
+  const { name } = installation.metadata;
+  const check = (definition: View<ExportDefinition>, values: JsonMap): void => {
+    const message = exportProblem(definition, values[definition.name], blueprint);
+    if (message !== undefined) throw new ExportInvalid(`(inst: ${name}).internalExports: ${message}`);
+  };
+  const declared = (blueprint.info.exports ?? []).filter((d) => Object.hasOwn(results, d.name));
+  for (const definition of declared) check(definition, results);
+  const values = Object.fromEntries(declared.map((d) => [d.name, results[d.name]]));
+  const mapped = mappedValues(installation, values);
+  for (const definition of blueprint.info.exports ?? []) {
+    if (Object.hasOwn(mapped, definition.name)) check(definition, mapped);
+  }
+  return select(installation, { ...values, ...mapped });
+}
+
+function mappedValues({ metadata, spec }: View<Installation>, values: JsonMap): JsonMap {
+  const bindings = { ...values, exports: values };
+  const entries = Object.entries(spec.exportDataMappings ?? {}).map(([key, document]) => {
+    const what = `export mapping template (inst: ${metadata.name}).internalExports.${key}`;
+    return [key, evaluateMapping(document, bindings, { what, reason: 'ConstructExports' })] as const;
+  });
+  return Object.fromEntries(entries);
+}
+
+function select({ metadata, spec }: View<Installation>, values: JsonMap): ExportValues {
+  const missing = (path: string, kind: string): never => {
+    throw new ExportInvalid(
+      `(inst: ${metadata.name}).internalExports.exports.${path}: ${kind} export is not defined`,
+    );
+  };
+  const data = (spec.exports?.data ?? []).map(({ name, dataRef }) =>
+    Object.hasOwn(values, name)
+      ? { name, ref: dataRef, value: values[name] }
+      : missing(`data.${name}`, 'data'),
+  );
+  const targets = (spec.exports?.targets ?? []).map(({ name, target = '' }) =>
+    Object.hasOwn(values, name)
+      ? targetValue(name, target, values[name], metadata.name)
+      : missing(`targets.${name}`, 'target'),
+  );
+  return { data, targets };
+}
+
+// ---------------------------------------------------------------- checks
+
+/** What is wrong with the value of an export; undefined when it is fine. */
+function exportProblem(
+  { name, type = '', schema, targetType }: View<ExportDefinition>,
+  value: unknown,
+  blueprint: LoadedBlueprint,
+): string | undefined {
+  if (type === 'target') {
+    const actual = ownField(value, 'type');
+    if (typeof actual !== 'string') {
+      return 'exported target does not match the expected target template schema: type is not found';
+    }
+    if (actual !== targetType) return `exported target type is ${actual} but expected ${targetType ?? ''}`;
+    return undefined;
+  }
+  if (type !== 'data') return `unknown export type '${type}'`;
+  if (schema === undefined) return `schema for data export "${name}" must not be empty`;
+  const verdict = checkSchema(schema, value, blueprint);
+  if (verdict.kind === 'valid') return undefined;
+  if (verdict.kind === 'unusable') return verdict.message;
+  return `exported data does not satisfy the configured schema: ${verdict.message}`;
+}
+
+const TARGET_KEYS: ReadonlySet<string> = new Set(['type', 'config', 'secretRef', 'labels', 'annotations']);
+
+function targetValue(name: string, ref: string, value: unknown, installation: string): TargetExportValue {
+  const fail = (why: string): never => {
+    throw new ExportInvalid(
+      `(inst: ${installation}).internalExports: target export "${name}" does not match the expected target template schema: ${why}`,
+    );
+  };
+  const unknown = isObject(value) ? Object.keys(value).filter((key) => !TARGET_KEYS.has(key)) : [];
+  if (unknown.length > 0) {
+    return fail(
+      `unknown field ${unknown.join(', ')}; a target has type, config or secretRef, labels and annotations`,
+    );
+  }
+  try {
+    const fields = fieldsOf(value, name);
+    const secret = fields.inner('secretRef');
+    return present({
+      name,
+      ref,
+      type: fields.text('type') ?? '',
+      config: fields.raw('config') ?? undefined,
+      secretRef: secret && present({ name: secret.text('name') ?? '', key: secret.text('key') }),
+      labels: fields.textMap('labels') ?? {},
+      annotations: fields.textMap('annotations') ?? {},
+    });
+  } catch (error) {
+    return fail((error as Error).message);
+  }
+}
+
+function decodeResult(output: unknown): JsonMap {
+  try {
+    return fieldsOf(output, '').map('exports') ?? {};
+  } catch (cause) {
+    throw unreadableResult('export', (cause as Error).message, cause);
+  }
+}
+
+/** Maps recursively; anything else is taken from `next`. */
+function merged(base: unknown, next: unknown): unknown {
+  if (!isObject(base) || !isObject(next)) return next;
+  const result = { ...base };
+  for (const [key, value] of Object.entries(next)) {
+    define(result, key, Object.hasOwn(base, key) ? merged(base[key], value) : value);
+  }
+  return result;
+}

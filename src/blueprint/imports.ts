@@ -1,0 +1,156 @@
+/** From the imports found to the values templates see: mappings, defaults, conditions, types and schemas. */
+import type { ImportDefinition } from '../api/blueprint.ts';
+import type { Installation } from '../api/kinds/installation.ts';
+import { isObject, ownField, type View } from '../lib/objects.ts';
+import { fieldsOf } from './decode.ts';
+import { DefinitionInvalid, ImportNotSatisfied, ImportsRejected, SchemaValidationFailed } from './errors.ts';
+import { importValues, type ImportSet } from './importset.ts';
+import { checkSchema } from './jsonschema.ts';
+import type { LoadedBlueprint } from './load.ts';
+import { evaluateMapping } from './mapping.ts';
+import type { JsonMap } from './model.ts';
+import { runExecution, unreadableResult, type RenderContext } from './render.ts';
+
+type Definition = View<ImportDefinition>;
+
+/**
+ * The blueprint's imports with their values; names without value are absent.
+ * @throws ImportNotSatisfied, SchemaValidationFailed, DefinitionInvalid, MappingFailed
+ */
+export function constructImports(
+  installation: View<Installation>,
+  blueprint: LoadedBlueprint,
+  found: ImportSet,
+): JsonMap {
+  const name = installation.metadata.name;
+  const values = importValues(found);
+  const mapped = mappedValues(installation, values);
+  const constructed: Record<string, unknown> = {};
+  const visit = (definition: Definition, parentPath: string): void => {
+    const path = `${parentPath}.${definition.name}`;
+    const value = valueOf(definition, { found, values, mapped, path });
+    if (value === undefined) {
+      if (definition.required ?? true) throw new ImportNotSatisfied(definition.name, definition.type ?? '');
+      return;
+    }
+    checkValue(definition, value, { path, blueprint });
+    constructed[definition.name] = value;
+    for (const conditional of definition.imports ?? []) visit(conditional, path);
+  };
+  for (const definition of blueprint.info.imports ?? []) visit(definition, name);
+  return constructed;
+}
+
+/** Each mapping is evaluated on its own and sees the installation's imports, not the other mappings. */
+function mappedValues(
+  { metadata, spec }: View<Installation>,
+  values: Readonly<Record<string, unknown>>,
+): Readonly<Record<string, unknown>> {
+  const entries = Object.entries(spec.importDataMappings ?? {}).map(([key, document]) => {
+    const what = `import mapping template ${metadata.name}.${key}`;
+    return [key, evaluateMapping(document, values, { what, reason: 'ConstructImports' })] as const;
+  });
+  return Object.fromEntries(entries);
+}
+
+/** Undefined when nothing supplies a value; null is one, except as default. */
+function valueOf(
+  definition: Definition,
+  sources: { found: ImportSet; values: JsonMap; mapped: JsonMap; path: string },
+): unknown {
+  const { name, type, required = true } = definition;
+  const { found, values, mapped, path } = sources;
+  switch (type) {
+    case 'data':
+      if (Object.hasOwn(mapped, name)) return mapped[name];
+      if (found.data.has(name)) return values[name];
+      return required ? undefined : (definition.default?.value ?? undefined);
+    case 'target':
+      return found.targets.has(name) ? values[name] : undefined;
+    case 'targetList':
+      return found.targetLists.has(name) ? values[name] : undefined;
+    case 'targetMap':
+      return found.targetMaps.has(name) ? values[name] : undefined;
+    default:
+      throw new DefinitionInvalid(`${path}: unknown import type '${type ?? ''}'`);
+  }
+}
+
+function checkValue(
+  definition: Definition,
+  value: unknown,
+  { path, blueprint }: { readonly path: string; readonly blueprint: LoadedBlueprint },
+): void {
+  const expected = definition.targetType ?? '';
+  const typeOf = (target: unknown): string => {
+    const type = ownField(ownField(target, 'spec'), 'type');
+    return typeof type === 'string' ? type : '';
+  };
+  const fail = (what: string, target: unknown): never => {
+    throw new SchemaValidationFailed(`${path}: ${what} is ${typeOf(target)} but expected ${expected}`);
+  };
+  switch (definition.type) {
+    case 'target':
+      if (typeOf(value) !== expected) fail('imported target type', value);
+      return;
+    case 'targetList':
+      for (const [i, target] of (value as readonly unknown[]).entries()) {
+        if (typeOf(target) !== expected) {
+          fail(`type of the element at position ${i} of the imported targetlist`, target);
+        }
+      }
+      return;
+    case 'targetMap':
+      for (const [key, target] of Object.entries(value as JsonMap)) {
+        if (typeOf(target) !== expected) {
+          fail(`type of the element at position ${key} of the imported targetmap`, target);
+        }
+      }
+      return;
+    default:
+      checkData(definition, value, { path, blueprint });
+  }
+}
+
+function checkData(
+  definition: Definition,
+  value: unknown,
+  { path, blueprint }: { readonly path: string; readonly blueprint: LoadedBlueprint },
+): void {
+  if (definition.schema === undefined) {
+    throw new SchemaValidationFailed(`${path}: no schema defined: schema is nil`);
+  }
+  const verdict = checkSchema(definition.schema, value, blueprint);
+  if (verdict.kind === 'unusable') throw new SchemaValidationFailed(`${path}: ${verdict.message}`);
+  if (verdict.kind === 'invalid') {
+    throw new SchemaValidationFailed(
+      `${path}: imported datatype does not have the expected schema: ${verdict.message}`,
+    );
+  }
+}
+
+/**
+ * Runs the import executions; answers the values with the bindings merged in. Each execution sees the bindings of
+ * those before it; the first that returns errors ends the run.
+ * @throws ImportsRejected, TemplateFailed
+ */
+export function runImportExecutions(context: RenderContext): JsonMap {
+  let imports: JsonMap = context.scope.imports;
+  for (const executor of context.blueprint.info.importExecutions ?? []) {
+    const scope = { ...context.scope, imports };
+    const { output } = runExecution({ ...context, scope }, executor, { kind: 'import' });
+    const { errors, bindings } = decodeResult(output);
+    if (errors.length > 0) throw new ImportsRejected(errors);
+    imports = { ...imports, ...bindings };
+  }
+  return imports;
+}
+
+function decodeResult(output: unknown): { readonly errors: readonly string[]; readonly bindings: JsonMap } {
+  try {
+    const fields = fieldsOf(isObject(output) ? output : null, '');
+    return { errors: fields.texts('errors') ?? [], bindings: fields.map('bindings') ?? {} };
+  } catch (cause) {
+    throw unreadableResult('import', (cause as Error).message, cause);
+  }
+}

@@ -1,0 +1,81 @@
+/** Validates values against the JSON schemas of a blueprint, with upstream's wording and without the values. */
+import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
+import addFormatsModule from 'ajv-formats';
+import { RE2JS } from 're2js';
+import { goJson } from '../lib/gojson.ts';
+import { sha1Hex } from '../lib/hash.ts';
+import type { LoadedBlueprint } from './load.ts';
+import { toDraft7 } from './schemadialect.ts';
+import { describeErrors } from './schemaerrors.ts';
+import { expandReferences } from './schemarefs.ts';
+
+export type SchemaVerdict =
+  | { readonly kind: 'valid' }
+  | { readonly kind: 'invalid'; readonly message: string }
+  /** the schema itself is wrong */
+  | { readonly kind: 'unusable'; readonly message: string };
+
+const MAX_SCHEMA_LENGTH = 1_000_000;
+const MAX_VALIDATORS = 500;
+
+/** Never throws: a schema that cannot be used is an answer too. */
+export function checkSchema(schema: unknown, value: unknown, blueprint: LoadedBlueprint): SchemaVerdict {
+  let validate: ValidateFunction;
+  try {
+    validate = validatorFor(toDraft7(expandReferences(schema, blueprint)));
+  } catch (error) {
+    const message = `validator creation failed: error compiling jsonschema: ${(error as Error).message}`;
+    return { kind: 'unusable', message };
+  }
+  if (validate(value)) return { kind: 'valid' };
+  return { kind: 'invalid', message: describeErrors(validate.errors as ErrorObject[]) };
+}
+
+const validators = new Map<string, ValidateFunction>();
+
+/** Compiling costs milliseconds, so validators are kept by content; those used least recently go first. */
+function validatorFor(schema: unknown): ValidateFunction {
+  const text = goJson(schema);
+  if (text.length > MAX_SCHEMA_LENGTH)
+    throw new Error(`schema is longer than ${MAX_SCHEMA_LENGTH} characters`);
+  const key = sha1Hex(text);
+  const known = validators.get(key);
+  if (known) validators.delete(key);
+  const validate = known ?? compile(schema);
+  validators.set(key, validate);
+  if (validators.size > MAX_VALIDATORS) {
+    const [oldest] = validators.keys();
+    if (oldest !== undefined) validators.delete(oldest);
+  }
+  return validate;
+}
+
+function compile(schema: unknown): ValidateFunction {
+  const definition = schema as object | boolean;
+  const validate = ajv.compile(definition);
+  if (typeof definition === 'object') ajv.removeSchema(definition);
+  return validate;
+}
+
+/**
+ * Patterns are RE2, as upstream: linear in time, and without look-around. Ajv keeps expressions apart by their text,
+ * so without `toString` all patterns would be the first one.
+ */
+const re2 = Object.assign(
+  (pattern: string) => {
+    const expression = RE2JS.compile(pattern);
+    return { test: (text: string) => expression.matcher(text).find(), toString: () => `/${pattern}/` };
+  },
+  { code: 'undefined' },
+);
+
+const ajv = new Ajv({
+  strict: false,
+  allErrors: true,
+  verbose: true,
+  logger: false,
+  addUsedSchema: false,
+  code: { regExp: re2 },
+});
+const addFormats = addFormatsModule as unknown as (instance: Ajv) => void;
+addFormats(ajv);

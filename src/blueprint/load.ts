@@ -1,0 +1,138 @@
+/** Reads a blueprint: from its source to the parsed `blueprint.yaml` and the files templates may read. */
+import {
+  BLUEPRINT_FILE,
+  BLUEPRINT_KIND,
+  type ExportDefinition,
+  type ImportDefinition,
+  type TemplateExecutor,
+} from '../api/blueprint.ts';
+import type { BlueprintDefinition } from '../api/kinds/installation.ts';
+import { API_VERSION } from '../api/labels.ts';
+import { isObject, ownField } from '../lib/objects.ts';
+import { parseYaml } from '../lib/yaml.ts';
+import { fieldsOf, present, typeName, type FieldReader } from './decode.ts';
+import { BlueprintInvalid, BlueprintUnavailable } from './errors.ts';
+import { inlineFileTree, readText, type BlueprintFs } from './filetree.ts';
+import type { Blueprint } from './model.ts';
+
+export interface LoadedBlueprint {
+  readonly info: Blueprint;
+  readonly files: BlueprintFs;
+}
+
+/**
+ * The blueprint of an installation.
+ * @throws BlueprintUnavailable for a reference, BlueprintInvalid for an unusable inline blueprint
+ */
+export function loadBlueprint(source: BlueprintDefinition): LoadedBlueprint {
+  if (source.inline) return loadInlineBlueprint(source.inline.filesystem);
+  const ref = source.ref?.resourceName;
+  if (ref === undefined) throw new BlueprintInvalid('spec.blueprint must have either "inline" or "ref"');
+  throw new BlueprintUnavailable(
+    ref,
+    'components are not supported in this version yet; put the blueprint into spec.blueprint.inline',
+  );
+}
+
+/** @param filesystem `inline.filesystem` of an installation, `blueprint.filesystem` of a template */
+export function loadInlineBlueprint(filesystem: unknown): LoadedBlueprint {
+  const files = inlineFileTree(withTextBlueprint(filesystem));
+  const text = readText(files, BLUEPRINT_FILE);
+  if (text === undefined) {
+    throw new BlueprintInvalid(
+      `unable to read blueprint file from inline defined blueprint: there is no file "${BLUEPRINT_FILE}"`,
+    );
+  }
+  return { info: parseBlueprint(text), files };
+}
+
+/** `blueprint.yaml` given as a map instead of a text is the most natural mistake: taken as what it means. */
+function withTextBlueprint(filesystem: unknown): unknown {
+  const root = ownField(filesystem, BLUEPRINT_FILE);
+  if (!isObject(filesystem) || !isObject(root) || '$type' in root) return filesystem;
+  return { ...filesystem, [BLUEPRINT_FILE]: { $type: 'json', value: root } };
+}
+
+/** @throws BlueprintInvalid */
+export function parseBlueprint(text: string): Blueprint {
+  const fail = (why: string, cause?: unknown): never => {
+    throw new BlueprintInvalid(
+      `unable to decode blueprint definition from inline defined blueprint: ${why}`,
+      cause,
+    );
+  };
+  let document: unknown;
+  try {
+    document = parseYaml(text);
+  } catch (error) {
+    return fail((error as Error).message, error);
+  }
+  if (document === null || document === undefined) return {};
+  if (!isObject(document)) return fail(`expected a map, found ${typeName(document)}`);
+  if (document['kind'] !== BLUEPRINT_KIND || document['apiVersion'] !== API_VERSION) {
+    const found = `${String(document['apiVersion'])}, ${String(document['kind'])}`;
+    return fail(`expected apiVersion ${API_VERSION} and kind ${BLUEPRINT_KIND}, found ${found}`);
+  }
+  try {
+    return blueprintFrom(fieldsOf(document, ''));
+  } catch (error) {
+    return fail((error as Error).message, error);
+  }
+}
+
+function blueprintFrom(fields: FieldReader): Blueprint {
+  const executors = (key: string): TemplateExecutor[] | undefined => fields.list(key)?.map(executorFrom);
+  return present({
+    annotations: fields.textMap('annotations'),
+    localTypes: fields.map('localTypes'),
+    imports: fields.list('imports')?.map(importFrom),
+    exports: fields.list('exports')?.map(exportFrom),
+    importExecutions: executors('importExecutions'),
+    subinstallations: fields.list('subinstallations'),
+    subinstallationExecutions: executors('subinstallationExecutions'),
+    deployExecutions: executors('deployExecutions'),
+    exportExecutions: executors('exportExecutions'),
+  });
+}
+
+function executorFrom(fields: FieldReader): TemplateExecutor {
+  return present({
+    name: fields.text('name'),
+    type: fields.text('type') ?? '',
+    template: fields.raw('template') ?? undefined,
+    file: fields.text('file'),
+  });
+}
+
+function importFrom(fields: FieldReader): ImportDefinition {
+  const fallback = fields.inner('default');
+  return present({
+    ...valueFrom(fields, 'target', 'targetList', 'targetMap'),
+    required: fields.flag('required'),
+    default: fallback && { value: fallback.raw('value') },
+    imports: fields.list('imports')?.map(importFrom),
+  });
+}
+
+const exportFrom = (fields: FieldReader): ExportDefinition => valueFrom(fields, 'target');
+
+/** Name, type and what values must look like; the type is inferred and the target type completed. */
+function valueFrom(fields: FieldReader, ...expanding: readonly string[]): ExportDefinition {
+  const targetType = fields.text('targetType');
+  const schema = schemaOf(fields);
+  const type = fields.text('type') ?? (schema !== undefined ? 'data' : targetType ? 'target' : undefined);
+  const isShort = targetType !== undefined && targetType !== '' && !targetType.includes('/');
+  return present({
+    name: fields.text('name') ?? '',
+    type,
+    schema,
+    targetType:
+      isShort && expanding.includes(type ?? '') ? `landscaper.gardener.cloud/${targetType}` : targetType,
+  });
+}
+
+/** A schema is a map or a boolean; anything else would be misread by the validator. */
+function schemaOf(fields: FieldReader): ExportDefinition['schema'] {
+  const schema = fields.raw('schema');
+  return typeof schema === 'boolean' ? schema : fields.map('schema');
+}

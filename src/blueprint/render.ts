@@ -1,0 +1,101 @@
+/** What every template execution sees, and how one is run: the bridge to the template engines. */
+import type { TemplateExecutor } from '../api/blueprint.ts';
+import type { Installation } from '../api/kinds/installation.ts';
+import type { Clock } from '../lib/clock.ts';
+import { anyCaseField, type View } from '../lib/objects.ts';
+import type { Rng } from '../lib/rng.ts';
+import { RenderError } from '../templating/errors.ts';
+import { renderExecution, type EngineOptions } from '../templating/render.ts';
+import { functionsWithoutComponent } from './componentfunctions.ts';
+import { TemplateFailed } from './errors.ts';
+import type { LoadedBlueprint } from './load.ts';
+import type { JsonMap } from './model.ts';
+import { stateSecretName, type StateUpdate } from './state.ts';
+
+/** Root values shared by all executions of an installation. */
+export interface TemplateScope {
+  readonly imports: JsonMap;
+  readonly cd: unknown;
+  readonly components: unknown;
+  readonly blueprint: unknown;
+  readonly blueprintDef: unknown;
+  readonly componentDescriptorDef: unknown;
+}
+
+export interface RenderContext {
+  readonly blueprint: LoadedBlueprint;
+  readonly scope: TemplateScope;
+  /** Name of the installation; the names of state secrets contain it. */
+  readonly installation: string;
+  /** Stored state documents by the name of their secret (see stateSecretNames); missing means none yet. */
+  readonly states: ReadonlyMap<string, unknown>;
+  /** For template functions such as `now` and `randAlpha`. */
+  readonly clock: Clock;
+  readonly rng: Rng;
+}
+
+export type ExecutionKind = 'import' | 'subinstallation' | 'deploy' | 'export';
+
+/** The root values of an installation without component. */
+export function templateScope(installation: View<Installation>, imports: JsonMap): TemplateScope {
+  return {
+    imports,
+    cd: null,
+    components: null,
+    blueprint: installation.spec.blueprint,
+    blueprintDef: installation.spec.blueprint,
+    componentDescriptorDef: installation.spec.componentDescriptor ?? {},
+  };
+}
+
+export interface ExecutionOutput {
+  /** the result of the template, read as YAML */
+  readonly output: unknown;
+  /** what the execution wants to remember; undefined when it did not say */
+  readonly state: StateUpdate | undefined;
+}
+
+/** What goes before the message of the engine, as upstream nests it. */
+const HEADINGS: Readonly<Record<ExecutionKind, string>> = {
+  import: 'unable to template executions: ',
+  subinstallation: 'unable to get installation templates of blueprint: unable to template subinstallations: ',
+  deploy: 'unable to template executions: ',
+  export: '',
+};
+
+/**
+ * @param more root values of this kind besides the common ones
+ * @throws TemplateFailed
+ */
+export function runExecution(
+  { blueprint, scope, installation, states, clock, rng }: RenderContext,
+  executor: View<TemplateExecutor>,
+  { kind, more = {} }: { readonly kind: ExecutionKind; readonly more?: JsonMap },
+): ExecutionOutput {
+  const options: EngineOptions = {
+    clock,
+    rng,
+    files: blueprint.files,
+    functions: functionsWithoutComponent,
+  };
+  try {
+    if (kind === 'import') {
+      return { output: renderExecution(executor, { ...scope }, options), state: undefined };
+    }
+    const group = kind === 'export' ? 'export' : 'deploy';
+    const secretName = stateSecretName(installation, group, executor.name ?? '');
+    const values = { ...scope, state: states.get(secretName) ?? {}, ...more };
+    const output = renderExecution(executor, values, { ...options, refuseNoValueIn: `${kind} execution` });
+    const state = anyCaseField(output, 'state');
+    return { output, state: state === undefined || state === null ? undefined : { secretName, state } };
+  } catch (cause) {
+    if (!(cause instanceof RenderError)) throw cause;
+    throw new TemplateFailed(`${HEADINGS[kind]}${cause.message}`, { cause });
+  }
+}
+
+/** The failure to read what a template produced as what it should be. */
+export function unreadableResult(kind: ExecutionKind, why: string, cause: unknown): TemplateFailed {
+  const heading = kind === 'export' ? '' : `${HEADINGS[kind]}error while decoding templated execution: `;
+  return new TemplateFailed(`${heading}${why}`, { cause });
+}

@@ -1,0 +1,106 @@
+/** References of JSON schemas to the blueprint itself: `local://type`, `blueprint://file`. They are expanded in place. */
+import { isObject } from '../lib/objects.ts';
+import { readText } from './filetree.ts';
+import type { LoadedBlueprint } from './load.ts';
+
+/** A reference that cannot be resolved. */
+export class UnresolvedReference extends Error {
+  constructor(path: string, why: string) {
+    super(`error resolving reference at ${path}.$ref: ${why}`);
+    this.name = 'UnresolvedReference';
+  }
+}
+
+/**
+ * The schema with all such references replaced; siblings of `$ref` vanish. Pointers (`#/…`) stay for the validator.
+ * @throws UnresolvedReference also for anything that would have to be fetched
+ */
+export function expandReferences(schema: unknown, blueprint: LoadedBlueprint): unknown {
+  return expand(schema, { blueprint, path: '[]', open: [] });
+}
+
+interface Place {
+  readonly blueprint: LoadedBlueprint;
+  readonly path: string;
+  /** references being expanded around this place */
+  readonly open: readonly string[];
+}
+
+function expand(schema: unknown, place: Place): unknown {
+  if (Array.isArray(schema)) {
+    return schema.map((element, i) => expand(element, { ...place, path: `${place.path}[${i}]` }));
+  }
+  if (!isObject(schema)) return schema;
+  const ref = schema['$ref'];
+  if (typeof ref === 'string' && !ref.startsWith('#')) return resolve(ref, place);
+  const fields = Object.entries(schema).map(
+    ([key, field]) => [key, expand(field, { ...place, path: `${place.path}.${key}` })] as const,
+  );
+  return Object.fromEntries(fields);
+}
+
+const URI = /^([a-zA-Z][a-zA-Z0-9+.-]*):\/\/([^#]*)(?:#(.*))?$/s;
+
+function resolve(ref: string, place: Place): unknown {
+  const fail = (why: string): never => {
+    throw new UnresolvedReference(place.path, why);
+  };
+  if (place.open.includes(ref)) {
+    return fail(`cyclic references detected: reference "${ref}" is part of a cycle`);
+  }
+  const [, scheme, target = '', fragment = ''] = URI.exec(ref) ?? [];
+  const found = ((): unknown => {
+    switch (scheme) {
+      case 'local':
+        return localType(target, place.blueprint, fail);
+      case 'blueprint':
+        return schemaFile(target, place.blueprint, fail);
+      case 'cd':
+        return fail('no component descriptor defined to resolve the ref');
+      default:
+        return fail(
+          `"${ref}" would have to be fetched, which is never done; use local://, blueprint:// or #/…`,
+        );
+    }
+  })();
+  const selected = select(found, fragment, fail);
+  return expand(selected, { ...place, open: [...place.open, ref] });
+}
+
+type Fail = (why: string) => never;
+
+function localType(target: string, { info }: LoadedBlueprint, fail: Fail): unknown {
+  const [type = '', ...path] = target.split('/');
+  if (path.some((part) => part !== '')) fail('a path is not supported for local resources');
+  if (!info.localTypes || !Object.hasOwn(info.localTypes, type)) {
+    fail(`type ${type} is not defined in local types`);
+  }
+  return info.localTypes?.[type];
+}
+
+function schemaFile(path: string, { files }: LoadedBlueprint, fail: Fail): unknown {
+  const text = readText(files, path);
+  if (text === undefined) return fail(`unable to read local schema from ${path}: file does not exist`);
+  try {
+    return JSON.parse(text) as unknown;
+  } catch (error) {
+    return fail(`${path} is not valid JSON: ${(error as Error).message}`);
+  }
+}
+
+/** Plain keys only: `#/a/b` or `#a/b`. */
+function select(schema: unknown, fragment: string, fail: Fail): unknown {
+  let at = schema;
+  let path = '[]';
+  for (const key of fragment.split('/').filter((part) => part !== '')) {
+    const why = !isObject(at)
+      ? `element at "${path}" is no object`
+      : Object.hasOwn(at, key)
+        ? undefined
+        : `element at "${path}" doesn't have a field "${key}"`;
+    if (why !== undefined) return fail(`error resolving fragment ${fragment}: ${why}`);
+    at = (at as Readonly<Record<string, unknown>>)[key];
+    path = `${path}.${key}`;
+  }
+  return at;
+}

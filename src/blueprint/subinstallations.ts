@@ -1,0 +1,145 @@
+/** Sub-installations: from the blueprint's templates to the child installations. */
+import type { InstallationTemplate } from '../api/blueprint.ts';
+import type { Installation, InstallationSpec } from '../api/kinds/installation.ts';
+import { API_VERSION, FINALIZER, annotations, labels } from '../api/labels.ts';
+import type { ObjectMeta } from '../api/shared.ts';
+import { copy } from '../lib/json.ts';
+import type { View } from '../lib/objects.ts';
+import { present } from './decode.ts';
+import { cycleText, findCycle } from './dependencies.ts';
+import { SubInstallationsInvalid } from './errors.ts';
+import { runExecution, type RenderContext } from './render.ts';
+import type { StateUpdate } from './state.ts';
+import { checkTemplates, declaredImports } from './templatechecks.ts';
+import { renderedTemplates, staticTemplates } from './templates.ts';
+
+export interface RenderedSubInstallations {
+  /** Rendered ones first, then the static ones; references to parent imports without value are gone. */
+  readonly templates: readonly InstallationTemplate[];
+  readonly states: readonly StateUpdate[];
+}
+
+/**
+ * Renders, prunes and checks the templates. A cycle among them is an error with code ERR_CYCLIC_DEPENDENCIES.
+ * @throws TemplateFailed, SubInstallationsInvalid
+ */
+export function renderSubInstallations(context: RenderContext): RenderedSubInstallations {
+  const { blueprint, scope } = context;
+  const rendered: InstallationTemplate[] = [];
+  const states: StateUpdate[] = [];
+  for (const executor of blueprint.info.subinstallationExecutions ?? []) {
+    const { output, state } = runExecution(context, executor, { kind: 'subinstallation' });
+    rendered.push(...renderedTemplates(output));
+    if (state) states.push(state);
+  }
+  const declared = declaredImports(blueprint.info);
+  const absent = new Set([...declared.keys()].filter((name) => !Object.hasOwn(scope.imports, name)));
+  const templates = [...rendered, ...staticTemplates(blueprint)].map((template) =>
+    withoutAbsent(template, absent),
+  );
+  checkTemplates(templates, declared);
+  const cycle = findCycle(templates);
+  if (cycle) {
+    throw new SubInstallationsInvalid(`the subinstallations have a cycle: ${cycleText(cycle)}`, {
+      codes: ['ERR_CYCLIC_DEPENDENCIES'],
+    });
+  }
+  return { templates, states };
+}
+
+/** Imports that refer to an optional import of the parent which has no value are taken out. */
+function withoutAbsent(template: InstallationTemplate, absent: ReadonlySet<string>): InstallationTemplate {
+  if (!template.imports || absent.size === 0) return template;
+  const refersToAbsent = (ref: string | undefined): boolean =>
+    ref !== undefined && (absent.has(ref) || absent.has(ref.replace(/\[[^\]]*\]$/, '')));
+  const { data, targets } = template.imports;
+  const imports = present({
+    data: data?.filter(({ dataRef }) => dataRef === undefined || !absent.has(dataRef)),
+    targets: targets?.filter(({ target, targetListRef, targetMapRef }) =>
+      [target, targetListRef, targetMapRef].every((ref) => !refersToAbsent(ref)),
+    ),
+  });
+  return { ...template, imports };
+}
+
+// ---------------------------------------------------------------- children
+
+/** A child installation as it is to be created. To update one, take over its spec, labels and annotations. */
+export interface ChildInstallation {
+  readonly apiVersion: string;
+  readonly kind: 'Installation';
+  readonly metadata: Omit<ObjectMeta, 'name'> & {
+    generateName: string;
+    labels: Record<string, string>;
+    annotations: Record<string, string>;
+  };
+  readonly spec: InstallationSpec;
+}
+
+/** @throws SubInstallationsInvalid when the blueprint of the template cannot be had */
+export function childInstallation(
+  parent: View<Installation>,
+  template: View<InstallationTemplate>,
+): ChildInstallation {
+  const { name, namespace, uid = '' } = parent.metadata;
+  const cacheHelmCharts = parent.metadata.annotations?.[annotations.cacheHelmCharts];
+  return {
+    apiVersion: API_VERSION,
+    kind: 'Installation',
+    metadata: {
+      generateName: `${template.name}-`,
+      ...(namespace === undefined ? {} : { namespace }),
+      labels: { [labels.encompassedBy]: name },
+      annotations: {
+        [annotations.subinstallationName]: template.name,
+        ...(cacheHelmCharts === undefined ? {} : { [annotations.cacheHelmCharts]: cacheHelmCharts }),
+      },
+      finalizers: [FINALIZER],
+      ownerReferences: [
+        {
+          apiVersion: API_VERSION,
+          kind: 'Installation',
+          name,
+          uid,
+          controller: true,
+          blockOwnerDeletion: true,
+        },
+      ],
+    },
+    spec: childSpec(parent, template),
+  };
+}
+
+/** The spec of a child: everything from the template, context and component from the parent. */
+export function childSpec(
+  parent: View<Installation>,
+  template: View<InstallationTemplate>,
+): InstallationSpec {
+  const { ref, filesystem } = template.blueprint;
+  if (ref !== undefined && ref !== '') throw unavailable(parent, template.name, ref);
+  const spec = present({
+    context: parent.spec.context,
+    componentDescriptor: parent.spec.componentDescriptor ?? {},
+    blueprint: { inline: { filesystem } },
+    imports: withoutEmptyLists(template.imports),
+    exports: withoutEmptyLists(template.exports),
+    importDataMappings: template.importDataMappings,
+    exportDataMappings: template.exportDataMappings,
+    optimization: template.optimization,
+  });
+  return copy(spec) as InstallationSpec;
+}
+
+/** Upstream does not write empty lists of imports and exports. */
+const withoutEmptyLists = <T extends object>(lists: T | undefined): Partial<T> =>
+  Object.fromEntries(
+    Object.entries(lists ?? {}).filter(([, list]) => Array.isArray(list) && list.length > 0),
+  ) as Partial<T>;
+
+function unavailable(parent: View<Installation>, name: string, ref: string): SubInstallationsInvalid {
+  const why =
+    parent.spec.componentDescriptor?.ref || parent.spec.componentDescriptor?.inline
+      ? `the blueprint ref ${ref} needs a component, and components are not supported in this version yet`
+      : 'no component descriptor defined to resolve the blueprint ref';
+  return new SubInstallationsInvalid(`unable to create installation for ${name}: ${why}`);
+}

@@ -1,0 +1,194 @@
+/** The rules for the sub-installations of one blueprint: names, and that imports and exports fit together. */
+import type { ImportDefinition, InstallationTemplate } from '../api/blueprint.ts';
+import type { View } from '../lib/objects.ts';
+import { SubInstallationsInvalid } from './errors.ts';
+import type { Blueprint } from './model.ts';
+
+const MAX_NAME_LENGTH = 52;
+const DNS_LABEL = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?$/;
+const UNSATISFIED = 'Not found: "import not satisfied"';
+
+/** Type of each declared import by name, conditional ones included. */
+export function declaredImports({ imports = [] }: Blueprint): ReadonlyMap<string, string> {
+  const declared = new Map<string, string>();
+  const visit = (definitions: readonly View<ImportDefinition>[]): void => {
+    for (const { name, type = '', imports: conditional = [] } of definitions) {
+      declared.set(name, type);
+      visit(conditional);
+    }
+  };
+  visit(imports);
+  return declared;
+}
+
+/**
+ * @param parentImports see declaredImports
+ * @throws SubInstallationsInvalid naming all violations
+ */
+export function checkTemplates(
+  templates: readonly InstallationTemplate[],
+  parentImports: ReadonlyMap<string, string>,
+): void {
+  const exported = {
+    data: new Set(templates.flatMap((t) => (t.exports?.data ?? []).map(({ dataRef }) => dataRef))),
+    target: new Set(templates.flatMap((t) => (t.exports?.targets ?? []).map(({ target = '' }) => target))),
+  };
+  const problems = [
+    ...templates.flatMap((template, i) => [
+      ...nameProblems(template, i),
+      ...dataImportProblems(template, i),
+      ...targetImportProblems(template, i),
+    ]),
+    ...repeatedNames(templates),
+    ...exportProblems(templates, parentImports),
+    ...templates.flatMap((template, i) => [
+      ...unsatisfiedData(template, i, { parentImports, exported: exported.data }),
+      ...unsatisfiedTargets(template, i, { parentImports, exported: exported.target }),
+    ]),
+  ];
+  if (problems.length === 0) return;
+  throw new SubInstallationsInvalid(problems.length === 1 ? (problems[0] ?? '') : `[${problems.join(', ')}]`);
+}
+
+const pathOf = ({ name }: InstallationTemplate, index: number): string =>
+  name === '' ? `subinstallations[${index}]` : `subinstallations.${name}`;
+
+function nameProblems(template: InstallationTemplate, index: number): readonly string[] {
+  const { name, blueprint } = template;
+  const path = pathOf(template, index);
+  const problems: string[] = [];
+  if (name === '') problems.push(`${path}.name: Required value: name must be defined`);
+  else if (name.length > MAX_NAME_LENGTH) {
+    problems.push(
+      `${path}.name: Invalid value: "${name}": must be no more than ${MAX_NAME_LENGTH} characters`,
+    );
+  } else if (!DNS_LABEL.test(name)) {
+    problems.push(
+      `${path}.name: Invalid value: "${name}": a lowercase RFC 1123 label must consist of lower case alphanumeric ` +
+        `characters or '-', and must start and end with an alphanumeric character`,
+    );
+  }
+  if ((blueprint.ref ?? '') === '' && blueprint.filesystem === undefined) {
+    problems.push(`${path}.blueprint: Required value: a blueprint must be defined`);
+  }
+  return problems;
+}
+
+function dataImportProblems(template: InstallationTemplate, index: number): readonly string[] {
+  const names = new Set<string>();
+  return (template.imports?.data ?? []).flatMap((entry, i) => {
+    const path = `${pathOf(template, index)}.imports.data[${i}]`;
+    const isRepeated = entry.name !== '' && names.has(entry.name);
+    names.add(entry.name);
+    return [
+      ...(entry.name === '' ? [`${path}.name: Required value: name must not be empty`] : []),
+      ...(isRepeated ? [`${path}: Duplicate value: "${entry.name}"`] : []),
+      ...((entry.dataRef ?? '') === '' ? [`${path}.dataRef: Required value: dataRef must not be empty`] : []),
+      ...('secretRef' in entry
+        ? [`${path}.secretRef: Forbidden: secret references are not allowed in a installation template`]
+        : []),
+      ...('configMapRef' in entry
+        ? [`${path}.configMapRef: Forbidden: configMap references are not allowed in a installation template`]
+        : []),
+    ];
+  });
+}
+
+function targetImportProblems(template: InstallationTemplate, index: number): readonly string[] {
+  const names = new Set((template.imports?.data ?? []).map(({ name }) => name));
+  return (template.imports?.targets ?? []).flatMap((entry, i) => {
+    const path = `${pathOf(template, index)}.imports.targets[${i}]`;
+    const isRepeated = entry.name !== '' && names.has(entry.name);
+    names.add(entry.name);
+    const { target, targets, targetMap, targetListRef, targetMapRef } = entry;
+    const forms = [
+      target || undefined,
+      targets,
+      targetMap,
+      targetListRef || undefined,
+      targetMapRef || undefined,
+    ];
+    const count = forms.filter((form) => form !== undefined).length;
+    return [
+      ...(entry.name === '' ? [`${path}.name: Required value: name must not be empty`] : []),
+      ...(isRepeated ? [`${path}: Duplicate value: "${entry.name}"`] : []),
+      ...(count === 1
+        ? []
+        : [
+            `${path}: Invalid value: exactly one of [target, targets, targetMap, targetListRef, targetMapRef] must be set`,
+          ]),
+    ];
+  });
+}
+
+function repeatedNames(templates: readonly InstallationTemplate[]): readonly string[] {
+  const names = templates.map(({ name }) => name).filter((name) => name !== '');
+  const repeated = new Set(names.filter((name, i) => names.indexOf(name) !== i));
+  return [...repeated].map(
+    (name) => `subinstallations.${name}: Duplicate value: "duplicated subinstallation"`,
+  );
+}
+
+function exportProblems(
+  templates: readonly InstallationTemplate[],
+  parentImports: ReadonlyMap<string, string>,
+): readonly string[] {
+  const first = new Map<string, string>();
+  const check = (kind: 'data' | 'target', ref: string, path: string): readonly string[] => {
+    if (parentImports.has(ref)) return [`${path}: Forbidden: export is imported by its parent`];
+    const other = first.get(`${kind}/${ref}`);
+    if (other === undefined) first.set(`${kind}/${ref}`, path);
+    return other === undefined
+      ? []
+      : [`${path}: Forbidden: ${kind} export '${ref}' is already exported by ${other}`];
+  };
+  return templates.flatMap((template, index) => {
+    const path = `${pathOf(template, index)}.exports`;
+    const { data = [], targets = [] } = template.exports ?? {};
+    return [
+      ...data.flatMap(({ name, dataRef }, i) =>
+        check('data', dataRef, `${path}.data[${i}][${name}/${dataRef}]`),
+      ),
+      ...targets.flatMap(({ name, target = '' }, i) =>
+        check('target', target, `${path}.targets[${i}][${name}/${target}]`),
+      ),
+    ];
+  });
+}
+
+interface Offer {
+  readonly parentImports: ReadonlyMap<string, string>;
+  /** names that siblings export */
+  readonly exported: ReadonlySet<string>;
+}
+
+function unsatisfiedData(template: InstallationTemplate, index: number, offer: Offer): readonly string[] {
+  return (template.imports?.data ?? []).flatMap(({ name, dataRef = '' }, i) =>
+    offer.parentImports.get(dataRef) === 'data' ||
+    (dataRef !== '' && offer.exported.has(dataRef)) ||
+    name === ''
+      ? []
+      : [`${pathOf(template, index)}.imports.data[${i}][${name}]: ${UNSATISFIED}`],
+  );
+}
+
+function unsatisfiedTargets(template: InstallationTemplate, index: number, offer: Offer): readonly string[] {
+  const { parentImports, exported } = offer;
+  const isOffered = (ref: string): boolean => {
+    if (parentImports.get(ref) === 'target' || exported.has(ref)) return true;
+    const parent = /^(.*)\[[^[\]]*\]$/.exec(ref)?.[1];
+    const type = parent === undefined ? undefined : parentImports.get(parent);
+    return type === 'targetList' || type === 'targetMap';
+  };
+  return (template.imports?.targets ?? []).flatMap((entry, i) => {
+    const { target, targets, targetMap, targetListRef, targetMapRef } = entry;
+    const refs = target ? [target] : (targets ?? Object.values(targetMap ?? {}));
+    const isSatisfied =
+      refs.every(isOffered) &&
+      (!targetListRef || parentImports.get(targetListRef) === 'targetList') &&
+      (!targetMapRef || parentImports.get(targetMapRef) === 'targetMap');
+    return isSatisfied
+      ? []
+      : [`${pathOf(template, index)}.imports.targets[${i}][${entry.name}]: ${UNSATISFIED}`];
+  });
+}

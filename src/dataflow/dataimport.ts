@@ -1,0 +1,70 @@
+/** Values of data imports: from DataObjects, and from Secrets and ConfigMaps, whose entries are read as YAML. */
+import type { DataObject } from '../api/kinds/dataobject.ts';
+import { annotations } from '../api/labels.ts';
+import type { DataImport } from '../blueprint/importset.ts';
+import { goJson } from '../lib/gojson.ts';
+import { sha1Hex } from '../lib/hash.ts';
+import type { View } from '../lib/objects.ts';
+import { parseYaml, YamlError } from '../lib/yaml.ts';
+
+/** A Secret or ConfigMap, as far as imports read it. `data` of a Secret is base64, that of a ConfigMap text. */
+export interface KeyedSource {
+  readonly data?: Readonly<Record<string, string>> | undefined;
+  readonly binaryData?: Readonly<Record<string, string>> | undefined;
+}
+
+export interface KeyedReference {
+  readonly kind: 'secret' | 'configmap';
+  readonly namespace: string;
+  readonly name: string;
+  readonly key?: string | undefined;
+}
+
+/** Text over which the content hash of stored data is taken. */
+export const storedText = (data: unknown): string => goJson(data ?? null, 2);
+
+/**
+ * The version is computed from the data, never believed from the annotation: an edit by hand must be noticed.
+ * Whether there is an annotation decides about the form only, so that a right one gives upstream's value.
+ */
+export function importedData(object: View<DataObject>): DataImport {
+  const isStored = (object.metadata.annotations?.[annotations.dataHash] ?? '') !== '';
+  const value = object.data ?? null;
+  return { value, version: sha1Hex(isStored ? storedText(value) : goJson(value)) };
+}
+
+/** The value, or the sentence that says why there is none. */
+export function keyedImport(ref: KeyedReference, source: KeyedSource | undefined): DataImport | string {
+  if (!source) return `${ref.kind}s "${ref.name}" not found`;
+  const entries = ref.kind === 'secret' ? decoded(source.data) : configEntries(source);
+  const { key } = ref;
+  try {
+    if (key === undefined || key === '') return wholeImport(entries);
+    const content = entries.get(key);
+    if (!content) return missingKey(ref, key);
+    return { value: parseYaml(content.toString('utf8')), version: sha1Hex(content) };
+  } catch (error) {
+    if (!(error instanceof YamlError)) throw error;
+    return `${ref.kind} ${ref.namespace}/${ref.name} cannot be read: ${error.message}`;
+  }
+}
+
+function wholeImport(entries: ReadonlyMap<string, Buffer>): DataImport {
+  const read = [...entries].map(([name, content]) => [name, parseYaml(content.toString('utf8'))] as const);
+  const value = Object.fromEntries(read);
+  return { value, version: sha1Hex(goJson(value)) };
+}
+
+const missingKey = ({ kind, namespace, name }: KeyedReference, key: string): string =>
+  kind === 'secret'
+    ? `key ${key} in secret ${namespace}/${name} does not exist`
+    : `key '${key}' in configmap '${namespace}/${name}' does not exist`;
+
+function decoded(data: Readonly<Record<string, string>> = {}): ReadonlyMap<string, Buffer> {
+  return new Map(Object.entries(data).map(([key, text]) => [key, Buffer.from(text, 'base64')]));
+}
+
+function configEntries({ data = {}, binaryData }: KeyedSource): ReadonlyMap<string, Buffer> {
+  const texts = Object.entries(data).map(([key, text]) => [key, Buffer.from(text)] as const);
+  return new Map([...texts, ...decoded(binaryData)]);
+}

@@ -1,0 +1,204 @@
+/** The imports of an installation: which objects must be looked up, and what they give. */
+import type { DataObject } from '../api/kinds/dataobject.ts';
+import type { DataImport as DataImportSpec, Installation, TargetImport } from '../api/kinds/installation.ts';
+import type { Target } from '../api/kinds/target.ts';
+import { dataSourceTypes, labels } from '../api/labels.ts';
+import type { DataImport, ImportSet } from '../blueprint/importset.ts';
+import { importedData, keyedImport, type KeyedSource } from './dataimport.ts';
+import type { View } from '../lib/objects.ts';
+import { objectName, parentContext } from './scope.ts';
+
+/** Names of what an installation imports from, all in its namespace; without duplicates. */
+export interface NeededObjects {
+  readonly dataObjects: readonly string[];
+  readonly targets: readonly string[];
+  readonly secrets: readonly string[];
+  readonly configMaps: readonly string[];
+  /** Targets to be found by labels: the elements of a list or map that the parent imports. */
+  readonly targetSelectors: readonly TargetSelector[];
+}
+
+/** Selects the copies of a parent's target list or map import that belong to the current job. */
+export interface TargetSelector {
+  /** name of the own import */
+  readonly import: string;
+  readonly labels: Readonly<Record<string, string>>;
+}
+
+/** What was gathered; undefined means there is no such object. */
+export interface ImportLookups {
+  dataObject(name: string): View<DataObject> | undefined;
+  target(name: string): View<Target> | undefined;
+  secret(name: string): KeyedSource | undefined;
+  configMap(name: string): KeyedSource | undefined;
+  targetsBySelector(selector: TargetSelector): readonly View<Target>[];
+}
+
+export interface MissingImport {
+  readonly import: string;
+  /** upstream's sentence */
+  readonly message: string;
+}
+
+export interface FoundImports {
+  readonly imports: ImportSet;
+  /** In upstream's order: data, then targets. Upstream names the first only. */
+  readonly missing: readonly MissingImport[];
+}
+
+/** @param parent name of the parent installation, undefined for a root (see parentOf) */
+export function neededObjects(installation: View<Installation>, parent: string | undefined): NeededObjects {
+  const context = parentContext(parent);
+  const { data = [], targets = [] } = installation.spec.imports ?? {};
+  const named = (refs: readonly (string | undefined)[]): readonly string[] =>
+    unique(refs.filter((ref) => ref !== undefined && ref !== '') as string[]);
+  return {
+    dataObjects: named(data.map((i) => i.dataRef)).map((ref) => objectName(context, ref)),
+    targets: unique(targets.flatMap(targetRefs).map((ref) => objectName(context, ref))),
+    secrets: named(data.map((i) => i.secretRef?.name)),
+    configMaps: named(data.map((i) => i.configMapRef?.name)),
+    targetSelectors: targets.flatMap((i) => selectorFor(i, installation, context) ?? []),
+  };
+}
+
+/** Reads all imports; never throws for a missing object, but lists it. */
+export function findImports(
+  installation: View<Installation>,
+  parent: string | undefined,
+  lookups: ImportLookups,
+): FoundImports {
+  const context = parentContext(parent);
+  const namespace = installation.metadata.namespace ?? '';
+  const missing: MissingImport[] = [];
+  const data = new Map<string, DataImport>();
+  for (const spec of installation.spec.imports?.data ?? []) {
+    const found = findData(spec, context, namespace, lookups);
+    if (typeof found === 'string') missing.push({ import: spec.name, message: found });
+    else data.set(spec.name, found);
+  }
+  const finder = new TargetFinder(installation, context, lookups);
+  for (const spec of installation.spec.imports?.targets ?? []) {
+    const message = finder.add(spec);
+    if (message !== undefined) missing.push({ import: spec.name, message });
+  }
+  const { targets, targetLists, targetMaps } = finder;
+  return { imports: { data, targets, targetLists, targetMaps }, missing };
+}
+
+/** The value, or the sentence that says why there is none. */
+function findData(
+  spec: View<DataImportSpec>,
+  context: string,
+  namespace: string,
+  lookups: ImportLookups,
+): DataImport | string {
+  if (spec.secretRef) {
+    const { name, key } = spec.secretRef;
+    return keyedImport({ kind: 'secret', namespace, name, key }, lookups.secret(name));
+  }
+  if (spec.configMapRef) {
+    const { name, key } = spec.configMapRef;
+    return keyedImport({ kind: 'configmap', namespace, name, key }, lookups.configMap(name));
+  }
+  if (spec.dataRef === undefined || spec.dataRef === '') {
+    return `import ${spec.name}: exactly one of dataRef, secretRef and configMapRef must be set`;
+  }
+  const name = objectName(context, spec.dataRef);
+  const object = lookups.dataObject(name);
+  if (!object) {
+    return (
+      `unable to fetch data object ${name} (${context}/${spec.dataRef}): ` +
+      `dataobjects.landscaper.gardener.cloud "${name}" not found`
+    );
+  }
+  return importedData(object);
+}
+
+/** Collects target imports of all forms. */
+class TargetFinder {
+  readonly targets = new Map<string, View<Target>>();
+  readonly targetLists = new Map<string, readonly View<Target>[]>();
+  readonly targetMaps = new Map<string, Readonly<Record<string, View<Target>>>>();
+  readonly #installation: View<Installation>;
+  readonly #context: string;
+  readonly #lookups: ImportLookups;
+
+  constructor(installation: View<Installation>, context: string, lookups: ImportLookups) {
+    this.#installation = installation;
+    this.#context = context;
+    this.#lookups = lookups;
+  }
+
+  /** @returns what is missing, as a sentence */
+  add(spec: View<TargetImport>): string | undefined {
+    const absent = targetRefs(spec)
+      .map((ref) => objectName(this.#context, ref))
+      .find((name) => !this.#lookups.target(name));
+    if (absent !== undefined) return `targets.landscaper.gardener.cloud "${absent}" not found`;
+    if (spec.target !== undefined && spec.target !== '') {
+      this.targets.set(spec.name, this.#get(spec.target));
+    } else if (spec.targets) {
+      this.targetLists.set(
+        spec.name,
+        spec.targets.map((ref) => this.#get(ref)),
+      );
+    } else if (spec.targetMap) {
+      const entries = Object.entries(spec.targetMap).map(([key, ref]) => [key, this.#get(ref)] as const);
+      this.targetMaps.set(spec.name, Object.fromEntries(entries));
+    } else if (spec.targetListRef !== undefined && spec.targetListRef !== '') {
+      this.targetLists.set(spec.name, this.#elements(spec).sort(byLabel(labels.dataIndex)));
+    } else if (spec.targetMapRef !== undefined && spec.targetMapRef !== '') {
+      const key = (t: View<Target>): string => t.metadata.labels?.[labels.dataTargetMapKey] ?? '';
+      const elements = this.#elements(spec).filter((t) => key(t) !== '');
+      this.targetMaps.set(spec.name, Object.fromEntries(elements.map((t) => [key(t), t])));
+    } else {
+      return `import ${spec.name}: exactly one of target, targets, targetMap, targetListRef and targetMapRef must be set`;
+    }
+    return undefined;
+  }
+
+  #get(ref: string): View<Target> {
+    const name = objectName(this.#context, ref);
+    const target = this.#lookups.target(name);
+    if (!target) throw new Error(`target ${name} vanished while it was read`);
+    return target;
+  }
+
+  #elements(spec: View<TargetImport>): View<Target>[] {
+    const selector = selectorFor(spec, this.#installation, this.#context);
+    return selector ? [...this.#lookups.targetsBySelector(selector)] : [];
+  }
+}
+
+const targetRefs = (spec: View<TargetImport>): readonly string[] => {
+  if (spec.target !== undefined && spec.target !== '') return [spec.target];
+  return spec.targets ?? Object.values(spec.targetMap ?? {});
+};
+
+/** Undefined unless the import is a reference to one of the parent's; a root has no parent, its list is empty. */
+function selectorFor(
+  spec: View<TargetImport>,
+  installation: View<Installation>,
+  context: string,
+): TargetSelector | undefined {
+  if ((spec.target ?? '') !== '' || spec.targets || spec.targetMap || context === '') return undefined;
+  const key = spec.targetListRef || spec.targetMapRef;
+  if (key === undefined || key === '') return undefined;
+  return {
+    import: spec.name,
+    labels: {
+      [labels.dataContext]: context,
+      [labels.dataKey]: key,
+      [labels.dataSourceType]: dataSourceTypes.import,
+      [labels.dataJobId]: installation.status?.jobID ?? '',
+    },
+  };
+}
+
+/** The order of the parent's list; upstream has that of object names, which is as good as random. */
+const byLabel =
+  (label: string) =>
+  (a: View<Target>, b: View<Target>): number =>
+    Number(a.metadata.labels?.[label] ?? 0) - Number(b.metadata.labels?.[label] ?? 0);
+
+const unique = (names: readonly string[]): readonly string[] => [...new Set(names)];

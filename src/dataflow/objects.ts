@@ -1,0 +1,170 @@
+/** DataObjects and Targets an installation writes: copies of its imports, and its exports. */
+import type { ImportDefinition } from '../api/blueprint.ts';
+import type { DataObject } from '../api/kinds/dataobject.ts';
+import type { Installation } from '../api/kinds/installation.ts';
+import type { Target, TargetSpec } from '../api/kinds/target.ts';
+import { API_VERSION, annotations, dataSourceTypes } from '../api/labels.ts';
+import type { ApiObject } from '../api/shared.ts';
+import { BlueprintProblem } from '../blueprint/errors.ts';
+import type { ExportValues, TargetExportValue } from '../blueprint/exports.ts';
+import type { LoadedBlueprint } from '../blueprint/load.ts';
+import type { JsonMap } from '../blueprint/model.ts';
+import { goJson } from '../lib/gojson.ts';
+import { sha1Hex } from '../lib/hash.ts';
+import { copy } from '../lib/json.ts';
+import { isObject, type View } from '../lib/objects.ts';
+import { storedText } from './dataimport.ts';
+import { metadataAt, placeLabelKeys, type Owner, type Place, type UserMetadata } from './place.ts';
+import { executionContext, installationContext, parentContext } from './scope.ts';
+
+export * from './ownership.ts';
+
+export type WrittenObject = DataObject | Target;
+
+/**
+ * Copies of the declared imports in the own context, in the order of the blueprint.
+ * @param values from constructImports and runImportExecutions
+ * @throws BlueprintProblem for a value that cannot be stored (null)
+ */
+export function importObjects(
+  installation: View<Installation>,
+  blueprint: LoadedBlueprint,
+  values: JsonMap,
+): readonly WrittenObject[] {
+  const context = installationContext(installation.metadata.name);
+  const write = (definition: View<ImportDefinition>): readonly WrittenObject[] => {
+    if (!Object.hasOwn(values, definition.name)) return [];
+    const place: Place = {
+      context,
+      source: context,
+      sourceType: dataSourceTypes.import,
+      key: definition.name,
+      jobID: installation.status?.jobID,
+    };
+    const own = importCopies(installation, definition, place, values[definition.name]);
+    return [...own, ...(definition.imports ?? []).flatMap(write)];
+  };
+  return (blueprint.info.imports ?? []).flatMap(write);
+}
+
+function importCopies(
+  installation: View<Installation>,
+  { name, type }: View<ImportDefinition>,
+  place: Place,
+  value: unknown,
+): readonly WrittenObject[] {
+  const copyOf = (element: unknown, at: Place): Target => {
+    if (isObject(element) && isObject(element['spec']) && isObject(element['metadata'])) {
+      return targetCopy(installation, at, element as unknown as View<Target>);
+    }
+    throw notStorable(name, `is of type ${type ?? ''}, but its value is no target`);
+  };
+  switch (type) {
+    case 'target':
+      return [copyOf(value, place)];
+    case 'targetList':
+      if (!Array.isArray(value)) throw notStorable(name, 'is a targetList, but its value is no list');
+      return value.map((element, index) => copyOf(element, { ...place, index }));
+    case 'targetMap':
+      if (!isObject(value)) throw notStorable(name, 'is a targetMap, but its value is no map');
+      return Object.entries(value).map(([mapKey, element]) => copyOf(element, { ...place, mapKey }));
+    default:
+      if (value === null || value === undefined) throw notStorable(name, 'has the value null');
+      return [dataObjectAt(ownerOf(installation), place, value)];
+  }
+}
+
+/** Bindings of import executions may put anything in place of an import. */
+const notStorable = (name: string, why: string): BlueprintProblem =>
+  new BlueprintProblem('CreateOrUpdateImports', `import "${name}" ${why}, which cannot be stored`);
+
+/** Exports in the parent's context, data first, in the order of the installation. */
+export function exportObjects(
+  installation: View<Installation>,
+  parent: string | undefined,
+  values: ExportValues,
+): readonly WrittenObject[] {
+  const at = (ref: string): Place => ({
+    context: parentContext(parent),
+    source: installationContext(installation.metadata.name),
+    sourceType: dataSourceTypes.export,
+    key: ref,
+    jobID: installation.status?.jobID,
+  });
+  return [
+    ...values.data.map(({ name, ref, value }) => {
+      if (value === null || value === undefined) {
+        throw new BlueprintProblem(
+          'CreateOrUpdateExports',
+          `export "${name}" has the value null, which cannot be stored`,
+        );
+      }
+      return dataObjectAt(ownerOf(installation), at(ref), value);
+    }),
+    ...values.targets.map((value) => exportedTarget(installation, at(value.ref), value)),
+  ];
+}
+
+/** The DataObject with the export values of an Execution's items, by item name; null for those that gave none. */
+export function executionExportObject(
+  execution: View<ApiObject>,
+  values: Readonly<Record<string, unknown>>,
+): DataObject {
+  const context = executionContext(execution.metadata.name);
+  return dataObjectAt(
+    { kind: 'Execution', metadata: execution.metadata },
+    { context, source: context, key: '' },
+    values,
+  );
+}
+
+// ---------------------------------------------------------------- single objects
+
+const ownerOf = ({ metadata }: View<Installation>): Owner => ({ kind: 'Installation', metadata });
+
+function dataObjectAt(owner: Owner, place: Place, data: unknown): DataObject {
+  const hash = sha1Hex(storedText(data));
+  return { apiVersion: API_VERSION, kind: 'DataObject', metadata: metadataAt(owner, place, hash), data };
+}
+
+function targetAt(owner: Owner, place: Place, spec: TargetSpec, user: UserMetadata): Target {
+  const meta = metadataAt(owner, place, targetHash(spec), user);
+  return { apiVersion: API_VERSION, kind: 'Target', metadata: meta, spec };
+}
+
+/** User labels and annotations travel with a target, those of its former place do not. */
+function targetCopy(owner: View<Installation>, place: Place, source: View<Target>): Target {
+  const { labels: theirs = {}, annotations: notes = {} } = source.metadata;
+  return targetAt(ownerOf(owner), place, copy(source.spec), {
+    labels: omit(theirs, placeLabelKeys),
+    annotations: omit(notes, NOT_COPIED),
+  });
+}
+
+function exportedTarget(owner: View<Installation>, place: Place, value: TargetExportValue): Target {
+  const { type, config, secretRef } = value;
+  const spec: TargetSpec = { type };
+  if (config !== undefined) spec.config = config;
+  if (secretRef) spec.secretRef = { ...secretRef };
+  return targetAt(ownerOf(owner), place, spec, {
+    labels: omit(value.labels, placeLabelKeys),
+    annotations: value.annotations,
+  });
+}
+
+/** kubectl's copy of the whole object would carry credentials of old versions along. */
+const NOT_COPIED: readonly string[] = [
+  annotations.dataHash,
+  'kubectl.kubernetes.io/last-applied-configuration',
+];
+
+const omit = (map: Readonly<Record<string, string>>, keys: readonly string[]): Record<string, string> =>
+  Object.fromEntries(Object.entries(map).filter(([key]) => !keys.includes(key)));
+
+/** SHA-1 of the configuration, of the reference in the order of upstream's fields, or of nothing. */
+function targetHash({ config, secretRef }: TargetSpec): string {
+  if (config !== undefined && config !== null) return sha1Hex(goJson(config));
+  if (!secretRef) return sha1Hex('');
+  const key = secretRef.key === undefined || secretRef.key === '' ? '' : `,"key":${goJson(secretRef.key)}`;
+  return sha1Hex(`{"secretRef":{"name":${goJson(secretRef.name)}${key}}}`);
+}

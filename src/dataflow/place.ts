@@ -1,0 +1,78 @@
+/** Where a DataObject or Target of ours belongs: its name, labels and owner follow from that. */
+import { API_VERSION, annotations, labels } from '../api/labels.ts';
+import type { ObjectMeta } from '../api/shared.ts';
+import type { View } from '../lib/objects.ts';
+import { elementName, objectName } from './scope.ts';
+
+/** Where an object is read from, who wrote it and under which name: the source of its name and labels. */
+export interface Place {
+  readonly context: string;
+  readonly source: string;
+  readonly sourceType?: 'import' | 'export';
+  readonly key: string;
+  readonly jobID?: string | undefined;
+  readonly index?: number;
+  readonly mapKey?: string;
+}
+
+/** Labels and annotations of users, which travel with a target. */
+export interface UserMetadata {
+  readonly labels?: Readonly<Record<string, string>> | undefined;
+  readonly annotations?: Readonly<Record<string, string>> | undefined;
+}
+
+/** Keys of the labels that belong to the place of an object; an update removes those that are not wanted. */
+export const placeLabelKeys: readonly string[] = [
+  labels.dataContext,
+  labels.dataSource,
+  labels.dataSourceType,
+  labels.dataKey,
+  labels.dataIndex,
+  labels.dataTargetMapKey,
+  labels.dataJobId,
+];
+
+/** The kind is said aloud: objects out of a list do not carry it. */
+export interface Owner {
+  readonly kind: 'Installation' | 'Execution';
+  readonly metadata: View<ObjectMeta>;
+}
+
+/** Metadata of an object at a place: name, labels, content hash and plain owner. */
+export function metadataAt(
+  { metadata: owner, kind: ownerKind }: Owner,
+  place: Place,
+  hash: string,
+  user: UserMetadata = {},
+): ObjectMeta {
+  const { context, key, index, mapKey } = place;
+  const element = index ?? mapKey;
+  return {
+    name: objectName(context, element === undefined ? key : elementName(key, element)),
+    ...(owner.namespace === undefined ? {} : { namespace: owner.namespace }),
+    labels: { ...user.labels, ...placeLabels(place) },
+    annotations: { ...user.annotations, [annotations.dataHash]: hash },
+    ownerReferences: [
+      {
+        apiVersion: API_VERSION,
+        kind: ownerKind,
+        name: owner.name,
+        uid: owner.uid ?? '',
+      },
+    ],
+  };
+}
+
+/** An empty value means no label. `#` in a key would make the label invalid; it is left out. */
+function placeLabels(place: Place): Record<string, string> {
+  const all = {
+    [labels.dataContext]: place.context,
+    [labels.dataSource]: place.source,
+    [labels.dataSourceType]: place.sourceType ?? '',
+    [labels.dataKey]: place.key.replace(/^#/, ''),
+    [labels.dataIndex]: place.index === undefined ? '' : String(place.index),
+    [labels.dataTargetMapKey]: place.mapKey ?? '',
+    [labels.dataJobId]: place.jobID ?? '',
+  };
+  return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== ''));
+}

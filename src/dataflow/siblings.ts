@@ -1,0 +1,95 @@
+/** Who depends on whom among siblings: edges are equal names in exports and imports. */
+import type { Installation } from '../api/kinds/installation.ts';
+import {
+  cycleText,
+  dependenciesOf,
+  exportedNames,
+  findCycle,
+  importedNames,
+  type Sibling,
+} from '../blueprint/dependencies.ts';
+import { dependencyOrder, dependsOn, shortestCycleThrough } from '../lib/graph.ts';
+import type { View } from '../lib/objects.ts';
+
+export { cycleText, findCycle, type Sibling } from '../blueprint/dependencies.ts';
+
+export interface DuplicateExport {
+  readonly kind: 'data' | 'target';
+  readonly ref: string;
+  /** names, in the order given */
+  readonly exporters: readonly string[];
+}
+
+/** The sibling view of an installation. */
+export const siblingOf = ({ metadata, spec }: View<Installation>): Sibling => ({
+  name: metadata.name,
+  imports: spec.imports,
+  exports: spec.exports,
+});
+
+/** Those of `siblings` that export what `self` imports, without `self`, in the order given. */
+export function predecessorsOf<T extends Sibling>(self: Sibling, siblings: readonly T[]): readonly T[] {
+  const wanted = importedNames(self);
+  return siblings.filter((other) => other.name !== self.name && intersects(exportedNames(other), wanted));
+}
+
+/** Those of `siblings` that import what `self` exports, without `self`, in the order given. */
+export function successorsOf<T extends Sibling>(self: Sibling, siblings: readonly T[]): readonly T[] {
+  const given = exportedNames(self);
+  if (given.size === 0) return [];
+  return siblings.filter((other) => other.name !== self.name && intersects(given, importedNames(other)));
+}
+
+/** Names exported by more than one, in the order of their first export. */
+export function duplicateExports(siblings: readonly Sibling[]): readonly DuplicateExport[] {
+  const exporters = new Map<string, string[]>();
+  for (const sibling of siblings) {
+    for (const id of exportedNames(sibling)) exporters.set(id, [...(exporters.get(id) ?? []), sibling.name]);
+  }
+  return [...exporters]
+    .filter(([, names]) => names.length > 1)
+    .map(([id, names]) => {
+      const [kind = '', ...ref] = id.split('/');
+      return { kind: kind as DuplicateExport['kind'], ref: ref.join('/'), exporters: names };
+    });
+}
+
+/** Those duplicates that concern the imports of `self`: then it is unclear whom it has to wait for. */
+export function ambiguousImports(self: Sibling, siblings: readonly Sibling[]): readonly DuplicateExport[] {
+  const wanted = importedNames(self);
+  const others = siblings.filter(({ name }) => name !== self.name);
+  return duplicateExports(others).filter(({ kind, ref }) => wanted.has(`${kind}/${ref}`));
+}
+
+/** upstream's text: a heading and a line per name */
+export const duplicatesText = (duplicates: readonly DuplicateExport[]): string =>
+  [
+    'the following exports are exported by multiple nested installations:',
+    ...duplicates.map(({ ref, exporters }) => `'${ref}' is exported by [${exporters.join(', ')}]`),
+  ].join('\n');
+
+/** A shortest circle of imports and exports that `self` is part of, first = last; undefined when there is none. */
+export const circleThrough = (self: Sibling, siblings: readonly Sibling[]): readonly string[] | undefined =>
+  shortestCycleThrough(dependenciesOf([self, ...siblings]), self.name);
+
+/** Those that import what `self` exports, but for those that `self` needs in turn: nobody can wait for them. */
+export function successorsOutsideCircles<T extends Sibling>(
+  self: Sibling,
+  siblings: readonly T[],
+): readonly T[] {
+  const graph = dependenciesOf([self, ...siblings]);
+  return successorsOf(self, siblings).filter(({ name }) => !dependsOn(graph, self.name, name));
+}
+
+/** Predecessors first; ties in the order given. @throws RangeError on a cycle */
+export function ordered<T extends Sibling>(siblings: readonly T[]): readonly T[] {
+  const { order, blocked } = dependencyOrder(dependenciesOf(siblings));
+  if (blocked.length > 0) throw new RangeError(`no order: ${cycleText(findCycle(siblings) ?? blocked)}`);
+  const byName = new Map(siblings.map((sibling) => [sibling.name, sibling]));
+  return order.flatMap((name) => byName.get(name) ?? []);
+}
+
+function intersects(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {
+  for (const id of a) if (b.has(id)) return true;
+  return false;
+}

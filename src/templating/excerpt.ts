@@ -1,0 +1,66 @@
+/** Makes template errors readable: the lines around the place, and what the template was given, with values masked. */
+import { gzipSync } from 'node:zlib';
+import { goJson } from '../lib/gojson.ts';
+import { fromJson, typeName } from './gotemplate/values.ts';
+
+const LINES_AROUND = 5;
+const NUMBER_WIDTH = 6;
+const MARKER = `\u02c6${'\u2248'.repeat(7)}`;
+
+/** Lines around a place, each with its number, and a marker below the line. @param column 0-based */
+export function excerpt(source: string, line: number, column: number): string {
+  const lines = source.split('\n');
+  const first = Math.max(line - LINES_AROUND, 1);
+  const last = Math.min(line + LINES_AROUND, lines.length);
+  let out = '';
+  for (let n = first; n <= last; n++) {
+    out += `${`${String(n)}:`.padEnd(NUMBER_WIDTH)}${lines[n - 1] ?? ''}\n`;
+    if (n === line) out += `${' '.repeat(NUMBER_WIDTH + column)}${MARKER}\n`;
+  }
+  return out;
+}
+
+/** `template source:` and the lines around the first place that the message names. */
+export function sourceBlock(message: string, source: string): string {
+  const place = /:(\d+)(?::(\d+))?:/.exec(message);
+  if (!place) return '';
+  return `\ntemplate source:\n${excerpt(source, Number(place[1]), Number(place[2] ?? 0))}`;
+}
+
+/** Root values whose leaves may be secret. */
+const MASKED = new Set(['imports', 'targets', 'values', 'state', 'deployitems', 'dataobjects']);
+const MAX_DEPTH = 10;
+const MAX_PLAIN_BYTES = 512;
+/** All of a message; status fields and events have limits too. */
+const MAX_MESSAGE_BYTES = 8192;
+
+function mask(value: unknown, depth = 0): unknown {
+  const isMap = typeof value === 'object' && value !== null && !Array.isArray(value);
+  if (isMap && depth < MAX_DEPTH) {
+    return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, mask(item, depth + 1)]));
+  }
+  return value === null || value === undefined
+    ? '[...] (%!s(<nil>))'
+    : `[...] (${typeName(fromJson(value))})`;
+}
+
+function inputLine(key: string, value: unknown): string {
+  const json = goJson(MASKED.has(key) ? mask(value) : value);
+  const isLong = Buffer.byteLength(json) > MAX_PLAIN_BYTES;
+  return `\t${key}: ${isLong ? `>gzip>base64> ${gzipSync(json).toString('base64')}` : json}\n`;
+}
+
+/** `template input:` and a line for each root value, in the order of their names. */
+export function inputBlock(values: Readonly<Record<string, unknown>>): string {
+  const keys = Object.keys(values).sort();
+  return `\ntemplate input:\n${keys.map((key) => inputLine(key, values[key])).join('')}`;
+}
+
+/** Cuts a message that would be too long for a status. */
+export function shorten(message: string): string {
+  if (Buffer.byteLength(message) <= MAX_MESSAGE_BYTES) return message;
+  return `${Buffer.from(message)
+    .subarray(0, MAX_MESSAGE_BYTES)
+    .toString('utf8')
+    .replace(/\ufffd+$/, '')}…`;
+}

@@ -1,0 +1,147 @@
+/** Times, with Go's layouts. The local zone is UTC, as in the controller's container. */
+import type { Env, FunctionTable } from '../env.ts';
+import { FunctionError } from '../errors.ts';
+import { envFn, fn } from '../signature.ts';
+import { GoInt, GoObject, int64, type Value } from '../values.ts';
+import { durationText, parseDuration } from './duration.ts';
+import { formatTime, parseTime, type Instant } from './time-layout.ts';
+
+const TYPE = 'time.Time';
+
+/** A Go time. */
+export function timeObject(instant: Instant): GoObject {
+  const text = (): string => formatTime('2006-01-02 15:04:05.999999999 -0700 MST', instant, instant.zone);
+  return new GoObject({
+    type: TYPE,
+    native: instant,
+    text,
+    json: () => formatTime('2006-01-02T15:04:05.999999999Z07:00', instant, instant.zone),
+    methods: {
+      Format: fn('string', (layout: string) => formatTime(layout, instant, instant.zone)),
+      Unix: fn('', () => int64(instant.seconds)),
+      UnixMilli: fn('', () => int64(instant.seconds * 1000n + BigInt(Math.floor(instant.nanos / 1e6)))),
+      String: fn('', text),
+      Year: fn('', () => BigInt(formatTime('2006', instant, instant.zone))),
+      Day: fn('', () => BigInt(formatTime('2', instant, instant.zone))),
+      Hour: fn('', () => BigInt(formatTime('15', instant, instant.zone))),
+      Minute: fn('', () => BigInt(formatTime('4', instant, instant.zone))),
+      Second: fn('', () => BigInt(formatTime('5', instant, instant.zone))),
+      IsZero: fn('', () => instant.seconds === ZERO.seconds && instant.nanos === 0),
+      UTC: fn('', () => timeObject({ ...instant, zone: 'UTC' })),
+    },
+  });
+}
+
+/** 1 January of year 1. */
+const ZERO: Instant = { seconds: -62135596800n, nanos: 0, zone: 'UTC' };
+
+function now(env: Env): Instant {
+  const wall = env.clock.wall();
+  return { seconds: BigInt(Math.floor(wall / 1000)), nanos: (wall % 1000) * 1e6, zone: 'UTC' };
+}
+
+/** What the date functions accept: a time, or seconds since 1970; anything else is now. */
+function instantOf(env: Env, value: Value): Instant {
+  if (value instanceof GoObject && value.type === TYPE) return value.native as Instant;
+  if (typeof value === 'bigint') return { seconds: value, nanos: 0, zone: 'UTC' };
+  if (value instanceof GoInt && (value.type === 'int64' || value.type === 'int32')) {
+    return { seconds: value.value, nanos: 0, zone: 'UTC' };
+  }
+  return now(env);
+}
+
+function inZone(env: Env, layout: string, value: Value, zone: string): string {
+  env.charge(layout.length);
+  return formatTime(layout, instantOf(env, value), zone === 'Local' || zone === '' ? 'UTC' : zone);
+}
+
+function shift(instant: Instant, nanos: bigint): Instant {
+  const total = instant.seconds * 1_000_000_000n + BigInt(Math.round(instant.nanos)) + nanos;
+  const seconds = total / 1_000_000_000n - (total % 1_000_000_000n < 0n ? 1n : 0n);
+  return { ...instant, seconds, nanos: Number(total - seconds * 1_000_000_000n) };
+}
+
+function modify(by: string, time: GoObject): GoObject {
+  return timeObject(shift(time.native as Instant, parseDuration(by)));
+}
+
+const lenientModify = fn(`string ${TYPE}`, (by: string, time: GoObject) => {
+  try {
+    return modify(by, time);
+  } catch (error) {
+    if (error instanceof FunctionError) return time;
+    throw error;
+  }
+});
+
+function roundDuration(env: Env, value: Value): string {
+  let nanos = 0n;
+  if (typeof value === 'string') {
+    try {
+      nanos = parseDuration(value);
+    } catch {
+      nanos = 0n;
+    }
+  } else if (value instanceof GoInt && value.type === 'int64') nanos = value.value;
+  else if (value instanceof GoObject && value.type === TYPE) nanos = since(env, value.native as Instant);
+  const size = nanos < 0n ? -nanos : nanos;
+  const hour = 3600n * 1_000_000_000n;
+  const units: readonly [string, bigint][] = [
+    ['y', hour * 24n * 365n],
+    ['mo', hour * 24n * 30n],
+    ['d', hour * 24n],
+    ['h', hour],
+    ['m', hour / 60n],
+    ['s', hour / 3600n],
+  ];
+  const unit = units.find(([, length]) => size > length);
+  return unit ? `${(size / unit[1]).toString()}${unit[0]}` : '0s';
+}
+
+function since(env: Env, instant: Instant): bigint {
+  const current = now(env);
+  return (
+    (current.seconds - instant.seconds) * 1_000_000_000n + BigInt(Math.round(current.nanos - instant.nanos))
+  );
+}
+
+function ago(env: Env, value: Value): string {
+  const nanos = since(env, instantOf(env, value));
+  const second = 1_000_000_000n;
+  const half = nanos < 0n ? -second / 2n : second / 2n;
+  return durationText(((nanos + half) / second) * second);
+}
+
+const duration = fn('any', (value: Value) => {
+  let seconds = 0n;
+  if (typeof value === 'string') seconds = /^[+-]?\d+$/.test(value) ? BigInt(value.replace(/^\+/, '')) : 0n;
+  else if (value instanceof GoInt && value.type === 'int64') seconds = value.value;
+  return durationText(seconds * 1_000_000_000n);
+});
+
+export const dateFunctions: FunctionTable = {
+  now: envFn('', (env: Env) => timeObject(now(env))),
+  date: envFn('string any', (env: Env, layout: string, value: Value) => inZone(env, layout, value, 'Local')),
+  dateInZone: envFn('string any string', inZone),
+  date_in_zone: envFn('string any string', inZone),
+  htmlDate: envFn('any', (env: Env, value: Value) => inZone(env, '2006-01-02', value, 'Local')),
+  htmlDateInZone: envFn('any string', (env: Env, value: Value, zone: string) =>
+    inZone(env, '2006-01-02', value, zone),
+  ),
+  dateModify: lenientModify,
+  date_modify: lenientModify,
+  mustDateModify: fn(`string ${TYPE}`, modify),
+  must_date_modify: fn(`string ${TYPE}`, modify),
+  toDate: fn('string string', (layout: string, text: string) => {
+    try {
+      return timeObject(parseTime(layout, text));
+    } catch {
+      return timeObject(ZERO);
+    }
+  }),
+  mustToDate: fn('string string', (layout: string, text: string) => timeObject(parseTime(layout, text))),
+  unixEpoch: fn(TYPE, (time: GoObject) => (time.native as Instant).seconds.toString()),
+  ago: envFn('any', ago),
+  duration,
+  durationRound: envFn('any', roundDuration),
+};

@@ -1,0 +1,102 @@
+/** Parses and executes Go templates: the entrance to this folder. */
+import { createHash } from 'node:crypto';
+import type { Clock } from '../../lib/clock.ts';
+import type { Rng } from '../../lib/rng.ts';
+import { builtins } from './builtins.ts';
+import type { TemplateFiles } from '../files.ts';
+import { Env, type FunctionTable, type TemplateLimits } from './env.ts';
+import { Evaluation, type Output } from './eval.ts';
+import { sprigFunctions } from './funcs/sprig.ts';
+import { rejoin, toValidText } from './go-string.ts';
+import { parse, type ParsedSource } from './parse.ts';
+import { fromJson, type Value } from './values.ts';
+
+/** A parsed template; immutable, and good for any number of executions. */
+export interface Template {
+  readonly name: string;
+  readonly source: ParsedSource;
+}
+
+export interface ExecuteOptions {
+  readonly clock: Clock;
+  readonly rng: Rng;
+  readonly limits?: Partial<TemplateLimits>;
+  readonly files?: TemplateFiles;
+  /** Functions besides Go's and sprig's; they win over these. */
+  readonly functions?: FunctionTable;
+}
+
+/** What every template may call without being given anything. */
+export const standardFunctions: FunctionTable = { ...builtins, ...sprigFunctions };
+
+const CACHE_SIZE = 512;
+const cache = new Map<string, Template>();
+const tableIds = new WeakMap<FunctionTable, string>();
+
+/** Two tables with the same names parse alike. */
+function idOf(functions: FunctionTable): string {
+  let id = tableIds.get(functions);
+  if (id === undefined) {
+    id = Object.keys(functions).sort().join();
+    tableIds.set(functions, id);
+  }
+  return id;
+}
+
+/**
+ * Parses a template, or finds it among the last 512 parsed ones.
+ * @param name appears in error texts
+ * @param functions names that may be called besides the standard ones
+ * @throws TemplateParseError
+ */
+export function parseTemplate(name: string, text: string, functions: FunctionTable = {}): Template {
+  const key = createHash('sha256')
+    .update(`${name}\0${idOf(functions)}\0`)
+    .update(text)
+    .digest('base64');
+  const known = cache.get(key);
+  if (known) {
+    cache.delete(key);
+    cache.set(key, known);
+    return known;
+  }
+  const isFunction = (f: string): boolean =>
+    Object.hasOwn(functions, f) || Object.hasOwn(standardFunctions, f);
+  const template = { name, source: parse(name, text, isFunction) };
+  cache.set(key, template);
+  if (cache.size > CACHE_SIZE) cache.delete(cache.keys().next().value as string);
+  return template;
+}
+
+/**
+ * Executes a template.
+ * @param data JSON; integers beyond 2^53 as bigint keep all their digits. It is not changed
+ * @throws TemplateExecutionError; TemplateLimitExceeded when a limit of the options is reached
+ */
+export function execute(template: Template, data: unknown, options: ExecuteOptions): string {
+  return toValidText(executeIn(newEnv(options), template, fromJson(data)));
+}
+
+const tables = new WeakMap<FunctionTable, FunctionTable>();
+
+/** The standard functions and these. */
+function tableOf(functions: FunctionTable | undefined): FunctionTable {
+  if (!functions) return standardFunctions;
+  let table = tables.get(functions);
+  if (!table) {
+    table = { ...standardFunctions, ...functions };
+    tables.set(functions, table);
+  }
+  return table;
+}
+
+/** What an execution and all that it includes share. */
+export const newEnv = (options: ExecuteOptions): Env =>
+  new Env({ ...options, functions: tableOf(options.functions) });
+
+/** Executes within a running execution, sharing its limits: what `include` does. */
+export function executeIn(env: Env, template: Template, dot: Value): string {
+  const output: Output = { text: '', bytes: 0 };
+  new Evaluation(template.source, template.name, dot, { env, output }).run(template.source.root);
+  return rejoin(output.text);
+}

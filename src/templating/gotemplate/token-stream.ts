@@ -1,0 +1,95 @@
+/** The parser's view of the tokens: look ahead, step back, complain with Go's words. */
+import { placeOfLine, TemplateParseError } from './errors.ts';
+import type { Token, TokenKind } from './lex.ts';
+import { quoteString } from './quote.ts';
+
+export class TokenStream {
+  /** Line of the action that is being parsed; 0 outside of actions. */
+  actionLine = 0;
+  readonly #name: string;
+  readonly #source: string;
+  readonly #tokens: readonly Token[];
+  #index = 0;
+  /** The furthest token looked at; errors name its line. */
+  #furthest = 0;
+
+  constructor(name: string, source: string, tokens: readonly Token[]) {
+    this.#name = name;
+    this.#source = source;
+    this.#tokens = tokens;
+  }
+
+  #at(index: number): Token {
+    this.#furthest = Math.max(this.#furthest, Math.min(index, this.#tokens.length - 1));
+    return this.#tokens[Math.min(index, this.#tokens.length - 1)] as Token;
+  }
+
+  next(): Token {
+    return this.#at(this.#index++);
+  }
+
+  peek(): Token {
+    return this.#at(this.#index);
+  }
+
+  backup(): void {
+    this.#index--;
+  }
+
+  mark(): number {
+    return this.#index;
+  }
+
+  reset(mark: number): void {
+    this.#index = mark;
+  }
+
+  nextNonSpace(): Token {
+    let token = this.next();
+    while (token.kind === 'space') token = this.next();
+    return token;
+  }
+
+  peekNonSpace(): Token {
+    const token = this.nextNonSpace();
+    this.backup();
+    return token;
+  }
+
+  expectRight(context: string): Token {
+    return this.#expect('right', context);
+  }
+
+  #expect(kind: TokenKind, context: string): Token {
+    const token = this.nextNonSpace();
+    return token.kind === kind ? token : this.unexpected(token, context);
+  }
+
+  /** @throws TemplateParseError always */
+  unexpected(token: Token, context: string): never {
+    if (token.kind === 'error') {
+      let extra = '';
+      if (this.actionLine !== 0 && this.actionLine !== token.line) {
+        const where = ` started at ${this.#name}:${String(this.actionLine)}`;
+        extra = token.text.endsWith(' action') ? where : ` in action${where}`;
+      }
+      this.fail(token.text + extra);
+    }
+    this.fail(`unexpected ${describe(token)} in ${context}`);
+  }
+
+  /** @throws TemplateParseError always */
+  fail(reason: string): never {
+    const line = this.#tokens[this.#furthest]?.line ?? 1;
+    const message = `template: ${this.#name}:${String(line)}: ${reason}`;
+    throw new TemplateParseError(message, placeOfLine(this.#name, this.#source, line), reason);
+  }
+}
+
+/** A token as Go names it in messages. */
+function describe(token: Token): string {
+  if (token.kind === 'eof') return 'EOF';
+  if (token.kind === 'keyword' || token.kind === 'nil' || token.kind === 'dot') return `<${token.text}>`;
+  const chars = Array.from(token.text);
+  return chars.length > 10 ? `${quoteString(chars.slice(0, 10).join(''))}...` : quoteString(token.text);
+}

@@ -1,0 +1,218 @@
+/**
+ * Go values in JavaScript. JSON numbers are Go's float64; `bigint` is Go's int, so `eq .imports.n 3` fails here as
+ * it does upstream, and integers never lose digits. `null` is an empty interface (a field of it is an error),
+ * `undefined` is no value at all (a field of it is no value again); Go makes that difference too.
+ */
+import { compareStrings } from './go-string.ts';
+
+/** An integer of a Go type other than int. */
+export class GoInt {
+  readonly type: string;
+  readonly value: bigint;
+
+  constructor(type: string, value: bigint) {
+    this.type = type;
+    this.value = value;
+  }
+}
+
+export const int64 = (value: bigint): GoInt => new GoInt('int64', BigInt.asIntN(64, value));
+
+/** A Go map with string keys. Values taken from JSON are converted when somebody looks at them. */
+export class GoMap {
+  /** Type of the values, as Go prints it. */
+  readonly elem: string;
+  #source: object | undefined;
+  #entries: Map<string, Value> | undefined;
+
+  constructor(entries?: Map<string, Value>, elem = 'interface {}') {
+    this.#entries = entries ?? new Map();
+    this.elem = elem;
+  }
+
+  static ofObject(source: object): GoMap {
+    const map = new GoMap();
+    map.#source = source;
+    map.#entries = undefined;
+    return map;
+  }
+
+  get entries(): Map<string, Value> {
+    if (this.#entries === undefined) {
+      this.#entries = new Map();
+      for (const [key, value] of Object.entries(this.#source as object)) {
+        if (value !== undefined) this.#entries.set(key, fromJson(value));
+      }
+      this.#source = undefined;
+    }
+    return this.#entries;
+  }
+
+  get(key: string): Value {
+    return this.entries.get(key);
+  }
+
+  /** Go visits maps in the order of their keys wherever the order is seen. */
+  sortedKeys(): string[] {
+    return [...this.entries.keys()].sort(compareStrings);
+  }
+}
+
+/** A Go value with methods or fields of its own: a time, a version, a file, a certificate. */
+export class GoObject {
+  readonly type: string;
+  readonly fields: ReadonlyMap<string, Value>;
+  readonly methods: ReadonlyMap<string, GoFunction>;
+  /** Text in print; undefined when it prints as a struct. */
+  readonly text: (() => string) | undefined;
+  /** What functions of the same family work with. */
+  readonly native: unknown;
+  readonly json: (() => unknown) | undefined;
+
+  constructor(options: {
+    type: string;
+    fields?: Readonly<Record<string, Value>>;
+    methods?: Readonly<Record<string, GoFunction>>;
+    text?: () => string;
+    native?: unknown;
+    json?: () => unknown;
+  }) {
+    this.type = options.type;
+    this.fields = new Map(Object.entries(options.fields ?? {}));
+    this.methods = new Map(Object.entries(options.methods ?? {}));
+    this.text = options.text;
+    this.native = options.native;
+    this.json = options.json;
+  }
+}
+
+/** A function that templates may call; the parameter types decide which arguments Go would accept. */
+export interface GoFunction {
+  readonly kind: 'function';
+  readonly params: readonly string[];
+  /** Type of each further argument. */
+  readonly variadic: string | undefined;
+  readonly call: (env: unknown, args: readonly Value[]) => Value;
+}
+
+export type Value =
+  | undefined
+  | null
+  | boolean
+  | string
+  | number
+  | bigint
+  | GoInt
+  | readonly Value[]
+  | Uint8Array
+  | GoMap
+  | GoObject
+  | GoFunction;
+
+const ELEM = Symbol('element type');
+const NIL = Symbol('nil slice');
+type Tagged = readonly Value[] & { [ELEM]?: string; [NIL]?: true };
+
+/** A slice of another element type than interface{}. */
+export function typedList(elem: string, items: Value[]): readonly Value[] {
+  (items as unknown as { [ELEM]: string })[ELEM] = elem;
+  return items;
+}
+
+/** Go's nil slice: it prints as `[]` and is `null` in JSON. */
+export function nilList(elem?: string): readonly Value[] {
+  const items: Value[] = [];
+  (items as unknown as { [NIL]: true })[NIL] = true;
+  return elem === undefined ? items : typedList(elem, items);
+}
+
+export const isNilList = (list: readonly Value[]): boolean => (list as Tagged)[NIL] === true;
+export const elemType = (list: readonly Value[]): string => (list as Tagged)[ELEM] ?? 'interface {}';
+export const isList = (value: Value): value is readonly Value[] => Array.isArray(value);
+export const isFunction = (value: Value): value is GoFunction =>
+  typeof value === 'object' && value !== null && 'kind' in value && value.kind === 'function';
+
+/** Takes JSON over; objects are wrapped, not copied, and must not change meanwhile. */
+export function fromJson(value: unknown): Value {
+  if (typeof value !== 'object' || value === null) return value as Value;
+  if (Array.isArray(value)) return value.map(fromJson);
+  if (value instanceof Uint8Array || value instanceof GoMap || value instanceof GoInt) return value;
+  if (value instanceof GoObject || isFunction(value as Value)) return value as Value;
+  return GoMap.ofObject(value);
+}
+
+/** Elements of a slice or bytes as plain values. */
+export const itemsOf = (list: readonly Value[] | Uint8Array): readonly Value[] =>
+  list instanceof Uint8Array ? Array.from(list, (b) => new GoInt('uint8', BigInt(b))) : list;
+
+export const isSlice = (value: Value): value is readonly Value[] | Uint8Array =>
+  Array.isArray(value) || value instanceof Uint8Array;
+
+/** Go's name of the dynamic type, `%T`. */
+export function typeName(value: Value): string {
+  switch (typeof value) {
+    case 'undefined':
+      return '<nil>';
+    case 'boolean':
+      return 'bool';
+    case 'string':
+      return 'string';
+    case 'number':
+      return 'float64';
+    case 'bigint':
+      return 'int';
+    default:
+  }
+  if (value === null) return '<nil>';
+  if (isList(value)) return `[]${elemType(value)}`;
+  if (value instanceof Uint8Array) return '[]uint8';
+  if (value instanceof GoMap) return `map[string]${value.elem}`;
+  if (value instanceof GoInt || value instanceof GoObject) return value.type;
+  return 'func()';
+}
+
+/** Go's kind of the dynamic type, as `reflect` names it. */
+export function kindName(value: Value): string {
+  const type = typeName(value);
+  if (type === '<nil>') return 'invalid';
+  if (type.startsWith('[]')) return 'slice';
+  if (type.startsWith('map[')) return 'map';
+  if (value instanceof GoObject) return type.startsWith('*') ? 'ptr' : 'struct';
+  return type === 'func()' ? 'func' : type === 'time.Duration' ? 'int64' : type;
+}
+
+/** Truth as `if`, `and`, `empty` and `default` see it. */
+export function isTrue(value: Value): boolean {
+  if (value === undefined || value === null) return false;
+  if (typeof value !== 'object') return typeof value === 'number' ? value !== 0 : Boolean(value);
+  if (value instanceof GoInt) return value.value !== 0n;
+  if (isSlice(value)) return value.length > 0;
+  if (value instanceof GoMap) return value.entries.size > 0;
+  return true;
+}
+
+/** The integer in a value of an integer type. */
+export const integerOf = (value: Value): bigint | undefined =>
+  typeof value === 'bigint' ? value : value instanceof GoInt ? value.value : undefined;
+
+/** Go's `reflect.DeepEqual`: types count. */
+export function deepEqual(a: Value, b: Value): boolean {
+  if (a === b) return true;
+  if ((a ?? undefined) === undefined || (b ?? undefined) === undefined)
+    return (a ?? undefined) === (b ?? undefined);
+  if (typeName(a) !== typeName(b)) return false;
+  if (a instanceof GoInt) return a.value === (b as GoInt).value;
+  if (isSlice(a)) {
+    const x = itemsOf(a);
+    const y = itemsOf(b as readonly Value[]);
+    return x.length === y.length && x.every((item, i) => deepEqual(item, y[i]));
+  }
+  if (a instanceof GoMap) {
+    const y = (b as GoMap).entries;
+    return (
+      a.entries.size === y.size && [...a.entries].every(([key, v]) => y.has(key) && deepEqual(v, y.get(key)))
+    );
+  }
+  if (a instanceof GoObject) return a.text !== undefined && a.text() === (b as GoObject).text?.();
+  return false;
+}

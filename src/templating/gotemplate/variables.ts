@@ -1,0 +1,66 @@
+/** The variables of one template in execution: a stack that blocks cut back to where they began. */
+import type { PipeNode } from './ast.ts';
+import type { RangeElement } from './range.ts';
+import type { Value } from './values.ts';
+
+export interface Variable {
+  readonly name: string;
+  value: Value;
+  /** Whether Go would hold it as interface{}; shows in error texts only. */
+  isInterface: boolean;
+}
+
+export class Variables {
+  readonly #stack: Variable[];
+
+  /** @param root the value of `$` */
+  constructor(root: Value) {
+    this.#stack = [{ name: '$', value: root, isInterface: false }];
+  }
+
+  mark(): number {
+    return this.#stack.length;
+  }
+
+  reset(mark: number): void {
+    this.#stack.length = mark;
+  }
+
+  declare(name: string, value: Value, isInterface: boolean): void {
+    this.#stack.push({ name, value, isInterface });
+  }
+
+  /** The innermost variable of that name; the parser lets `=` pass for one that was never declared. */
+  find(name: string): Variable | undefined {
+    return this.#stack.findLast((variable) => variable.name === name);
+  }
+
+  /** @returns whether there is such a variable */
+  assign(name: string, value: Value, isInterface: boolean): boolean {
+    const variable = this.find(name);
+    if (!variable) return false;
+    variable.value = value;
+    variable.isInterface = isInterface;
+    return true;
+  }
+
+  /**
+   * Gives the variables of a range their values for one element. With one variable it is the element.
+   * @returns the name of a variable that does not exist
+   */
+  bind(
+    { declarations, isAssign }: PipeNode,
+    { index, element, isInterface }: RangeElement,
+  ): string | undefined {
+    const isPair = declarations.length > 1;
+    for (const [i, name] of declarations.entries()) {
+      const isIndex = isPair && i === 0;
+      const value = isIndex ? index : element;
+      if (!isAssign) {
+        const at = this.#stack.length - declarations.length + i;
+        this.#stack[at] = { name, value, isInterface: isInterface && !isIndex };
+      } else if (!this.assign(name, value, isInterface && !isIndex)) return name;
+    }
+    return undefined;
+  }
+}

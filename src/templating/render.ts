@@ -1,0 +1,150 @@
+/** Runs the template execution of a blueprint: finds its text, picks the engine, reads the result as YAML. */
+import type { Clock } from '../lib/clock.ts';
+import type { Rng } from '../lib/rng.ts';
+import { parseYaml, YamlError } from '../lib/yaml.ts';
+import { blueprintFunctions, TEMPLATE_NAME } from './blueprint-functions.ts';
+import {
+  ResultHasNoValue,
+  ResultUnreadable,
+  TemplateBroken,
+  TemplateNotFound,
+  TemplateTypeNotSupported,
+  TemplateTypeUnknown,
+} from './errors.ts';
+import { excerpt, inputBlock, shorten, sourceBlock } from './excerpt.ts';
+import type { TemplateFiles } from './files.ts';
+import type { Env, FunctionTable, TemplateLimits } from './gotemplate/env.ts';
+import { placeOf, TemplateError } from './gotemplate/errors.ts';
+import { toValidText } from './gotemplate/go-string.ts';
+import { executeIn, newEnv, parseTemplate } from './gotemplate/template.ts';
+import { fromJson } from './gotemplate/values.ts';
+
+/** An entry of a blueprint's `deployExecutions` and the like. */
+export interface TemplateExecution {
+  readonly name?: string | undefined;
+  /** GoTemplate, Spiff or Handlebars. */
+  readonly type: string;
+  /** The text; wins over `file`. A tree is for Spiff only. */
+  readonly template?: unknown;
+  /** Path of the template within the blueprint. */
+  readonly file?: string | undefined;
+}
+
+export interface EngineOptions {
+  readonly clock: Clock;
+  readonly rng: Rng;
+  readonly files: TemplateFiles;
+  /** Functions besides Go's, sprig's and those on files and YAML: `getResource` and its relatives. */
+  readonly functions?: FunctionTable;
+  readonly limits?: Partial<TemplateLimits>;
+  /** What the messages call an execution that must not print `<no value>`; without it that is allowed. */
+  readonly refuseNoValueIn?: 'deploy execution' | 'subinstallation execution' | 'export execution';
+}
+
+type Values = Readonly<Record<string, unknown>>;
+
+/**
+ * Runs an execution and reads its result, first document, as JSON.
+ * @param values root values; they are not changed
+ * @throws RenderError: TemplateNotFound, TemplateTypeUnknown, TemplateTypeNotSupported, TemplateBroken,
+ * ResultHasNoValue, ResultUnreadable
+ * @see gardener/landscaper pkg/landscaper/installations/executions/template
+ */
+export function renderExecution(
+  execution: TemplateExecution,
+  values: Values,
+  options: EngineOptions,
+): unknown {
+  return readResult(renderText(execution, values, options));
+}
+
+/** The result of an execution before it is read as YAML. @throws RenderError */
+export function renderText(execution: TemplateExecution, values: Values, options: EngineOptions): string {
+  switch (execution.type) {
+    case 'GoTemplate':
+      return renderGoTemplate(templateText(execution, options.files), values, options);
+    case 'Spiff':
+    case 'Handlebars':
+      throw new TemplateTypeNotSupported(execution.type);
+    default:
+      throw new TemplateTypeUnknown(execution.type);
+  }
+}
+
+/** @throws ResultUnreadable */
+export function readResult(text: string): unknown {
+  try {
+    return parseYaml(text);
+  } catch (error) {
+    if (!(error instanceof YamlError)) throw error;
+    throw new ResultUnreadable(`error converting YAML to JSON: ${error.message}`, { cause: error });
+  }
+}
+
+/** The template itself, given in place or as a file. @throws TemplateNotFound */
+function templateText({ template, file }: TemplateExecution, files: TemplateFiles): string {
+  if (typeof template === 'string') return template;
+  if (template !== undefined && template !== null) {
+    const kind = Array.isArray(template) ? 'array' : typeof template === 'boolean' ? 'bool' : typeof template;
+    throw new TemplateNotFound(`json: cannot unmarshal ${kind} into Go value of type string`);
+  }
+  if (file === undefined || file === '') throw new TemplateNotFound('no template found');
+  const content = files.read(file);
+  if (!content)
+    throw new TemplateNotFound('file does not exist', {
+      cause: new Error(`no file ${file} in the blueprint`),
+    });
+  return Buffer.from(content).toString('utf8');
+}
+
+const tables = new WeakMap<FunctionTable, FunctionTable>();
+
+/** Landscaper's functions and the caller's. */
+function functionsOf({ functions }: EngineOptions): FunctionTable {
+  if (!functions) return blueprintFunctions;
+  let table = tables.get(functions);
+  if (!table) {
+    table = { ...blueprintFunctions, ...functions };
+    tables.set(functions, table);
+  }
+  return table;
+}
+
+function renderGoTemplate(source: string, values: Values, options: EngineOptions): string {
+  const functions = functionsOf(options);
+  const env = newEnv({ ...options, functions });
+  let text: string;
+  try {
+    text = toValidText(executeIn(env, parseTemplate(TEMPLATE_NAME, source, functions), fromJson(values)));
+  } catch (error) {
+    if (!(error instanceof TemplateError)) throw error;
+    const message = error.message + sourceBlock(error.message, source) + inputBlock(values);
+    throw new TemplateBroken(shorten(message), { cause: error });
+  }
+  if (options.refuseNoValueIn !== undefined) checkNoValue(text, options.refuseNoValueIn, env, values);
+  return text;
+}
+
+const NO_VALUE = '<no value>';
+
+/**
+ * Refuses a result with `<no value>` in it. Upstream shows the rendered lines, secrets included; we show the places of
+ * the template that printed it.
+ */
+function checkNoValue(text: string, name: string, env: Env, values: Values): void {
+  if (!text.includes(NO_VALUE)) return;
+  const places = text.split('\n').flatMap((line, i) =>
+    [...line.matchAll(/<no value>/g)].map((match) => {
+      const column = Buffer.byteLength(line.slice(0, match.index));
+      return `line ${String(i + 1)}:${String(column)}\n`;
+    }),
+  );
+  const sources = env.missing.map(({ source, pos, text: action }) => {
+    const { line, column = 0 } = placeOf(TEMPLATE_NAME, source, pos);
+    return `missing: ${action}\n${excerpt(source, line, column)}`;
+  });
+  const isOneToOne = sources.length === places.length;
+  const hits = isOneToOne ? places.map((place, i) => place + (sources[i] ?? '')) : [...places, ...sources];
+  const message = `template "${name}" contains fields with "no value":\n\n${hits.join('\n')}${inputBlock(values)}`;
+  throw new ResultHasNoValue(shorten(message));
+}

@@ -1,0 +1,55 @@
+/** The context controller: keeps a Context named `default` in every namespace. */
+import { contextKind, type Context } from '../../src/api/kinds/context.ts';
+import { mergeDiff } from '../../src/lib/merge.ts';
+import { lockedPatch } from '../../src/machine/apply.ts';
+import { namespaceKind, type World } from '../../src/machine/world.ts';
+import { AlreadyExists } from '../../src/runtime/errors.ts';
+import type { ControllerSpec } from '../../src/runtime/controller.ts';
+import type { Obj, View } from '../../src/runtime/types.ts';
+
+export interface ContextPorts {
+  readonly world: World;
+  readonly excludedNamespaces?: readonly string[];
+  /** Written into every default Context; other fields are left alone. */
+  readonly repositoryContext?: Record<string, unknown>;
+  readonly workers?: number;
+}
+
+export function contextController(ports: ContextPorts): ControllerSpec<Obj> {
+  const { world, repositoryContext } = ports;
+  const excluded = new Set(ports.excludedNamespaces);
+  const isOurs = (namespace: View<Obj>): boolean =>
+    !excluded.has(namespace.metadata.name) && namespace.metadata.deletionTimestamp === undefined;
+  return {
+    name: 'context',
+    kind: namespaceKind,
+    finalizer: 'author',
+    generation: 'off',
+    retry: 'growing',
+    ...(ports.workers && { maxConcurrent: ports.workers }),
+    filter: { add: isOurs, update: (_old, namespace) => isOurs(namespace), delete: () => false },
+    reconciler: {
+      async reconcile({ metadata: { name: namespace } }, ctx) {
+        const existing = world.contexts.get(`${namespace}/default`);
+        const wanted = repositoryContext && { repositoryContext };
+        if (existing) {
+          const diff = wanted && mergeDiff(existing, { ...existing, ...wanted });
+          if (diff) await lockedPatch(contextKind, existing, diff, ctx.write, undefined, ctx.signal);
+          return { write: 'none' };
+        }
+        const object: Context = {
+          apiVersion: `${contextKind.group}/${contextKind.version}`,
+          kind: contextKind.kind,
+          metadata: { name: 'default', namespace },
+          ...wanted,
+        };
+        try {
+          await ctx.write({ verb: 'create', kind: contextKind, object }, ctx.signal);
+        } catch (error) {
+          if (!(error instanceof AlreadyExists)) throw error;
+        }
+        return { write: 'none' };
+      },
+    },
+  };
+}

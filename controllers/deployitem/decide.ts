@@ -1,0 +1,68 @@
+/** Whether a deploy item has waited too long for a deployer to take it up. Pure. */
+import { failedPhase, isFinished } from '../../src/api/job.ts';
+import { deployItemKind, type DeployItem } from '../../src/api/kinds/deployitem.ts';
+import { patchStatus, type Effect } from '../../src/machine/decision.ts';
+import type { View } from '../../src/runtime/types.ts';
+
+export interface Snapshot {
+  readonly self: View<DeployItem>;
+  /** RFC 3339, whole seconds. */
+  readonly now: string;
+  /** 0 switches the check off. */
+  readonly pickupTimeoutMs: number;
+  /** The item names a target that does not exist. */
+  readonly isTargetMissing: boolean;
+}
+
+export type Verdict =
+  | { readonly do: 'rest' }
+  | { readonly do: 'look-again'; readonly afterMs: number }
+  | { readonly do: 'fail'; readonly effect: Effect };
+
+/** Clocks of deployers may be a little behind ours. */
+const GRACE_MS = 5_000;
+
+export function judgePickup(snapshot: Snapshot): Verdict {
+  const { self, now, pickupTimeoutMs } = snapshot;
+  if (pickupTimeoutMs === 0 || isFinished(self) || isPickedUp(self)) return { do: 'rest' };
+  const since = self.status?.jobIDGenerationTime;
+  if (since === undefined) return { do: 'rest' };
+  const leftMs = pickupTimeoutMs - (Date.parse(now) - Date.parse(since));
+  return leftMs > 0
+    ? { do: 'look-again', afterMs: leftMs + GRACE_MS }
+    : { do: 'fail', effect: timedOut(snapshot) };
+}
+
+/** A deployer stamps the item when it takes up a job; the same second counts. */
+export function isPickedUp({ status }: View<DeployItem>): boolean {
+  const { lastReconcileTime, jobIDGenerationTime } = status ?? {};
+  if (lastReconcileTime === undefined) return false;
+  return (
+    jobIDGenerationTime === undefined || Date.parse(lastReconcileTime) >= Date.parse(jobIDGenerationTime)
+  );
+}
+
+function timedOut({ self, now, pickupTimeoutMs, isTargetMissing }: Snapshot): Effect {
+  const seconds = Math.round(pickupTimeoutMs / 1000);
+  const target = self.spec.target?.name ?? '';
+  const error = {
+    operation: 'WaitingForPickup',
+    reason: 'PickupTimeout',
+    message:
+      `no deployer has reconciled this deployitem within ${seconds} seconds` +
+      (isTargetMissing ? `, probably because the referenced Target does not exist: ${target}` : '') +
+      `; is a deployer for type ${self.spec.type} running?`,
+    codes: ['ERR_TIMEOUT'],
+    lastTransitionTime: now,
+    lastUpdateTime: now,
+  };
+  return patchStatus(deployItemKind, self, {
+    phase: failedPhase(self.metadata),
+    jobIDFinished: self.status?.jobID,
+    observedGeneration: self.metadata.generation,
+    transitionTimes: { finishedTime: now },
+    lastError: error,
+    firstError: self.status?.firstError ?? error,
+    lastErrors: [...(self.status?.lastErrors ?? []), error].slice(-5),
+  });
+}

@@ -1,0 +1,55 @@
+/** The deploy item controller: ends the job of items that no deployer takes up. */
+import { isFinished } from '../../src/api/job.ts';
+import { deployItemKind, type DeployItem } from '../../src/api/kinds/deployitem.ts';
+import { timestamp, type Clock } from '../../src/lib/clock.ts';
+import { Applier } from '../../src/machine/apply.ts';
+import type { World } from '../../src/machine/world.ts';
+import type { ControllerSpec } from '../../src/runtime/controller.ts';
+import type { Client, View } from '../../src/runtime/types.ts';
+import { isPickedUp, judgePickup } from './decide.ts';
+
+export interface DeployItemPorts {
+  readonly world: World;
+  readonly client: Client;
+  readonly clock: Clock;
+  /** 0 switches the check off. */
+  readonly pickupTimeoutMs: number;
+  readonly workers?: number;
+}
+
+export function deployItemController(ports: DeployItemPorts): ControllerSpec<DeployItem> {
+  const { world, client, clock, pickupTimeoutMs } = ports;
+  return {
+    name: 'deployitem',
+    kind: deployItemKind,
+    finalizer: 'author',
+    generation: 'off',
+    retry: 'growing',
+    ...(ports.workers && { maxConcurrent: ports.workers }),
+    filter: { add: isWaiting, update: (_old, item) => isWaiting(item) },
+    reconciler: {
+      async reconcile(self, ctx) {
+        const target = self.spec.target && `${self.metadata.namespace ?? ''}/${self.spec.target.name}`;
+        const verdict = judgePickup({
+          self,
+          now: timestamp(clock),
+          pickupTimeoutMs,
+          isTargetMissing: target !== undefined && world.targets.get(target) === undefined,
+        });
+        if (verdict.do === 'look-again') return { write: 'none', again: verdict.afterMs };
+        if (verdict.do === 'fail') {
+          const read = (...[kind, key]: Parameters<Client['get']>) => client.get(kind, key, ctx.signal);
+          await new Applier({ write: ctx.write, read, signal: ctx.signal }).carryOut(verdict.effect);
+          ctx.event(
+            'Warning',
+            'PickupTimeout',
+            `no deployer took up the item of type ${self.spec.type} in time`,
+          );
+        }
+        return { write: 'none' };
+      },
+    },
+  };
+}
+
+const isWaiting = (self: View<DeployItem>): boolean => !isFinished(self) && !isPickedUp(self);

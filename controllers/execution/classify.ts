@@ -1,0 +1,131 @@
+/** Which deploy item belongs to which template, and what each of them is doing. Pure. */
+import { annotations, labels } from '../../src/api/labels.ts';
+import {
+  hasAnnotation,
+  hasFinishedJob,
+  isBeingDeleted,
+  isDeletionPhase,
+  isJobUnstarted,
+  isTriggeredFor,
+} from '../../src/api/job.ts';
+import type { DeployItem } from '../../src/api/kinds/deployitem.ts';
+import { readDeployItems, type DeployItemTemplate, type Execution } from '../../src/api/kinds/execution.ts';
+import { formatDuration, isDuration, parseDuration } from '../../src/lib/duration.ts';
+import type { View } from '../../src/runtime/types.ts';
+import { looseDag } from '../../src/workflow/dag.ts';
+import { plan, type NodeState, type Plan } from '../../src/workflow/plan.ts';
+
+export type Item = View<DeployItem>;
+
+/** The deploy item templates, with durations as Go prints them: that is how everybody stores them. */
+export const templatesOf = (self: View<Execution>): DeployItemTemplate[] =>
+  readDeployItems(self.spec as Execution['spec']).map((template) =>
+    template.timeout !== undefined && isDuration(template.timeout)
+      ? { ...template, timeout: formatDuration(parseDuration(template.timeout)) }
+      : template,
+  );
+
+export interface Assignment {
+  /** The item of each template, by template name. */
+  readonly active: ReadonlyMap<string, Item>;
+  /** Items that no template asks for, doubles, and items somebody deleted: they must go before the rest moves. */
+  readonly orphans: readonly Item[];
+}
+
+/** The first living item of a name is the template's, best one that has the job; all others are orphans. */
+export function assign(
+  self: View<Execution>,
+  templates: readonly DeployItemTemplate[],
+  items: readonly Item[],
+): Assignment {
+  const jobID = self.status?.jobID ?? '';
+  const names = new Set(templates.map((t) => t.name));
+  const active = new Map<string, Item>();
+  const take = (isFit: (item: Item) => boolean): void => {
+    for (const item of items) {
+      const name = templateName(item);
+      if (name !== undefined && names.has(name) && !active.has(name) && isFit(item)) active.set(name, item);
+    }
+  };
+  take((item) => !isBeingDeleted(item.metadata) && isTriggeredFor(item, jobID));
+  take((item) => !isBeingDeleted(item.metadata));
+  take((item) => wasInstalledBefore(item, jobID));
+  const taken = new Set(active.values());
+  return { active, orphans: items.filter((item) => !taken.has(item)) };
+}
+
+/** Somebody deleted the item after this job had installed it, or had begun to: only the next job will uninstall it. */
+const wasInstalledBefore = (item: Item, jobID: string): boolean =>
+  jobID !== '' &&
+  isTriggeredFor(item, jobID) &&
+  !isJobUnstarted(item) &&
+  !isDeletionPhase(item.status?.phase);
+
+export const templateName = (item: Item): string | undefined => item.metadata.labels?.[labels.executionName];
+
+/** What each template's item does in the job of the execution, and which may start. */
+export function planStart(
+  self: View<Execution>,
+  templates: readonly DeployItemTemplate[],
+  active: Assignment['active'],
+): Plan & { readonly failed: readonly string[] } {
+  const jobID = self.status?.jobID ?? '';
+  const states = new Map(templates.map((t) => [t.name, progressOf(active.get(t.name), jobID)]));
+  const dag = looseDag(templates);
+  const result = plan(dag, (name) => states.get(name) ?? 'idle', { gate: 'finished', failFast: true });
+  return { ...result, failed: [...states].filter(([, state]) => state === 'failed').map(([name]) => name) };
+}
+
+/** An item that is not there counts as failed: somebody took it away in the middle of the job. */
+function progressOf(item: Item | undefined, jobID: string): NodeState {
+  if (!item) return 'failed';
+  if (!isTriggeredFor(item, jobID)) return 'idle';
+  if (!hasFinishedJob(item, jobID)) return 'running';
+  return item.status?.phase === 'Succeeded' ? 'ready' : 'failed';
+}
+
+/** The same for the way down: items go when nothing that depends on them is left. Keys are object names. */
+export function planRemoval(
+  self: View<Execution>,
+  templates: readonly DeployItemTemplate[],
+  items: readonly Item[],
+): Plan & { readonly failed: readonly Item[] } {
+  const jobID = self.status?.jobID ?? '';
+  const dependsOn = new Map(templates.map((t) => [t.name, t.dependsOn ?? []]));
+  const objectNames = (template: string): string[] =>
+    items.filter((i) => templateName(i) === template).map((i) => i.metadata.name);
+  const dag = looseDag(
+    items.map((item) => ({
+      name: item.metadata.name,
+      dependsOn: (dependsOn.get(templateName(item) ?? '') ?? []).flatMap(objectNames),
+    })),
+  );
+  const states = new Map(items.map((item) => [item.metadata.name, removalOf(item, jobID)]));
+  const result = plan(dag, (name) => states.get(name) ?? 'removed', { gate: 'finished', failFast: true });
+  return { ...result, failed: items.filter((i) => states.get(i.metadata.name) === 'failed') };
+}
+
+/** A deployer that answers Succeeded while the item is still there has not finished the removal. */
+function removalOf(item: Item, jobID: string): NodeState {
+  if (!isTriggeredFor(item, jobID)) return 'doomed';
+  const hasFailed = item.status?.phase === 'Failed' || item.status?.phase === 'DeleteFailed';
+  return hasFinishedJob(item, jobID) && hasFailed ? 'failed' : 'removing';
+}
+
+/** The items that start to go now: in their order when the execution goes, otherwise all that are marked for it. */
+export function dueForRemoval(
+  self: View<Execution>,
+  templates: readonly DeployItemTemplate[],
+  items: readonly Item[],
+): readonly Item[] {
+  if (!isBeingDeleted(self.metadata)) {
+    const jobID = self.status?.jobID ?? '';
+    return items.filter((item) => isBeingDeleted(item.metadata) && !isTriggeredFor(item, jobID));
+  }
+  const { remove } = planRemoval(self, templates, items);
+  return items.filter(({ metadata }) => remove.includes(metadata.name));
+}
+
+/** Whether the item is to be forgotten instead of uninstalled. */
+export const isUninstallSkipped = (item: Item): boolean =>
+  hasAnnotation(item.metadata, annotations.deleteWithoutUninstall);

@@ -1,0 +1,86 @@
+/** Everything an execution's phases read, and the only place where they read it. */
+import { isBeingDeleted } from '../../src/api/job.ts';
+import { labels } from '../../src/api/labels.ts';
+import type { DeployItemTemplate, Execution } from '../../src/api/kinds/execution.ts';
+import { executionContext, objectName } from '../../src/dataflow/scope.ts';
+import { parseYaml } from '../../src/lib/yaml.ts';
+import { keyOf } from '../../src/machine/apply.ts';
+import { PhaseError } from '../../src/machine/decision.ts';
+import type { Gatherers } from '../../src/machine/phase.ts';
+import { suffixFor } from '../../src/machine/suffix.ts';
+import { index, secretKind, type World } from '../../src/machine/world.ts';
+import { NotFound } from '../../src/runtime/errors.ts';
+import type { ClientPool } from '../../src/runtime/client-pool.ts';
+import type { Client, View } from '../../src/runtime/types.ts';
+import { assign, dueForRemoval, templatesOf, type Item } from './classify.ts';
+import { clusterNames, itemsWithoutCluster } from './clusters.ts';
+import type { Snapshot } from './snapshot.ts';
+
+export interface Sources {
+  readonly world: World;
+  /** For secrets, which are not cached. */
+  readonly client: Client;
+  /** For the source clusters of target syncs. */
+  readonly sources: ClientPool;
+}
+
+export const managedItems = (world: World, self: View<Execution>): readonly Item[] =>
+  world.deployItems.byIndex(index.managedBy, keyOf(self));
+
+export const gather =
+  ({ world, client, sources }: Sources) =>
+  (self: View<Execution>, now: string): Gatherers<Snapshot> => ({
+    self: () => self,
+    now: () => now,
+    templates: () => templatesOf(self),
+    items: () => managedItems(world, self),
+    clusterNames: async (get) => clusterNames({ world, client, sources }, self, await get('templates')),
+    clusterless: async (get) =>
+      itemsWithoutCluster(
+        { world, client, sources },
+        self,
+        dueForRemoval(self, await get('templates'), await get('items')),
+      ),
+    suffix: () => suffixFor(self, managedItems(world, self), (item) => !isBeingDeleted(item.metadata)),
+    exports: async (get) => readExports(client, self, await get('templates'), await get('items')),
+    exportObject: () => world.dataObjects.get(`${self.metadata.namespace ?? ''}/${exportName(self)}`),
+  });
+
+const exportName = (self: View<Execution>): string => objectName(executionContext(self.metadata.name), '');
+
+async function readExports(
+  client: Client,
+  self: View<Execution>,
+  templates: readonly DeployItemTemplate[],
+  items: readonly Item[],
+): Promise<Record<string, unknown>> {
+  const { active } = assign(self, templates, items);
+  const exports: Record<string, unknown> = {};
+  for (const { name } of templates) {
+    const item = active.get(name);
+    if (!item) throw exportError(`has failed or missing deploy items: ${name} is missing`);
+    exports[name] = await readExport(client, item);
+  }
+  return exports;
+}
+
+async function readExport(client: Client, item: Item): Promise<unknown> {
+  const ref = item.status?.exportRef;
+  if (!ref) return null;
+  const key = `${ref.namespace ?? item.metadata.namespace ?? ''}/${ref.name}`;
+  const what = `export secret ${key} of deploy item ${item.metadata.labels?.[labels.executionName] ?? item.metadata.name}`;
+  const secret = await client.get(secretKind, key).catch((error: unknown) => {
+    if (error instanceof NotFound) throw exportError(`${what} does not exist`);
+    throw error;
+  });
+  const config = secret.data?.['config'];
+  if (config === undefined) throw exportError(`${what} has no key "config"`);
+  try {
+    return parseYaml(Buffer.from(config, 'base64').toString('utf8'));
+  } catch {
+    throw exportError(`${what} holds no YAML under key "config"`);
+  }
+}
+
+const exportError = (message: string): PhaseError =>
+  new PhaseError('handleReconcilePhase', 'handlePhaseCompleting', message, ['ERR_FOR_INFO_ONLY']);

@@ -1,0 +1,64 @@
+/** The execution controller: creates the deploy items of an execution, starts them in order, collects their exports. */
+import { firstPhase, hasFinalizer, hasOperation, isBeingDeleted, isFinished } from '../../src/api/job.ts';
+import { labels, operations } from '../../src/api/labels.ts';
+import { executionKind, type Execution } from '../../src/api/kinds/execution.ts';
+import type { Clock } from '../../src/lib/clock.ts';
+import { jobReconciler } from '../../src/machine/reconcile.ts';
+import type { JobStatus } from '../../src/machine/status.ts';
+import type { ControllerSpec } from '../../src/runtime/controller.ts';
+import { byLabel } from '../../src/runtime/mappers.ts';
+import { watchSource } from '../../src/runtime/sources.ts';
+import type { View } from '../../src/runtime/types.ts';
+import { gather, managedItems, type Sources } from './gather.ts';
+import { intake } from './intake.ts';
+import { phases } from './phases.ts';
+
+export interface ExecutionPorts extends Sources {
+  readonly clock: Clock;
+  readonly workers?: number;
+  readonly entered?: (phase: string, from: string | undefined) => void;
+}
+
+export function executionController(ports: ExecutionPorts): ControllerSpec<Execution> {
+  const { world, clock, entered } = ports;
+  return {
+    name: 'execution',
+    kind: executionKind,
+    finalizer: 'author',
+    generation: 'off',
+    retry: 'growing',
+    ...(ports.workers && { maxConcurrent: ports.workers }),
+    filter: { add: hasWork, update: (_old, execution) => hasWork(execution) },
+    // By label, as everywhere: an item without owner has to go with its execution, which waits to hear of it.
+    sources: [
+      watchSource({ cache: world.deployItems, toPrimary: byLabel({ name: labels.executionManagedBy }) }),
+    ],
+    reconciler: jobReconciler({
+      cache: world.executions,
+      client: ports.client,
+      clock,
+      machine: { kind: executionKind, table: phases, gather: gather(ports), always: ['self', 'now'] },
+      intake: (self, now) => intake(self, managedItems(world, self), now),
+      begin,
+      ...(entered && { entered }),
+    }),
+  };
+}
+
+/** Whether there is anything to do for an execution, told from itself alone. */
+const hasWork = (self: View<Execution>): boolean =>
+  !isFinished(self) ||
+  hasOperation(self.metadata, operations.interrupt) ||
+  (!hasFinalizer(self.metadata) && !isBeingDeleted(self.metadata));
+
+/** A job that was handed down begins; the list of items is found out anew. */
+function begin(self: View<Execution>, now: string): JobStatus {
+  const status = (self.status ?? {}) as JobStatus;
+  return {
+    ...status,
+    phase: firstPhase(self.metadata),
+    phaseTransitionTime: now,
+    transitionTimes: { ...status.transitionTimes, initTime: now },
+    deployItemCache: undefined,
+  };
+}

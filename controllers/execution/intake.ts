@@ -1,0 +1,50 @@
+/** Rules that come before the phases of an execution; the first that has an answer wins. Pure. */
+import { FINALIZER, annotations, operations } from '../../src/api/labels.ts';
+import { hasFinalizer, hasFinishedJob, hasOperation, isBeingDeleted } from '../../src/api/job.ts';
+import { executionKind, writeDeployItems, type Execution } from '../../src/api/kinds/execution.ts';
+import { patch } from '../../src/machine/decision.ts';
+import type { Intake } from '../../src/machine/reconcile.ts';
+import type { View } from '../../src/runtime/types.ts';
+import { templatesOf, type Item } from './classify.ts';
+import { interruptItem } from './items.ts';
+
+type Rule = (self: View<Execution>, items: readonly Item[], now: string) => Intake | undefined;
+
+/** Without our finalizer an object under deletion is none of our business any more. */
+const alreadyLetGo: Rule = (self) =>
+  isBeingDeleted(self.metadata) && !hasFinalizer(self.metadata) ? { effects: [], then: 'stop' } : undefined;
+
+/** Packs plain deploy items on the way, as every writer of executions does. */
+const finalizerMissing: Rule = (self) => {
+  if (hasFinalizer(self.metadata)) return undefined;
+  const isPlain = (self.spec.deployItems?.length ?? 0) > 0 && !self.spec.deployItemsCompressed;
+  const spec = isPlain && {
+    deployItems: null,
+    ...writeDeployItems(templatesOf(self)),
+  };
+  const metadata = { finalizers: [...(self.metadata.finalizers ?? []), FINALIZER] };
+  return { effects: [patch(executionKind, self, { metadata, ...(spec && { spec }) })], then: 'continue' };
+};
+
+/** Ends what is unfinished; the annotation goes last, so an interrupt that was cut short is carried to the end. */
+const interruptAsked: Rule = (self, items, now) => {
+  if (!hasOperation(self.metadata, operations.interrupt)) return undefined;
+  const unfinished = items.filter((item) => !hasFinishedJob(item, self.status?.jobID ?? ''));
+  return {
+    effects: [
+      ...unfinished.map((item) => interruptItem({ self, now }, item)),
+      patch(executionKind, self, { metadata: { annotations: { [annotations.operation]: null } } }),
+    ],
+    then: 'continue',
+  };
+};
+
+const rules: readonly Rule[] = [alreadyLetGo, finalizerMissing, interruptAsked];
+
+export function intake(self: View<Execution>, items: readonly Item[], now: string): Intake | undefined {
+  for (const rule of rules) {
+    const answer = rule(self, items, now);
+    if (answer) return answer;
+  }
+  return undefined;
+}

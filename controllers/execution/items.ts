@@ -1,0 +1,150 @@
+/** Deploy items as an execution writes them: created, updated, given a job, interrupted, let go. Pure. */
+import { FINALIZER, NO_TARGET_NAME, TRUE, annotations, labels } from '../../src/api/labels.ts';
+import { failedPhase } from '../../src/api/job.ts';
+import { deployItemKind, type DeployItem } from '../../src/api/kinds/deployitem.ts';
+import type { DeployItemTemplate, Execution } from '../../src/api/kinds/execution.ts';
+import { mergeDiff } from '../../src/lib/merge.ts';
+import { create, patch, patchStatus, type Effect } from '../../src/machine/decision.ts';
+import type { Obj, View } from '../../src/runtime/types.ts';
+import type { Item } from './classify.ts';
+
+interface Parent {
+  readonly self: View<Execution>;
+  readonly now: string;
+}
+/** The parent, and what it found out about the items it writes. */
+interface Author extends Parent {
+  readonly clusterNames: ReadonlyMap<string, string>;
+}
+
+/** Creates the item of a template. @param suffix last part of its name */
+export function createItem(
+  { self, now, clusterNames }: Author,
+  template: DeployItemTemplate,
+  suffix: string,
+): Effect {
+  const prefix = `${self.metadata.name}-${template.name}-`;
+  const object = {
+    apiVersion: self.apiVersion,
+    kind: deployItemKind.kind,
+    metadata: {
+      name: `${prefix}${suffix}`,
+      generateName: prefix,
+      namespace: self.metadata.namespace,
+      labels: ownLabels(self, template),
+      annotations: { ...ownAnnotations(template, clusterNames), [annotations.reconcileTime]: now },
+      finalizers: [FINALIZER],
+      ownerReferences: [ownerOf(self)],
+    },
+    spec: itemSpec(self, template),
+  };
+  return create(deployItemKind, object as unknown as Obj);
+}
+
+/** Brings an item in line with its template; nothing when it is already. Labels of others stay. */
+export function updateItem(
+  { self, now, clusterNames }: Author,
+  template: DeployItemTemplate,
+  item: Item,
+): Effect | undefined {
+  const spec = mergeDiff(item.spec, itemSpec(self, template));
+  const metadata = missing(item.metadata, {
+    labels: ownLabels(self, template),
+    annotations: ownAnnotations(template, clusterNames),
+  });
+  if (!spec && !metadata) return undefined;
+  const body = {
+    ...(spec && { spec }),
+    metadata: {
+      ...metadata,
+      annotations: { ...metadata?.['annotations'], [annotations.reconcileTime]: now },
+    },
+  };
+  return patch(deployItemKind, item, body);
+}
+
+type Maps = Record<string, Record<string, string>>;
+
+/** The entries of `wanted` that `actual` lacks or has with another value. */
+function missing(actual: Item['metadata'], wanted: Maps): Maps | undefined {
+  const result: Maps = {};
+  for (const [field, entries] of Object.entries(wanted)) {
+    const have = (actual as unknown as Partial<Maps>)[field] ?? {};
+    const lacking = Object.entries(entries).filter(([key, value]) => have[key] !== value);
+    if (lacking.length > 0) result[field] = Object.fromEntries(lacking);
+  }
+  return Object.keys(result).length > 0 ? result : undefined;
+}
+
+function itemSpec(self: View<Execution>, template: DeployItemTemplate): DeployItem['spec'] {
+  const { name: _name, labels: _labels, dependsOn: _dependsOn, ...spec } = template;
+  return { ...spec, context: self.spec.context ?? 'default' };
+}
+
+const ownLabels = (self: View<Execution>, template: DeployItemTemplate): Record<string, string> => ({
+  ...template.labels,
+  [labels.executionManagedBy]: self.metadata.name,
+  [labels.executionName]: template.name,
+});
+
+function ownAnnotations(
+  template: DeployItemTemplate,
+  clusterNames: Author['clusterNames'],
+): Record<string, string> {
+  const cluster = clusterNames.get(template.name);
+  return {
+    [annotations.dependsOn]: (template.dependsOn ?? []).join(','),
+    [annotations.deployerType]: template.type,
+    [annotations.deployerTargetName]: template.target?.name ?? NO_TARGET_NAME,
+    ...(cluster !== undefined && { [annotations.clusterName]: cluster }),
+  };
+}
+
+const ownerOf = (self: View<Execution>) => ({
+  apiVersion: self.apiVersion,
+  kind: self.kind,
+  name: self.metadata.name,
+  uid: self.metadata.uid ?? '',
+  controller: true,
+  blockOwnerDeletion: true,
+});
+
+/** Hands the execution's job to an item: from this write on its deployer has work. */
+export const giveJob = ({ self, now }: Parent, item: Item): Effect =>
+  patchStatus(deployItemKind, item, {
+    jobID: self.status?.jobID,
+    jobIDGenerationTime: now,
+    transitionTimes: { triggerTime: now, initTime: null, waitTime: null, finishedTime: null },
+    observedGeneration: item.status?.observedGeneration ?? 0,
+  });
+
+/** Ends the item's part of the job at the user's wish. */
+export function interruptItem({ self, now }: Parent, item: Item): Effect {
+  const error = {
+    operation: 'InterruptOperation',
+    reason: 'InterruptOperation',
+    message: 'operation was interrupted',
+    lastTransitionTime: now,
+    lastUpdateTime: now,
+  };
+  const jobID = self.status?.jobID;
+  return patchStatus(deployItemKind, item, {
+    phase: failedPhase(item.metadata),
+    jobID,
+    jobIDFinished: jobID,
+    transitionTimes: { finishedTime: now },
+    observedGeneration: item.status?.observedGeneration ?? 0,
+    lastError: { ...error, codes: null },
+    firstError: item.status?.firstError ?? error,
+    lastErrors: [...(item.status?.lastErrors ?? []), error].slice(-5),
+  });
+}
+
+/** Lets an item go without uninstalling anything. */
+export const stripFinalizer = (item: Item): Effect =>
+  patch(deployItemKind, item, {
+    metadata: { finalizers: (item.metadata.finalizers ?? []).filter((f) => f !== FINALIZER) },
+  });
+
+export const markWithoutUninstall = (item: Item): Effect =>
+  patch(deployItemKind, item, { metadata: { annotations: { [annotations.deleteWithoutUninstall]: TRUE } } });

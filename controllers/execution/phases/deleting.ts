@@ -1,0 +1,39 @@
+/** Lets the items go in the reverse order of their dependencies, then the execution itself. */
+import { FINALIZER } from '../../../src/api/labels.ts';
+import { executionKind } from '../../../src/api/kinds/execution.ts';
+import { fail, patch, release, wait } from '../../../src/machine/decision.ts';
+import { planRemoval } from '../classify.ts';
+import { phase } from '../snapshot.ts';
+import { removal } from './progressing.ts';
+
+const problem = (message: string) => ({
+  operation: 'handleReconcilePhase',
+  reason: 'handlePhaseDeleting',
+  message,
+  codes: ['ERR_FOR_INFO_ONLY'],
+});
+
+export const deleting = phase({
+  needs: ['templates', 'items', 'clusterless'],
+  next: ['DeleteFailed'],
+  decide(snapshot) {
+    const { self, templates, items } = snapshot;
+    if (items.length === 0) {
+      const finalizers = (self.metadata.finalizers ?? []).filter((f) => f !== FINALIZER);
+      return release([patch(executionKind, self, { metadata: { finalizers } })]);
+    }
+    const { remove, running, blocked, failed } = planRemoval(self, templates, items);
+    if (running.length === 0 && failed.length > 0) {
+      const causes = failed.map(
+        (i) => `${i.metadata.name}: ${i.status?.lastError?.message ?? i.status?.phase ?? ''}`,
+      );
+      return fail(problem(`has failed items: ${causes.slice(0, 10).join('; ')}`));
+    }
+    if (running.length === 0 && remove.length === 0 && blocked.length > 0) {
+      return fail(problem(`has pending items: ${blocked.join(', ')}`));
+    }
+    return wait(undefined, {
+      effects: items.filter((i) => remove.includes(i.metadata.name)).map(removal(snapshot)),
+    });
+  },
+});

@@ -1,0 +1,87 @@
+/** Starts items as their dependencies finish and waits for all of them; orphans go first. */
+import { hasFinishedJob, isBeingDeleted, isTriggeredFor } from '../../../src/api/job.ts';
+import { deployItemKind } from '../../../src/api/kinds/deployitem.ts';
+import { advance, fail, remove, wait, type Effect, type Problem } from '../../../src/machine/decision.ts';
+import { assign, isUninstallSkipped, planRemoval, planStart, templateName, type Item } from '../classify.ts';
+import { giveJob, stripFinalizer } from '../items.ts';
+import { step, steps, type Snapshot } from '../snapshot.ts';
+
+const problem = (message: string, codes: readonly string[]): Problem => ({
+  operation: 'handleReconcilePhase',
+  reason: 'handlePhaseProgressing',
+  message,
+  codes,
+});
+const stillRunning = problem('some running items', ['ERR_UNFINISHED', 'ERR_FOR_INFO_ONLY', 'ERR_NO_RETRY']);
+
+/** Orphans are removed all at once; nothing else starts before they are gone. What has started comes to its end. */
+const orphansLeft = step(['templates', 'items', 'clusterless'], (snapshot) => {
+  const { self, templates, items } = snapshot;
+  const { active, orphans } = assign(self, templates, items);
+  const unmarked = orphans.filter((o) => !isBeingDeleted(o.metadata));
+  if (unmarked.length > 0) {
+    return wait(stillRunning, { effects: unmarked.map((o) => remove(deployItemKind, o)) });
+  }
+  const going = orphans.filter((o) => !hasSucceeded(o, self.status?.jobID ?? ''));
+  if (going.length === 0) return undefined;
+  const { remove: startable, running, failed } = planRemoval(self, [], going);
+  const isBusy = running.length > 0 || planStart(self, templates, active).running.length > 0;
+  if (!isBusy && failed.length > 0) return fail(failedItems(failed));
+  return wait(stillRunning, {
+    effects: going.filter((o) => startable.includes(o.metadata.name)).map(removal(snapshot)),
+  });
+});
+
+/** A double that was at work before anybody saw that it is one. Its part in this job is done; the next one removes it. */
+const hasSucceeded = (item: Item, jobID: string): boolean =>
+  isTriggeredFor(item, jobID) && hasFinishedJob(item, jobID) && item.status?.phase === 'Succeeded';
+
+const itemsLeft = step(['templates', 'items'], (snapshot) => {
+  const { self, templates, items } = snapshot;
+  const { active } = assign(self, templates, items);
+  const { start, running, blocked, failed } = planStart(self, templates, active);
+  if (running.length === 0 && failed.length > 0) {
+    return fail(
+      failedItems(
+        items.filter((i) => failed.includes(nameOf(i))),
+        failed,
+      ),
+    );
+  }
+  if (running.length === 0 && start.length === 0 && blocked.length > 0) {
+    const message = `items could not be started: ${blocked.join(', ')} wait for each other or for items that do not exist`;
+    return fail(problem(message, []));
+  }
+  if (running.length === 0 && start.length === 0) return advance('Completing');
+  const effects = start.flatMap((name): Effect[] => {
+    const item = active.get(name);
+    return item ? [giveJob(snapshot, item)] : [];
+  });
+  return wait(stillRunning, { effects });
+});
+
+export const progressing = steps(['Completing'], orphansLeft, itemsLeft);
+
+const nameOf = (item: Item): string => templateName(item) ?? item.metadata.name;
+
+/** How an item that is under deletion starts to go. */
+export const removal =
+  (snapshot: Pick<Snapshot, 'self' | 'now' | 'clusterless'>) =>
+  (item: Item): Effect =>
+    isUninstallSkipped(item) || snapshot.clusterless.has(item.metadata.name)
+      ? stripFinalizer(item)
+      : giveJob(snapshot, item);
+
+/** Upstream's sentence, followed by what each item says. */
+function failedItems(items: readonly Item[], names: readonly string[] = items.map(nameOf)): Problem {
+  const causes = names.map((name) => {
+    const item = items.find((i) => nameOf(i) === name);
+    if (!item) return `${name} is missing`;
+    return `${name}: ${item.status?.lastError?.message ?? `phase ${item.status?.phase ?? 'unknown'}`}`.slice(
+      0,
+      1024,
+    );
+  });
+  const text = causes.slice(0, 10).join('; ');
+  return problem(`has failed or missing deploy items: ${text}`, ['ERR_FOR_INFO_ONLY']);
+}

@@ -1,0 +1,29 @@
+/** What a phase of an execution may see. */
+import type { DataObject } from '../../src/api/kinds/dataobject.ts';
+import type { DeployItem } from '../../src/api/kinds/deployitem.ts';
+import type { DeployItemTemplate, Execution } from '../../src/api/kinds/execution.ts';
+import { phaseInSteps, phaseOf, stepOf } from '../../src/machine/phase.ts';
+import type { View } from '../../src/runtime/types.ts';
+
+export interface Snapshot {
+  readonly self: View<Execution>;
+  /** RFC 3339, whole seconds. */
+  readonly now: string;
+  readonly templates: readonly DeployItemTemplate[];
+  /** Every deploy item labelled as managed by this execution, also those that no template asks for. */
+  readonly items: readonly View<DeployItem>[];
+  /** Shoots that items go to, by template name, as far as it matters. */
+  readonly clusterNames: ReadonlyMap<string, string>;
+  /** Names of items, among those about to be uninstalled, whose cluster is gone. */
+  readonly clusterless: ReadonlySet<string>;
+  /** Last part of the names of items that this job makes. */
+  readonly suffix: string;
+  /** What the items export, by template name. */
+  readonly exports: Readonly<Record<string, unknown>>;
+  /** The data object that publishes the exports, if it exists. */
+  readonly exportObject: View<DataObject> | undefined;
+}
+
+export const phase = phaseOf<Snapshot>();
+export const steps = phaseInSteps<Snapshot>();
+export const step = stepOf<Snapshot>();

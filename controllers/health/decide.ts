@@ -1,0 +1,52 @@
+/** Whether the system is well, judged from its deployments. Pure. */
+import type { HealthStatus } from '../../src/api/kinds/lshealthcheck.ts';
+import type { View } from '../../src/lib/objects.ts';
+
+/** A Deployment, as far as its health goes. */
+export interface Deployment {
+  readonly metadata: { readonly generation?: number };
+  readonly spec?: { readonly replicas?: number };
+  readonly status?: {
+    readonly observedGeneration?: number;
+    readonly updatedReplicas?: number;
+    readonly availableReplicas?: number;
+  };
+}
+
+/** What was found of a deployment that should be there. */
+export interface Look {
+  /** `namespace/name` */
+  readonly name: string;
+  readonly found: View<Deployment> | 'missing' | { readonly unreadable: string };
+}
+
+/** What a check found, apart from what is said about it: one failure may be a roll-out. */
+export interface Verdict {
+  readonly hasFailed: boolean;
+  /** What to write; undefined leaves status and description as they are. */
+  readonly says: { readonly status: HealthStatus; readonly description: string } | undefined;
+}
+
+/** @param failedBefore whether the check before this one failed */
+export function judge(looks: readonly Look[], failedBefore: boolean): Verdict {
+  const problems = looks.flatMap((look) => problemOf(look) ?? []);
+  if (problems.length === 0) return { hasFailed: false, says: { status: 'Ok', description: 'ok' } };
+  const says = { status: 'Failed', description: problems.join('; ') } as const;
+  return { hasFailed: true, says: failedBefore ? says : undefined };
+}
+
+function problemOf({ name, found }: Look): string | undefined {
+  if (found === 'missing') return `deployment ${name} does not exist`;
+  if ('unreadable' in found) return `deployment ${name} cannot be read: ${found.unreadable}`;
+  if (isHealthy(found)) return undefined;
+  return `not all pods are running or at the latest state for deployment ${name}`;
+}
+
+function isHealthy({ metadata, spec, status }: View<Deployment>): boolean {
+  const desired = spec?.replicas ?? 1;
+  return (
+    status?.observedGeneration === metadata.generation &&
+    (status?.updatedReplicas ?? 0) === desired &&
+    (status?.availableReplicas ?? 0) === desired
+  );
+}

@@ -1,0 +1,28 @@
+/** Looks at the deployments that the system consists of. */
+import { ApiError, NotFound, TransportError } from '../../src/runtime/errors.ts';
+import type { Client, Kind, Obj } from '../../src/runtime/types.ts';
+import type { Deployment, Look } from './decide.ts';
+
+const deploymentKind: Kind<Obj & Deployment> = {
+  ...{ group: 'apps', version: 'v1', kind: 'Deployment', plural: 'deployments' },
+  namespaced: true,
+};
+
+export const gatherLooks = (
+  client: Client,
+  namespace: string,
+  names: readonly string[],
+  signal: AbortSignal,
+): Promise<Look[]> => Promise.all(names.map((name) => lookAt(client, `${namespace}/${name}`, signal)));
+
+async function lookAt(client: Client, name: string, signal: AbortSignal): Promise<Look> {
+  try {
+    return { name, found: await client.get(deploymentKind, name, signal) };
+  } catch (error) {
+    if (error instanceof NotFound) return { name, found: 'missing' };
+    if (error instanceof ApiError || error instanceof TransportError) {
+      return { name, found: { unreadable: error.message } };
+    }
+    throw error;
+  }
+}

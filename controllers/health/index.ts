@@ -1,0 +1,121 @@
+/** The health check: tells in a LsHealthCheck, once a minute, whether the system's own deployments are well. */
+import { API_VERSION } from '../../src/api/labels.ts';
+import { lsHealthCheckKind, type LsHealthCheck } from '../../src/api/kinds/lshealthcheck.ts';
+import { sleep, timestamp, type Clock } from '../../src/lib/clock.ts';
+import { mergeDiff } from '../../src/lib/merge.ts';
+import type { Rng } from '../../src/lib/rng.ts';
+import type { Logger } from '../../src/observability/log.ts';
+import { NotFound } from '../../src/runtime/errors.ts';
+import { retryPolicies } from '../../src/runtime/retry.ts';
+import type { Client, Writer } from '../../src/runtime/types.ts';
+import { judge, type Verdict } from './decide.ts';
+import { gatherLooks } from './gather.ts';
+
+/** What is checked, and where it is told. */
+export interface HealthSettings {
+  readonly namespace: string;
+  /** Name of the LsHealthCheck. */
+  readonly name: string;
+  readonly deployments: readonly string[];
+}
+
+export interface HealthPorts {
+  readonly settings: HealthSettings;
+  readonly client: Client;
+  readonly write: Writer;
+  readonly clock: Clock;
+  readonly rng: Rng;
+  readonly log: Logger;
+}
+
+const INTERVAL_MS = 60_000;
+const NEVER = '1970-01-01T00:00:00Z';
+
+/** Checks until it is stopped; what cannot be read or written is logged and tried again. */
+export function startHealthCheck(ports: HealthPorts): { stop(): Promise<void> } {
+  const life = new AbortController();
+  const running = repeat(ports, life.signal);
+  return {
+    async stop() {
+      life.abort(new Error('the health check is stopped'));
+      await running;
+    },
+  };
+}
+
+async function repeat(ports: HealthPorts, signal: AbortSignal): Promise<void> {
+  const { clock, rng, log } = ports;
+  let state: State = { isCleared: false, hasFailed: false };
+  for (let failures = 0; !signal.aborted;) {
+    try {
+      state = await check(ports, state, signal);
+      failures = 0;
+    } catch (error) {
+      if (signal.aborted) return;
+      failures++;
+      log.warn({ error: error instanceof Error ? error.message : String(error) }, 'the health check failed');
+    }
+    const pause = failures === 0 ? INTERVAL_MS : (retryPolicies.growing.delay(failures, rng) ?? INTERVAL_MS);
+    await sleep(clock, pause, signal).catch(() => undefined);
+  }
+}
+
+interface State {
+  /** Checks of other names are gone. */
+  readonly isCleared: boolean;
+  readonly hasFailed: boolean;
+}
+
+async function check(ports: HealthPorts, state: State, signal: AbortSignal): Promise<State> {
+  const { client, settings } = ports;
+  if (!state.isCleared) await removeOthers(ports, signal);
+  const own = await ensure(ports, signal);
+  const looks = await gatherLooks(client, settings.namespace, settings.deployments, signal);
+  const verdict = judge(looks, state.hasFailed);
+  await tell(ports, own, verdict, signal);
+  return { isCleared: true, hasFailed: verdict.hasFailed };
+}
+
+async function removeOthers({ client, write, settings }: HealthPorts, signal: AbortSignal): Promise<void> {
+  const { namespace, name } = settings;
+  for await (const page of client.list(lsHealthCheckKind, { namespace }, signal)) {
+    for (const { metadata } of page.items) {
+      if (metadata.name === name) continue;
+      const key = `${namespace}/${metadata.name}`;
+      await write({ verb: 'delete', kind: lsHealthCheckKind, key }, signal).catch((error: unknown) => {
+        if (!(error instanceof NotFound)) throw error;
+      });
+    }
+  }
+}
+
+async function ensure({ client, write, settings }: HealthPorts, signal: AbortSignal): Promise<LsHealthCheck> {
+  const { namespace, name } = settings;
+  try {
+    return await client.get(lsHealthCheckKind, `${namespace}/${name}`, signal);
+  } catch (error) {
+    if (!(error instanceof NotFound)) throw error;
+  }
+  const object: LsHealthCheck = {
+    apiVersion: API_VERSION,
+    kind: lsHealthCheckKind.kind,
+    metadata: { name, namespace },
+    status: 'Init',
+    description: 'ok',
+    lastUpdateTime: NEVER,
+  };
+  return write({ verb: 'create', kind: lsHealthCheckKind, object }, signal);
+}
+
+/** The time moves with every check, so that a standstill shows. */
+async function tell(
+  { write, clock }: HealthPorts,
+  own: LsHealthCheck,
+  { says }: Verdict,
+  signal: AbortSignal,
+): Promise<void> {
+  const body = mergeDiff(own, { ...own, ...says, lastUpdateTime: timestamp(clock) });
+  if (!body) return;
+  const { namespace = '', name } = own.metadata;
+  await write({ verb: 'merge', kind: lsHealthCheckKind, key: `${namespace}/${name}`, body }, signal);
+}

@@ -1,0 +1,100 @@
+/** Sub-installations in line with the blueprint: created, updated, or sent off as orphans. Pure. */
+import { hasAnnotation, isBeingDeleted } from '../../src/api/job.ts';
+import { TRUE, annotations } from '../../src/api/labels.ts';
+import { installationKind } from '../../src/api/kinds/installation.ts';
+import { mergeDiff } from '../../src/lib/merge.ts';
+import { create, patch, remove, type ConditionChange, type Effect } from '../../src/machine/decision.ts';
+import type { Inst } from './relatives.ts';
+import type { Snapshot, WantedChild } from './snapshot.ts';
+
+export interface EnsuredChildren {
+  readonly effects: readonly Effect[];
+  readonly condition: ConditionChange;
+  /** `status.subInstCache`, with nulls for what is to be cleared. */
+  readonly cache: object;
+}
+
+export const templateNameOf = (child: Inst): string | undefined =>
+  child.metadata.annotations?.[annotations.subinstallationName];
+
+/** Children under deletion count as gone: they are waited for, and made anew under another name. */
+export function ensureChildren(
+  { children, suffix }: Pick<Snapshot, 'children' | 'suffix'>,
+  wanted: readonly WantedChild[],
+): EnsuredChildren {
+  const living = new Map<string, Inst>();
+  const orphans: Inst[] = [];
+  const names = new Set(wanted.map((w) => w.name));
+  for (const child of children) {
+    const name = templateNameOf(child);
+    const isWanted =
+      name !== undefined && names.has(name) && !living.has(name) && !isBeingDeleted(child.metadata);
+    if (isWanted) living.set(name, child);
+    else orphans.push(child);
+  }
+  const effects: Effect[] = orphans.flatMap(sendOff);
+  const active = wanted.map(({ name, object }) => {
+    const child = living.get(name);
+    if (child) effects.push(...update(child, object));
+    else effects.push(createChild(object, suffix));
+    return { specName: name, objectName: child?.metadata.name ?? `${object.metadata.generateName}${suffix}` };
+  });
+  return {
+    effects,
+    condition: {
+      type: 'EnsureSubInstallations',
+      status: 'True',
+      reason: 'InstallationsInstalled',
+      message: 'All Installations are successfully installed',
+    },
+    cache: {
+      activeSubs: active.length > 0 ? active : null,
+      orphanedSubs: orphans.length > 0 ? orphans.map((o) => o.metadata.name) : null,
+    },
+  };
+}
+
+/** An orphan goes even if somebody still imports what it exports, and even if it was somebody else who deleted it. */
+export const sendOff = (orphan: Inst): Effect[] => {
+  const key = annotations.deleteIgnoreSuccessors;
+  return [
+    ...(hasAnnotation(orphan.metadata, key)
+      ? []
+      : [patch(installationKind, orphan, { metadata: { annotations: { [key]: TRUE } } })]),
+    ...(isBeingDeleted(orphan.metadata) ? [] : [remove(installationKind, orphan)]),
+  ];
+};
+
+const createChild = (object: WantedChild['object'], suffix: string): Effect =>
+  create(installationKind, {
+    ...object,
+    metadata: { ...object.metadata, name: `${object.metadata.generateName}${suffix}` },
+  });
+
+/** The spec is the parent's; labels and annotations of others stay. */
+function update(child: Inst, object: WantedChild['object']): Effect[] {
+  const spec = mergeDiff(child.spec, object.spec);
+  const labels = lacking(child.metadata.labels, object.metadata.labels);
+  const annotated = {
+    ...lacking(child.metadata.annotations, object.metadata.annotations),
+    ...cacheSwitch(child, object),
+  };
+  const metadata = {
+    ...(Object.keys(labels).length > 0 && { labels }),
+    ...(Object.keys(annotated).length > 0 && { annotations: annotated }),
+  };
+  if (!spec && Object.keys(metadata).length === 0) return [];
+  return [patch(installationKind, child, { metadata, ...(spec && { spec }) })];
+}
+
+/** `cache-helm-charts` follows the parent also when it is taken away. */
+const cacheSwitch = (child: Inst, object: WantedChild['object']): Record<string, null> => {
+  const key = annotations.cacheHelmCharts;
+  const isLeftOver =
+    child.metadata.annotations?.[key] !== undefined && object.metadata.annotations[key] === undefined;
+  return isLeftOver ? { [key]: null } : {};
+};
+
+type Strings = Readonly<Record<string, string>>;
+const lacking = (actual: Strings | undefined, wanted: Strings): Record<string, string> =>
+  Object.fromEntries(Object.entries(wanted).filter(([key, value]) => actual?.[key] !== value));

@@ -1,0 +1,93 @@
+/** The execution of an installation: its deploy items as rendered. Pure. */
+import { FINALIZER, annotations, operations } from '../../src/api/labels.ts';
+import {
+  executionKind,
+  readDeployItems,
+  writeDeployItems,
+  type DeployItemTemplate,
+  type Execution,
+} from '../../src/api/kinds/execution.ts';
+import { equal } from '../../src/lib/json.ts';
+import { create, patch, type ConditionChange, type Effect } from '../../src/machine/decision.ts';
+import type { Obj } from '../../src/runtime/types.ts';
+import type { Snapshot } from './snapshot.ts';
+
+export interface EnsuredExecution {
+  readonly effects: readonly Effect[];
+  readonly conditions: readonly ConditionChange[];
+  readonly status: Readonly<Record<string, unknown>>;
+}
+
+/** Without deploy items there is no execution, but one that exists is emptied so that its items are uninstalled. */
+export function ensureExecution(
+  { self, execution }: Pick<Snapshot, 'self' | 'execution'>,
+  items: readonly DeployItemTemplate[],
+): EnsuredExecution {
+  if (items.length === 0 && !execution)
+    return { effects: [], conditions: [], status: { executionRef: null } };
+  const { name, namespace } = self.metadata;
+  return {
+    effects: execution ? update(self, execution, items) : [createExecution(self, items)],
+    conditions: [
+      {
+        type: 'ReconcileExecution',
+        status: 'True',
+        reason: 'ExecutionDeployed',
+        message: 'Deployed execution item',
+      },
+    ],
+    status: { executionRef: { name, namespace } },
+  };
+}
+
+/** A leftover of the protocol: written at creation, read by nobody but people and tools that compare. */
+const operation = { [annotations.operation]: operations.reconcile };
+
+const helmCache = (self: Snapshot['self']): Record<string, string> => {
+  const value = self.metadata.annotations?.[annotations.cacheHelmCharts];
+  return value === undefined ? {} : { [annotations.cacheHelmCharts]: value };
+};
+
+function createExecution(self: Snapshot['self'], items: readonly DeployItemTemplate[]): Effect {
+  const { name, namespace, uid } = self.metadata;
+  return create(executionKind, {
+    apiVersion: self.apiVersion,
+    kind: executionKind.kind,
+    metadata: {
+      name,
+      namespace,
+      annotations: { ...operation, ...helmCache(self) },
+      finalizers: [FINALIZER],
+      ownerReferences: [
+        {
+          apiVersion: self.apiVersion,
+          kind: self.kind,
+          name,
+          uid,
+          controller: true,
+          blockOwnerDeletion: true,
+        },
+      ],
+    },
+    spec: { context: self.spec.context ?? 'default', ...writeDeployItems(items) },
+  } as unknown as Obj);
+}
+
+/** Templates are compared unpacked: packing differs from one program to the next. */
+function update(
+  self: Snapshot['self'],
+  execution: NonNullable<Snapshot['execution']>,
+  items: readonly DeployItemTemplate[],
+): Effect[] {
+  const context = self.spec.context ?? 'default';
+  const isSame = equal(readDeployItems(execution.spec as Execution['spec']), items);
+  const actual = execution.metadata.annotations ?? {};
+  const missing = Object.entries({ ...operation, ...helmCache(self) }).filter(
+    ([key]) => actual[key] === undefined,
+  );
+  if (isSame && execution.spec.context === context && missing.length === 0) return [];
+  const spec = isSame
+    ? { context }
+    : { context, deployItems: null, deployItemsCompressed: null, ...writeDeployItems(items) };
+  return [patch(executionKind, execution, { metadata: { annotations: Object.fromEntries(missing) }, spec })];
+}

@@ -1,0 +1,186 @@
+/** Everything an installation's phases read, and the only place where they read it. */
+import { contextKind } from '../../src/api/kinds/context.ts';
+import { dataObjectKind } from '../../src/api/kinds/dataobject.ts';
+import type { Installation } from '../../src/api/kinds/installation.ts';
+import { targetKind } from '../../src/api/kinds/target.ts';
+import { executionContext, installationContext, objectName } from '../../src/dataflow/scope.ts';
+import {
+  findImports,
+  neededObjects,
+  type FoundImports,
+  type ImportLookups,
+} from '../../src/dataflow/imports.ts';
+import { importsHash } from '../../src/dataflow/importshash.ts';
+import { exportObjects, staleObjects, type WrittenObject } from '../../src/dataflow/objects.ts';
+import { exportSources } from '../../src/dataflow/exportsources.ts';
+import { predecessorsOf, siblingOf } from '../../src/dataflow/siblings.ts';
+import { dataSourceTypes, labels } from '../../src/api/labels.ts';
+import { isBeingDeleted, parentInstallation } from '../../src/api/job.ts';
+import type { Clock } from '../../src/lib/clock.ts';
+import type { Rng } from '../../src/lib/rng.ts';
+import type { Gatherers } from '../../src/machine/phase.ts';
+import { suffixFor } from '../../src/machine/suffix.ts';
+import { configMapKind, index, secretKind, type World } from '../../src/machine/world.ts';
+import { NotFound } from '../../src/runtime/errors.ts';
+import type { Client, Kind, Obj, View } from '../../src/runtime/types.ts';
+import { childrenOf, executionOf, isOwnedBy, siblingsOf, type Inst } from './relatives.ts';
+import { loadOrExplain, renderExportValues, renderForInit } from './render.ts';
+import type { DataOrTarget, Snapshot, Upsert } from './snapshot.ts';
+
+export interface Sources {
+  readonly world: World;
+  /** For secrets and config maps, which are not cached. */
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly rng: Rng;
+}
+
+export const gather =
+  ({ world, client, clock, rng }: Sources) =>
+  (self: View<Installation>, now: string): Gatherers<Snapshot> => {
+    const namespace = self.metadata.namespace ?? '';
+    const ownScope = `${namespace}/${installationContext(self.metadata.name)}`;
+    const jobID = self.status?.jobID ?? '';
+    const byIndex = (name: string): DataOrTarget[] => [
+      ...world.dataObjects.byIndex(name, ownScope),
+      ...world.targets.byIndex(name, ownScope),
+    ];
+    const existing = (wanted: WrittenObject): DataOrTarget | undefined => {
+      const cache = wanted.kind === 'Target' ? world.targets : world.dataObjects;
+      return cache.get(`${namespace}/${wanted.metadata.name}`);
+    };
+    const upserts = (objects: readonly WrittenObject[]): Upsert[] =>
+      objects.map((wanted) => ({ wanted, existing: existing(wanted) }));
+
+    return {
+      self: () => self,
+      now: () => now,
+      suffix: () =>
+        suffixFor(
+          self,
+          world.installations.list(namespace),
+          (other) => isOwnedBy(other, self) && !isBeingDeleted(other.metadata),
+        ),
+      context: () => {
+        const key = `${namespace}/${self.spec.context ?? 'default'}`;
+        return world.contexts.get(key) ?? readIfThere(client, contextKind, key);
+      },
+      blueprint: () => loadOrExplain(self),
+      siblings: () => siblingsOf(world, self),
+      predecessors: async (get) => pickPredecessors(self, await get('siblings')),
+      predecessorJobs: async (get) =>
+        Object.fromEntries(
+          (await get('predecessors')).map((p) => [p.metadata.name, p.status?.jobIDFinished ?? '']),
+        ),
+      imports: () => readImports(self, world, client),
+      importsHash: async (get) => importsHash((await get('imports')).imports),
+      children: () => childrenOf(world, self),
+      execution: () => executionOf(world, self),
+      rendered: async (get) =>
+        renderForInit(self, await get('blueprint'), (await get('imports')).imports, { clock, rng }),
+      importUpserts: async (get) => upserts((await get('rendered')).importObjects),
+      ownExports: () =>
+        byIndex(index.source).filter(
+          ({ metadata: { labels: l } }) => l?.[labels.dataSourceType] === dataSourceTypes.export,
+        ),
+      oldExports: async (get) =>
+        (await get('ownExports')).filter(({ metadata: { labels: l } }) => l?.[labels.dataJobId] !== jobID),
+      staleObjects: () => staleObjects(byIndex(index.context), jobID),
+      exportUpserts: async (get) => {
+        const executionName = objectName(executionContext(self.metadata.name), '');
+        const stale = new Set(await get('staleObjects'));
+        const sources = exportSources({
+          executionExports: world.dataObjects.get(`${namespace}/${executionName}`)?.data,
+          dataObjects: world.dataObjects.byIndex(index.context, ownScope).filter((o) => !stale.has(o)),
+          targets: world.targets.byIndex(index.context, ownScope).filter((o) => !stale.has(o)),
+        });
+        const values = await renderExportValues(
+          self,
+          await get('blueprint'),
+          (await get('imports')).imports,
+          sources,
+          { clock, rng },
+        );
+        return upserts(exportObjects(self, parentInstallation(self.metadata), values));
+      },
+    };
+  };
+
+function pickPredecessors(self: Inst, siblings: readonly Inst[]): readonly Inst[] {
+  if (self.spec.optimization?.hasNoSiblingImports) return [];
+  const names = new Set(predecessorsOf(siblingOf(self), siblings.map(siblingOf)).map((s) => s.name));
+  return siblings.filter((s) => names.has(s.metadata.name));
+}
+
+/**
+ * Secrets and config maps are the only imports that cost a request; and what is missing, because a cache may be behind:
+ * who applies an object and an installation that imports it in one go must not be told that it does not exist.
+ */
+async function readImports(self: Inst, world: World, client: Client): Promise<FoundImports> {
+  const namespace = self.metadata.namespace ?? '';
+  const parent = parentInstallation(self.metadata);
+  const needed = neededObjects(self, parent);
+  const secrets = await readAll(client, secretKind, namespace, needed.secrets);
+  const configMaps = await readAll(client, configMapKind, namespace, needed.configMaps);
+  const cached: ImportLookups = {
+    dataObject: (name) => world.dataObjects.get(`${namespace}/${name}`),
+    target: (name) => world.targets.get(`${namespace}/${name}`),
+    secret: (name) => secrets.get(name),
+    configMap: (name) => configMaps.get(name),
+    targetsBySelector: ({ labels: wanted }) =>
+      [...world.targets.list(namespace)].filter((target) =>
+        Object.entries(wanted).every(([key, value]) => target.metadata.labels?.[key] === value),
+      ),
+  };
+  const found = findImports(self, parent, cached);
+  if (found.missing.length === 0) return found;
+
+  const absent = <T>(names: readonly string[], get: (name: string) => T | undefined): readonly string[] =>
+    names.filter((name) => get(name) === undefined);
+  const dataObjects = await readAll(
+    client,
+    dataObjectKind,
+    namespace,
+    absent(needed.dataObjects, (name) => cached.dataObject(name)),
+  );
+  const targets = await readAll(
+    client,
+    targetKind,
+    namespace,
+    absent(needed.targets, (name) => cached.target(name)),
+  );
+  return findImports(self, parent, {
+    ...cached,
+    dataObject: (name) => dataObjects.get(name) ?? cached.dataObject(name),
+    target: (name) => targets.get(name) ?? cached.target(name),
+  });
+}
+
+async function readAll<T extends Obj>(
+  client: Client,
+  kind: Kind<T>,
+  namespace: string,
+  names: readonly string[],
+): Promise<ReadonlyMap<string, T>> {
+  const found = new Map<string, T>();
+  await Promise.all(
+    names.map(async (name) => {
+      const object = await readIfThere(client, kind, `${namespace}/${name}`);
+      if (object) found.set(name, object);
+    }),
+  );
+  return found;
+}
+
+async function readIfThere<T extends Obj>(
+  client: Client,
+  kind: Kind<T>,
+  key: string,
+): Promise<T | undefined> {
+  try {
+    return await client.get(kind, key);
+  } catch (error) {
+    if (error instanceof NotFound) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,146 @@
+/** The installation controller: renders blueprints, hands jobs down the tree, carries data in and out. */
+import { v4 as uuid } from 'uuid';
+import {
+  hasFinalizer,
+  hasOperation,
+  isBeingDeleted,
+  isFinished,
+  isJobUnstarted,
+  isNewJobDue,
+  isRoot,
+} from '../../src/api/job.ts';
+import { operations } from '../../src/api/labels.ts';
+import { installationKind, type Installation } from '../../src/api/kinds/installation.ts';
+import { predecessorsOf, siblingOf, successorsOf } from '../../src/dataflow/siblings.ts';
+import { keyOf } from '../../src/machine/apply.ts';
+import { jobReconciler } from '../../src/machine/reconcile.ts';
+import type { JobStatus } from '../../src/machine/status.ts';
+import type { World } from '../../src/machine/world.ts';
+import type { ControllerSpec } from '../../src/runtime/controller.ts';
+import { byController } from '../../src/runtime/mappers.ts';
+import { watchSource } from '../../src/runtime/sources.ts';
+import type { Key } from '../../src/runtime/types.ts';
+import { gather, type Sources } from './gather.ts';
+import { begin, intake, isWaitingForUs } from './intake.ts';
+import { phases } from './phases.ts';
+import { judgeRetry } from './retry.ts';
+import { childrenOf, executionOf, ownExecution, parentOf, siblingsOf, type Inst } from './relatives.ts';
+
+export interface InstallationPorts extends Sources {
+  readonly workers?: number;
+  readonly entered?: (phase: string, from: string | undefined) => void;
+}
+
+export function installationController(ports: InstallationPorts): ControllerSpec<Installation> {
+  const { world, clock, entered } = ports;
+  return {
+    name: 'installation',
+    kind: installationKind,
+    finalizer: 'author',
+    generation: 'off',
+    retry: 'growing',
+    ...(ports.workers && { maxConcurrent: ports.workers }),
+    filter: { add: hasWork, update: (_old, installation) => hasWork(installation) },
+    sources: [
+      watchSource({ cache: world.executions, toPrimary: byController(installationKind) }),
+      watchSource({
+        name: 'relatives',
+        cache: world.installations,
+        ownEvents: 'deliver',
+        filter: { update: concernsOthers },
+        toPrimary: (installation) => concerned(world, installation),
+      }),
+    ],
+    reconciler: jobReconciler({
+      cache: world.installations,
+      client: ports.client,
+      clock,
+      machine: {
+        kind: installationKind,
+        table: phases,
+        gather: gather(ports),
+        always: ['self', 'now'],
+        celebrates: (self) => isRoot(self.metadata),
+        atEnd: (self, status) => withSuccessors(world, self, status),
+      },
+      intake: (self, now) =>
+        intake(self, {
+          now,
+          newJobID: uuid(),
+          siblings: () => siblingsOf(world, self),
+          below: () => below(world, self),
+        }),
+      begin,
+      restMs: (self, now) => {
+        const retry = judgeRetry(self, now);
+        return retry.do === 'wait' ? retry.ms : undefined;
+      },
+      ...(entered && { entered }),
+    }),
+  };
+}
+
+/** Whether there is anything to do for an installation, told from itself alone. */
+const hasWork = (self: Inst): boolean =>
+  !isFinished(self) ||
+  isNewJobDue(self) ||
+  hasOperation(self.metadata, operations.interrupt) ||
+  hasOperation(self.metadata, operations.reconcile) ||
+  self.spec.automaticReconcile !== undefined ||
+  (self.status?.dependentsToTrigger?.length ?? 0) > 0 ||
+  self.metadata.generation !== self.status?.observedGeneration ||
+  (!hasFinalizer(self.metadata) && !isBeingDeleted(self.metadata));
+
+/** Others look at imports and exports, phase, job ids, the wish to run and the deletion of an installation. */
+const concernsOthers = (old: Inst, now: Inst): boolean =>
+  old.metadata.generation !== now.metadata.generation ||
+  old.status?.phase !== now.status?.phase ||
+  old.status?.jobID !== now.status?.jobID ||
+  old.status?.jobIDFinished !== now.status?.jobIDFinished ||
+  old.metadata.deletionTimestamp !== now.metadata.deletionTimestamp ||
+  hasOperation(old.metadata, operations.reconcile) !== hasOperation(now.metadata, operations.reconcile) ||
+  hasOperation(old.metadata, operations.interrupt) !== hasOperation(now.metadata, operations.interrupt);
+
+/** Whom a change of an installation may wake: itself when it was given work, its parent, siblings it trades with. */
+function concerned(world: World, installation: Inst): readonly Key[] {
+  const keys: Key[] = [];
+  const add = (other: Inst): void => void keys.push(keyOf(other));
+  if (hasBeenGivenWork(installation)) add(installation);
+  const parent = parentOf(world, installation);
+  if (parent) add(parent);
+  tradingPartners(installation, siblingsOf(world, installation).filter(mayWait)).forEach(add);
+  return keys;
+}
+
+/** Another installation's pass wrote this: a job id, or the wish to run or to stop. */
+const hasBeenGivenWork = (self: Inst): boolean =>
+  isJobUnstarted(self) || isNewJobDue(self) || hasOperation(self.metadata, operations.interrupt);
+
+/** Its stored phase does not tell: a pass that is under way may be in another one, and about to wait there. */
+const mayWait = (sibling: Inst): boolean => !isFinished(sibling);
+
+/** Predecessors and successors: nobody waits for any other sibling. */
+function tradingPartners(self: Inst, siblings: readonly Inst[]): readonly Inst[] {
+  const others = siblings.map(siblingOf);
+  const partners = [...predecessorsOf(siblingOf(self), others), ...successorsOf(siblingOf(self), others)];
+  const names = new Set(partners.map((p) => p.name));
+  return siblings.filter((s) => names.has(s.metadata.name));
+}
+
+function below(world: World, self: Inst) {
+  return [...ownExecution({ self, execution: executionOf(world, self) }), ...childrenOf(world, self)];
+}
+
+/**
+ * A root that succeeded starts the roots that import from it, except those that wait for it. The list is kept in the
+ * status, so no crash loses it.
+ */
+function withSuccessors(world: World, self: Inst, status: JobStatus): JobStatus {
+  const isSource =
+    status.phase === 'Succeeded' && isRoot(self.metadata) && !self.spec.optimization?.hasNoSiblingExports;
+  if (!isSource || isBeingDeleted(self.metadata)) return status;
+  const idle = siblingsOf(world, self).filter((sibling) => !isWaitingForUs(sibling));
+  const successors = successorsOf(siblingOf(self), idle.map(siblingOf));
+  if (successors.length === 0) return status;
+  return { ...status, dependentsToTrigger: successors.map(({ name }) => ({ name })) };
+}

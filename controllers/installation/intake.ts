@@ -1,0 +1,211 @@
+/** Rules that come before the phases of an installation; the first that has an answer wins. Pure. */
+import {
+  failedPhase,
+  firstPhase,
+  hasAnnotation,
+  hasFinalizer,
+  hasOperation,
+  isBeingDeleted,
+  isFinished,
+  isJobUnstarted,
+  isNewJobDue,
+  isRoot,
+} from '../../src/api/job.ts';
+import { FINALIZER, RECONCILE_REASON_RETRY, annotations, operations } from '../../src/api/labels.ts';
+import { installationKind, type Installation } from '../../src/api/kinds/installation.ts';
+import { amend, patch, patchStatus, type Amendment } from '../../src/machine/decision.ts';
+import type { Intake } from '../../src/machine/reconcile.ts';
+import type { JobStatus } from '../../src/machine/status.ts';
+import type { View } from '../../src/runtime/types.ts';
+import { setOperation, type SubObject } from './job.ts';
+import { judgeRetry } from './retry.ts';
+import type { Inst } from './relatives.ts';
+
+export interface Facts {
+  readonly now: string;
+  /** A fresh job id, should one be needed. */
+  readonly newJobID: string;
+  readonly siblings: () => readonly Inst[];
+  /** Sub-installations and the execution. */
+  readonly below: () => readonly SubObject[];
+}
+
+type Rule = (self: View<Installation>, facts: Facts) => Intake | undefined;
+
+/** Without our finalizer an object under deletion is none of our business any more. */
+const alreadyLetGo: Rule = (self) =>
+  isBeingDeleted(self.metadata) && !hasFinalizer(self.metadata) ? { effects: [], then: 'stop' } : undefined;
+
+/** Roots that import from here run again. Children need no push: the event of our end wakes them. */
+const successorsToStart: Rule = (self, { siblings }) => {
+  const names = (self.status?.dependentsToTrigger ?? []).map((d) => d.name);
+  if (names.length === 0) return undefined;
+  const roots = siblings().filter((s) => names.includes(s.metadata.name) && isRoot(s.metadata));
+  const idle = roots.filter((s) => !isWaitingForUs(s) && !hasOperation(s.metadata, operations.reconcile));
+  return {
+    effects: [
+      ...idle.map((s) => setOperation(s, operations.reconcile)),
+      patchStatus(installationKind, self, { dependentsToTrigger: null }),
+    ],
+    then: 'continue',
+  };
+};
+
+/** Its job has begun, but has not read any import yet: it will see what we have just exported. */
+export const isWaitingForUs = (successor: Inst): boolean =>
+  !isFinished(successor) && successor.status?.phase === 'Init';
+
+/**
+ * Passed down; whoever waits with nothing running below ends its job itself. The annotation goes last, so that an
+ * interrupt that was cut short is carried to the end.
+ */
+const interruptAsked: Rule = (self, { below, now }) => {
+  if (!hasOperation(self.metadata, operations.interrupt)) return undefined;
+  const objects = below();
+  const untold = objects.filter((o) => !hasOperation(o.metadata, operations.interrupt));
+  const isWaitingAlone = isBeforeItsWork(self) && objects.every(isFinished);
+  return {
+    effects: [
+      ...untold.map((o) => setOperation(o, operations.interrupt)),
+      ...(isWaitingAlone ? [patchStatus(installationKind, self, interrupted(self, now))] : []),
+      patch(installationKind, self, { metadata: { annotations: { [annotations.operation]: null } } }),
+    ],
+    then: 'continue',
+  };
+};
+
+/** In a phase that waits for others before anything below is started. */
+const isBeforeItsWork = (self: View<Installation>): boolean =>
+  !isFinished(self) && (isJobUnstarted(self) || ['Init', 'InitDelete'].includes(self.status?.phase ?? ''));
+
+const interrupted = (self: View<Installation>, now: string) => ({
+  phase: failedPhase(self.metadata),
+  phaseTransitionTime: now,
+  jobIDFinished: self.status?.jobID,
+  transitionTimes: { finishedTime: now },
+  lastError: {
+    operation: 'InterruptOperation',
+    reason: 'InterruptOperation',
+    message: 'operation was interrupted',
+    codes: ['ERR_FOR_INFO_ONLY'],
+    lastTransitionTime: now,
+    lastUpdateTime: now,
+  },
+});
+
+/** Only roots start jobs. */
+const reconcileBelowTheRoot: Rule = (self) =>
+  !isRoot(self.metadata) && hasOperation(self.metadata, operations.reconcile)
+    ? {
+        effects: [amend(installationKind, self, { dropAnnotations: reconcileAnnotations })],
+        then: 'continue',
+      }
+    : undefined;
+
+const reconcileAnnotations = {
+  [annotations.operation]: operations.reconcile,
+  [annotations.reconcileReason]: RECONCILE_REASON_RETRY,
+};
+
+const jobDue: Rule = (self, facts) => {
+  if (!isRoot(self.metadata) || !(isNewJobDue(self) || hasChanged(self))) return undefined;
+  const isMachine = self.metadata.annotations?.[annotations.reconcileReason] === RECONCILE_REASON_RETRY;
+  return startJob(self, facts, isMachine ? {} : { automaticReconcileStatus: null });
+};
+
+/** The clock asks for a job, or the counter of such jobs has to be set or taken away. */
+const retryDue: Rule = (self, facts) => {
+  const retry = judgeRetry(self, facts.now);
+  if (retry.do === 'start') return startJob(self, facts, { automaticReconcileStatus: retry.counter });
+  if (retry.do !== 'note') return undefined;
+  const status = { automaticReconcileStatus: retry.counter };
+  return { effects: [patchStatus(installationKind, self, status)], then: 'continue' };
+};
+
+/** The id first: what a crash leaves of the second write is made up for by `askedForThisJob`. */
+function startJob(self: View<Installation>, { now, newJobID }: Facts, more: object): Intake {
+  return {
+    effects: [
+      patchStatus(installationKind, self, {
+        ...more,
+        ...begun(self, now),
+        jobID: newJobID,
+        transitionTimes: { triggerTime: now, initTime: now, waitTime: null, finishedTime: null },
+      }),
+      amend(installationKind, self, takingUp(self)),
+    ],
+    then: 'continue',
+  };
+}
+
+/** What goes with the beginning of a job: the wish for it is gone, and the object is ours. */
+const takingUp = (self: View<Installation>): Amendment => ({
+  dropAnnotations: reconcileAnnotations,
+  ...(isBeingDeleted(self.metadata) ? {} : everythingOurs),
+});
+
+const hasChanged = (self: View<Installation>): boolean =>
+  hasAnnotation(self.metadata, annotations.reconcileIfChanged) &&
+  isFinished(self) &&
+  !isBeingDeleted(self.metadata) &&
+  self.metadata.generation !== self.status?.observedGeneration;
+
+const everythingOurs: Amendment = { addFinalizer: FINALIZER, specDefaults: { context: 'default' } };
+
+const notYetOurs: Rule = (self) => {
+  if (isBeingDeleted(self.metadata)) return undefined;
+  if (hasFinalizer(self.metadata) && self.spec.context) return undefined;
+  return { effects: [amend(installationKind, self, everythingOurs)], then: 'continue' };
+};
+
+/**
+ * The second write of `jobDue` did not come to pass. The job has looked at nothing yet, so whoever asks for a job now
+ * asks for this one.
+ */
+const askedForThisJob: Rule = (self) => {
+  if (!isRoot(self.metadata) || !hasOperation(self.metadata, operations.reconcile)) return undefined;
+  const hasJustBegun =
+    !isFinished(self) && self.status?.phase === firstPhase(self.metadata) && !self.status.lastError;
+  if (!hasJustBegun) return undefined;
+  return { effects: [amend(installationKind, self, takingUp(self))], then: 'continue' };
+};
+
+const rules: readonly Rule[] = [
+  alreadyLetGo,
+  successorsToStart,
+  interruptAsked,
+  reconcileBelowTheRoot,
+  jobDue,
+  askedForThisJob,
+  notYetOurs,
+  retryDue,
+];
+
+export function intake(self: View<Installation>, facts: Facts): Intake | undefined {
+  for (const rule of rules) {
+    const answer = rule(self, facts);
+    if (answer) return answer;
+  }
+  return undefined;
+}
+
+/** The status in which a job begins, as a merge patch. */
+const begun = (self: View<Installation>, now: string) => ({
+  phase: firstPhase(self.metadata),
+  phaseTransitionTime: now,
+  observedGeneration: self.metadata.generation,
+  subInstCache: null,
+  lastError: null,
+});
+
+/** The same for a job that was handed down, as a whole status. */
+export function begin(self: View<Installation>, now: string): JobStatus {
+  const status = (self.status ?? {}) as JobStatus;
+  return {
+    ...status,
+    ...begun(self, now),
+    subInstCache: undefined,
+    lastError: undefined,
+    transitionTimes: { ...status.transitionTimes, initTime: now },
+  };
+}

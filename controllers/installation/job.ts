@@ -1,0 +1,47 @@
+/** Handing a job down: the same write for sub-installations and the execution. Pure. */
+import { isBeingDeleted, isTriggeredFor } from '../../src/api/job.ts';
+import { TRUE, annotations } from '../../src/api/labels.ts';
+import { executionKind, type Execution } from '../../src/api/kinds/execution.ts';
+import { installationKind, type Installation } from '../../src/api/kinds/installation.ts';
+import { hasAnnotation } from '../../src/api/job.ts';
+import { patch, patchStatus, remove, type Effect } from '../../src/machine/decision.ts';
+import type { Kind, View } from '../../src/runtime/types.ts';
+
+export type SubObject = View<Installation> | View<Execution>;
+
+const kindOf = (object: SubObject): Kind =>
+  object.kind === executionKind.kind ? executionKind : installationKind;
+
+interface Parent {
+  readonly self: View<Installation>;
+  readonly now: string;
+}
+
+/** Gives the job of `self` to those that do not have it yet. That write is what starts them. */
+export function handDown({ self, now }: Parent, objects: readonly SubObject[]): Effect[] {
+  const jobID = self.status?.jobID ?? '';
+  return objects
+    .filter((object) => !isTriggeredFor(object, jobID))
+    .map((object) =>
+      patchStatus(kindOf(object), object, {
+        jobID,
+        transitionTimes: { triggerTime: now, initTime: null, waitTime: null, finishedTime: null },
+        observedGeneration: object.status?.observedGeneration ?? 0,
+      }),
+    );
+}
+
+/** Deletes those that are not under deletion; the wish not to uninstall travels along. */
+export function deleteAll({ self }: Parent, objects: readonly SubObject[]): Effect[] {
+  const key = annotations.deleteWithoutUninstall;
+  const isForgotten = hasAnnotation(self.metadata, key);
+  return objects.flatMap((object): Effect[] => [
+    ...(isForgotten && !hasAnnotation(object.metadata, key)
+      ? [patch(kindOf(object), object, { metadata: { annotations: { [key]: TRUE } } })]
+      : []),
+    ...(isBeingDeleted(object.metadata) ? [] : [remove(kindOf(object), object)]),
+  ]);
+}
+
+export const setOperation = (object: SubObject, operation: string): Effect =>
+  patch(kindOf(object), object, { metadata: { annotations: { [annotations.operation]: operation } } });

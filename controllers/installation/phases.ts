@@ -1,0 +1,33 @@
+/** The phase machine of an installation: one line each, in the order of the road. */
+import type { PhaseTable } from '../../src/machine/phase.ts';
+import { cleanupOrphaned } from './phases/cleanup-orphaned.ts';
+import { completing } from './phases/completing.ts';
+import { deleting } from './phases/deleting.ts';
+import { init } from './phases/init.ts';
+import { initDelete } from './phases/init-delete.ts';
+import { objectsCreated } from './phases/objects-created.ts';
+import { progressing } from './phases/progressing.ts';
+import { triggerDelete } from './phases/trigger-delete.ts';
+import type { Snapshot } from './snapshot.ts';
+
+export type Working =
+  | 'Init'
+  | 'CleanupOrphaned'
+  | 'ObjectsCreated'
+  | 'Progressing'
+  | 'Completing'
+  | 'InitDelete'
+  | 'TriggerDelete'
+  | 'Deleting';
+export type Final = 'Succeeded' | 'Failed' | 'DeleteFailed';
+
+export const phases = {
+  Init: { phase: init, onFail: 'Failed' },
+  CleanupOrphaned: { phase: cleanupOrphaned, onFail: 'Failed', onRefusal: 'retry' },
+  ObjectsCreated: { phase: objectsCreated, onFail: 'Failed', onRefusal: 'retry', seen: 'before-effects' },
+  Progressing: { phase: progressing, onFail: 'Failed', onRefusal: 'retry', seen: 'always' },
+  Completing: { phase: completing, onFail: 'Failed' },
+  InitDelete: { phase: initDelete, onFail: 'DeleteFailed' },
+  TriggerDelete: { phase: triggerDelete, onFail: 'DeleteFailed', onRefusal: 'retry', seen: 'before-effects' },
+  Deleting: { phase: deleting, onFail: 'DeleteFailed', onRefusal: 'retry', seen: 'always' },
+} satisfies PhaseTable<Snapshot, Working, Final>;

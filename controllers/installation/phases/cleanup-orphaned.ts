@@ -1,0 +1,33 @@
+/** Has sub-installations that are no longer wanted uninstalled, and waits until they are gone. */
+import { hasFinishedJob, isBeingDeleted } from '../../../src/api/job.ts';
+import { advance, fail, wait } from '../../../src/machine/decision.ts';
+import { sendOff } from '../children.ts';
+import { handDown } from '../job.ts';
+import { phase } from '../snapshot.ts';
+
+export const cleanupOrphaned = phase({
+  needs: ['children'],
+  next: ['ObjectsCreated'],
+  decide(snapshot) {
+    const jobID = snapshot.self.status?.jobID ?? '';
+    const orphans = snapshot.children.filter((c) => isBeingDeleted(c.metadata));
+    if (orphans.length === 0) {
+      return advance('ObjectsCreated', { status: { set: { subInstCache: { orphanedSubs: null } } } });
+    }
+    const isStuck = orphans.every((o) => hasFinishedJob(o, jobID) && o.status?.phase === 'DeleteFailed');
+    const names = orphans.map((o) => o.metadata.name).join(', ');
+    if (isStuck) {
+      return fail({
+        operation: 'handlePhaseCleanupOrphaned',
+        reason: 'AllOrphanedSubinstallationsFailed',
+        message: `all orphaned subinstallations failed: ${names}`,
+      });
+    }
+    const problem = {
+      operation: 'handlePhaseCleanupOrphaned',
+      reason: 'OrphanedSubinstsStillDeleting',
+      message: `sub-installations that are no longer wanted are being removed: ${names}`,
+    };
+    return wait(problem, { effects: [...orphans.flatMap(sendOff), ...handDown(snapshot, orphans)] });
+  },
+});

@@ -1,0 +1,64 @@
+/** Checks that the world is still the one the job was made for, then publishes the exports. */
+import { isBeingDeleted } from '../../../src/api/job.ts';
+import { exportConflict } from '../../../src/dataflow/objects.ts';
+import { advance, fail, type Decision } from '../../../src/machine/decision.ts';
+import { deleteObject, upsert } from '../objects.ts';
+import { step, steps } from '../snapshot.ts';
+import { importMissing, predecessorFailed, predecessorStillRunning } from './predecessors.ts';
+
+const importsChanged = step(['importsHash'], ({ self, importsHash }) =>
+  importsHash === self.status?.importsHash
+    ? undefined
+    : fail({
+        operation: 'handlePhaseCompleting',
+        reason: 'CheckImportsHash',
+        message: 'imports have changed',
+      }),
+);
+
+/** A deletion raises the generation too, but is no change of what was asked for. */
+const specChanged = step([], ({ self }) =>
+  self.metadata.generation === self.status?.observedGeneration || isBeingDeleted(self.metadata)
+    ? undefined
+    : fail({
+        operation: 'handlePhaseCompleting',
+        reason: 'CheckObservedGeneration',
+        message: 'installation spec has been changed',
+        codes: ['ERR_FOR_INFO_ONLY'],
+      }),
+);
+
+const publish = step(
+  ['staleObjects', 'exportUpserts'],
+  ({ self, staleObjects, exportUpserts }): Decision<'Succeeded'> => {
+    for (const { wanted, existing } of exportUpserts) {
+      const conflict = exportConflict(self, wanted, existing);
+      if (!conflict) continue;
+      const { message } = conflict;
+      return fail({ operation: 'handlePhaseCompleting', reason: 'CreateOrUpdateExports', message });
+    }
+    return advance('Succeeded', {
+      effects: [...staleObjects.map(deleteObject), ...exportUpserts.flatMap(upsert)],
+      status: {
+        conditions: [
+          {
+            type: 'CreateExports',
+            status: 'True',
+            reason: 'DataObjectsCreated',
+            message: 'DataObjects successfully created',
+          },
+        ],
+      },
+    });
+  },
+);
+
+export const completing = steps(
+  ['Succeeded'],
+  predecessorStillRunning,
+  predecessorFailed,
+  importMissing,
+  importsChanged,
+  specChanged,
+  publish,
+);

@@ -1,0 +1,52 @@
+/**
+ * Waits until everything below is gone, then lets go of the installation itself. What has come since the deletion was
+ * triggered is sent off, too: nobody else would ever do it.
+ */
+import { FINALIZER, annotations } from '../../../src/api/labels.ts';
+import { hasAnnotation, hasFinishedJob, isRoot } from '../../../src/api/job.ts';
+import { installationKind } from '../../../src/api/kinds/installation.ts';
+import { fail, patch, release, wait } from '../../../src/machine/decision.ts';
+import { deleteAll, handDown } from '../job.ts';
+import { ownExecution } from '../relatives.ts';
+import { deleteObject } from '../objects.ts';
+import { phase, type DataOrTarget, type Snapshot } from '../snapshot.ts';
+
+/**
+ * The parent of a child that is no longer wanted goes on, and another child may export the same names: they cannot wait
+ * for the garbage collector. Everywhere else that is its business.
+ */
+const exportsThatGo = ({
+  self,
+  ownExports,
+}: Pick<Snapshot, 'self' | 'ownExports'>): readonly DataOrTarget[] =>
+  !isRoot(self.metadata) && hasAnnotation(self.metadata, annotations.deleteIgnoreSuccessors)
+    ? ownExports
+    : [];
+
+export const deleting = phase({
+  needs: ['children', 'execution', 'ownExports'],
+  next: ['DeleteFailed'],
+  decide(snapshot) {
+    const { self } = snapshot;
+    const left = [...snapshot.children, ...ownExecution(snapshot)];
+    if (left.length === 0) {
+      const finalizers = (self.metadata.finalizers ?? []).filter((f) => f !== FINALIZER);
+      return release([
+        ...exportsThatGo(snapshot).map(deleteObject),
+        patch(installationKind, self, { metadata: { finalizers } }),
+      ]);
+    }
+    const jobID = self.status?.jobID ?? '';
+    const operation = 'handleReconcilePhase';
+    if (left.some((o) => !hasFinishedJob(o, jobID))) {
+      const message = 'deletion of some sub objects pending';
+      return wait(
+        { operation, reason: 'PendingSubobjects', message, codes: ['ERR_FOR_INFO_ONLY'] },
+        { effects: [...deleteAll(snapshot, left), ...handDown(snapshot, left)] },
+      );
+    }
+    const texts = left.map((o) => `${o.kind} ${o.metadata.name}: ${o.status?.lastError?.message ?? ''}`);
+    const message = `not all sub objects were deleted: ${texts.join('; ')}`;
+    return fail({ operation, reason: 'UndeletedSubobjects', message, codes: ['ERR_FOR_INFO_ONLY'] });
+  },
+});

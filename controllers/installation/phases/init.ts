@@ -1,0 +1,149 @@
+/**
+ * Renders the blueprint and brings sub-installations and execution in line with it. Nothing is started yet.
+ *
+ * Old exports go first, whatever comes of the rest: who imports them must not find values of an earlier job.
+ */
+import { hasFinishedJob, isBeingDeleted, isTriggeredFor } from '../../../src/api/job.ts';
+import {
+  PhaseError,
+  advance,
+  fail,
+  wait,
+  type ConditionChange,
+  type Decision,
+  type Effect,
+} from '../../../src/machine/decision.ts';
+import type { Step } from '../../../src/machine/phase.ts';
+import { ensureChildren } from '../children.ts';
+import { ensureExecution } from '../execution.ts';
+import { handDown } from '../job.ts';
+import { isOwnedBy } from '../relatives.ts';
+import { deleteObject, upsert } from '../objects.ts';
+import { step, steps, type Snapshot } from '../snapshot.ts';
+import {
+  deletedWhileWaiting,
+  importMissing,
+  predecessorFailed,
+  predecessorStillRunning,
+  rootsInACircle,
+  twoExporters,
+} from './predecessors.ts';
+
+const contextMissing = step(['context'], ({ self, context }) => {
+  const name = self.spec.context ?? 'default';
+  const message = contextProblem(self, context, name);
+  if (!message) return undefined;
+  return fail({ operation: 'InitPrerequisites', reason: 'CalculateContext', message });
+});
+
+function contextProblem(
+  self: Snapshot['self'],
+  context: Snapshot['context'],
+  name: string,
+): string | undefined {
+  const { namespace } = self.metadata;
+  if (!context) return `context "${name}" does not exist in namespace "${namespace ?? ''}"`;
+  const reference = self.spec.componentDescriptor?.ref;
+  if (!reference || reference.repositoryContext || context.repositoryContext || context.ocmConfig)
+    return undefined;
+  return `RepositoryContextMissing: neither the installation nor context "${name}" says where component ${reference.componentName} is`;
+}
+
+/** Loading throws when there is none; nothing more to ask. */
+const blueprintUnavailable = step(['blueprint'], () => undefined);
+
+/** An execution that somebody deleted is uninstalled to the end before it is made anew. */
+const executionGoing = step(['execution'], (snapshot) => {
+  const { self, execution } = snapshot;
+  if (!execution) return undefined;
+  const { namespace, name } = execution.metadata;
+  const problem = (message: string) => ({
+    operation: 'handlePhaseInit',
+    reason: 'ReconcileExecution',
+    message,
+  });
+  if (!isOwnedBy(execution, self)) {
+    return fail(
+      problem(`execution ${namespace ?? ''}/${name} belongs to somebody else; rename it or the installation`),
+    );
+  }
+  if (!isBeingDeleted(execution.metadata)) return undefined;
+  const jobID = self.status?.jobID ?? '';
+  if (isTriggeredFor(execution, jobID) && hasFinishedJob(execution, jobID)) {
+    const why = execution.status?.lastError?.message ?? '';
+    return fail(problem(`execution ${name} was deleted and cannot be uninstalled: ${why}`));
+  }
+  return wait(problem(`execution ${name} was deleted; it is uninstalled before it is created anew`), {
+    effects: handDown(snapshot, [execution]),
+  });
+});
+
+const createSubobjects = step(
+  ['rendered', 'importUpserts', 'children', 'execution', 'suffix', 'importsHash', 'predecessorJobs'],
+  (snapshot): Decision<'CleanupOrphaned'> => {
+    const { rendered, importsHash, predecessorJobs } = snapshot;
+    const effects: Effect[] = snapshot.importUpserts.flatMap(upsert);
+    if (rendered.children instanceof PhaseError) return failed(rendered.children, effects);
+
+    const children = ensureChildren(snapshot, rendered.children);
+    effects.push(...children.effects);
+    if (rendered.items instanceof PhaseError) {
+      return failed(rendered.items, effects, [children.condition], { subInstCache: children.cache });
+    }
+    const execution = ensureExecution(snapshot, rendered.items);
+    effects.push(...execution.effects);
+    return advance('CleanupOrphaned', {
+      effects,
+      confirm: { predecessorJobs, importsHash },
+      status: {
+        set: {
+          importsHash,
+          subInstCache: children.cache,
+          ...execution.status,
+        },
+        conditions: [children.condition, ...execution.conditions],
+      },
+    });
+  },
+);
+
+function failed(
+  error: PhaseError,
+  effects: readonly Effect[],
+  conditions: readonly ConditionChange[] = [],
+  set: Readonly<Record<string, unknown>> = {},
+): Decision<never> {
+  return fail(error.problem, { effects, status: { set, conditions: [...conditions, ...error.conditions] } });
+}
+
+/** Whatever the answer: old exports are removed with it, and the generation it was given for is noted. */
+const ofThisJob = <Next extends string>(inner: Step<Snapshot, Next>): Step<Snapshot, Next> => ({
+  needs: [...inner.needs, 'oldExports'],
+  decide(snapshot) {
+    const decision = inner.decide(snapshot);
+    if (!decision) return undefined;
+    const { effects, status } = decision;
+    const set = { observedGeneration: snapshot.self.metadata.generation, ...status.set };
+    return {
+      ...decision,
+      effects: [...snapshot.oldExports.map(deleteObject), ...effects],
+      status: { ...status, set },
+    };
+  },
+});
+
+export const init = steps(
+  ['CleanupOrphaned'],
+  rootsInACircle,
+  ...[
+    contextMissing,
+    blueprintUnavailable,
+    twoExporters,
+    deletedWhileWaiting,
+    predecessorStillRunning,
+    predecessorFailed,
+    importMissing,
+    executionGoing,
+    createSubobjects,
+  ].map((s) => ofThisJob(s as Step<Snapshot, 'CleanupOrphaned'>)),
+);

@@ -1,0 +1,103 @@
+/** Steps about siblings whose exports are imported here; Init and Completing both ask them. */
+import {
+  hasFinishedJob,
+  hasOperation,
+  isBeingDeleted,
+  isDeletionPhase,
+  isFinished,
+  isJobUnstarted,
+  isRoot,
+} from '../../../src/api/job.ts';
+import { operations } from '../../../src/api/labels.ts';
+import {
+  ambiguousImports,
+  circleThrough,
+  cycleText,
+  duplicatesText,
+  siblingOf,
+} from '../../../src/dataflow/siblings.ts';
+import { asText, fail, wait, type Problem } from '../../../src/machine/decision.ts';
+import type { Inst } from '../relatives.ts';
+import { step } from '../snapshot.ts';
+
+const problem = (reason: string, predecessor: Inst, what: string): Problem => {
+  const { namespace, name } = predecessor.metadata;
+  const inner = `depending on installation "${namespace ?? ''}/${name}" which ${what}`;
+  return {
+    operation: 'init',
+    reason,
+    message: asText({
+      operation: 'NotCompletedDependents',
+      reason: 'NotCompletedDependents',
+      message: inner,
+    }),
+    codes: ['ERR_FOR_INFO_ONLY'],
+  };
+};
+
+/** Two siblings that export what is imported here: nobody can say whose value counts. */
+export const twoExporters = step(['siblings'], ({ self, siblings }) => {
+  if (self.spec.optimization?.hasNoSiblingImports) return undefined;
+  const duplicates = ambiguousImports(siblingOf(self), siblings.map(siblingOf));
+  if (duplicates.length === 0) return undefined;
+  const message = duplicatesText(duplicates);
+  return fail({
+    operation: 'init',
+    reason: 'FetchPredecessors',
+    message,
+    codes: ['ERR_CONFIGURATION_PROBLEM'],
+  });
+});
+
+/** Roots that import from each other would wait for each other for ever. Children are kept from it by their parent. */
+export const rootsInACircle = step(['siblings'], ({ self, siblings }) => {
+  if (!isRoot(self.metadata) || self.spec.optimization?.hasNoSiblingImports) return undefined;
+  const circle = circleThrough(siblingOf(self), siblings.map(siblingOf));
+  if (!circle) return undefined;
+  const message = `installations import from each other in a circle: ${cycleText(circle)}; take one of the imports away`;
+  return fail(
+    { operation: 'init', reason: 'FetchPredecessors', message, codes: ['ERR_CYCLIC_DEPENDENCIES'] },
+    { status: { set: { observedGeneration: self.metadata.generation } } },
+  );
+});
+
+/** Nothing of the job has begun: whoever deletes a root now does not want it to wait for others first. */
+export const deletedWhileWaiting = step(['predecessors'], (snapshot) => {
+  const { metadata } = snapshot.self;
+  if (!isRoot(metadata) || !isBeingDeleted(metadata)) return undefined;
+  const decision = predecessorStillRunning.decide(snapshot);
+  return decision?.do === 'wait' && decision.why ? fail(decision.why) : undefined;
+});
+
+/** Children of one parent share its job; roots are on their own. */
+export const predecessorStillRunning = step(['predecessors'], ({ self, predecessors }) => {
+  const jobID = self.status?.jobID ?? '';
+  for (const predecessor of predecessors) {
+    if (isOnItsWayOut(predecessor)) {
+      return fail(problem('AllPredecessorsSucceeded', predecessor, 'is being deleted'));
+    }
+    if (isRoot(self.metadata)) {
+      if (hasOperation(predecessor.metadata, operations.reconcile)) {
+        return wait(problem('AllPredecessorsFinished', predecessor, 'has reconcile annotation'));
+      }
+      if (isFinished(predecessor)) continue;
+    } else if (hasFinishedJob(predecessor, jobID)) continue;
+    return wait(problem('AllPredecessorsFinished', predecessor, `not finished current job "${jobID}"`));
+  }
+  return undefined;
+});
+
+/** It will never export again; and its deletion may be waiting for the very one that asks. */
+const isOnItsWayOut = (predecessor: Inst): boolean =>
+  isBeingDeleted(predecessor.metadata) &&
+  (isDeletionPhase(predecessor.status?.phase) || isJobUnstarted(predecessor));
+
+export const predecessorFailed = step(['predecessors'], ({ predecessors }) => {
+  const failed = predecessors.find((p) => p.status?.phase !== 'Succeeded');
+  return failed && fail(problem('AllPredecessorsSucceeded', failed, 'is not succeeded'));
+});
+
+export const importMissing = step(['imports'], ({ imports }) => {
+  const [missing] = imports.missing;
+  return missing && fail({ operation: 'init', reason: 'ImportsSatisfied', message: missing.message });
+});

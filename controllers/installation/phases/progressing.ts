@@ -1,0 +1,73 @@
+/**
+ * Waits until everything below has finished the job, then judges the lot. Whoever has lost the job, or came too late to
+ * get it, is given it here: nobody else would ever start them.
+ */
+import { hasFinishedJob } from '../../../src/api/job.ts';
+import { advance, fail, wait, type Problem } from '../../../src/machine/decision.ts';
+import { handDown, type SubObject } from '../job.ts';
+import { ownExecution } from '../relatives.ts';
+import { phase, type Snapshot } from '../snapshot.ts';
+
+type Below = Pick<Snapshot, 'self' | 'children' | 'execution'>;
+
+export const progressing = phase({
+  needs: ['children', 'execution'],
+  next: ['Completing'],
+  decide(snapshot) {
+    const jobID = snapshot.self.status?.jobID ?? '';
+    const below = [...snapshot.children, ...ownExecution(snapshot)];
+    const running = below.find((o) => !hasFinishedJob(o, jobID));
+    if (running) return wait(notFinished(running), { effects: handDown(snapshot, below) });
+
+    const problems = [...missing(snapshot), ...failed(snapshot)];
+    if (problems.length === 0) return advance('Completing');
+    const message = problems.join('; ');
+    return fail({ operation: 'buildErrorIfFailedChild', reason: 'children failed', message });
+  },
+});
+
+function notFinished(object: SubObject): Problem {
+  const { namespace, name } = object.metadata;
+  return {
+    operation: 'handlePhaseProgressing',
+    reason: 'JobIDFinished',
+    message: `${object.kind.toLowerCase()} ${namespace ?? ''} / ${name} is not finished yet`,
+    codes: ['ERR_UNFINISHED', 'ERR_FOR_INFO_ONLY', 'ERR_NO_RETRY'],
+  };
+}
+
+/** What vanished in the middle of the job counts as failed: nobody else will ever say so. */
+function missing({ self, children, execution }: Below): string[] {
+  const [own] = ownExecution({ self, execution });
+  const there = new Set(children.map((c) => c.metadata.name));
+  const gone = (self.status?.subInstCache?.activeSubs ?? [])
+    .map((s) => s.objectName)
+    .filter((n) => !there.has(n));
+  return [
+    ...(gone.length > 0 ? [`Missing sub-installation(s): ${gone.join(', ')}`] : []),
+    ...(self.status?.executionRef && !own ? ['Execution is missing'] : []),
+  ];
+}
+
+/** Upstream's sentences, followed by the causes from below. */
+function failed({ self, children, execution }: Below): string[] {
+  const bad = children.filter((c) => c.status?.phase !== 'Succeeded');
+  const badExecutions = ownExecution({ self, execution }).filter((e) => e.status?.phase !== 'Succeeded');
+  return [
+    ...(bad.length > 0
+      ? [`Failed sub-installation(s): ${bad.map((c) => c.metadata.name).join(', ')}${causes(bad)}`]
+      : []),
+    ...(badExecutions.length > 0 ? [`Execution is failed${causes(badExecutions)}`] : []),
+  ];
+}
+
+const MAX_CAUSES = 10;
+const MAX_CAUSE_LENGTH = 1024;
+
+function causes(objects: readonly SubObject[]): string {
+  const texts = objects.flatMap((o) => {
+    const message = o.status?.lastError?.message;
+    return message ? [`${o.metadata.name}: ${message}`.slice(0, MAX_CAUSE_LENGTH)] : [];
+  });
+  return texts.length > 0 ? ` (${texts.slice(0, MAX_CAUSES).join('; ')})` : '';
+}

@@ -1,0 +1,175 @@
+/** Runs the blueprint of an installation, and says in upstream's words which step of it failed. */
+import type { Installation } from '../../src/api/kinds/installation.ts';
+import { renderDeployItems } from '../../src/blueprint/deployitems.ts';
+import { BlueprintProblem } from '../../src/blueprint/errors.ts';
+import { renderExports, type ExportSources, type ExportValues } from '../../src/blueprint/exports.ts';
+import { constructImports, runImportExecutions } from '../../src/blueprint/imports.ts';
+import type { ImportSet } from '../../src/blueprint/importset.ts';
+import { loadBlueprint, type LoadedBlueprint } from '../../src/blueprint/load.ts';
+import type { JsonMap } from '../../src/blueprint/model.ts';
+import { templateScope, type RenderContext } from '../../src/blueprint/render.ts';
+import type { StateUpdate } from '../../src/blueprint/state.ts';
+import { childInstallation, renderSubInstallations } from '../../src/blueprint/subinstallations.ts';
+import { importObjects } from '../../src/dataflow/objects.ts';
+import type { Clock } from '../../src/lib/clock.ts';
+import type { Rng } from '../../src/lib/rng.ts';
+import { PhaseError, asText, type ConditionChange } from '../../src/machine/decision.ts';
+import type { View } from '../../src/runtime/types.ts';
+import type { Rendered, WantedChild } from './snapshot.ts';
+
+type Self = View<Installation>;
+
+/** @throws PhaseError when there is no usable blueprint */
+export function loadOrExplain(self: Self): LoadedBlueprint {
+  try {
+    return loadBlueprint(self.spec.blueprint);
+  } catch (error) {
+    if (!(error instanceof BlueprintProblem)) throw error;
+    throw new PhaseError('InitPrerequisites', 'ResolveBlueprint', error.message, error.codes, {
+      cause: error,
+    });
+  }
+}
+
+/** @throws PhaseError when the imports do not fit; what fails later is an error inside the answer */
+export async function renderForInit(
+  self: Self,
+  blueprint: LoadedBlueprint,
+  imports: ImportSet,
+  chance: Chance,
+): Promise<Rendered> {
+  const values = await importValues(initSteps, self, blueprint, imports, chance);
+  const context = renderContext(self, blueprint, values, chance);
+  const objects = await explain(initSteps, 'CreateOrUpdateImports', () =>
+    importObjects(self, blueprint, values),
+  );
+  const children = await orError(
+    explain(initSteps, 'EnsureSubinstallations', () => renderChildren(self, context)),
+  );
+  const items = await orError(
+    explain(initSteps, 'ReconcileExecution', () => renderItems(self, context, imports), itemsFailed),
+  );
+  return { importObjects: objects, children, items };
+}
+
+/** @throws PhaseError */
+export async function renderExportValues(
+  self: Self,
+  blueprint: LoadedBlueprint,
+  imports: ImportSet,
+  sources: ExportSources,
+  chance: Chance,
+): Promise<ExportValues> {
+  const values = await importValues(exportSteps, self, blueprint, imports, chance);
+  const context = renderContext(self, blueprint, values, chance);
+  return explain(exportSteps, 'ConstructExports', () => {
+    const { exports, states } = renderExports(context, self, sources);
+    refuseState(states);
+    return exports;
+  });
+}
+
+async function importValues(
+  steps: Steps,
+  self: Self,
+  blueprint: LoadedBlueprint,
+  imports: ImportSet,
+  chance: Chance,
+): Promise<JsonMap> {
+  const values = await explain(steps, steps.construct, () => constructImports(self, blueprint, imports));
+  return explain(steps, steps.execute, () =>
+    runImportExecutions(renderContext(self, blueprint, values, chance)),
+  );
+}
+
+function renderChildren(self: Self, context: RenderContext): WantedChild[] {
+  const { templates, states } = renderSubInstallations(context);
+  refuseState(states);
+  return templates.map((template) => ({ name: template.name, object: childInstallation(self, template) }));
+}
+
+function renderItems(self: Self, context: RenderContext, { targets, targetLists, targetMaps }: ImportSet) {
+  const namespace = self.metadata.namespace ?? '';
+  const { items, states } = renderDeployItems(context, { namespace, targets, targetLists, targetMaps });
+  refuseState(states);
+  return items;
+}
+
+/** For template functions such as `now` and `randAlpha`. */
+export interface Chance {
+  readonly clock: Clock;
+  readonly rng: Rng;
+}
+
+const renderContext = (
+  self: Self,
+  blueprint: LoadedBlueprint,
+  values: JsonMap,
+  { clock, rng }: Chance,
+): RenderContext => ({
+  clock,
+  rng,
+  blueprint,
+  scope: templateScope(self, values),
+  states: new Map(),
+  installation: self.metadata.name,
+});
+
+/** Losing state silently would be worse than saying no. */
+function refuseState(states: readonly StateUpdate[]): void {
+  if (states.length === 0) return;
+  throw new BlueprintProblem('Template', 'templates that keep state between jobs are not supported yet');
+}
+
+// ---------------------------------------------------------------- words
+
+/** The names under which the steps of one phase fail. */
+interface Steps {
+  readonly operation: string;
+  /** Reason of the phase's error; steps appear inside its message. Without it they are the reason themselves. */
+  readonly reason?: string;
+  readonly construct: string;
+  readonly execute: string;
+}
+const initSteps: Steps = {
+  operation: 'handlePhaseInit',
+  reason: 'CreateImportsAndSubobjects',
+  construct: 'ConstructImports',
+  execute: 'RenderImportExecutions',
+};
+const exportSteps: Steps = {
+  operation: 'handlePhaseCompleting',
+  construct: 'ConstructImportsForExports',
+  execute: 'RenderImportExecutionsForExports',
+};
+
+const itemsFailed = (message: string): ConditionChange => ({
+  type: 'ReconcileExecution',
+  status: 'False',
+  reason: 'TemplatingFailed',
+  message,
+});
+
+async function explain<T>(
+  { operation, reason }: Steps,
+  stepName: string,
+  work: () => T | Promise<T>,
+  condition?: (message: string) => ConditionChange,
+): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof BlueprintProblem)) throw error;
+    const conditions = condition ? [condition(error.message)] : [];
+    const options = { cause: error, conditions };
+    if (!reason) throw new PhaseError(operation, stepName, error.message, error.codes, options);
+    const message = asText({ operation: reason, reason: stepName, message: error.message });
+    throw new PhaseError(operation, reason, message, error.codes, options);
+  }
+}
+
+const orError = <T>(result: Promise<T>): Promise<T | PhaseError> =>
+  result.catch((error: unknown) => {
+    if (error instanceof PhaseError) return error;
+    throw error;
+  });

@@ -1,0 +1,104 @@
+/** Jobs that start by the clock: again after a failure, again after a success. Pure. */
+import { hasFinishedJob, isFinished, isRoot, operationOf } from '../../src/api/job.ts';
+import type { AutomaticReconcileStatus, Installation } from '../../src/api/kinds/installation.ts';
+import { InvalidCron, nextTime, parseCron } from '../../src/lib/cron.ts';
+import { isDuration, parseDuration } from '../../src/lib/duration.ts';
+import type { View } from '../../src/runtime/types.ts';
+
+type Counter = View<AutomaticReconcileStatus>;
+
+export type Retry =
+  | { readonly do: 'nothing' }
+  /** Look again then. */
+  | { readonly do: 'wait'; readonly ms: number }
+  /** Store the counter, or take it away, and start nothing. */
+  | { readonly do: 'note'; readonly counter: Counter | null }
+  | { readonly do: 'start'; readonly counter: Counter };
+
+interface Schedule {
+  readonly interval?: string | undefined;
+  readonly cronSpec?: string | undefined;
+}
+
+const DEFAULT_MS = { failed: 5 * 60_000, succeeded: 24 * 3_600_000 };
+/** A shorter interval would keep the controller busy with nothing else. */
+const SHORTEST_MS = 1_000;
+
+/**
+ * What the clock asks of an installation. Only a root whose job has ended, that nobody has asked anything, and whose spec
+ * is the one the job worked on is repeated: a changed spec wants somebody to look at it.
+ * @param now RFC 3339
+ */
+export function judgeRetry(self: View<Installation>, now: string): Retry {
+  const { automaticReconcile } = self.spec;
+  if (!automaticReconcile || !isAtRest(self)) return { do: 'nothing' };
+  const stored = self.status?.automaticReconcileStatus;
+  const isFailed = self.status?.phase !== 'Succeeded';
+  const isMine = stored?.generation === self.metadata.generation && (stored?.onFailed ?? false) === isFailed;
+  const counter = isMine ? stored : undefined;
+  const { failedReconcile, succeededReconcile } = automaticReconcile;
+  if (isFailed && failedReconcile) return afterFailure(self, failedReconcile, counter, now);
+  if (!isFailed && succeededReconcile) return afterSuccess(self, succeededReconcile, counter, now);
+  return stored && !counter ? { do: 'note', counter: null } : { do: 'nothing' };
+}
+
+/** A root that has worked on the present spec, and of which nobody wants anything else. */
+const isAtRest = (self: View<Installation>): boolean =>
+  isRoot(self.metadata) &&
+  isFinished(self) &&
+  !hasFinishedJob(self, '') &&
+  operationOf(self.metadata) === undefined &&
+  self.metadata.generation === self.status?.observedGeneration;
+
+/** At once, then at intervals, until the number is used up. */
+function afterFailure(
+  { metadata: { generation } }: View<Installation>,
+  schedule: Schedule & { readonly numberOfReconciles?: number | undefined },
+  counter: Counter | undefined,
+  now: string,
+): Retry {
+  const count = counter?.numberOfReconciles ?? 0;
+  const { numberOfReconciles: limit } = schedule;
+  if (limit !== undefined && count >= limit) return { do: 'nothing' };
+  const next = { generation, lastReconcileTime: now, onFailed: true, numberOfReconciles: count + 1 };
+  if (!counter) return { do: 'start', counter: next };
+  return whenDue(dueAfter(schedule, counter, DEFAULT_MS.failed), next, now);
+}
+
+/** At intervals; the first counts from the success. */
+function afterSuccess(
+  { metadata: { generation } }: View<Installation>,
+  schedule: Schedule,
+  counter: Counter | undefined,
+  now: string,
+): Retry {
+  const fresh = { generation, lastReconcileTime: now };
+  if (!counter) return { do: 'note', counter: fresh };
+  const next = { ...fresh, numberOfReconciles: (counter.numberOfReconciles ?? 0) + 1 };
+  return whenDue(dueAfter(schedule, counter, DEFAULT_MS.succeeded), next, now);
+}
+
+function whenDue(due: number | undefined, next: Counter, now: string): Retry {
+  if (due === undefined) return { do: 'nothing' };
+  const leftMs = due - Date.parse(now);
+  return leftMs < 0 ? { do: 'start', counter: next } : { do: 'wait', ms: leftMs + SHORTEST_MS };
+}
+
+/** Milliseconds since 1970; undefined for a schedule that names no time. */
+function dueAfter(
+  { cronSpec, interval }: Schedule,
+  { lastReconcileTime }: Counter,
+  defaultMs: number,
+): number | undefined {
+  const last = Date.parse(lastReconcileTime ?? '1970-01-01T00:00:00Z');
+  if (cronSpec) {
+    try {
+      return nextTime(parseCron(cronSpec), last);
+    } catch (error) {
+      if (error instanceof InvalidCron) return undefined;
+      throw error;
+    }
+  }
+  const ms = interval !== undefined && isDuration(interval) ? parseDuration(interval) : defaultMs;
+  return last + Math.max(ms, SHORTEST_MS);
+}

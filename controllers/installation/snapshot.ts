@@ -1,0 +1,70 @@
+/** What a phase of an installation may see. */
+import type { Context } from '../../src/api/kinds/context.ts';
+import type { DataObject } from '../../src/api/kinds/dataobject.ts';
+import type { DeployItemTemplate, Execution } from '../../src/api/kinds/execution.ts';
+import type { Installation } from '../../src/api/kinds/installation.ts';
+import type { Target } from '../../src/api/kinds/target.ts';
+import type { LoadedBlueprint } from '../../src/blueprint/load.ts';
+import type { ChildInstallation } from '../../src/blueprint/subinstallations.ts';
+import type { FoundImports } from '../../src/dataflow/imports.ts';
+import type { WrittenObject } from '../../src/dataflow/objects.ts';
+import { phaseInSteps, phaseOf, stepOf } from '../../src/machine/phase.ts';
+import type { PhaseError } from '../../src/machine/decision.ts';
+import type { View } from '../../src/runtime/types.ts';
+
+export type DataOrTarget = View<DataObject> | View<Target>;
+
+/** A sub-installation as the blueprint wants it, with the name of its template. */
+export interface WantedChild {
+  readonly name: string;
+  readonly object: ChildInstallation;
+}
+
+/** What the blueprint makes of the imports. What could not be rendered is an error in the place of the result. */
+export interface Rendered {
+  readonly importObjects: readonly WrittenObject[];
+  readonly children: readonly WantedChild[] | PhaseError;
+  readonly items: readonly DeployItemTemplate[] | PhaseError;
+}
+
+/** An object to be written, and what is there under its name. */
+export interface Upsert {
+  readonly wanted: WrittenObject;
+  readonly existing: DataOrTarget | undefined;
+}
+
+export interface Snapshot {
+  readonly self: View<Installation>;
+  /** RFC 3339, whole seconds. */
+  readonly now: string;
+  /** Last part of the names of children that this job makes. */
+  readonly suffix: string;
+  readonly context: View<Context> | undefined;
+  readonly blueprint: LoadedBlueprint;
+  /** Installations of the same parent, or all other roots of the namespace. */
+  readonly siblings: readonly View<Installation>[];
+  /** Siblings that export what this one imports. */
+  readonly predecessors: readonly View<Installation>[];
+  /** Last finished job of each predecessor, by name. */
+  readonly predecessorJobs: Readonly<Record<string, string>>;
+  readonly imports: FoundImports;
+  readonly importsHash: string;
+  /** Installations whose controlling owner this is, those under deletion included. */
+  readonly children: readonly View<Installation>[];
+  /** The execution of the same name, whoever owns it. */
+  readonly execution: View<Execution> | undefined;
+  readonly rendered: Rendered;
+  readonly importUpserts: readonly Upsert[];
+  /** Everything that this installation has exported. */
+  readonly ownExports: readonly DataOrTarget[];
+  /** Exports that an earlier job of this installation wrote. */
+  readonly oldExports: readonly DataOrTarget[];
+  /** Objects in the own scope that an earlier job left there. */
+  readonly staleObjects: readonly DataOrTarget[];
+  /** What the installation exports now. */
+  readonly exportUpserts: readonly Upsert[];
+}
+
+export const phase = phaseOf<Snapshot>();
+export const steps = phaseInSteps<Snapshot>();
+export const step = stepOf<Snapshot>();

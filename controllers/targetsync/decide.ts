@@ -1,0 +1,180 @@
+/**
+ * What a target sync writes and removes. Pure.
+ *
+ * The label tells what is ours. A target or secret of the right name without it belongs to somebody else: it is neither
+ * taken over nor removed, and the status says so.
+ */
+import { API_VERSION, TARGET_SYNC_OK, annotations, labels } from '../../src/api/labels.ts';
+import { isBeingDeleted } from '../../src/api/job.ts';
+import { targetKind, type Target } from '../../src/api/kinds/target.ts';
+import { mergeDiff } from '../../src/lib/merge.ts';
+import { create, patch, remove, type Effect } from '../../src/machine/decision.ts';
+import { accessOf, type Access } from '../../src/machine/source-cluster.ts';
+import { secretKind } from '../../src/machine/world.ts';
+import type { Meta, Obj, View } from '../../src/runtime/types.ts';
+import type { Content, Host, Sync, Wanted } from './snapshot.ts';
+
+export const TARGET_TYPE = 'landscaper.gardener.cloud/kubernetes-cluster';
+/** The entry of a synchronised secret that its target refers to. */
+export const SECRET_KEY = 'kubeconfig';
+
+export interface Plan {
+  /** Writes for one target each; they depend on nothing but their order within. */
+  readonly writes: readonly (readonly Effect[])[];
+  /** What nobody wants any more. */
+  readonly removals: readonly Effect[];
+  /** What is not done, and why. */
+  readonly problems: readonly string[];
+}
+
+/** Only one TargetSync may be at work in a namespace; those that are about to go do not count. */
+export const livingSiblings = (self: Sync, all: Iterable<Sync>): readonly Sync[] =>
+  [...all].filter((s) => s.metadata.uid !== self.metadata.uid && !isBeingDeleted(s.metadata));
+
+/** What keeps the sync from starting, as a sentence that its author can act on. */
+export function mistakeIn({ spec }: Sync): string | undefined {
+  if (spec.secretNameExpression && spec.shootNameExpression) {
+    return 'a targetsync object with both, secretNameExpression and shootNameExpression, is not allowed';
+  }
+  return spec.sourceNamespace ? undefined : 'sourceNamespace is empty';
+}
+
+export function planSync(self: Sync, wanted: readonly Wanted[], host: Host): Plan {
+  const writes: Effect[][] = [];
+  const problems: string[] = [];
+  const taken = new Set<string>();
+  for (const one of wanted) {
+    const problem = objection(self, one, host, taken);
+    if (problem !== undefined) problems.push(problem);
+    else writes.push(writesFor(self, one, host));
+    taken.add(one.name);
+  }
+  const copied = new Set(wanted.filter(({ as }) => as !== 'source').map(({ name }) => name));
+  const removals = removalsBut({ targets: taken, secrets: copied }, self, host);
+  return { writes: writes.filter((w) => w.length > 0), removals, problems };
+}
+
+/** Everything that was synchronised, when there is to be no more of it. */
+export const planRemoval = (self: Sync, host: Host): readonly Effect[] =>
+  removalsBut({ targets: new Set(), secrets: new Set() }, self, host);
+
+// ---------------------------------------------------------------- whose it is
+
+/** Whether an object carries our label and was not written by an installation. */
+export const isSynced = ({ metadata }: View<Obj>): boolean =>
+  metadata.labels?.[labels.targetSync] === TARGET_SYNC_OK &&
+  metadata.labels[labels.dataContext] === undefined;
+
+/** Whether a target was made by a target sync; one without a secret was not. */
+export const isSyncedTarget = (target: View<Target>): boolean =>
+  isSynced(target) && target.spec.secretRef !== undefined && target.spec.secretRef !== null;
+
+function objection(
+  self: Sync,
+  one: Wanted,
+  { targets, foreignSecrets }: Host,
+  taken: ReadonlySet<string>,
+): string | undefined {
+  const { namespace = '' } = self.metadata;
+  const where = `${namespace}/${one.name}`;
+  if (taken.has(one.name)) {
+    return `two targets would be called ${where}; choose another targetToSourceName`;
+  }
+  if (one.as === 'unavailable') return one.why;
+  const target = targets.find((t) => t.metadata.name === one.name);
+  if (target && !isSyncedTarget(target)) {
+    return `target ${where} was not made by a target sync and is left alone; rename one of the two`;
+  }
+  if (one.as === 'source') return undefined;
+  if (one.name === accessOf(self).name) {
+    return `secret ${where} holds the access to the source cluster and is not overwritten by a secret of the same name`;
+  }
+  if (foreignSecrets.has(one.name)) {
+    return `secret ${where} was not made by a target sync and is left alone; rename one of the two`;
+  }
+  return undefined;
+}
+
+// ---------------------------------------------------------------- writing
+
+/** The secret comes first: a target must not lead nowhere. */
+function writesFor(self: Sync, one: Wanted, host: Host): Effect[] {
+  switch (one.as) {
+    case 'copy': {
+      const stamp = one.renewedAt && { [annotations.lastTargetSync]: one.renewedAt };
+      return [
+        ...secretWrites(self, one.name, one.content, host),
+        ...targetWrites(self, one.name, ownSecret(one.name), host, stamp || {}),
+      ];
+    }
+    case 'kept':
+      return targetWrites(self, one.name, ownSecret(one.name), host);
+    case 'source':
+      return targetWrites(self, one.name, accessOf(self), host);
+    case 'unavailable':
+      return [];
+  }
+}
+
+const ownSecret = (name: string): Access => ({ name, key: SECRET_KEY });
+
+function secretWrites(self: Sync, name: string, { type, data }: Content, { secrets }: Host): Effect[] {
+  const existing = secrets.find((s) => s.metadata.name === name);
+  const object = { apiVersion: 'v1', kind: 'Secret', metadata: ownMeta(self, name), type, data };
+  if (!existing) return [create(secretKind, object)];
+  // The type of a secret cannot be changed.
+  if ((existing.type ?? 'Opaque') !== type) return [remove(secretKind, existing), create(secretKind, object)];
+  const body = mergeDiff({ data: existing.data ?? {} }, { data });
+  return body ? [patch(secretKind, existing, body)] : [];
+}
+
+function targetWrites(
+  self: Sync,
+  name: string,
+  secretRef: Access,
+  { targets }: Host,
+  stamps: Readonly<Record<string, string>> = {},
+): Effect[] {
+  const spec = { type: TARGET_TYPE, secretRef: { ...secretRef } };
+  const existing = targets.find((t) => t.metadata.name === name);
+  if (!existing) {
+    const metadata: Meta = { ...ownMeta(self, name), ...(hasEntries(stamps) && { annotations: stamps }) };
+    return [create(targetKind, { apiVersion: API_VERSION, kind: 'Target', metadata, spec } as Obj)];
+  }
+  const body = mergeDiff(
+    { spec: existing.spec, metadata: { annotations: existing.metadata.annotations ?? {} } },
+    { spec, metadata: { annotations: { ...existing.metadata.annotations, ...stamps } } },
+  );
+  return body ? [patch(targetKind, existing, body)] : [];
+}
+
+const hasEntries = (map: object): boolean => Object.keys(map).length > 0;
+
+const ownMeta = ({ metadata }: Sync, name: string): Meta => ({
+  name,
+  namespace: metadata.namespace ?? '',
+  labels: { [labels.targetSync]: TARGET_SYNC_OK },
+});
+
+// ---------------------------------------------------------------- removing
+
+interface Kept {
+  readonly targets: ReadonlySet<string>;
+  readonly secrets: ReadonlySet<string>;
+}
+
+/** Secrets go first: what is cut short in between is found again by its target. */
+function removalsBut(kept: Kept, self: Sync, { targets, secrets }: Host): Effect[] {
+  const access = accessOf(self).name;
+  const staleSecrets = secrets.filter(
+    (s) => isSynced(s) && isLeft(s, kept.secrets) && s.metadata.name !== access,
+  );
+  const staleTargets = targets.filter((t) => isSyncedTarget(t) && isLeft(t, kept.targets));
+  return [
+    ...staleSecrets.map((s) => remove(secretKind, s)),
+    ...staleTargets.map((t) => remove(targetKind, t)),
+  ];
+}
+
+const isLeft = ({ metadata }: View<Obj>, kept: ReadonlySet<string>): boolean =>
+  !kept.has(metadata.name) && !isBeingDeleted(metadata);

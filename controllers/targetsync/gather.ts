@@ -1,0 +1,119 @@
+/** Finds out what the source cluster asks for and what is in the namespace: the only reads of a target sync. */
+import { TARGET_SYNC_OK, annotations, labels } from '../../src/api/labels.ts';
+import { secretKind, type World } from '../../src/machine/world.ts';
+import { ApiError, NotFound, TransportError } from '../../src/runtime/errors.ts';
+import type { Client } from '../../src/runtime/types.ts';
+import { isSynced, isSyncedTarget, SECRET_KEY } from './decide.ts';
+import { nameFilter } from './names.ts';
+import type { Host, Sync, Wanted } from './snapshot.ts';
+import { IncompleteAnswer, listWhere, requestShootAccess, secretsOf, shootsOf } from './source.ts';
+
+/** The spec cannot be followed; the sentence says why. */
+export class MistakenSpec extends Error {
+  override readonly name = 'MistakenSpec';
+}
+
+export interface HostPorts {
+  readonly world: World;
+  readonly client: Client;
+}
+
+export async function gatherHost(
+  { world, client }: HostPorts,
+  self: Sync,
+  signal: AbortSignal,
+): Promise<Host> {
+  const { namespace = '' } = self.metadata;
+  const labelled = { namespace, labels: `${labels.targetSync}=${TARGET_SYNC_OK}` };
+  const secrets = await listWhere(client, secretKind, labelled, isSynced, signal);
+  const ours = new Set(secrets.map(({ metadata }) => metadata.name));
+  const query = { namespace, metadataOnly: true };
+  const others = await listWhere(client, secretKind, query, (s) => !ours.has(s.metadata.name), signal);
+  return {
+    targets: [...world.targets.list(namespace)],
+    secrets,
+    foreignSecrets: new Set(others.map(({ metadata }) => metadata.name)),
+  };
+}
+
+export interface Question {
+  readonly self: Sync;
+  readonly source: Client;
+  readonly host: Host;
+  /** RFC 3339 */
+  readonly now: string;
+  readonly signal: AbortSignal;
+}
+
+/** @throws MistakenSpec; the errors of runtime/errors.ts when the source cluster does not say */
+export async function gatherWanted(question: Question): Promise<Wanted[]> {
+  const { spec } = question.self;
+  return [
+    ...(spec.secretNameExpression ? await wantedSecrets(question, spec.secretNameExpression) : []),
+    ...(spec.shootNameExpression ? await wantedShoots(question, spec.shootNameExpression) : []),
+    ...(spec.createTargetToSource
+      ? [{ as: 'source', name: spec.targetToSourceName || spec.sourceNamespace } as const]
+      : []),
+  ];
+}
+
+function filterOf(expression: string): (name: string) => boolean {
+  const filter = nameFilter(expression);
+  if (!filter) throw new MistakenSpec(`invalid regular expression to filter names: ${expression}`);
+  return filter;
+}
+
+async function wantedSecrets({ self, source, signal }: Question, expression: string): Promise<Wanted[]> {
+  const secrets = await secretsOf(source, self.spec.sourceNamespace, filterOf(expression), signal);
+  return secrets.map(({ metadata: { name }, type = 'Opaque', data = {} }) => ({
+    as: 'copy',
+    name,
+    content: { type, data },
+  }));
+}
+
+// ---------------------------------------------------------------- shoots
+
+async function wantedShoots(question: Question, expression: string): Promise<Wanted[]> {
+  const { self, source, signal } = question;
+  const { sourceNamespace } = self.spec;
+  const isMeant = filterOf(expression);
+  const shoots = await shootsOf(source, sourceNamespace, isMeant, signal).catch((error: unknown) => {
+    if (!(error instanceof NotFound)) throw error;
+    throw new MistakenSpec('the source cluster serves no shoots (core.gardener.cloud/v1beta1)');
+  });
+  const wanted: Wanted[] = [];
+  for (const { metadata } of shoots) wanted.push(await wantedShoot(question, metadata.name));
+  return wanted;
+}
+
+async function wantedShoot(question: Question, name: string): Promise<Wanted> {
+  const { self, source, host, now, signal } = question;
+  if (isForeign(host, name) || isAccessFresh(host, name, Date.parse(now))) return { as: 'kept', name };
+  try {
+    const kubeconfig = await requestShootAccess(source, self.spec.sourceNamespace, name, signal);
+    const content = { type: 'Opaque', data: { [SECRET_KEY]: kubeconfig } };
+    return { as: 'copy', name, content, renewedAt: now };
+  } catch (error) {
+    if (!isAnswer(error)) throw error;
+    return { as: 'unavailable', name, why: `no access to shoot ${name}: ${error.message}` };
+  }
+}
+
+/** Nothing will be written there, so no access is asked for either. */
+const isForeign = ({ targets, foreignSecrets }: Host, name: string): boolean =>
+  foreignSecrets.has(name) || targets.some((t) => t.metadata.name === name && !isSyncedTarget(t));
+
+const isAnswer = (error: unknown): error is Error =>
+  error instanceof ApiError || error instanceof TransportError || error instanceof IncompleteAnswer;
+
+/** Access to a shoot lasts a day and is renewed after half of it. */
+const RENEW_AFTER_MS = 12 * 3_600_000;
+
+export function isAccessFresh({ targets, secrets }: Host, name: string, nowMs: number): boolean {
+  const target = targets.find(({ metadata }) => metadata.name === name);
+  const secret = secrets.find(({ metadata }) => metadata.name === name);
+  if (!target || !isSyncedTarget(target) || !secret?.data?.[SECRET_KEY]) return false;
+  const renewedAt = Date.parse(target.metadata.annotations?.[annotations.lastTargetSync] ?? '');
+  return nowMs - renewedAt <= RENEW_AFTER_MS;
+}

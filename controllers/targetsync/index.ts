@@ -1,0 +1,57 @@
+/** The target sync controller: makes targets from secrets or shoots of another cluster and keeps them up to date. */
+import { isBeingDeleted } from '../../src/api/job.ts';
+import { targetSyncKind, type TargetSync } from '../../src/api/kinds/targetsync.ts';
+import { keyOf } from '../../src/machine/apply.ts';
+import {
+  annotationsChanged,
+  deletionStarted,
+  generationChanged,
+  labelsChanged,
+  or,
+} from '../../src/runtime/filters.ts';
+import type { ControllerSpec } from '../../src/runtime/controller.ts';
+import { watchSource } from '../../src/runtime/sources.ts';
+import type { Obj, View } from '../../src/runtime/types.ts';
+import { syncPass, type PassPorts } from './pass.ts';
+
+export interface TargetSyncPorts extends PassPorts {
+  readonly workers?: number;
+}
+
+/** The source cluster is not watched: it is looked at this often. */
+const REST_MS = 5 * 60_000;
+
+const isLeaving = (old: View<Obj>, sync: View<Obj>): boolean =>
+  !isBeingDeleted(old.metadata) && isBeingDeleted(sync.metadata);
+
+export function targetSyncController(ports: TargetSyncPorts): ControllerSpec<TargetSync> {
+  const { targetSyncs } = ports.world;
+  return {
+    name: 'targetsync',
+    kind: targetSyncKind,
+    finalizer: 'author',
+    generation: 'off',
+    retry: 'growing',
+    ...(ports.workers && { maxConcurrent: ports.workers }),
+    filter: or(generationChanged, labelsChanged, annotationsChanged, deletionStarted),
+    sources: [
+      // A second one in a namespace stops the first, and its end lets the first go on.
+      watchSource({
+        name: 'siblings',
+        cache: targetSyncs,
+        filter: { update: isLeaving },
+        ownEvents: 'deliver',
+        toPrimary: (sync) =>
+          [...targetSyncs.list(sync.metadata.namespace)]
+            .filter(({ metadata }) => metadata.uid !== sync.metadata.uid)
+            .map(keyOf),
+      }),
+    ],
+    reconciler: {
+      async reconcile(self, ctx) {
+        await syncPass(ports, self, ctx);
+        return { write: 'none', again: REST_MS };
+      },
+    },
+  };
+}

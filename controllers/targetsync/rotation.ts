@@ -1,0 +1,58 @@
+/** When the token for the source cluster is renewed, and how it gets into the kubeconfig. Pure. */
+import { annotations } from '../../src/api/labels.ts';
+import { isObject, ownField } from '../../src/lib/objects.ts';
+import { parseYaml, toYaml } from '../../src/lib/yaml.ts';
+import type { Sync } from './snapshot.ts';
+
+const RENEW_AFTER_MS = 60 * 24 * 3_600_000;
+
+/** @param nowMs milliseconds since 1970 */
+export function isRotationDue({ spec, status, metadata }: Sync, nowMs: number): boolean {
+  if (spec.tokenRotation?.enabled !== true) return false;
+  if (metadata.annotations?.[annotations.rotateToken] !== undefined) return true;
+  const last = Date.parse(status?.lastTokenRotationTime ?? '');
+  return Number.isNaN(last) || nowMs - last > RENEW_AFTER_MS;
+}
+
+/** The token cannot be renewed with this kubeconfig. */
+export class RotationImpossible extends Error {
+  override readonly name = 'RotationImpossible';
+}
+
+export interface Renewable {
+  /** Service account in the source namespace; the only user of the kubeconfig is called like it. */
+  readonly account: string;
+  /** The same kubeconfig with another token. */
+  withToken(token: string): string;
+}
+
+/** @throws RotationImpossible when there is not exactly one user */
+export function renewable(kubeconfig: string): Renewable {
+  const document = parseQuietly(kubeconfig);
+  const users = ownField(document, 'users');
+  const [only] = Array.isArray(users) ? (users as readonly unknown[]) : [];
+  const account = ownField(only, 'name');
+  if (!Array.isArray(users) || users.length !== 1 || typeof account !== 'string' || account === '') {
+    throw new RotationImpossible(
+      'the token cannot be rotated: the kubeconfig of the source cluster must have exactly one user, named like its service account',
+    );
+  }
+  const credentials = ownField(only, 'user');
+  return {
+    account,
+    withToken: (token) =>
+      toYaml({
+        ...(document as object),
+        users: [{ ...(only as object), user: { ...(isObject(credentials) && credentials), token } }],
+      }),
+  };
+}
+
+function parseQuietly(text: string): unknown {
+  try {
+    return parseYaml(text);
+  } catch {
+    // The parser's own message may quote the text, which holds credentials.
+    return undefined;
+  }
+}

@@ -1,0 +1,87 @@
+/** Requests to the source cluster: its secrets, its shoots, tokens and access to shoots. */
+import { ownField } from '../../src/lib/objects.ts';
+import { shootKind, type Shoot } from '../../src/machine/source-cluster.ts';
+import { secretKind, type Secret } from '../../src/machine/world.ts';
+import { pathOf } from '../../src/runtime/path.ts';
+import type { Client, Kind, Obj, Query } from '../../src/runtime/types.ts';
+
+/** All objects of a query that fit, page by page. */
+export async function listWhere<T extends Obj>(
+  client: Client,
+  kind: Kind<T>,
+  query: Query,
+  fits: (object: T) => boolean,
+  signal: AbortSignal,
+): Promise<T[]> {
+  const found: T[] = [];
+  for await (const page of client.list(kind, query, signal)) found.push(...page.items.filter(fits));
+  return found;
+}
+
+type NameFilter = (name: string) => boolean;
+
+export const secretsOf = (
+  source: Client,
+  namespace: string,
+  isMeant: NameFilter,
+  signal: AbortSignal,
+): Promise<Secret[]> =>
+  listWhere(source, secretKind, { namespace }, ({ metadata }) => isMeant(metadata.name), signal);
+
+export const shootsOf = (
+  source: Client,
+  namespace: string,
+  isMeant: NameFilter,
+  signal: AbortSignal,
+): Promise<Shoot[]> =>
+  listWhere(source, shootKind, { namespace }, ({ metadata }) => isMeant(metadata.name), signal);
+
+/** The source cluster answered a request without what was asked for. */
+export class IncompleteAnswer extends Error {
+  override readonly name = 'IncompleteAnswer';
+}
+
+const serviceAccountKind: Kind = {
+  ...{ group: '', version: 'v1', kind: 'ServiceAccount', plural: 'serviceaccounts' },
+  namespaced: true,
+};
+/** 90 days. */
+const TOKEN_SECONDS = 7_776_000;
+/** A day. */
+const SHOOT_ACCESS_SECONDS = 86_400;
+
+/** @returns a token of the service account. @throws IncompleteAnswer; the errors of runtime/errors.ts */
+export async function requestToken(
+  source: Client,
+  namespace: string,
+  account: string,
+  signal: AbortSignal,
+): Promise<string> {
+  const path = pathOf(serviceAccountKind, `${namespace}/${account}`, 'token');
+  const body = {
+    apiVersion: 'authentication.k8s.io/v1',
+    kind: 'TokenRequest',
+    spec: { expirationSeconds: TOKEN_SECONDS },
+  };
+  const token = ownField(ownField(await source.raw('POST', path, body, signal), 'status'), 'token');
+  if (typeof token === 'string' && token !== '') return token;
+  throw new IncompleteAnswer(`the source cluster gave no token for service account ${namespace}/${account}`);
+}
+
+/** @returns a kubeconfig in base64. @throws IncompleteAnswer; the errors of runtime/errors.ts */
+export async function requestShootAccess(
+  source: Client,
+  namespace: string,
+  shoot: string,
+  signal: AbortSignal,
+): Promise<string> {
+  const path = pathOf(shootKind, `${namespace}/${shoot}`, 'adminkubeconfig');
+  const body = {
+    apiVersion: 'authentication.gardener.cloud/v1alpha1',
+    kind: 'AdminKubeconfigRequest',
+    spec: { expirationSeconds: SHOOT_ACCESS_SECONDS },
+  };
+  const kubeconfig = ownField(ownField(await source.raw('POST', path, body, signal), 'status'), 'kubeconfig');
+  if (typeof kubeconfig === 'string' && kubeconfig !== '') return kubeconfig;
+  throw new IncompleteAnswer(`the source cluster gave no kubeconfig for shoot ${namespace}/${shoot}`);
+}

@@ -1,0 +1,76 @@
+/** An object as stored, together with the status it is heading for; stores the difference in one write. */
+import { mergeDiff } from '../lib/merge.ts';
+import type { Kind, Obj, View } from '../runtime/types.ts';
+import { lockedPatch, type ApplyPorts } from './apply.ts';
+import type { Problem, StatusChange } from './decision.ts';
+import { changed, inPhase, withProblem, type JobStatus } from './status.ts';
+
+export interface DraftPorts extends ApplyPorts {
+  /** RFC 3339, whole seconds. */
+  readonly now: () => string;
+  /** Called with every phase that is entered, for metrics. */
+  readonly entered?: (phase: string, from: string | undefined) => void;
+}
+
+export class Draft<Self extends Obj> {
+  self: View<Self>;
+  status: JobStatus;
+  readonly #kind: Kind<Self>;
+  readonly #ports: DraftPorts;
+
+  constructor(kind: Kind<Self>, self: View<Self>, status: JobStatus, ports: DraftPorts) {
+    this.#kind = kind;
+    this.self = self;
+    this.status = status;
+    this.#ports = ports;
+  }
+
+  get #stored(): JobStatus {
+    return (this.self as { status?: JobStatus }).status ?? {};
+  }
+
+  /** The object with the status it is heading for: what phases look at. */
+  get picture(): View<Self> {
+    return { ...this.self, status: this.status };
+  }
+
+  get isPhaseStored(): boolean {
+    const { phase, jobID } = this.#stored;
+    return phase === this.status.phase && jobID === this.status.jobID;
+  }
+
+  change(change: StatusChange): void {
+    this.status = changed(this.status, change, this.#ports.now());
+  }
+
+  /** What is being waited for. A wait that only found other words is not written again. */
+  await(why: Problem | undefined): void {
+    const { lastError } = this.status;
+    const isSameWait = why && lastError?.operation === why.operation && lastError.reason === why.reason;
+    if (!isSameWait) this.explain(why);
+  }
+
+  explain(problem: Problem | undefined): void {
+    this.status = withProblem(this.status, problem, this.#ports.now());
+  }
+
+  enter(phase: string, final: boolean): void {
+    this.#ports.entered?.(phase, this.status.phase);
+    this.status = inPhase(this.status, phase, this.#ports.now(), { final });
+  }
+
+  /** One write of everything that differs, or none. */
+  async store(): Promise<void> {
+    const diff = mergeDiff(this.#stored, this.status);
+    if (!diff) return;
+    this.self = (await lockedPatch(
+      this.#kind,
+      this.self,
+      { status: diff },
+      this.#ports.write,
+      'status',
+      this.#ports.signal,
+    )) as View<Self>;
+    this.status = this.#stored;
+  }
+}

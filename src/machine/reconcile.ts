@@ -1,0 +1,94 @@
+/**
+ * One pass over an object that takes part in jobs: the rules that come before any phase, then the phases. Holds no rule
+ * itself; installation and execution controllers differ only in what they hand in here.
+ */
+import { isFinished, isJobUnstarted, type JobView } from '../api/job.ts';
+import { timestamp, type Clock } from '../lib/clock.ts';
+import { NotFound } from '../runtime/errors.ts';
+import type { Reconciler } from '../runtime/controller.ts';
+import type { Cache, Client, Context, Obj, UpdateControl, View } from '../runtime/types.ts';
+import { Applier } from './apply.ts';
+import type { Effect } from './decision.ts';
+import { runPhases, type Machine, type RunPorts } from './run.ts';
+import type { JobStatus } from './status.ts';
+
+/** What a rule before the phases answers: effects, and whether the pass is over. */
+export interface Intake {
+  readonly effects: readonly Effect[];
+  readonly then: 'stop' | 'continue';
+}
+
+export interface JobController<Self extends Obj, Snapshot extends object> {
+  readonly cache: Cache<Self>;
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly machine: Machine<Self, Snapshot>;
+  /** The first rule that has an answer; asked again after its effects, until none has. */
+  readonly intake: (self: View<Self>, now: string) => Intake | undefined;
+  /** The status in which a job that was handed down begins. */
+  readonly begin: (self: View<Self>, now: string) => JobStatus;
+  /** How long a finished object may rest, for rules that depend on time. */
+  readonly restMs?: (self: View<Self>, now: string) => number | undefined;
+  /** Called with each phase entered. */
+  readonly entered?: (phase: string, from: string | undefined) => void;
+}
+
+/** Waiting is driven by events; this is the net below, in case one is lost. */
+const SAFETY_NET_MS = 5 * 60_000;
+/** More rules in a row than there are rules: one of them does not do what it says. */
+const MAX_RULES = 20;
+
+export function jobReconciler<Self extends Obj & JobView, Snapshot extends object>(
+  controller: JobController<Self, Snapshot>,
+): Reconciler<Self> {
+  return {
+    reconcile: (primary, ctx) =>
+      pass(controller, primary, ctx).catch((error: unknown) => {
+        if (isGone(error, primary)) return { write: 'none' };
+        throw error;
+      }),
+  };
+}
+
+async function pass<Self extends Obj & JobView, Snapshot extends object>(
+  controller: JobController<Self, Snapshot>,
+  primary: View<Self>,
+  ctx: Context<Self>,
+): Promise<UpdateControl<Self>> {
+  const now = (): string => timestamp(controller.clock);
+  const ports: RunPorts = {
+    write: ctx.write,
+    read: (kind, key) => controller.client.get(kind, key, ctx.signal),
+    signal: ctx.signal,
+    now,
+    log: ctx.log,
+    event: (type, reason, note) => ctx.event(type, reason, note),
+    ...(controller.entered && { entered: controller.entered }),
+  };
+  let self: View<Self> | undefined = primary;
+  for (let rules = 0; rules < MAX_RULES; rules++) {
+    const intake = controller.intake(self, now());
+    if (intake) {
+      const applier = new Applier(ports);
+      for (const effect of intake.effects) await applier.carryOut(effect);
+      if (intake.then === 'stop') return { write: 'none' };
+    } else if (isFinished(self)) {
+      const rest = controller.restMs?.(self, now());
+      return { write: 'none', ...(rest !== undefined && { again: rest }) };
+    } else {
+      const status = isJobUnstarted(self) ? controller.begin(self, now()) : statusOf(self);
+      const end = await runPhases(controller.machine, self, status, ports);
+      if (end.end === 'released') return { write: 'none' };
+      if (end.end === 'waiting') return { write: 'none', again: SAFETY_NET_MS };
+    }
+    self = controller.cache.get(ctx.key);
+    if (!self) return { write: 'none' };
+  }
+  throw new Error(`the rules before the phases do not come to an end for ${ctx.key}`);
+}
+
+/** Somebody took the finalizer off meanwhile: nobody is left to be told about. */
+const isGone = (error: unknown, self: View<Obj>): boolean =>
+  error instanceof NotFound && error.ref.kind === self.kind && error.ref.name === self.metadata.name;
+
+const statusOf = (self: View<Obj>): JobStatus => (self as { status?: JobStatus }).status ?? {};

@@ -1,0 +1,213 @@
+/**
+ * The loop that drives one object through its phases: gather, decide, apply, as far as it goes without waiting.
+ *
+ * The one subtle idea is what is stored when. A pass holds the status it is heading for and stores it when it has to
+ * wait, when the table says a phase must be seen, and at the end: a job that meets no obstacle costs few writes, and
+ * after a crash every phase can run again from what is stored.
+ */
+import { equal } from '../lib/json.ts';
+import type { Logger } from '../observability/log.ts';
+import { ApiError, ShutdownError, TransportError } from '../runtime/errors.ts';
+import type { Kind, Obj, View } from '../runtime/types.ts';
+import { Applier } from './apply.ts';
+import { PhaseError, type Confirmation, type Decision, type Effect, type Problem } from './decision.ts';
+import { Draft, type DraftPorts } from './draft.ts';
+import { decide, gatherOnce, type Gatherers, type Get, type PhaseRow } from './phase.ts';
+import type { JobStatus } from './status.ts';
+import { judgeWrite, nameOf } from './verdict.ts';
+
+export interface Machine<Self extends Obj, Snapshot extends object> {
+  readonly kind: Kind<Self>;
+  /** Working phases by name; where each may lead was checked where the table is written. */
+  readonly table: Readonly<Record<string, PhaseRow<Snapshot, string>>>;
+  /** How to find out each fact, for an object in the given phase. */
+  readonly gather: (self: View<Self>, now: string) => Gatherers<Snapshot>;
+  /** Facts that every step may look at without asking. */
+  readonly always: readonly (keyof Snapshot)[];
+  /** Whether the good end of a job is worth an event; a bad one always is. Default: no. */
+  readonly celebrates?: (self: View<Self>) => boolean;
+  /** Last touches to a status that ends the job, such as whom to trigger next. */
+  readonly atEnd?: (self: View<Self>, status: JobStatus) => JobStatus;
+}
+
+export interface RunPorts extends DraftPorts {
+  readonly log: Logger;
+  readonly event: (type: 'Normal' | 'Warning', reason: string, note: string) => void;
+}
+
+/** `finished`: the job ended. `released`: the object is no longer ours. `waiting`: an event will wake it. */
+export type PassEnd<Self> =
+  { readonly end: 'finished' | 'waiting'; readonly self: Self } | { readonly end: 'released' };
+
+/** The phase could not be completed now. Thrown so that the queue tries again after a growing interval. */
+export class NotNow extends Error {
+  readonly problem: Problem;
+  constructor(problem: Problem, options?: ErrorOptions) {
+    super(problem.message, options);
+    this.problem = problem;
+  }
+}
+
+/**
+ * Runs the phases of `self`, whose job is unfinished, starting from `status` (which may be ahead of what is stored).
+ * @throws NotNow when another attempt is due; the errors of runtime/errors.ts when a write failed for now
+ */
+export async function runPhases<Self extends Obj, Snapshot extends object>(
+  machine: Machine<Self, Snapshot>,
+  self: View<Self>,
+  status: JobStatus,
+  ports: RunPorts,
+): Promise<PassEnd<View<Self>>> {
+  const draft = new Draft(machine.kind, self, status, ports);
+  for (;;) {
+    const row = machine.table[draft.status.phase ?? ''];
+    if (!row) throw new NotNow(unknownPhase(draft.status.phase));
+    const decision = await decideOrExplain(row, machine.gather(draft.picture, ports.now()), machine.always);
+
+    const problem = isHeldUp(decision)
+      ? await holdUp(row, decision, draft, ports)
+      : await carryOn(machine, row, decision, draft, ports);
+    if (!problem && isHeldUp(decision)) return { end: 'waiting', self: draft.self };
+    if (!problem && decision.do === 'release') return { end: 'released' };
+
+    draft.explain(problem);
+    const to = problem || decision.do !== 'advance' ? row.onFail : decision.to;
+    draft.enter(to, !(to in machine.table));
+    if (to in machine.table) continue;
+
+    if (machine.atEnd) draft.status = machine.atEnd(draft.self, draft.status);
+    await draft.store();
+    announceEnd(draft, problem, machine.celebrates?.(draft.self) ?? false, ports);
+    return { end: 'finished', self: draft.self };
+  }
+}
+
+type HeldUp = Extract<Decision, { readonly do: 'wait' | 'retry' }>;
+const isHeldUp = (decision: Decision): decision is HeldUp =>
+  decision.do === 'wait' || decision.do === 'retry';
+
+/** Stores why it goes no further; what is started meanwhile comes after that. Answers a problem that ends the job. */
+async function holdUp<Self extends Obj>(
+  row: RefusalRule,
+  decision: HeldUp,
+  draft: Draft<Self>,
+  ports: RunPorts,
+): Promise<Problem | undefined> {
+  draft.change(decision.status);
+  if (decision.do === 'wait') draft.await(decision.why);
+  else draft.explain(decision.problem);
+  await draft.store();
+  const failure = await applyEffects(row, decision.effects, draft, ports);
+  if (decision.do === 'retry' && !failure) {
+    throw new NotNow(decision.problem, { cause: decision.cause });
+  }
+  return failure;
+}
+
+/** Does what leads out of the phase. Answers a problem that ends the job. */
+async function carryOn<Self extends Obj, Snapshot extends object>(
+  machine: Machine<Self, Snapshot>,
+  row: PhaseRow<Snapshot, string>,
+  decision: Exclude<Decision, HeldUp>,
+  draft: Draft<Self>,
+  ports: RunPorts,
+): Promise<Problem | undefined> {
+  const mustBeSeen = row.seen === 'always' || (row.seen === 'before-effects' && decision.effects.length > 0);
+  if (mustBeSeen && !draft.isPhaseStored) {
+    draft.explain(undefined);
+    await draft.store();
+  }
+  const failure = await applyEffects(row, decision.effects, draft, ports);
+  if (failure) return failure;
+  if (decision.do === 'advance') {
+    await confirm(decision.confirm, gatherOnce(machine.gather(draft.picture, ports.now())), draft);
+  }
+  draft.change(decision.status);
+  return decision.do === 'fail' ? decision.problem : undefined;
+}
+
+async function decideOrExplain<Snapshot extends object, Name extends string>(
+  row: PhaseRow<Snapshot, Name>,
+  gatherers: Gatherers<Snapshot>,
+  always: readonly (keyof Snapshot)[],
+): Promise<Decision<Name>> {
+  try {
+    return await decide(row.phase, gatherOnce(gatherers), always);
+  } catch (error) {
+    if (error instanceof PhaseError) {
+      const { outcome, problem, conditions } = error;
+      return { do: outcome, problem, effects: [], status: { conditions } };
+    }
+    if (error instanceof ShutdownError || (error instanceof Error && error.name === 'AbortError'))
+      throw error;
+    return { do: 'retry', problem: couldNotFindOut(error), cause: error, effects: [], status: {} };
+  }
+}
+
+/** Nobody's fault that we know of; shown to the user all the same, and tried again. */
+const couldNotFindOut = (error: unknown): Problem => ({
+  operation: 'reconcile',
+  reason: error instanceof ApiError || error instanceof TransportError ? 'ReadFailed' : 'UnexpectedError',
+  message: error instanceof Error ? error.message : String(error),
+});
+
+/** What was decided on a picture that has changed since must be decided again. */
+async function confirm<Self extends Obj, Snapshot extends object>(
+  facts: Confirmation,
+  get: Get<Snapshot>,
+  draft: Draft<Self>,
+): Promise<void> {
+  for (const [name, before] of Object.entries(facts)) {
+    if (equal(before, await get(name as keyof Snapshot))) continue;
+    const message = `${name} changed while they were used`;
+    const problem = { operation: 'confirm', reason: name, message, codes: ['ERR_FOR_INFO_ONLY'] };
+    draft.explain(problem);
+    await draft.store();
+    throw new NotNow(problem);
+  }
+}
+
+type RefusalRule = Pick<PhaseRow<never, string>, 'onRefusal'>;
+
+/** The problem that a definite refusal amounts to; anything that may pass by itself is thrown. */
+async function applyEffects<Self extends Obj>(
+  { onRefusal }: RefusalRule,
+  effects: readonly Effect[],
+  draft: Draft<Self>,
+  ports: RunPorts,
+): Promise<Problem | undefined> {
+  const applier = new Applier(ports, draft.self);
+  for (const effect of effects) {
+    try {
+      await applier.carryOut(effect);
+    } catch (error) {
+      const verdict = judgeWrite(error, effect, draft.self.metadata);
+      if (verdict.outcome === 'fail' && onRefusal !== 'retry') return verdict.problem;
+      if (verdict.outcome !== 'again') {
+        draft.explain(verdict.problem);
+        await draft.store();
+        throw new NotNow(verdict.problem, { cause: error });
+      }
+      ports.log.info({ effect: nameOf(effect) }, 'An object changed meanwhile, the step is repeated');
+      throw error;
+    }
+  }
+  return undefined;
+}
+
+function announceEnd<Self extends Obj>(
+  { status: { phase, jobID } }: Draft<Self>,
+  problem: Problem | undefined,
+  celebrates: boolean,
+  ports: RunPorts,
+): void {
+  if (problem) ports.event('Warning', problem.reason, problem.message);
+  else if (celebrates) ports.event('Normal', phase ?? '', `job ${jobID ?? ''} has finished`);
+  ports.log.info({ phase, jobID, ...(problem && { reason: problem.reason }) }, 'Job finished');
+}
+
+const unknownPhase = (phase: string | undefined): Problem => ({
+  operation: 'reconcile',
+  reason: 'UnknownPhase',
+  message: `phase "${phase ?? ''}" is none of ours; did another version write it?`,
+});

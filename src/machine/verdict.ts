@@ -1,0 +1,51 @@
+/** What a refused write means: another look, another attempt later, or the end of the job. Pure. */
+import { isBeingDeleted, type MetaView } from '../api/job.ts';
+import {
+  AlreadyExists,
+  ApiError,
+  Conflict,
+  Forbidden,
+  Invalid,
+  NotFound,
+  TransportError,
+} from '../runtime/errors.ts';
+import type { Effect, Problem } from './decision.ts';
+
+export type Verdict =
+  { readonly outcome: 'again' } | { readonly outcome: 'fail' | 'retry'; readonly problem: Problem };
+
+/**
+ * A refused write: is it worth another look, another attempt, or final?
+ * @param self metadata of the object whose job it is: a namespace that goes takes nothing new any more, so a job in it
+ *     has to end before the object itself can go
+ */
+export function judgeWrite(error: unknown, effect: Effect, self: MetaView): Verdict {
+  if (error instanceof Conflict || error instanceof AlreadyExists || error instanceof NotFound) {
+    return { outcome: 'again' };
+  }
+  const message = error instanceof Error ? error.message : String(error);
+  const problem = {
+    operation: 'write',
+    reason: `Write${effect.kind.kind}`,
+    message: `${nameOf(effect)}: ${message}`,
+  };
+  const isWebhookDown =
+    error instanceof ApiError && /failed calling webhook|failed to call webhook/.test(error.message);
+  if (isWebhookDown) return { outcome: 'retry', problem: { ...problem, codes: ['ERR_WEBHOOK'] } };
+  const isPassing = isNamespaceGoing(error) && !isBeingDeleted(self);
+  if (error instanceof Invalid || (error instanceof Forbidden && !isPassing)) {
+    return { outcome: 'fail', problem };
+  }
+  if (error instanceof ApiError || error instanceof TransportError) return { outcome: 'retry', problem };
+  throw error;
+}
+
+const isNamespaceGoing = (error: unknown): boolean =>
+  error instanceof Forbidden &&
+  (error.causes.some((cause) => cause.reason === 'NamespaceTerminating') ||
+    error.message.includes('because it is being terminated'));
+
+export function nameOf(effect: Effect): string {
+  const { metadata } = effect.do === 'create' ? effect.object : effect.target;
+  return `${effect.do} ${effect.kind.kind} ${metadata.namespace ?? ''}/${metadata.name}`;
+}

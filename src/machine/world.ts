@@ -1,0 +1,83 @@
+/** What all controllers of a process read: the caches of the Landscaper kinds with the indexes they need. */
+import { contextKind, type Context } from '../api/kinds/context.ts';
+import { dataObjectKind, type DataObject } from '../api/kinds/dataobject.ts';
+import { deployItemKind, type DeployItem } from '../api/kinds/deployitem.ts';
+import { executionKind, type Execution } from '../api/kinds/execution.ts';
+import { installationKind, type Installation } from '../api/kinds/installation.ts';
+import { targetKind, type Target } from '../api/kinds/target.ts';
+import { targetSyncKind, type TargetSync } from '../api/kinds/targetsync.ts';
+import { labels } from '../api/labels.ts';
+import type { Cache, Caches, Kind, Obj, View } from '../runtime/types.ts';
+
+export interface World {
+  readonly installations: Cache<Installation>;
+  readonly executions: Cache<Execution>;
+  readonly deployItems: Cache<DeployItem>;
+  readonly dataObjects: Cache<DataObject>;
+  readonly targets: Cache<Target>;
+  readonly contexts: Cache<Context>;
+  readonly targetSyncs: Cache<TargetSync>;
+}
+
+export interface Secret extends Obj {
+  type?: string;
+  data?: Record<string, string>;
+}
+export interface ConfigMap extends Obj {
+  data?: Record<string, string>;
+  binaryData?: Record<string, string>;
+}
+export const secretKind: Kind<Secret> = builtin('Secret', 'secrets');
+export const configMapKind: Kind<ConfigMap> = builtin('ConfigMap', 'configmaps');
+export const namespaceKind: Kind = { ...builtin('Namespace', 'namespaces'), namespaced: false };
+
+function builtin(kind: string, plural: string): Kind<never> {
+  return { group: '', version: 'v1', kind, plural, namespaced: true };
+}
+
+/** Index names; values are `namespace/…`, or a uid for `owner`. */
+export const index = {
+  /** uid of the controlling owner */
+  owner: 'owner',
+  /** `namespace/execution` of a deploy item */
+  managedBy: 'managed-by',
+  /** `namespace/scope` of a data object or target */
+  context: 'context',
+  /** `namespace/writer` of a data object or target */
+  source: 'source',
+  /** `namespace` of an installation without a parent */
+  roots: 'roots',
+} as const;
+
+export function createWorld(caches: Caches): World {
+  const world: World = {
+    installations: caches.of(installationKind),
+    executions: caches.of(executionKind),
+    deployItems: caches.of(deployItemKind),
+    dataObjects: caches.of(dataObjectKind),
+    targets: caches.of(targetKind),
+    contexts: caches.of(contextKind),
+    targetSyncs: caches.of(targetSyncKind),
+  };
+  world.installations.index(index.owner, ownersOf);
+  world.installations.index(index.roots, (i) =>
+    i.metadata.labels?.[labels.encompassedBy] === undefined ? [i.metadata.namespace ?? ''] : [],
+  );
+  world.executions.index(index.owner, ownersOf);
+  world.deployItems.index(index.managedBy, byLabel(labels.executionManagedBy));
+  for (const cache of [world.dataObjects, world.targets] as unknown as readonly Cache<Obj>[]) {
+    cache.index(index.context, byLabel(labels.dataContext));
+    cache.index(index.source, byLabel(labels.dataSource));
+  }
+  return world;
+}
+
+const ownersOf = (obj: View<Obj>): string[] =>
+  (obj.metadata.ownerReferences ?? []).filter((o) => o.controller === true).map((o) => o.uid);
+
+const byLabel =
+  (label: string) =>
+  (obj: View<Obj>): string[] => {
+    const value = obj.metadata.labels?.[label];
+    return value === undefined ? [] : [`${obj.metadata.namespace ?? ''}/${value}`];
+  };

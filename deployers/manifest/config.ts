@@ -1,0 +1,95 @@
+/** The provider configuration of the manifest deployer, in both versions. */
+import { GROUP } from '../../src/api/labels.ts';
+import { isObject, type Fields } from '../../src/lib/objects.ts';
+import {
+  codec,
+  CodecError,
+  optionalList,
+  optionalObject,
+  optionalString,
+  optionalStringMap,
+  type Codec,
+} from '../sdk/codec.ts';
+import { decodeContinuous, type ContinuousReconcile } from '../sdk/continuous.ts';
+import { decodeExports, type ExportSpec } from '../sdk/exports.ts';
+import { decodeGroups, type DeletionGroup } from '../sdk/manifests/groups.ts';
+import {
+  isKubeObject,
+  policies,
+  strategies,
+  type Manifest,
+  type Policy,
+  type Strategy,
+} from '../sdk/manifests/model.ts';
+import { decodeReadiness, type ReadinessChecks } from '../sdk/readiness/custom.ts';
+
+export const MANIFEST_GROUP = `manifest.deployer.${GROUP}`;
+
+export interface ManifestConfig {
+  readonly strategy: Strategy;
+  readonly manifests: readonly Manifest[];
+  readonly readiness: ReadinessChecks;
+  readonly exports?: readonly ExportSpec[] | undefined;
+  readonly deletionGroups: readonly DeletionGroup[];
+  readonly deletionGroupsDuringUpdate: readonly DeletionGroup[];
+  readonly continuousReconcile?: ContinuousReconcile | undefined;
+}
+
+export const manifestConfig: Codec<ManifestConfig> = codec('ProviderConfiguration', {
+  [`${MANIFEST_GROUP}/v1alpha2`]: (fields) => decode(fields, decodeManifest),
+  // The older version lists bare objects, which are all managed.
+  [`${MANIFEST_GROUP}/v1alpha1`]: (fields) =>
+    decode(fields, (entry, path) => decodeManifest({ manifest: entry }, path)),
+});
+
+function decode(fields: Fields, entryOf: (entry: unknown, path: string) => Manifest): ManifestConfig {
+  const manifests = optionalList(fields['manifests'], 'manifests') ?? [];
+  return {
+    strategy: decodeStrategy(fields['updateStrategy']),
+    manifests: manifests.map((entry, i) => entryOf(entry, `manifests[${String(i)}]`)),
+    readiness: decodeReadiness(fields['readinessChecks'], 'readinessChecks'),
+    exports: decodeExports(fields['exports'], 'exports'),
+    deletionGroups: decodeGroups(fields['deletionGroups'], 'deletionGroups'),
+    deletionGroupsDuringUpdate: decodeGroups(
+      fields['deletionGroupsDuringUpdate'],
+      'deletionGroupsDuringUpdate',
+    ),
+    continuousReconcile: decodeContinuous(fields['continuousReconcile']),
+  };
+}
+
+function decodeStrategy(value: unknown): Strategy {
+  const text = optionalString(value, 'updateStrategy');
+  if (!text) return 'update';
+  const strategy = strategies.find((s) => s === text);
+  if (strategy) return strategy;
+  throw new CodecError(
+    'validate',
+    `updateStrategy: ${text} is not a valid update strategy, use one of ${strategies.join(', ')}`,
+  );
+}
+
+function decodeManifest(entry: unknown, path: string): Manifest {
+  if (!isObject(entry)) throw new CodecError('decode', `${path}: expected an object`);
+  const object = optionalObject(entry['manifest'], `${path}.manifest`);
+  if (!object) throw new CodecError('validate', `${path}.manifest: Required value: manifest must be defined`);
+  if (!isKubeObject({ metadata: {}, ...object })) {
+    throw new CodecError('validate', `${path}.manifest: the manifest must have apiVersion and kind`);
+  }
+  return {
+    policy: decodePolicy(entry['policy'], `${path}.policy`),
+    object: { metadata: {}, ...object } as Manifest['object'],
+    annotateBeforeCreate: optionalStringMap(entry['annotateBeforeCreate'], `${path}.annotateBeforeCreate`),
+    annotateBeforeDelete: optionalStringMap(entry['annotateBeforeDelete'], `${path}.annotateBeforeDelete`),
+    patchAfterDeployment: optionalObject(entry['patchAfterDeployment'], `${path}.patchAfterDeployment`),
+    patchBeforeDelete: optionalObject(entry['patchBeforeDelete'], `${path}.patchBeforeDelete`),
+  };
+}
+
+function decodePolicy(value: unknown, path: string): Policy {
+  const text = optionalString(value, path);
+  if (!text) return 'manage';
+  const policy = policies.find((p) => p === text);
+  if (policy) return policy;
+  throw new CodecError('validate', `${path}: "${text}" is not a policy, use one of ${policies.join(', ')}`);
+}

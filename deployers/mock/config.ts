@@ -1,0 +1,33 @@
+/** The provider configuration of the mock deployer: what it is to pretend. */
+import { GROUP } from '../../src/api/labels.ts';
+import type { Fields } from '../../src/lib/objects.ts';
+import { codec, optionalObject, optionalString } from '../sdk/codec.ts';
+import { decodeContinuous, type ContinuousReconcile } from '../sdk/continuous.ts';
+
+export interface MockConfig {
+  /** Phase to end in, or to stay in when it is no final one; wins over everything. */
+  readonly phase?: string;
+  /** Phase to stay in, as long as the job has just begun. */
+  readonly initialPhase?: string;
+  readonly providerStatus?: Fields;
+  /** Values to export. */
+  readonly export?: Fields;
+  readonly continuousReconcile?: ContinuousReconcile;
+}
+
+export const mockConfig = codec<MockConfig>('ProviderConfiguration', {
+  [`mock.deployer.${GROUP}/v1alpha1`]: (fields) => {
+    const phase = optionalString(fields['phase'], 'phase');
+    const initialPhase = optionalString(fields['initialPhase'], 'initialPhase');
+    const providerStatus = optionalObject(fields['providerStatus'], 'providerStatus');
+    const continuousReconcile = decodeContinuous(fields['continuousReconcile']);
+    const exported = optionalObject(fields['export'], 'export');
+    return {
+      ...(phase && { phase }),
+      ...(initialPhase && { initialPhase }),
+      ...(providerStatus && { providerStatus }),
+      ...(exported && { export: exported }),
+      ...(continuousReconcile && { continuousReconcile }),
+    };
+  },
+});

@@ -1,0 +1,80 @@
+/** The mock deployer: installs nothing and answers what its configuration says. For tests and demonstrations. */
+import { GROUP } from '../../src/api/labels.ts';
+import { isFinalPhase } from '../../src/api/job.ts';
+import { asItIs, CodecError } from '../sdk/codec.ts';
+import type { DeployerPlugin } from '../sdk/deployer.ts';
+import type { Fields } from '../../src/lib/objects.ts';
+import { done, fail, wait, type Outcome } from '../sdk/outcome.ts';
+import { timeoutAt } from '../sdk/timeout.ts';
+import { mockConfig, type MockConfig } from './config.ts';
+
+export interface MockOptions {
+  /**
+   * Whether an item that is told to stay unfinished fails when its time is used up. Off by default: upstream's mock
+   * stays, and tests rely on it.
+   */
+  readonly endsOnTimeout?: boolean;
+}
+
+const CONDITION = 'DeployItemValidation';
+
+export function mockDeployer(options: MockOptions = {}): DeployerPlugin<unknown, Fields> {
+  return {
+    type: `${GROUP}/mock`,
+    name: `mock.deployer.${GROUP}`,
+    version: '0.1.0',
+    initOperation: 'InitMockOperation',
+    config: asItIs,
+    schedule: (config) => mockConfig.decode(config).continuousReconcile,
+    apply: (run) => Promise.resolve(pretend(run.config, run.item.status?.phase, options)),
+    remove: () => Promise.resolve(done()), // the export secret goes with the item that owns it
+  };
+}
+
+function pretend(document: unknown, phase: string | undefined, options: MockOptions): Outcome<Fields> {
+  let config: MockConfig;
+  try {
+    config = mockConfig.decode(document);
+  } catch (error) {
+    if (!(error instanceof CodecError)) throw error;
+    return refuse(error.message);
+  }
+  const conditions = [
+    {
+      type: CONDITION,
+      status: 'True',
+      reason: 'SuccessfullValidation',
+      message: 'Successfully validated configuration',
+    },
+  ] as const;
+  const common = {
+    conditions,
+    ...(config.export !== undefined && { exports: { value: config.export, generateName: 'mock-export-' } }),
+    ...(config.providerStatus && { status: config.providerStatus }),
+  };
+  const answer = phaseOf(config, phase);
+  if (isFinalPhase(answer)) return done({ ...common, phase: answer });
+  return wait({
+    ...common,
+    phase: answer,
+    afterMs: UNASKED_MS,
+    onTimeout: options.endsOnTimeout ? timeoutAt('mock deployer: wait') : undefined,
+  });
+}
+
+/** What makes a mock move is a change of its configuration, which is an event; nothing has to be looked at. */
+const UNASKED_MS = 60_000;
+
+/** @param phase of the item, absent before its first job */
+function phaseOf(config: MockConfig, phase: string | undefined): string {
+  if (config.phase) return config.phase;
+  if (!config.initialPhase) return 'Succeeded';
+  const hasJustBegun = phase === undefined || phase === '' || phase === 'Init' || isFinalPhase(phase);
+  return hasJustBegun ? config.initialPhase : phase;
+}
+
+const refuse = (message: string): Outcome<Fields> =>
+  fail(
+    { operation: 'reconcile', reason: 'Reconcile', message, codes: ['ERR_CONFIGURATION_PROBLEM'] },
+    { conditions: [{ type: CONDITION, status: 'False', reason: 'FailedUnmarshal', message }] },
+  );

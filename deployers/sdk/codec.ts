@@ -1,0 +1,101 @@
+/** Reading provider configurations and statuses: which apiVersions and kinds are understood, and why one is refused. */
+import { isObject, type Fields } from '../../src/lib/objects.ts';
+
+/**
+ * Reads one kind of document. `decode` may be given anything.
+ * @throws CodecError (`decode` for what cannot be read, `validate` for what makes no sense)
+ */
+export interface Codec<T> {
+  decode(document: unknown): T;
+}
+
+/** Why a document was refused. */
+export class CodecError extends Error {
+  override readonly name = 'CodecError';
+  readonly step: 'decode' | 'validate';
+
+  constructor(step: 'decode' | 'validate', message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.step = step;
+  }
+}
+
+/**
+ * A codec for one kind in one or several versions.
+ * @param versions apiVersion → how its fields are read
+ */
+export function codec<T>(kind: string, versions: Readonly<Record<string, (fields: Fields) => T>>): Codec<T> {
+  return {
+    decode(document) {
+      if (!isObject(document)) throw new CodecError('decode', `expected an object of kind ${kind}`);
+      const { apiVersion, kind: given } = document;
+      const read = typeof apiVersion === 'string' ? versions[apiVersion] : undefined;
+      if (!read || given !== kind) {
+        const known = Object.keys(versions).join(' or ');
+        throw new CodecError(
+          'decode',
+          `no kind "${textOf(given)}" is registered for version "${textOf(apiVersion)}"; expected ${kind} of ${known}`,
+        );
+      }
+      return read(document);
+    },
+  };
+}
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
+
+/** Hands the document on as it is, for plugins that read it themselves. */
+export const asItIs: Codec<unknown> = { decode: (document) => document };
+
+// ---------------------------------------------------------------- fields
+
+const wrong = (path: string, expected: string): CodecError =>
+  new CodecError('decode', `${path}: expected ${expected}`);
+
+/** @throws CodecError */
+export function optionalString(value: unknown, path: string): string | undefined {
+  if (value === undefined || value === null) return undefined;
+  if (typeof value !== 'string') throw wrong(path, 'a text');
+  return value;
+}
+
+/** @throws CodecError */
+export function optionalBoolean(value: unknown, path: string): boolean | undefined {
+  if (value === undefined || value === null) return undefined;
+  if (typeof value !== 'boolean') throw wrong(path, 'true or false');
+  return value;
+}
+
+/** @throws CodecError */
+export function optionalObject(value: unknown, path: string): Fields | undefined {
+  if (value === undefined || value === null) return undefined;
+  if (!isObject(value)) throw wrong(path, 'an object');
+  return value;
+}
+
+/** @throws CodecError */
+export function optionalList(value: unknown, path: string): readonly unknown[] | undefined {
+  if (value === undefined || value === null) return undefined;
+  if (!Array.isArray(value)) throw wrong(path, 'a list');
+  return value as readonly unknown[];
+}
+
+/** @throws CodecError */
+export function optionalStrings(value: unknown, path: string): readonly string[] | undefined {
+  return optionalList(value, path)?.map((element, i) => {
+    if (typeof element !== 'string') throw wrong(`${path}[${String(i)}]`, 'a text');
+    return element;
+  });
+}
+
+/** @throws CodecError */
+export function optionalStringMap(
+  value: unknown,
+  path: string,
+): Readonly<Record<string, string>> | undefined {
+  const map = optionalObject(value, path);
+  for (const [key, entry] of Object.entries(map ?? {})) {
+    if (typeof entry !== 'string') throw wrong(`${path}.${key}`, 'a text');
+  }
+  return map as Readonly<Record<string, string>> | undefined;
+}

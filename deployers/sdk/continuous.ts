@@ -1,0 +1,73 @@
+/**
+ * Continuous reconcile: an item that is finished runs again on the same spec at times its configuration names, so that
+ * drift on the target is repaired. The times are counted from `status.lastReconcileTime`, in whole seconds, UTC.
+ */
+import { isDuration, parseDuration } from '../../src/lib/duration.ts';
+import { isObject } from '../../src/lib/objects.ts';
+import { CodecError } from './codec.ts';
+import { InvalidCron, nextTime, parseCron } from '../../src/lib/cron.ts';
+
+/** At most one field is set; none means never. */
+export interface ContinuousReconcile {
+  readonly cron?: string;
+  readonly every?: string;
+}
+
+/** Annotation of an item that suspends the schedule with the value `false`. */
+export const ACTIVE_ANNOTATION = 'continuousreconcile.extensions.landscaper.gardener.cloud/active';
+
+/**
+ * Reads and checks the field of a provider configuration.
+ * @throws CodecError
+ */
+export function decodeContinuous(value: unknown): ContinuousReconcile | undefined {
+  if (value === undefined || value === null) return undefined;
+  if (!isObject(value)) throw new CodecError('decode', 'continuousReconcile must be an object');
+  const { cron, every } = value;
+  if (cron !== undefined && typeof cron !== 'string')
+    throw new CodecError('decode', 'continuousReconcile.cron must be a text');
+  if (every !== undefined && (typeof every !== 'string' || !isDuration(every))) {
+    throw new CodecError('decode', 'continuousReconcile.every must be a duration such as "1h30m"');
+  }
+  if (cron && every) {
+    throw new CodecError(
+      'validate',
+      'continuousReconcile: exactly one of [Cron, Every] must be set (currently set: [Cron, Every])',
+    );
+  }
+  if (every && parseDuration(every) < 0) {
+    throw new CodecError(
+      'validate',
+      'continuousReconcile.every: specified duration has to be greater than zero',
+    );
+  }
+  if (cron) checkCron(cron);
+  return { ...(cron && { cron }), ...(every && { every }) };
+}
+
+function checkCron(cron: string): void {
+  try {
+    parseCron(cron);
+  } catch (error) {
+    if (!(error instanceof InvalidCron)) throw error;
+    throw new CodecError('validate', `continuousReconcile.cron: Invalid value: "${cron}": ${error.message}`);
+  }
+}
+
+/**
+ * When the next run is due, in milliseconds since 1970; undefined for never.
+ * @param last `status.lastReconcileTime`
+ */
+export function nextRun(
+  schedule: ContinuousReconcile | undefined,
+  last: string | undefined,
+): number | undefined {
+  if (!schedule || last === undefined) return undefined;
+  const from = Math.floor(Date.parse(last) / 1000) * 1000;
+  if (Number.isNaN(from)) return undefined;
+  if (schedule.every) {
+    const ms = parseDuration(schedule.every);
+    return ms > 0 ? from + Math.max(1000, Math.floor(ms / 1000) * 1000) : undefined;
+  }
+  return schedule.cron ? nextTime(parseCron(schedule.cron), from) : undefined;
+}

@@ -1,0 +1,89 @@
+/** A plugin as a controller of the runtime: what it watches, what wakes it, and the ports of its worker. */
+import { operations } from '../../src/api/labels.ts';
+import { hasOperation, isFinished } from '../../src/api/job.ts';
+import { createClient } from '../../src/runtime/client.ts';
+import { createDiscovery } from '../../src/runtime/discovery.ts';
+import { connect } from '../../src/runtime/http.ts';
+import type { ControllerSpec } from '../../src/runtime/spec.ts';
+import type { Change, View } from '../../src/runtime/types.ts';
+import type { DeployerDeps, DeployerPlugin } from './deployer.ts';
+import { CONTEXT, DEPLOY_ITEM, EXECUTION, TARGET, type DeployItem } from './kinds.ts';
+import { createClientPool, type KubeAccess } from './pool.ts';
+import { checkSelectors, isOfType } from './responsible.ts';
+import { createTargetReader } from './target.ts';
+import { standardTimeouts } from './timeout.ts';
+import { createTokens } from './tokens.ts';
+import { createWorker } from './worker.ts';
+
+const DEFAULT_WORKERS = 30;
+
+/**
+ * The controller that serves the items of a plugin's type.
+ * @throws InvalidSelector when the configured target selectors make no sense
+ */
+export function deployerController(plugin: DeployerPlugin, deps: DeployerDeps): ControllerSpec<DeployItem> {
+  const { client, caches, clock, rng, config = {} } = deps;
+  checkSelectors(config.targetSelector ?? []);
+  const isScheduling = plugin.schedule !== undefined && config.continuousReconcile?.enabled !== false;
+  const pool = createClientPool(clock, deps.connect ?? connectorOf(deps));
+  deps.signal?.addEventListener('abort', () => void pool.close(), { once: true });
+  const worker = createWorker({
+    deps,
+    plugin,
+    identity: deps.identity ?? `${plugin.name}-${String(Math.floor(clock.wall() / 1000))}`,
+    client,
+    clock,
+    rng,
+    timeouts: deps.timeouts ?? standardTimeouts,
+    targets: caches.of(TARGET),
+    contexts: caches.of(CONTEXT),
+    isOpen: (key) => {
+      const item = caches.of(DEPLOY_ITEM).get(key);
+      return item !== undefined && !isFinished(item);
+    },
+    executions: isScheduling ? caches.of(EXECUTION) : undefined,
+    reader: createTargetReader({ client, pool, tokens: createTokens(client, clock), self: deps.self }),
+  });
+  const hasWork = (item: View<DeployItem>): boolean =>
+    isOfType(item, plugin.type) &&
+    (isScheduling || !isFinished(item) || hasOperation(item.metadata, operations.testReconcile));
+  return {
+    name: plugin.name,
+    kind: DEPLOY_ITEM,
+    reconciler: worker,
+    maxConcurrent: config.workers ?? DEFAULT_WORKERS,
+    finalizer: 'author',
+    generation: 'off',
+    defaults: false,
+    retry: 'fast',
+    filter: {
+      add: hasWork,
+      update: (_old, item) => hasWork(item),
+      delete: () => false,
+    },
+    interruptWhen: isInterruption,
+  };
+}
+
+/** Somebody else ended the job that is being worked on. */
+const isInterruption = (change: Change<DeployItem>): boolean =>
+  change.type === 'delete' || (change.type === 'update' && !isFinished(change.old) && isFinished(change.obj));
+
+const connectorOf =
+  ({ clock, log, rng }: DeployerDeps) =>
+  async (kubeconfig: string): Promise<KubeAccess> => {
+    const connection = await connect({
+      kubeconfig: { text: kubeconfig },
+      userAgent: 'espalier-deployer',
+      clock,
+      log,
+      rng,
+    });
+    const client = createClient(connection);
+    const discovery = createDiscovery(client);
+    return {
+      client,
+      kindOf: (apiVersion, kind) => discovery.kindOf(apiVersion, kind),
+      close: () => client.close(),
+    };
+  };

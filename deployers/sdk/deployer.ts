@@ -1,0 +1,111 @@
+/**
+ * The contract between a deployer and the SDK. A plugin says what it serves and answers one look at a time; the SDK
+ * follows the job protocol and is the only one that writes the deploy item.
+ */
+import type { Clock } from '../../src/lib/clock.ts';
+import type { Rng } from '../../src/lib/rng.ts';
+import type { Logger } from '../../src/observability/log.ts';
+import type { Caches, Client, View } from '../../src/runtime/types.ts';
+import type { Codec } from './codec.ts';
+import type { ContinuousReconcile } from './continuous.ts';
+import type { ContextObject, DeployItem } from './kinds.ts';
+import type { Outcome } from './outcome.ts';
+import type { TargetSelector } from './responsible.ts';
+import type { KubeAccess } from './pool.ts';
+import type { ResolvedTarget, SelfCluster } from './target.ts';
+import type { TimeoutPolicy } from './timeout.ts';
+
+/**
+ * One type of deploy item and how it is carried out.
+ *
+ * *Guarantees to the plugin*: never two looks at one item at a time; `config` has passed the codec; `remove` is
+ * called only for items that are being deleted.
+ * *Assumptions*: `apply` and `remove` are idempotent, may be cut off anywhere and are then called again, and never
+ * block: when something has to happen first they answer `wait`.
+ * *Errors*: `DeployerError`s decide by their codes, `InterruptedError` ends the look silently, any other `Error` is
+ * tried again, and what only a bug throws is shown with reason Panic and tried again after five minutes.
+ */
+export interface DeployerPlugin<C = unknown, S = unknown> {
+  /** `spec.type` of the items served. */
+  readonly type: string;
+  /** Goes to `status.deployer.name`. */
+  readonly name: string;
+  readonly version: string;
+  /** Operation named when configuration or status cannot be read, such as `InitManifestOperation`. */
+  readonly initOperation?: string;
+  readonly config: Codec<C>;
+  /** Provider status; without a codec it is handed over as it is. */
+  readonly status?: Codec<S>;
+  apply(run: Run<C, S>): Promise<Outcome<S>>;
+  remove(run: Run<C, S>): Promise<Outcome<S>>;
+  /** When the item is to be carried out again without being asked. */
+  schedule?(config: C): ContinuousReconcile | undefined;
+}
+
+/** What a plugin sees of one look at one item. */
+export interface Run<C = unknown, S = unknown> {
+  readonly item: View<DeployItem>;
+  readonly config: C;
+  /** Provider status as last written. */
+  readonly previous: S | undefined;
+  readonly context: View<ContextObject>;
+  /** Undefined when the item has none. */
+  readonly target: ResolvedTarget | undefined;
+  /** Another Target of the item's namespace. @throws RetryError when it cannot be had */
+  secondaryTarget(name: string): Promise<ResolvedTarget>;
+  /** Aborts on interruption, on shutdown, and when the time of the job is used up. */
+  readonly signal: AbortSignal;
+  /**
+   * @returns milliseconds left for the job
+   * @throws TimeoutError when there are none
+   */
+  checkpoint(name: string): number;
+  /**
+   * Makes it durable that work on the outside begins: phase Progressing, and a provider status under which a later
+   * call finds what a crash may leave behind.
+   */
+  begin(status?: S): Promise<void>;
+  /** Kept in memory between the looks of one job at one generation of the spec; lost with the process. */
+  readonly scratch: Map<string, unknown>;
+  readonly clock: Clock;
+  readonly rng: Rng;
+  readonly log: Logger;
+  event(type: 'Normal' | 'Warning', reason: string, note: string): void;
+}
+
+/** Counts and times, when somebody collects them. */
+export interface DeployerMetrics {
+  /** A job ended in `phase` after `seconds`. */
+  jobEnded(deployer: string, phase: string, seconds: number): void;
+  /** A look failed with this reason. */
+  lookFailed(deployer: string, reason: string): void;
+}
+
+export interface DeployerSettings {
+  readonly targetSelector?: readonly TargetSelector[];
+  /** Whether items without a target are served; default true. */
+  readonly claimUntargeted?: boolean;
+  readonly continuousReconcile?: { readonly enabled?: boolean };
+  /** Items worked on at the same time; default 30. */
+  readonly workers?: number;
+}
+
+/** What the composition root hands to a deployer. */
+export interface DeployerDeps {
+  /** The host cluster: secrets, tokens. */
+  readonly client: Client;
+  readonly caches: Caches;
+  readonly clock: Clock;
+  readonly rng: Rng;
+  readonly log: Logger;
+  /** Unique name of this instance; default `<name>-<unix seconds>`. */
+  readonly identity?: string;
+  readonly metrics?: DeployerMetrics;
+  readonly config?: DeployerSettings;
+  /** Opens a target cluster by its kubeconfig; default: the runtime's client. */
+  readonly connect?: (kubeconfig: string) => Promise<KubeAccess>;
+  readonly self?: SelfCluster;
+  readonly timeouts?: TimeoutPolicy;
+  /** Closes the clients of target clusters. */
+  readonly signal?: AbortSignal;
+}

@@ -1,0 +1,257 @@
+/**
+ * Takes objects off a cluster, group by group. It never waits: a round deletes what is due and tells what is left, and the
+ * caller comes back. An object is deleted only as the one that was noted: a namesake that somebody else made is left alone.
+ */
+import type { Logger } from '../../../src/observability/log.ts';
+import { Conflict, NoSuchKind, NotFound } from '../../../src/runtime/errors.ts';
+import type { Kind, Obj } from '../../../src/runtime/types.ts';
+import { RetryError, messageOf } from '../errors.ts';
+import type { KubeAccess } from '../pool.ts';
+import { assigned, TARGET_WITHOUT_ALL, type DeletionGroup, type ResourceType } from './groups.ts';
+import { fateOf, isIntent } from './inventory.ts';
+import { isOwned, type Ownership } from './label.ts';
+import {
+  describeRef,
+  idOf,
+  keyOfRef,
+  type KubeObject,
+  type ManagedResource,
+  type ResourceRef,
+} from './model.ts';
+import { inParallel } from './parallel.ts';
+import { deepMerge } from './strategy.ts';
+
+export interface RemovePorts {
+  readonly access: KubeAccess;
+  /** Another target by its name, for groups that name one. */
+  secondary(name: string): Promise<KubeAccess>;
+  readonly ownership: Ownership;
+  readonly groups: readonly DeletionGroup[];
+  readonly signal: AbortSignal;
+  readonly log: Logger;
+  /** Called before every object. @throws TimeoutError */
+  checkpoint(name: string): unknown;
+  /** Remembers between rounds what is done; may start empty at any time. */
+  readonly progress: Progress;
+}
+
+export interface Progress {
+  readonly gone: Set<string>;
+  hasHooks: boolean;
+}
+
+export const newProgress = (): Progress => ({ gone: new Set(), hasHooks: false });
+
+/** What a round left: nothing, or objects that have to go before the next group comes. */
+export interface Round {
+  readonly left: readonly Left[];
+}
+
+export interface Left {
+  readonly ref: ResourceRef;
+  /** Why it is still there, as far as the cluster said. */
+  readonly why: string;
+}
+
+export const CHECKPOINT = 'deployer: delete resources';
+
+/**
+ * One round over the entries.
+ * @throws RetryError when a group cannot be carried out at all, ApiError when the cluster cannot be asked
+ */
+export async function removeRound(entries: readonly ManagedResource[], ports: RemovePorts): Promise<Round> {
+  const due = await dueEntries(entries, ports);
+  if (due.length === 0 && entries.length > 0 && ports.progress.gone.size === 0) return { left: [] };
+  if (entries.length === 0) return { left: [] };
+  if (!ports.progress.hasHooks) {
+    await inParallel(due, (entry) => runHooks(entry, ports));
+    ports.progress.hasHooks = true;
+  }
+  const members = assigned(due, ports.groups);
+  for (const [i, group] of ports.groups.entries()) {
+    const left = await removeGroup(group, members[i] ?? [], ports);
+    if (left.length > 0) return { left };
+  }
+  return { left: [] };
+}
+
+/** Entries whose objects are ours to delete. */
+async function dueEntries(
+  entries: readonly ManagedResource[],
+  ports: RemovePorts,
+): Promise<readonly ManagedResource[]> {
+  const due = await inParallel(entries, async (entry) => {
+    const fate = fateOf(entry);
+    if (fate === 'leave') return [];
+    if (ports.progress.gone.has(idOf(entry.resource))) return [];
+    if (fate === 'delete' && !isIntent(entry)) return [entry];
+    const live = await read(entry.resource, ports);
+    return live && isOwned(ports.ownership, live) ? [entry] : [];
+  });
+  return due.flat();
+}
+
+async function removeGroup(
+  group: DeletionGroup,
+  members: readonly ManagedResource[],
+  ports: RemovePorts,
+): Promise<readonly Left[]> {
+  if (group.is === 'custom' && group.targetName && !group.isEverything) {
+    throw new RetryError(
+      'delete',
+      'DeleteWithUninstall',
+      `failed deleting managed resources: ${TARGET_WITHOUT_ALL}`,
+    );
+  }
+  if (group.is === 'custom' && group.isEverything) return removeEverything(group, ports);
+  const left = await inParallel(members, (entry) => removeEntry(entry, group.isForced, ports));
+  return left.flat();
+}
+
+// ---------------------------------------------------------------- one managed object
+
+async function removeEntry(
+  entry: ManagedResource,
+  isForced: boolean,
+  ports: RemovePorts,
+): Promise<readonly Left[]> {
+  ports.checkpoint(CHECKPOINT);
+  const ref = entry.resource;
+  try {
+    const kind = await ports.access.kindOf(ref.apiVersion, ref.kind);
+    const isGone = await deleteNoted(kind, entry, ports);
+    if (!isGone && isForced) await stripFinalizers(kind, keyOfRef(ref), ports.access, ports.signal);
+    if (!isGone) return [{ ref, why: 'it still exists, probably because of its finalizers' }];
+  } catch (error) {
+    if (!isAbsence(error)) return [failed(ref, error, ports)];
+  }
+  ports.progress.gone.add(idOf(ref));
+  return [];
+}
+
+function failed(ref: ResourceRef, error: unknown, ports: RemovePorts): Left {
+  if (ports.signal.aborted) throw error;
+  ports.log.warn({ object: describeRef(ref), error: messageOf(error) }, 'an object could not be deleted');
+  return { ref, why: messageOf(error) };
+}
+
+const isAbsence = (error: unknown): boolean => error instanceof NotFound || error instanceof NoSuchKind;
+
+/** Deletes the very object that was noted. @returns whether nothing of it is left */
+async function deleteNoted(kind: Kind<Obj>, entry: ManagedResource, ports: RemovePorts): Promise<boolean> {
+  const { uid } = entry.resource;
+  try {
+    return await sendDelete(kind, keyOfRef(entry.resource), ports.access, ports.signal, uid || undefined);
+  } catch (error) {
+    if (!(error instanceof Conflict) || !uid) throw error;
+    const live = await read(entry.resource, ports);
+    if (!live || live.metadata.uid === uid) throw error;
+    if (!isOwned(ports.ownership, live)) return true; // somebody else made it anew
+    return sendDelete(kind, keyOfRef(entry.resource), ports.access, ports.signal, live.metadata.uid);
+  }
+}
+
+/** @returns whether the server says that the object is gone already, not only on its way */
+async function sendDelete(
+  kind: Kind<Obj>,
+  key: string,
+  access: KubeAccess,
+  signal: AbortSignal,
+  uid: string | undefined,
+): Promise<boolean> {
+  const answer: Partial<Obj> | undefined = await access.client.send(
+    { verb: 'delete', kind, key, propagation: 'Background', ...(uid && { uid }) },
+    signal,
+  );
+  return answer?.metadata?.deletionTimestamp === undefined;
+}
+
+async function stripFinalizers(
+  kind: Kind<Obj>,
+  key: string,
+  access: KubeAccess,
+  signal: AbortSignal,
+): Promise<void> {
+  await access.client.send({ verb: 'merge', kind, key, body: { metadata: { finalizers: null } } }, signal);
+}
+
+async function read(ref: ResourceRef, ports: RemovePorts): Promise<KubeObject | undefined> {
+  try {
+    const kind = await ports.access.kindOf(ref.apiVersion, ref.kind);
+    return (await ports.access.client.get(kind, keyOfRef(ref), ports.signal)) as KubeObject;
+  } catch (error) {
+    if (isAbsence(error)) return undefined;
+    throw error;
+  }
+}
+
+/** Notes and patches that an object gets before it is deleted. */
+async function runHooks(entry: ManagedResource, ports: RemovePorts): Promise<void> {
+  const { annotateBeforeDelete, patchBeforeDelete, resource } = entry;
+  if (!annotateBeforeDelete && !patchBeforeDelete) return;
+  const live = await read(resource, ports);
+  if (!live || (resource.uid && live.metadata.uid !== resource.uid)) return;
+  const annotations = { ...live.metadata.annotations, ...annotateBeforeDelete };
+  const noted = { ...live, metadata: { ...live.metadata, ...(annotateBeforeDelete && { annotations }) } };
+  const object = (patchBeforeDelete ? deepMerge(noted, patchBeforeDelete, 'from') : noted) as KubeObject;
+  const kind = await ports.access.kindOf(resource.apiVersion, resource.kind);
+  try {
+    await ports.access.client.send({ verb: 'replace', kind, object }, ports.signal);
+  } catch (error) {
+    if (!(error instanceof NotFound)) throw error;
+  }
+}
+
+// ---------------------------------------------------------------- everything of a type
+
+async function removeEverything(
+  group: Extract<DeletionGroup, { is: 'custom' }>,
+  ports: RemovePorts,
+): Promise<readonly Left[]> {
+  const access = group.targetName ? await ports.secondary(group.targetName) : ports.access;
+  const left: Left[] = [];
+  for (const type of group.resources) {
+    for (const { kind, object } of await candidates(type, access, ports.signal)) {
+      ports.checkpoint(CHECKPOINT);
+      const ref = { apiVersion: type.apiVersion, kind: type.kind, ...nameOf(object) };
+      try {
+        const isGone = await sendDelete(kind, keyOfRef(ref), access, ports.signal, object.metadata.uid);
+        if (isGone) continue;
+        if (group.isForced) await stripFinalizers(kind, keyOfRef(ref), access, ports.signal);
+        left.push({ ref, why: 'it still exists, probably because of its finalizers' });
+      } catch (error) {
+        if (!isAbsence(error)) left.push(failed(ref, error, ports));
+      }
+    }
+  }
+  return left;
+}
+
+const nameOf = ({ metadata: { name, namespace } }: Obj): Pick<ResourceRef, 'name' | 'namespace'> => ({
+  name,
+  ...(namespace && { namespace }),
+});
+
+async function candidates(
+  type: ResourceType,
+  access: KubeAccess,
+  signal: AbortSignal,
+): Promise<readonly { readonly kind: Kind<Obj>; readonly object: Obj }[]> {
+  let kind: Kind<Obj>;
+  try {
+    kind = await access.kindOf(type.apiVersion, type.kind);
+  } catch (error) {
+    if (error instanceof NoSuchKind) return [];
+    throw error;
+  }
+  const scopes = kind.namespaced && type.namespaces ? type.namespaces : [undefined];
+  const found: { kind: Kind<Obj>; object: Obj }[] = [];
+  for (const namespace of scopes) {
+    for await (const page of access.client.list(kind, namespace === undefined ? {} : { namespace }, signal)) {
+      for (const object of page.items) {
+        if (!type.names || type.names.includes(object.metadata.name)) found.push({ kind, object });
+      }
+    }
+  }
+  return found;
+}

@@ -1,0 +1,263 @@
+/**
+ * The road of a job that applies manifests: intent, apply, orphans, readiness, exports, patches. Whatever has to be waited
+ * for ends the look; the next one goes on where this one stopped, or, in another process, from the beginning.
+ */
+import type { Fields } from '../../../src/lib/objects.ts';
+import type { Run } from '../deployer.ts';
+import { at, DeployerError } from '../errors.ts';
+import { exportTimeout, exportWait, lookForExports, type ExportSpec } from '../exports.ts';
+import { done, retry, wait, type Outcome } from '../outcome.ts';
+import type { KubeAccess } from '../pool.ts';
+import { customChecks, defaultCheck, timeoutFor, waitingFor, type Unready } from '../readiness/check.ts';
+import type { ReadinessChecks } from '../readiness/custom.ts';
+import { applyAll, inventoryAfter, placed, type Applied } from './apply.ts';
+import { newProgress, removeRound, type Progress } from './delete.ts';
+import type { DeletionGroup } from './groups.ts';
+import { intended, leftOver, union } from './inventory.ts';
+import type { Ownership } from './label.ts';
+import {
+  describeRef,
+  idOf,
+  keyOfRef,
+  refOf,
+  type KubeObject,
+  type ManagedResource,
+  type Manifest,
+  type ResourceRef,
+  type Strategy,
+} from './model.ts';
+import { expanded, NoObject } from './order.ts';
+import { accessOf, leftProblem } from './remove.ts';
+import { inParallel } from './parallel.ts';
+import { deepMerge } from './strategy.ts';
+
+export interface DeployPlan<S> {
+  /** Begins the names of checkpoints, such as `manifest deployer`. */
+  readonly prefix: string;
+  /** Operation of errors that are not about a single object, such as `ReconcileManifests`. */
+  readonly operation: string;
+  readonly fieldManager: string;
+  readonly manifests: readonly Manifest[];
+  readonly strategy: Strategy;
+  readonly ownership: Ownership;
+  readonly old: readonly ManagedResource[];
+  readonly groups: readonly DeletionGroup[];
+  readonly readiness: ReadinessChecks;
+  /** Absent: nothing is exported, not even an empty map. */
+  readonly exports?: readonly ExportSpec[] | undefined;
+  readonly status: (managed: readonly ManagedResource[]) => S;
+}
+
+/** What is done already, kept between looks. */
+interface Done {
+  readonly applied: readonly Applied[];
+  readonly managed: readonly ManagedResource[];
+  readonly orphans: readonly ManagedResource[];
+  readonly progress: Progress;
+  hasOrphans: boolean;
+  /** Answers of the apply, good for the first check only. */
+  live: ReadonlyMap<ResourceRef, KubeObject>;
+}
+
+const BEGUN = 'begun';
+const DONE = 'deployed';
+
+export async function deploy<S>(run: Run<unknown, S>, plan: DeployPlan<S>): Promise<Outcome<S>> {
+  run.checkpoint(`${plan.prefix}: start reconcile`);
+  const access = await accessOf(run.target, plan.operation);
+  let state = run.scratch.get(DONE) as Done | undefined;
+  if (!state) {
+    const answer = await apply(run, plan, access);
+    if ('kind' in answer) return answer;
+    state = answer;
+    run.scratch.set(DONE, state);
+  }
+  if (state.hasOrphans) {
+    const left = await removeOrphans(run, plan, state, access);
+    if (left) return left;
+    state.hasOrphans = false;
+  }
+  const status = plan.status(state.managed);
+  const unready = await checkReadiness(run, plan, state, access);
+  if (unready) return wait({ status, why: waitingFor(unready), onTimeout: timeoutFor(unready) });
+  return finish(run, plan, state, access, status);
+}
+
+const secondaryOf =
+  <S>(run: Run<unknown, S>) =>
+  async (name: string): Promise<KubeAccess> =>
+    (await run.secondaryTarget(name)).kube();
+
+// ---------------------------------------------------------------- apply
+
+async function apply<S>(
+  run: Run<unknown, S>,
+  plan: DeployPlan<S>,
+  access: KubeAccess,
+): Promise<Done | Outcome<S>> {
+  run.checkpoint('deployer: process managed resource manifests');
+  const manifests = expand(plan);
+  run.checkpoint('deployer: process manifests');
+  const members = await placed(manifests, access).catch((error: unknown) => {
+    if (error instanceof DeployerError) return error;
+    throw error;
+  });
+  // The list is part of the status even when nothing could be applied.
+  if (members instanceof DeployerError) return retry(members.problem, { status: plan.status(plan.old) });
+  if (!run.scratch.has(BEGUN)) {
+    await run.begin(plan.status(intended(plan.old, members)));
+    run.scratch.set(BEGUN, true);
+  }
+  run.checkpoint('deployer: apply manifests');
+  const result = await applyAll(members, plan.old, {
+    access,
+    ownership: plan.ownership,
+    strategy: plan.strategy,
+    targetName: run.target?.name ?? '',
+    fieldManager: plan.fieldManager,
+    signal: run.signal,
+    warn: (reason, note) => {
+      run.event('Warning', reason, note);
+    },
+  });
+  if (result.problem) return retry(result.problem, { status: plan.status(inventoryAfter(plan.old, result)) });
+  const orphans = orphansOf(run, plan, members, result.managed);
+  return {
+    applied: result.applied,
+    managed: result.managed,
+    orphans,
+    progress: newProgress(),
+    hasOrphans: orphans.length > 0,
+    live: liveOf(result.applied),
+  };
+}
+
+function expand<S>(plan: DeployPlan<S>): readonly Manifest[] {
+  try {
+    return expanded(plan.manifests);
+  } catch (error) {
+    if (error instanceof NoObject) throw at({ operation: plan.operation, reason: 'ExpandManifests' }, error);
+    throw error;
+  }
+}
+
+const liveOf = (applied: readonly Applied[]): ReadonlyMap<ResourceRef, KubeObject> =>
+  new Map(applied.flatMap(({ entry, live }) => (entry && live ? [[entry.resource, live] as const] : [])));
+
+/** What left the list; an object that is now ignored is released instead. */
+function orphansOf<S>(
+  run: Run<unknown, S>,
+  plan: DeployPlan<S>,
+  members: readonly Manifest[],
+  managed: readonly ManagedResource[],
+): readonly ManagedResource[] {
+  const ignored = new Set(
+    members.filter((m) => m.policy === 'ignore').map(({ object }) => idOf(refOf(object))),
+  );
+  const orphans: ManagedResource[] = [];
+  for (const entry of leftOver(plan.old, managed)) {
+    if (!ignored.has(idOf(entry.resource))) orphans.push(entry);
+    else
+      run.event(
+        'Normal',
+        'Released',
+        `${describeRef(entry.resource)} is ignored from now on and stays as it is`,
+      );
+  }
+  return orphans;
+}
+
+// ---------------------------------------------------------------- orphans
+
+async function removeOrphans<S>(
+  run: Run<unknown, S>,
+  plan: DeployPlan<S>,
+  state: Done,
+  access: KubeAccess,
+): Promise<Outcome<S> | undefined> {
+  run.checkpoint('deployer: cleanup orphaned');
+  const status = plan.status(union(state.orphans, state.managed));
+  let left;
+  try {
+    ({ left } = await removeRound(state.orphans, {
+      access,
+      secondary: secondaryOf(run),
+      ownership: plan.ownership,
+      groups: plan.groups,
+      signal: run.signal,
+      log: run.log,
+      checkpoint: (name) => run.checkpoint(name),
+      progress: state.progress,
+    }));
+  } catch (error) {
+    if (run.signal.aborted) throw error;
+    return retry(at({ operation: plan.operation, reason: 'CleanupOrphaned' }, error).problem, { status });
+  }
+  if (left.length === 0) return undefined;
+  const { why, onTimeout } = leftProblem(left, { operation: plan.operation, reason: 'CleanupOrphaned' });
+  return wait({ status, why, onTimeout });
+}
+
+// ---------------------------------------------------------------- readiness and after
+
+async function checkReadiness<S>(
+  run: Run<unknown, S>,
+  plan: DeployPlan<S>,
+  state: Done,
+  access: KubeAccess,
+): Promise<Unready | undefined> {
+  run.checkpoint(`${plan.prefix}: before readiness check`);
+  const ports = { access, secondary: secondaryOf(run), signal: run.signal };
+  const known = state.live;
+  state.live = new Map();
+  if (!plan.readiness.isDefaultDisabled) {
+    run.checkpoint(`${plan.prefix}: default readiness checks`);
+    run.checkpoint('deployer: during readiness check');
+    const refs = state.managed.map(({ resource }) => resource);
+    const unready = await defaultCheck(refs, known, ports);
+    if (unready) return unready;
+  }
+  run.checkpoint(`${plan.prefix}: custom readiness checks`);
+  return customChecks(plan.readiness.custom, ports);
+}
+
+async function finish<S>(
+  run: Run<unknown, S>,
+  plan: DeployPlan<S>,
+  state: Done,
+  access: KubeAccess,
+  status: S,
+): Promise<Outcome<S>> {
+  let value: Fields | undefined;
+  if (plan.exports) {
+    run.checkpoint(`${plan.prefix}: before reading export values`);
+    const look = await lookForExports(plan.exports, {
+      access,
+      secondary: secondaryOf(run),
+      signal: run.signal,
+      checkpoint: (name) => run.checkpoint(name),
+    });
+    if (!look.isComplete) {
+      const { key, why } = look;
+      return wait({
+        status,
+        why: exportWait(plan.operation, key, why),
+        onTimeout: exportTimeout(plan.operation, key),
+      });
+    }
+    ({ value } = look);
+  }
+  await inParallel(state.applied, (applied) => patchAfter(applied, access, run.signal));
+  return done({ status, ...(value && { exports: { value } }) });
+}
+
+async function patchAfter(
+  { placed: p, isTouched }: Applied,
+  access: KubeAccess,
+  signal: AbortSignal,
+): Promise<void> {
+  if (!isTouched || !p.patchAfterDeployment) return;
+  const current = await access.client.get(p.kind, keyOfRef(refOf(p.object)), signal);
+  const object = deepMerge(current as KubeObject, p.patchAfterDeployment, 'from') as KubeObject;
+  await access.client.send({ verb: 'replace', kind: p.kind, object }, signal);
+}

@@ -1,0 +1,76 @@
+/** The words of manifests: what is wanted, how it is treated, and what a deployer remembers of it. */
+import { isObject, ownField, type Fields } from '../../../src/lib/objects.ts';
+import type { Obj } from '../../../src/runtime/types.ts';
+
+export const policies = ['manage', 'fallback', 'keep', 'ignore', 'immutable'] as const;
+export type Policy = (typeof policies)[number];
+
+/** `apply` is server-side apply, an addition of ours. */
+export const strategies = ['update', 'patch', 'merge', 'mergeOverwrite', 'apply'] as const;
+export type Strategy = (typeof strategies)[number];
+
+/** An object on its way to the target. */
+export type KubeObject = Obj & Fields;
+
+/** One entry of a configuration. */
+export interface Manifest {
+  readonly policy: Policy;
+  readonly object: KubeObject;
+  readonly annotateBeforeCreate?: Readonly<Record<string, string>> | undefined;
+  readonly annotateBeforeDelete?: Readonly<Record<string, string>> | undefined;
+  readonly patchAfterDeployment?: Fields | undefined;
+  readonly patchBeforeDelete?: Fields | undefined;
+}
+
+export interface ResourceRef {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly name: string;
+  readonly namespace?: string;
+}
+
+/**
+ * One entry of the inventory in a provider status. The uid is absent in entries that others wrote, and empty in those
+ * noted before the object was made; such an object is ours only if its label says so.
+ */
+export interface ManagedResource {
+  readonly policy?: string;
+  readonly resource: ResourceRef & { readonly uid?: string };
+  readonly annotateBeforeDelete?: Readonly<Record<string, string>>;
+  readonly patchBeforeDelete?: Fields;
+}
+
+export const CRD_KIND = 'CustomResourceDefinition';
+
+export const groupOf = (apiVersion: string): string =>
+  apiVersion.includes('/') ? apiVersion.slice(0, apiVersion.indexOf('/')) : '';
+
+/** Names an object whatever version of its API is used. */
+export const idOf = ({ apiVersion, kind, name, namespace = '' }: ResourceRef): string =>
+  `${groupOf(apiVersion)}|${kind}|${namespace}|${name}`;
+
+export const refOf = (object: KubeObject): ResourceRef => ({
+  apiVersion: object.apiVersion,
+  kind: object.kind,
+  name: object.metadata.name,
+  ...(object.metadata.namespace && { namespace: object.metadata.namespace }),
+});
+
+/** `ConfigMap app/settings` */
+export const describeRef = ({ kind, name, namespace }: ResourceRef): string =>
+  `${kind} ${namespace ? `${namespace}/` : ''}${name}`;
+
+/** Key of the object in the runtime's sense. */
+export const keyOfRef = ({ name, namespace }: ResourceRef): string =>
+  namespace ? `${namespace}/${name}` : name;
+
+/** Whether a value can be sent to a cluster as an object. */
+export function isKubeObject(value: unknown): value is KubeObject {
+  const metadata = ownField(value, 'metadata');
+  return (
+    isObject(value) &&
+    typeof value['apiVersion'] === 'string' &&
+    typeof value['kind'] === 'string' &&
+    isObject(metadata)
+  );
+}

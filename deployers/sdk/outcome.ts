@@ -1,0 +1,62 @@
+/** What one look of a plugin may answer. It is data: the worker alone turns it into status, time and events. */
+import type { ConditionChange, Problem } from '../../src/machine/decision.ts';
+import { type DeployerError, type Place, problemOf } from './errors.ts';
+
+/** Parts that every answer may bring along. */
+interface Common<S> {
+  /** New provider status; absent keeps the old one. */
+  readonly status?: S | undefined;
+  readonly conditions?: readonly ConditionChange[] | undefined;
+}
+
+/** A value for those who import from the item, and where it is kept. */
+export interface ExportOf {
+  readonly value: unknown;
+  /** Prefix of a generated secret name; absent means `<item>-export`. */
+  readonly generateName?: string;
+}
+
+export type Outcome<S = unknown> =
+  /** All that was asked for is there (or gone, after a removal). */
+  | (Common<S> & {
+      readonly kind: 'done';
+      readonly exports?: ExportOf | undefined;
+      /** How the job ends; default Succeeded. Only a stand-in for a deployer says Failed without a problem. */
+      readonly phase?: 'Succeeded' | 'Failed' | 'DeleteFailed';
+    })
+  /** Nothing is wrong, but something has to happen first; the worker comes back. */
+  | (Common<S> & {
+      readonly kind: 'wait';
+      /** What is being waited for, for people; undefined shows nothing. */
+      readonly why?: Problem | undefined;
+      /** How the job fails when its time is used up while waiting for this. */
+      readonly onTimeout?: Problem | undefined;
+      /** Milliseconds until the next look; default grows with the time waited. */
+      readonly afterMs?: number | undefined;
+      readonly exports?: ExportOf | undefined;
+      /** Phase to show meanwhile; default Progressing, or InitDelete for a removal. */
+      readonly phase?: string | undefined;
+    })
+  /** It did not work; another attempt may. */
+  | (Common<S> & { readonly kind: 'retry'; readonly problem: Problem; readonly afterMs?: number | undefined })
+  /** It will not work; the job ends. */
+  | (Common<S> & { readonly kind: 'fail'; readonly problem: Problem });
+
+type Of<S, K extends Outcome['kind']> = Omit<Extract<Outcome<S>, { kind: K }>, 'kind'>;
+
+export const done = <S>(more: Of<S, 'done'> = {}): Outcome<S> => ({ kind: 'done', ...more });
+export const wait = <S>(more: Of<S, 'wait'> = {}): Outcome<S> => ({ kind: 'wait', ...more });
+export const retry = <S>(problem: Problem, more: Partial<Of<S, 'retry'>> = {}): Outcome<S> => ({
+  ...more,
+  kind: 'retry',
+  problem,
+});
+export const fail = <S>(problem: Problem, more: Partial<Of<S, 'fail'>> = {}): Outcome<S> => ({
+  ...more,
+  kind: 'fail',
+  problem,
+});
+
+/** A thrown error as an answer: codes decide between `retry` and `fail` in the worker. */
+export const failure = <S>(error: DeployerError, place: Place, status?: S): Outcome<S> =>
+  retry(problemOf(error, place), status === undefined ? {} : { status });

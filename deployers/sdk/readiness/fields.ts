@@ -1,0 +1,42 @@
+/** Reading objects whose shape nobody vouches for. */
+import { isObject, ownField } from '../../../src/lib/objects.ts';
+import { notReady, ready, type Verdict } from './verdict.ts';
+
+export const fieldAt = (object: unknown, ...path: readonly string[]): unknown =>
+  path.reduce<unknown>(ownField, object);
+
+/** The number at the path; `otherwise` when there is none. */
+export function numberAt(object: unknown, path: readonly string[], otherwise = 0): number {
+  const value = fieldAt(object, ...path);
+  return typeof value === 'number' ? value : otherwise;
+}
+
+/** Whether the controller of the object has seen its present generation. */
+export function observed(object: unknown): Verdict {
+  const generation = numberAt(object, ['metadata', 'generation']);
+  const seen = numberAt(object, ['status', 'observedGeneration']);
+  return seen >= generation
+    ? ready
+    : notReady(`observed generation outdated (${String(seen)}/${String(generation)})`);
+}
+
+export interface ObjectCondition {
+  readonly type: string;
+  readonly status: string;
+  readonly reason: string;
+  readonly message: string;
+}
+
+export function conditionOf(object: unknown, type: string): ObjectCondition | undefined {
+  const list = fieldAt(object, 'status', 'conditions');
+  if (!Array.isArray(list)) return undefined;
+  const found: unknown = list.find((c) => isObject(c) && c['type'] === type);
+  if (!isObject(found)) return undefined;
+  const text = (key: string): string => (typeof found[key] === 'string' ? found[key] : '');
+  return { type, status: text('status'), reason: text('reason'), message: text('message') };
+}
+
+export const badCondition = (condition: ObjectCondition, expected: string): Verdict =>
+  notReady(
+    `condition "${condition.type}" has invalid status ${condition.status} (expected ${expected}) due to ${condition.reason}: ${condition.message}`,
+  );

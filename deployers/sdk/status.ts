@@ -1,0 +1,145 @@
+/** The status of an item through a job, step by step, as values. The fields and their times are upstream's. Pure. */
+import { failedPhase, firstPhase, type MetaView } from '../../src/api/job.ts';
+import type { DeployerInformation, DeployItemStatus } from '../../src/api/kinds/deployitem.ts';
+import type { LastError } from '../../src/api/shared.ts';
+import type { Problem } from '../../src/machine/decision.ts';
+import { mergeConditions, withProblem } from '../../src/machine/status.ts';
+import { endsJob } from './errors.ts';
+import type { Direction } from './intake.ts';
+import type { Outcome } from './outcome.ts';
+
+/** How many errors of a job are kept. */
+const KEPT_ERRORS = 5;
+
+/** When a step is taken and by whom. */
+export interface Stamp {
+  /** RFC 3339 with whole seconds. */
+  readonly now: string;
+  readonly deployer: DeployerInformation;
+}
+
+/** The status of an item whose job begins now. */
+export function begun(
+  metadata: MetaView & { readonly generation?: number },
+  before: DeployItemStatus | undefined,
+  { now, deployer }: Stamp,
+): DeployItemStatus {
+  const {
+    lastError: _last,
+    firstError: _first,
+    lastErrors: _errors,
+    ...rest
+  } = before ?? { observedGeneration: 0 };
+  const { finishedTime: _finished, ...times } = rest.transitionTimes ?? {};
+  return {
+    ...rest,
+    phase: firstPhase(metadata),
+    observedGeneration: metadata.generation ?? 0,
+    lastReconcileTime: now,
+    deployer,
+    transitionTimes: { ...times, initTime: now },
+  };
+}
+
+/** The job is over. */
+export const ended = (status: DeployItemStatus, phase: string, now: string): DeployItemStatus => ({
+  ...status,
+  phase,
+  ...(status.jobID !== undefined && { jobIDFinished: status.jobID }),
+  transitionTimes: { ...status.transitionTimes, finishedTime: now },
+});
+
+/** The status with a failure noted: as the last error, as the first if it is, and in the list, equal neighbours once. */
+export function failedWith(status: DeployItemStatus, problem: Problem, now: string): DeployItemStatus {
+  const next = showing(status, problem, now);
+  const { lastError } = next;
+  if (!lastError) return next;
+  const errors = status.lastErrors ?? [];
+  const newest = errors.at(-1);
+  const lastErrors =
+    newest && isSame(newest, lastError) ? errors : [...errors, lastError].slice(-KEPT_ERRORS);
+  return { ...next, firstError: status.firstError ?? lastError, lastErrors };
+}
+
+const isSame = (a: LastError, b: LastError): boolean =>
+  a.operation === b.operation && a.reason === b.reason && a.message === b.message;
+
+/** The status with `problem` as its last error, or without one. */
+export const showing = (
+  status: DeployItemStatus,
+  problem: Problem | undefined,
+  now: string,
+): DeployItemStatus =>
+  withProblem(status as Parameters<typeof withProblem>[0], problem, now) as DeployItemStatus;
+
+/** What becomes of the item after a look. */
+export interface Settled {
+  readonly status: DeployItemStatus;
+  /** The job ended in this phase. */
+  readonly end?: string;
+  /** The item was removed from its target: let it go. */
+  readonly isReleased?: boolean;
+  /** A failure to tell about. */
+  readonly problem?: Problem;
+}
+
+export interface Look {
+  readonly direction: Direction;
+  readonly metadata: MetaView;
+  readonly now: string;
+  /** Whether the plugin was reached; failures before it leave the phase as it is. */
+  readonly isInPlugin: boolean;
+}
+
+/** From the answer of a look to the status. */
+export function settle(before: DeployItemStatus, outcome: Outcome, look: Look): Settled {
+  const status = withParts(before, outcome, look.now);
+  switch (outcome.kind) {
+    case 'done':
+      if (look.direction === 'remove') return { status, isReleased: true };
+      return settleEnd(showing(status, undefined, look.now), outcome.phase ?? 'Succeeded', look.now);
+    case 'wait':
+      return {
+        status: showing(
+          { ...status, phase: outcome.phase ?? waitingPhase(status, look) },
+          waitingFor(outcome.why),
+          look.now,
+        ),
+      };
+    case 'retry':
+    case 'fail': {
+      const failed = failedWith(status, outcome.problem, look.now);
+      if (outcome.kind === 'fail' || endsJob(outcome.problem)) {
+        return { ...settleEnd(failed, failedPhase(look.metadata), look.now), problem: outcome.problem };
+      }
+      return { status: { ...failed, phase: retryingPhase(status, look) }, problem: outcome.problem };
+    }
+  }
+}
+
+const settleEnd = (status: DeployItemStatus, phase: string, now: string): Settled => ({
+  status: ended(status, phase, now),
+  end: phase,
+});
+
+function withParts(before: DeployItemStatus, { status, conditions }: Outcome, now: string): DeployItemStatus {
+  return {
+    ...before,
+    ...(status !== undefined && { providerStatus: status as Record<string, unknown> }),
+    ...(conditions && { conditions: mergeConditions(before.conditions ?? [], conditions, now) }),
+  };
+}
+
+/** A removal that waits stays in InitDelete: upstream blocks there, so nobody expects to see Deleting. */
+const waitingPhase = (status: DeployItemStatus, look: Look): string => {
+  if (look.direction === 'apply') return 'Progressing';
+  return status.phase === 'Deleting' ? 'Deleting' : 'InitDelete';
+};
+
+const retryingPhase = (status: DeployItemStatus, look: Look): string => {
+  if (!look.isInPlugin) return status.phase ?? firstPhase(look.metadata);
+  return look.direction === 'apply' ? 'Progressing' : 'Deleting';
+};
+
+const waitingFor = (why: Problem | undefined): Problem | undefined =>
+  why && { ...why, codes: [...new Set([...(why.codes ?? []), 'ERR_UNFINISHED', 'ERR_FOR_INFO_ONLY'])] };

@@ -1,0 +1,230 @@
+/** From a Target to a connection: its content, the rules for kubeconfigs, tokens, and one client per set of credentials. */
+import { isObject, ownField } from '../../src/lib/objects.ts';
+import { parseYaml } from '../../src/lib/yaml.ts';
+import { NotFound } from '../../src/runtime/errors.ts';
+import { joinKey } from '../../src/runtime/keys.ts';
+import type { Client, View } from '../../src/runtime/types.ts';
+import { ConfigurationError, RetryError, messageOf } from './errors.ts';
+import { SECRET, type Target } from './kinds.ts';
+import { forbiddenIn, namesCluster } from './kubeconfig.ts';
+import type { ClientPool, KubeAccess } from './pool.ts';
+import type { Tokens } from './tokens.ts';
+
+/** Where the cluster that holds targets and items can be reached, for targets that mean this very cluster. */
+export interface SelfCluster {
+  readonly server: string;
+  /** PEM, in base64. */
+  readonly caData?: string | undefined;
+  readonly insecureSkipTlsVerify?: boolean | undefined;
+}
+
+/** A Target whose content has been read. The content is secret: never log it, never put it into a message. */
+export interface ResolvedTarget {
+  readonly name: string;
+  readonly namespace: string;
+  readonly type: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly annotations: Readonly<Record<string, string>>;
+  /** JSON or YAML text; undefined for a target without content. */
+  readonly content: string | undefined;
+  /** A field of the content as text, when the content is a map and the field a scalar. */
+  text(key: string): string | undefined;
+  /** A ready client. @throws RetryError when there is no way to the cluster */
+  kube(): Promise<KubeAccess>;
+}
+
+/** Reads targets and opens the clusters they lead to. */
+export interface TargetReader {
+  /** @throws RetryError with reason ResolveTarget */
+  resolve(target: View<Target>, signal: AbortSignal): Promise<ResolvedTarget>;
+  /** Drops tokens that are kept, because credentials were refused. */
+  forget(): void;
+}
+
+export const VALIDATE_TARGET = 'ValidateTarget';
+const RESOLVE = 'ResolveTarget';
+
+export function createTargetReader(deps: {
+  readonly client: Client;
+  readonly pool: ClientPool;
+  readonly tokens: Tokens;
+  readonly self?: SelfCluster | undefined;
+}): TargetReader {
+  return {
+    forget: () => {
+      deps.tokens.forget();
+    },
+    async resolve(target, signal) {
+      const content = await contentOf(deps.client, target, signal);
+      const { name, namespace = '', labels = {}, annotations = {} } = target.metadata;
+      const document = (): unknown => (content === undefined ? undefined : parseQuietly(content));
+      return {
+        name,
+        namespace,
+        type: target.spec.type,
+        labels,
+        annotations,
+        content,
+        text(key) {
+          const value = ownField(document(), key);
+          return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
+            ? String(value)
+            : undefined;
+        },
+        kube: async () => deps.pool.open(await kubeconfigFor(document(), content, namespace, deps, signal)),
+      };
+    },
+  };
+}
+
+/** @throws ConfigurationError with reason ValidateTarget */
+export function validateTarget(target: ResolvedTarget, operation: string): void {
+  if (target.content === undefined) return;
+  let document: unknown;
+  try {
+    document = parseYaml(target.content);
+  } catch {
+    throw new ConfigurationError(
+      operation,
+      VALIDATE_TARGET,
+      `the content of target ${target.name} is not valid YAML`,
+    );
+  }
+  if (!isObject(document)) return;
+  const kubeconfig = ownField(document, 'kubeconfig');
+  const problem = kubeconfig !== undefined ? forbiddenIn(kubeconfig) : forbiddenIn(document);
+  if (problem) throw new ConfigurationError(operation, VALIDATE_TARGET, problem);
+}
+
+async function contentOf(
+  client: Client,
+  target: View<Target>,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const { config, secretRef } = target.spec;
+  if (config !== undefined && config !== null) return JSON.stringify(config);
+  if (!secretRef) return undefined;
+  const { namespace = '', name } = target.metadata;
+  const where = `${namespace}/${secretRef.name}`;
+  const refused = (cause: string): RetryError =>
+    new RetryError(
+      RESOLVE,
+      RESOLVE,
+      `error resolving secret reference (${where}#${secretRef.key ?? ''}) for Target '${namespace}/${name}': ${cause}`,
+    );
+  let data: Readonly<Record<string, string>>;
+  try {
+    data = (await client.get(SECRET, joinKey(namespace, secretRef.name), signal)).data ?? {};
+  } catch (error) {
+    throw refused(error instanceof NotFound ? `secret ${where} not found` : messageOf(error));
+  }
+  if (!secretRef.key) return JSON.stringify(wholeSecret(data));
+  const entry = data[secretRef.key];
+  if (entry === undefined) throw refused(`key ${secretRef.key} in secret ${where} does not exist`);
+  return decode(entry);
+}
+
+const decode = (base64: string): string => Buffer.from(base64, 'base64').toString();
+
+const wholeSecret = (data: Readonly<Record<string, string>>): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(data).map(([key, value]) => [key, parseQuietly(decode(value))]));
+
+function parseQuietly(text: string): unknown {
+  try {
+    return parseYaml(text);
+  } catch {
+    return text;
+  }
+}
+
+// ---------------------------------------------------------------- kubernetes clusters
+
+const ACCESS = { operation: 'TargetAccess', reason: 'ensureTargetAccess' } as const;
+const unusable = (message: string, cause?: unknown): RetryError =>
+  new RetryError(ACCESS.operation, ACCESS.reason, message, cause === undefined ? {} : { cause });
+
+/** The kubeconfig text that a target's content stands for. */
+async function kubeconfigFor(
+  document: unknown,
+  content: string | undefined,
+  namespace: string,
+  deps: { readonly tokens: Tokens; readonly self?: SelfCluster | undefined },
+  signal: AbortSignal,
+): Promise<string> {
+  const { kubeconfig, oidcConfig, selfConfig } = isObject(document) ? document : {};
+  if (kubeconfig !== undefined && kubeconfig !== null) {
+    return typeof kubeconfig === 'string' ? kubeconfig : JSON.stringify(kubeconfig);
+  }
+  if (isObject(oidcConfig)) return oidcKubeconfig(oidcConfig, namespace, deps.tokens, signal);
+  if (isObject(selfConfig)) return selfKubeconfig(selfConfig, namespace, deps, signal);
+  if (content === undefined) {
+    throw unusable('target contains neither kubeconfig, nor oidc config, nor self config');
+  }
+  if (!namesCluster(document)) {
+    throw unusable('the content of the target is no kubeconfig: it names no cluster');
+  }
+  return content;
+}
+
+async function oidcKubeconfig(
+  config: Readonly<Record<string, unknown>>,
+  namespace: string,
+  tokens: Tokens,
+  signal: AbortSignal,
+): Promise<string> {
+  const server = ownField(config, 'server');
+  if (typeof server !== 'string') throw unusable('the oidcConfig of the target names no server');
+  const audience = ownField(config, 'audience');
+  const token = await tokens.of(
+    {
+      namespace,
+      ...accountOf(config),
+      ...(Array.isArray(audience) && { audiences: audience.map(String) }),
+    },
+    signal,
+  );
+  const caData = ownField(config, 'caData');
+  return kubeconfigOf({ server, ...(typeof caData === 'string' && { caData }) }, token);
+}
+
+async function selfKubeconfig(
+  config: Readonly<Record<string, unknown>>,
+  namespace: string,
+  deps: { readonly tokens: Tokens; readonly self?: SelfCluster | undefined },
+  signal: AbortSignal,
+): Promise<string> {
+  if (!deps.self)
+    throw unusable('self targets are not available: the address of the own cluster is not configured');
+  return kubeconfigOf(deps.self, await deps.tokens.of({ namespace, ...accountOf(config) }, signal));
+}
+
+const DEFAULT_EXPIRATION_SECONDS = 86_400;
+
+function accountOf(config: Readonly<Record<string, unknown>>): {
+  account: string;
+  expirationSeconds: number;
+} {
+  const account = ownField(ownField(config, 'serviceAccount'), 'name');
+  if (typeof account !== 'string' || account === '') throw unusable('the target names no service account');
+  const seconds = ownField(config, 'expirationSeconds');
+  return { account, expirationSeconds: typeof seconds === 'number' ? seconds : DEFAULT_EXPIRATION_SECONDS };
+}
+
+const kubeconfigOf = (cluster: SelfCluster, token: string): string =>
+  JSON.stringify({
+    apiVersion: 'v1',
+    kind: 'Config',
+    'current-context': 'target',
+    clusters: [
+      {
+        name: 'target',
+        cluster: {
+          server: cluster.server,
+          ...(cluster.caData && { 'certificate-authority-data': cluster.caData }),
+          ...(cluster.insecureSkipTlsVerify && { 'insecure-skip-tls-verify': true }),
+        },
+      },
+    ],
+    users: [{ name: 'target', user: { token } }],
+    contexts: [{ name: 'target', context: { cluster: 'target', user: 'target' } }],
+  });

@@ -1,0 +1,304 @@
+/**
+ * The job protocol of deploy items, and the only writer of their status. A look that ends the job costs one write; only
+ * what has to wait, fails, or begins to touch the outside is stored in between.
+ */
+import { v4 as uuid } from 'uuid';
+import { annotations } from '../../src/api/labels.ts';
+import { failedPhase, isBeingDeleted } from '../../src/api/job.ts';
+import { timestamp } from '../../src/lib/clock.ts';
+import type { Rng } from '../../src/lib/rng.ts';
+import { NotFound } from '../../src/runtime/errors.ts';
+import { joinKey } from '../../src/runtime/keys.ts';
+import type { Cache, Context, Key, UpdateControl, View } from '../../src/runtime/types.ts';
+import type { DeployerDeps } from './deployer.ts';
+import { InterruptedError } from './errors.ts';
+import { writeExports } from './exportsecret.ts';
+import { intake, type Direction } from './intake.ts';
+import {
+  TARGET,
+  type DeployItem,
+  type DeployItemStatus,
+  type ExecutionObject,
+  type Target,
+} from './kinds.ts';
+import { look, type LookPorts, type Seen } from './look.ts';
+import { CRASH_RETRY_MS, createMemories, retryMs, waitMs, type Memories, type Memory } from './memory.ts';
+import type { Outcome } from './outcome.ts';
+import { isOfType, isSelected, targetNameOf } from './responsible.ts';
+import { isExecutionRunning, nextDue, scheduleOf } from './schedule.ts';
+import { ItemMoved, Session } from './session.ts';
+import { begun, ended, failedWith, settle, type Settled, type Stamp } from './status.ts';
+import { remainingMs } from './timeout.ts';
+
+export interface WorkerPorts extends LookPorts {
+  readonly deps: DeployerDeps;
+  /** Unique name of this instance. */
+  readonly identity: string;
+  /** Whether a job of this item runs, as far as the cache knows. */
+  readonly isOpen: (key: Key) => boolean;
+  /** Absent when nothing is ever carried out without being asked. */
+  readonly executions: Cache<ExecutionObject> | undefined;
+}
+
+type Control = UpdateControl<DeployItem>;
+const rest: Control = { write: 'none' };
+const again = (ms: number): Control => ({ write: 'none', again: Math.max(1, Math.round(ms)) });
+
+/** Until a job that is due is tried again after it met one of its execution. */
+const EXECUTION_BUSY_MS = 5000;
+
+/** After a write that somebody else's write had overtaken. */
+const MOVED_RETRY_MS = 100;
+
+export interface Worker {
+  reconcile(item: View<DeployItem>, ctx: Context<DeployItem>): Promise<Control>;
+}
+
+export function createWorker(ports: WorkerPorts): Worker {
+  const memories = createMemories(ports.isOpen);
+  return {
+    async reconcile(item, ctx) {
+      try {
+        return await new Pass(item, ctx, ports, memories).run();
+      } catch (error) {
+        if (error instanceof ItemMoved) return error.isGone ? rest : again(MOVED_RETRY_MS);
+        if (!(error instanceof InterruptedError)) throw error;
+        ctx.event('Warning', 'Reconcile', error.message);
+        return rest;
+      }
+    },
+  };
+}
+
+/** Where the item's target stands. */
+type TargetState =
+  | { readonly isOurs: false }
+  | { readonly isOurs: true; readonly target?: View<Target>; readonly isMissing: boolean };
+
+class Pass {
+  readonly #session: Session;
+  readonly #ctx: Context<DeployItem>;
+  readonly #ports: WorkerPorts;
+  readonly #memories: Memories;
+
+  constructor(item: View<DeployItem>, ctx: Context<DeployItem>, ports: WorkerPorts, memories: Memories) {
+    this.#session = new Session(item, ctx.write, ctx.signal);
+    this.#ctx = ctx;
+    this.#ports = ports;
+    this.#memories = memories;
+  }
+
+  get #item(): View<DeployItem> {
+    return this.#session.item;
+  }
+
+  get #now(): string {
+    return timestamp(this.#ports.clock);
+  }
+
+  get #stamp(): Stamp {
+    const { identity, plugin } = this.#ports;
+    return { now: this.#now, deployer: { identity, name: plugin.name, version: plugin.version } };
+  }
+
+  async run(): Promise<Control> {
+    const { plugin } = this.#ports;
+    if (!isOfType(this.#item, plugin.type)) return rest;
+    let asked = intake(this.#item);
+    if (asked.do === 'nothing') {
+      this.#memories.forget(this.#ctx.key);
+      if (!this.#isScheduled()) return rest;
+    }
+    const state = await this.#targetState();
+    if (!state.isOurs) return rest;
+    if (asked.do === 'nothing') return this.#runOnSchedule(state);
+    if (asked.do === 'testReconcile') {
+      await this.#startOwnJob();
+      await this.#session.removeAnnotation(annotations.operation);
+      asked = {
+        do: 'work',
+        isNew: false,
+        direction: isBeingDeleted(this.#item.metadata) ? 'remove' : 'apply',
+      };
+    }
+    if (state.isMissing) return this.#endWithoutTarget();
+    if (asked.do === 'shortcut') return this.#endUnchanged();
+    return this.#work(asked.direction, asked.isNew, state.target);
+  }
+
+  /** Which instance serves an item is decided by its target; the cache may lag behind for a target just made. */
+  async #targetState(): Promise<TargetState> {
+    const { targets, client, deps } = this.#ports;
+    const name = targetNameOf(this.#item);
+    if (name === undefined) {
+      return deps.config?.claimUntargeted === false ? { isOurs: false } : { isOurs: true, isMissing: false };
+    }
+    const key = joinKey(this.#item.metadata.namespace, name);
+    let target = targets.get(key);
+    try {
+      target ??= await client.get(TARGET, key, this.#ctx.signal);
+    } catch (error) {
+      if (error instanceof NotFound) return { isOurs: true, isMissing: true };
+      throw error;
+    }
+    return isSelected(deps.config?.targetSelector, target)
+      ? { isOurs: true, target, isMissing: false }
+      : { isOurs: false };
+  }
+
+  async #endWithoutTarget(): Promise<Control> {
+    const problem = {
+      operation: 'reconcilePrivate',
+      reason: 'NoTargetFound',
+      message: 'setting deploy item to failed due to missing target',
+    };
+    const { metadata, status = { observedGeneration: metadata.generation ?? 0 } } = this.#item;
+    const failed = failedWith(status as DeployItemStatus, problem, this.#now);
+    const phase = failedPhase(metadata);
+    await this.#store({ status: ended(failed, phase, this.#now), end: phase, problem });
+    return this.#afterEnd();
+  }
+
+  async #endUnchanged(): Promise<Control> {
+    const status = begun(this.#item.metadata, this.#item.status as DeployItemStatus | undefined, this.#stamp);
+    await this.#store({ status: ended(status, 'Succeeded', this.#now), end: 'Succeeded' });
+    return this.#afterEnd();
+  }
+
+  // ---------------------------------------------------------------- work
+
+  async #work(direction: Direction, isNew: boolean, target: View<Target> | undefined): Promise<Control> {
+    const before = this.#item.status as DeployItemStatus | undefined;
+    const draft = isNew || !before ? begun(this.#item.metadata, before, this.#stamp) : before;
+    // Whoever watches a deletion sees that it has been taken up; nothing of it can be undone.
+    if (isNew && direction === 'remove') await this.#session.writeStatus(draft);
+    const memory = this.#memories.of(this.#ctx.key, this.#item, direction);
+    const place = { current: draft };
+    const seen = await look(
+      {
+        session: this.#session,
+        ctx: this.#ctx,
+        direction,
+        memory,
+        target,
+        initTime: draft.transitionTimes?.initTime,
+        begin: async (status) => {
+          place.current = {
+            ...place.current,
+            phase: direction === 'apply' ? 'Progressing' : (place.current.phase ?? 'InitDelete'),
+            ...(status !== undefined && { providerStatus: status as Record<string, unknown> }),
+          };
+          await this.#session.writeStatus(place.current);
+        },
+      },
+      this.#ports,
+    );
+    return this.#conclude(place.current, seen, direction, memory);
+  }
+
+  async #conclude(
+    draft: DeployItemStatus,
+    seen: Seen,
+    direction: Direction,
+    memory: Memory,
+  ): Promise<Control> {
+    const { outcome, exportRef } = await writeExports(this.#item, seen.outcome, this.#ctx.write);
+    const withExports = exportRef ? { ...draft, exportRef } : draft;
+    const settled = settle(withExports, outcome, {
+      direction,
+      metadata: this.#item.metadata,
+      now: this.#now,
+      isInPlugin: seen.isInPlugin,
+    });
+    if (settled.isReleased) {
+      await this.#session.removeFinalizer();
+      this.#memories.forget(this.#ctx.key);
+      return rest;
+    }
+    await this.#store(settled);
+    if (settled.end !== undefined) return this.#afterEnd();
+    const delay = this.#remember(outcome, memory, seen.isCrash);
+    const left = remainingMs(
+      this.#item.spec.timeout,
+      settled.status.transitionTimes?.initTime,
+      this.#ports.clock.wall(),
+    );
+    // A pass at the very end of the time notices the timeout; later ones are for jobs without a checkpoint.
+    return again(left > 0 ? Math.min(delay, left) : delay);
+  }
+
+  /** Notes what the next look needs to know; milliseconds until then. */
+  #remember(outcome: Outcome, memory: Memory, isCrash: boolean): number {
+    const now = this.#ports.clock.now();
+    if (outcome.kind === 'wait') {
+      memory.failures = 0;
+      memory.onTimeout = outcome.onTimeout;
+      memory.waitingSince ??= now;
+      return outcome.afterMs ?? waitMs(now - memory.waitingSince);
+    }
+    memory.failures++;
+    memory.onTimeout = undefined;
+    memory.waitingSince = undefined;
+    memory.target = undefined; // the secret behind it may be what is wrong, and is read again
+    if (isCrash) return CRASH_RETRY_MS;
+    return (outcome.kind === 'retry' ? outcome.afterMs : undefined) ?? retryMs(memory.failures);
+  }
+
+  /** One write, and word of a failure that was not known before. */
+  async #store({ status, end, problem }: Settled): Promise<void> {
+    const known = this.#item.status?.lastError;
+    await this.#session.writeStatus(status);
+    const { plugin, deps, clock, reader } = this.#ports;
+    if (problem?.codes?.includes('ERR_UNAUTHORIZED')) reader.forget();
+    if (problem && (known?.message !== problem.message || known.reason !== problem.reason)) {
+      this.#ctx.event('Warning', problem.reason, problem.message);
+      deps.metrics?.lookFailed(plugin.name, problem.reason);
+    }
+    if (end === undefined) return;
+    const initTime = status.transitionTimes?.initTime;
+    const seconds = initTime === undefined ? 0 : (clock.wall() - Date.parse(initTime)) / 1000;
+    deps.metrics?.jobEnded(plugin.name, end, seconds);
+  }
+
+  #afterEnd(): Control {
+    this.#memories.forget(this.#ctx.key);
+    const due = this.#nextDue();
+    return due === undefined ? rest : again(due - this.#ports.clock.wall());
+  }
+
+  // ---------------------------------------------------------------- jobs of our own
+
+  /** Stores the id and the beginning together, so that a crash never leaves an id without a beginning. */
+  async #startOwnJob(): Promise<void> {
+    const { metadata } = this.#item;
+    const before = (this.#item.status ?? { observedGeneration: 0 }) as DeployItemStatus;
+    const status = {
+      ...before,
+      jobID: newJobId(this.#ports.rng),
+      transitionTimes: { triggerTime: this.#now },
+    };
+    await this.#session.writeStatus(begun(metadata, status, this.#stamp));
+  }
+
+  #isScheduled(): boolean {
+    return this.#ports.executions !== undefined && scheduleOf(this.#item, this.#ports.plugin) !== undefined;
+  }
+
+  #nextDue(): number | undefined {
+    return this.#ports.executions && nextDue(this.#item, this.#ports.plugin);
+  }
+
+  async #runOnSchedule(state: Extract<TargetState, { isOurs: true }>): Promise<Control> {
+    const { executions, clock } = this.#ports;
+    const due = this.#nextDue();
+    if (due === undefined || state.isMissing) return rest;
+    const left = due - clock.wall();
+    if (left > 0) return again(left);
+    if (executions && isExecutionRunning(this.#item, executions)) return again(EXECUTION_BUSY_MS);
+    await this.#startOwnJob();
+    return this.#work('apply', false, state.target);
+  }
+}
+
+const newJobId = (rng: Rng): string =>
+  uuid({ random: Uint8Array.from({ length: 16 }, () => Math.floor(rng.next() * 256)) });

@@ -1,0 +1,50 @@
+/** The connection of commands that ask a cluster something and end. */
+import { systemClock, type Clock } from '../lib/clock.ts';
+import { systemRng } from '../lib/rng.ts';
+import { silentLogger } from '../observability/log.ts';
+import { createCaches } from '../runtime/cache.ts';
+import { createClient } from '../runtime/client.ts';
+import { connect } from '../runtime/http.ts';
+import type { Caches, Client } from '../runtime/types.ts';
+import { kubeconfigSource, type ClusterOptions } from './kubeconfig.ts';
+import { applyVerbosity, loggerFor, type LogOptions } from './logging.ts';
+import type { Terminal } from './terminal.ts';
+
+export interface Cluster {
+  readonly client: Client;
+  readonly caches: Caches;
+  readonly clock: Clock;
+  /** The namespace asked for, or that of the kubeconfig's context. */
+  readonly namespace: string;
+}
+
+export interface NamespacedOptions extends ClusterOptions, LogOptions {
+  readonly namespace?: string;
+}
+
+/** Connects, lets `work` use the cluster, and disconnects. */
+export async function withCluster<T>(
+  options: NamespacedOptions,
+  terminal: Terminal,
+  work: (cluster: Cluster) => Promise<T>,
+): Promise<T> {
+  applyVerbosity(terminal, options);
+  const log = options.logLevel === undefined ? silentLogger : loggerFor(options, { level: 'error' });
+  const source = kubeconfigSource(options, terminal.env);
+  const [clock, rng] = [systemClock, systemRng];
+  const connection = await connect({
+    kubeconfig: source,
+    userAgent: 'espalier-cli',
+    fieldManager: 'espalier-cli',
+    clock,
+    rng,
+    log,
+  });
+  const client = createClient(connection);
+  try {
+    const caches = createCaches({ client, clock, rng, log });
+    return await work({ client, caches, clock, namespace: options.namespace ?? connection.namespace });
+  } finally {
+    await client.close();
+  }
+}

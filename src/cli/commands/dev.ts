@@ -1,0 +1,70 @@
+/** `espalier dev`: API server, controllers and deployers in one process. */
+import { readConfiguration } from '../configuration.ts';
+import { startEmbedded } from '../embedded.ts';
+import { startLandscaper } from '../landscaper.ts';
+import { applyVerbosity, loggerFor, type LogOptions } from '../logging.ts';
+import { applyAll, namespaceObject } from '../objects.ts';
+import type { Address } from '../options.ts';
+import { packageInfo } from '../package.ts';
+import { quoted, selfCommand } from '../self.ts';
+import { aborted, onInterrupt } from '../signals.ts';
+import type { Terminal } from '../terminal.ts';
+
+export interface DevOptions extends LogOptions {
+  readonly data?: string;
+  readonly port?: number;
+  readonly writeKubeconfig?: string;
+  readonly namespace: string;
+  readonly config?: string;
+  readonly metricsAddress?: Address;
+}
+
+export async function dev(options: DevOptions, terminal: Terminal): Promise<void> {
+  applyVerbosity(terminal, options);
+  const log = loggerFor(options, { level: 'info' });
+  const configuration = options.config === undefined ? undefined : readConfiguration(options.config);
+  const { data, port, namespace } = options;
+  const interruption = onInterrupt(() => {
+    log.info({}, 'stopping; a second signal ends at once');
+  });
+  try {
+    const embedded = await startEmbedded({
+      ...{ data, port, namespace, log, simulate: true },
+      kubeconfigFile: options.writeKubeconfig,
+    });
+    try {
+      const landscaper = await startLandscaper({
+        kubeconfig: { text: embedded.kubeconfig },
+        log,
+        ...(configuration && { configuration }),
+        ...(options.metricsAddress && { metricsAddress: options.metricsAddress }),
+      });
+      try {
+        await applyAll(landscaper.client, [namespaceObject(namespace)]);
+        terminal.print(welcome(embedded.url, embedded.kubeconfigFile, data, terminal));
+        await aborted(interruption.signal);
+      } finally {
+        await landscaper.stop();
+      }
+    } finally {
+      await embedded.close();
+    }
+  } finally {
+    interruption.release();
+  }
+}
+
+function welcome(url: string, kubeconfigFile: string, data: string | undefined, { paint }: Terminal): string {
+  const where = data === undefined ? 'in memory, gone when it ends' : `in the folder ${data}`;
+  return [
+    `${paint.bold(`Espalier ${packageInfo().version}`)} serves ${paint.cyan(url)}; objects are kept ${where}.`,
+    'Use it from another terminal:',
+    '',
+    `  export KUBECONFIG=${quoted(kubeconfigFile)}`,
+    '  kubectl get installations,executions,deployitems -A',
+    `  ${selfCommand()} installations inspect -A`,
+    '',
+    'Ctrl-C ends it.',
+    '',
+  ].join('\n');
+}

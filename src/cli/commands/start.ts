@@ -1,0 +1,43 @@
+/** `espalier start`: controllers and deployers on a cluster, until told to stop. */
+import { readConfiguration } from '../configuration.ts';
+import { kubeconfigSource, type ClusterOptions } from '../kubeconfig.ts';
+import { startLandscaper } from '../landscaper.ts';
+import { applyVerbosity, loggerFor, type LogOptions } from '../logging.ts';
+import type { Address } from '../options.ts';
+import { aborted, onInterrupt } from '../signals.ts';
+import type { Terminal } from '../terminal.ts';
+
+export interface StartOptions extends ClusterOptions, LogOptions {
+  readonly controllers?: readonly string[];
+  readonly deployers?: readonly string[];
+  readonly config?: string;
+  readonly metricsAddress?: Address;
+  /** Off with --no-crds. */
+  readonly crds: boolean;
+}
+
+export async function start(options: StartOptions, terminal: Terminal): Promise<void> {
+  applyVerbosity(terminal, options);
+  const log = loggerFor(options, { level: 'info' });
+  const kubeconfig = kubeconfigSource(options, terminal.env);
+  const configuration = options.config === undefined ? undefined : readConfiguration(options.config);
+  const interruption = onInterrupt(() => {
+    log.info({}, 'stopping; a second signal ends at once');
+  });
+  try {
+    const landscaper = await startLandscaper({
+      kubeconfig,
+      log,
+      crds: options.crds,
+      ...(configuration && { configuration }),
+      ...(options.controllers && { controllers: options.controllers }),
+      ...(options.deployers && { deployers: options.deployers }),
+      ...(options.metricsAddress && { metricsAddress: options.metricsAddress }),
+    });
+    log.info({ ...(landscaper.health && { health: landscaper.health.url }) }, 'started');
+    await aborted(interruption.signal);
+    await landscaper.stop();
+  } finally {
+    interruption.release();
+  }
+}

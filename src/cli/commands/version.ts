@@ -1,0 +1,26 @@
+/** `espalier version`: what this is, offline. */
+import { API_VERSION } from '../../api/labels.ts';
+import { UsageError } from '../errors.ts';
+import { packageInfo } from '../package.ts';
+import type { Terminal } from '../terminal.ts';
+
+export function version(options: { readonly output: string }, terminal: Terminal): void {
+  const facts = {
+    version: packageInfo().version,
+    node: process.version,
+    platform: `${process.platform}/${process.arch}`,
+    api: API_VERSION,
+  };
+  switch (options.output) {
+    case 'text':
+      terminal.print(
+        `Espalier ${facts.version} (Node.js ${facts.node}, ${facts.platform}), serving ${facts.api}`,
+      );
+      return;
+    case 'json':
+      terminal.print(JSON.stringify(facts, null, 2));
+      return;
+    default:
+      throw new UsageError(`there is no output format "${options.output}"; choose text or json`);
+  }
+}

@@ -1,0 +1,54 @@
+/** A block of lines at the end of the terminal that is drawn anew in place. */
+import type { Terminal } from './terminal.ts';
+
+export interface LiveBlock {
+  /** Replaces the block. Lines must not be wider than the terminal. */
+  draw(lines: readonly string[]): void;
+  /** Writes lines that stay, above the block. */
+  above(text: string): void;
+  /** Leaves `lines` as they are, all of them, and ends. */
+  finish(lines: readonly string[]): void;
+}
+
+const CSI = '\u001b[';
+const HIDE_CURSOR = `${CSI}?25l`;
+const SHOW_CURSOR = `${CSI}?25h`;
+const CLEAR_LINE = `${CSI}K`;
+const CLEAR_BELOW = `${CSI}J`;
+
+export function createLiveBlock(terminal: Terminal): LiveBlock {
+  let drawn: readonly string[] = [];
+  let isHidden = false;
+  const toTop = (): string => (drawn.length > 0 ? `\r${CSI}${String(drawn.length)}A` : '');
+  const paintLines = (lines: readonly string[]): string =>
+    lines.map((line) => `${line}${CLEAR_LINE}\n`).join('');
+  const replace = (lines: readonly string[]): void => {
+    terminal.write(`${isHidden ? '' : HIDE_CURSOR}${toTop()}${paintLines(lines)}${CLEAR_BELOW}`);
+    isHidden = true;
+    drawn = lines;
+  };
+  return {
+    draw(lines) {
+      replace(fitting(lines, terminal.rows - 1));
+    },
+    above(text) {
+      const kept = drawn;
+      terminal.write(`${toTop()}${CLEAR_BELOW}${text.trimEnd()}\n`);
+      drawn = [];
+      if (kept.length > 0) replace(kept);
+    },
+    finish(lines) {
+      replace(lines);
+      terminal.write(SHOW_CURSOR);
+      drawn = [];
+      isHidden = false;
+    },
+  };
+}
+
+/** A block taller than the terminal could not be drawn over; its beginning and a remark are shown instead. */
+export function fitting(lines: readonly string[], rows: number): readonly string[] {
+  if (lines.length <= rows) return lines;
+  const shown = Math.max(0, rows - 1);
+  return [...lines.slice(0, shown), `… ${String(lines.length - shown)} more`];
+}

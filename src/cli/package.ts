@@ -1,0 +1,28 @@
+/** The package this code came in: its version, and the files that stand beside package.json. */
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { CommandError } from './errors.ts';
+
+export interface PackageInfo {
+  readonly folder: string;
+  readonly version: string;
+}
+
+/** How far up package.json is differs between sources and compiled files. */
+export function packageInfo(): PackageInfo {
+  for (let folder = import.meta.dirname; ; folder = dirname(folder)) {
+    const file = join(folder, 'package.json');
+    if (existsSync(file)) {
+      const { version } = JSON.parse(readFileSync(file, 'utf8')) as { version: string };
+      return { folder, version };
+    }
+    if (folder === dirname(folder)) throw new CommandError(`no package.json above ${import.meta.dirname}`);
+  }
+}
+
+/** @throws CommandError when the package comes without it */
+export function packageFolder(path: string): string {
+  const folder = join(packageInfo().folder, path);
+  if (!existsSync(folder)) throw new CommandError(`this copy of Espalier comes without its folder ${path}`);
+  return folder;
+}

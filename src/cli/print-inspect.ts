@@ -1,0 +1,112 @@
+/** A tree as Landscaper's own command line prints it, which people and scripts know. Pure. */
+import { isFinalPhase, phases } from '../api/job.ts';
+import { isObject } from '../lib/objects.ts';
+import { toYaml } from '../lib/yaml.ts';
+import type { Node } from './tree.ts';
+
+export interface InspectFormat {
+  /** Components, blueprints, types. */
+  readonly isWide: boolean;
+  /** The YAML of each object. */
+  readonly hasDetails: boolean;
+  /** Names with their namespaces. */
+  readonly hasNamespaces: boolean;
+}
+
+const MAX_COLUMNS = 120;
+
+/** All trees, an empty line after each. */
+export const inspectText = (roots: readonly Node[], format: InspectFormat): string =>
+  roots.map((root) => `${nodeLines(root, '', '', '', format).join('\n')}\n`).join('\n');
+
+/**
+ * @param first what stands before the first line
+ * @param rest what stands before the other lines of the same node
+ * @param below what stands before the branches of its children
+ */
+function nodeLines(node: Node, first: string, rest: string, below: string, format: InspectFormat): string[] {
+  const own = textOf(node, format).flatMap((line) => wrap(line, MAX_COLUMNS - rest.length));
+  const lines = own.map((line, i) => (i === 0 ? first : rest) + line);
+  const indent = first === '' ? '    ' : below;
+  const children = node.children.flatMap((child, i) => {
+    const isLast = i === node.children.length - 1;
+    const next = indent + (isLast ? '    ' : '│   ');
+    return nodeLines(child, indent + (isLast ? '└── ' : '├── '), next, next, format);
+  });
+  return [...lines, ...children];
+}
+
+function textOf(node: Node, { isWide, hasDetails, hasNamespaces }: InspectFormat): string[] {
+  const name = hasNamespaces && node.kind === 'Installation' ? `${node.namespace}/${node.name}` : node.name;
+  return [
+    `[${iconOf(node.phase)}${node.phase}${node.isOutdated ? ' (outdated)' : ''}] ${node.kind} ${name}`,
+    ...(node.message === undefined ? [] : `Last error: ${node.message}`.split('\n')),
+    ...(isWide ? wideLines(node) : []),
+    ...(hasDetails ? ['---', ...toYaml(node.object).trimEnd().split('\n'), '---'] : []),
+  ];
+}
+
+function iconOf(phase: string): string {
+  if (phase === phases.Succeeded) return '✅ ';
+  if (isFinalPhase(phase)) return '❌ ';
+  return phase in phases && phase !== phases.CleanupOrphaned ? '🏗️ ' : '';
+}
+
+/** Long lines go on below, broken at a blank where there is one. */
+function wrap(line: string, width: number): string[] {
+  const lines: string[] = [];
+  let rest = line;
+  while (rest.length > width) {
+    const blank = rest.lastIndexOf(' ', width);
+    const at = blank > width / 2 ? blank : width;
+    lines.push(rest.slice(0, at));
+    rest = rest.slice(at).trimStart();
+  }
+  return [...lines, rest];
+}
+
+// ---------------------------------------------------------------- wide
+
+function wideLines({ object }: Node): string[] {
+  const spec = (object as { readonly spec?: unknown }).spec;
+  switch (object.kind) {
+    case 'Installation':
+      return [`Component Descriptor: ${componentOf(spec)}`, `Blueprint: ${blueprintOf(spec)}`];
+    case 'DeployItem':
+      return [`Type: ${text(spec, 'type') ?? ''}`, ...configLines(at(spec, 'config'))];
+    default:
+      return [];
+  }
+}
+
+function componentOf(spec: unknown): string {
+  const ref = at(spec, 'componentDescriptor', 'ref');
+  if (isObject(ref)) return `${text(ref, 'componentName') ?? ''}:${text(ref, 'version') ?? ''}`;
+  return at(spec, 'componentDescriptor', 'inline') === undefined ? 'none' : 'inline';
+}
+
+const blueprintOf = (spec: unknown): string => text(spec, 'blueprint', 'ref', 'resourceName') ?? 'inline';
+
+/** What a helm or container item is about. */
+function configLines(config: unknown): string[] {
+  const chart = text(config, 'chart', 'ref') ?? text(config, 'chart', 'helmChartRepo', 'helmChartName');
+  const list = (name: string): string | undefined => {
+    const value = at(config, name);
+    return Array.isArray(value) ? value.join(' ') : undefined;
+  };
+  const facts: readonly (readonly [string, string | undefined])[] = [
+    ['Chart', chart],
+    ['Image', text(config, 'image')],
+    ['Command', list('command')],
+    ['Args', list('args')],
+  ];
+  return facts.flatMap(([name, value]) => (value === undefined ? [] : [`${name}: ${value}`]));
+}
+
+const at = (value: unknown, ...path: readonly string[]): unknown =>
+  path.reduce<unknown>((inner, field) => (isObject(inner) ? inner[field] : undefined), value);
+
+function text(value: unknown, ...path: readonly string[]): string | undefined {
+  const found = at(value, ...path);
+  return typeof found === 'string' ? found : undefined;
+}

@@ -1,0 +1,117 @@
+/**
+ * All commands and their options. Nothing heavy is imported here: a command's code is loaded when the command runs,
+ * so that help and mistakes answer at once.
+ */
+import { Command, CommanderError } from 'commander';
+import { complain } from './complain.ts';
+import { exitCodes, UsageError } from './errors.ts';
+import { addInstallationCommands } from './program-installations.ts';
+import { examples, type Exit } from './program-parts.ts';
+import { addServerCommands } from './program-servers.ts';
+import type { Terminal } from './terminal.ts';
+
+/**
+ * Runs one command line and returns its exit code. Failures are one line on standard error.
+ * @param args without the program and the script
+ */
+export async function runProgram(args: readonly string[], terminal: Terminal): Promise<number> {
+  let exit: Exit;
+  const program = createProgram(terminal, (code) => {
+    exit = code;
+  });
+  try {
+    await program.parseAsync([...args], { from: 'user' });
+    return exit ?? exitCodes.ok;
+  } catch (error) {
+    if (!(error instanceof CommanderError)) return complain(terminal, error);
+    if (error.exitCode === 0) return exitCodes.ok;
+    if (error.code === 'commander.help') {
+      // A group of commands without the command: its help is the answer.
+      commandOf(program, args).outputHelp();
+      return exitCodes.ok;
+    }
+    return complain(terminal, new UsageError(mistake(error, program, args)));
+  }
+}
+
+export function createProgram(terminal: Terminal, onExit: (code: Exit) => void): Command {
+  const program = new Command('espalier')
+    .description(
+      'Installs whole landscapes on Kubernetes: installations, blueprints, deploy items. Compatible with Gardener Landscaper.',
+    )
+    .exitOverride()
+    .showSuggestionAfterError()
+    .configureHelp({ sortSubcommands: false, showGlobalOptions: false })
+    .configureOutput({
+      writeOut: (text) => {
+        terminal.write(text);
+      },
+      // Mistakes become one line in runProgram; commander would print its own.
+      writeErr: () => undefined,
+      getOutHelpWidth: () => terminal.columns,
+      getOutHasColors: () => terminal.paint.isColorSupported,
+    })
+    .addHelpText(
+      'after',
+      examples([
+        ['espalier demo', 'watch a sample landscape being installed; needs no cluster'],
+        ['espalier dev', 'an API server with all controllers, to play with'],
+        ['espalier start --kubeconfig ~/.kube/config', 'the controllers, on your cluster'],
+        ['espalier inst inspect my-app -n my-project', 'how far an installation is'],
+      ]),
+    );
+  addServerCommands(program, terminal, onExit);
+  addInstallationCommands(program, terminal, onExit);
+  addSmallCommands(program, terminal);
+  return program;
+}
+
+function addSmallCommands(program: Command, terminal: Terminal): void {
+  program
+    .command('crds')
+    .summary('print the CustomResourceDefinitions')
+    .description('Prints the CustomResourceDefinitions, ready for kubectl.')
+    .option('--json', 'a JSON list instead of YAML documents')
+    .addHelpText(
+      'after',
+      examples([['espalier crds | kubectl apply --server-side -f -', 'install or update them']]),
+    )
+    .action(async (options: { json?: true }) => {
+      const { crds } = await import('./commands/crds.ts');
+      crds({ output: options.json ? 'json' : 'yaml' }, terminal);
+    });
+  program
+    .command('version')
+    .alias('v')
+    .summary('print the version')
+    .description('Prints the version of Espalier, of Node.js, and of the API it serves.')
+    .option('-o, --output <format>', 'text or json', 'text')
+    .addHelpText('after', examples([['espalier version -o json', 'for scripts']]))
+    .action(async (options: { output: string }) => {
+      const { version } = await import('./commands/version.ts');
+      version(options, terminal);
+    });
+}
+
+/** Commander's sentence, with the page where the answer stands. */
+function mistake(error: CommanderError, program: Command, args: readonly string[]): string {
+  const sentence = error.message
+    .replace(/^error: /, '')
+    .replace(/\n\(Did you mean (.*)\?\)$/s, (_, other: string) => `, did you mean ${other}?`)
+    .replace(/\.$/, '');
+  return `${sentence}${sentence.endsWith('?') ? ' See' : '; see'} ${pathOf(commandOf(program, args))} --help`;
+}
+
+/** The deepest command that the arguments name. */
+function commandOf(program: Command, args: readonly string[]): Command {
+  let command = program;
+  for (const arg of args) {
+    const next = command.commands.find((c) => c.name() === arg || c.aliases().includes(arg));
+    if (!next) break;
+    command = next;
+  }
+  return command;
+}
+
+const pathOf = (command: Command): string =>
+  command.parent ? `${pathOf(command.parent)} ${command.name()}` : command.name();

@@ -1,0 +1,42 @@
+/** Ctrl-C and SIGTERM: the first asks for an orderly end, the second ends at once. */
+import { exitCodes } from './errors.ts';
+
+const signals = ['SIGINT', 'SIGTERM'] as const;
+
+export interface Interruption {
+  /** Aborts with the first signal. */
+  readonly signal: AbortSignal;
+  /** Stops listening, so that signals have their usual effect again. */
+  release(): void;
+}
+
+/** Listens until released; from the second signal on the process ends with exit code 1. */
+export function onInterrupt(onFirst: () => void = () => undefined): Interruption {
+  const controller = new AbortController();
+  const handler = (): void => {
+    if (controller.signal.aborted) process.exit(exitCodes.failed);
+    controller.abort(new Error('interrupted'));
+    onFirst();
+  };
+  for (const signal of signals) process.on(signal, handler);
+  return {
+    signal: controller.signal,
+    release() {
+      for (const signal of signals) process.off(signal, handler);
+    },
+  };
+}
+
+/** Resolves when the signal aborts. */
+export const aborted = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else
+      signal.addEventListener(
+        'abort',
+        () => {
+          resolve();
+        },
+        { once: true },
+      );
+  });

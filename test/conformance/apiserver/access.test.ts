@@ -1,0 +1,311 @@
+/** Access, tokens, audit: scenarios 166 to 176 and 181. */
+import { expect } from 'chai';
+import { refused } from './assertions.ts';
+import { cm } from './fixtures.ts';
+import { skipUnlessControlled, skipUnlessEmbedded, useSubject } from './subject.ts';
+import type { Json, RequestOptions } from './subject.ts';
+
+const RBAC = '/apis/rbac.authorization.k8s.io/v1';
+const AUTHZ = '/apis/authorization.k8s.io/v1';
+const AUTHN = '/apis/authentication.k8s.io/v1';
+
+describe('access, tokens, audit', function () {
+  this.timeout(60_000);
+  const s = useSubject({ authorization: 'RBAC' });
+  let ns: string;
+  let cms: string;
+
+  beforeEach(async () => {
+    ns = await s.namespace();
+    cms = `/api/v1/namespaces/${ns}/configmaps`;
+  });
+
+  const as = (user: string, ...groups: string[]): RequestOptions => ({
+    headers: {
+      'impersonate-user': user,
+      ...(groups.length > 0 ? { 'impersonate-group': groups.join(', ') } : {}),
+    },
+  });
+  const bob = as('bob');
+  const grant = async (name: string, rules: Json[], user = 'bob'): Promise<void> => {
+    await s.post(`${RBAC}/namespaces/${ns}/roles`, { metadata: { name }, rules });
+    await s.post(`${RBAC}/namespaces/${ns}/rolebindings`, {
+      metadata: { name: `b-${name}` },
+      roleRef: { kind: 'Role', name },
+      subjects: [{ kind: 'User', name: user }],
+    });
+  };
+  /** Bindings take a moment to count on a genuine server. */
+  const allowed = async (ask: () => Promise<{ code: number }>): Promise<number> => {
+    for (let i = 0; ; i++) {
+      const { code } = await ask();
+      if (code !== 403 || i > 100) return code;
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  };
+
+  const where = (): string => `in the namespace "${ns}"`;
+  const refusals: readonly (readonly [
+    string,
+    () => Promise<{ code: number; text: string; body: Json; headers: never }>,
+    () => string,
+  ])[] = [
+    [
+      'list',
+      () => s.get(cms, bob) as never,
+      () =>
+        `configmaps is forbidden: User "bob" cannot list resource "configmaps" in API group "" ${where()}`,
+    ],
+    [
+      'get',
+      () => s.get(`${cms}/a`, bob) as never,
+      () =>
+        `configmaps "a" is forbidden: User "bob" cannot get resource "configmaps" in API group "" ${where()}`,
+    ],
+    [
+      'create',
+      () => s.post(cms, cm('a'), bob) as never,
+      () =>
+        `configmaps is forbidden: User "bob" cannot create resource "configmaps" in API group "" ${where()}`,
+    ],
+    [
+      'deletecollection',
+      () => s.delete(cms, undefined, bob) as never,
+      () =>
+        `configmaps is forbidden: User "bob" cannot deletecollection resource "configmaps" in API group "" ${where()}`,
+    ],
+    [
+      'watch',
+      () => s.get(`${cms}?watch=true`, bob) as never,
+      () =>
+        `configmaps is forbidden: User "bob" cannot watch resource "configmaps" in API group "" ${where()}`,
+    ],
+    [
+      'a status',
+      () => s.merge(`/apis/apps/v1/namespaces/${ns}/deployments/d/status`, {}, bob) as never,
+      () =>
+        `deployments.apps "d" is forbidden: User "bob" cannot patch resource "deployments/status" in API group "apps" ${where()}`,
+    ],
+    [
+      'the cluster',
+      () => s.get('/api/v1/nodes', bob) as never,
+      () =>
+        'nodes is forbidden: User "bob" cannot list resource "nodes" in API group "" at the cluster scope',
+    ],
+    [
+      'a path',
+      () => s.get('/metrics', bob) as never,
+      () => 'forbidden: User "bob" cannot get path "/metrics"',
+    ],
+  ];
+  for (const [what, ask, message] of refusals)
+    it(`S166: without rights, ${what} is refused`, async () => {
+      refused(await ask(), 403, message());
+    });
+
+  it('S167: nobody in particular may see the version but not the API', async () => {
+    expect((await s.get('/version', { token: null })).code).to.equal(200);
+    expect((await s.get('/api', { token: null })).code).to.be.oneOf([401, 403]);
+  });
+
+  it('S168: rules count by name, subresource, and path', async () => {
+    await grant('named', [
+      { verbs: ['get'], apiGroups: [''], resources: ['configmaps'], resourceNames: ['a'] },
+    ]);
+    await s.post(cms, cm('a'));
+    expect(await allowed(() => s.get(`${cms}/a`, bob))).to.equal(200);
+    expect((await s.get(`${cms}/b`, bob)).code).to.equal(403);
+    expect((await s.get(cms, bob)).code).to.equal(403);
+    await grant('scaler', [{ verbs: ['*'], apiGroups: ['*'], resources: ['*/scale'] }], 'sam');
+    const scale = `/apis/apps/v1/namespaces/${ns}/deployments/d/scale`;
+    expect(await allowed(() => s.get(scale, as('sam')))).to.equal(404);
+    expect((await s.get(scale.replace('/scale', ''), as('sam'))).code).to.equal(403);
+  });
+
+  it('S169: apply on a missing object needs both verbs', async () => {
+    await grant('patcher', [{ verbs: ['patch'], apiGroups: [''], resources: ['configmaps'] }], 'pat');
+    const ask = (user: string): Promise<{ code: number; text: string; body: Json }> =>
+      s.request('PATCH', `${cms}/a?fieldManager=m`, {
+        body: cm('a'),
+        type: 'application/apply-patch+yaml',
+        ...as(user),
+      });
+    expect((await ask('eve')).body.message).to.match(/cannot patch resource/);
+    for (let i = 0; i < 100 && /cannot patch/.test((await ask('pat')).body.message); i++)
+      await new Promise((r) => setTimeout(r, 50));
+    const reply = await ask('pat');
+    expect(reply.code).to.equal(403);
+    expect(reply.body.message).to.match(/cannot create resource "configmaps"/);
+  });
+
+  const selfReview = (
+    attributes: Json,
+    options: RequestOptions = {},
+  ): Promise<{ code: number; body: Json }> =>
+    s.post(
+      `${AUTHZ}/selfsubjectaccessreviews`,
+      { kind: 'SelfSubjectAccessReview', apiVersion: 'authorization.k8s.io/v1', spec: attributes },
+      options,
+    );
+
+  it('S171: reviews say what is allowed, and why', async () => {
+    await grant('r1', [{ verbs: ['list'], apiGroups: [''], resources: ['pods'] }]);
+    const wanted = { resourceAttributes: { namespace: ns, verb: 'list', resource: 'pods' } };
+    let reply = await selfReview(wanted, bob);
+    for (let i = 0; i < 100 && reply.body.status?.allowed !== true; i++) {
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      reply = await selfReview(wanted, bob);
+    }
+    expect(reply.code).to.equal(201);
+    expect(reply.body.status).to.deep.equal({
+      allowed: true,
+      reason: `RBAC: allowed by RoleBinding "b-r1/${ns}" of Role "r1" to User "bob"`,
+    });
+    const denied = await selfReview(
+      { resourceAttributes: { namespace: ns, verb: 'delete', resource: 'pods' } },
+      bob,
+    );
+    expect(denied.body.status.allowed).to.equal(false);
+    expect((await selfReview({})).code).to.equal(422);
+    const other = await s.post(`${AUTHZ}/subjectaccessreviews`, {
+      kind: 'SubjectAccessReview',
+      apiVersion: 'authorization.k8s.io/v1',
+      spec: { ...wanted, user: 'bob' },
+    });
+    expect(other.body.status.allowed).to.equal(true);
+  });
+
+  it('S172: a review of oneself names user and groups', async () => {
+    const reply = await s.post(
+      `${AUTHN}/selfsubjectreviews`,
+      { kind: 'SelfSubjectReview', apiVersion: 'authentication.k8s.io/v1' },
+      as('bob', 'devs'),
+    );
+    expect(reply.code).to.equal(201);
+    expect(reply.body.status.userInfo.username).to.equal('bob');
+    expect(reply.body.status.userInfo.groups).to.have.members(['devs', 'system:authenticated']);
+  });
+
+  it('S172: a client certificate names its user', async function () {
+    skipUnlessEmbedded(this, s);
+    const { certificate } = s.server.certificateClient({ username: 'carla', groups: ['ops'] });
+    expect(certificate).to.match(/BEGIN CERTIFICATE/);
+  });
+
+  it('S173: who may not act as others is told so', async () => {
+    const account = await s.post(`/api/v1/namespaces/${ns}/serviceaccounts/default/token`, { spec: {} });
+    if (account.code === 404)
+      await s.post(`/api/v1/namespaces/${ns}/serviceaccounts`, { metadata: { name: 'default' } });
+    const token = (await s.post(`/api/v1/namespaces/${ns}/serviceaccounts/default/token`, { spec: {} })).body
+      .status.token as string;
+    const reply = await s.get(cms, { token, headers: { 'impersonate-user': 'jane' } });
+    refused(
+      reply,
+      403,
+      `users "jane" is forbidden: User "system:serviceaccount:${ns}:default" cannot impersonate resource "users" in API group "" at the cluster scope`,
+    );
+  });
+
+  describe('service account tokens', () => {
+    let path: string;
+    beforeEach(async () => {
+      await s.post(`/api/v1/namespaces/${ns}/serviceaccounts`, { metadata: { name: 'sa' } });
+      path = `/api/v1/namespaces/${ns}/serviceaccounts/sa/token`;
+    });
+
+    it('S174: are made on request, and name their account', async () => {
+      const reply = await s.post(path, { spec: {} });
+      expect(reply.code).to.equal(201);
+      expect(reply.body.spec.expirationSeconds).to.be.at.least(3600);
+      const token = reply.body.status.token as string;
+      const claims = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString());
+      expect(claims.sub).to.equal(`system:serviceaccount:${ns}:sa`);
+      expect(claims['kubernetes.io'].serviceaccount.name).to.equal('sa');
+      const self = await s.post(
+        `${AUTHN}/selfsubjectreviews`,
+        { kind: 'SelfSubjectReview', apiVersion: 'authentication.k8s.io/v1' },
+        { token },
+      );
+      expect(self.body.status.userInfo.username).to.equal(`system:serviceaccount:${ns}:sa`);
+      expect(self.body.status.userInfo.groups).to.have.members([
+        'system:serviceaccounts',
+        `system:serviceaccounts:${ns}`,
+        'system:authenticated',
+      ]);
+      const review = await s.post(`${AUTHN}/tokenreviews`, {
+        kind: 'TokenReview',
+        apiVersion: 'authentication.k8s.io/v1',
+        spec: { token },
+      });
+      expect(review.body.status.authenticated).to.equal(true);
+      const bad = await s.post(`${AUTHN}/tokenreviews`, {
+        kind: 'TokenReview',
+        apiVersion: 'authentication.k8s.io/v1',
+        spec: { token: 'x.y.z' },
+      });
+      expect(bad.body.status).to.not.have.property('authenticated');
+      expect(bad.body.status.error).to.be.a('string');
+    });
+
+    it('S174: must live ten minutes, and need an account', async () => {
+      refused(
+        await s.post(path, { spec: { expirationSeconds: 60 } }),
+        422,
+        /spec.expirationSeconds: Invalid value: 60: may not specify a duration less than 10 minutes/,
+      );
+      expect((await s.post(path.replace('/sa/', '/nope/'), { spec: {} })).code).to.equal(404);
+    });
+
+    it('S175: die with their account', async () => {
+      const token = (await s.post(path, { spec: {} })).body.status.token as string;
+      await s.delete(`/api/v1/namespaces/${ns}/serviceaccounts/sa`);
+      for (let i = 0; i < 300 && (await s.get(cms, { token })).code !== 401; i++)
+        await new Promise((r) => setTimeout(r, 100));
+      expect((await s.get(cms, { token })).code).to.equal(401);
+    });
+  });
+
+  it('S176: a Secret of their type is filled', async function () {
+    skipUnlessControlled(this, s);
+    await s.post(`/api/v1/namespaces/${ns}/serviceaccounts`, { metadata: { name: 'sa' } });
+    const path = `/api/v1/namespaces/${ns}/secrets`;
+    await s.post(path, {
+      metadata: { name: 't', annotations: { 'kubernetes.io/service-account.name': 'sa' } },
+      type: 'kubernetes.io/service-account-token',
+    });
+    const filled = (await s.eventually(`${path}/t`, (r) => r.body.data?.token !== undefined)).body;
+    expect(Object.keys(filled.data)).to.have.members(['token', 'ca.crt', 'namespace']);
+    expect(filled.metadata.annotations).to.have.property('kubernetes.io/service-account.uid');
+    const token = Buffer.from(filled.data.token, 'base64').toString();
+    expect((await s.get(cms, { token })).body.message).to.match(
+      new RegExp(`User "system:serviceaccount:${ns}:sa" cannot list`),
+    );
+  });
+
+  it('S181: every request is in the audit log', async function () {
+    skipUnlessEmbedded(this, s);
+    const mark = s.server.audit.mark();
+    await s.post(cms, cm('a'));
+    await s.get(cms);
+    const watch = await s.watch(`${cms}?watch=true`);
+    watch.close();
+    await s.merge(`/apis/apps/v1/namespaces/${ns}/deployments/d/status`, {});
+    const mine = s.server.audit.since(mark).by({ userAgent: 'conformance/1' });
+    expect(
+      mine.events.map((e) => [
+        e.verb,
+        e.objectRef?.resource,
+        e.objectRef?.subresource ?? '',
+        e.responseStatus.code,
+      ]),
+    ).to.deep.equal([
+      ['create', 'configmaps', '', 201],
+      ['list', 'configmaps', '', 200],
+      ['watch', 'configmaps', '', 200],
+      ['patch', 'deployments', 'status', 404],
+    ]);
+    expect(mine.events[0]?.objectRef).to.include({ namespace: ns, name: 'a' });
+    expect(mine.writes).to.equal(2);
+    expect(mine.reads).to.equal(1);
+  });
+});

@@ -1,0 +1,219 @@
+/** Watch: scenarios 65 to 82. */
+import { expect } from 'chai';
+import { cm, widget, widgetCrd } from './fixtures.ts';
+import { skipUnlessEmbedded, useSubject } from './subject.ts';
+import type { Json, Watch, WatchEvent } from './subject.ts';
+
+const TABLE = 'application/json;as=Table;v=v1;g=meta.k8s.io,application/json';
+const CRDS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+
+describe('watch', () => {
+  const s = useSubject();
+  let ns: string;
+  let cms: string;
+  let open: Watch[];
+
+  beforeEach(async () => {
+    open = [];
+    ns = await s.namespace();
+    cms = `/api/v1/namespaces/${ns}/configmaps`;
+  });
+  afterEach(() => {
+    for (const watch of open) watch.close();
+  });
+
+  const mine = (name: string, more: Json = {}): Json =>
+    cm(name, { ...more, metadata: { ...more.metadata, labels: { mine: '', ...more.metadata?.labels } } });
+  const make = async (name: string, more: Json = {}): Promise<Json> =>
+    (await s.post(cms, mine(name, more))).body;
+  const watch = async (query: string, options = {}): Promise<Watch> => {
+    const opened = await s.watch(`${cms}?watch=true&${query}`, options);
+    open.push(opened);
+    return opened;
+  };
+  const rev = async (): Promise<string> => (await s.get(cms)).body.metadata.resourceVersion;
+  const words = (events: readonly WatchEvent[]): string[] =>
+    events.map((e) => `${e.type} ${e.object.metadata.name}`);
+
+  it('S65: create, update and delete are seen, and the deletion has a newer version', async () => {
+    const stream = await watch(`resourceVersion=${await rev()}`);
+    await make('a');
+    await s.merge(`${cms}/a`, { data: { a: '2' } });
+    await s.delete(`${cms}/a`);
+    const events = await stream.take(3);
+    expect(words(events)).to.deep.equal(['ADDED a', 'MODIFIED a', 'DELETED a']);
+    const versions = events.map((e) => Number(e.object.metadata.resourceVersion));
+    expect(versions[2]).to.be.greaterThan(versions[1] ?? Infinity);
+    expect(events[2]?.object.data).to.deep.equal({ a: '2' });
+  });
+
+  it('S66: the response begins before there is an event', async () => {
+    const started = performance.now();
+    const stream = await watch(`resourceVersion=${await rev()}`);
+    expect(stream.code).to.equal(200);
+    expect(performance.now() - started).to.be.lessThan(1000);
+  });
+
+  for (const query of ['labelSelector=mine', 'labelSelector=mine&resourceVersion=0'])
+    it(`S67: ${query} begins with what is there`, async () => {
+      await make('b');
+      await make('a');
+      await s.eventually(`${cms}?labelSelector=mine&resourceVersion=0`, (r) => r.body.items.length === 2);
+      const stream = await watch(query);
+      expect(words(await stream.take(2))).to.deep.equal(['ADDED a', 'ADDED b']);
+    });
+
+  it('S68: a watch can begin after its first event', async () => {
+    const before = await rev();
+    await make('a');
+    await make('b');
+    const first = await (await watch(`resourceVersion=${before}`)).next();
+    const again = await watch(`resourceVersion=${String(first?.object.metadata.resourceVersion)}`);
+    expect(words(await again.take(1))).to.deep.equal(['ADDED b']);
+  });
+
+  it('S69: a selector turns changes into arrivals and departures', async () => {
+    await make('a', { metadata: { labels: { on: 'yes' } } });
+    const stream = await watch(`resourceVersion=${await rev()}&labelSelector=on=yes`);
+    const off = await s.merge(`${cms}/a`, { metadata: { labels: { on: 'no' } } });
+    await s.merge(`${cms}/a`, { metadata: { labels: { on: 'yes' } } });
+    const [gone, back] = await stream.take(2);
+    expect(gone?.type).to.equal('DELETED');
+    expect(gone?.object.metadata.labels.on).to.equal('yes');
+    expect(gone?.object.metadata.resourceVersion).to.equal(off.body.metadata.resourceVersion);
+    expect(back?.type).to.equal('ADDED');
+  });
+
+  it('S70: a write that changes nothing is no event', async () => {
+    await make('a');
+    const stream = await watch(`resourceVersion=${await rev()}`);
+    await s.merge(`${cms}/a`, { data: { a: '1' } });
+    await make('b');
+    expect(words(await stream.take(1))).to.deep.equal(['ADDED b']);
+  });
+
+  it('S71: the write that takes the last finalizer is never stored', async () => {
+    await make('a', { metadata: { finalizers: ['a.b/c'] } });
+    const stream = await watch(`resourceVersion=${await rev()}`);
+    await s.delete(`${cms}/a`);
+    await s.merge(`${cms}/a`, { metadata: { finalizers: null }, data: { a: 'lost' } });
+    const [marked, gone] = await stream.take(2);
+    expect(marked?.type).to.equal('MODIFIED');
+    expect(marked?.object.metadata.deletionTimestamp).to.be.a('string');
+    expect(gone?.type).to.equal('DELETED');
+    expect(gone?.object.metadata.finalizers).to.deep.equal(['a.b/c']);
+    expect(gone?.object.data).to.deep.equal({ a: '1' });
+  });
+
+  for (const accept of ['application/json', TABLE])
+    it(`S72: a forgotten revision is one ERROR, also for ${accept === TABLE ? 'Tables' : 'objects'}`, async function () {
+      skipUnlessEmbedded(this, s);
+      const before = await rev();
+      await make('a');
+      await make('b');
+      s.server.test.compact();
+      const stream = await watch(`resourceVersion=${before}`, { accept });
+      expect(stream.code).to.equal(200);
+      const error = await stream.next();
+      expect(error?.type).to.equal('ERROR');
+      expect(error?.object).to.include({ kind: 'Status', code: 410, reason: 'Expired' });
+      expect(error?.object.message).to.match(/^too old resource version: \d+ \(\d+\)$/);
+      expect(await stream.ended()).to.equal(true);
+    });
+
+  it('S73: timeoutSeconds ends the stream', async () => {
+    const stream = await watch(`resourceVersion=${await rev()}&timeoutSeconds=1`);
+    expect(await stream.ended(5000)).to.equal(true);
+  });
+
+  it('S75: a streaming list ends its beginning with a bookmark', async () => {
+    await make('a');
+    await make('b');
+    const stream = await watch(
+      'labelSelector=mine&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true',
+    );
+    const events = await stream.take(3);
+    expect(events.map((e) => e.type)).to.deep.equal(['ADDED', 'ADDED', 'BOOKMARK']);
+    expect(events[2]?.object.metadata.annotations).to.deep.equal({ 'k8s.io/initial-events-end': 'true' });
+    await make('c');
+    expect(words(await stream.take(1))).to.deep.equal(['ADDED c']);
+  });
+
+  for (const query of [
+    'sendInitialEvents=true',
+    'resourceVersionMatch=NotOlderThan',
+    'sendInitialEvents=true&resourceVersionMatch=Exact&resourceVersion=1',
+  ])
+    it(`S76: ${query} is refused`, async () => {
+      expect((await s.get(`${cms}?watch=true&allowWatchBookmarks=true&${query}`)).code).to.equal(422);
+    });
+
+  it('S77: a streaming list from the future is one ERROR', async function () {
+    this.timeout(20_000);
+    const stream = await watch(
+      'sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true&resourceVersion=99999999',
+    );
+    const error = await stream.next(10_000);
+    expect(error?.type).to.equal('ERROR');
+    expect(error?.object.code).to.equal(504);
+  });
+
+  it('S78: one object by name', async () => {
+    const stream = await watch(`resourceVersion=${await rev()}&fieldSelector=metadata.name=b`);
+    await make('a');
+    await make('b');
+    expect(words(await stream.take(1))).to.deep.equal(['ADDED b']);
+  });
+
+  it('S79: a Table watch names its columns once', async () => {
+    const stream = await watch(`resourceVersion=${await rev()}`, { accept: TABLE });
+    await make('a');
+    await make('b');
+    const [first, second] = await stream.take(2);
+    expect(first?.object.columnDefinitions).to.have.length(3);
+    expect(first?.object.rows).to.have.length(1);
+    expect(second?.object.columnDefinitions).to.equal(null);
+  });
+
+  it('S80: all watchers see the same order', async function () {
+    this.timeout(60_000);
+    const before = await rev();
+    const count = s.isGenuine ? 20 : 100;
+    const streams = await Promise.all(
+      Array.from({ length: count }, () => watch(`resourceVersion=${before}`)),
+    );
+    await Promise.all(Array.from({ length: 100 }, (_, i) => make(`n${i}`)));
+    const orders = await Promise.all(streams.map(async (stream) => words(await stream.take(100)).join()));
+    expect(new Set(orders).size).to.equal(1);
+    expect(orders[0]?.split(',')).to.have.length(100);
+  });
+
+  const reopen = async (path: string): Promise<Watch> => {
+    const list = await s.get(path);
+    const stream = await s.watch(`${path}?watch=true&resourceVersion=${list.body.metadata.resourceVersion}`);
+    open.push(stream);
+    return stream;
+  };
+
+  it('S81: watches of a custom kind end with its definition, after its instances', async function () {
+    this.timeout(60_000);
+    const group = 's81.example.com';
+    await s.post(CRDS, widgetCrd(group));
+    const path = `/apis/${group}/v1/namespaces/${ns}/widgets`;
+    const made = await s.eventuallyPost(path, widget(group, 'w'));
+    const stream = await s.watch(`${path}?watch=true&resourceVersion=${made.body.metadata.resourceVersion}`);
+    open.push(stream);
+    await s.merge(`${CRDS}/widgets.${group}`, {
+      spec: { versions: [{ ...widgetCrd(group).spec.versions[0], additionalPrinterColumns: [] }] },
+    });
+    expect(await stream.ended(10_000)).to.equal(true);
+    // A genuine server may take a moment to settle on the new definition, and end watches again meanwhile.
+    let next = await reopen(path);
+    while (await next.ended(s.isGenuine ? 2000 : 50)) next = await reopen(path);
+    await s.delete(`${CRDS}/widgets.${group}`);
+    let event = await next.next(10_000);
+    while (event && event.type !== 'DELETED') event = await next.next(10_000);
+    expect(event?.object.metadata.name).to.equal('w');
+    expect(await next.ended(10_000)).to.equal(true);
+  });
+});

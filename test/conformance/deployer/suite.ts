@@ -1,0 +1,188 @@
+/** What every deployer must do for the protocol, whatever it deploys; a function of the deployer. */
+import { expect } from 'chai';
+import type { DeployerPlugin } from '../../../deployers/sdk/index.ts';
+import { Bench, type BenchOptions, type ItemOptions } from '../../unit/deployers/bench.ts';
+
+export interface Subject {
+  readonly name: string;
+  plugin(): DeployerPlugin;
+  readonly needsTarget: boolean;
+  /** Ends at once, without exports. */
+  readonly succeeds: object;
+  /** Ends at once and exports `{"k":"v"}`. */
+  readonly exports: object;
+  /** Waits until `finish` is configured. */
+  readonly waits: object;
+  readonly finish: object;
+  /** Cannot be read. */
+  readonly invalid: object;
+}
+
+const FINALIZER = 'finalizer.landscaper.gardener.cloud';
+
+export function deployerConformance(subject: Subject): void {
+  const bench = (config: object, item: ItemOptions = {}, options: BenchOptions = {}): Bench => {
+    const plugin = subject.plugin();
+    const b = new Bench(plugin, options);
+    b.givenTarget();
+    b.giveItem(config, { type: plugin.type, ...(!subject.needsTarget && { target: null }), ...item });
+    return b;
+  };
+
+  describe(`${subject.name} keeps the deployer contract`, () => {
+    it('does nothing without a job', async () => {
+      const b = bench(subject.succeeds);
+      await b.pass(60_000);
+      expect(b.item().status).to.equal(undefined);
+      expect(b.item().metadata.finalizers).to.equal(undefined);
+    });
+
+    it('leaves items of other types alone', async () => {
+      const b = bench(subject.succeeds, { type: 'example.org/other' });
+      await b.kick('j1');
+      expect(b.status().phase).to.equal(undefined);
+    });
+
+    it('ends a job with phase, job id and time in one write', async () => {
+      const b = bench(subject.succeeds);
+      await b.kick('j1');
+      const [first] = b.history.filter(({ phase }) => phase === 'Succeeded');
+      expect(first).to.deep.include({
+        phase: 'Succeeded',
+        jobID: 'j1',
+        jobIDFinished: 'j1',
+        observedGeneration: 1,
+      });
+      expect(first?.transitionTimes).to.have.all.keys('triggerTime', 'initTime', 'finishedTime');
+      expect(first?.deployer).to.deep.include({ identity: 'bench', name: subject.plugin().name });
+      expect(first?.lastReconcileTime).to.equal('2026-01-01T00:00:00Z');
+    });
+
+    it('keeps a finalizer on the item', async () => {
+      const b = bench(subject.succeeds);
+      await b.kick('j1');
+      expect(b.item().metadata.finalizers).to.deep.equal([FINALIZER]);
+    });
+
+    it('writes at most twice for a job with nothing to wait for', async () => {
+      const b = bench(subject.succeeds, { finalizers: [FINALIZER] });
+      b.host.takeRequests();
+      await b.kick('j1');
+      const writes = b.host.takeRequests().filter((r) => !r.startsWith('get'));
+      expect(writes.length).to.be.within(1, 2);
+    });
+
+    it('rests after the end', async () => {
+      const b = bench(subject.succeeds);
+      await b.kick('j1');
+      b.host.takeRequests();
+      b.target.takeRequests();
+      await b.pass(3_600_000);
+      expect([...b.host.takeRequests(), ...b.target.takeRequests()]).to.deep.equal([]);
+    });
+
+    it('does not act on a changed spec or a deletion before the next job', async () => {
+      const b = bench(subject.succeeds);
+      await b.kick('j1');
+      const before = b.status();
+      b.configure(subject.exports);
+      await b.delete();
+      await b.pass(60_000);
+      expect(b.status()).to.deep.equal(before);
+      await b.kick('j2');
+      await b.pass(5000);
+      expect(b.isGone()).to.equal(true);
+    });
+
+    it('ends the next job, too, with new times', async () => {
+      const b = bench(subject.succeeds);
+      await b.kick('j1');
+      await b.pass(10_000);
+      await b.kick('j2');
+      expect(b.status().jobIDFinished).to.equal('j2');
+      expect(b.status().transitionTimes?.initTime).to.equal('2026-01-01T00:00:10Z');
+      expect(b.status().lastReconcileTime).to.equal('2026-01-01T00:00:10Z');
+    });
+
+    it('exports before the job ends, into a secret of the item', async () => {
+      const b = bench(subject.exports);
+      await b.kick('j1');
+      const { exportRef, phase } = b.status();
+      expect(phase).to.equal('Succeeded');
+      const secret = b.host.find('Secret', `proj/${exportRef?.name ?? ''}`);
+      const { config = '' } = (secret?.['data'] ?? {}) as { config?: string };
+      expect(JSON.parse(Buffer.from(config, 'base64').toString())).to.deep.equal({ k: 'v' });
+      expect(
+        secret?.metadata.ownerReferences?.map(({ name, controller }) => [name, controller]),
+      ).to.deep.equal([['web', undefined]]);
+      const ends = b.history.filter((s) => s.phase === 'Succeeded');
+      expect(ends.every((s) => s.exportRef !== undefined)).to.equal(true);
+    });
+
+    it('waits without blocking and goes on when the configuration changes', async () => {
+      const b = bench(subject.waits);
+      await b.kick('j1');
+      await b.pass(20_000);
+      expect(b.status().phase).to.equal('Progressing');
+      expect(b.status().lastReconcileTime).to.equal('2026-01-01T00:00:00Z');
+      b.configure(subject.finish);
+      await b.rest();
+      expect(b.status().phase).to.equal('Succeeded');
+      expect(b.status().lastError).to.equal(undefined);
+    });
+
+    it('leaves an interrupted item as the core wrote it', async () => {
+      const b = bench(subject.waits);
+      await b.kick('j1');
+      b.host.edit('DeployItem', 'proj/web', { status: { phase: 'Failed', jobIDFinished: 'j1' } });
+      const written = b.item();
+      await b.pass(600_000);
+      expect(b.item()).to.deep.equal(written);
+    });
+
+    it('fails at once with a configuration nobody can read', async () => {
+      const b = bench(subject.invalid);
+      await b.kick('j1');
+      expect(b.status()).to.deep.include({ phase: 'Failed', jobIDFinished: 'j1' });
+      expect(b.status().lastError?.codes).to.deep.equal(['ERR_CONFIGURATION_PROBLEM']);
+      expect(b.status().firstError).to.deep.equal(b.status().lastError);
+      b.configure(subject.succeeds);
+      await b.kick('j2');
+      expect(b.status().phase).to.equal('Succeeded');
+      expect(b.status().firstError).to.equal(undefined);
+      expect(b.status().lastErrors).to.equal(undefined);
+    });
+
+    it('takes a job of the item itself on test-reconcile', async () => {
+      const b = bench(subject.succeeds, {
+        annotations: { 'landscaper.gardener.cloud/operation': 'test-reconcile' },
+      });
+      await b.rest();
+      expect(b.status().phase).to.equal('Succeeded');
+      expect(b.status().jobID).to.be.a('string').and.equal(b.status().jobIDFinished);
+    });
+
+    it('tolerates an item that vanishes while it works', async () => {
+      const b = bench(subject.waits);
+      await b.kick('j1');
+      b.host.drop('DeployItem', 'proj/web');
+      await b.pass(60_000);
+      expect(b.isGone()).to.equal(true);
+      expect(b.events).to.deep.equal([]);
+    });
+
+    for (const failure of ['merge/status', 'merge', 'create']) {
+      it(`gets there although the first three "${failure}" requests to the host fail`, async () => {
+        const b = bench(subject.exports);
+        let left = 3;
+        b.host.fail = (verb) => {
+          if (verb === failure && left-- > 0) throw new Error('no answer');
+        };
+        await b.kick('j1');
+        await b.pass(20_000);
+        expect(b.status().phase).to.equal('Succeeded');
+        expect(b.status().jobIDFinished).to.equal('j1');
+      });
+    }
+  });
+}

@@ -1,0 +1,231 @@
+import { expect } from 'chai';
+import { installationKind, type Installation } from '../../../src/api/kinds/installation.ts';
+import { runProgram } from '../../../src/cli/program.ts';
+import { startEmbedded, type Embedded } from '../../../src/cli/embedded.ts';
+import { ensureCrds } from '../../../src/cli/ensure-crds.ts';
+import { startLandscaper, type Landscaper } from '../../../src/cli/landscaper.ts';
+import { applyAll, namespaceObject } from '../../../src/cli/objects.ts';
+import { systemClock } from '../../../src/lib/clock.ts';
+import { silentLogger } from '../../../src/observability/log.ts';
+import { createClient } from '../../../src/runtime/client.ts';
+import { connect } from '../../../src/runtime/http.ts';
+import type { Client, Kind, Obj } from '../../../src/runtime/types.ts';
+import { deployItemKind } from '../../../src/api/kinds/deployitem.ts';
+import { executionKind } from '../../../src/api/kinds/execution.ts';
+import { failedLandscape } from '../../unit/cli/given.ts';
+import { fakeTerminal, type FakeTerminal } from '../../unit/cli/terminal.ts';
+
+const NAMESPACE = 'proj';
+
+interface Result {
+  readonly code: number;
+  readonly terminal: FakeTerminal;
+}
+
+async function espalier(server: Embedded, ...args: string[]): Promise<Result> {
+  const terminal = fakeTerminal({ env: { KUBECONFIG: server.kubeconfigFile } });
+  return { code: await runProgram(args, terminal), terminal };
+}
+
+describe('installations on the command line, without controllers', () => {
+  let server: Embedded;
+  let client: Client;
+
+  before(async () => {
+    // The owners of these objects are made up; a garbage collector would take them away.
+    server = await startEmbedded({
+      simulate: false,
+      controllers: ['none'],
+      log: silentLogger,
+      namespace: NAMESPACE,
+    });
+    const clock = systemClock;
+    client = createClient(
+      await connect({ kubeconfig: { text: server.kubeconfig }, userAgent: 'test', clock, log: silentLogger }),
+    );
+    await ensureCrds(client, clock, silentLogger);
+    await applyAll(client, [namespaceObject(NAMESPACE), namespaceObject('empty')]);
+    for (const object of failedLandscape()) await createWithStatus(client, object);
+  });
+  after(async () => {
+    await client.close();
+    await server.close();
+  });
+
+  it('S-89: inspect prints the tree and an empty line', async () => {
+    const { code, terminal } = await espalier(server, 'installations', 'inspect', 'app', '-n', NAMESPACE);
+    expect(terminal.output).to.equal(`[✅ Succeeded] Installation app
+    ├── [❌ Failed] Installation db
+    │   Last error: boom
+    └── [✅ Succeeded] Execution app
+        └── [✅ Succeeded (outdated)] DeployItem app-web-x
+
+`);
+    expect(code).to.equal(0);
+  });
+
+  it("takes the namespace of the kubeconfig's context", async () => {
+    const { terminal } = await espalier(server, 'inst', 'status', 'app');
+    expect(terminal.output).to.contain('Installation app');
+  });
+
+  it('S-89: inspect -f leaves out what has not failed, and says so when that is all', async () => {
+    const failed = await espalier(server, 'inst', 'inspect', 'app', '-f');
+    expect(failed.terminal.output).to.contain('Installation db').and.not.contain('Execution');
+    const nothing = await espalier(server, 'inst', 'inspect', '-n', 'empty', '-f');
+    expect([nothing.code, nothing.terminal.output]).to.deep.equal([0, 'no installations\n']);
+  });
+
+  it('inspect --exit-code tells scripts that something failed', async () => {
+    expect((await espalier(server, 'inst', 'inspect', 'app', '--exit-code')).code).to.equal(1);
+    expect((await espalier(server, 'inst', 'inspect', '-n', 'empty', '--exit-code')).code).to.equal(0);
+  });
+
+  it('inspect -o json has the shape that scripts expect', async () => {
+    const { terminal } = await espalier(server, 'inst', 'inspect', 'app', '-o', 'json');
+    const [root] = JSON.parse(terminal.output) as {
+      installation: Obj;
+      subInstallations: { installation: Obj }[];
+      execution: { execution: Obj; deployItems: { deployItem: Obj }[] };
+    }[];
+    expect(root?.installation.metadata.name).to.equal('app');
+    expect(root?.subInstallations[0]?.installation.metadata.name).to.equal('db');
+    expect(root?.execution.deployItems[0]?.deployItem.metadata.name).to.equal('app-web-x');
+  });
+
+  it('S-92: reconcile and interrupt annotate', async () => {
+    const operationOf = async (): Promise<string | undefined> =>
+      (await client.get(installationKind, `${NAMESPACE}/app`)).metadata.annotations?.[
+        'landscaper.gardener.cloud/operation'
+      ];
+    const started = await espalier(server, 'installations', 'reconcile', 'app', '-n', NAMESPACE);
+    expect(started.terminal.output).to.equal('The reconcile annotation was added to the installation\n');
+    expect(await operationOf()).to.equal('reconcile');
+    const ended = await espalier(server, 'installations', 'interrupt', 'app', '-n', NAMESPACE);
+    expect(ended.terminal.output).to.equal('The interrupt annotation was added to the installation\n');
+    expect(await operationOf()).to.equal('interrupt');
+  });
+
+  it('S-92: reconcile is for roots only', async () => {
+    const { code, terminal } = await espalier(server, 'inst', 'reconcile', 'db');
+    expect(code).to.equal(1);
+    expect(terminal.errors).to.equal(
+      'error: the command is only supported for root installations; db belongs to app\n',
+    );
+  });
+
+  for (const command of ['inspect', 'reconcile', 'interrupt'])
+    it(`${command} names the way out when there is no such installation`, async () => {
+      const { code, terminal } = await espalier(server, 'inst', command, 'nope');
+      expect(code).to.equal(1);
+      expect(terminal.errors).to.match(
+        /^error: there is no installation nope in namespace proj; .*-n.*-A\n$/,
+      );
+    });
+
+  it('reconcile --wait gives up in time and says how to go on', async () => {
+    const { code, terminal } = await espalier(
+      server,
+      'inst',
+      'reconcile',
+      'app',
+      '--wait',
+      '--timeout',
+      '200ms',
+    );
+    expect(code).to.equal(1);
+    expect(terminal.errors).to.match(
+      /^error: the time is up; the job goes on, follow it with: .*inspect app -n proj --watch\n$/,
+    );
+  });
+});
+
+describe('reconcile --wait, with controllers', () => {
+  let server: Embedded;
+  let landscaper: Landscaper;
+
+  before(async () => {
+    server = await startEmbedded({ simulate: false, log: silentLogger, namespace: NAMESPACE });
+    landscaper = await startLandscaper({ kubeconfig: { text: server.kubeconfig }, log: silentLogger });
+    await applyAll(landscaper.client, [
+      namespaceObject(NAMESPACE),
+      mocked('fine', 'Succeeded'),
+      mocked('broken', 'Failed'),
+    ]);
+  });
+  after(async () => {
+    await landscaper.stop();
+    await server.close();
+  });
+
+  it('shows the phases and ends well with the job', async () => {
+    const { code, terminal } = await espalier(
+      server,
+      'inst',
+      'reconcile',
+      'fine',
+      '--wait',
+      '--timeout',
+      '20s',
+    );
+    expect(terminal.errors).to.equal('');
+    expect(code).to.equal(0);
+    expect(terminal.output).to.match(/DeployItem fine\/pretended: Succeeded/);
+    expect(terminal.output).to.match(/^fine +Installation +✔ Succeeded/m);
+  });
+
+  it('points at the failed leaf and exits with 1', async () => {
+    const { code, terminal } = await espalier(
+      server,
+      'inst',
+      'reconcile',
+      'broken',
+      '--wait',
+      '--timeout',
+      '20s',
+    );
+    expect(code).to.equal(1);
+    expect(terminal.output).to.match(/pretended +DeployItem +✖ Failed/);
+    expect(terminal.errors).to.match(/^DeployItem broken-\S+ Failed: /);
+  });
+});
+
+/** An installation with one mock item that ends in `phase`. */
+function mocked(name: string, phase: string): Obj {
+  const blueprint = `
+apiVersion: landscaper.gardener.cloud/v1alpha1
+kind: Blueprint
+deployExecutions:
+  - name: default
+    type: GoTemplate
+    template: |
+      deployItems:
+        - name: pretended
+          type: landscaper.gardener.cloud/mock
+          config:
+            apiVersion: mock.deployer.landscaper.gardener.cloud/v1alpha1
+            kind: ProviderConfiguration
+            phase: ${phase}
+`;
+  const object: Installation = {
+    apiVersion: 'landscaper.gardener.cloud/v1alpha1',
+    kind: 'Installation',
+    metadata: { name, namespace: NAMESPACE },
+    spec: { blueprint: { inline: { filesystem: { 'blueprint.yaml': blueprint } } } },
+  };
+  return object;
+}
+
+async function createWithStatus(client: Client, object: Obj): Promise<void> {
+  const kind = [installationKind, executionKind, deployItemKind].find((k) => k.kind === object.kind) as Kind;
+  const { uid: _, ...metadata } = object.metadata;
+  const times = { lastTransitionTime: '2026-01-01T00:00:00Z', lastUpdateTime: '2026-01-01T00:00:00Z' };
+  const { status, ...rest } = object as Obj & { status?: { lastError?: object } };
+  const lastError = status?.lastError && { ...status.lastError, ...times };
+  await client.send({ verb: 'create', kind, object: { ...rest, metadata } });
+  const key = `${metadata.namespace ?? ''}/${metadata.name}`;
+  await client.send({
+    ...{ verb: 'merge', kind, key, sub: 'status' },
+    body: { status: { observedGeneration: 1, ...status, ...(lastError && { lastError }) } },
+  });
+}

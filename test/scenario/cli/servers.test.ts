@@ -1,0 +1,162 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { dataObjectKind, type DataObject } from '../../../src/api/kinds/dataobject.ts';
+import { namespaceKind } from '../../../src/cli/objects.ts';
+import { runProgram } from '../../../src/cli/program.ts';
+import { systemClock } from '../../../src/lib/clock.ts';
+import { silentLogger } from '../../../src/observability/log.ts';
+import { createClient } from '../../../src/runtime/client.ts';
+import { connect } from '../../../src/runtime/http.ts';
+import type { Client } from '../../../src/runtime/types.ts';
+import { fakeTerminal } from '../../unit/cli/terminal.ts';
+
+const root = join(import.meta.dirname, '../../..');
+
+/** A process of its own; `until` waits for what it prints. */
+class Program {
+  readonly process: ChildProcess;
+  output = '';
+  errors = '';
+
+  /** @param args of node */
+  constructor(args: readonly string[]) {
+    this.process = spawn(process.execPath, ['--import', 'tsx', ...args], {
+      cwd: root,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    this.process.stdout?.on('data', (chunk: Buffer) => (this.output += chunk.toString()));
+    this.process.stderr?.on('data', (chunk: Buffer) => (this.errors += chunk.toString()));
+  }
+
+  async until(text: string): Promise<void> {
+    while (!this.output.includes(text)) {
+      if (this.process.exitCode !== null) throw new Error(`ended: ${this.output}${this.errors}`);
+      await Promise.race([once(this.process.stdout!, 'data'), once(this.process, 'exit')]);
+    }
+  }
+
+  async end(signal: NodeJS.Signals = 'SIGINT'): Promise<number | null> {
+    const exit = once(this.process, 'exit') as Promise<[number | null]>;
+    this.process.kill(signal);
+    return (await exit)[0];
+  }
+}
+
+const espalier = (...args: string[]): Program => new Program(['src/cli/main.ts', ...args]);
+
+async function clientFor(kubeconfigFile: string): Promise<Client> {
+  const clock = systemClock;
+  return createClient(
+    await connect({ kubeconfig: { file: kubeconfigFile }, userAgent: 'test', clock, log: silentLogger }),
+  );
+}
+
+const kubeconfigIn = (output: string): string => /KUBECONFIG=(\S+)/.exec(output)?.[1] ?? '';
+
+describe('espalier demo', function () {
+  this.timeout(60_000);
+
+  it('installs the sample landscape and ends with 0 when nobody watches', async () => {
+    const terminal = fakeTerminal();
+    expect(await runProgram(['demo'], terminal)).to.equal(0);
+    expect(terminal.errors).to.equal('');
+    expect(terminal.output).to.match(/^hello-landscape +Installation +✔ Succeeded/m);
+    expect(terminal.output).to.match(/^│ +├─ storage +DeployItem +✔ Succeeded/m);
+    expect(terminal.output).to.contain('It exports hello-url: http://web.hello.svc');
+    expect(terminal.output).to.contain('Try next:');
+  });
+
+  it('prints its objects for other clusters', async () => {
+    const terminal = fakeTerminal();
+    expect(await runProgram(['demo', '--print'], terminal)).to.equal(0);
+    const kinds = [...terminal.output.matchAll(/^kind: (\w+)$/gm)].map(([, kind]) => kind);
+    expect(kinds).to.deep.equal(['Namespace', 'ConfigMap', 'Target', 'Installation']);
+  });
+});
+
+describe('espalier dev', function () {
+  this.timeout(60_000);
+  let folder: string;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'espalier-test-'));
+  });
+  afterEach(() => {
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  it('keeps objects and address in its folder, and ends with 0 on SIGTERM', async () => {
+    const data = join(folder, 'data');
+    const first = espalier('dev', '--data', data, '--namespace', 'mine');
+    await first.until('Ctrl-C ends it');
+    const kubeconfig = readFileSync(join(data, 'kubeconfig'), 'utf8');
+    expect(kubeconfig).to.contain('namespace: mine');
+    const client = await clientFor(join(data, 'kubeconfig'));
+    await client.send({
+      verb: 'create',
+      kind: dataObjectKind,
+      object: {
+        apiVersion: 'landscaper.gardener.cloud/v1alpha1',
+        kind: 'DataObject',
+        metadata: { name: 'kept', namespace: 'mine' },
+        data: 42,
+      },
+    });
+    expect(await first.end('SIGTERM')).to.equal(0);
+
+    const second = espalier('dev', '--data', data, '--namespace', 'mine');
+    await second.until('Ctrl-C ends it');
+    expect((await client.get<DataObject>(dataObjectKind, 'mine/kept')).data).to.equal(42);
+    await client.close();
+    expect(await second.end()).to.equal(0);
+  });
+
+  it('says which port is in use', async () => {
+    const first = espalier('apiserver');
+    await first.until('KUBECONFIG');
+    const port = /127\.0\.0\.1:(\d+)/.exec(first.output)?.[1] ?? '';
+    const terminal = fakeTerminal();
+    expect(await runProgram(['apiserver', '--port', port], terminal)).to.equal(1);
+    expect(terminal.errors).to.equal(
+      `error: cannot listen on 127.0.0.1:${port}: the port is in use; choose another with --port, or 0 for any free one\n`,
+    );
+    await first.end();
+  });
+});
+
+describe('a program that is slow to stop', function () {
+  this.timeout(60_000);
+
+  it('ends with 1 at the second signal', async () => {
+    const script = `
+      const { onInterrupt } = await import('./src/cli/signals.ts');
+      setInterval(() => undefined, 1000);
+      onInterrupt(() => console.log('stopping'));
+      console.log('up');
+    `;
+    const program = new Program(['--input-type=module', '-e', script]);
+    await program.until('up');
+    program.process.kill('SIGTERM');
+    await program.until('stopping');
+    expect(await program.end('SIGINT')).to.equal(1);
+  });
+});
+
+describe('espalier apiserver', function () {
+  this.timeout(60_000);
+
+  it('serves until interrupted and takes its temporary kubeconfig along', async () => {
+    const program = espalier('apiserver', '--crds');
+    await program.until('KUBECONFIG');
+    const file = kubeconfigIn(program.output);
+    const client = await clientFor(file);
+    expect((await client.get(namespaceKind, 'default')).metadata.name).to.equal('default');
+    await client.close();
+    expect(await program.end()).to.equal(0);
+    expect(existsSync(file)).to.equal(false);
+    expect(program.errors).to.equal('');
+  });
+});

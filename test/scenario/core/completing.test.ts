@@ -1,0 +1,231 @@
+/** Scenarios 10.5: exports are published, and who imports them runs next. */
+import { expect } from 'chai';
+import { dataObjectKind } from '../../../src/api/kinds/dataobject.ts';
+import { installationKind } from '../../../src/api/kinds/installation.ts';
+import { annotations, dataSourceTypes, labels } from '../../../src/api/labels.ts';
+import { useCluster } from '../../support/cluster.ts';
+import { RECONCILE, child, consumer, fakeItem, producer, root, stack, web } from '../../support/landscape.ts';
+import type { Scene } from '../../support/scene.ts';
+
+/** Both roots have done a job, the consumer after the producer. */
+async function connected(scene: Scene, itemsOfProducer?: ReturnType<typeof fakeItem>[]): Promise<void> {
+  await scene.create(producer(itemsOfProducer ? { items: itemsOfProducer } : {}));
+  if (itemsOfProducer) await scene.answer('producer', 'app');
+  await scene.finished('producer', 'Succeeded');
+  await scene.create(consumer());
+  await scene.finished('consumer', 'Succeeded');
+}
+
+const pending = (scene: Scene, name: string) => scene.installation(name)?.status?.dependentsToTrigger;
+
+describe('the end of a job', () => {
+  const here = useCluster();
+
+  it('S-47: publishes exports with their origin', async () => {
+    const scene = await here.scene();
+    await scene.create(producer());
+    const { status } = await scene.finished('producer', 'Succeeded');
+    const exported = scene.dataObject('greeting');
+    expect(exported?.data).to.equal('hello');
+    expect(exported?.metadata.labels).to.deep.include({
+      [labels.dataSource]: 'Inst.producer',
+      [labels.dataSourceType]: dataSourceTypes.export,
+      [labels.dataKey]: 'greeting',
+      [labels.dataJobId]: status?.jobID,
+    });
+    const condition = status?.conditions?.find((c) => c.type === 'CreateExports');
+    expect(condition).to.deep.include({ status: 'True', reason: 'DataObjectsCreated' });
+  });
+
+  it('S-48: fails when the spec was edited meanwhile', async () => {
+    const scene = await here.scene();
+    await scene.create(web());
+    await scene.waiting('web', 'app');
+    await scene.busy('web', 'Progressing');
+    await scene.patch(installationKind, 'web', { spec: { importDataMappings: { x: 1 } } });
+    await scene.answer('web', 'app');
+    const { status } = await scene.finished('web', 'Failed');
+    expect(status?.lastError?.reason).to.equal('CheckObservedGeneration');
+  });
+
+  it('S-49: fails when an import has another value than at the start; the next job succeeds', async () => {
+    const scene = await here.scene();
+    await scene.create(producer());
+    await scene.finished('producer', 'Succeeded');
+    await scene.create(consumer({ items: [fakeItem('app')] }));
+    await scene.waiting('consumer', 'app');
+    await scene.patch(dataObjectKind, 'greeting', { data: 'other' });
+    await scene.until('the other value', () => scene.dataObject('greeting')?.data === 'other');
+    await scene.calm();
+    await scene.answer('consumer', 'app');
+    const { status } = await scene.finished('consumer', 'Failed');
+    expect(status?.lastError).to.deep.include({
+      reason: 'CheckImportsHash',
+      message: 'imports have changed',
+    });
+    await scene.operation('consumer', 'reconcile');
+    await scene.answer('consumer', 'app');
+    await scene.finished('consumer', 'Succeeded', { after: status?.jobID });
+  });
+
+  it('S-50: waits for a producer that runs again, and succeeds if it exports the same', async () => {
+    const scene = await here.scene();
+    await scene.create(producer({ items: [fakeItem('app')] }));
+    await scene.answer('producer', 'app');
+    await scene.finished('producer', 'Succeeded');
+    await scene.create(consumer({ items: [fakeItem('app')] }));
+    await scene.waiting('consumer', 'app');
+    await scene.operation('producer', 'reconcile');
+    await scene.waiting('producer', 'app');
+    await scene.answer('consumer', 'app');
+    await scene.busy('consumer', 'Completing', 'AllPredecessorsFinished');
+    await scene.answer('producer', 'app');
+    await scene.finished('consumer', 'Succeeded');
+  });
+
+  it('S-51: a conflict on an export is no failure', async () => {
+    const scene = await here.scene();
+    here.controllers.faults.arm(scene.ns, {
+      what: 'conflict',
+      nth: 1,
+      matches: ({ kind }) => kind.kind === 'DataObject',
+    });
+    await scene.create(producer());
+    await scene.finished('producer', 'Succeeded');
+    expect(scene.dataObject('greeting')?.data).to.equal('hello');
+    expect(scene.jobs('producer')).to.have.length(1);
+  });
+
+  it('S-52: fails when an export has no value', async () => {
+    const scene = await here.scene();
+    const exports = { data: [{ name: 'out', dataRef: 'greeting' }] };
+    const more = { exports: [{ name: 'out', type: 'data', schema: { type: 'string' } }] };
+    await scene.create(root('producer', { spec: { exports }, more }));
+    const { status } = await scene.finished('producer', 'Failed');
+    expect(status?.lastError?.reason).to.equal('ConstructExports');
+    expect(scene.dataObject('greeting')).to.equal(undefined);
+  });
+
+  it('S-53: success starts the roots that import from here, after it', async () => {
+    const scene = await here.scene();
+    await connected(scene);
+    const before = scene.installation('consumer')?.status?.jobID;
+    const { status } = await scene.again('producer', 'Succeeded');
+    await scene.finished('consumer', 'Succeeded', { after: before });
+    await scene.until('the list is empty', () => (pending(scene, 'producer') ?? []).length === 0);
+    const times = [status, scene.installation('consumer')?.status].map((s) => s?.transitionTimes);
+    expect(times[1]?.triggerTime?.localeCompare(times[0]?.finishedTime ?? '')).to.be.at.least(0);
+    await scene.calm();
+    expect(scene.jobs('consumer')).to.have.length(2);
+    expect(scene.jobs('producer')).to.have.length(2);
+  });
+
+  it('S-55: a child starts as soon as the one that it imports from has succeeded', async () => {
+    const scene = await here.scene();
+    await scene.create(
+      stack({
+        children: [
+          child('a', { gives: { out: 'link' }, items: [fakeItem('app')] }),
+          child('b', { takes: { in: 'link' } }),
+        ],
+      }),
+    );
+    const a = await scene.until('a', () => scene.child('stack', 'a')?.metadata.name);
+    await scene.waiting(a, 'app');
+    const began = performance.now();
+    await scene.answer(a, 'app');
+    const b = scene.child('stack', 'b')?.metadata.name ?? '';
+    await scene.finished(b, 'Succeeded');
+    expect(performance.now() - began).to.be.lessThan(1_000);
+    await scene.finished('stack', 'Succeeded');
+  });
+
+  it('S-56: failure starts nobody', async () => {
+    const scene = await here.scene();
+    await connected(scene, [fakeItem('app')]);
+    await scene.operation('producer', 'reconcile');
+    await scene.answer('producer', 'app', 'Failed');
+    await scene.finished('producer', 'Failed', { after: scene.jobs('producer')[0] });
+    await scene.calm();
+    expect(scene.jobs('consumer')).to.have.length(1);
+    expect(scene.installation('consumer')?.status?.phase).to.equal('Succeeded');
+  });
+
+  it('S-57: with hasNoSiblingExports nobody is started', async () => {
+    const scene = await here.scene();
+    await connected(scene);
+    await scene.patch(installationKind, 'producer', {
+      spec: { optimization: { hasNoSiblingExports: true } },
+    });
+    await scene.again('producer', 'Succeeded');
+    await scene.calm();
+    expect(scene.jobs('consumer')).to.have.length(1);
+  });
+
+  it('S-58: a successor that vanished meanwhile is passed over', async () => {
+    const scene = await here.scene();
+    await connected(scene);
+    await scene.patchStatus(installationKind, 'producer', { dependentsToTrigger: [{ name: 'nobody' }] });
+    await scene.until('the list is worked off', () => {
+      const all = scene.seen(installationKind, 'producer');
+      return all.some((p) => p.status?.dependentsToTrigger) && pending(scene, 'producer') === undefined;
+    });
+    await scene.calm();
+    expect(scene.jobs('producer')).to.have.length(1);
+  });
+
+  it('S-59: who imports by a target map is started, too', async () => {
+    const scene = await here.scene();
+    const type = 'landscaper.gardener.cloud/kubernetes-cluster';
+    const exports = { targets: [{ name: 'out', target: 't1' }] };
+    const more = {
+      exports: [{ name: 'out', type: 'target', targetType: type }],
+      exportExecutions: [
+        { name: 'e', type: 'GoTemplate', template: `exports: {out: {type: ${type}, config: {}}}` },
+      ],
+    };
+    await scene.create(root('producer', { spec: { exports }, more }));
+    await scene.finished('producer', 'Succeeded');
+    const imports = { targets: [{ name: 'm', targetMap: { x: 't1' } }] };
+    await scene.create(
+      root('consumer', {
+        spec: { imports },
+        more: { imports: [{ name: 'm', type: 'targetMap', targetType: type }] },
+      }),
+    );
+    const first = await scene.finished('consumer', 'Succeeded');
+    await scene.again('producer', 'Succeeded');
+    await scene.finished('consumer', 'Succeeded', { after: first.status?.jobID });
+  });
+
+  it('a diamond of roots runs each of them once', async () => {
+    const scene = await here.scene();
+    const names = ['left', 'right'] as const;
+    await scene.create(root('top', { gives: { out: 'x' }, items: [fakeItem('app')] }));
+    for (const name of names) await scene.create(root(name, { takes: { in: 'x' }, gives: { out: name } }));
+    await scene.create(root('bottom', { takes: { l: 'left', r: 'right' } }));
+    await scene.busy('bottom', 'Init', 'AllPredecessorsFinished');
+    await scene.answer('top', 'app');
+    await scene.finished('bottom', 'Succeeded');
+    await scene.calm();
+    for (const name of ['top', ...names, 'bottom']) expect(scene.jobs(name), name).to.have.length(1);
+  });
+
+  it('S-107: touch starts nothing', async () => {
+    const scene = await here.scene();
+    await connected(scene);
+    for (const value of ['true', null]) {
+      await scene.annotate(installationKind, 'producer', { [annotations.touch]: value });
+    }
+    await scene.calm();
+    expect(scene.jobs('producer')).to.have.length(1);
+    expect(scene.jobs('consumer')).to.have.length(1);
+  });
+
+  it('S-106: ignore has no effect', async () => {
+    const scene = await here.scene();
+    await scene.create(web({ annotations: { ...RECONCILE, [annotations.ignore]: 'true' } }));
+    await scene.answer('web', 'app');
+    await scene.finished('web', 'Succeeded');
+  });
+});

@@ -1,0 +1,70 @@
+/** Scenarios 10.10 of the core: every namespace gets a Context, and the schema holds rules of its own. */
+import { randomBytes } from 'node:crypto';
+import { expect } from 'chai';
+import { contextKind } from '../../../src/api/kinds/context.ts';
+import { deployItemKind } from '../../../src/api/kinds/deployitem.ts';
+import { namespaceKind } from '../../../src/machine/world.ts';
+import { Invalid } from '../../../src/runtime/errors.ts';
+import type { Client } from '../../../src/runtime/types.ts';
+import { isRealServer, useCluster } from '../../support/cluster.ts';
+import { lonelyItem } from '../../support/landscape.ts';
+
+const repositoryContext = { type: 'OCIRegistry', baseUrl: 'registry.example' };
+const name = (): string => `context-${randomBytes(4).toString('hex')}`;
+const EXCLUDED = name();
+
+describe('the default context', () => {
+  const here = useCluster({
+    controllers: ['context'],
+    deployers: [],
+    config: { contexts: { repositoryContext, excludedNamespaces: [EXCLUDED] } },
+  });
+  const create = async (client: Client, namespace: string): Promise<void> => {
+    const object = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } };
+    await client.send({ verb: 'create', kind: namespaceKind, object });
+  };
+  const contextOf = (namespace: string) => here.cluster.world.contexts.get(`${namespace}/default`);
+
+  it('S-114: comes with a namespace, names the repository, and keeps what users add', async () => {
+    const { client } = here.cluster;
+    const namespace = name();
+    const scene = await here.scene();
+    await create(client, namespace);
+    await scene.until('the context', () => contextOf(namespace));
+    expect(contextOf(namespace)).to.deep.include({ repositoryContext });
+
+    const body = { registryPullSecrets: [{ name: 'mine' }], repositoryContext: { baseUrl: 'elsewhere' } };
+    await client.send({ verb: 'merge', kind: contextKind, key: `${namespace}/default`, body });
+    const labels = { touched: 'yes' };
+    await client.send({ verb: 'merge', kind: namespaceKind, key: namespace, body: { metadata: { labels } } });
+    await scene.until('the repository again', () => {
+      const found = contextOf(namespace);
+      return found?.repositoryContext?.['baseUrl'] === repositoryContext.baseUrl && found.registryPullSecrets;
+    });
+    expect(contextOf(namespace)?.registryPullSecrets).to.deep.equal([{ name: 'mine' }]);
+  });
+
+  it('S-114: does not come with an excluded namespace', async () => {
+    const { client } = here.cluster;
+    const later = name();
+    const scene = await here.scene();
+    await create(client, EXCLUDED);
+    await create(client, later);
+    await scene.until('the context of a later namespace', () => contextOf(later));
+    expect(contextOf(EXCLUDED)).to.equal(undefined);
+  });
+});
+
+describe('the schema', () => {
+  const here = useCluster({ controllers: [], deployers: [] });
+
+  it('S-118: does not let the type of a deploy item change, webhook or not', async function () {
+    if (!isRealServer()) this.skip(); // the embedded server does not evaluate rules
+    const scene = await here.scene();
+    await scene.create(lonelyItem());
+    const change = scene.patch(deployItemKind, 'lonely', { spec: { type: 'test.example/other' } });
+    const error: unknown = await change.catch((thrown: unknown) => thrown);
+    expect(error).to.be.instanceOf(Invalid);
+    expect(String(error)).to.contain('cannot be changed');
+  });
+});

@@ -1,0 +1,280 @@
+/** Scenarios 10.6: an execution creates its items, starts them in order, and judges them. */
+import { expect } from 'chai';
+import { hasFinishedJob, isBeingDeleted, isFinished } from '../../../src/api/job.ts';
+import { deployItemKind } from '../../../src/api/kinds/deployitem.ts';
+import { executionKind, readDeployItems, type Execution } from '../../../src/api/kinds/execution.ts';
+import { annotations } from '../../../src/api/labels.ts';
+import { objectName } from '../../../src/dataflow/scope.ts';
+import { secretKind } from '../../../src/machine/world.ts';
+import type { View } from '../../../src/runtime/types.ts';
+import { useCluster } from '../../support/cluster.ts';
+import { abc, fakeItem, plan, stack } from '../../support/landscape.ts';
+import type { Scene } from '../../support/scene.ts';
+
+/** Plays the installation controller: gives `plan` a job. */
+const giveJob = (scene: Scene, jobID: string): Promise<unknown> =>
+  scene.patchStatus(executionKind, 'plan', { jobID, observedGeneration: 0 });
+
+async function begun(scene: Scene, items = abc(), spec: object = {}): Promise<void> {
+  await scene.create(plan(items, spec));
+  await giveJob(scene, 'j1');
+}
+
+const ended = (scene: Scene, jobID: string, phase: string): Promise<View<Execution>> =>
+  scene.until(`plan finished ${jobID} in ${phase}`, () => {
+    const found = scene.execution('plan');
+    if (!found || !hasFinishedJob(found, jobID)) return undefined;
+    if (found.status?.phase !== phase)
+      throw new Error(`it ended in ${found.status?.phase ?? ''}; ${scene.overview()}`);
+    return found;
+  });
+
+const jobOf = (scene: Scene, template: string): string | undefined =>
+  scene.item('plan', template)?.status?.jobID;
+const setItems = (scene: Scene, deployItems: object[]): Promise<unknown> =>
+  scene.patch(executionKind, 'plan', { spec: { deployItems, deployItemsCompressed: null } });
+
+describe('an execution', () => {
+  const here = useCluster();
+
+  it('S-60: starts what depends on nothing, and packs its items', async () => {
+    const scene = await here.scene();
+    await begun(scene);
+    await scene.waiting('plan', 'a');
+    await scene.waiting('plan', 'b');
+    await scene.calm();
+    expect(jobOf(scene, 'a')).to.equal('j1');
+    expect(jobOf(scene, 'b')).to.equal('j1');
+    expect(scene.item('plan', 'c')).to.not.equal(undefined);
+    expect(jobOf(scene, 'c')).to.equal(undefined);
+    const execution = scene.execution('plan');
+    expect(execution?.status?.phase).to.equal('Progressing');
+    expect(execution?.spec).to.have.property('deployItemsCompressed');
+    expect(execution?.spec).to.not.have.property('deployItems');
+  });
+
+  it('S-61: starts an item when all it depends on have finished', async () => {
+    const scene = await here.scene();
+    await begun(scene);
+    await scene.answer('plan', 'a');
+    await scene.calm();
+    expect(jobOf(scene, 'c')).to.equal(undefined);
+    await scene.answer('plan', 'b');
+    await scene.answer('plan', 'c');
+    const { status } = await ended(scene, 'j1', 'Succeeded');
+    expect(status?.exportRef?.name).to.equal(objectName('Exec.plan', ''));
+  });
+
+  it('S-62: follows new dependencies in the next job', async () => {
+    const scene = await here.scene();
+    await begun(scene);
+    for (const name of ['a', 'b', 'c']) await scene.answer('plan', name);
+    await ended(scene, 'j1', 'Succeeded');
+    await setItems(scene, [
+      fakeItem('a'),
+      fakeItem('b', { dependsOn: ['a'] }),
+      fakeItem('c', { dependsOn: ['b'] }),
+    ]);
+    await giveJob(scene, 'j2');
+    for (const [name, next] of [
+      ['a', 'b'],
+      ['b', 'c'],
+      ['c', ''],
+    ] as const) {
+      await scene.waiting('plan', name);
+      await scene.calm();
+      if (next) expect(jobOf(scene, next), `${next} waits for ${name}`).to.equal('j1');
+      await scene.answer('plan', name);
+    }
+    await ended(scene, 'j2', 'Succeeded');
+  });
+
+  it('S-63: waits for what runs when an item has failed, and starts nothing more', async () => {
+    const scene = await here.scene();
+    await begun(scene);
+    await scene.waiting('plan', 'b');
+    await scene.answer('plan', 'a', 'Failed');
+    await scene.calm();
+    expect(scene.execution('plan')?.status?.phase).to.equal('Progressing');
+    await scene.answer('plan', 'b');
+    const { status } = await ended(scene, 'j1', 'Failed');
+    expect(status?.lastError?.message).to.match(/^has failed or missing deploy items/);
+    expect(jobOf(scene, 'c')).to.equal(undefined);
+  });
+
+  it('S-64: counts an item that vanished as failed; the next job creates it anew', async () => {
+    const scene = await here.scene();
+    await begun(scene);
+    const { metadata } = await scene.waiting('plan', 'a');
+    await scene.waiting('plan', 'b');
+    await scene.force(deployItemKind, metadata.name);
+    await scene.answer('plan', 'b');
+    const { status } = await ended(scene, 'j1', 'Failed');
+    expect(status?.lastError?.message).to.contain('a is missing');
+    await giveJob(scene, 'j2');
+    await scene.until('a new item', () => {
+      const name = scene.item('plan', 'a')?.metadata.name;
+      return name !== undefined && name !== metadata.name;
+    });
+    for (const name of ['a', 'b', 'c']) await scene.answer('plan', name);
+    await ended(scene, 'j2', 'Succeeded');
+  });
+
+  it('S-65: removes items that no template asks for before it starts others', async () => {
+    const scene = await here.scene();
+    await begun(scene, [fakeItem('a'), fakeItem('b'), fakeItem('c')]);
+    for (const name of ['a', 'b', 'c']) await scene.answer('plan', name);
+    await ended(scene, 'j1', 'Succeeded');
+    await setItems(scene, [fakeItem('a')]);
+    await giveJob(scene, 'j2');
+    for (const name of ['b', 'c']) {
+      const orphan = await scene.waiting('plan', name);
+      expect(isBeingDeleted(orphan.metadata)).to.equal(true);
+      expect(orphan.status?.jobID).to.equal('j2');
+    }
+    await scene.uninstall('plan', 'b');
+    await scene.calm();
+    expect(jobOf(scene, 'a')).to.equal('j1');
+    await scene.uninstall('plan', 'c');
+    await scene.answer('plan', 'a');
+    const { status } = await ended(scene, 'j2', 'Succeeded');
+    expect(status?.deployItemCache?.orphanedDIs ?? []).to.deep.equal([]);
+  });
+
+  it('S-65: fails when an item that is to go cannot go', async () => {
+    const scene = await here.scene();
+    await begun(scene, [fakeItem('a'), fakeItem('b')]);
+    for (const name of ['a', 'b']) await scene.answer('plan', name);
+    await ended(scene, 'j1', 'Succeeded');
+    await setItems(scene, [fakeItem('a')]);
+    await giveJob(scene, 'j2');
+    await scene.answer('plan', 'b', 'DeleteFailed');
+    const { status } = await ended(scene, 'j2', 'Failed');
+    expect(status?.lastError?.message).to.match(/^has failed or missing deploy items/);
+    expect(jobOf(scene, 'a')).to.equal('j1');
+  });
+
+  it('S-66: a child that was deleted while idle goes and comes back within the next job', async () => {
+    const scene = await here.scene();
+    await scene.create(stack());
+    await scene.finished('stack', 'Succeeded');
+    const old = scene.child('stack', 'b')?.metadata.name ?? '';
+    await scene.delete(old);
+    await scene.calm();
+    await scene.again('stack', 'Succeeded');
+    const now = scene.child('stack', 'b')?.metadata.name;
+    expect(now).to.not.equal(undefined);
+    expect(now).to.not.equal(old);
+    expect(scene.children('stack')).to.have.length(2);
+  });
+
+  it('S-67: hands its context to the items, default without', async () => {
+    const scene = await here.scene();
+    await begun(scene, [fakeItem('a')], { context: 'team' });
+    await scene.create({ ...plan([fakeItem('a')]), metadata: { name: 'other' } });
+    await scene.patchStatus(executionKind, 'other', { jobID: 'j1', observedGeneration: 0 });
+    expect((await scene.waiting('plan', 'a')).spec.context).to.equal('team');
+    expect((await scene.waiting('other', 'a')).spec.context).to.equal('default');
+  });
+
+  it('S-68: ends each job as its items end', async () => {
+    const scene = await here.scene();
+    await begun(scene, [fakeItem('a')]);
+    await scene.answer('plan', 'a', 'Failed');
+    await ended(scene, 'j1', 'Failed');
+    await giveJob(scene, 'j2');
+    await scene.answer('plan', 'a');
+    expect((await ended(scene, 'j2', 'Succeeded')).status?.lastError).to.equal(undefined);
+    await giveJob(scene, 'j3');
+    await scene.answer('plan', 'a', 'Failed');
+    await ended(scene, 'j3', 'Failed');
+  });
+
+  it('S-69: starts an unchanged item with updateOnChangeOnly, too; its deployer decides', async () => {
+    const scene = await here.scene();
+    await begun(scene, [fakeItem('a', { updateOnChangeOnly: true })]);
+    await scene.answer('plan', 'a');
+    await ended(scene, 'j1', 'Succeeded');
+    await giveJob(scene, 'j2');
+    await scene.answer('plan', 'a');
+    await ended(scene, 'j2', 'Succeeded');
+    expect(scene.item('plan', 'a')?.spec.updateOnChangeOnly).to.equal(true);
+  });
+
+  it('S-70: of two items for one template one stays and the other is removed', async () => {
+    const scene = await here.scene();
+    await begun(scene, [fakeItem('a')]);
+    await scene.answer('plan', 'a');
+    await ended(scene, 'j1', 'Succeeded');
+    const { apiVersion, kind, metadata, spec } = scene.item('plan', 'a')!;
+    const { labels, annotations: notes, finalizers, ownerReferences } = metadata;
+    const copy = { name: 'double', labels, annotations: notes, finalizers, ownerReferences };
+    await scene.create(JSON.parse(JSON.stringify({ apiVersion, kind, metadata: copy, spec })));
+    await giveJob(scene, 'j2');
+    await scene.uninstall('plan', 'a');
+    await scene.answer('plan', 'a');
+    await ended(scene, 'j2', 'Succeeded');
+    expect(scene.items('plan')).to.have.length(1);
+  });
+
+  it('S-70: a double that comes while the items are at work does not hold up the end', async () => {
+    const scene = await here.scene();
+    await begun(scene, [fakeItem('a')]);
+    const { apiVersion, kind, metadata, spec } = await scene.waiting('plan', 'a');
+    const { labels, annotations: notes, finalizers, ownerReferences } = metadata;
+    const copy = { name: 'a-double', labels, annotations: notes, finalizers, ownerReferences };
+    await scene.create(JSON.parse(JSON.stringify({ apiVersion, kind, metadata: copy, spec })));
+    await scene.calm();
+    const [first, second] = [...scene.items('plan')].sort((i) => (isBeingDeleted(i.metadata) ? 1 : -1));
+    for (const item of [first, second]) {
+      if (!item) continue;
+      const status = { phase: 'Succeeded', jobID: 'j1', jobIDFinished: 'j1', observedGeneration: 1 };
+      if (isBeingDeleted(item.metadata)) await scene.force(deployItemKind, item.metadata.name);
+      else await scene.patchStatus(deployItemKind, item.metadata.name, status);
+    }
+    await ended(scene, 'j1', 'Succeeded');
+  });
+
+  it('S-71: publishes what its items export, by template name', async () => {
+    const scene = await here.scene();
+    await begun(scene, [fakeItem('a'), fakeItem('b')]);
+    const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'a-export', namespace: scene.ns } };
+    const object = { ...secret, data: { config: Buffer.from('k: 1').toString('base64') } };
+    await here.cluster.client.send({ verb: 'create', kind: secretKind, object });
+    const exportRef = { name: 'a-export', namespace: scene.ns };
+    await scene.answer('plan', 'a', 'Succeeded', { exportRef });
+    await scene.answer('plan', 'b');
+    const { status } = await ended(scene, 'j1', 'Succeeded');
+    const exported = scene.dataObject(status?.exportRef?.name ?? '');
+    expect(exported?.data).to.deep.equal({ a: { k: 1 }, b: null });
+  });
+
+  it('S-71: fails when an export secret is missing', async () => {
+    const scene = await here.scene();
+    await begun(scene, [fakeItem('a')]);
+    await scene.answer('plan', 'a', 'Succeeded', { exportRef: { name: 'nowhere', namespace: scene.ns } });
+    const { status } = await ended(scene, 'j1', 'Failed');
+    expect(status?.lastError?.message).to.contain('nowhere');
+  });
+
+  it('S-72: reads plain items that an old client wrote', async () => {
+    const scene = await here.scene();
+    await begun(scene, [fakeItem('a', { timeout: '1h' })]);
+    await scene.answer('plan', 'a');
+    await ended(scene, 'j1', 'Succeeded');
+    const [template] = readDeployItems(scene.execution('plan')!.spec as Execution['spec']);
+    expect(template?.timeout).to.equal('1h0m0s');
+  });
+
+  it('S-73: reconcile on a finished execution does nothing', async () => {
+    const scene = await here.scene();
+    await begun(scene, [fakeItem('a')]);
+    await scene.answer('plan', 'a');
+    const { status } = await ended(scene, 'j1', 'Succeeded');
+    await scene.annotate(executionKind, 'plan', { [annotations.operation]: 'reconcile' });
+    await scene.calm();
+    const now = scene.execution('plan');
+    expect(now?.status).to.deep.equal(status);
+    expect(now && isFinished(now)).to.equal(true);
+  });
+});

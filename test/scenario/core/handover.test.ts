@@ -1,0 +1,182 @@
+/** What controllers make of a cluster that others have left behind: the original, or themselves before a restart. */
+import { expect } from 'chai';
+import { executionKind } from '../../../src/api/kinds/execution.ts';
+import { installationKind, type Installation } from '../../../src/api/kinds/installation.ts';
+import { FINALIZER, annotations } from '../../../src/api/labels.ts';
+import type { Kind, Obj } from '../../../src/runtime/types.ts';
+import {
+  isRealServer,
+  startCluster,
+  startControllers,
+  type Cluster,
+  type Controllers,
+} from '../../support/cluster.ts';
+import { consumer, fakeItem, mockItem, producer, root, web } from '../../support/landscape.ts';
+
+const crdKind: Kind = {
+  group: 'apiextensions.k8s.io',
+  version: 'v1',
+  kind: 'CustomResourceDefinition',
+  plural: 'customresourcedefinitions',
+  namespaced: false,
+};
+
+/** As the original leaves an installation whose context it has filled in. */
+const adopted = (installation: Installation): Installation => ({
+  ...installation,
+  metadata: { ...installation.metadata, finalizers: [FINALIZER] },
+  spec: { ...installation.spec, context: 'default' },
+});
+
+describe('controllers that take over', function () {
+  this.timeout(20_000);
+  let cluster: Cluster;
+  let controllers: Controllers | undefined;
+
+  before(async () => {
+    cluster = await startCluster();
+  });
+  after(() => cluster.stop());
+  afterEach(async () => {
+    await controllers?.stop();
+    controllers = undefined;
+  });
+  const start = async (): Promise<void> => {
+    controllers = await startControllers(cluster);
+  };
+
+  it('S-14: delete a root whose job was never started with that same job', async () => {
+    const scene = await cluster.scene();
+    await scene.create(adopted(web({ annotations: {} })));
+    await scene.patchStatus(installationKind, 'web', { jobID: 'j1', observedGeneration: 0 });
+    await scene.delete('web');
+    await start();
+    await scene.gone(installationKind, 'web');
+    expect(scene.jobs('web')).to.deep.equal(['j1']);
+    expect(scene.phases(installationKind, 'web')).to.not.include('Init');
+    expect(scene.seen(executionKind, 'web')).to.have.length(0);
+  });
+
+  it('S-54: start the successors of a root whose end was stored by a process that died', async () => {
+    const scene = await cluster.scene();
+    await start();
+    await scene.create(producer());
+    await scene.finished('producer', 'Succeeded');
+    await scene.create(consumer());
+    const before = await scene.finished('consumer', 'Succeeded');
+    controllers?.faults.arm(scene.ns, {
+      what: 'crash-after',
+      nth: 1,
+      matches: (write) =>
+        write.verb === 'merge' && (write.body as { status?: Obj }).status !== undefined && isEnd(write.body),
+    });
+    await scene.operation('producer', 'reconcile');
+    await controllers?.faults.struck(scene.ns);
+    await controllers?.crash();
+    await start();
+    await scene.finished('consumer', 'Succeeded', { after: before.status?.jobID });
+    await scene.until(
+      'the list is empty',
+      () => !scene.installation('producer')?.status?.dependentsToTrigger,
+    );
+    expect(scene.jobs('consumer')).to.have.length(2);
+    expect(scene.jobs('producer')).to.have.length(2);
+  });
+
+  it('carry on a job in the middle, with a deployer that answered meanwhile', async () => {
+    const scene = await cluster.scene();
+    await start();
+    await scene.create(web({ items: [fakeItem('a'), fakeItem('b', { dependsOn: ['a'] })] }));
+    await scene.waiting('web', 'a');
+    await scene.busy('web', 'Progressing');
+    await controllers?.crash();
+    await scene.answer('web', 'a');
+    await start();
+    await scene.answer('web', 'b');
+    await scene.finished('web', 'Succeeded');
+    expect(scene.jobs('web')).to.have.length(1);
+    expect(scene.items('web')).to.have.length(2);
+  });
+
+  it('finish a deletion that went on without them', async () => {
+    const scene = await cluster.scene();
+    await start();
+    await scene.create(web());
+    await scene.answer('web', 'app');
+    await scene.finished('web', 'Succeeded');
+    await scene.delete('web');
+    await scene.waiting('web', 'app');
+    await controllers?.crash();
+    await scene.uninstall('web', 'app');
+    await start();
+    await scene.empty();
+  });
+
+  it('S-121: write nothing and read nothing but lists when everything is finished', async function () {
+    const { server } = cluster;
+    if (!server) this.skip();
+    const scene = await cluster.scene();
+    await start();
+    const names = Array.from({ length: 30 }, (_, i) => `done-${i}`);
+    await Promise.all(names.map((name) => scene.create(root(name, { items: [mockItem('app')] }))));
+    for (const name of names) await scene.finished(name, 'Succeeded', { ms: 20_000 });
+    await controllers?.stop();
+    const mark = server.audit.mark();
+    await start();
+    await scene.calm();
+    const ours = server.audit.since(mark).by({ userAgent: 'espalier', namespace: scene.ns });
+    expect(ours.events.map((e) => `${e.verb} ${e.requestURI}`)).to.deep.equal([]);
+  });
+
+  it('work off a list of successors that the original left behind', async () => {
+    const scene = await cluster.scene();
+    await scene.create(adopted(producer({ annotations: {} })));
+    await scene.create(adopted(consumer({ annotations: {} })));
+    const done = { jobID: 'j1', jobIDFinished: 'j1', phase: 'Succeeded', observedGeneration: 1 };
+    await scene.patchStatus(installationKind, 'producer', {
+      ...done,
+      dependentsToTrigger: [{ name: 'consumer' }],
+    });
+    await start();
+    await scene.until('the consumer has been asked', () => scene.jobs('consumer').length === 1);
+    await scene.until(
+      'the list is empty',
+      () => !scene.installation('producer')?.status?.dependentsToTrigger,
+    );
+    expect(scene.jobs('producer')).to.deep.equal(['j1']);
+  });
+
+  it('S-15: keep fields that they do not know', async function () {
+    if (isRealServer()) this.skip(); // the definitions of a shared server stay as they are
+    const scene = await cluster.scene();
+    const name = 'installations.landscaper.gardener.cloud';
+    const path = '/spec/versions/0/schema/openAPIV3Schema/properties/spec/properties/future';
+    const change = (op: 'add' | 'remove') =>
+      cluster.client.send({
+        verb: 'json',
+        kind: crdKind,
+        key: name,
+        ops: [{ op, path, ...(op === 'add' && { value: { type: 'integer' } }) }],
+      });
+    await change('add');
+    try {
+      await start();
+      await scene.create(web({ annotations: {}, spec: { future: 1 } }));
+      const made = await scene.until('the finalizer', () => {
+        const found = scene.installation('web');
+        return found?.metadata.finalizers?.includes(FINALIZER) ? found : undefined;
+      });
+      expect(made.spec).to.have.property('future', 1);
+      await scene.annotate(installationKind, 'web', { [annotations.operation]: 'reconcile' });
+      await scene.answer('web', 'app');
+      expect((await scene.finished('web', 'Succeeded')).spec).to.have.property('future', 1);
+    } finally {
+      await change('remove');
+    }
+  });
+});
+
+const isEnd = (body: object): boolean => {
+  const { status } = body as { status: { jobIDFinished?: string; dependentsToTrigger?: unknown } };
+  return status.jobIDFinished !== undefined && status.dependentsToTrigger !== undefined;
+};

@@ -1,0 +1,88 @@
+/** A create whose answer is lost, while the watch is slow to tell of it, makes nothing twice. */
+import { expect } from 'chai';
+import { defaults } from '../../../src/cli/configuration.ts';
+import { startLandscaper, type Landscaper } from '../../../src/cli/landscaper.ts';
+import { silentLogger } from '../../../src/observability/log.ts';
+import { TransportError } from '../../../src/runtime/errors.ts';
+import type { Client, Frame, Obj } from '../../../src/runtime/types.ts';
+import { isRealServer, startCluster, type Cluster } from '../../support/cluster.ts';
+import { child, mockItem, root } from '../../support/landscape.ts';
+
+/** Longer than the first repetitions of a pass take. */
+const LATE_MS = 1_500;
+
+const later = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** Every create takes effect and looks as if it had not, once for each name; events come late. */
+function lossy(client: Client): Client {
+  const lost = new Set<string>();
+  async function* late<T extends Obj>(frames: AsyncIterable<Frame<T>>): AsyncGenerator<Frame<T>> {
+    for await (const frame of frames) {
+      await later(LATE_MS);
+      yield frame;
+    }
+  }
+  return {
+    get: (kind, key, signal) => client.get(kind, key, signal),
+    list: (kind, query, signal) => client.list(kind, query, signal),
+    watch: (kind, query, signal) => {
+      const isSlow = kind.kind === 'Installation' || kind.kind === 'DeployItem';
+      const frames = client.watch(kind, query, signal);
+      return isSlow ? late(frames) : frames;
+    },
+    raw: (method, path, body, signal) => client.raw(method, path, body, signal),
+    close: () => client.close(),
+    async send(write, signal) {
+      const answer = await client.send(write, signal);
+      if (write.verb !== 'create' || !['Installation', 'DeployItem'].includes(write.kind.kind)) return answer;
+      const { name } = answer.metadata;
+      if (lost.has(name)) return answer;
+      lost.add(name);
+      throw new TransportError('lost the connection while waiting for the answer', false);
+    },
+  };
+}
+
+describe('a create whose answer is lost', () => {
+  let cluster: Cluster | undefined;
+  let landscaper: Landscaper | undefined;
+  before(async function () {
+    if (isRealServer()) {
+      console.log(
+        'skipped: a landscaper whose creates lose their answers does not come up on a kube-apiserver yet',
+      );
+      this.skip();
+    }
+    cluster = await startCluster();
+    landscaper = await startLandscaper({
+      kubeconfig: { text: cluster.kubeconfig },
+      log: silentLogger,
+      configuration: defaults,
+      controllers: ['installation', 'execution'],
+      deployers: ['mock'],
+      crds: false,
+      wrapClient: lossy,
+    });
+  });
+  after(async () => {
+    await landscaper?.stop();
+    await cluster?.stop();
+  });
+
+  it('makes no double of a child or an item', async function () {
+    this.timeout(60_000);
+    const scene = await cluster!.scene();
+    await scene.create(root('stack', { children: [child('a')], items: [mockItem('x')] }));
+    await scene.finished('stack', 'Succeeded', { ms: 50_000 });
+    const made = (kind: string): readonly string[] => [
+      ...new Set(
+        cluster!
+          .history(scene.ns)
+          .filter(({ object }) => object.kind === kind)
+          .map(({ object }) => object.metadata.name),
+      ),
+    ];
+    expect(made('DeployItem')).to.have.length(1);
+    expect(made('Installation')).to.have.length(2);
+  });
+});

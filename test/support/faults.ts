@@ -1,0 +1,226 @@
+/**
+ * A client that fails at the right moment: one write refused, one answer lost, a watch cut, or from one write on
+ * nothing at all, as if the process had been killed. Faults belong to a namespace, so one set of controllers can
+ * suffer many of them at once without the scenes disturbing each other.
+ */
+import {
+  AlreadyExists,
+  Conflict,
+  ServerFailure,
+  ShutdownError,
+  TooManyRequests,
+  TransportError,
+  type ApiErrorFacts,
+} from '../../src/runtime/errors.ts';
+import type { Client, Frame, Kind, Obj, Write } from '../../src/runtime/types.ts';
+
+/** `lost`: the write took effect, its answer never came. `reset`: it did not even arrive. */
+export const refusals = ['conflict', 'too-many', 'server-error', 'lost', 'reset'] as const;
+export type Refusal = (typeof refusals)[number] | 'webhook-down';
+/** The process dies right before or right after the write. */
+export type Crash = 'crash-before' | 'crash-after';
+/** All watches break, those of other namespaces too, after the write took effect and before its answer comes. */
+export type Cut = 'cut-watches';
+
+/** The write waits for `release` before it is sent. */
+export type Hold = 'hold';
+
+export interface Fault {
+  readonly what: Refusal | Crash | Cut | Hold;
+  /** The write that it hits, counted from 1 among those that match. */
+  readonly nth: number;
+  readonly matches?: (write: Write) => boolean;
+}
+
+interface Armed {
+  readonly fault: Fault;
+  readonly struck: Deferred;
+  readonly released: Deferred;
+  count: number;
+  hit: Write | undefined;
+}
+
+const namespaceOf = (write: Write): string =>
+  'object' in write ? (write.object.metadata.namespace ?? '') : (write.key.split('/')[0] ?? '');
+
+/** `create Installation x`, for messages. */
+export function nameOfWrite(write: Write | undefined): string {
+  if (!write) return 'nothing';
+  const name = 'object' in write ? write.object.metadata.name : write.key.split('/')[1];
+  return `${write.verb} ${write.kind.kind}${write.sub ? '/status' : ''} ${name ?? ''}`;
+}
+
+export class Faults {
+  readonly #armed = new Map<string, Armed>();
+  readonly #dead = new Set<string>();
+  readonly #writes = new Map<string, Write[]>();
+  #killed = false;
+  readonly #watches = new Map<AbortController, string>();
+
+  /** Counting starts now. A new fault replaces the one before. */
+  arm(namespace: string, fault: Fault): void {
+    this.#armed.set(namespace, { fault, struck: deferred(), released: deferred(), count: 0, hit: undefined });
+  }
+
+  /** Resolves when the fault has hit its write, and the write has taken effect if it was to. */
+  struck(namespace: string): Promise<void> {
+    return this.#armed.get(namespace)?.struck.promise ?? Promise.resolve();
+  }
+
+  /** The write that the fault has hit. */
+  hit(namespace: string): Write | undefined {
+    return this.#armed.get(namespace)?.hit;
+  }
+
+  /** Lets a write go that was held. */
+  release(namespace: string): void {
+    this.#armed.get(namespace)?.released.resolve();
+  }
+
+  isDead(namespace: string): boolean {
+    return this.#killed || this.#dead.has(namespace);
+  }
+
+  /** Nothing is sent any more, wherever. */
+  killAll(): void {
+    this.#killed = true;
+    this.cutWatches();
+  }
+
+  /** Ends watches with an error, as a broken connection does: all, or those of some kinds. */
+  cutWatches(kinds?: readonly string[]): void {
+    for (const [watch, kind] of this.#watches) if (kinds?.includes(kind) ?? true) watch.abort();
+  }
+
+  /** Writes sent for a namespace so far, those that were refused included. */
+  writes(namespace: string): readonly Write[] {
+    return this.#writes.get(namespace) ?? [];
+  }
+
+  around(client: Client): Client {
+    return {
+      get: (kind, key, signal) => {
+        if (this.isDead(key.split('/')[0] ?? '')) return Promise.reject(dead());
+        return client.get(kind, key, signal);
+      },
+      list: (kind, query, signal) => {
+        if (this.#killed) throw dead();
+        return client.list(kind, query, signal);
+      },
+      watch: (kind, query, signal) => this.#watch(client, kind, query, signal),
+      send: (write, signal) => this.#send(write, () => client.send(write, signal)),
+      raw: (method, path, body, signal) => {
+        if (this.#killed) return Promise.reject(dead());
+        return client.raw(method, path, body, signal);
+      },
+      close: () => client.close(),
+    };
+  }
+
+  async #send<T>(write: Write, send: () => Promise<T>): Promise<T> {
+    const namespace = namespaceOf(write);
+    if (this.isDead(namespace)) throw dead();
+    const writes = this.#writes.get(namespace) ?? [];
+    this.#writes.set(namespace, writes);
+    writes.push(write);
+    const armed = this.#armed.get(namespace);
+    if (!armed || armed.hit || !(armed.fault.matches?.(write) ?? true)) return send();
+    if (++armed.count !== armed.fault.nth) return send();
+    armed.hit = write;
+    if (armed.fault.what === 'hold') {
+      armed.struck.resolve();
+      await armed.released.promise;
+      return send();
+    }
+    try {
+      return await this.#fail(armed.fault.what, write, namespace, send);
+    } finally {
+      armed.struck.resolve();
+    }
+  }
+
+  async #fail<T>(
+    what: Exclude<Fault['what'], Hold>,
+    write: Write,
+    namespace: string,
+    send: () => Promise<T>,
+  ): Promise<T> {
+    switch (what) {
+      case 'crash-before':
+        this.#dead.add(namespace);
+        throw dead();
+      case 'crash-after':
+        this.#dead.add(namespace);
+        await send();
+        throw dead();
+      case 'cut-watches': {
+        const answer = await send();
+        this.cutWatches();
+        return answer;
+      }
+      case 'lost':
+        await send();
+        throw new TransportError('lost the connection while waiting for the answer', false);
+      case 'reset':
+        throw new TransportError('the connection was reset', false);
+      default:
+        throw refusal(what, write);
+    }
+  }
+
+  async *#watch<T extends Obj>(
+    client: Client,
+    kind: Kind<T>,
+    query: Parameters<Client['watch']>[1],
+    signal: AbortSignal,
+  ): AsyncGenerator<Frame<T>> {
+    if (this.#killed) throw dead();
+    const cut = new AbortController();
+    this.#watches.set(cut, kind.kind);
+    try {
+      yield* client.watch(kind, query, AbortSignal.any([signal, cut.signal]));
+    } catch (error) {
+      const isCut = cut.signal.aborted && !signal.aborted;
+      throw isCut ? new TransportError('the watch was cut', true, { cause: error }) : error;
+    } finally {
+      this.#watches.delete(cut);
+    }
+  }
+}
+
+interface Deferred {
+  readonly promise: Promise<void>;
+  resolve(): void;
+}
+
+function deferred(): Deferred {
+  let resolve = (): void => {};
+  const promise = new Promise<void>((done) => {
+    resolve = done;
+  });
+  return { promise, resolve };
+}
+
+const dead = (): Error => new ShutdownError('the process is dead');
+
+function refusal(what: Exclude<Refusal, 'lost' | 'reset'>, write: Write): Error {
+  const name = 'object' in write ? write.object.metadata.name : write.key;
+  const ref = { verb: write.verb, kind: write.kind.kind, namespace: namespaceOf(write), name };
+  const facts = (status: number, reason: string): ApiErrorFacts => ({ status, reason, ref });
+  const message = 'refused on behalf of a test';
+  switch (what) {
+    case 'conflict':
+      return write.verb === 'create'
+        ? new AlreadyExists(message, facts(409, 'AlreadyExists'))
+        : new Conflict(message, facts(409, 'Conflict'));
+    case 'too-many':
+      return new TooManyRequests(message, { ...facts(429, 'TooManyRequests'), retryAfterMs: 1_000 });
+    case 'webhook-down':
+      return new ServerFailure(
+        'Internal error occurred: failed calling webhook "x": connection refused',
+        facts(500, 'InternalError'),
+      );
+    case 'server-error':
+      return new ServerFailure(message, facts(500, 'InternalError'));
+  }
+}

@@ -1,0 +1,297 @@
+/**
+ * One namespace of a cluster and what a test does there: create and annotate objects as a user, answer for deploy
+ * items as a deployer, and wait until something is seen.
+ */
+import { dataObjectKind, type DataObject } from '../../src/api/kinds/dataobject.ts';
+import { deployItemKind, type DeployItem } from '../../src/api/kinds/deployitem.ts';
+import { executionKind, type Execution } from '../../src/api/kinds/execution.ts';
+import { installationKind, type Installation } from '../../src/api/kinds/installation.ts';
+import { targetKind, type Target } from '../../src/api/kinds/target.ts';
+import { isBeingDeleted, isFinished } from '../../src/api/job.ts';
+import { FINALIZER, annotations, labels } from '../../src/api/labels.ts';
+import { index } from '../../src/machine/world.ts';
+import { NotFound } from '../../src/runtime/errors.ts';
+import type { Kind, Obj, View } from '../../src/runtime/types.ts';
+import type { Cluster } from './cluster.ts';
+import { root } from './landscape.ts';
+
+/** Long enough for a laptop under load; a test that fails waits this long. */
+const PATIENCE_MS = 30_000;
+
+export interface Wait {
+  readonly ms?: number;
+}
+
+type Nothing = undefined | false | '';
+type Status = Record<string, unknown>;
+type WithJob = View<Installation> | View<Execution> | View<DeployItem>;
+
+export class Scene {
+  readonly ns: string;
+  readonly cluster: Cluster;
+
+  constructor(cluster: Cluster, ns: string) {
+    this.cluster = cluster;
+    this.ns = ns;
+  }
+
+  // -------------------------------------------------------------- what is there
+
+  installation(name: string): View<Installation> | undefined {
+    return this.cluster.world.installations.get(`${this.ns}/${name}`);
+  }
+  execution(name: string): View<Execution> | undefined {
+    return this.cluster.world.executions.get(`${this.ns}/${name}`);
+  }
+  dataObject(name: string): View<DataObject> | undefined {
+    return this.cluster.world.dataObjects.get(`${this.ns}/${name}`);
+  }
+  target(name: string): View<Target> | undefined {
+    return this.cluster.world.targets.get(`${this.ns}/${name}`);
+  }
+  get installations(): View<Installation>[] {
+    return [...this.cluster.world.installations.list(this.ns)];
+  }
+  /** The sub-installations of a parent that were made from a template, those under deletion included. */
+  children(parent: string, template?: string): View<Installation>[] {
+    return this.installations.filter(
+      ({ metadata: { labels: l, annotations: a } }) =>
+        l?.[labels.encompassedBy] === parent &&
+        (template === undefined || a?.[annotations.subinstallationName] === template),
+    );
+  }
+  child(parent: string, template: string): View<Installation> | undefined {
+    return this.children(parent, template).find((c) => !isBeingDeleted(c.metadata));
+  }
+  items(execution: string): readonly View<DeployItem>[] {
+    return this.cluster.world.deployItems.byIndex(index.managedBy, `${this.ns}/${execution}`);
+  }
+  item(execution: string, template: string): View<DeployItem> | undefined {
+    return this.items(execution).find((i) => i.metadata.labels?.[labels.executionName] === template);
+  }
+
+  // -------------------------------------------------------------- what was there
+
+  /** Versions of an object that were seen, in order. */
+  seen<T extends Obj>(kind: Kind<T>, name: string): readonly View<T>[] {
+    return this.cluster
+      .history(this.ns)
+      .map(({ object }) => object)
+      .filter((o) => o.kind === kind.kind && o.metadata.name === name) as unknown as View<T>[];
+  }
+  /** Ids of the jobs that an installation ever had, in order. */
+  jobs(name: string): readonly string[] {
+    const ids = this.seen(installationKind, name).map((i) => i.status?.jobID);
+    return [...new Set(ids)].filter((id): id is string => Boolean(id));
+  }
+  /** Phases that were seen on the wire, without repetitions in a row. */
+  phases(kind: Kind<Installation> | Kind<Execution>, name: string): readonly string[] {
+    const all = this.seen(kind as Kind, name).map((o) => (o as WithJob).status?.phase ?? '');
+    return all.filter((phase, i) => phase !== '' && phase !== all[i - 1]);
+  }
+
+  // -------------------------------------------------------------- what a user does
+
+  create<T extends Obj>(object: T): Promise<T> {
+    const placed = { ...object, metadata: { ...object.metadata, namespace: this.ns } };
+    const kind = kinds[object.kind];
+    if (!kind) throw new Error(`no test creates a ${object.kind}`);
+    return this.cluster.client.send({ verb: 'create', kind: kind as Kind<T>, object: placed });
+  }
+  patch<T extends Obj>(kind: Kind<T>, name: string, body: object): Promise<T> {
+    return this.cluster.client.send({ verb: 'merge', kind, key: `${this.ns}/${name}`, body });
+  }
+  patchStatus<T extends Obj>(kind: Kind<T>, name: string, status: Status): Promise<T> {
+    const body = { status };
+    return this.cluster.client.send({ verb: 'merge', kind, key: `${this.ns}/${name}`, body, sub: 'status' });
+  }
+  annotate<T extends Obj>(kind: Kind<T>, name: string, values: Record<string, string | null>): Promise<T> {
+    return this.patch(kind, name, { metadata: { annotations: values } });
+  }
+  /** Asks an installation for a job, or for its end. */
+  operation(name: string, operation: string): Promise<Installation> {
+    return this.annotate(installationKind, name, { [annotations.operation]: operation });
+  }
+  setBlueprint(name: string, document: object): Promise<Installation> {
+    const filesystem = { 'blueprint.yaml': JSON.stringify(document) };
+    return this.patch(installationKind, name, { spec: { blueprint: { inline: { filesystem } } } });
+  }
+  async remove(kind: Kind, name: string): Promise<void> {
+    await this.cluster.client.send({ verb: 'delete', kind, key: `${this.ns}/${name}` });
+  }
+  delete(name: string): Promise<void> {
+    return this.remove(installationKind, name);
+  }
+  /** Removes an object at once, finalizers or not, and waits until it is gone. */
+  async force(kind: Kind, name: string): Promise<void> {
+    await this.remove(kind, name).catch(ignoreNotFound);
+    await this.patch(kind, name, { metadata: { finalizers: null } }).catch(ignoreNotFound);
+    await this.gone(kind, name);
+  }
+
+  // -------------------------------------------------------------- what a deployer does
+
+  /** Waits until an item has a job that nobody has taken up. */
+  waiting(execution: string, template: string, wait?: Wait): Promise<View<DeployItem>> {
+    return this.until(
+      `item ${template} of ${execution} waits for its deployer`,
+      () => {
+        const item = this.item(execution, template);
+        return item && !isFinished(item) ? item : undefined;
+      },
+      wait,
+    );
+  }
+  /** Ends the job of an item, once it has one. */
+  async answer(execution: string, template: string, phase = 'Succeeded', more: Status = {}): Promise<void> {
+    const item = await this.waiting(execution, template);
+    const { jobID } = item.status ?? {};
+    const status = { observedGeneration: item.metadata.generation, phase, jobIDFinished: jobID, ...more };
+    const answered = await this.patchStatus(deployItemKind, item.metadata.name, status);
+    const version = Number(answered.metadata.resourceVersion);
+    await this.until('the answer is in view', () => {
+      const seen = this.cluster.world.deployItems.get(`${this.ns}/${item.metadata.name}`);
+      return !seen || Number(seen.metadata.resourceVersion) >= version;
+    });
+  }
+  /** Uninstalls an item, once it is asked to go, and waits until it is gone. */
+  async uninstall(execution: string, template: string): Promise<void> {
+    const item = await this.until(`item ${template} of ${execution} is asked to go`, () =>
+      this.items(execution).find(
+        (i) =>
+          i.metadata.labels?.[labels.executionName] === template &&
+          isBeingDeleted(i.metadata) &&
+          !isFinished(i),
+      ),
+    );
+    const { name } = item.metadata;
+    const finalizers = (item.metadata.finalizers ?? []).filter((f) => f !== FINALIZER);
+    await this.patch(deployItemKind, name, { metadata: { finalizers } });
+    await this.gone(deployItemKind, name);
+  }
+
+  // -------------------------------------------------------------- waiting
+
+  /** @throws Error saying what did not come, and how the namespace looked then */
+  until<T>(what: string, look: () => T | Nothing, { ms = PATIENCE_MS }: Wait = {}): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const check = (): void => {
+        try {
+          const found = look();
+          if (!found) return;
+          end();
+          resolve(found);
+        } catch (error) {
+          end();
+          reject(error instanceof Error ? error : new Error(String(error)));
+        }
+      };
+      const timer = setTimeout(() => {
+        end();
+        reject(new Error(`not within ${ms} ms: ${what}; ${this.overview()}`));
+      }, ms);
+      const unsubscribe = this.cluster.onChange(() => {
+        check();
+      });
+      const end = (): void => {
+        clearTimeout(timer);
+        unsubscribe();
+      };
+      check();
+    });
+  }
+  /** Waits for the end of a job of an installation; of a job other than `after`, if that is given. */
+  finished(
+    name: string,
+    phase?: string,
+    options: Wait & { after?: string | undefined } = {},
+  ): Promise<View<Installation>> {
+    const { after, ...wait } = options;
+    return this.until(
+      `installation ${name} finished${phase ? ` in ${phase}` : ''}`,
+      () => {
+        const found = this.installation(name);
+        const { jobID } = found?.status ?? {};
+        if (!found || !jobID || jobID === after || !isFinished(found)) return undefined;
+        if (phase === undefined || found.status?.phase === phase) return found;
+        throw new Error(`${name} ended in ${found.status?.phase ?? ''}; ${this.overview()}`);
+      },
+      wait,
+    );
+  }
+  /** Asks for another job and waits for its end. */
+  async again(name: string, phase?: string, wait?: Wait): Promise<View<Installation>> {
+    const after = this.installation(name)?.status?.jobID;
+    await this.operation(name, 'reconcile');
+    return this.finished(name, phase, { after, ...wait });
+  }
+  /** Waits until an unfinished installation is in a phase. */
+  busy(name: string, phase: string, reason?: string): Promise<View<Installation>> {
+    return this.until(`installation ${name} is in ${phase}${reason ? ` for ${reason}` : ''}`, () => {
+      const found = this.installation(name);
+      if (!found || isFinished(found) || found.status?.phase !== phase) return undefined;
+      return reason === undefined || found.status.lastError?.reason === reason ? found : undefined;
+    });
+  }
+  gone(kind: Kind, name: string, wait?: Wait): Promise<true> {
+    const { world } = this.cluster;
+    const caches = [
+      world.installations,
+      world.executions,
+      world.deployItems,
+      world.dataObjects,
+      world.targets,
+    ];
+    const cache = caches.find((c) => c.kind.kind === kind.kind);
+    return this.until(
+      `${kind.kind} ${name} is gone`,
+      () => cache !== undefined && !cache.get(`${this.ns}/${name}`),
+      wait,
+    );
+  }
+  /** Waits until everything of ours is gone from the namespace. */
+  async empty(wait?: Wait): Promise<void> {
+    const { world } = this.cluster;
+    await this.until(
+      'all installations, executions and items are gone',
+      () =>
+        [world.installations, world.executions, world.deployItems].every(
+          (cache) => [...cache.list(this.ns)].length === 0,
+        ),
+      wait,
+    );
+  }
+
+  /** Lets everything that is on its way arrive: a job that begins now, elsewhere, has run to its end. */
+  async calm(): Promise<void> {
+    const elsewhere = await this.cluster.scene();
+    await elsewhere.create(root('marker'));
+    await elsewhere.finished('marker', 'Succeeded');
+  }
+
+  /** Everything that takes part in jobs, a line each. */
+  overview(): string {
+    const { world } = this.cluster;
+    const all = [world.installations, world.executions, world.deployItems].flatMap((cache) => [
+      ...cache.list(this.ns),
+    ]) as WithJob[];
+    const lines = all.map(({ kind, metadata, status }) => {
+      const job = `${(status?.jobID ?? '').slice(0, 4)}/${(status?.jobIDFinished ?? '').slice(0, 4)}`;
+      const error = status?.lastError && ` ${status.lastError.reason}: ${status.lastError.message}`;
+      const going = isBeingDeleted(metadata) ? ' (going)' : '';
+      return `${kind} ${metadata.name}${going} ${status?.phase ?? '-'} ${job}${error ?? ''}`;
+    });
+    return `in ${this.ns} there are:\n  ${lines.join('\n  ') || 'no objects'}`;
+  }
+}
+
+const kinds: Readonly<Record<string, Kind>> = Object.fromEntries(
+  [installationKind, executionKind, deployItemKind, dataObjectKind, targetKind].map((k) => [
+    k.kind,
+    k as Kind,
+  ]),
+);
+
+function ignoreNotFound(error: unknown): void {
+  if (!(error instanceof NotFound)) throw error;
+}

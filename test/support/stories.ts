@@ -1,0 +1,83 @@
+/** Stories whose end is known: what must come out of them whatever befalls the controllers on the way. */
+import { childA, childB, consumer, mockItem, producer, root } from './landscape.ts';
+import type { Scene } from './scene.ts';
+
+export interface Story {
+  readonly name: string;
+  /** What is there before the troubles begin. */
+  prepare(scene: Scene): Promise<void>;
+  /** The user's part, which starts it. */
+  begin(scene: Scene): Promise<void>;
+  /** Waits for the end. */
+  end(scene: Scene): Promise<void>;
+  /** How many jobs each root had, in all. */
+  readonly jobs: Readonly<Record<string, number>>;
+}
+
+const PATIENCE = { ms: 20_000 };
+const nothing = (): Promise<void> => Promise.resolve();
+
+/** An installation with an execution, an item that exports, and a data object made of it. */
+const single = () =>
+  root('single', {
+    items: [mockItem('app', { export: { url: 'example' } })],
+    gives: { address: 'address' },
+    values: { address: '{{ .values.deployitems.app.url }}' },
+  });
+
+/** Children that hand data on, one with an item, beside an item of the parent's own. */
+const family = () =>
+  root('family', {
+    items: [mockItem('own')],
+    children: [childA(), childB({ items: [mockItem('app')] })],
+  });
+
+const run = async (scene: Scene, name: string): Promise<void> => {
+  await scene.finished(name, 'Succeeded', PATIENCE);
+};
+
+const deletion = (name: string, make: () => ReturnType<typeof root>): Story => ({
+  name: `the deletion of ${name}`,
+  async prepare(scene) {
+    await scene.create(make());
+    await run(scene, make().metadata.name);
+  },
+  begin: (scene) => scene.delete(make().metadata.name),
+  end: (scene) => scene.empty(PATIENCE),
+  jobs: { [make().metadata.name]: 2 },
+});
+
+/** Two roots, started together: the consumer waits for the producer's data. */
+const pair: Story = {
+  name: 'two roots of which one waits for data of the other',
+  prepare: nothing,
+  async begin(scene) {
+    await scene.create(producer({ items: [mockItem('app')] }));
+    await scene.create(consumer({ items: [mockItem('app')] }));
+  },
+  async end(scene) {
+    await run(scene, 'producer');
+    await run(scene, 'consumer');
+  },
+  jobs: { producer: 1, consumer: 1 },
+};
+
+export const stories: readonly Story[] = [
+  {
+    name: 'an installation with an item that exports',
+    prepare: nothing,
+    begin: async (scene) => void (await scene.create(single())),
+    end: (scene) => run(scene, 'single'),
+    jobs: { single: 1 },
+  },
+  {
+    name: 'a family that hands data on',
+    prepare: nothing,
+    begin: async (scene) => void (await scene.create(family())),
+    end: (scene) => run(scene, 'family'),
+    jobs: { family: 1 },
+  },
+  pair,
+  deletion('an installation with an item', single),
+  deletion('a family', family),
+];

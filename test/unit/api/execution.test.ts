@@ -1,0 +1,72 @@
+import { gunzipSync, gzipSync } from 'node:zlib';
+import { expect } from 'chai';
+import {
+  readDeployItems,
+  UnreadableDeployItems,
+  writeDeployItems,
+  type DeployItemTemplate,
+} from '../../../src/api/kinds/execution.ts';
+
+const item = (name: string): DeployItemTemplate => ({
+  name,
+  type: 'test.example/fake',
+  config: { apiVersion: 'test.example/v1', kind: 'Cfg', text: 'Äpfel' },
+  dependsOn: ['x'],
+});
+const pack = (text: string): string => gzipSync(text).toString('base64');
+
+describe('the deploy items of an execution', () => {
+  it('are stored compressed', () => {
+    const { deployItemsCompressed = '', deployItems } = writeDeployItems([item('a'), item('b')]);
+    expect(deployItems).to.equal(undefined);
+    const json = gunzipSync(Buffer.from(deployItemsCompressed, 'base64')).toString('utf8');
+    expect(JSON.parse(json)).to.deep.equal([item('a'), item('b')]);
+  });
+
+  it('are not stored at all when there are none', () => {
+    expect(writeDeployItems([])).to.deep.equal({});
+  });
+
+  it('come back as they were', () => {
+    expect(readDeployItems(writeDeployItems([item('a')]))).to.deep.equal([item('a')]);
+  });
+
+  it('keep fields nobody knows', () => {
+    const fromTheFuture = { ...item('a'), future: { deep: [1] } };
+    expect(readDeployItems(writeDeployItems([fromTheFuture]))).to.deep.equal([fromTheFuture]);
+  });
+
+  it('are read in plain form too', () => {
+    expect(readDeployItems({ deployItems: [item('a')] })).to.deep.equal([item('a')]);
+    expect(readDeployItems({ deployItems: [item('a')], deployItemsCompressed: '' })).to.deep.equal([
+      item('a'),
+    ]);
+    expect(readDeployItems({})).to.deep.equal([]);
+  });
+
+  it('are taken from the compressed form when both are there', () => {
+    expect(readDeployItems({ deployItems: [item('old')], ...writeDeployItems([item('new')]) })).to.deep.equal(
+      [item('new')],
+    );
+  });
+
+  it('may be a compressed null, which upstream makes of an empty list', () => {
+    expect(readDeployItems({ deployItemsCompressed: pack('null') })).to.deep.equal([]);
+  });
+
+  const damaged: readonly (readonly [string, string])[] = [
+    ['text that is no gzip', Buffer.from('hello').toString('base64')],
+    ['half a gzip', pack(JSON.stringify([item('a')])).slice(0, 40)],
+    ['no JSON', pack('[')],
+    ['no list', pack('{}')],
+    ['an item without name', pack('[{"type":"t","config":{}}]')],
+  ];
+  for (const [title, deployItemsCompressed] of damaged) {
+    it(`are refused when the compressed form holds ${title}`, () => {
+      expect(() => readDeployItems({ deployItemsCompressed })).to.throw(
+        UnreadableDeployItems,
+        'spec.deployItemsCompressed cannot be read',
+      );
+    });
+  }
+});

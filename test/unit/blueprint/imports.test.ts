@@ -1,0 +1,187 @@
+import { expect } from 'chai';
+import {
+  DefinitionInvalid,
+  ImportNotSatisfied,
+  SchemaValidationFailed,
+} from '../../../src/blueprint/errors.ts';
+import { constructImports } from '../../../src/blueprint/imports.ts';
+import { blueprint, CLUSTER, imports, installation, target } from '../dataflow/given.ts';
+
+type Definitions = readonly object[];
+type Found = Parameters<typeof imports>[0];
+const construct = (
+  definitions: Definitions,
+  found: Found = {},
+  importDataMappings?: Record<string, unknown>,
+) =>
+  constructImports(
+    installation('shop', importDataMappings ? { importDataMappings } : {}),
+    blueprint({ imports: definitions }),
+    imports(found),
+  );
+
+const text = { type: 'string' };
+const conditional = (more: object = {}) => [
+  {
+    name: 'a',
+    type: 'data',
+    required: false,
+    schema: text,
+    imports: [{ name: 'b', type: 'data', schema: text }],
+    ...more,
+  },
+];
+const optionalNumber = (value: unknown) => [
+  { name: 'num', type: 'data', required: false, default: { value }, schema: { type: 'integer' } },
+];
+
+describe('import values', () => {
+  const rows: readonly [string, Definitions, Found, unknown][] = [
+    ['are those imported', [{ name: 'x', schema: text }], { data: { x: 'v' } }, { x: 'v' }],
+    ['leave out what the blueprint does not declare', [], { data: { x: 'v' } }, {}],
+    ['leave out optional ones without value', conditional(), {}, {}],
+    ['have defaults', optionalNumber(3), {}, { num: 3 }],
+    ['prefer what is imported to the default', optionalNumber(3), { data: { num: 4 } }, { num: 4 }],
+    ['take false and empty values as defaults', optionalNumber(0), {}, { num: 0 }],
+    ['do not take null as default', optionalNumber(null), {}, {}],
+    [
+      'include conditional ones at top level',
+      conditional(),
+      { data: { a: 'q', b: 'r' } },
+      { a: 'q', b: 'r' },
+    ],
+    [
+      'include conditional ones below a target',
+      [{ name: 't', required: false, targetType: CLUSTER, imports: [{ name: 'b', schema: text }] }],
+      { targets: { t: target('t1') }, data: { b: 'r' } },
+      { t: target('t1'), b: 'r' },
+    ],
+    [
+      'hold complete targets, in lists and maps too, however short the type is written',
+      [
+        { name: 'one', targetType: 'kubernetes-cluster' },
+        { name: 'list', type: 'targetList', targetType: 'kubernetes-cluster' },
+        { name: 'map', type: 'targetMap', targetType: 'kubernetes-cluster' },
+      ],
+      {
+        targets: { one: target('t1') },
+        targetLists: { list: [target('t2')] },
+        targetMaps: { map: { red: target('t3') } },
+      },
+      { one: target('t1'), list: [target('t2')], map: { red: target('t3') } },
+    ],
+  ];
+  for (const [title, definitions, found, values] of rows) {
+    it(title, () => expect(construct(definitions, found)).to.deep.equal(values));
+  }
+
+  it('come from mappings first', () => {
+    const definitions = [
+      { name: 'url', schema: text },
+      { name: 'host', schema: text },
+      { name: 'fixed', schema: text },
+    ];
+    const mappings = { url: '(( proto "://" host ))', host: '(( host "!" ))', fixed: 'fixed' };
+    expect(construct(definitions, { data: { proto: 'http', host: 'db' } }, mappings)).to.deep.equal({
+      url: 'http://db',
+      host: 'db!',
+      fixed: 'fixed',
+    });
+  });
+
+  it('that mappings give are checked as well', () => {
+    expect(() => construct([{ name: 'x', schema: text }], {}, { x: 5 })).to.throw(SchemaValidationFailed);
+  });
+
+  it('show targets to mappings', () => {
+    const mappings = { kc: '(( cluster.spec.config.kubeconfig ))' };
+    expect(
+      construct([{ name: 'kc', schema: text }], { targets: { cluster: target('t') } }, mappings),
+    ).to.deep.equal({ kc: '{}' });
+  });
+});
+
+describe('imports that fail', () => {
+  const aws = { ...target('t'), spec: { type: 'landscaper.gardener.cloud/aws' } };
+  const unsatisfied = (name: string, type: string): string =>
+    `blueprint defines import "${name}" of type ${type}, which is not satisfied`;
+  const rows: readonly [string, Definitions, Found, string][] = [
+    ['required data', [{ name: 'x', schema: text }], {}, unsatisfied('x', 'data')],
+    ['a required target', [{ name: 't', targetType: CLUSTER }], {}, unsatisfied('t', 'target')],
+    ['a list', [{ name: 't', type: 'targetList', targetType: CLUSTER }], {}, unsatisfied('t', 'targetList')],
+    ['a map', [{ name: 't', type: 'targetMap', targetType: CLUSTER }], {}, unsatisfied('t', 'targetMap')],
+    [
+      'a target where data is wanted',
+      [{ name: 't', schema: text }],
+      { targets: { t: target('t') } },
+      unsatisfied('t', 'data'),
+    ],
+    [
+      'a default on a required import',
+      [{ ...optionalNumber(3)[0], required: true }],
+      {},
+      unsatisfied('num', 'data'),
+    ],
+    ['a condition that is met', conditional(), { data: { a: 'q' } }, unsatisfied('b', 'data')],
+    ['a condition met by default', conditional({ default: { value: 'q' } }), {}, unsatisfied('b', 'data')],
+    [
+      'data of the wrong type',
+      [{ name: 'x', schema: text }],
+      { data: { x: 5 } },
+      'shop.x: imported datatype does not have the expected schema: (root): Invalid type. Expected: string, given: integer',
+    ],
+    [
+      'a default of the wrong type',
+      optionalNumber('x'),
+      {},
+      'shop.num: imported datatype does not have the expected schema',
+    ],
+    [
+      'data of the wrong type below a condition',
+      conditional(),
+      { data: { a: 'q', b: 1 } },
+      'shop.a.b: imported datatype',
+    ],
+    ['data without schema', [{ name: 'x', type: 'data' }], { data: { x: 1 } }, 'shop.x: no schema defined'],
+    [
+      'an unusable schema',
+      [{ name: 'x', schema: { type: 'no' } }],
+      { data: { x: 1 } },
+      'shop.x: validator creation failed',
+    ],
+    [
+      'a target of another type',
+      [{ name: 't', targetType: 'kubernetes-cluster' }],
+      { targets: { t: aws } },
+      `shop.t: imported target type is landscaper.gardener.cloud/aws but expected ${CLUSTER}`,
+    ],
+    [
+      'an element of another type',
+      [{ name: 't', type: 'targetList', targetType: CLUSTER }],
+      { targetLists: { t: [target('x'), aws] } },
+      `shop.t: type of the element at position 1 of the imported targetlist is landscaper.gardener.cloud/aws but expected ${CLUSTER}`,
+    ],
+    [
+      'a map entry of another type',
+      [{ name: 't', type: 'targetMap', targetType: CLUSTER }],
+      { targetMaps: { t: { a: target('x'), b: aws } } },
+      `shop.t: type of the element at position b of the imported targetmap is landscaper.gardener.cloud/aws but expected ${CLUSTER}`,
+    ],
+    [
+      'an unknown kind',
+      [{ name: 'x', type: 'magic', schema: text }],
+      { data: { x: 1 } },
+      "shop.x: unknown import type 'magic'",
+    ],
+  ];
+  for (const [title, definitions, found, message] of rows) {
+    it(title, () => {
+      const [Wanted] = [ImportNotSatisfied, SchemaValidationFailed, DefinitionInvalid].filter((Class) =>
+        Class === ImportNotSatisfied
+          ? message.startsWith('blueprint defines')
+          : (Class === DefinitionInvalid) === message.includes('unknown import type'),
+      );
+      expect(() => construct(definitions, found)).to.throw(Wanted!, message);
+    });
+  }
+});

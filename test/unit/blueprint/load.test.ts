@@ -1,0 +1,81 @@
+import { expect } from 'chai';
+import { BlueprintInvalid, BlueprintUnavailable } from '../../../src/blueprint/errors.ts';
+import { loadBlueprint, loadInlineBlueprint } from '../../../src/blueprint/load.ts';
+
+const HEAD = 'apiVersion: landscaper.gardener.cloud/v1alpha1\nkind: Blueprint\n';
+const load = (text: unknown) => loadInlineBlueprint({ 'blueprint.yaml': text });
+
+describe('a blueprint', () => {
+  it('is read with types inferred and target types completed', () => {
+    const { info } = load(`${HEAD}
+jsonSchema: "https://json-schema.org/draft/2019-09/schema"
+imports:
+- {name: data, schema: {type: string}}
+- {name: target, targetType: kubernetes-cluster}
+- {name: list, type: targetList, targetType: kubernetes-cluster}
+- {name: map, type: targetMap, targetType: kubernetes-cluster}
+- {name: other, type: target, targetType: example.org/thing}
+- {name: any, schema: true}
+exports: [{name: out, targetType: kubernetes-cluster}]`);
+    const full = 'landscaper.gardener.cloud/kubernetes-cluster';
+    expect(info.imports?.map((i) => [i.type, i.targetType])).to.deep.equal([
+      ['data', undefined],
+      ['target', full],
+      ['targetList', full],
+      ['targetMap', full],
+      ['target', 'example.org/thing'],
+      ['data', undefined],
+    ]);
+    expect(info.exports).to.deep.equal([{ name: 'out', type: 'target', targetType: full }]);
+  });
+
+  it('is read whatever the case of its keys, and with numbers for texts', () => {
+    const { info } = load(`${HEAD}deployexecutions: [{name: 5, type: GoTemplate, template: 'x'}]`);
+    expect(info.deployExecutions).to.deep.equal([{ name: '5', type: 'GoTemplate', template: 'x' }]);
+  });
+
+  it('may be empty', () => expect(load('').info).to.deep.equal({}));
+
+  it('may be written as a map', () => {
+    const fields = {
+      apiVersion: 'landscaper.gardener.cloud/v1alpha1',
+      kind: 'Blueprint',
+      imports: [{ name: 'x' }],
+    };
+    expect(load(fields).info.imports).to.deep.equal([{ name: 'x' }]);
+    expect(load({ $type: 'yaml', value: fields }).info.imports).to.deep.equal([{ name: 'x' }]);
+  });
+
+  const mistakes: readonly [string, unknown, string][] = [
+    ['is missing', undefined, 'there is no file "blueprint.yaml"'],
+    ['is a list', [1], 'there is no file "blueprint.yaml"'],
+    ['is no YAML', `${HEAD}imports: [`, 'unable to decode blueprint definition'],
+    ['is a text', 'x', 'expected a map, found a text'],
+    ['is another kind', 'apiVersion: v1\nkind: Pod', 'found v1, Pod'],
+    ['has a wrong type somewhere', `${HEAD}imports: true`, 'imports: expected a list, found a boolean'],
+    [
+      'has a wrong type deep down',
+      `${HEAD}imports: [{name: [x]}]`,
+      'imports[0].name: expected a text, found a list',
+    ],
+    [
+      'has a schema that is none',
+      `${HEAD}imports: [{name: x, schema: 5}]`,
+      'imports[0].schema: expected a map, found a number',
+    ],
+  ];
+  for (const [title, text, message] of mistakes) {
+    it(`is refused when it ${title}`, () => {
+      expect(() => load(text)).to.throw(BlueprintInvalid, message);
+    });
+  }
+
+  it('in a component cannot be had yet, and the message says what to do', () => {
+    expect(() => loadBlueprint({ ref: { resourceName: 'bp' } })).to.throw(
+      BlueprintUnavailable,
+      'blueprint bp is not available: components are not supported in this version yet',
+    );
+  });
+
+  it('must come from somewhere', () => expect(() => loadBlueprint({})).to.throw(BlueprintInvalid));
+});

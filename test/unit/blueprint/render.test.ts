@@ -1,0 +1,153 @@
+import { expect } from 'chai';
+import { renderDeployItems } from '../../../src/blueprint/deployitems.ts';
+import { DeployItemsInvalid, ImportsRejected, TemplateFailed } from '../../../src/blueprint/errors.ts';
+import { runImportExecutions } from '../../../src/blueprint/imports.ts';
+import { stateSecretName } from '../../../src/blueprint/state.ts';
+import { blueprint, context, target } from '../dataflow/given.ts';
+
+const go = (template: string, name = 'g') => ({ name, type: 'GoTemplate', template });
+const noTargets = { namespace: 'demo', targets: new Map(), targetLists: new Map(), targetMaps: new Map() };
+const item = 'type: test.example/fake, config: {}';
+
+describe('import executions', () => {
+  const run = (...importExecutions: object[]) =>
+    runImportExecutions(context(blueprint({ importExecutions }), { prefix: 'p' }));
+
+  it('add bindings that the next one sees', () => {
+    expect(
+      run(go('bindings: {full: "{{ .imports.prefix }}-x"}'), go('bindings: {next: {{ .imports.full }}!}')),
+    ).to.deep.equal({
+      prefix: 'p',
+      full: 'p-x',
+      next: 'p-x!',
+    });
+  });
+
+  it('may overwrite imports', () => {
+    expect(run(go('bindings: {prefix: {a: map}}'))).to.deep.equal({ prefix: { a: 'map' } });
+  });
+
+  it('may have nothing to say', () => {
+    expect(run(go(''), go('errors: []'), go('other: 1'))).to.deep.equal({ prefix: 'p' });
+  });
+
+  it('may leave a value out without failing', () => {
+    expect(run(go('bindings: {x: {{ .imports.nope }}}'))).to.have.property('x', '<no value>');
+  });
+
+  it('reject the imports with their errors, and the next is not run', () => {
+    expect(() => run(go('errors: [e1, "e2 {{ .imports.prefix }}"]'), go('{{ broken')))
+      .to.throw(ImportsRejected, 'import validation failed: e1, e2 p')
+      .with.deep.property('errors', ['e1', 'e2 p']);
+  });
+
+  it('know nothing of state', () => {
+    expect(run(go('bindings: {roots: {{ keys . | sortAlpha | toJson }}}'))).to.have.deep.property('roots', [
+      'blueprint',
+      'blueprintDef',
+      'cd',
+      'componentDescriptorDef',
+      'components',
+      'imports',
+    ]);
+  });
+
+  const mistakes: readonly [string, object, string][] = [
+    [
+      'errors that are a text',
+      go('errors: just text'),
+      'error while decoding templated execution: errors: expected a list, found a text',
+    ],
+    ['a template that is wrong', go('{{ broken'), 'unable to template executions: template: execution:1'],
+    ['an unknown engine', { type: 'Jinja', template: '' }, 'unknown template type Jinja'],
+    ['no template', { type: 'GoTemplate' }, 'no template found'],
+    [
+      'a function of components',
+      go('{{ getResource "name" "x" }}'),
+      'Unable to search for a resource as no ComponentDescriptor is defined.',
+    ],
+  ];
+  for (const [title, executor, message] of mistakes) {
+    it(`fail for ${title}`, () => expect(() => run(executor)).to.throw(TemplateFailed, message));
+  }
+});
+
+describe('deploy executions', () => {
+  const run = (
+    deployExecutions: readonly object[],
+    files: Record<string, unknown> = {},
+    states = new Map<string, unknown>(),
+  ) =>
+    renderDeployItems(
+      {
+        ...context(blueprint({ deployExecutions }, files), { text: 'hello', cluster: target('my-cluster') }),
+        states,
+      },
+      { ...noTargets, targets: new Map([['cluster', target('my-cluster')]]) },
+    );
+
+  it('make items out of a file of the blueprint', () => {
+    const text =
+      'deployItems:\n- name: app\n  type: test.example/fake\n  target: {import: cluster}\n  config:\n    text: {{ .imports.text | quote }}\n    ns: {{ .imports.cluster.metadata.namespace }}\n';
+    const { items } = run([{ name: 'main', type: 'GoTemplate', file: '/deploy.yaml' }], {
+      'deploy.yaml': text,
+    });
+    expect(items).to.deep.equal([
+      {
+        name: 'app',
+        type: 'test.example/fake',
+        target: { name: 'my-cluster', namespace: 'demo' },
+        config: { text: 'hello', ns: 'demo' },
+      },
+    ]);
+  });
+
+  it('add up, and depend on each other', () => {
+    const { items } = run([
+      go(`deployItems: [{name: a, ${item}}]`),
+      go(`deployItems: [{name: b, dependsOn: [a], ${item}}]`),
+    ]);
+    expect(items.map(({ name, dependsOn }) => [name, dependsOn])).to.deep.equal([
+      ['a', undefined],
+      ['b', ['a']],
+    ]);
+  });
+
+  it('do not see what another one changed', () => {
+    const { items } = run([
+      go(`{{ $_ := set .imports "text" "changed" }}deployItems: [{name: "{{ .imports.text }}", ${item}}]`),
+      go(`deployItems: [{name: "{{ .imports.text }}", ${item}}]`),
+    ]);
+    expect(items.map(({ name }) => name)).to.deep.equal(['changed', 'hello']);
+  });
+
+  it('are checked together', () => {
+    const twice = [go(`deployItems: [{name: a, ${item}}]`), go(`deployItems: [{name: a, ${item}}]`)];
+    expect(() => run(twice)).to.throw(DeployItemsInvalid, 'deployExecutions[1]: Duplicate value: "a"');
+  });
+
+  it('fail with a code that marks the failure as information', () => {
+    expect(() => run([go('{{')]))
+      .to.throw(
+        TemplateFailed,
+        'Op: RenderDeployItemTemplates - Reason: Template - Message: unable to template executions: template: execution:1',
+      )
+      .with.deep.property('codes', ['ERR_FOR_INFO_ONLY']);
+  });
+
+  it('remember what they put under state, and find it again', () => {
+    const counting = go(
+      '{{ $c := add1 (.state.count | default 0) }}state: {count: {{ $c }}}\ndeployItems: []',
+      'default',
+    );
+    const secretName = stateSecretName('shop', 'deploy', 'default');
+    expect(run([counting]).states).to.deep.equal([{ secretName, state: { count: 1 } }]);
+    expect(run([counting], {}, new Map([[secretName, { count: 41 }]])).states).to.deep.equal([
+      { secretName, state: { count: 42 } },
+    ]);
+  });
+
+  it('remember nothing when they do not say', () => {
+    expect(run([go('deployItems: []')])).to.deep.equal({ items: [], states: [] });
+  });
+});

@@ -1,0 +1,34 @@
+import { expect } from 'chai';
+import { InvalidArgumentError } from 'commander';
+import { address, list, port } from '../../../src/cli/options.ts';
+
+describe('option values', () => {
+  const addresses: readonly (readonly [string, object])[] = [
+    ['127.0.0.1:8080', { host: '127.0.0.1', port: 8080 }],
+    [':8080', { host: '0.0.0.0', port: 8080 }],
+    ['localhost:0', { host: 'localhost', port: 0 }],
+    ['[::1]:9', { host: '::1', port: 9 }],
+  ];
+  for (const [text, expected] of addresses)
+    it(`reads the address ${text}`, () => {
+      expect(address(text)).to.deep.equal(expected);
+    });
+  for (const text of ['', '8080', 'host', 'host:', '::1:8080', 'host:70000', 'host:-1'])
+    it(`refuses the address "${text}"`, () => {
+      expect(() => address(text)).to.throw(InvalidArgumentError);
+    });
+
+  for (const text of ['-1', '65536', '1e3', '', 'http'])
+    it(`refuses the port "${text}"`, () => {
+      expect(() => port(text)).to.throw(InvalidArgumentError);
+    });
+  it('reads ports', () => {
+    expect([port('0'), port('65535')]).to.deep.equal([0, 65_535]);
+  });
+
+  it('reads lists, also in several parts', () => {
+    expect(list('a, b,')).to.deep.equal(['a', 'b']);
+    expect(list('c', ['a'])).to.deep.equal(['a', 'c']);
+    expect(() => list(' ,')).to.throw(InvalidArgumentError);
+  });
+});

@@ -1,0 +1,124 @@
+import { expect } from 'chai';
+import { inspectText, type InspectFormat } from '../../../src/cli/print-inspect.ts';
+import { failedOnly } from '../../../src/cli/tree.ts';
+import { execution, failedLandscape, installation, item, trees } from './given.ts';
+
+const short: InspectFormat = { isWide: false, hasDetails: false, hasNamespaces: false };
+
+describe('installations inspect', () => {
+  it('S-89: prints the tree', () => {
+    expect(inspectText(trees(...failedLandscape()), short)).to.equal(`[✅ Succeeded] Installation app
+    ├── [❌ Failed] Installation db
+    │   Last error: boom
+    └── [✅ Succeeded] Execution app
+        └── [✅ Succeeded (outdated)] DeployItem app-web-x
+`);
+  });
+
+  it('S-89: leaves out with -f what did not fail', () => {
+    expect(inspectText(failedOnly(trees(...failedLandscape())), short)).to
+      .equal(`[✅ Succeeded] Installation app
+    └── [❌ Failed] Installation db
+        Last error: boom
+`);
+  });
+
+  const icons: readonly (readonly [string, string])[] = [
+    ['Succeeded', '[✅ Succeeded]'],
+    ['Failed', '[❌ Failed]'],
+    ['DeleteFailed', '[❌ DeleteFailed]'],
+    ['Init', '[🏗️ Init]'],
+    ['ObjectsCreated', '[🏗️ ObjectsCreated]'],
+    ['Progressing', '[🏗️ Progressing]'],
+    ['Completing', '[🏗️ Completing]'],
+    ['InitDelete', '[🏗️ InitDelete]'],
+    ['TriggerDelete', '[🏗️ TriggerDelete]'],
+    ['Deleting', '[🏗️ Deleting]'],
+    ['CleanupOrphaned', '[CleanupOrphaned]'],
+    ['Pondering', '[Pondering]'],
+  ];
+  for (const [phase, text] of icons)
+    it(`writes ${text} for the phase ${phase}`, () => {
+      expect(inspectText(trees(installation('a', { phase })), short)).to.equal(`${text} Installation a\n`);
+    });
+
+  it('adds namespaces to installations', () => {
+    const text = inspectText(
+      trees(installation('a', { phase: 'Succeeded' }), execution('a', { phase: 'Succeeded' })),
+      {
+        ...short,
+        hasNamespaces: true,
+      },
+    );
+    expect(text).to.contain('Installation proj/a\n').and.contain('Execution a\n');
+  });
+
+  it('wraps long texts below their node', () => {
+    const error = `${'word '.repeat(40)}end`;
+    const lines = inspectText(
+      trees(
+        installation('a', { phase: 'Failed' }),
+        installation('b', { parent: 'a', phase: 'Failed', error }),
+      ),
+      short,
+    ).split('\n');
+    expect(lines.length).to.equal(5);
+    for (const line of lines.slice(2, 4))
+      expect(line)
+        .to.match(/^ {8}\S/)
+        .and.to.have.length.at.most(120);
+    expect(
+      lines
+        .slice(2, 4)
+        .map((l) => l.trim())
+        .join(' '),
+    ).to.equal(`Last error: ${error}`);
+  });
+
+  it('shows with -o wide what things are made of', () => {
+    const text = inspectText(
+      trees(
+        installation('a', {
+          phase: 'Succeeded',
+          spec: {
+            componentDescriptor: { ref: { componentName: 'example.com/shop', version: '1.2.3' } },
+            blueprint: { ref: { resourceName: 'shop' } },
+          },
+        }),
+        execution('a', { phase: 'Succeeded' }),
+        item('i', {
+          execution: 'a',
+          phase: 'Succeeded',
+          spec: {
+            type: 'landscaper.gardener.cloud/container',
+            config: { image: 'busybox', command: ['sh', '-c'] },
+          },
+        }),
+      ),
+      { ...short, isWide: true },
+    );
+    expect(text).to.equal(`[✅ Succeeded] Installation a
+Component Descriptor: example.com/shop:1.2.3
+Blueprint: shop
+    └── [✅ Succeeded] Execution a
+        └── [✅ Succeeded] DeployItem i
+            Type: landscaper.gardener.cloud/container
+            Image: busybox
+            Command: sh -c
+`);
+  });
+
+  it('shows with -d the objects themselves', () => {
+    const text = inspectText(trees(installation('a', { phase: 'Succeeded' })), {
+      ...short,
+      hasDetails: true,
+    });
+    expect(text).to.contain('\n---\n').and.contain('kind: Installation\n');
+  });
+
+  it('separates trees by an empty line', () => {
+    expect(
+      inspectText(trees(installation('a', { phase: 'Init' }), installation('b', { phase: 'Init' })), short),
+    ).to.equal('[🏗️ Init] Installation a\n\n[🏗️ Init] Installation b\n');
+  });
+});

@@ -1,0 +1,148 @@
+import { expect } from 'chai';
+import pico from 'picocolors';
+import { elapsedText, plainMessage, treeLines, type PrintOptions } from '../../../src/cli/print.ts';
+import { execution, installation, item, trees } from './given.ts';
+
+const plain = pico.createColors(false);
+const now = Date.parse('2026-01-01T00:01:00Z');
+const print = (objects: Parameters<typeof trees>, more: Partial<PrintOptions> = {}): string[] =>
+  treeLines(trees(...objects), { paint: plain, columns: 100, now, ...more });
+
+const running = (): Parameters<typeof trees> => [
+  installation('shop', { phase: 'Progressing', started: '2026-01-01T00:00:50Z' }),
+  installation('db-x1', {
+    parent: 'shop',
+    template: 'db',
+    phase: 'Succeeded',
+    started: '2026-01-01T00:00:50Z',
+    ended: '2026-01-01T00:00:53Z',
+  }),
+  execution('db-x1', { phase: 'Succeeded' }),
+  installation('web-y2', {
+    parent: 'shop',
+    template: 'web',
+    phase: 'Progressing',
+    error: 'Op: a - Reason: b - Message: Deployment web/web: 0 of 2 replicas are ready',
+  }),
+];
+
+describe('a tree in columns', () => {
+  it('has name, kind, phase, time and what is waited for', () => {
+    expect(print(running())).to.deep.equal([
+      'shop      Installation  ● Progressing  10s',
+      '├─ db     Installation  ✔ Succeeded     3s',
+      '│  └─ db  Execution     ✔ Succeeded',
+      '└─ web    Installation  ● Progressing       Deployment web/web: 0 of 2 replicas are ready',
+    ]);
+  });
+
+  it('adds the names of objects where there is room', () => {
+    const [root, db] = print(running(), { columns: 120 });
+    expect(root).to.equal('shop      Installation  ● Progressing  10s');
+    expect(db).to.equal('├─ db     Installation  ✔ Succeeded     3s  db-x1');
+  });
+
+  it('uses short names of kinds where there is little room', () => {
+    expect(print(running(), { columns: 80 })).to.deep.equal([
+      'shop      inst  ● Progressing  10s',
+      '├─ db     inst  ✔ Succeeded     3s',
+      '│  └─ db  exec  ✔ Succeeded',
+      '└─ web    inst  ● Progressing       Deployment web/web: 0 of 2 replicas are rea…',
+    ]);
+  });
+
+  it('never writes more than the terminal is wide', () => {
+    for (const columns of [10, 30, 44, 60, 79, 80, 110, 140])
+      for (const line of print(running(), { columns })) expect(line.length, line).to.be.at.most(columns);
+  });
+
+  it('says everything when there is no limit', () => {
+    expect(print(running(), { columns: Infinity }).at(-1)).to.match(/0 of 2 replicas are ready$/);
+  });
+
+  it('turns a symbol for what runs', () => {
+    const first = print(running(), { frame: 0 })[0];
+    const second = print(running(), { frame: 1 })[0];
+    expect(first).to.contain('⠋ Progressing');
+    expect(second).to.contain('⠙ Progressing');
+    expect(print(running(), { frame: 10 })[0]).to.equal(first);
+  });
+
+  it('takes measured times before those of the status', () => {
+    expect(print(running(), { elapsed: () => 2140 })[0]).to.contain('2.1s');
+  });
+
+  it('gives the reason of a failure where it happened, not above', () => {
+    const lines = print([
+      installation('shop', { phase: 'Failed', error: 'Execution is failed' }),
+      execution('shop', { phase: 'Failed', error: 'has failed deploy items' }),
+      item('i', { execution: 'shop', phase: 'Failed', error: 'no such\n  image' }),
+    ]);
+    expect(lines.map((l) => l.includes('failed'))).to.deep.equal([false, false, false]);
+    expect(lines[2]).to.match(/no such image$/);
+  });
+
+  it('names the siblings that are waited for', () => {
+    const lines = print([
+      installation('shop', { phase: 'Progressing' }),
+      installation('db-1', { parent: 'shop', template: 'db', phase: 'Init' }),
+      installation('web-1', {
+        parent: 'shop',
+        template: 'web',
+        phase: 'Init',
+        reason: 'NotCompletedDependents',
+        error: 'depending on installation "proj/db-1" which not finished',
+      }),
+    ]);
+    expect(lines[2]).to.match(/waits for db$/);
+  });
+
+  it('calls what has no phase yet waiting', () => {
+    expect(print([installation('shop', { job: '' })])).to.deep.equal(['shop  Installation  · Waiting']);
+  });
+
+  it('marks an older job', () => {
+    expect(
+      print([installation('shop'), execution('shop', { phase: 'Succeeded', job: 'old' })])[1],
+    ).to.contain('Succeeded (outdated)');
+  });
+
+  it('colours phases by how things are', () => {
+    const paint = pico.createColors(true);
+    const line = (phase: string): string => print([installation('a', { phase })], { paint })[0] ?? '';
+    expect(line('Succeeded')).to.contain('\u001b[32m✔ Succeeded');
+    expect(line('Failed')).to.contain('\u001b[31m✖ Failed');
+    expect(line('Init')).to.contain('\u001b[33m● Init');
+  });
+
+  it('is nothing for nothing', () => {
+    expect(treeLines([], { paint: plain, columns: 80, now })).to.deep.equal([]);
+  });
+});
+
+describe('a span of time', () => {
+  const rows: readonly (readonly [number, boolean, string])[] = [
+    [0, true, '0.0s'],
+    [2149, true, '2.1s'],
+    [9999, true, '9.9s'],
+    [10_000, true, '10s'],
+    [3000, false, '3s'],
+    [59_999, true, '59s'],
+    [60_000, true, '1m'],
+    [200_000, false, '3m20s'],
+    [7_500_000, false, '2h5m'],
+    [360_000_000, false, '4d4h'],
+  ];
+  for (const [ms, isExact, text] of rows)
+    it(`of ${String(ms)} ms${isExact ? '' : ', not exact,'} is ${text}`, () => {
+      expect(elapsedText(ms, isExact)).to.equal(text);
+    });
+});
+
+describe('the sentence of an error', () => {
+  it('stands without the steps around it', () => {
+    expect(
+      plainMessage('Op: A - Reason: B - Message: Op: C - Reason: D - Message: it is\n  broken'),
+    ).to.equal('it is broken');
+  });
+});

@@ -1,0 +1,106 @@
+import { expect } from 'chai';
+import { runProgram } from '../../../src/cli/program.ts';
+import { fakeTerminal } from './terminal.ts';
+
+describe('the command line', () => {
+  it('prints its help without arguments', async () => {
+    const terminal = fakeTerminal();
+    expect(await runProgram([], terminal)).to.equal(0);
+    expect(terminal.output).to.contain('Usage: espalier').and.contain('Examples:');
+    expect(terminal.errors).to.equal('');
+  });
+
+  const commands = [
+    'demo',
+    'dev',
+    'start',
+    'apiserver',
+    'crds',
+    'version',
+    'installations inspect',
+    'installations reconcile',
+    'installations interrupt',
+    'inst inspect',
+    'i i',
+  ];
+  for (const command of commands)
+    it(`has help with examples for: ${command}`, async () => {
+      const terminal = fakeTerminal();
+      expect(await runProgram([...command.split(' '), '--help'], terminal)).to.equal(0);
+      expect(terminal.output)
+        .to.match(/Usage: espalier \S+/)
+        .and.match(/^ {2}# .*\n {2}espalier /m);
+    });
+
+  it('keeps help within the width of the terminal', async () => {
+    const terminal = fakeTerminal({ columns: 80 });
+    await runProgram(['apiserver', '--help'], terminal);
+    for (const line of terminal.output.split('\n')) expect(line.length, line).to.be.at.most(80);
+  });
+
+  it('lists the commands of a group', async () => {
+    const terminal = fakeTerminal();
+    expect(await runProgram(['inst'], terminal)).to.equal(0);
+    expect(terminal.output).to.contain('Usage: espalier installations').and.contain('interrupt');
+  });
+
+  const mistakes: readonly (readonly [args: string, line: string])[] = [
+    ['strt', "unknown command 'strt', did you mean start? See espalier --help"],
+    ['inst inspct', "unknown command 'inspct', did you mean inspect? See espalier installations --help"],
+    ['start --fooo', "unknown option '--fooo'; see espalier start --help"],
+    ['inst reconcile', "missing required argument 'name'; see espalier installations reconcile --help"],
+    [
+      'start --metrics-address foo',
+      "option '--metrics-address <host:port>' argument 'foo' is invalid. write it as HOST:PORT, such as 127.0.0.1:8080; see espalier start --help",
+    ],
+    ['version -o xml', 'there is no output format "xml"; choose text or json'],
+  ];
+  for (const [args, line] of mistakes)
+    it(`answers one line and exit code 2 to: ${args}`, async () => {
+      const terminal = fakeTerminal();
+      expect(await runProgram(args.split(' '), terminal)).to.equal(2);
+      expect(terminal.errors).to.equal(`error: ${line}\n`);
+      expect(terminal.output).to.equal('');
+    });
+
+  const failures: readonly (readonly [args: string, line: RegExp])[] = [
+    [
+      'start --kubeconfig /nowhere/k',
+      /^error: cannot read kubeconfig \/nowhere\/k: no such file; .*--kubeconfig\n$/,
+    ],
+    [
+      'inst inspect app -A',
+      /^error: the --all-namespaces option cannot be used when an installation name is provided\n$/,
+    ],
+    ['inst inspect -o json -w', /^error: no more than one output mode may be set: json, wide\n$/],
+    [
+      'inst inspect -o xml',
+      /^error: invalid option for '--output'\/'-o' flag: xml; choose tree, wide, yaml, json\n$/,
+    ],
+  ];
+  for (const [args, line] of failures)
+    it(`S-90: answers one line and exit code 1 to: ${args}`, async () => {
+      const terminal = fakeTerminal();
+      expect(await runProgram(args.split(' '), terminal)).to.equal(1);
+      expect(terminal.errors).to.match(line);
+    });
+
+  it('prints the version for people and for scripts', async () => {
+    const terminal = fakeTerminal();
+    await runProgram(['version'], terminal);
+    expect(terminal.output).to.match(/^Espalier \d+\.\d+\.\d+ \(Node\.js v/);
+    const scripted = fakeTerminal();
+    await runProgram(['version', '-o', 'json'], scripted);
+    expect(JSON.parse(scripted.output)).to.include({
+      node: process.version,
+      api: 'landscaper.gardener.cloud/v1alpha1',
+    });
+  });
+
+  it('prints all CustomResourceDefinitions', async () => {
+    const terminal = fakeTerminal();
+    await runProgram(['crds'], terminal);
+    expect(terminal.output.split('\n---\n')).to.have.length(11);
+    expect(terminal.output).to.contain('name: installations.landscaper.gardener.cloud');
+  });
+});

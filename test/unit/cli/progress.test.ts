@@ -1,0 +1,133 @@
+import { expect } from 'chai';
+import { createLiveBlock, fitting } from '../../../src/cli/live.ts';
+import { phasesOf } from '../../../src/cli/progress.ts';
+import { quoted, selfCommand } from '../../../src/cli/self.ts';
+import { Stopwatch } from '../../../src/cli/stopwatch.ts';
+import { collected, execution, failedLandscape, installation, item, trees } from './given.ts';
+import { fakeTerminal } from './terminal.ts';
+
+/** What a terminal shows after these bytes; knows the few sequences that are used. */
+function screen(bytes: string): string[] {
+  const lines: string[] = [''];
+  let row = 0;
+
+  for (const part of bytes.split(/(\u001b\[[?\d]*[A-Za-z]|\n|\r)/)) {
+    if (part === '\n') row++;
+    else if (part === '\u001b[J') lines.splice(row);
+    else if (part === '\u001b[K') lines[row] = (lines[row] ?? '').slice(0, column);
+    else if (part.endsWith('A') && part.startsWith('\u001b')) row -= Number(/\d+/.exec(part)?.[0]);
+    else if (part !== '\r' && !part.startsWith('\u001b') && part !== '')
+      lines[row] = part + (lines[row] ?? '').slice(part.length);
+    column =
+      part === '\n' || part === '\r' || part.startsWith('\u001b[')
+        ? part.endsWith('K')
+          ? column
+          : 0
+        : part.length;
+  }
+  return lines.filter((line) => line !== '');
+}
+let column = 0;
+
+describe('a block drawn in place', () => {
+  it('replaces what it showed before', () => {
+    const terminal = fakeTerminal();
+    const block = createLiveBlock(terminal);
+    terminal.print('title');
+    block.draw(['one', 'second line']);
+    block.draw(['1', '2', '3']);
+    expect(screen(terminal.output)).to.deep.equal(['title', '1', '2', '3']);
+    block.draw(['only']);
+    expect(screen(terminal.output)).to.deep.equal(['title', 'only']);
+  });
+
+  it('lets lines pass above it', () => {
+    const terminal = fakeTerminal();
+    const block = createLiveBlock(terminal);
+    block.draw(['a', 'b']);
+    block.above('warning\n');
+    expect(screen(terminal.output)).to.deep.equal(['warning', 'a', 'b']);
+  });
+
+  it('gives the cursor back at the end', () => {
+    const terminal = fakeTerminal();
+    const block = createLiveBlock(terminal);
+    block.draw(['a']);
+    block.finish(['z']);
+    expect(terminal.output.indexOf('\u001b[?25l')).to.equal(0);
+    expect(terminal.output).to.match(/\u001b\[\?25h$/);
+  });
+
+  it('is never taller than the terminal', () => {
+    expect(fitting(['a', 'b', 'c'], 3)).to.deep.equal(['a', 'b', 'c']);
+    expect(fitting(['a', 'b', 'c', 'd'], 3)).to.deep.equal(['a', 'b', '… 2 more']);
+  });
+});
+
+describe('a stopwatch', () => {
+  const at = (phase: string | undefined, job = 'r') =>
+    collected(installation('a', { job, ...(phase !== undefined && { phase }) }));
+  const node = (phase: string, job = 'r') => trees(installation('a', { phase, job }))[0]!;
+
+  it('times a job from its first sight to its end', () => {
+    const watch = new Stopwatch();
+    watch.observe(collected(), 0);
+    watch.observe(at('Init'), 100);
+    expect(watch.elapsed(node('Init'), 250)).to.equal(150);
+    watch.observe(at('Succeeded'), 400);
+    expect(watch.elapsed(node('Succeeded'), 9000)).to.equal(300);
+  });
+
+  it('knows nothing of jobs that were there before it', () => {
+    const watch = new Stopwatch();
+    watch.observe(at('Init'), 100);
+    watch.observe(at('Succeeded'), 400);
+    expect(watch.elapsed(node('Succeeded'), 500)).to.equal(undefined);
+  });
+
+  it('starts anew with a new job', () => {
+    const watch = new Stopwatch();
+    watch.observe(at('Succeeded', 'one'), 0);
+    watch.observe(at('Init', 'two'), 1000);
+    expect(watch.elapsed(node('Init', 'two'), 1500)).to.equal(500);
+  });
+});
+
+describe('progress in lines', () => {
+  it('names every node by its way from the root', () => {
+    const phases = phasesOf(
+      trees(
+        installation('app', { phase: 'Progressing' }),
+        installation('db-1', { parent: 'app', template: 'db', phase: 'Init' }),
+        execution('app', { phase: 'Progressing' }),
+        item('app-web-2', { execution: 'app', template: 'web', phase: 'Succeeded' }),
+      ),
+    );
+    expect([...phases]).to.deep.equal([
+      ['Installation app', 'Progressing'],
+      ['Installation app/db', 'Init'],
+      ['Execution app', 'Progressing'],
+      ['DeployItem app/web', 'Succeeded'],
+    ]);
+    expect(phasesOf(trees(...failedLandscape())).size).to.equal(4);
+  });
+});
+
+describe('the command that we are', () => {
+  const rows: readonly (readonly [string[], string[], string])[] = [
+    [['node', '/usr/bin/espalier'], [], 'espalier'],
+    [['node', '/usr/bin/kubectl-espalier'], [], 'kubectl espalier'],
+    [['node', '/home/me/e/dist/src/cli/main.js'], [], 'node dist/src/cli/main.js'],
+    [['node', '/opt/e/main.js'], [], 'node /opt/e/main.js'],
+    [['node', '/home/me/e/src/cli/main.ts'], ['--import', 'tsx'], 'node --import tsx src/cli/main.ts'],
+  ];
+  for (const [argv, execArgv, expected] of rows)
+    it(`is "${expected}"`, () => {
+      expect(selfCommand(argv, execArgv, '/home/me/e')).to.equal(expected);
+    });
+
+  it('is quoted for a shell', () => {
+    expect(quoted('/plain/path')).to.equal('/plain/path');
+    expect(quoted("it's here")).to.equal(`'it'\\''s here'`);
+  });
+});

@@ -1,0 +1,37 @@
+/** A terminal that remembers what was written. */
+import pico from 'picocolors';
+import type { Terminal } from '../../../src/cli/terminal.ts';
+
+export interface FakeTerminal extends Terminal {
+  /** Standard output so far. */
+  output: string;
+  /** Standard error so far. */
+  errors: string;
+}
+
+export function fakeTerminal(
+  settings: Partial<Pick<Terminal, 'env' | 'isLive' | 'columns' | 'rows'>> = {},
+): FakeTerminal {
+  const terminal: FakeTerminal = {
+    env: {},
+    isLive: false,
+    columns: 80,
+    rows: 24,
+    ...settings,
+    paint: pico.createColors(false),
+    paintError: pico.createColors(false),
+    isVerbose: false,
+    output: '',
+    errors: '',
+    write(text) {
+      terminal.output += text;
+    },
+    print(text) {
+      terminal.output += `${text}\n`;
+    },
+    warn(text) {
+      terminal.errors += `${text}\n`;
+    },
+  };
+  return terminal;
+}

@@ -1,0 +1,139 @@
+import { expect } from 'chai';
+import { failedOnly, faultsIn, treesOf, type Node } from '../../../src/cli/tree.ts';
+import { collected, execution, failedLandscape, installation, item, trees } from './given.ts';
+
+/** `kind name condition`, indented by depth. */
+const outline = (nodes: readonly Node[], depth = 0): string[] =>
+  nodes.flatMap((node) => [
+    `${'  '.repeat(depth)}${node.kind} ${node.name} ${node.condition}`,
+    ...outline(node.children, depth + 1),
+  ]);
+
+describe('the tree of an installation', () => {
+  it('has sub-installations first, then the execution with its items', () => {
+    expect(outline(trees(...failedLandscape()))).to.deep.equal([
+      'Installation app succeeded',
+      '  Installation db failed',
+      '  Execution app succeeded',
+      '    DeployItem app-web-x succeeded',
+    ]);
+  });
+
+  it('marks what has not been given the job of the root', () => {
+    const [root] = trees(...failedLandscape());
+    expect(root?.children.map((c) => c.isOutdated)).to.deep.equal([false, false]);
+    expect(root?.children[1]?.children[0]?.isOutdated).to.equal(true);
+  });
+
+  it('keeps the order of the blueprint and puts the unknown last', () => {
+    const [root] = trees(
+      installation('app', { subs: ['web', 'db'] }),
+      installation('aaa', { parent: 'app' }),
+      installation('db', { parent: 'app' }),
+      installation('web', { parent: 'app' }),
+    );
+    expect(root?.children.map((c) => c.name)).to.deep.equal(['web', 'db', 'aaa']);
+  });
+
+  it('gives nodes the titles they have in the blueprint', () => {
+    const [root] = trees(
+      installation('app'),
+      installation('db-x1', { parent: 'app', template: 'db' }),
+      execution('db-x1'),
+      item('db-x1-server-y2', { execution: 'db-x1', template: 'server' }),
+    );
+    const db = root?.children[0];
+    expect([
+      root?.title,
+      db?.title,
+      db?.children[0]?.title,
+      db?.children[0]?.children[0]?.title,
+    ]).to.deep.equal(['app', 'db', 'db', 'server']);
+  });
+
+  it('stands by itself when asked for a sub-installation by name', () => {
+    expect(outline(treesOf(collected(...failedLandscape()), 'db'))).to.deep.equal(['Installation db failed']);
+  });
+
+  it('is shown at the top when the parent is gone', () => {
+    expect(outline(trees(installation('db', { phase: 'Failed', parent: 'gone' })))).to.deep.equal([
+      'Installation db failed',
+    ]);
+  });
+
+  it('does not take objects of the same name in another namespace', () => {
+    const foreign = item('app-web-x', { execution: 'app' });
+    foreign.metadata.namespace = 'other';
+    expect(outline(trees(installation('app'), execution('app'), foreign))).to.have.length(2);
+  });
+
+  it('knows for which siblings an installation waits', () => {
+    const [root] = trees(
+      installation('app', { phase: 'Progressing' }),
+      installation('db-1', { parent: 'app', template: 'db', phase: 'Progressing' }),
+      installation('mq-1', { parent: 'app', template: 'mq', phase: 'Succeeded' }),
+      installation('web-1', {
+        parent: 'app',
+        template: 'web',
+        phase: 'Init',
+        reason: 'NotCompletedDependents',
+        error: 'depending on installation "proj/db-1" which did not finish; see also "proj/mq-1"',
+      }),
+    );
+    expect(root?.children.map((c) => c.heldUpBy)).to.deep.equal([[], [], ['db']]);
+  });
+
+  it('knows because of which siblings an installation failed, and does not blame it', () => {
+    const [root] = trees(
+      installation('app', { phase: 'Failed' }),
+      installation('db-1', { parent: 'app', template: 'db', phase: 'Failed' }),
+      installation('web-1', {
+        parent: 'app',
+        template: 'web',
+        phase: 'Failed',
+        error:
+          'Op: NotCompletedDependents - Reason: NotCompletedDependents - Message: depending on installation "proj/db-1" which is not succeeded',
+      }),
+    );
+    expect(root?.children.map((c) => c.heldUpBy)).to.deep.equal([[], ['db']]);
+    expect(root && faultsIn(root).map((n) => n.name)).to.deep.equal(['db-1']);
+  });
+
+  const conditions: readonly (readonly [string, Parameters<typeof installation>[1], string])[] = [
+    ['no job yet', { job: '' }, 'waiting'],
+    ['a job but no phase', {}, 'waiting'],
+    ['in the middle', { phase: 'Progressing' }, 'running'],
+    ['succeeded', { phase: 'Succeeded' }, 'succeeded'],
+    ['failed', { phase: 'Failed' }, 'failed'],
+    ['not deleted', { phase: 'DeleteFailed' }, 'failed'],
+    ['a new job after a success', { phase: 'Succeeded', finished: 'old' }, 'running'],
+  ];
+  for (const [title, options, expected] of conditions)
+    it(`is ${expected} with ${title}`, () => {
+      expect(trees(installation('app', options))[0]?.condition).to.equal(expected);
+    });
+});
+
+describe('the failed part of a tree', () => {
+  it('keeps failed nodes and what they belong to', () => {
+    expect(outline(failedOnly(trees(...failedLandscape())))).to.deep.equal([
+      'Installation app succeeded',
+      '  Installation db failed',
+    ]);
+  });
+
+  it('is nothing when nothing failed', () => {
+    expect(failedOnly(trees(installation('app', { phase: 'Succeeded' })))).to.deep.equal([]);
+  });
+
+  it('points at the deepest failures', () => {
+    const [root] = trees(
+      installation('app', { phase: 'Failed' }),
+      execution('app', { phase: 'Failed' }),
+      item('a', { execution: 'app', phase: 'Failed' }),
+      item('b', { execution: 'app', phase: 'Succeeded' }),
+      installation('db', { phase: 'Failed', parent: 'app' }),
+    );
+    expect(root && faultsIn(root).map((n) => n.name)).to.deep.equal(['db', 'a']);
+  });
+});

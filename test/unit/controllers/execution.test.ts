@@ -1,0 +1,213 @@
+import { expect } from 'chai';
+import { intake } from '../../../controllers/execution/intake.ts';
+import { phases } from '../../../controllers/execution/phases.ts';
+import type { Snapshot } from '../../../controllers/execution/snapshot.ts';
+import { annotations } from '../../../src/api/labels.ts';
+import type { DeployItem } from '../../../src/api/kinds/deployitem.ts';
+import type { DeployItemTemplate } from '../../../src/api/kinds/execution.ts';
+import type { Decision } from '../../../src/machine/decision.ts';
+import { ask, effectsOf } from '../../support/ask.ts';
+import { NOW, deleting, done, execution, item, running, template } from '../../support/given.ts';
+
+const JOB = 'j2';
+const self = execution('plan', { status: running(JOB) });
+const abc = [template('a'), template('b'), template('c', { dependsOn: ['a', 'b'] })];
+
+const decide = (
+  name: keyof typeof phases,
+  templates: readonly DeployItemTemplate[],
+  items: readonly DeployItem[],
+  known: Partial<Snapshot> = {},
+): Decision =>
+  ask<Snapshot>(phases[name].phase, {
+    ...{ self, now: NOW, templates, items, suffix: 'sfx', clusterNames: new Map(), clusterless: new Set() },
+    ...known,
+  });
+
+describe('an execution in Init', () => {
+  it('creates the items that are missing and starts none', () => {
+    const decision = decide('Init', abc, [item('plan', 'a')]);
+    expect(effectsOf(decision)).to.deep.equal(['patch plan-a-x', 'create plan-b-sfx', 'create plan-c-sfx']);
+    expect(decision).to.include({ do: 'advance', to: 'Progressing' });
+  });
+
+  it('deletes the items no template asks for', () => {
+    expect(effectsOf(decide('Init', [], [item('plan', 'old')]))).to.deep.equal(['delete plan-old-x']);
+  });
+
+  it('makes an item anew that somebody deleted', () => {
+    const decision = decide('Init', [template('a')], [item('plan', 'a', {}, deleting)]);
+    expect(effectsOf(decision)).to.deep.equal(['create plan-a-sfx']);
+  });
+
+  it('S-70: keeps one of two items with the same name', () => {
+    const twins = [item('plan', 'a'), item('plan', 'a', {}, { name: 'plan-a-y' })];
+    expect(effectsOf(decide('Init', [template('a')], twins))).to.include('delete plan-a-y');
+  });
+});
+
+describe('an execution in Progressing', () => {
+  const rows: {
+    title: string;
+    items: DeployItem[];
+    templates?: DeployItemTemplate[];
+    answer: string;
+    effects?: string[];
+  }[] = [
+    {
+      title: 'S-60: starts the items that depend on nothing',
+      items: [item('plan', 'a'), item('plan', 'b'), item('plan', 'c')],
+      answer: 'wait',
+      effects: ['job plan-a-x', 'job plan-b-x'],
+    },
+    {
+      title: 'S-61: does not start an item before all it depends on are done',
+      items: [item('plan', 'a', done(JOB)), item('plan', 'b', running(JOB)), item('plan', 'c')],
+      answer: 'wait',
+      effects: [],
+    },
+    {
+      title: 'S-61: starts it then',
+      items: [item('plan', 'a', done(JOB)), item('plan', 'b', done(JOB)), item('plan', 'c')],
+      answer: 'wait',
+      effects: ['job plan-c-x'],
+    },
+    {
+      title: 'S-63: waits for what runs before it fails',
+      items: [item('plan', 'a', done(JOB, 'Failed')), item('plan', 'b', running(JOB)), item('plan', 'c')],
+      answer: 'wait',
+      effects: [],
+    },
+    {
+      title: 'S-63: fails when nothing runs any more',
+      items: [item('plan', 'a', done(JOB, 'Failed')), item('plan', 'b', done(JOB)), item('plan', 'c')],
+      answer: 'fail',
+      effects: [],
+    },
+    {
+      title: 'S-64: counts an item that vanished as failed',
+      items: [item('plan', 'b', done(JOB)), item('plan', 'c')],
+      answer: 'fail',
+    },
+    {
+      title: 'goes on when all have succeeded',
+      items: [item('plan', 'a', done(JOB)), item('plan', 'b', done(JOB)), item('plan', 'c', done(JOB))],
+      answer: 'advance',
+    },
+    { title: 'S-61b: goes on when there is nothing to do', templates: [], items: [], answer: 'advance' },
+    {
+      title: 'S-63b: fails when items wait for each other',
+      templates: [template('a', { dependsOn: ['b'] }), template('b', { dependsOn: ['a'] })],
+      items: [item('plan', 'a'), item('plan', 'b')],
+      answer: 'fail',
+    },
+    {
+      title: 'S-65: starts orphans at once, and nothing else before they are gone',
+      templates: [template('a')],
+      items: [item('plan', 'a'), item('plan', 'b', {}, deleting), item('plan', 'c', {}, deleting)],
+      answer: 'wait',
+      effects: ['job plan-b-x', 'job plan-c-x'],
+    },
+    {
+      title: 'S-65b: fails when an orphan fails to go',
+      templates: [],
+      items: [item('plan', 'b', done(JOB, 'DeleteFailed'), deleting)],
+      answer: 'fail',
+    },
+  ];
+  for (const row of rows) {
+    it(row.title, () => {
+      const decision = decide('Progressing', row.templates ?? abc, row.items);
+      expect(decision.do).to.equal(row.answer);
+      if (row.effects) expect(effectsOf(decision)).to.deep.equal(row.effects);
+    });
+  }
+
+  it('says which item failed and why', () => {
+    const failed = item('plan', 'a', {
+      ...done(JOB, 'Failed'),
+      lastError: {
+        operation: 'o',
+        reason: 'r',
+        message: 'disk full',
+        lastTransitionTime: NOW,
+        lastUpdateTime: NOW,
+      },
+    });
+    const decision = decide('Progressing', [template('a')], [failed]);
+    expect(decision)
+      .to.have.nested.property('problem.message')
+      .that.matches(/^has failed or missing deploy items.*a: disk full/);
+  });
+});
+
+describe('an execution in Deleting', () => {
+  const gone = [item('plan', 'a', {}, deleting), item('plan', 'b', {}, deleting)];
+
+  it('S-90: lets the last in the order go first', () => {
+    const decision = decide('Deleting', abc, [...gone, item('plan', 'c', {}, deleting)]);
+    expect(effectsOf(decision)).to.deep.equal(['job plan-c-x']);
+  });
+
+  it('S-90: lets the others go when it is gone', () => {
+    expect(effectsOf(decide('Deleting', abc, gone))).to.deep.equal(['job plan-a-x', 'job plan-b-x']);
+  });
+
+  it('S-91: fails when an item fails to go', () => {
+    const decision = decide('Deleting', abc, [
+      ...gone,
+      item('plan', 'c', done(JOB, 'DeleteFailed'), deleting),
+    ]);
+    expect(decision)
+      .to.have.nested.property('problem.message')
+      .that.matches(/^has failed items.*c/);
+  });
+
+  it('S-90b: goes on waiting when a deployer answers Succeeded and leaves the item there', () => {
+    const decision = decide('Deleting', [template('a')], [item('plan', 'a', done(JOB), deleting)]);
+    expect(decision.do).to.equal('wait');
+  });
+
+  it('S-93: does not leave without items that no template knows', () => {
+    const decision = decide('Deleting', [], [item('plan', 'z', {}, deleting)]);
+    expect(effectsOf(decision)).to.deep.equal(['job plan-z-x']);
+  });
+
+  it('S-99: takes the finalizer off items that are not to be uninstalled, and gives them no job', () => {
+    const marked = item(
+      'plan',
+      'a',
+      {},
+      { ...deleting, annotations: { [annotations.deleteWithoutUninstall]: 'true' } },
+    );
+    expect(effectsOf(decide('Deleting', [template('a')], [marked]))).to.deep.equal(['strip plan-a-x']);
+  });
+
+  it('goes when nothing is left', () => {
+    expect(decide('Deleting', abc, []).do).to.equal('release');
+  });
+});
+
+describe('an execution before its phases', () => {
+  it('S-96: fails what is unfinished when interrupted, and takes the annotation off last', () => {
+    const asked = execution('plan', {
+      status: running(JOB),
+      meta: { annotations: { [annotations.operation]: 'interrupt' } },
+    });
+    const items = [item('plan', 'a', done(JOB)), item('plan', 'b', running(JOB)), item('plan', 'c')];
+    const answer = intake(asked, items, NOW);
+    const targets = answer?.effects.map((e) => (e.do === 'patch' ? e.target.metadata.name : e.do));
+    expect(targets).to.deep.equal(['plan-b-x', 'plan-c-x', 'plan']);
+  });
+
+  it('S-72: packs plain deploy items with the write that adds the finalizer', () => {
+    const plain = execution('plan', { items: abc, meta: { finalizers: [] } });
+    const [effect] = intake(plain, [], NOW)?.effects ?? [];
+    expect(effect).to.have.nested.property('body.spec.deployItemsCompressed').that.is.a('string');
+    expect(effect).to.have.nested.property('body.spec.deployItems').that.equals(null);
+  });
+
+  it('has nothing to say to a finished one', () => {
+    expect(intake(execution('plan', { status: done(JOB) }), [], NOW)).to.equal(undefined);
+  });
+});

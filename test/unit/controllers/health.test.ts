@@ -1,0 +1,71 @@
+import { expect } from 'chai';
+import { judge, type Deployment, type Look } from '../../../controllers/health/decide.ts';
+
+const deployment = (status: Deployment['status'] = {}, replicas?: number): Deployment => ({
+  metadata: { generation: 3 },
+  spec: replicas === undefined ? {} : { replicas },
+  status: { observedGeneration: 3, updatedReplicas: 1, availableReplicas: 1, ...status },
+});
+const look = (found: Look['found'], name = 'ls/controller'): Look => ({ name, found });
+
+describe('the health of the system', () => {
+  const rows: { title: string; found: Look['found']; isWell: boolean }[] = [
+    { title: 'is well with one replica unless told otherwise', found: deployment(), isWell: true },
+    {
+      title: 'is well with all replicas up to date and available',
+      found: deployment({ updatedReplicas: 2, availableReplicas: 2 }, 2),
+      isWell: true,
+    },
+    {
+      title: 'is well when none are wanted',
+      found: deployment({ updatedReplicas: 0, availableReplicas: 0 }, 0),
+      isWell: true,
+    },
+    {
+      title: 'is not well with an old generation',
+      found: deployment({ observedGeneration: 2 }),
+      isWell: false,
+    },
+    { title: 'is not well with old pods', found: deployment({ updatedReplicas: 0 }), isWell: false },
+    {
+      title: 'is not well with pods that are not available',
+      found: deployment({ availableReplicas: 0 }),
+      isWell: false,
+    },
+    { title: 'is not well without a deployment', found: 'missing', isWell: false },
+    { title: 'is not well when it cannot be told', found: { unreadable: 'forbidden' }, isWell: false },
+    {
+      title: 'is not well before a deployment has a status',
+      found: { metadata: { generation: 1 } },
+      isWell: false,
+    },
+  ];
+  for (const { title, found, isWell } of rows) {
+    it(title, () => {
+      expect(judge([look(deployment(), 'ls/other'), look(found)], true).says?.status).to.equal(
+        isWell ? 'Ok' : 'Failed',
+      );
+    });
+  }
+
+  it('S-115: says nothing about a first failure, and tells a second', () => {
+    const first = judge([look('missing')], false);
+    expect(first).to.deep.equal({ hasFailed: true, says: undefined });
+    const second = judge(
+      [look('missing'), look({ metadata: { generation: 1 } }, 'ls/webhook')],
+      first.hasFailed,
+    );
+    expect(second.says).to.deep.equal({
+      status: 'Failed',
+      description:
+        'deployment ls/controller does not exist; not all pods are running or at the latest state for deployment ls/webhook',
+    });
+  });
+
+  it('S-115: is well again with the first success', () => {
+    expect(judge([look(deployment())], true)).to.deep.equal({
+      hasFailed: false,
+      says: { status: 'Ok', description: 'ok' },
+    });
+  });
+});

@@ -1,0 +1,689 @@
+import { expect } from 'chai';
+import { begin, intake, type Facts } from '../../../controllers/installation/intake.ts';
+import { phases } from '../../../controllers/installation/phases.ts';
+import type { Rendered, Snapshot } from '../../../controllers/installation/snapshot.ts';
+import type { Installation } from '../../../src/api/kinds/installation.ts';
+import { annotations } from '../../../src/api/labels.ts';
+import { API_VERSION } from '../../../src/api/labels.ts';
+import { PhaseError, type Decision } from '../../../src/machine/decision.ts';
+import { ask, effectsOf } from '../../support/ask.ts';
+import { NOW, child, deleting, done, execution, installation, running } from '../../support/given.ts';
+
+const JOB = 'j2';
+const self = installation('stack', { status: running(JOB, 'Init') });
+const ownExecution = (status: object = {}, meta: object = {}) =>
+  execution('stack', {
+    status,
+    meta: {
+      ownerReferences: [
+        { apiVersion: API_VERSION, kind: 'Installation', name: 'stack', uid: 'uid-stack', controller: true },
+      ],
+      ...meta,
+    },
+  });
+
+const nothing: Rendered = { importObjects: [], children: [], items: [] };
+const wanted = (name: string) => ({
+  name,
+  object: {
+    apiVersion: API_VERSION,
+    kind: 'Installation',
+    metadata: { generateName: `${name}-`, namespace: 'demo', labels: {}, annotations: {}, finalizers: [] },
+    spec: child('stack', name).spec,
+  } as unknown as Exclude<Rendered['children'], PhaseError>[number]['object'],
+});
+
+const decide = (name: keyof typeof phases, snapshot: Partial<Snapshot> = {}): Decision =>
+  ask<Snapshot>(phases[name].phase, {
+    self,
+    now: NOW,
+    suffix: 'sfx',
+    context: { apiVersion: API_VERSION, kind: 'Context', metadata: { name: 'default' } },
+    siblings: [],
+    predecessors: [],
+    predecessorJobs: {},
+    imports: { imports: {} as never, missing: [] },
+    importsHash: 'hash',
+    children: [],
+    execution: undefined,
+    rendered: nothing,
+    importUpserts: [],
+    ownExports: [],
+    oldExports: [],
+    staleObjects: [],
+    exportUpserts: [],
+    ...snapshot,
+  });
+
+const reasonOf = (decision: Decision): string | undefined =>
+  decision.do === 'fail' || decision.do === 'retry'
+    ? decision.problem.reason
+    : decision.do === 'wait'
+      ? decision.why?.reason
+      : undefined;
+
+describe('an installation in Init', () => {
+  const rows: { title: string; snapshot: Partial<Snapshot>; answer: string; reason?: string }[] = [
+    {
+      title: 'S-23: fails without its context',
+      snapshot: { context: undefined },
+      answer: 'fail',
+      reason: 'CalculateContext',
+    },
+    {
+      title: 'S-24: fails when nobody says where the component is',
+      snapshot: {
+        self: installation('stack', {
+          spec: { componentDescriptor: { ref: { componentName: 'x.org/c', version: '1.0.0' } } },
+        }),
+      },
+      answer: 'fail',
+      reason: 'CalculateContext',
+    },
+    {
+      title: 'S-19: waits for a sibling that has not finished the job of the parent',
+      snapshot: { self: child('p', 'b', running(JOB)), predecessors: [child('p', 'a', done('old'))] },
+      answer: 'wait',
+      reason: 'AllPredecessorsFinished',
+    },
+    {
+      title: 'S-20: fails after a sibling that failed',
+      snapshot: { self: child('p', 'b', running(JOB)), predecessors: [child('p', 'a', done(JOB, 'Failed'))] },
+      answer: 'fail',
+      reason: 'AllPredecessorsSucceeded',
+    },
+    {
+      title: 'S-17: waits for a root that is running',
+      snapshot: {
+        predecessors: [installation('producer', { status: { ...running('p2'), jobIDFinished: 'p1' } })],
+      },
+      answer: 'wait',
+      reason: 'AllPredecessorsFinished',
+    },
+    {
+      title: 'S-18: waits for a root that is about to run again',
+      snapshot: {
+        predecessors: [
+          installation('producer', {
+            status: done('p1'),
+            meta: { annotations: { [annotations.operation]: 'reconcile' } },
+          }),
+        ],
+      },
+      answer: 'wait',
+      reason: 'AllPredecessorsFinished',
+    },
+    {
+      title: 'S-16: fails when a root it imports from has never run',
+      snapshot: { predecessors: [installation('producer')] },
+      answer: 'fail',
+      reason: 'AllPredecessorsSucceeded',
+    },
+    {
+      title: 'S-22: fails when an import is missing',
+      snapshot: { imports: { imports: {} as never, missing: [{ import: 'x', message: 'no x' }] } },
+      answer: 'fail',
+      reason: 'ImportsSatisfied',
+    },
+    {
+      title: 'fails when its execution belongs to somebody else',
+      snapshot: { execution: execution('stack') },
+      answer: 'fail',
+      reason: 'ReconcileExecution',
+    },
+    {
+      title: 'S-46b: waits until an execution that somebody deleted is uninstalled',
+      snapshot: { execution: ownExecution(done('j1'), deleting) },
+      answer: 'wait',
+      reason: 'ReconcileExecution',
+    },
+    { title: 'goes on when all is there', snapshot: {}, answer: 'advance' },
+  ];
+  for (const { title, snapshot, answer, reason } of rows) {
+    it(title, () => {
+      const decision = decide('Init', snapshot);
+      expect(decision.do).to.equal(answer);
+      expect(reasonOf(decision)).to.equal(reason);
+    });
+  }
+
+  it('S-29: creates the children and starts none', () => {
+    const decision = decide('Init', { rendered: { ...nothing, children: [wanted('a'), wanted('b')] } });
+    expect(effectsOf(decision)).to.deep.equal(['create a-sfx', 'create b-sfx']);
+    expect(decision.status.set).to.have.deep.nested.property('subInstCache.activeSubs', [
+      { specName: 'a', objectName: 'a-sfx' },
+      { specName: 'b', objectName: 'b-sfx' },
+    ]);
+  });
+
+  it('S-36: sends off a child that is no longer wanted, without a job', () => {
+    const decision = decide('Init', { children: [child('stack', 'b', done('j1'))] });
+    expect(effectsOf(decision)).to.deep.equal(['patch b-x', 'delete b-x']);
+    expect(decision.status.set).to.have.deep.nested.property('subInstCache.orphanedSubs', ['b-x']);
+  });
+
+  it('S-66: makes a child anew that somebody deleted', () => {
+    const decision = decide('Init', {
+      rendered: { ...nothing, children: [wanted('a')] },
+      children: [child('stack', 'a', done('j1'), deleting)],
+    });
+    expect(effectsOf(decision)).to.deep.equal(['patch a-x', 'create a-sfx']);
+  });
+
+  it('S-35: leaves the annotations of a user on a child', () => {
+    const existing = child('stack', 'a', done('j1'), {
+      annotations: { team: 'x', [annotations.subinstallationName]: 'a' },
+    });
+    expect(
+      effectsOf(decide('Init', { rendered: { ...nothing, children: [wanted('a')] }, children: [existing] })),
+    ).to.deep.equal([]);
+  });
+
+  it('S-28: fails with the condition of the step that failed, after the children were made', () => {
+    const error = new PhaseError('handlePhaseInit', 'CreateImportsAndSubobjects', 'line 1', [], {
+      conditions: [
+        { type: 'ReconcileExecution', status: 'False', reason: 'TemplatingFailed', message: 'line 1' },
+      ],
+    });
+    const decision = decide('Init', { rendered: { ...nothing, children: [wanted('a')], items: error } });
+    expect(decision.do).to.equal('fail');
+    expect(effectsOf(decision)).to.deep.equal(['create a-sfx']);
+    expect(decision.status.conditions?.map((c) => [c.type, c.status])).to.deep.equal([
+      ['EnsureSubInstallations', 'True'],
+      ['ReconcileExecution', 'False'],
+    ]);
+  });
+
+  it('S-27: removes the exports of the last job even when it has to wait', () => {
+    const old = {
+      apiVersion: API_VERSION,
+      kind: 'DataObject',
+      metadata: { name: 'greeting', namespace: 'demo' },
+      data: 1,
+    };
+    const decision = decide('Init', {
+      predecessors: [installation('producer', { status: running('p') })],
+      oldExports: [old],
+    });
+    expect(decision.do).to.equal('wait');
+    expect(effectsOf(decision)).to.deep.equal(['delete greeting']);
+  });
+
+  it('S-25: asks to confirm that no predecessor moved meanwhile', () => {
+    const decision = decide('Init', { predecessorJobs: { producer: 'p1' } });
+    expect(decision).to.have.deep.property('confirm', {
+      predecessorJobs: { producer: 'p1' },
+      importsHash: 'hash',
+    });
+  });
+});
+
+describe('roots that import from each other', () => {
+  const circular = (
+    name: string,
+    gives: string,
+    takes: string,
+    more: Parameters<typeof installation>[1] = {},
+  ) =>
+    installation(name, {
+      status: running(JOB, 'Init'),
+      spec: {
+        imports: { data: [{ name: 'in', dataRef: takes }] },
+        exports: { data: [{ name: 'out', dataRef: gives }] },
+      },
+      ...more,
+    });
+  const east = circular('east', 'e', 'w');
+  const west = circular('west', 'w', 'e');
+
+  it('fail at once, with the circle, and remove nothing', () => {
+    const old = {
+      apiVersion: API_VERSION,
+      kind: 'DataObject',
+      metadata: { name: 'e', namespace: 'demo' },
+      data: 1,
+    };
+    const decision = decide('Init', {
+      self: east,
+      siblings: [west],
+      predecessors: [west],
+      oldExports: [old],
+    });
+    expect(decision).to.deep.nested.include({
+      do: 'fail',
+      'problem.codes': ['ERR_CYCLIC_DEPENDENCIES'],
+      effects: [],
+    });
+    expect(decision)
+      .to.have.nested.property('problem.message')
+      .that.includes('east -{depends_on}-> west -{depends_on}-> east');
+  });
+  it('do not wait for each other when they are deleted', () => {
+    const going = circular('east', 'e', 'w', { status: running(JOB, 'InitDelete'), meta: deleting });
+    expect(decide('InitDelete', { self: going, siblings: [west] }).do).to.equal('advance');
+  });
+  it('are not those that only lie behind one', () => {
+    const behind = circular('behind', 'x', 'e');
+    const decision = decide('Init', { self: behind, siblings: [east, west], predecessors: [east] });
+    expect(decision.do).to.equal('wait');
+  });
+  it('end their wait when they are deleted before anything has begun', () => {
+    const producer = installation('producer', { status: running('p2') });
+    const gone = installation('consumer', { status: running(JOB, 'Init'), meta: deleting });
+    expect(decide('Init', { self: gone, predecessors: [producer] }).do).to.equal('fail');
+  });
+});
+
+describe('an installation in CleanupOrphaned', () => {
+  const orphan = (name: string, status: object = {}) =>
+    child('stack', name, status, {
+      ...deleting,
+      annotations: {
+        [annotations.subinstallationName]: name,
+        [annotations.deleteIgnoreSuccessors]: 'true',
+      },
+    });
+
+  it('goes on when nobody is on the way out', () => {
+    expect(decide('CleanupOrphaned', { children: [child('stack', 'a')] })).to.include({ do: 'advance' });
+  });
+  it('S-37: gives its job to the orphans and waits', () => {
+    const decision = decide('CleanupOrphaned', { children: [orphan('b')] });
+    expect(decision.do).to.equal('wait');
+    expect(effectsOf(decision)).to.deep.equal(['job b-x']);
+  });
+  it('S-38: waits while one of them still works', () => {
+    const children = [orphan('b', done(JOB, 'DeleteFailed')), orphan('c', running(JOB, 'Deleting'))];
+    expect(decide('CleanupOrphaned', { children }).do).to.equal('wait');
+  });
+  it('S-39: fails when all of them have failed', () => {
+    const children = [orphan('b', done(JOB, 'DeleteFailed')), orphan('c', done(JOB, 'DeleteFailed'))];
+    expect(reasonOf(decide('CleanupOrphaned', { children }))).to.equal('AllOrphanedSubinstallationsFailed');
+  });
+  it('S-40: gives an orphan that failed in an earlier job another try', () => {
+    const decision = decide('CleanupOrphaned', { children: [orphan('b', done('j1', 'DeleteFailed'))] });
+    expect(effectsOf(decision)).to.deep.equal(['job b-x']);
+  });
+});
+
+describe('an installation in ObjectsCreated', () => {
+  it('S-42: hands its job to those that do not have it yet', () => {
+    const decision = decide('ObjectsCreated', {
+      children: [child('stack', 'a', running(JOB)), child('stack', 'b', done('j1'))],
+      execution: ownExecution(done('j1')),
+    });
+    expect(effectsOf(decision)).to.deep.equal(['job b-x', 'job stack']);
+  });
+});
+
+describe('an installation that somebody disturbs', () => {
+  it('hands its job also to a child that was deleted just before', () => {
+    const decision = decide('ObjectsCreated', { children: [child('stack', 'a', done('j1'), deleting)] });
+    expect(effectsOf(decision)).to.deep.equal(['job a-x']);
+  });
+
+  it('gives its job to a child that came too late to get it', () => {
+    const decision = decide('Progressing', {
+      children: [child('stack', 'a', done(JOB)), child('stack', 'b', done('j1'))],
+    });
+    expect(decision.do).to.equal('wait');
+    expect(effectsOf(decision)).to.deep.equal(['job b-x']);
+  });
+
+  it('does not wait for an execution that is not its own', () => {
+    const decision = decide('Progressing', { execution: execution('stack', { status: running('x') }) });
+    expect(decision.do).to.equal('advance');
+  });
+
+  it('deletes what has come since its own deletion was triggered', () => {
+    const going = installation('stack', { status: running(JOB, 'Deleting'), meta: deleting });
+    const decision = decide('Deleting', { self: going, children: [child('stack', 'a', done('j1'))] });
+    expect(decision.do).to.equal('wait');
+    expect(effectsOf(decision)).to.deep.equal(['delete a-x', 'job a-x']);
+  });
+
+  it('cannot go when a sibling that imports from it has finished the job and stays', () => {
+    const exports = { data: [{ name: 'out', dataRef: 'link' }] };
+    const imports = { data: [{ name: 'in', dataRef: 'link' }] };
+    const going = child('stack', 'a', running(JOB, 'InitDelete'), deleting);
+    const sibling = child('stack', 'b', done(JOB, 'Failed'));
+    const decision = decide('InitDelete', {
+      self: { ...going, spec: { ...going.spec, exports } },
+      siblings: [{ ...sibling, spec: { ...sibling.spec, imports } }],
+    });
+    expect(decision.do).to.equal('fail');
+    expect(reasonOf(decision)).to.equal('SiblingDeleteError');
+  });
+
+  it('lets an orphan that somebody else deleted go, too', () => {
+    const orphan = child('stack', 'a', done('j1'), deleting);
+    expect(effectsOf(decide('CleanupOrphaned', { children: [orphan] }))).to.deep.equal([
+      'patch a-x',
+      'job a-x',
+    ]);
+  });
+
+  it('does not wait for the next job of a root that is on its way out', () => {
+    const going = installation('producer', {
+      status: running('x', 'InitDelete'),
+      meta: { ...deleting, annotations: { [annotations.operation]: 'reconcile' } },
+    });
+    expect(decide('Init', { predecessors: [going] }).do).to.equal('fail');
+  });
+
+  for (const [title, predecessor] of [
+    ['has taken up its deletion', child('stack', 'a', running(JOB, 'InitDelete'), deleting)],
+    ['is about to', child('stack', 'a', { ...running(JOB, 'Succeeded'), jobIDFinished: 'j1' }, deleting)],
+  ] as const) {
+    it(`fails instead of waiting for a predecessor that ${title}`, () => {
+      const own = child('stack', 'b', running(JOB, 'Init'));
+      const decision = decide('Init', { self: own, predecessors: [predecessor] });
+      expect(decision.do).to.equal('fail');
+      expect(reasonOf(decision)).to.equal('AllPredecessorsSucceeded');
+    });
+  }
+});
+
+describe('an installation in Progressing', () => {
+  const rows: { title: string; snapshot: Partial<Snapshot>; answer: string; message?: RegExp }[] = [
+    {
+      title: 'S-43: waits for the child that has not finished the job',
+      snapshot: { children: [child('stack', 'a', done(JOB)), child('stack', 'b', running(JOB))] },
+      answer: 'wait',
+    },
+    {
+      title: 'waits for a child that finished another job',
+      snapshot: { children: [child('stack', 'a', done('j1'))] },
+      answer: 'wait',
+    },
+    {
+      title: 'goes on when all have succeeded',
+      snapshot: { children: [child('stack', 'a', done(JOB))], execution: ownExecution(done(JOB)) },
+      answer: 'advance',
+    },
+    {
+      title: 'S-44: fails when a child failed, and names it',
+      snapshot: { children: [child('stack', 'a', done(JOB)), child('stack', 'b', done(JOB, 'Failed'))] },
+      answer: 'fail',
+      message: /^Failed sub-installation\(s\): b-x$/,
+    },
+    {
+      title: 'S-45: names failed child and execution, separated',
+      snapshot: {
+        children: [child('stack', 'a', done(JOB, 'Failed'))],
+        execution: ownExecution(done(JOB, 'Failed')),
+      },
+      answer: 'fail',
+      message: /^Failed sub-installation\(s\): a-x; Execution is failed$/,
+    },
+    {
+      title: 'S-46: fails when its execution vanished',
+      snapshot: {
+        self: installation('stack', { status: { ...running(JOB), executionRef: { name: 'stack' } } }),
+      },
+      answer: 'fail',
+      message: /^Execution is missing$/,
+    },
+    {
+      title: 'fails when a child vanished',
+      snapshot: {
+        self: installation('stack', {
+          status: { ...running(JOB), subInstCache: { activeSubs: [{ specName: 'a', objectName: 'a-x' }] } },
+        }),
+      },
+      answer: 'fail',
+      message: /^Missing sub-installation\(s\): a-x$/,
+    },
+  ];
+  for (const { title, snapshot, answer, message } of rows) {
+    it(title, () => {
+      const decision = decide('Progressing', snapshot);
+      expect(decision.do).to.equal(answer);
+      if (message) expect(decision).to.have.nested.property('problem.message').that.matches(message);
+    });
+  }
+
+  it('carries the cause up from the leaf', () => {
+    const lastError = {
+      operation: 'o',
+      reason: 'r',
+      message: 'disk full',
+      lastTransitionTime: NOW,
+      lastUpdateTime: NOW,
+    };
+    const decision = decide('Progressing', {
+      children: [child('stack', 'a', { ...done(JOB, 'Failed'), lastError })],
+    });
+    expect(decision).to.have.nested.property('problem.message').that.includes('a-x: disk full');
+  });
+});
+
+describe('an installation in Completing', () => {
+  const completing = (status: object = {}, meta: object = {}) =>
+    installation('stack', {
+      status: { ...running(JOB, 'Completing'), importsHash: 'hash', ...status },
+      meta,
+    });
+
+  it('S-47: publishes its exports', () => {
+    const object = {
+      apiVersion: API_VERSION,
+      kind: 'DataObject',
+      metadata: { name: 'greeting', namespace: 'demo' },
+      data: 1,
+    };
+    const decision = decide('Completing', {
+      self: completing(),
+      exportUpserts: [{ wanted: object, existing: undefined }],
+    });
+    expect(decision).to.include({ do: 'advance', to: 'Succeeded' });
+    expect(effectsOf(decision)).to.deep.equal(['create greeting']);
+  });
+  it('S-48: fails when the spec was changed meanwhile', () => {
+    expect(reasonOf(decide('Completing', { self: completing({}, { generation: 2 }) }))).to.equal(
+      'CheckObservedGeneration',
+    );
+  });
+  it('S-81: does not mistake a deletion for a change', () => {
+    const decision = decide('Completing', { self: completing({}, { generation: 2, ...deleting }) });
+    expect(decision.do).to.equal('advance');
+  });
+  it('S-49: fails when the imports changed meanwhile', () => {
+    expect(reasonOf(decide('Completing', { self: completing({ importsHash: 'other' }) }))).to.equal(
+      'CheckImportsHash',
+    );
+  });
+  it('S-50: waits for a predecessor that runs again', () => {
+    const predecessors = [installation('producer', { status: running('p2') })];
+    expect(decide('Completing', { self: completing(), predecessors }).do).to.equal('wait');
+  });
+});
+
+describe('an installation on its way out', () => {
+  const importer = (status: object = {}): Installation => child('p', 'b', status, {});
+  const exporter = installation('a', {
+    status: running(JOB, 'InitDelete'),
+    spec: { exports: { data: [{ name: 'out', dataRef: 'link' }] } },
+    meta: deleting,
+  });
+  const sibling = (status: object): Installation => ({
+    ...importer(status),
+    spec: { ...importer().spec, imports: { data: [{ name: 'in', dataRef: 'link' }] } },
+  });
+
+  it('S-83: waits for a sibling that still imports its exports', () => {
+    expect(reasonOf(decide('InitDelete', { self: exporter, siblings: [sibling(done('j1'))] }))).to.equal(
+      'SiblingImport',
+    );
+  });
+  it('S-86: fails after such a sibling that failed to go in the same job', () => {
+    const siblings = [sibling(done(JOB, 'DeleteFailed'))];
+    expect(reasonOf(decide('InitDelete', { self: exporter, siblings }))).to.equal('SiblingDeleteError');
+  });
+  it('S-85: does not wait when told not to', () => {
+    const told: Installation = {
+      ...exporter,
+      metadata: { ...exporter.metadata, annotations: { [annotations.deleteIgnoreSuccessors]: 'true' } },
+    };
+    expect(decide('InitDelete', { self: told, siblings: [sibling(done('j1'))] }).do).to.equal('advance');
+  });
+  it('S-80: deletes execution and children', () => {
+    const decision = decide('InitDelete', { children: [child('stack', 'a')], execution: ownExecution() });
+    expect(effectsOf(decision)).to.deep.equal(['delete stack', 'delete a-x']);
+  });
+  it('S-99: passes the wish not to uninstall down', () => {
+    const told = installation('stack', {
+      meta: { ...deleting, annotations: { [annotations.deleteWithoutUninstall]: 'true' } },
+    });
+    const decision = decide('InitDelete', { self: told, children: [child('stack', 'a')] });
+    expect(effectsOf(decision)).to.deep.equal(['patch a-x', 'delete a-x']);
+  });
+  it('hands the deletion job down', () => {
+    const decision = decide('TriggerDelete', { children: [child('stack', 'a', done('j1'), deleting)] });
+    expect(effectsOf(decision)).to.deep.equal(['job a-x']);
+  });
+  it('S-87: waits while one below still works', () => {
+    const children = [
+      child('stack', 'a', done(JOB, 'DeleteFailed')),
+      child('stack', 'b', running(JOB, 'Deleting')),
+    ];
+    expect(decide('Deleting', { children }).do).to.equal('wait');
+  });
+  it('fails when none works any more and some are left', () => {
+    expect(
+      reasonOf(decide('Deleting', { children: [child('stack', 'a', done(JOB, 'DeleteFailed'))] })),
+    ).to.equal('UndeletedSubobjects');
+  });
+  it('goes when nothing is left', () => {
+    expect(decide('Deleting').do).to.equal('release');
+  });
+  it('takes its exports along when its parent no longer wants it', () => {
+    const object = {
+      apiVersion: API_VERSION,
+      kind: 'DataObject',
+      metadata: { name: 'x', namespace: 'demo' },
+      data: 1,
+    };
+    const orphan = child('stack', 'a', running(JOB, 'Deleting'), {
+      ...deleting,
+      annotations: { [annotations.deleteIgnoreSuccessors]: 'true' },
+    });
+    expect(effectsOf(decide('Deleting', { self: orphan, ownExports: [object] }))).to.deep.equal([
+      'delete x',
+      'strip a-x',
+    ]);
+    expect(effectsOf(decide('Deleting', { ownExports: [object] }))).to.deep.equal(['strip stack']);
+  });
+});
+
+describe('an installation before its phases', () => {
+  const facts: Facts = { now: NOW, newJobID: 'new', siblings: () => [], below: () => [] };
+  const annotated = (operation: string, options: Parameters<typeof installation>[1] = {}) =>
+    installation('web', {
+      ...options,
+      meta: { ...options.meta, annotations: { [annotations.operation]: operation } },
+    });
+
+  it('S-01: gets finalizer and context, and no job', () => {
+    const fresh = installation('web', { meta: { finalizers: [] }, spec: { context: '' } });
+    const answer = intake(fresh, facts);
+    expect(answer?.effects).to.have.length(1);
+    expect(answer?.effects[0]).to.deep.include({
+      do: 'amend',
+      change: { addFinalizer: 'finalizer.landscaper.gardener.cloud', specDefaults: { context: 'default' } },
+    });
+  });
+  it('S-02: gets a job id, then loses the annotation', () => {
+    const answer = intake(annotated('reconcile'), facts);
+    expect(answer && effectsOf(answer)).to.deep.equal(['job web', 'amend web']);
+  });
+  it('S-06: keeps the annotation while a job runs', () => {
+    expect(intake(annotated('reconcile', { status: running('j1') }), facts)).to.equal(undefined);
+  });
+  it('S-05: is left alone when finished and not annotated', () => {
+    expect(intake(installation('web', { status: done('j1') }), facts)).to.equal(undefined);
+  });
+  it('S-07: a child loses the annotation and gets no job', () => {
+    const answer = intake(
+      child('stack', 'a', done('j1'), { annotations: { [annotations.operation]: 'reconcile' } }),
+      facts,
+    );
+    expect(answer && effectsOf(answer)).to.deep.equal(['amend a-x']);
+  });
+  it('S-09: starts a job when changed and told to watch for changes', () => {
+    const changed = installation('web', {
+      status: done('j1'),
+      meta: { generation: 2, annotations: { [annotations.reconcileIfChanged]: 'true' } },
+    });
+    const answer = intake(changed, facts);
+    expect(answer && effectsOf(answer)).to.deep.equal(['job web', 'amend web']);
+  });
+  it('S-12: counts as a root when its owner is no installation', () => {
+    const owned = annotated('reconcile', {
+      meta: { ownerReferences: [{ apiVersion: 'v1', kind: 'Secret', name: 's', uid: 'u' }] },
+    });
+    expect(intake(owned, facts)?.effects).to.have.length(2);
+  });
+  it('S-80: a deletion is a job without being asked for', () => {
+    const gone = installation('web', { status: done('j1'), meta: deleting });
+    const [effect] = intake(gone, facts)?.effects ?? [];
+    expect(effect).to.have.nested.property('body.status.phase', 'InitDelete');
+  });
+  it('S-89: a failed deletion is not repeated by itself', () => {
+    expect(
+      intake(installation('web', { status: done('j2', 'DeleteFailed'), meta: deleting }), facts),
+    ).to.equal(undefined);
+  });
+  it('S-88: a failed deletion is repeated when asked for', () => {
+    expect(
+      intake(annotated('reconcile', { status: done('j2', 'DeleteFailed'), meta: deleting }), facts)?.effects,
+    ).to.have.length(2);
+  });
+  it('S-14: a job that was not started before the deletion becomes the deletion job', () => {
+    const status = begin(installation('web', { status: { jobID: 'j1' }, meta: deleting }), NOW);
+    expect(status).to.include({ phase: 'InitDelete', jobID: 'j1' });
+  });
+  it('S-95: an interrupt goes down before it goes away', () => {
+    const answer = intake(annotated('interrupt'), { ...facts, below: () => [child('web', 'a')] });
+    expect(answer && effectsOf(answer)).to.deep.equal(['patch a-x', 'patch web']);
+  });
+  it('ends its own job when interrupted while it waits with nothing below', () => {
+    const waiting = annotated('interrupt', { status: running('j1', 'Init') });
+    const answer = intake(waiting, facts);
+    expect(answer && effectsOf(answer)).to.deep.equal(['status web', 'patch web']);
+    expect(answer?.effects[0]).to.deep.nested.include({
+      'body.status.phase': 'Failed',
+      'body.status.jobIDFinished': 'j1',
+    });
+  });
+  it('leaves the end of its job to those below when they are at work', () => {
+    const waiting = annotated('interrupt', { status: running('j1', 'Init') });
+    const answer = intake(waiting, { ...facts, below: () => [child('web', 'a', running('j1'))] });
+    expect(answer && effectsOf(answer)).to.deep.equal(['patch a-x', 'patch web']);
+  });
+  it('S-53: starts the roots that import from it, then forgets them', () => {
+    const finished = installation('producer', {
+      status: { ...done('p1'), dependentsToTrigger: [{ name: 'consumer' }] },
+    });
+    const answer = intake(finished, {
+      ...facts,
+      siblings: () => [installation('consumer', { status: done('c1') })],
+    });
+    expect(answer && effectsOf(answer)).to.deep.equal(['patch consumer', 'status producer']);
+  });
+  it('S-58: forgets a root that is gone', () => {
+    const finished = installation('producer', {
+      status: { ...done('p1'), dependentsToTrigger: [{ name: 'consumer' }] },
+    });
+    expect(effectsOf(intake(finished, facts) ?? { effects: [] })).to.deep.equal(['status producer']);
+  });
+  it('does not start a root a second time that waits for it already', () => {
+    const finished = installation('producer', {
+      status: { ...done('p1'), dependentsToTrigger: [{ name: 'consumer' }] },
+    });
+    const waiting = installation('consumer', { status: running('c1', 'Init') });
+    expect(
+      effectsOf(intake(finished, { ...facts, siblings: () => [waiting] }) ?? { effects: [] }),
+    ).to.deep.equal(['status producer']);
+  });
+});

@@ -1,0 +1,152 @@
+import { expect } from 'chai';
+import { intake, type Facts } from '../../../controllers/installation/intake.ts';
+import { judgeRetry, type Retry } from '../../../controllers/installation/retry.ts';
+import type { Installation } from '../../../src/api/kinds/installation.ts';
+import { annotations } from '../../../src/api/labels.ts';
+import { effectsOf } from '../../support/ask.ts';
+import { child, done, installation, running } from '../../support/given.ts';
+
+type Wish = NonNullable<Installation['spec']['automaticReconcile']>;
+type Status = NonNullable<Installation['status']>;
+
+const FAILED: Wish = { failedReconcile: { interval: '1h', numberOfReconciles: 3 } };
+const root = (automaticReconcile: Wish, status: Partial<Status>, meta = {}): Installation =>
+  installation('web', { spec: { automaticReconcile }, status, meta });
+const at = (time: string): string => `2026-01-01T${time}:00Z`;
+const counted = (numberOfReconciles: number, time: string, onFailed = true) => ({
+  automaticReconcileStatus: {
+    generation: 1,
+    ...(numberOfReconciles > 0 && { numberOfReconciles }),
+    lastReconcileTime: at(time),
+    ...(onFailed && { onFailed }),
+  },
+});
+
+describe('a job started by the clock', () => {
+  const rows: { title: string; self: Installation; now?: string; expected: Retry['do'] | Retry }[] = [
+    { title: 'is for those who ask for it', self: root({}, done('j', 'Failed')), expected: 'nothing' },
+    {
+      title: 'S-102: follows a failure at once',
+      self: root(FAILED, done('j', 'Failed')),
+      expected: {
+        do: 'start',
+        counter: { generation: 1, lastReconcileTime: at('08:00'), onFailed: true, numberOfReconciles: 1 },
+      },
+    },
+    {
+      title: 'S-102: waits for the interval after that',
+      self: root(FAILED, { ...done('j', 'Failed'), ...counted(1, '08:00') }),
+      now: at('08:30'),
+      expected: { do: 'wait', ms: 30 * 60_000 + 1000 },
+    },
+    {
+      title: 'S-102: comes when the interval is over',
+      self: root(FAILED, { ...done('j', 'Failed'), ...counted(1, '08:00') }),
+      now: at('09:01'),
+      expected: {
+        do: 'start',
+        counter: { generation: 1, lastReconcileTime: at('09:01'), onFailed: true, numberOfReconciles: 2 },
+      },
+    },
+    {
+      title: 'S-102: comes no more when the number is used up',
+      self: root(FAILED, { ...done('j', 'Failed'), ...counted(3, '08:00') }),
+      now: at('23:00'),
+      expected: 'nothing',
+    },
+    {
+      title: 'S-103: comes at the times of a cron expression',
+      self: root(
+        { failedReconcile: { cronSpec: '0 * * * *' } },
+        { ...done('j', 'Failed'), ...counted(1, '08:20') },
+      ),
+      now: at('08:50'),
+      expected: { do: 'wait', ms: 10 * 60_000 + 1000 },
+    },
+    {
+      title: 'S-104: counts from a success, and starts nothing yet',
+      self: root({ succeededReconcile: {} }, done('j')),
+      expected: { do: 'note', counter: { generation: 1, lastReconcileTime: at('08:00') } },
+    },
+    {
+      title: 'S-104: repeats a success after a day when no interval is given',
+      self: root(
+        { succeededReconcile: {} },
+        {
+          ...done('j'),
+          automaticReconcileStatus: { generation: 1, lastReconcileTime: '2025-12-30T00:00:00Z' },
+        },
+      ),
+      expected: {
+        do: 'start',
+        counter: { generation: 1, lastReconcileTime: at('08:00'), numberOfReconciles: 1 },
+      },
+    },
+    {
+      title: 'forgets its count when a repetition succeeded',
+      self: root(FAILED, { ...done('j'), ...counted(2, '08:00') }),
+      expected: { do: 'note', counter: null },
+    },
+    {
+      title: 'S-105: does not come while a job runs',
+      self: root(FAILED, { ...running('j2', 'Failed'), jobIDFinished: 'j1' }),
+      expected: 'nothing',
+    },
+    {
+      title: 'does not come when the user has asked for something',
+      self: root(FAILED, done('j', 'Failed'), { annotations: { [annotations.operation]: 'reconcile' } }),
+      expected: 'nothing',
+    },
+    {
+      title: 'does not come when the spec was changed',
+      self: root(FAILED, done('j', 'Failed'), { generation: 2 }),
+      expected: 'nothing',
+    },
+    {
+      title: 'is not for children',
+      self: { ...child('p', 'a', done('j', 'Failed')), spec: root(FAILED, {}).spec },
+      expected: 'nothing',
+    },
+    {
+      title: 'never comes for a cron expression that makes no sense',
+      self: root(
+        { failedReconcile: { cronSpec: 'now and then' } },
+        { ...done('j', 'Failed'), ...counted(1, '08:00') },
+      ),
+      now: at('23:00'),
+      expected: 'nothing',
+    },
+  ];
+  for (const { title, self, now = at('08:00'), expected } of rows) {
+    it(title, () => {
+      const retry = judgeRetry(self, now);
+      if (typeof expected === 'string') expect(retry.do).to.equal(expected);
+      else expect(retry).to.deep.equal(expected);
+    });
+  }
+
+  const facts: Facts = { now: at('08:00'), newJobID: 'new', siblings: () => [], below: () => [] };
+
+  it('begins like any other job, with its count in the same write', () => {
+    const answer = intake(root(FAILED, done('j', 'Failed')), facts);
+    expect(answer && effectsOf(answer)).to.deep.equal(['job web', 'amend web']);
+    expect(answer?.effects[0]).to.have.nested.property(
+      'body.status.automaticReconcileStatus.numberOfReconciles',
+      1,
+    );
+  });
+
+  it('S-102: is counted anew after the user asked for a job', () => {
+    const asked = root(
+      FAILED,
+      { ...done('j', 'Failed'), ...counted(3, '07:00') },
+      {
+        annotations: { [annotations.operation]: 'reconcile' },
+      },
+    );
+    expect(intake(asked, facts)?.effects[0]).to.have.nested.property(
+      'body.status.automaticReconcileStatus',
+      null,
+    );
+  });
+});

@@ -1,0 +1,217 @@
+import { expect } from 'chai';
+import type { DataObject } from '../../../src/api/kinds/dataobject.ts';
+import type { InstallationImports } from '../../../src/api/kinds/installation.ts';
+import type { Target } from '../../../src/api/kinds/target.ts';
+import type { KeyedSource } from '../../../src/dataflow/dataimport.ts';
+import { findImports, neededObjects, type ImportLookups } from '../../../src/dataflow/imports.ts';
+import { dataObject, installation, target } from './given.ts';
+
+interface World {
+  readonly dataObjects?: readonly DataObject[];
+  readonly targets?: readonly Target[];
+  readonly secrets?: Record<string, KeyedSource>;
+  readonly configMaps?: Record<string, KeyedSource>;
+}
+
+const lookups = ({
+  dataObjects = [],
+  targets = [],
+  secrets = {},
+  configMaps = {},
+}: World): ImportLookups => ({
+  dataObject: (name) => dataObjects.find((o) => o.metadata.name === name),
+  target: (name) => targets.find((o) => o.metadata.name === name),
+  secret: (name) => secrets[name],
+  configMap: (name) => configMaps[name],
+  targetsBySelector: ({ labels }) =>
+    targets.filter((t) => Object.entries(labels).every(([k, v]) => t.metadata.labels?.[k] === v)),
+});
+
+const find = (spec: InstallationImports, world: World, parent?: string) =>
+  findImports(installation('shop', { imports: spec }), parent, lookups(world));
+const base64 = (text: string): string => Buffer.from(text).toString('base64');
+const PREFIX = 'data.landscaper.gardener.cloud';
+
+describe('the objects an installation needs', () => {
+  const spec: InstallationImports = {
+    data: [
+      { name: 'a', dataRef: 'url' },
+      { name: 'b', dataRef: 'url' },
+      { name: 'c', secretRef: { name: 's', key: 'k' } },
+      { name: 'd', configMapRef: { name: 'c' } },
+    ],
+    targets: [
+      { name: 'one', target: 'x' },
+      { name: 'list', targets: ['x', 'y'] },
+      { name: 'map', targetMap: { red: 'z' } },
+      { name: 'of-parent', targetListRef: 'nodes' },
+    ],
+  };
+
+  it('of a root have their plain names, and references to a parent select nothing', () => {
+    expect(neededObjects(installation('shop', { imports: spec }), undefined)).to.deep.equal({
+      dataObjects: ['url'],
+      targets: ['x', 'y', 'z'],
+      secrets: ['s'],
+      configMaps: ['c'],
+      targetSelectors: [],
+    });
+  });
+
+  it('of a sub-installation have names in the context of its parent', () => {
+    const needed = neededObjects(installation('db-x', { imports: spec }), 'shop');
+    expect(needed.dataObjects).to.have.lengthOf(1).and.not.include('url');
+    expect(needed.targetSelectors).to.deep.equal([
+      {
+        import: 'of-parent',
+        labels: {
+          [`${PREFIX}/context`]: 'Inst.shop',
+          [`${PREFIX}/key`]: 'nodes',
+          [`${PREFIX}/sourceType`]: 'import',
+          [`${PREFIX}/jobid`]: 'job-1',
+        },
+      },
+    ]);
+  });
+});
+
+describe('values of imports', () => {
+  const secrets = {
+    s: { data: { a: base64('0123'), b: base64('yes'), c: base64('text'), k: base64('{"port": 80}') } },
+  };
+  const rows: readonly [string, InstallationImports, World, unknown][] = [
+    [
+      'come from data objects',
+      { data: [{ name: 'v', dataRef: 'x' }] },
+      { dataObjects: [dataObject('x', [1])] },
+      [1],
+    ],
+    [
+      'come from one key of a secret',
+      { data: [{ name: 'v', secretRef: { name: 's', key: 'k' } }] },
+      { secrets },
+      { port: 80 },
+    ],
+    [
+      'come from a whole secret, each entry read as YAML',
+      { data: [{ name: 'v', secretRef: { name: 's', key: '' } }] },
+      { secrets },
+      { a: 83, b: true, c: 'text', k: { port: 80 } },
+    ],
+    [
+      'come from a config map, binary entries too',
+      { data: [{ name: 'v', configMapRef: { name: 'c' } }] },
+      { configMaps: { c: { data: { l: '[1, 2]' }, binaryData: { b: base64('x') } } } },
+      { l: [1, 2], b: 'x' },
+    ],
+  ];
+  for (const [title, spec, world, value] of rows) {
+    it(title, () => {
+      const { imports, missing } = find(spec, world);
+      expect(missing).to.deep.equal([]);
+      expect(imports.data.get('v')?.value).to.deep.equal(value);
+    });
+  }
+
+  it('keep the order of a target list and the keys of a map', () => {
+    const targets = [target('t1'), target('t2')];
+    const spec = {
+      targets: [
+        { name: 'l', targets: ['t2', 't1'] },
+        { name: 'm', targetMap: { red: 't1' } },
+        { name: 'none', targets: [] },
+      ],
+    };
+    const { imports } = find(spec, { targets });
+    expect(imports.targetLists.get('l')?.map((t) => t.metadata.name)).to.deep.equal(['t2', 't1']);
+    expect(imports.targetMaps.get('m')?.['red']?.metadata.name).to.equal('t1');
+    expect(imports.targetLists.get('none')).to.deep.equal([]);
+  });
+
+  it('of a list of the parent come in its order, beyond ten elements too', () => {
+    const element = (i: number): Target =>
+      target(
+        `name-${99 - i}`,
+        { i },
+        {
+          labels: {
+            [`${PREFIX}/context`]: 'Inst.shop',
+            [`${PREFIX}/key`]: 'nodes',
+            [`${PREFIX}/sourceType`]: 'import',
+            [`${PREFIX}/jobid`]: 'job-1',
+            [`${PREFIX}/index`]: String(i),
+          },
+        },
+      );
+    const targets = [...Array(12).keys()].map(element).reverse();
+    const { imports } = find({ targets: [{ name: 'mine', targetListRef: 'nodes' }] }, { targets }, 'shop');
+    const numbers = imports.targetLists.get('mine')?.map((t) => (t.spec.config as { i: number }).i);
+    expect(numbers).to.deep.equal([...Array(12).keys()]);
+  });
+});
+
+describe('missing imports', () => {
+  const rows: readonly [string, InstallationImports, string][] = [
+    [
+      'a data object',
+      { data: [{ name: 'v', dataRef: 'nowhere' }] },
+      'unable to fetch data object nowhere (/nowhere): dataobjects.landscaper.gardener.cloud "nowhere" not found',
+    ],
+    ['a secret', { data: [{ name: 'v', secretRef: { name: 'no', key: 'k' } }] }, 'secrets "no" not found'],
+    [
+      'a key of a secret',
+      { data: [{ name: 'v', secretRef: { name: 's', key: 'zz' } }] },
+      'key zz in secret demo/s does not exist',
+    ],
+    ['a config map', { data: [{ name: 'v', configMapRef: { name: 'no' } }] }, 'configmaps "no" not found'],
+    [
+      'a key of a config map',
+      { data: [{ name: 'v', configMapRef: { name: 'c', key: 'zz' } }] },
+      "key 'zz' in configmap 'demo/c' does not exist",
+    ],
+    [
+      'a target',
+      { targets: [{ name: 't', target: 'no' }] },
+      'targets.landscaper.gardener.cloud "no" not found',
+    ],
+    [
+      'an element of a list',
+      { targets: [{ name: 't', targets: ['t1', 'no'] }] },
+      'targets.landscaper.gardener.cloud "no" not found',
+    ],
+  ];
+  for (const [title, spec, message] of rows) {
+    it(`are named: ${title}`, () => {
+      const world = {
+        targets: [target('t1')],
+        secrets: { s: { data: {} } },
+        configMaps: { c: { data: {} } },
+      };
+      expect(find(spec, world).missing.map((m) => m.message)).to.deep.equal([message]);
+    });
+  }
+
+  it('of a sub-installation are named with their context', () => {
+    const { missing } = find({ data: [{ name: 'v', dataRef: 'own' }] }, {}, 'self-cycle');
+    expect(missing[0]?.message).to.equal(
+      'unable to fetch data object nneyzcineryde3giluid7ni67vxnwhyv (Inst.self-cycle/own): ' +
+        'dataobjects.landscaper.gardener.cloud "nneyzcineryde3giluid7ni67vxnwhyv" not found',
+    );
+  });
+
+  it('put data before targets', () => {
+    const { missing } = find(
+      { data: [{ name: 'v', dataRef: 'no' }], targets: [{ name: 't', target: 'no' }] },
+      {},
+    );
+    expect(missing.map((m) => m.import)).to.deep.equal(['v', 't']);
+  });
+
+  it('do not show the content of a secret that is no YAML', () => {
+    const { missing } = find(
+      { data: [{ name: 'v', secretRef: { name: 's', key: 'k' } }] },
+      { secrets: { s: { data: { k: base64('a: hidden: s3cr3t') } } } },
+    );
+    expect(missing[0]?.message).to.contain('secret demo/s cannot be read').and.not.contain('s3cr3t');
+  });
+});

@@ -1,0 +1,104 @@
+import { expect } from 'chai';
+import {
+  ambiguousImports,
+  cycleText,
+  duplicateExports,
+  duplicatesText,
+  findCycle,
+  ordered,
+  predecessorsOf,
+  successorsOf,
+  type Sibling,
+} from '../../../src/dataflow/siblings.ts';
+
+/** A sibling that takes and gives data. */
+const sibling = (name: string, takes: readonly string[] = [], gives: readonly string[] = []): Sibling => ({
+  name,
+  imports: { data: takes.map((dataRef) => ({ name: `in-${dataRef}`, dataRef })) },
+  exports: { data: gives.map((dataRef) => ({ name: `out-${dataRef}`, dataRef })) },
+});
+const names = (siblings: readonly Sibling[]): readonly string[] => siblings.map(({ name }) => name);
+
+describe('predecessors and successors', () => {
+  const a = sibling('a', [], ['x']);
+  const b = sibling('b', ['x'], ['y']);
+  const c = sibling('c', ['x', 'y']);
+  const all = [c, b, a];
+
+  it('are direct neighbours only, in the order given', () => {
+    expect(names(predecessorsOf(c, all))).to.deep.equal(['b', 'a']);
+    expect(names(successorsOf(a, all))).to.deep.equal(['c', 'b']);
+    expect(names(predecessorsOf(a, all))).to.deep.equal([]);
+    expect(names(successorsOf(c, all))).to.deep.equal([]);
+  });
+
+  it('never include the installation itself', () => {
+    const self = sibling('self', ['own'], ['own']);
+    expect(predecessorsOf(self, [self])).to.deep.equal([]);
+    expect(successorsOf(self, [self])).to.deep.equal([]);
+  });
+
+  const exporter: Sibling = { name: 'e', exports: { targets: [{ name: 't', target: 'made' }] } };
+  const forms: readonly [string, NonNullable<NonNullable<Sibling['imports']>['targets']>[number], boolean][] =
+    [
+      ['a target', { name: 't', target: 'made' }, true],
+      ['a list of targets', { name: 't', targets: ['other', 'made'] }, true],
+      ['a map of targets', { name: 't', targetMap: { red: 'made' } }, true],
+      ['a reference to a list of the parent', { name: 't', targetListRef: 'made' }, false],
+      ['a reference to a map of the parent', { name: 't', targetMapRef: 'made' }, false],
+    ];
+  for (const [title, entry, isEdge] of forms) {
+    it(`${isEdge ? 'are' : 'are not'} made by ${title}, seen from both sides`, () => {
+      const importer: Sibling = { name: 'i', imports: { targets: [entry] } };
+      expect(predecessorsOf(importer, [exporter])).to.have.lengthOf(isEdge ? 1 : 0);
+      expect(successorsOf(exporter, [importer])).to.have.lengthOf(isEdge ? 1 : 0);
+    });
+  }
+
+  it('do not confuse data with targets of the same name', () => {
+    const importer: Sibling = { name: 'i', imports: { targets: [{ name: 't', target: 'x' }] } };
+    expect(predecessorsOf(importer, [a])).to.deep.equal([]);
+  });
+});
+
+describe('names exported twice', () => {
+  const all = [sibling('a', [], ['x']), sibling('b', [], ['x', 'y']), sibling('c', ['y'])];
+
+  it('are listed with their exporters', () => {
+    expect(duplicateExports(all)).to.deep.equal([{ kind: 'data', ref: 'x', exporters: ['a', 'b'] }]);
+    expect(duplicatesText(duplicateExports(all))).to.equal(
+      "the following exports are exported by multiple nested installations:\n'x' is exported by [a, b]",
+    );
+  });
+
+  it('matter to an installation only if it imports them', () => {
+    expect(ambiguousImports(sibling('c', ['y']), all)).to.deep.equal([]);
+    expect(ambiguousImports(sibling('d', ['x']), all)).to.have.lengthOf(1);
+  });
+
+  it('do not count the installation itself', () => {
+    const self = sibling('a', ['x'], ['x']);
+    expect(ambiguousImports(self, [self, sibling('b', [], ['x'])])).to.deep.equal([]);
+  });
+});
+
+describe('a cycle of siblings', () => {
+  it('is shown as a chain that ends where it began', () => {
+    const cycle = findCycle([sibling('a', ['fromB'], ['fromA']), sibling('b', ['fromA'], ['fromB'])]);
+    expect(cycleText(cycle ?? [])).to.equal('a -{depends_on}-> b -{depends_on}-> a');
+  });
+
+  it('may be one that imports its own export', () => {
+    expect(findCycle([sibling('a', ['own'], ['own'])])).to.deep.equal(['a', 'a']);
+  });
+
+  it('leaves no order', () => {
+    expect(() => ordered([sibling('a', ['a'], ['a'])])).to.throw(RangeError, 'a -{depends_on}-> a');
+  });
+
+  it('does not exist in a chain, which has an order', () => {
+    const chain = [sibling('c', ['y']), sibling('b', ['x'], ['y']), sibling('a', [], ['x'])];
+    expect(findCycle(chain)).to.equal(undefined);
+    expect(names(ordered(chain))).to.deep.equal(['a', 'b', 'c']);
+  });
+});

@@ -1,0 +1,111 @@
+import { expect } from 'chai';
+import { defaultVerdict } from '../../../../../deployers/sdk/readiness/default.ts';
+import type { KubeObject } from '../../../../../deployers/sdk/manifests/model.ts';
+
+const object = (
+  apiVersion: string,
+  kind: string,
+  spec: object,
+  status: object,
+  generation = 1,
+): KubeObject => ({
+  apiVersion,
+  kind,
+  metadata: { name: 'x', namespace: 'app', generation },
+  spec,
+  status: { observedGeneration: generation, ...status },
+});
+
+const all = (n: number): object => ({ replicas: n, updatedReplicas: n, availableReplicas: n });
+const rolling = (maxUnavailable: unknown): object => ({
+  updateStrategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable } },
+});
+const podReady = (status: string, reason = ''): object => ({
+  conditions: [{ type: 'Ready', status, reason }],
+});
+
+const rows: readonly (readonly [string, KubeObject, true | string])[] = [
+  ['a Deployment with all replicas', object('apps/v1', 'Deployment', { replicas: 3 }, all(3)), true],
+  [
+    'a Deployment that lacks one',
+    object('apps/v1', 'Deployment', { replicas: 3 }, { ...all(3), availableReplicas: 2 }),
+    'not enough ready replicas (2/3)',
+  ],
+  [
+    'a Deployment of an older generation',
+    object('apps/v1', 'Deployment', { replicas: 3 }, { ...all(3), observedGeneration: 9 }, 10),
+    'observed generation outdated (9/10)',
+  ],
+  ['a Deployment without replicas in its spec', object('apps/v1', 'Deployment', {}, all(1)), true],
+  [
+    'a Deployment without replicas in its spec and none there',
+    object('apps/v1', 'Deployment', {}, all(0)),
+    'not enough ready replicas (0/1)',
+  ],
+  [
+    'a StatefulSet without replicas',
+    object('apps/v1', 'StatefulSet', {}, { updatedReplicas: 1, availableReplicas: 1 }),
+    true,
+  ],
+  [
+    'a StatefulSet that is not updated',
+    object('apps/v1', 'StatefulSet', { replicas: 2 }, { updatedReplicas: 1, availableReplicas: 2 }),
+    'not enough ready replicas (1/2)',
+  ],
+  [
+    'a DaemonSet that may lack one',
+    object('apps/v1', 'DaemonSet', rolling(1), { desiredNumberScheduled: 2, currentNumberScheduled: 1 }),
+    true,
+  ],
+  [
+    'a DaemonSet that may lack half',
+    object('apps/v1', 'DaemonSet', rolling('50%'), { desiredNumberScheduled: 4, currentNumberScheduled: 2 }),
+    true,
+  ],
+  [
+    'a DaemonSet that lacks one',
+    object('apps/v1', 'DaemonSet', {}, { desiredNumberScheduled: 1, currentNumberScheduled: 0 }),
+    'not enough ready replicas (0/1)',
+  ],
+  ['a ReplicaSet without replicas', object('apps/v1', 'ReplicaSet', {}, { readyReplicas: 1 }), true],
+  [
+    'a ReplicaSet that cannot make pods',
+    object(
+      'apps/v1',
+      'ReplicaSet',
+      {},
+      {
+        readyReplicas: 1,
+        conditions: [{ type: 'ReplicaFailure', status: 'True', reason: 'FailedCreate', message: 'quota' }],
+      },
+    ),
+    'condition "ReplicaFailure" has invalid status True (expected False) due to FailedCreate: quota',
+  ],
+  [
+    'a ReplicationController',
+    object('v1', 'ReplicationController', { replicas: 2 }, { readyReplicas: 2 }),
+    true,
+  ],
+  ['a Pod that has completed', object('v1', 'Pod', {}, podReady('False', 'PodCompleted')), true],
+  ['a Pod that is ready', object('v1', 'Pod', {}, podReady('True')), true],
+  [
+    'a Pod that is not',
+    object('v1', 'Pod', {}, podReady('False', 'ContainersNotReady')),
+    'condition "Ready" has invalid status False (expected True) due to ContainersNotReady: ',
+  ],
+  ['a Pod without conditions', object('v1', 'Pod', {}, {}), 'condition "Ready" is missing'],
+  ['a ConfigMap', object('v1', 'ConfigMap', {}, {}), true],
+  ['a Job that runs', object('batch/v1', 'Job', {}, { active: 1 }), true],
+  ['a Deployment of another group', object('example.org/v1', 'Deployment', { replicas: 3 }, {}), true],
+];
+
+describe('default readiness', () => {
+  for (const [title, input, expected] of rows) {
+    it(`S-39: ${title} is ${expected === true ? '' : 'not '}ready`, () => {
+      const verdict = defaultVerdict(input);
+      expect(verdict).to.deep.equal(
+        expected === true ? { isReady: true } : { isReady: false, why: expected },
+      );
+    });
+  }
+});

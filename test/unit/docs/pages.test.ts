@@ -1,0 +1,131 @@
+/** Holds what people wrote about the code to the code. */
+import { mkdtempSync, readFileSync, readdirSync, existsSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, relative, resolve } from 'node:path';
+import { expect } from 'chai';
+import { defaults, readConfiguration } from '../../../src/cli/configuration.ts';
+
+const root = resolve(import.meta.dirname, '../../..');
+const read = (path: string): string => readFileSync(join(root, path), 'utf8');
+
+const pages = [
+  ...readdirSync(root),
+  ...readdirSync(join(root, 'docs'), { recursive: true }).map((path) => join('docs', String(path))),
+].filter((path) => path.endsWith('.md'));
+
+/** As GitHub makes them. */
+const anchorsOf = (text: string): string[] =>
+  [...text.matchAll(/^#+ (.*)$/gm)].map(([, title = '']) =>
+    title
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N} _-]/gu, '')
+      .replaceAll(' ', '-'),
+  );
+
+function brokenLinks(page: string): string[] {
+  const text = read(page).replace(/^( {4}.*|```[^]*?^```)$/gm, '');
+  return [...text.matchAll(/\]\(([^)\s]+)\)/g)]
+    .map(([, link = '']) => link)
+    .filter((link) => !/^(https?|mailto):/.test(link))
+    .filter((link) => {
+      const [path = '', anchor] = link.split('#');
+      const target = path === '' ? join(root, page) : join(root, dirname(page), path);
+      if (!existsSync(target)) return true;
+      return anchor !== undefined && !anchorsOf(read(relative(root, target))).includes(anchor);
+    });
+}
+
+/** First cells of all tables of a page, without their backticks. */
+const firstCells = (text: string): string[] =>
+  [...text.matchAll(/^\| `([^`]+)` \|/gm)].map(([, name = '']) => name);
+
+describe('the pages', () => {
+  for (const page of pages) {
+    it(`have no links to nowhere: ${page}`, () => {
+      expect(brokenLinks(page)).to.deep.equal([]);
+    });
+  }
+
+  it('are all in an index', () => {
+    const indices = `${read('README.md')}${read('docs/README.md')}`;
+    const top = readdirSync(join(root, 'docs')).filter(
+      (name) => name.endsWith('.md') && name !== 'README.md',
+    );
+    expect(top.filter((name) => !indices.includes(name))).to.deep.equal([]);
+    const records = readdirSync(join(root, 'docs/adr')).filter((name) => /^\d/.test(name));
+    expect(records.filter((name) => !read('docs/adr/README.md').includes(name))).to.deep.equal([]);
+  });
+
+  it('name targets that make has', () => {
+    const targets = [...read('Makefile').matchAll(/^([a-z-]+):/gm)].map(([, name]) => name);
+    const named = pages.flatMap((page) =>
+      [...read(page).matchAll(/^ {4}make ([a-z-]+)|`make ([a-z-]+)/gm)].map(([, a, b]) => a ?? b),
+    );
+    expect(named).to.include('run');
+    expect(named.filter((name) => !targets.includes(name))).to.deep.equal([]);
+  });
+
+  it('and make name scripts that npm has', () => {
+    const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
+    const named = [...read('Makefile').matchAll(/\$\(NPM\) run (?:--\S+ )*([a-z-]+)/g)].map(
+      ([, name]) => name,
+    );
+    expect(named).to.include('check');
+    expect(named.filter((name) => name === undefined || !(name in scripts))).to.deep.equal([]);
+  });
+});
+
+describe('the page about packages', () => {
+  it('has a line for each package, and no other', () => {
+    const { dependencies, devDependencies } = JSON.parse(read('package.json')) as {
+      dependencies: object;
+      devDependencies: object;
+    };
+    const [, atRunTime = '', forDevelopment = ''] = read('docs/dependencies.md').split(/^## .*$/m);
+    expect(firstCells(atRunTime)).to.deep.equal(Object.keys(dependencies).sort());
+    expect(firstCells(forDevelopment)).to.deep.equal(Object.keys(devDependencies).sort());
+  });
+});
+
+describe('the page about the configuration', () => {
+  const page = read('docs/configuration.md');
+  const example = /```yaml\n([^]*?)```/.exec(page)?.[1] ?? '';
+
+  it('has an example that can be read and changes everything there is', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'espalier-docs-'));
+    const file = join(folder, 'config.yaml');
+    writeFileSync(file, example);
+    const { targetsync, ...workers } = readConfiguration(file).workers;
+    const { workers: _, ...rest } = readConfiguration(file);
+    rmSync(folder, { recursive: true });
+    expect(targetsync).to.equal(defaults.workers.targetsync);
+    expect(workers).to.deep.equal({ installation: 50, execution: 40, deployitem: 10, context: 2 });
+    expect(rest).to.deep.equal({
+      pickupTimeoutMs: 600_000,
+      contexts: {
+        excludedNamespaces: ['kube-system'],
+        repositoryContext: { type: 'ociRegistry', baseUrl: 'registry.example.org/components' },
+      },
+      health: {
+        namespace: 'ls-system',
+        name: 'landscaper',
+        deployments: [
+          'landscaper-controller',
+          'landscaper-controller-main',
+          'landscaper-webhooks',
+          'my-deployer',
+        ],
+      },
+    });
+  });
+
+  it('tells the defaults', () => {
+    const defaultOf = (key: string): string =>
+      new RegExp(`^\\| \`${key.replaceAll('.', '\\.')}\` \\|.*\\| ([^|]*) \\|$`, 'm').exec(page)?.[1] ?? '';
+    expect(defaultOf('controllers.installations.workers')).to.equal(String(defaults.workers.installation));
+    expect(defaultOf('controllers.executions.workers')).to.equal(String(defaults.workers.execution));
+    expect(defaultOf('controllers.deployItems.workers')).to.equal(String(defaults.workers.deployitem));
+    expect(defaultOf('controllers.contexts.workers')).to.equal(String(defaults.workers.context));
+    expect(defaultOf('deployItemTimeouts.pickup')).to.equal(`\`${defaults.pickupTimeoutMs / 60_000}m\``);
+  });
+});

@@ -1,0 +1,87 @@
+import { expect } from 'chai';
+import { installationKind, type Installation } from '../../../src/api/kinds/installation.ts';
+import { advance, patchStatus, type Decision } from '../../../src/machine/decision.ts';
+import { phaseOf, type PhaseRow } from '../../../src/machine/phase.ts';
+import { NotNow, runPhases } from '../../../src/machine/run.ts';
+import { silentLogger } from '../../../src/observability/log.ts';
+import { Forbidden } from '../../../src/runtime/errors.ts';
+import type { Obj, View, Write } from '../../../src/runtime/types.ts';
+import { NOW, child, installation, running } from '../../support/given.ts';
+
+interface Snapshot {
+  readonly self: View<Installation>;
+  readonly now: string;
+}
+const phase = phaseOf<Snapshot>();
+const self = installation('stack', { status: running('j1', 'One') });
+const touchesChild = () => [patchStatus(installationKind, child('stack', 'a'), { jobID: 'j1' })];
+
+const noRight = (): Error =>
+  new Forbidden('no', { status: 403, reason: 'Forbidden', ref: { verb: 'patch', kind: 'Installation' } });
+
+function run(table: Record<string, PhaseRow<Snapshot, string>>, refuses: (write: Write) => boolean) {
+  const writes: object[] = [];
+  const write = (w: Write): Promise<Obj> => {
+    if (refuses(w)) return Promise.reject(noRight());
+    const status = (w as { body?: { status?: object } }).body?.status ?? {};
+    writes.push(status);
+    return Promise.resolve({ ...self, status: { ...self.status, ...status } } as unknown as Obj);
+  };
+  const ports = {
+    write: write as never,
+    read: () => Promise.reject(new Error('nothing is read here')),
+    now: () => NOW,
+    log: silentLogger,
+    event: () => undefined,
+  };
+  const gather = (picture: View<Installation>) => ({ self: () => picture, now: () => NOW });
+  const machine = { kind: installationKind, table, gather, always: ['self', 'now'] as const };
+  return { writes, end: runPhases(machine, self, running('j1', 'One'), ports) };
+}
+
+const isOfChild = (write: Write): boolean => 'key' in write && write.key.endsWith('/a-x');
+const handsDown = phase({
+  needs: [],
+  next: ['Done'],
+  decide: () => advance('Done', { effects: touchesChild() }),
+});
+
+describe('the loop over phases', () => {
+  it('ends the job when a write is refused for good', async () => {
+    const { writes, end } = run({ One: { phase: handsDown, onFail: 'Failed' } }, isOfChild);
+    expect((await end).end).to.equal('finished');
+    expect(writes.at(-1)).to.include({ phase: 'Failed', jobIDFinished: 'j1' });
+  });
+
+  it('does not end it where others may be at work already, and says why it does not go on', async () => {
+    const { writes, end } = run(
+      { One: { phase: handsDown, onFail: 'Failed', onRefusal: 'retry' } },
+      isOfChild,
+    );
+    const error: unknown = await end.catch((e: unknown) => e);
+    expect(error).to.be.instanceOf(NotNow);
+    expect(writes).to.have.length(1);
+    expect(writes[0]).to.have.nested.property('lastError.reason', 'WriteInstallation');
+    expect(writes[0]).not.to.have.property('jobIDFinished');
+  });
+
+  it('shows a phase what earlier phases of the same pass have found out, stored or not', async () => {
+    const seen: unknown[] = [];
+    const one = phase({
+      needs: [],
+      next: ['Two'],
+      decide: () => advance('Two', { status: { set: { importsHash: 'new' } } }),
+    });
+    const two = phase({
+      needs: [],
+      next: ['Done'],
+      decide({ self: me }): Decision<'Done'> {
+        seen.push(me.status?.importsHash);
+        return advance('Done');
+      },
+    });
+    const table = { One: { phase: one, onFail: 'Failed' }, Two: { phase: two, onFail: 'Failed' } };
+    await run(table, () => false).end;
+    expect(seen).to.deep.equal(['new']);
+  });
+});

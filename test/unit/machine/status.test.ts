@@ -1,0 +1,91 @@
+import { expect } from 'chai';
+import { inPhase, mergeConditions, withProblem } from '../../../src/machine/status.ts';
+
+const EARLIER = '2026-01-01T00:00:00Z';
+const NOW = '2026-01-01T00:01:00Z';
+const problem = { operation: 'init', reason: 'ImportsSatisfied', message: 'no data object "x"' };
+
+describe('the last error of a status', () => {
+  it('appears with both times set to now', () => {
+    expect(withProblem({}, problem, NOW).lastError).to.deep.equal({
+      ...problem,
+      lastTransitionTime: NOW,
+      lastUpdateTime: NOW,
+    });
+  });
+
+  it('stays untouched when the same problem comes up again, so that nothing is written', () => {
+    const status = withProblem({}, problem, EARLIER);
+    expect(withProblem(status, problem, NOW)).to.equal(status);
+  });
+
+  it('keeps its transition time while the operation stays the same', () => {
+    const status = withProblem({}, problem, EARLIER);
+    const next = withProblem(status, { ...problem, message: 'another' }, NOW).lastError;
+    expect(next).to.include({ lastTransitionTime: EARLIER, lastUpdateTime: NOW });
+  });
+
+  it('moves its transition time with the operation', () => {
+    const status = withProblem({}, problem, EARLIER);
+    const next = withProblem(status, { ...problem, operation: 'other' }, NOW).lastError;
+    expect(next).to.include({ lastTransitionTime: NOW, lastUpdateTime: NOW });
+  });
+
+  it('goes when there is no problem', () => {
+    expect(withProblem(withProblem({}, problem, EARLIER), undefined, NOW)).to.deep.equal({});
+  });
+});
+
+describe('entering a phase', () => {
+  it('finishes the job in the same breath as the final phase', () => {
+    const status = { phase: 'Completing', jobID: 'j', transitionTimes: { triggerTime: EARLIER } };
+    expect(inPhase(status, 'Succeeded', NOW, { final: true })).to.deep.equal({
+      phase: 'Succeeded',
+      phaseTransitionTime: NOW,
+      jobID: 'j',
+      jobIDFinished: 'j',
+      transitionTimes: { triggerTime: EARLIER, finishedTime: NOW },
+    });
+  });
+
+  it('does not move the transition time when the phase is the same', () => {
+    const status = { phase: 'Progressing', phaseTransitionTime: EARLIER };
+    expect(inPhase(status, 'Progressing', NOW, { final: false }).phaseTransitionTime).to.equal(EARLIER);
+  });
+});
+
+describe('conditions', () => {
+  const ok = {
+    type: 'CreateExports',
+    status: 'True',
+    reason: 'DataObjectsCreated',
+    message: 'fine',
+  } as const;
+  const stored = { ...ok, lastTransitionTime: EARLIER, lastUpdateTime: EARLIER };
+
+  it('are added with both times', () => {
+    expect(mergeConditions([], [ok], NOW)).to.deep.equal([
+      { ...ok, lastTransitionTime: NOW, lastUpdateTime: NOW },
+    ]);
+  });
+
+  it('stay as they are when nothing changed', () => {
+    expect(mergeConditions([stored], [ok], NOW)).to.deep.equal([stored]);
+  });
+
+  it('keep their place and their transition time when only the words changed', () => {
+    const other = { ...stored, type: 'Other' };
+    const [, second] = mergeConditions([other, stored], [{ ...ok, message: 'still fine' }], NOW);
+    expect(second).to.deep.equal({
+      ...ok,
+      message: 'still fine',
+      lastTransitionTime: EARLIER,
+      lastUpdateTime: NOW,
+    });
+  });
+
+  it('move their transition time with the status', () => {
+    const [changed] = mergeConditions([stored], [{ ...ok, status: 'False' }], NOW);
+    expect(changed).to.include({ status: 'False', lastTransitionTime: NOW });
+  });
+});

@@ -1,0 +1,28 @@
+import { expect } from 'chai';
+import { deployItemKind } from '../../../src/api/kinds/deployitem.ts';
+import { create } from '../../../src/machine/decision.ts';
+import { judgeWrite } from '../../../src/machine/verdict.ts';
+import { Conflict, Forbidden, Invalid, NotFound, ServerFailure } from '../../../src/runtime/errors.ts';
+import { deleting, item } from '../../support/given.ts';
+
+const ref = { verb: 'create', kind: 'DeployItem', namespace: 'demo', name: 'a' };
+const facts = (status: number, causes: { reason: string }[] = []) => ({ status, reason: '', ref, causes });
+const going = new Forbidden('no', facts(403, [{ reason: 'NamespaceTerminating' }]));
+const effect = create(deployItemKind, item('plan', 'a'));
+
+describe('a refused write', () => {
+  const rows = [
+    { what: 'a conflict', error: new Conflict('x', facts(409)), outcome: 'again' },
+    { what: 'an object that is gone', error: new NotFound('x', facts(404)), outcome: 'again' },
+    { what: 'an object that makes no sense', error: new Invalid('x', facts(422)), outcome: 'fail' },
+    { what: 'a missing right', error: new Forbidden('x', facts(403)), outcome: 'fail' },
+    { what: 'a server in trouble', error: new ServerFailure('x', facts(500)), outcome: 'retry' },
+    { what: 'a namespace that goes, before the object itself is deleted', error: going, outcome: 'retry' },
+    { what: 'a namespace that goes with the object', error: going, meta: deleting, outcome: 'fail' },
+  ];
+  for (const { what, error, meta = {}, outcome } of rows) {
+    it(`for ${what} means: ${outcome}`, () => {
+      expect(judgeWrite(error, effect, meta).outcome).to.equal(outcome);
+    });
+  }
+});

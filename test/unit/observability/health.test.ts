@@ -1,0 +1,106 @@
+import { expect } from 'chai';
+import { createServer, type AddressInfo } from 'node:net';
+import {
+  HealthPortError,
+  startHealthServer,
+  type Check,
+  type HealthServer,
+} from '../../../src/observability/health.ts';
+import { createMetrics } from '../../../src/observability/metrics.ts';
+
+describe('the health server', () => {
+  let server: HealthServer | undefined;
+  let troubles: Record<string, string | undefined>;
+  const check = (name: string, probe: Check['probe']): Check => ({
+    name,
+    probe,
+    trouble: () => troubles[name],
+  });
+
+  beforeEach(async () => {
+    troubles = {};
+    const metrics = createMetrics();
+    metrics.counter({ name: 'things_total', help: 'Things.', labels: ['sort'], zero: [{ sort: 'a' }] });
+    server = await startHealthServer({
+      host: '127.0.0.1',
+      port: 0,
+      metrics,
+      checks: [
+        check('loop', 'live'),
+        check('sources', 'ready'),
+        {
+          name: 'broken',
+          probe: 'ready',
+          trouble() {
+            if (troubles['broken']) throw new Error('cannot tell');
+            return undefined;
+          },
+        },
+      ],
+    });
+  });
+  afterEach(() => server?.close());
+
+  const get = async (path: string): Promise<readonly [number, string]> => {
+    const answer = await fetch(`${server?.url ?? ''}${path}`);
+    return [answer.status, await answer.text()];
+  };
+
+  it('is well when all checks are', async () => {
+    expect(await get('/healthz')).to.deep.equal([200, 'ok']);
+    expect(await get('/readyz')).to.deep.equal([200, 'ok']);
+  });
+
+  it('S124: is alive but not ready while a source is not synced, and names it', async () => {
+    troubles = { sources: 'widgets.example.io is not synced' };
+    expect(await get('/healthz')).to.deep.equal([200, 'ok']);
+    const [status, text] = await get('/readyz');
+    expect(status).to.equal(503);
+    expect(text)
+      .to.contain('[-]sources failed: widgets.example.io is not synced')
+      .and.contain('[+]broken ok');
+  });
+
+  it('S124: is not alive when a check of life fails', async () => {
+    troubles = { loop: 'blocked' };
+    expect((await get('/healthz'))[0]).to.equal(503);
+    expect((await get('/readyz'))[0]).to.equal(200);
+  });
+
+  it('answers for single checks', async () => {
+    troubles = { sources: 'late' };
+    expect(await get('/readyz/sources')).to.deep.equal([503, 'late']);
+    expect(await get('/readyz/broken')).to.deep.equal([200, 'ok']);
+    expect(await get('/healthz/loop')).to.deep.equal([200, 'ok']);
+    expect((await get('/healthz/sources'))[0]).to.equal(404);
+  });
+
+  it('lists all checks when asked to be verbose', async () => {
+    const [status, text] = await get('/readyz?verbose');
+    expect([status, text]).to.deep.equal([200, '[+]sources ok\n[+]broken ok\nreadyz check passed\n']);
+  });
+
+  it('takes a check that throws for a failed one', async () => {
+    troubles = { broken: 'yes' };
+    expect(await get('/readyz/broken')).to.deep.equal([503, 'cannot tell']);
+  });
+
+  it('serves metrics', async () => {
+    const [status, text] = await get('/metrics');
+    expect(status).to.equal(200);
+    expect(text).to.contain('things_total{sort="a"} 0');
+  });
+
+  it('says in one line that the port is in use', async () => {
+    const other = createServer();
+    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+    const { port } = other.address() as AddressInfo;
+    const options = { host: '127.0.0.1', port, metrics: createMetrics(), checks: [] };
+    const error = await startHealthServer(options).catch((thrown: unknown) => thrown);
+    expect(error)
+      .to.be.instanceOf(HealthPortError)
+      .with.property('message')
+      .that.matches(/^cannot serve .* in use$/);
+    await new Promise((resolve) => other.close(resolve));
+  });
+});

@@ -1,0 +1,320 @@
+import { expect } from 'chai';
+import { DefinitionError } from '../../../src/runtime/errors.ts';
+import {
+  admits,
+  and,
+  annotationsChanged,
+  defaultPredicate,
+  deletionStarted,
+  finalizerMissing,
+  generationChanged,
+  labelsChanged,
+  not,
+  notObserved,
+  or,
+  resourceVersionChanged,
+  type Predicate,
+} from '../../../src/runtime/filters.ts';
+import type { Change, Kind, Meta, Obj, View } from '../../../src/runtime/types.ts';
+import { settle } from '../../support/clock.ts';
+import { FakeCluster } from './support/fake-cluster.ts';
+import {
+  createWorld,
+  nothing,
+  succeeding,
+  widget,
+  widgets,
+  type Widget,
+  type World,
+} from './support/world.ts';
+
+describe('generation and admission', () => {
+  let world: World;
+  beforeEach(() => {
+    world = createWorld();
+  });
+  afterEach(() => world.end());
+
+  const settled = (key: string, generation = 4): void => {
+    world.cluster.put(widgets, { ...widget(key, { generation }) });
+    world.cluster.edit(widgets, key, { status: { observedGeneration: generation } }, 'status');
+  };
+  const observed = (): number | undefined => world.cluster.read(widgets, 'A/1')?.status?.observedGeneration;
+
+  it('S28: admits what the status has not observed, and nothing else', async () => {
+    world.control(succeeding, { generation: 'status' });
+    settled('A/1');
+    await world.start();
+    world.cluster.edit(widgets, 'A/1', { metadata: { labels: { a: 'b' } } });
+    await settle();
+    expect(world.runs).to.have.length(0);
+    world.cluster.edit(widgets, 'A/1', { spec: { size: 2 } });
+    await settle();
+    expect(world.runs).to.have.length(1);
+  });
+
+  it('S29: notes the generation after a run that wrote nothing', async () => {
+    world.control(succeeding, { generation: 'status' });
+    settled('A/1');
+    world.cluster.edit(widgets, 'A/1', { spec: { size: 2 } });
+    await world.start();
+    expect(observed()).to.equal(5);
+    expect(world.runs).to.have.length(1);
+  });
+
+  it('S29: notes it together with the status that a run wrote', async () => {
+    world.control(
+      (_, ctx) =>
+        Promise.resolve({ write: 'status', object: { ...ctx.draft(), status: { phase: 'Ready' } } }),
+      { generation: 'status' },
+    );
+    world.cluster.put(widgets, widget('A/1'));
+    await world.start();
+    expect(world.cluster.read(widgets, 'A/1')?.status).to.deep.equal({
+      phase: 'Ready',
+      observedGeneration: 1,
+    });
+    expect(world.cluster.writes).to.have.length(1);
+  });
+
+  it('S29: leaves the status alone when only the resource is written, and runs again', async () => {
+    const statuses: (number | undefined)[] = [];
+    world.control(
+      (primary, ctx) => {
+        statuses.push(primary.status?.observedGeneration);
+        if (statuses.length > 1) return Promise.resolve(nothing);
+        return Promise.resolve({ write: 'resource', object: { ...ctx.draft(), spec: { size: 9 } } });
+      },
+      { generation: 'status', ownEvents: 'deliver' },
+    );
+    settled('A/1');
+    world.cluster.edit(widgets, 'A/1', { spec: { size: 2 } });
+    await world.start();
+    expect(statuses).to.deep.equal([4, 4]);
+    expect(observed()).to.equal(6);
+  });
+
+  it('S29: notes nothing after a failure', async () => {
+    world.control(() => Promise.reject(new Error('no')), { generation: 'status' });
+    settled('A/1');
+    world.cluster.edit(widgets, 'A/1', { spec: { size: 2 } });
+    await world.start();
+    expect(observed()).to.equal(4);
+  });
+
+  it('S30: starts no settled object in status mode, and exactly the one that changed', async () => {
+    world.control(succeeding, { generation: 'status' });
+    for (let i = 0; i < 100; i++) settled(`A/${String(i)}`);
+    world.cluster.edit(widgets, 'A/7', { spec: { size: 2 } });
+    await world.start();
+    expect(world.runs).to.deep.equal(['0 A/7']);
+  });
+
+  it('S30: still syncs settled objects after a while', async () => {
+    world.control(succeeding, { generation: 'status', syncPeriodMs: 60_000 });
+    settled('A/1');
+    await world.start();
+    await world.clock.advance(60_000);
+    expect(world.runs).to.deep.equal(['60 A/1']);
+  });
+
+  it('S30: starts every object once when generations are kept in memory', async () => {
+    world.control(succeeding, { generation: 'memory' });
+    for (let i = 0; i < 100; i++) settled(`A/${String(i)}`);
+    await world.start();
+    expect(world.runs).to.have.length(100);
+    world.cluster.edit(widgets, 'A/1', { metadata: { labels: { a: 'b' } } });
+    await settle();
+    expect(world.runs).to.have.length(100);
+  });
+
+  it('S31: runs every update of a kind that has no generation', async () => {
+    const pods: Kind<Obj> = { group: '', version: 'v1', kind: 'Pod', plural: 'pods', namespaced: true };
+    let runs = 0;
+    world.manager.add<Obj>({
+      name: 'pods',
+      kind: pods,
+      reconciler: {
+        reconcile() {
+          runs++;
+          return Promise.resolve({ write: 'none' });
+        },
+      },
+    });
+    world.cluster.put(pods, { metadata: { namespace: 'A', name: '1' } });
+    await world.start();
+    world.cluster.edit(pods, 'A/1', { metadata: { labels: { a: 'b' } } });
+    await settle();
+    expect(runs).to.equal(2);
+  });
+
+  for (const group of ['', 'apps', 'networking.k8s.io']) {
+    it(`S31: refuses to keep an observed generation for a kind of ${group || 'the core group'}`, () => {
+      const kind = { ...widgets, group };
+      expect(() => world.control(succeeding, { kind, generation: 'status' })).to.throw(DefinitionError);
+    });
+  }
+
+  it('S31: runs a settled object that is deleted or loses our finalizer', async () => {
+    const finalizer = 'widgets.example.io/finalizer';
+    const calls: string[] = [];
+    world.control(succeeding, {
+      generation: 'status',
+      reconciler: {
+        reconcile() {
+          calls.push('reconcile');
+          return Promise.resolve(nothing);
+        },
+        cleanup() {
+          calls.push('cleanup');
+          return Promise.resolve({ finalizer: 'remove' });
+        },
+      },
+    });
+    world.cluster.put(widgets, widget('A/1', { finalizers: [finalizer] }));
+    world.cluster.edit(widgets, 'A/1', { status: { observedGeneration: 1 } }, 'status');
+    await world.start();
+    expect(calls).to.deep.equal([]);
+    world.cluster.edit(widgets, 'A/1', { metadata: { finalizers: null } });
+    await settle();
+    expect(calls).to.deep.equal(['reconcile']);
+    expect(world.cluster.read(widgets, 'A/1')?.metadata.finalizers).to.deep.equal([finalizer]);
+    world.cluster.remove(widgets, 'A/1');
+    await settle();
+    expect(calls).to.deep.equal(['reconcile', 'cleanup']);
+  });
+
+  it('S32: lets a trigger predicate take the place of the defaults', async () => {
+    const isTriggered = ({ metadata, status }: View<Widget>): boolean =>
+      metadata.annotations?.['operation'] === 'reconcile' || status?.jobID !== status?.jobIDFinished;
+    const trigger: Predicate<Widget> = { add: isTriggered, update: (_, obj) => isTriggered(obj) };
+    world.control(succeeding, { defaults: false, filter: trigger });
+    world.cluster.put(widgets, widget('A/1'));
+    await world.start();
+    world.cluster.edit(widgets, 'A/1', { metadata: { annotations: { note: 'x' } } });
+    await settle();
+    expect(world.runs).to.have.length(0);
+    world.cluster.edit(widgets, 'A/1', { metadata: { annotations: { operation: 'reconcile' } } });
+    await settle();
+    expect(world.runs).to.have.length(1);
+    world.cluster.edit(widgets, 'A/1', { metadata: { annotations: { operation: null } } });
+    await settle();
+    expect(world.runs).to.have.length(1);
+    world.cluster.edit(widgets, 'A/1', { status: { jobID: '2' } }, 'status');
+    await settle();
+    expect(world.runs).to.have.length(2);
+  });
+
+  it('asks the author on top of the defaults', async () => {
+    world = createWorld({ cluster: new FakeCluster() });
+    world.control(succeeding, {
+      generation: 'memory',
+      filter: { update: (_, { spec }) => (spec?.size ?? 0) > 5 },
+    });
+    world.cluster.put(widgets, widget('A/1'));
+    await world.start();
+    world.cluster.edit(widgets, 'A/1', { spec: { size: 4 } });
+    world.cluster.edit(widgets, 'A/1', { spec: { size: 6 } });
+    await settle();
+    world.cluster.edit(widgets, 'A/1', { metadata: { labels: { a: 'b' } } });
+    await settle();
+    expect(world.runs).to.have.length(2);
+  });
+});
+
+describe('predicates', () => {
+  const obj = (metadata: Partial<Meta>, status?: object): Obj =>
+    ({ apiVersion: 'v1', kind: 'X', metadata: { name: 'x', ...metadata }, status }) as Obj;
+  const update = (old: Obj, next: Obj): Change<Obj> => ({ type: 'update', old, obj: next, relisted: false });
+  const add = (object: Obj): Change<Obj> => ({ type: 'add', obj: object, initial: false });
+  const gone: Change<Obj> = { type: 'delete', obj: obj({}), finalStateUnknown: false };
+  const never: Predicate = {
+    add: () => false,
+    update: () => false,
+    delete: () => false,
+    generic: () => false,
+  };
+
+  const rows: readonly (readonly [string, Predicate, Change<Obj>, boolean])[] = [
+    [
+      'generation: the same',
+      generationChanged,
+      update(obj({ generation: 1 }), obj({ generation: 1 })),
+      false,
+    ],
+    ['generation: raised', generationChanged, update(obj({ generation: 1 }), obj({ generation: 2 })), true],
+    ['generation: unknown', generationChanged, update(obj({}), obj({})), true],
+    [
+      'version: the same',
+      resourceVersionChanged,
+      update(obj({ resourceVersion: '1' }), obj({ resourceVersion: '1' })),
+      false,
+    ],
+    [
+      'version: another',
+      resourceVersionChanged,
+      update(obj({ resourceVersion: '1' }), obj({ resourceVersion: '2' })),
+      true,
+    ],
+    ['labels: the same', labelsChanged, update(obj({ labels: {} }), obj({})), false],
+    ['labels: another', labelsChanged, update(obj({}), obj({ labels: { a: 'b' } })), true],
+    ['annotations: the same', annotationsChanged, update(obj({}), obj({})), false],
+    ['annotations: another', annotationsChanged, update(obj({}), obj({ annotations: { a: 'b' } })), true],
+    ['deletion: begins', deletionStarted, update(obj({}), obj({ deletionTimestamp: 'now' })), true],
+    [
+      'deletion: goes on',
+      deletionStarted,
+      update(obj({ deletionTimestamp: 'now' }), obj({ deletionTimestamp: 'now' })),
+      false,
+    ],
+    ['deletion: under way when first seen', deletionStarted, add(obj({ deletionTimestamp: 'now' })), true],
+    ['finalizer: missing', finalizerMissing('f'), add(obj({})), true],
+    ['finalizer: present', finalizerMissing('f'), add(obj({ finalizers: ['f'] })), false],
+    ['finalizer: too late to add', finalizerMissing('f'), add(obj({ deletionTimestamp: 'now' })), false],
+    ['observed: behind', notObserved, add(obj({ generation: 2 }, { observedGeneration: 1 })), true],
+    ['observed: never', notObserved, add(obj({ generation: 1 })), true],
+    ['observed: up to date', notObserved, add(obj({ generation: 2 }, { observedGeneration: 2 })), false],
+    ['no methods admit everything', {}, gone, true],
+    ['and: one refuses', and({}, never), gone, false],
+    ['and: nobody refuses', and({}, {}), gone, true],
+    ['or: one admits', or(never, {}), gone, true],
+    ['or: nobody admits', or(never, never), gone, false],
+    ['not: turns around', not(never), gone, true],
+    ['not: turns silence around', not({}), gone, false],
+    [
+      'defaults off: everything',
+      defaultPredicate('off', undefined),
+      update(obj({ generation: 1 }), obj({ generation: 1 })),
+      true,
+    ],
+    [
+      'defaults memory: no news',
+      defaultPredicate('memory', undefined),
+      update(obj({ generation: 1 }), obj({ generation: 1 })),
+      false,
+    ],
+    [
+      'defaults memory: a first sight',
+      defaultPredicate('memory', undefined),
+      add(obj({ generation: 1 })),
+      true,
+    ],
+    [
+      'defaults memory: finalizer lost',
+      defaultPredicate('memory', 'f'),
+      update(obj({ generation: 1 }), obj({ generation: 1 })),
+      true,
+    ],
+  ];
+  for (const [title, predicate, change, expected] of rows) {
+    it(title, () => {
+      expect(admits(predicate, change)).to.equal(expected);
+    });
+  }
+
+  it('asks all about generic events too', () => {
+    expect(and({}, never).generic?.('k')).to.equal(false);
+    expect(or({}, never).generic?.('k')).to.equal(true);
+    expect(not(never).generic?.('k')).to.equal(true);
+  });
+});

@@ -1,0 +1,92 @@
+import { expect } from 'chai';
+import { Registry } from 'prom-client';
+import { seededRng } from '../../../src/lib/rng.ts';
+import { silentLogger, type Logger } from '../../../src/observability/log.ts';
+import { createCaches } from '../../../src/runtime/cache.ts';
+import { SourceError } from '../../../src/runtime/errors.ts';
+import type { CacheOptions } from '../../../src/runtime/types.ts';
+import { FakeClock, settle } from '../../support/clock.ts';
+import { ScriptedApi, statusError, thing, THINGS, type Thing } from '../../support/scripted-api.ts';
+
+function world(registry?: Registry) {
+  const warnings: unknown[] = [];
+  const log: Logger = { ...silentLogger, warn: (fields) => warnings.push(fields), child: () => log };
+  const api = new ScriptedApi();
+  const clock = new FakeClock();
+  const caches = createCaches({ client: api, clock, rng: seededRng(1), log, ...(registry && { registry }) });
+  return { api, clock, caches, warnings, signal: new AbortController().signal };
+}
+
+describe('the caches of a process', () => {
+  it('are one for each kind and selection', () => {
+    const { caches } = world();
+    const transform = (obj: Thing): Thing => obj;
+    const all = caches.of(THINGS);
+    expect(caches.of(THINGS)).to.equal(all);
+    expect(caches.of(THINGS, { namespaces: ['a', 'b'] })).to.equal(
+      caches.of(THINGS, { namespaces: ['b', 'a'] }),
+    );
+    expect(caches.of(THINGS, { labels: 'x=y' })).not.to.equal(all);
+    expect(caches.of(THINGS, { transform })).not.to.equal(all);
+    expect(caches.of({ ...THINGS, version: 'v2' })).not.to.equal(all);
+    expect([...caches.all()]).to.have.length(5);
+  });
+
+  it('start together, and late ones by themselves', async () => {
+    const { api, caches, signal } = world();
+    api.put(thing('a'));
+    const early = caches.of(THINGS, { labels: 'x=y' });
+    expect(api.requests).to.have.length(0);
+    await caches.start(signal);
+    expect(early.isSynced).to.equal(true);
+    const late = caches.of(THINGS, { labels: 'x=z' });
+    await settle();
+    expect(late.isSynced).to.equal(true);
+  });
+
+  it('C18: name the one that cannot be read', async () => {
+    const { api, clock, caches, signal } = world();
+    caches.of(THINGS, { labels: 'x=y' });
+    for (let i = 0; i < 99; i++) api.faults.watch.push(statusError(500));
+    const failed = caches.start(signal).catch((error: unknown) => error);
+    await clock.advance(121_000);
+    expect(await failed).to.be.instanceOf(SourceError);
+    expect(await failed).to.have.property('source', 'things.example.io[x=y]');
+  });
+
+  const rows: [string, CacheOptions<Thing>, CacheOptions<Thing>, number][] = [
+    ['everything and a part of it', {}, { labels: 'a=b' }, 1],
+    ['two values of one label', { labels: 'a=b' }, { labels: 'a=c' }, 0],
+    ['sets of values without a common one', { labels: 'a in (b, c)' }, { labels: 'a in (d)' }, 0],
+    ['values of two labels', { labels: 'a=b' }, { labels: 'c=d' }, 1],
+    ['different namespaces', { namespaces: ['n1'] }, { namespaces: ['n2', 'n3'] }, 0],
+    ['a common namespace', { namespaces: ['n1', 'n2'] }, { namespaces: ['n2'] }, 1],
+  ];
+  for (const [title, first, second, expected] of rows) {
+    it(`C3: ${expected ? 'warn' : 'do not warn'} of ${title}`, () => {
+      const { caches, warnings } = world();
+      caches.of(THINGS, first);
+      caches.of(THINGS, second);
+      expect(warnings).to.have.length(expected);
+    });
+  }
+
+  it('show their size, state and relists as metrics', async () => {
+    const registry = new Registry();
+    const { api, clock, caches, signal } = world(registry);
+    api.put(thing('a'));
+    caches.of(THINGS);
+    expect(await registry.metrics()).to.contain(
+      'espalier_watch_relists_total{source="things.example.io",reason="expired"} 0',
+    );
+    await caches.start(signal);
+    await clock.advance(5_000);
+    api.faults.watch.push(statusError(410));
+    api.drop();
+    await settle();
+    expect(await registry.metrics())
+      .to.contain('espalier_cache_objects{source="things.example.io"} 1')
+      .and.to.contain('espalier_watch_state{source="things.example.io",state="watching"} 1')
+      .and.to.contain('espalier_watch_relists_total{source="things.example.io",reason="expired"} 1');
+  });
+});

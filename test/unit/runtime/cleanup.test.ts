@@ -1,0 +1,173 @@
+import { expect } from 'chai';
+import type { ControllerSpec } from '../../../src/runtime/controller.ts';
+import { DefinitionError } from '../../../src/runtime/errors.ts';
+import type { DeleteControl } from '../../../src/runtime/types.ts';
+import { settle } from '../../support/clock.ts';
+import {
+  createWorld,
+  nothing,
+  succeeding,
+  widget,
+  widgets,
+  type Widget,
+  type World,
+} from './support/world.ts';
+
+const ours = 'widgets.example.io/finalizer';
+
+describe('finalizers and the two phases', () => {
+  let world: World;
+  let calls: string[];
+  beforeEach(() => {
+    world = createWorld();
+    calls = [];
+  });
+  afterEach(() => world.end());
+
+  const cleaning = (
+    answers: readonly DeleteControl[] = [{ finalizer: 'remove' }],
+    spec: Partial<ControllerSpec<Widget>> = {},
+  ): void => {
+    const left = [...answers];
+    world.control(succeeding, {
+      reconciler: {
+        reconcile(primary) {
+          calls.push(`reconcile ${(primary.metadata.finalizers ?? []).join()}`);
+          return Promise.resolve(nothing);
+        },
+        cleanup() {
+          calls.push(`cleanup at ${String(world.clock.now() / 1_000)}`);
+          return Promise.resolve(left.shift() ?? { finalizer: 'remove' });
+        },
+      },
+      ...spec,
+    });
+  };
+
+  it('S20: adds the finalizer by a request of its own before the first reconcile', async () => {
+    cleaning();
+    world.cluster.put(widgets, widget('A/1'));
+    await world.start();
+    expect(world.cluster.writes).to.deep.equal(['json Widget A/1']);
+    expect(calls).to.deep.equal([`reconcile ${ours}`]);
+  });
+
+  it('S21: keeps the finalizer that somebody else adds at the same moment', async () => {
+    cleaning();
+    world.cluster.put(widgets, widget('A/1'));
+    let isFirst = true;
+    world.cluster.before = () => {
+      if (isFirst) world.cluster.edit(widgets, 'A/1', { metadata: { finalizers: ['other.io/x'] } });
+      isFirst = false;
+      return undefined;
+    };
+    await world.start();
+    expect(world.cluster.read(widgets, 'A/1')?.metadata.finalizers).to.deep.equal(['other.io/x', ours]);
+    expect(world.cluster.requests.map(({ verb }) => verb)).to.deep.equal(['json', 'get', 'json']);
+  });
+
+  it('S22: only cleans up what is being deleted, then lets go and schedules nothing', async () => {
+    cleaning(undefined, { syncPeriodMs: 3_600_000 });
+    world.cluster.put(widgets, widget('A/1', { finalizers: ['other.io/x', ours] }));
+    await world.start();
+    calls.length = 0;
+    world.cluster.remove(widgets, 'A/1');
+    await settle();
+    expect(calls).to.deep.equal(['cleanup at 0']);
+    expect(world.cluster.writes).to.deep.equal(['json Widget A/1']);
+    expect(world.cluster.read(widgets, 'A/1')?.metadata.finalizers).to.deep.equal(['other.io/x']);
+    world.cluster.edit(widgets, 'A/1', { metadata: { labels: { a: 'b' } } });
+    await world.clock.advance(10_000_000);
+    expect(calls).to.deep.equal(['cleanup at 0']);
+  });
+
+  it('S23: keeps the finalizer as long as cleanup says so', async () => {
+    cleaning([{ finalizer: 'keep', again: 5_000 }, { finalizer: 'keep' }]);
+    world.cluster.put(widgets, widget('A/1', { finalizers: [ours] }));
+    world.cluster.remove(widgets, 'A/1');
+    await world.start();
+    expect(world.cluster.read(widgets, 'A/1')?.metadata.finalizers).to.deep.equal([ours]);
+    await world.clock.advance(5_000);
+    expect(calls).to.deep.equal(['cleanup at 0', 'cleanup at 5']);
+    await world.clock.advance(5_000);
+    world.cluster.edit(widgets, 'A/1', { metadata: { labels: { a: 'b' } } });
+    await settle();
+    expect(calls.at(-1)).to.equal('cleanup at 10');
+    expect(world.cluster.read(widgets, 'A/1')).to.equal(undefined);
+  });
+
+  it('S24: has nothing to do with deletion when finalizers are off', async () => {
+    cleaning(undefined, { finalizer: false });
+    world.cluster.put(widgets, widget('A/1', { finalizers: ['other.io/x'] }));
+    await world.start();
+    world.cluster.remove(widgets, 'A/1');
+    await settle();
+    expect(calls).to.deep.equal(['reconcile other.io/x']);
+    expect(world.cluster.writes).to.deep.equal([]);
+  });
+
+  it('S24: calls nothing for a deleting object that only others hold', async () => {
+    cleaning();
+    world.cluster.put(widgets, widget('A/1', { finalizers: ['other.io/x'] }));
+    world.cluster.remove(widgets, 'A/1');
+    await world.start();
+    expect(calls).to.deep.equal([]);
+    expect(world.cluster.requests).to.deep.equal([]);
+  });
+
+  it('S25: cleans up on start what was deleted while we were down', async () => {
+    cleaning(undefined, { generation: 'status' });
+    world.cluster.put(widgets, widget('A/1', { finalizers: [ours] }));
+    world.cluster.remove(widgets, 'A/1');
+    await world.start();
+    expect(calls).to.deep.equal(['cleanup at 0']);
+    expect(world.cluster.read(widgets, 'A/1')).to.equal(undefined);
+  });
+
+  it('S25: starts afresh with a namesake of what it let go', async () => {
+    cleaning();
+    world.cluster.put(widgets, widget('A/1', { finalizers: [ours, 'other.io/x'] }));
+    world.cluster.remove(widgets, 'A/1');
+    await world.start();
+    world.cluster.edit(widgets, 'A/1', { metadata: { finalizers: [] } });
+    world.cluster.put(widgets, widget('A/1'));
+    await settle();
+    expect(calls).to.deep.equal(['cleanup at 0', `reconcile ${ours}`]);
+  });
+
+  it('hands everything to a reconciler that takes care of finalizers itself', async () => {
+    cleaning(undefined, { finalizer: 'author' });
+    world.cluster.put(widgets, widget('A/1', { finalizers: ['a.io/x'] }));
+    await world.start();
+    world.cluster.remove(widgets, 'A/1');
+    await settle();
+    expect(calls).to.deep.equal(['reconcile a.io/x', 'reconcile a.io/x']);
+    expect(world.cluster.writes).to.deep.equal([]);
+  });
+
+  it('lets go of an object that vanished before the finalizer could be removed', async () => {
+    cleaning();
+    world.cluster.put(widgets, widget('A/1', { finalizers: [ours] }));
+    world.cluster.remove(widgets, 'A/1');
+    world.cluster.before = () => {
+      world.cluster.before = () => undefined;
+      world.cluster.edit(widgets, 'A/1', { metadata: { finalizers: [] } });
+      return undefined;
+    };
+    await world.start();
+    expect(calls).to.deep.equal(['cleanup at 0']);
+    expect(await world.metric('controller_runtime_reconcile_errors_total{controller="widgets"}')).to.equal(0);
+  });
+
+  for (const finalizer of ['nonsense', 'a/b/c', 'Upper.io/x', 'a.io/', '/x']) {
+    it(`refuses ${JSON.stringify(finalizer)} as the name of a finalizer`, () => {
+      expect(() => {
+        cleaning(undefined, { finalizer });
+      }).to.throw(DefinitionError, finalizer);
+    });
+  }
+
+  it('refuses a finalizer that nobody would remove', () => {
+    expect(() => world.control(succeeding, { finalizer: 'a.io/x' })).to.throw(DefinitionError, 'cleanup');
+  });
+});

@@ -1,0 +1,65 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { seededRng } from '../../../src/lib/rng.ts';
+import { settle } from '../../support/clock.ts';
+import { createWorld, nothing, widget, widgets, type Reconcile } from './support/world.ts';
+
+describe('runs of one object', () => {
+  it('S1: never overlap, and one begins after the last event, whatever happens', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.nat(), async (seed) => {
+        const rng = seededRng(seed);
+        const chance = (share: number): boolean => rng.next() < share;
+        const world = createWorld({ rng: seededRng(seed + 1) });
+        const { clock, cluster } = world;
+        const inFlight = new Set<string>();
+        const lastStart = new Map<string, number>();
+        const lastEvent = new Map<string, number>();
+        let ticks = 0;
+        let overlaps = 0;
+        let most = 0;
+        let isQuiet = false;
+        const reconcile: Reconcile = (_, ctx) => {
+          if (inFlight.has(ctx.key)) overlaps++;
+          inFlight.add(ctx.key);
+          most = Math.max(most, inFlight.size);
+          lastStart.set(ctx.key, ++ticks);
+          return new Promise((resolve, reject) => {
+            clock.at(clock.now() + Math.floor(rng.next() * 3_000), () => {
+              inFlight.delete(ctx.key);
+              if (!isQuiet && chance(0.3)) reject(new Error('no'));
+              else resolve(!isQuiet && chance(0.3) ? { write: 'none', again: rng.next() * 2_000 } : nothing);
+            });
+          });
+        };
+        const controller = world.control(reconcile, { maxConcurrent: 50, limit: { runs: 20 } });
+        const keys = Array.from({ length: 40 }, (_, i) => `A/${String(i)}`);
+        for (const key of keys) cluster.put(widgets, widget(key));
+        await world.start();
+        for (let round = 0; round < 40; round++) {
+          for (let i = 0; i < 10; i++) {
+            const key = keys[Math.floor(rng.next() * keys.length)] ?? 'A/0';
+            if (chance(0.5)) controller.enqueue(key);
+            else cluster.edit(widgets, key, { spec: { size: round * 100 + i } });
+            await settle(1);
+            lastEvent.set(key, ++ticks);
+          }
+          await clock.advance(Math.floor(rng.next() * 500));
+        }
+        isQuiet = true;
+        await clock.advance(400_000);
+        expect(overlaps).to.equal(0);
+        expect(world.runs.length).to.be.greaterThan(100);
+        expect(most).to.be.greaterThan(5);
+        expect(inFlight.size).to.equal(0);
+        for (const [key, at] of lastEvent) {
+          // An event whose run began in the same instant was noted just after that run.
+          expect(lastStart.get(key), `${key} with seed ${String(seed)}`).to.be.greaterThan(at - 2);
+        }
+        expect(await world.metric('controller_runtime_active_workers{controller="widgets"}')).to.equal(0);
+        await world.end();
+      }),
+      { numRuns: 20 },
+    );
+  }).timeout(60_000);
+});

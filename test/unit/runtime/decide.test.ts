@@ -1,0 +1,128 @@
+import { expect } from 'chai';
+import {
+  beginRun,
+  endRun,
+  isLastAttempt,
+  next,
+  type Next,
+  type RunResult,
+  type Slot,
+  type Timing,
+} from '../../../src/runtime/decide.ts';
+import { exponential, retryPolicies } from '../../../src/runtime/retry.ts';
+import { noChance } from './support/world.ts';
+
+const timing: Timing = {
+  retry: exponential({ initialMs: 1_000, factor: 2, maxMs: 60_000, maxAttempts: 3 }),
+  syncMs: 3_600_000,
+  syncJitter: 0.1,
+};
+const now = 10_000;
+
+describe('what follows a run', () => {
+  const ok: RunResult = { ok: true };
+  const failed: RunResult = { ok: false, error: new Error('no'), retry: true };
+  const final: RunResult = { ok: false, error: new Error('no'), retry: false };
+  const sync: Next = { do: 'wait', ms: 3_600_000, kind: 'sync' };
+  const retry = (ms: number): Next => ({ do: 'wait', ms, kind: 'retry' });
+  const again = (ms: number): Next => ({ do: 'wait', ms, kind: 'again' });
+
+  type Row = readonly [string, Partial<Slot>, RunResult, Next];
+  const rows: readonly Row[] = [
+    ['S4: gone and failed: drop', { gone: true }, failed, { do: 'drop' }],
+    ['gone and removed: drop', { gone: true }, { ok: true, removed: 'u' }, { do: 'drop' }],
+    ['gone and dirty: drop', { gone: true, dirty: true }, ok, { do: 'drop' }],
+    ['S4: removed and dirty: park', { dirty: true }, { ok: true, removed: 'u' }, { do: 'park', uid: 'u' }],
+    ['removed: park', {}, { ok: true, removed: 'u' }, { do: 'park', uid: 'u' }],
+    ['S4: failed and dirty: run', { dirty: true }, failed, { do: 'run' }],
+    ['finally failed and dirty: run', { dirty: true }, final, { do: 'run' }],
+    ['S4: fine, dirty, with a delay: run', { dirty: true }, { ok: true, again: 5_000 }, { do: 'run' }],
+    ['S4: failed: first retry', {}, failed, retry(1_000)],
+    ['failed again: second retry', { attempt: 1 }, failed, retry(2_000)],
+    ['failed for the last time: sync', { attempt: 3 }, failed, sync],
+    [
+      'failed before the pending retry: its time stays',
+      { attempt: 1, retryAt: 17_000 },
+      failed,
+      retry(7_000),
+    ],
+    [
+      'failed when the pending retry is due: the next one',
+      { attempt: 1, retryAt: now },
+      failed,
+      retry(2_000),
+    ],
+    ['failed with a delay: back-off', {}, { ...failed, again: 99 }, retry(1_000)],
+    ['finally failed: sync', {}, final, sync],
+    ['finally failed with a delay: delay', {}, { ...final, again: 30_000 }, again(30_000)],
+    ['finally failed with a retry pending: sync', { retryAt: 17_000 }, final, sync],
+    ['S4: fine with a delay: delay', {}, { ok: true, again: 5_000 }, again(5_000)],
+    ['fine with a delay of 0: at once', {}, { ok: true, again: 0 }, again(0)],
+    ['fine with a delay below 0: at once', {}, { ok: true, again: -1 }, again(0)],
+    ['S4: fine: sync', {}, ok, sync],
+    ['fine with a retry pending: sync', { attempt: 1, retryAt: 17_000 }, ok, sync],
+  ];
+  for (const [title, slot, result, expected] of rows) {
+    it(title, () => {
+      const full = { attempt: 0, gone: false, dirty: false, ...slot };
+      expect(next(full, result, timing, now, noChance)).to.deep.equal(expected);
+    });
+  }
+
+  it('rests for ever when there is no sync period', () => {
+    const slot = { attempt: 0, gone: false, dirty: false };
+    expect(next(slot, ok, { ...timing, syncMs: 0 }, now, noChance)).to.deep.equal({ do: 'rest' });
+  });
+
+  it('varies the sync period by a tenth', () => {
+    const slot = { attempt: 0, gone: false, dirty: false };
+    const at = (value: number): Next => next(slot, ok, timing, now, { next: () => value });
+    expect(at(0)).to.deep.include({ ms: 3_240_000 });
+    expect(at(0.999999)).to.have.property('ms').that.is.closeTo(3_960_000, 10);
+  });
+
+  it('counts a run as a retry exactly when one is due', () => {
+    const slot: Slot = { attempt: 1, retryAt: now, gone: false, dirty: true };
+    expect(beginRun(slot, now - 1)).to.equal(false);
+    expect(slot).to.deep.equal({ attempt: 1, retryAt: now, gone: false, dirty: false });
+    expect(beginRun(slot, now)).to.equal(true);
+    expect(slot).to.deep.equal({ attempt: 2, gone: false, dirty: false });
+  });
+
+  it('starts the count afresh after success and after a final failure only', () => {
+    const counted = (result: RunResult): number => {
+      const slot: Slot = { attempt: 2, retryAt: 1, gone: false, dirty: false };
+      endRun(slot, result);
+      return slot.attempt;
+    };
+    expect([ok, final, failed].map(counted)).to.deep.equal([0, 0, 2]);
+  });
+
+  it('knows the last attempt', () => {
+    const at = (attempt: number, retryAt?: number): boolean =>
+      isLastAttempt({ attempt, gone: false, dirty: false, ...(retryAt && { retryAt }) }, timing.retry);
+    expect([at(0), at(2), at(3), at(3, 17_000)]).to.deep.equal([false, false, true, false]);
+    expect(isLastAttempt({ attempt: 0, gone: false, dirty: false }, retryPolicies.none)).to.equal(true);
+  });
+});
+
+describe('retry policies', () => {
+  const delays = (name: keyof typeof retryPolicies, attempts: readonly number[]): (number | undefined)[] =>
+    attempts.map((attempt) => retryPolicies[name].delay(attempt, noChance));
+
+  it('grow as their names promise', () => {
+    expect(delays('standard', [1, 2, 3, 9, 10, 99])).to.deep.equal([
+      1_000, 2_000, 4_000, 256_000, 300_000, 300_000,
+    ]);
+    expect(delays('gradual', [1, 2, 3, 5, 6])).to.deep.equal([2_000, 3_000, 4_500, 10_125, undefined]);
+    expect(delays('fast', [1, 2, 99])).to.deep.equal([5, 10, 1_000_000]);
+    expect(delays('external', [1, 7, 99])).to.deep.equal([1_000, 60_000, 60_000]);
+    expect(delays('growing', [1, 2, 7, 8, 99])).to.deep.equal([500, 1_000, 32_000, 60_000, 60_000]);
+    expect(delays('none', [1])).to.deep.equal([undefined]);
+  });
+
+  it('vary by a tenth', () => {
+    expect(retryPolicies.growing.delay(1, { next: () => 0 })).to.equal(450);
+    expect(retryPolicies.growing.delay(1, { next: () => 0.999999 })).to.be.closeTo(550, 0.01);
+  });
+});

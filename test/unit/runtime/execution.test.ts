@@ -1,0 +1,182 @@
+import { expect } from 'chai';
+import { settle } from '../../support/clock.ts';
+import {
+  createWorld,
+  failing,
+  nothing,
+  succeeding,
+  taking,
+  widget,
+  widgets,
+  type World,
+} from './support/world.ts';
+
+describe('the execution of runs', () => {
+  let world: World;
+  beforeEach(() => {
+    world = createWorld();
+  });
+  afterEach(() => world.end());
+
+  it('S2: runs different objects at the same time', async () => {
+    world.control(taking(world.clock, 10_000));
+    world.cluster.put(widgets, widget('A/1'));
+    world.cluster.put(widgets, widget('A/2'));
+    await world.start();
+    expect(world.runs).to.deep.equal(['0 A/1', '0 A/2']);
+  });
+
+  it('S3: merges any number of events during a run into one more run', async () => {
+    world.control(taking(world.clock, 10_000));
+    world.cluster.put(widgets, widget('A/1'));
+    await world.start();
+    for (let size = 2; size < 9; size++) world.cluster.edit(widgets, 'A/1', { spec: { size } });
+    await world.clock.advance(60_000);
+    expect(world.runs).to.deep.equal(['0 A/1', '10 A/1']);
+  });
+
+  it('S5: ignores events for what is not there', async () => {
+    const controller = world.control(succeeding);
+    await world.start();
+    controller.enqueue('A/1');
+    await settle();
+    expect(world.runs).to.deep.equal([]);
+  });
+
+  it('S5: does not run what was deleted before a worker was free, and runs its successor', async () => {
+    world.control(taking(world.clock, 10_000), { maxConcurrent: 1 });
+    await world.start();
+    world.cluster.put(widgets, widget('A/0'));
+    world.cluster.put(widgets, widget('A/1'));
+    await settle();
+    world.cluster.remove(widgets, 'A/1');
+    await world.clock.advance(15_000);
+    expect(world.runs).to.deep.equal(['0 A/0']);
+    world.cluster.put(widgets, widget('A/1'));
+    await settle();
+    expect(world.runs).to.deep.equal(['0 A/0', '15 A/1']);
+  });
+
+  it('S6: remembers events that come before the start, once', async () => {
+    world = createWorld({ lease: { namespace: 'kube-system', name: 'lead', onLost: () => undefined } });
+    const { cluster, clock, runs } = world;
+    const lease = {
+      group: 'coordination.k8s.io',
+      version: 'v1',
+      kind: 'Lease',
+      plural: 'leases',
+      namespaced: true,
+    };
+    cluster.put(lease, {
+      metadata: { namespace: 'kube-system', name: 'lead' },
+      spec: { holderIdentity: 'other', leaseDurationSeconds: 15 },
+    } as never);
+    world.control(succeeding);
+    const started = world.manager.start();
+    await settle();
+    cluster.put(widgets, widget('A/1'));
+    cluster.edit(widgets, 'A/1', { spec: { size: 2 } });
+    cluster.edit(widgets, 'A/1', { spec: { size: 3 } });
+    await clock.advance(14_000);
+    expect(runs).to.deep.equal([]);
+    await clock.advance(4_000);
+    await started;
+    await settle();
+    expect(runs).to.have.length(1);
+  });
+
+  it('S6: lets what runs end and starts nothing that waits when it stops', async () => {
+    world.control(taking(world.clock, 10_000), { maxConcurrent: 1, syncPeriodMs: 1_000 });
+    for (let i = 0; i < 6; i++) world.cluster.put(widgets, widget(`A/${String(i)}`));
+    await world.start();
+    const stopped = world.manager.stop();
+    await world.clock.advance(60_000);
+    await stopped;
+    expect(world.runs).to.deep.equal(['0 A/0']);
+    expect(world.manager.unfinished).to.equal(0);
+    expect(world.clock.pending).to.equal(0);
+  });
+
+  it('S7: takes a rejection with a string for a failure and lives on', async () => {
+    world.control(failing('x'));
+    world.cluster.put(widgets, widget('A/1'));
+    await world.start();
+    expect(await world.metric('controller_runtime_reconcile_panics_total{controller="widgets"}')).to.equal(1);
+    expect(await world.metric('controller_runtime_reconcile_errors_total{controller="widgets"}')).to.equal(1);
+  });
+
+  it('S7: aborts the signal of a run that takes too long, and counts it', async () => {
+    let abortedAt: number | undefined;
+    world.control(
+      (_, { signal }) => {
+        signal.addEventListener('abort', () => (abortedAt = world.clock.now()));
+        return taking(world.clock, 5_000)(_, {} as never);
+      },
+      { runTimeoutMs: 1_000 },
+    );
+    world.cluster.put(widgets, widget('A/1'));
+    await world.start();
+    await world.clock.advance(10_000);
+    expect(abortedAt).to.equal(1_000);
+    expect(await world.metric('controller_runtime_reconcile_timeouts_total{controller="widgets"}')).to.equal(
+      1,
+    );
+  });
+
+  it('S8: delays runs beyond the limit to the end of the window and drops none', async () => {
+    const controller = world.control(succeeding, { limit: { runs: 3, perMs: 10_000 } });
+    await world.start();
+    world.cluster.put(widgets, widget('A/1'));
+    await settle();
+    for (let i = 1; i < 5; i++) {
+      await world.clock.advance(1_000);
+      controller.enqueue('A/1');
+    }
+    await world.clock.advance(60_000);
+    expect(world.runs).to.deep.equal(['0 A/1', '1 A/1', '2 A/1', '10 A/1']);
+  });
+
+  it('starts no run without an event', async () => {
+    world.control(succeeding);
+    await world.start();
+    await world.clock.advance(3_600_000);
+    expect(world.runs).to.deep.equal([]);
+  });
+
+  it('fires the interrupt of a run when a change calls for it', async () => {
+    const interrupts: string[] = [];
+    world.control(
+      (primary, ctx) => {
+        ctx.interrupt.addEventListener('abort', () => interrupts.push(ctx.key));
+        return taking(world.clock, 10_000)(primary, ctx);
+      },
+      { interruptWhen: ({ obj }) => obj.metadata.annotations?.['stop'] === 'yes' },
+    );
+    world.cluster.put(widgets, widget('A/1'));
+    await world.start();
+    world.cluster.edit(widgets, 'A/1', { metadata: { annotations: { note: 'hm' } } });
+    await settle();
+    expect(interrupts).to.deep.equal([]);
+    world.cluster.edit(widgets, 'A/1', { metadata: { annotations: { stop: 'yes' } } });
+    await settle();
+    expect(interrupts).to.deep.equal(['A/1']);
+  });
+
+  it('hands out frozen primaries and private drafts', async () => {
+    let thrown: unknown;
+    world.control((primary, ctx) => {
+      const draft = ctx.draft();
+      draft.spec = { size: 99 };
+      try {
+        (primary as { spec: object }).spec = {};
+      } catch (error) {
+        thrown = error;
+      }
+      return Promise.resolve(nothing);
+    });
+    world.cluster.put(widgets, widget('A/1'));
+    await world.start();
+    expect(thrown).to.be.instanceOf(TypeError);
+    expect(world.caches.of(widgets).get('A/1')?.spec).to.deep.equal({ size: 1 });
+  });
+});

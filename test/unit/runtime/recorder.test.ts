@@ -1,0 +1,145 @@
+import { expect } from 'chai';
+import { seededRng } from '../../../src/lib/rng.ts';
+import { silentLogger } from '../../../src/observability/log.ts';
+import { apiErrorFrom } from '../../../src/runtime/errors.ts';
+import { createRecorder, eventKind, type CoreEvent, type Recorder } from '../../../src/runtime/recorder.ts';
+import type { Obj } from '../../../src/runtime/types.ts';
+import { FakeClock, settle } from '../../support/clock.ts';
+import { FakeCluster } from './support/fake-cluster.ts';
+
+describe('the event recorder', () => {
+  let clock: FakeClock;
+  let cluster: FakeCluster;
+  let recorder: Recorder;
+  beforeEach(() => {
+    clock = new FakeClock();
+    cluster = new FakeCluster();
+    recorder = createRecorder({
+      client: cluster,
+      clock,
+      rng: seededRng(1),
+      log: silentLogger,
+      fence: () => undefined,
+      identity: 'pod-0',
+    });
+  });
+
+  const about = (name = 'w', uid = 'u1'): Obj => ({
+    apiVersion: 'example.io/v1',
+    kind: 'Widget',
+    metadata: { namespace: 'A', name, uid },
+  });
+  const say = async (note: string, regarding = about()): Promise<void> => {
+    recorder.record({ regarding, component: 'widgets', type: 'Normal', reason: 'Progress', note });
+    await settle(3);
+  };
+  const events = (): CoreEvent[] =>
+    cluster.requests
+      .filter(({ verb }) => verb === 'create')
+      .map(({ key }) => cluster.read(eventKind, key))
+      .filter((event) => event !== undefined);
+
+  it('writes what kubectl shows', async () => {
+    await say('half way');
+    const [event] = events();
+    expect(event).to.deep.include({
+      apiVersion: 'v1',
+      kind: 'Event',
+      reason: 'Progress',
+      message: 'half way',
+      type: 'Normal',
+      count: 1,
+      firstTimestamp: '2026-01-01T00:00:00Z',
+      lastTimestamp: '2026-01-01T00:00:00Z',
+      source: { component: 'widgets' },
+      reportingComponent: 'widgets',
+      reportingInstance: 'pod-0',
+    });
+    expect(event?.involvedObject).to.deep.include({ kind: 'Widget', namespace: 'A', name: 'w', uid: 'u1' });
+    expect(event?.metadata.namespace).to.equal('A');
+  });
+
+  it('puts events of objects without namespace into the default one', async () => {
+    await say('hello', { apiVersion: 'v1', kind: 'Node', metadata: { name: 'n' } });
+    expect(events()[0]?.metadata.namespace).to.equal('default');
+  });
+
+  it('S125: keeps one Event for the same event 40 times in a minute, with at most 25 requests', async () => {
+    for (let i = 0; i < 40; i++) {
+      await say('again');
+      await clock.advance(1_500);
+    }
+    expect(events()).to.have.length(1);
+    expect(cluster.requests.length).to.be.within(2, 25);
+    await clock.advance(300_000);
+    await say('again');
+    expect(events()[0]).to.deep.include({ count: 41, lastTimestamp: '2026-01-01T00:06:00Z' });
+  });
+
+  it('S125: combines from the eleventh of 15 different notes with one reason', async () => {
+    for (let i = 1; i <= 15; i++) await say(`note ${String(i)}`);
+    expect(events()).to.have.length(11);
+    expect(events().at(-1)).to.deep.include({ count: 5, message: '(combined from similar events): note 15' });
+  });
+
+  it('tells similar events apart again after ten minutes', async () => {
+    for (let i = 1; i <= 11; i++) await say(`note ${String(i)}`);
+    await clock.advance(600_000);
+    await say('note 99');
+    expect(events().at(-1)?.message).to.equal('note 99');
+  });
+
+  it('counts what is recorded in one go in a single request', async () => {
+    const facts = { regarding: about(), component: 'c', type: 'Warning', reason: 'R', note: 'n' } as const;
+    for (let i = 0; i < 5; i++) recorder.record(facts);
+    await recorder.flush();
+    expect(cluster.requests).to.have.length(1);
+    expect(events()[0]?.count).to.equal(5);
+  });
+
+  it('mutes one object without muting another', async () => {
+    for (let i = 0; i < 40; i++) await say('again');
+    const before = cluster.requests.length;
+    expect(before).to.equal(25);
+    await say('me too', about('v', 'u2'));
+    expect(cluster.requests).to.have.length(before + 1);
+  });
+
+  it('writes an Event anew when the server has forgotten it', async () => {
+    await say('again');
+    cluster.remove(eventKind, cluster.requests[0]?.key ?? '');
+    await say('again');
+    expect(events()).to.have.length(1);
+    expect(events()[0]?.count).to.equal(2);
+  });
+
+  it('repeats a few times when the server fails, and then gives up in silence', async () => {
+    let failures = 2;
+    cluster.fault = () =>
+      failures-- > 0 ? apiErrorFrom(503, {}, { verb: 'create', kind: 'Event' }) : undefined;
+    await say('one');
+    expect(events()).to.have.length(1);
+    failures = 99;
+    await say('two');
+    expect(events()).to.have.length(1);
+    failures = 0;
+    await say('three');
+    expect(events()).to.have.length(2);
+  });
+
+  it('cuts what is too long for the server', async () => {
+    await say('x'.repeat(5_000));
+    expect(events()[0]?.message).to.have.length(1_024);
+  });
+
+  it('sends nothing past the fence', async () => {
+    recorder = createRecorder({
+      ...{ client: cluster, clock, rng: seededRng(1), log: silentLogger, identity: 'pod-0' },
+      fence: () => {
+        throw new Error('no');
+      },
+    });
+    await say('hello');
+    expect(cluster.requests).to.deep.equal([]);
+  });
+});

@@ -1,0 +1,330 @@
+import { expect } from 'chai';
+import { apiErrorFrom, NoRetryError } from '../../../src/runtime/errors.ts';
+import { exponential } from '../../../src/runtime/retry.ts';
+import type { Context } from '../../../src/runtime/types.ts';
+import { settle } from '../../support/clock.ts';
+import {
+  createWorld,
+  doubling,
+  failing,
+  noted,
+  nothing,
+  succeeding,
+  widget,
+  widgets,
+  type Reconcile,
+  type Widget,
+  type World,
+} from './support/world.ts';
+
+const gradual3 = exponential({ initialMs: 2_000, factor: 1.5, maxMs: 300_000, maxAttempts: 3 });
+
+describe('retries, errors and delays', () => {
+  let world: World;
+  let seen: Pick<Context<Widget>, 'attempt' | 'lastAttempt'>[];
+
+  /** Notes what the context says, then goes on. */
+  const watching =
+    (reconcile: Reconcile): Reconcile =>
+    (primary, ctx) => {
+      seen.push({ attempt: ctx.attempt, lastAttempt: ctx.lastAttempt });
+      return reconcile(primary, ctx);
+    };
+  /** Fails as often as told, then succeeds. */
+  const failingTimes = (times: number): Reconcile => {
+    let left = times;
+    return () => (left-- > 0 ? Promise.reject(new Error('no')) : Promise.resolve(nothing));
+  };
+  const starts = (): number[] => world.runs.map((run) => Number(run.split(' ')[0]));
+
+  beforeEach(() => {
+    world = createWorld();
+    seen = [];
+  });
+  afterEach(() => world.end());
+
+  it('S9: repeats a failing run after 1, 2, 4 and 8 seconds', async () => {
+    world.control(failing());
+    world.cluster.put(widgets, widget('A/1'));
+    await world.start();
+    await world.clock.advance(20_000);
+    expect(starts()).to.deep.equal([0, 1, 3, 7, 15]);
+  });
+
+  it('S10: ends when the attempts are used up, and says so in the last', async () => {
+    world.control(watching(failing()), { retry: gradual3 });
+    world.cluster.put(widgets, widget('A/1'));
+    await world.start();
+    await world.clock.advance(3_600_000);
+    expect(seen.map((ctx) => ctx.attempt)).to.deep.equal([0, 1, 2, 3]);
+    expect(seen.map((ctx) => ctx.lastAttempt)).to.deep.equal([false, false, false, true]);
+  });
+
+  it('S11: forgets the pending retry when an event leads to success', async () => {
+    const controller = world.control(watching(failingTimes(3)));
+    world.cluster.put(widgets, widget('A/1'));
+    await world.start();
+    await world.clock.advance(5_000);
+    controller.enqueue('A/1');
+    await world.clock.advance(60_000);
+    expect(starts()).to.deep.equal([0, 1, 3, 5]);
+  });
+
+  it('S12: runs an event at once without counting it, and keeps the deadline of the retry', async () => {
+    const controller = world.control(watching(failing()), {
+      retry: exponential({ initialMs: 5_000, factor: 3, maxMs: 300_000 }),
+    });
+    world.cluster.put(widgets, widget('A/1'));
+    await world.start();
+    await world.clock.advance(12_000);
+    controller.enqueue('A/1');
+    await world.clock.advance(10_000);
+    expect(starts()).to.deep.equal([0, 5, 12, 20]);
+    expect(seen.map((ctx) => ctx.attempt)).to.deep.equal([0, 1, 1, 2]);
+  });
+
+  it('S13: runs an event after exhaustion as a last attempt, and starts afresh after success', async () => {
+    let isBroken = true;
+    const controller = world.control(
+      watching(() => (isBroken ? Promise.reject(new Error('no')) : Promise.resolve(nothing))),
+      { retry: exponential({ initialMs: 1_000, factor: 2, maxMs: 9_000, maxAttempts: 1 }) },
+    );
+    world.cluster.put(widgets, widget('A/1'));
+    await world.start();
+    await world.clock.advance(10_000);
+    controller.enqueue('A/1');
+    await world.clock.advance(100_000);
+    expect(starts()).to.deep.equal([0, 1, 10]);
+    expect(seen[2]).to.deep.equal({ attempt: 1, lastAttempt: true });
+    isBroken = false;
+    controller.enqueue('A/1');
+    await settle();
+    isBroken = true;
+    controller.enqueue('A/1');
+    await world.clock.advance(10_000);
+    expect(starts().slice(3)).to.deep.equal([110, 110, 111]);
+    expect(seen[4]).to.deep.equal({ attempt: 0, lastAttempt: false });
+  });
+
+  it('S14: leaves everything to events and the sync timer when retries are off', async () => {
+    const errors: string[] = [];
+    world.control(succeeding, {
+      retry: 'none',
+      syncPeriodMs: 3_600_000,
+      reconciler: {
+        reconcile: noted(world.runs, world.clock, watching(failing())),
+        onError(_, ctx, error) {
+          errors.push(`${(error as Error).message} ${String(ctx.lastAttempt)}`);
+          return Promise.resolve('default');
+        },
+      },
+    });
+    world.cluster.put(widgets, widget('A/1'));
+    await world.start();
+    await world.clock.advance(3_600_000);
+    expect(starts()).to.deep.equal([0, 3_600]);
+    expect(errors).to.deep.equal(['no true', 'no true']);
+  });
+
+  describe('S15: the error handler', () => {
+    const handled = (more: object = {}): void => {
+      world.control(succeeding, {
+        reconciler: {
+          reconcile: noted(world.runs, world.clock, watching(failing())),
+          onError(_, ctx) {
+            const status = ctx.draft();
+            status.spec = { size: 99 };
+            status.status = { phase: `failed at attempt ${String(ctx.attempt)}` };
+            return Promise.resolve({ retry: true, status });
+          },
+        },
+        ...more,
+      });
+    };
+
+    it('writes the status and nothing else', async () => {
+      handled();
+      world.cluster.put(widgets, widget('A/1'));
+      await world.start();
+      expect(world.cluster.writes).to.deep.equal(['merge status Widget A/1']);
+      const written = world.cluster.read(widgets, 'A/1');
+      expect(written?.status).to.deep.equal({ phase: 'failed at attempt 0' });
+      expect(written?.spec).to.deep.equal({ size: 1 });
+    });
+
+    it('keeps the original error in control when its status cannot be written', async () => {
+      world.cluster.fault = () => apiErrorFrom(500, {}, { verb: 'patch', kind: 'Widget' });
+      handled();
+      world.cluster.put(widgets, widget('A/1'));
+      await world.start();
+      await world.clock.advance(4_000);
+      expect(starts()).to.deep.equal([0, 1, 3]);
+    });
+
+    it('is not called when cleanup fails', async () => {
+      let calls = 0;
+      world.control(succeeding, {
+        reconciler: {
+          reconcile: succeeding,
+          cleanup: () => Promise.reject(new Error('no')),
+          onError() {
+            calls++;
+            return Promise.resolve('default');
+          },
+        },
+      });
+      world.cluster.put(widgets, widget('A/1', { finalizers: ['widgets.example.io/finalizer'] }));
+      world.cluster.remove(widgets, 'A/1');
+      await world.start();
+      await world.clock.advance(1_500);
+      expect(calls).to.equal(0);
+      expect(await world.metric('controller_runtime_reconcile_errors_total{controller="widgets"}')).to.equal(
+        2,
+      );
+    });
+  });
+
+  it('S16: does not repeat what is marked as final, and counts it', async () => {
+    world.control(failing(new NoRetryError('never')));
+    world.cluster.put(widgets, widget('A/1'));
+    await world.start();
+    await world.clock.advance(3_600_000);
+    expect(starts()).to.deep.equal([0]);
+    const line = 'controller_runtime_terminal_reconcile_errors_total{controller="widgets"}';
+    expect(await world.metric(line)).to.equal(1);
+  });
+
+  it('S16: lets the error handler choose a delay instead of a retry', async () => {
+    world.control(succeeding, {
+      reconciler: {
+        reconcile: noted(world.runs, world.clock, watching(failing())),
+        onError: () => Promise.resolve({ retry: false, again: 30_000 }),
+      },
+    });
+    world.cluster.put(widgets, widget('A/1'));
+    await world.start();
+    await world.clock.advance(31_000);
+    expect(starts()).to.deep.equal([0, 30]);
+    expect(seen.map((ctx) => ctx.attempt)).to.deep.equal([0, 0]);
+  });
+
+  it('prefers the back-off to a delay when a failed run asks for both', async () => {
+    world.control(succeeding, {
+      reconciler: {
+        reconcile: noted(world.runs, world.clock, failing()),
+        onError: () => Promise.resolve({ retry: true, again: 30_000 }),
+      },
+    });
+    world.cluster.put(widgets, widget('A/1'));
+    await world.start();
+    await world.clock.advance(2_000);
+    expect(starts()).to.deep.equal([0, 1]);
+  });
+
+  it('S17: retries after a conflict although no event passes the filter, and sees the new state', async () => {
+    const labels: unknown[] = [];
+    world.control(
+      (primary, ctx) => {
+        labels.push(primary.metadata.labels);
+        if (labels.length === 1) world.cluster.edit(widgets, 'A/1', { metadata: { labels: { by: 'user' } } });
+        return Promise.resolve({ write: 'status', object: { ...ctx.draft(), status: { phase: 'Ready' } } });
+      },
+      { generation: 'memory' },
+    );
+    world.cluster.put(widgets, widget('A/1'));
+    await world.start();
+    expect(starts()).to.deep.equal([0]);
+    await world.clock.advance(60_000);
+    expect(starts()).to.deep.equal([0, 1]);
+    expect(labels).to.deep.equal([undefined, { by: 'user' }]);
+    expect(world.cluster.read(widgets, 'A/1')?.status).to.deep.equal({ phase: 'Ready' });
+  });
+
+  it('S18: runs again after the delay that a run asked for', async () => {
+    let again: number | undefined = 10_000;
+    world.control(() => {
+      const control = again === undefined ? nothing : ({ write: 'none', again } as const);
+      again = undefined;
+      return Promise.resolve(control);
+    });
+    world.cluster.put(widgets, widget('A/1'));
+    await world.start();
+    await world.clock.advance(60_000);
+    expect(starts()).to.deep.equal([0, 10]);
+  });
+
+  it('S18: replaces the delay by what an earlier run says', async () => {
+    let again: number | undefined = 10_000;
+    const controller = world.control(() => {
+      const control = again === undefined ? nothing : ({ write: 'none', again } as const);
+      again = undefined;
+      return Promise.resolve(control);
+    });
+    world.cluster.put(widgets, widget('A/1'));
+    await world.start();
+    await world.clock.advance(4_000);
+    controller.enqueue('A/1');
+    await world.clock.advance(60_000);
+    expect(starts()).to.deep.equal([0, 4]);
+  });
+
+  it('runs again at once, behind the queue, when the delay is zero', async () => {
+    let left = 2;
+    world.control(() => Promise.resolve(left-- > 0 ? { write: 'none', again: 0 } : nothing), {
+      maxConcurrent: 1,
+    });
+    world.cluster.put(widgets, widget('A/1'));
+    world.cluster.put(widgets, widget('A/2'));
+    await world.start();
+    expect(world.runs).to.deep.equal(['0 A/1', '0 A/2', '0 A/1', '0 A/2']);
+  });
+
+  it('S19: runs again after the sync period, or never when it is 0', async () => {
+    world.control(succeeding, { syncPeriodMs: 3_600_000 });
+    world.cluster.put(widgets, widget('A/1'));
+    await world.start();
+    await world.clock.advance(3_600_000);
+    expect(starts()).to.deep.equal([0, 3_600]);
+
+    await world.end();
+    world = createWorld();
+    world.control(succeeding, { syncPeriodMs: 0 });
+    world.cluster.put(widgets, widget('A/1'));
+    await world.start();
+    await world.clock.advance(36_000_000);
+    expect(starts()).to.deep.equal([0]);
+  });
+
+  it('runs a failed key that had an event meanwhile at once, and counts no attempt', async () => {
+    let release: ((error: Error) => void) | undefined;
+    const controller = world.control(
+      watching(() => new Promise((_, reject) => (release = reject))),
+      { retry: doubling },
+    );
+    world.cluster.put(widgets, widget('A/1'));
+    await world.start();
+    controller.enqueue('A/1');
+    release?.(new Error('no'));
+    await settle();
+    expect(starts()).to.deep.equal([0, 0]);
+    expect(seen.map((ctx) => ctx.attempt)).to.deep.equal([0, 0]);
+    release?.(new Error('no'));
+    await world.clock.advance(1_000);
+    expect(starts()).to.deep.equal([0, 0, 1]);
+    expect(seen[2]?.attempt).to.equal(1);
+  });
+
+  it('S123: lets the first hundred retries go and spreads the rest at ten a second', async () => {
+    world.control(failing(), {
+      maxConcurrent: 200,
+      retry: exponential({ initialMs: 1_000, factor: 100, maxMs: 1e9 }),
+    });
+    for (let i = 0; i < 150; i++) world.cluster.put(widgets, widget(`A/${String(i)}`));
+    await world.start();
+    expect(world.runs).to.have.length(150);
+    await world.clock.advance(1_000);
+    expect(world.runs).to.have.length(260);
+    await world.clock.advance(4_000);
+    expect(world.runs).to.have.length(300);
+  });
+});

@@ -1,0 +1,39 @@
+import { expect } from 'chai';
+import { DefinitionError } from '../../../src/runtime/errors.ts';
+import { parseSelector } from '../../../src/runtime/selector.ts';
+
+describe('a label selector', () => {
+  const rows: [string | undefined, Record<string, string> | undefined, boolean][] = [
+    [undefined, undefined, true],
+    ['', { a: 'b' }, true],
+    ['a=b', { a: 'b' }, true],
+    ['a==b', { a: 'b' }, true],
+    ['a=b', { a: 'c' }, false],
+    ['a=b', undefined, false],
+    ['a=', { a: '' }, true],
+    ['a!=b', { a: 'b' }, false],
+    ['a!=b', {}, true],
+    ['a', { a: '' }, true],
+    ['a', {}, false],
+    ['!a', {}, true],
+    ['!a', { a: 'b' }, false],
+    ['a in (b, c)', { a: 'c' }, true],
+    ['a in (b, c)', {}, false],
+    ['a notin (b,c)', {}, true],
+    ['a notin (b,c)', { a: 'b' }, false],
+    ['x.io/a in (b,c),d=e,!f', { 'x.io/a': 'b', d: 'e' }, true],
+    ['x.io/a in (b,c),d=e,!f', { 'x.io/a': 'b', d: 'e', f: '' }, false],
+    ['toString', {}, false],
+  ];
+  for (const [text, labels, expected] of rows) {
+    it(`${String(text)} ${expected ? 'takes' : 'leaves'} ${JSON.stringify(labels)}`, () => {
+      expect(parseSelector(text).matches(labels)).to.equal(expected);
+    });
+  }
+
+  for (const text of ['a in b', '=b', 'a b', 'a=(b)=c']) {
+    it(`"${text}" is refused`, () => {
+      expect(() => parseSelector(text)).to.throw(DefinitionError, text);
+    });
+  }
+});

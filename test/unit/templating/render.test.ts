@@ -1,0 +1,272 @@
+import { expect } from 'chai';
+import { seededRng } from '../../../src/lib/rng.ts';
+import {
+  ResultHasNoValue,
+  ResultUnreadable,
+  TemplateBroken,
+  TemplateNotFound,
+  TemplateTypeNotSupported,
+  TemplateTypeUnknown,
+} from '../../../src/templating/errors.ts';
+import type { TemplateFiles } from '../../../src/templating/files.ts';
+import { fn } from '../../../src/templating/gotemplate/signature.ts';
+import {
+  renderExecution,
+  renderText,
+  type EngineOptions,
+  type TemplateExecution,
+} from '../../../src/templating/render.ts';
+import { FakeClock } from '../../support/clock.ts';
+
+const files = (tree: Readonly<Record<string, string>>): TemplateFiles => ({
+  read(path) {
+    const content = tree[path.replace(/^\//, '')];
+    return content === undefined ? undefined : Buffer.from(content);
+  },
+  list(path) {
+    if (path !== '/') return undefined;
+    return Object.entries(tree).map(([name, text]) => ({
+      name,
+      isDirectory: false,
+      size: Buffer.byteLength(text),
+    }));
+  },
+});
+
+const options = (
+  tree: Readonly<Record<string, string>> = {},
+  more: Partial<EngineOptions> = {},
+): EngineOptions => ({
+  clock: new FakeClock(),
+  rng: seededRng(1),
+  files: files(tree),
+  ...more,
+});
+
+const go = (template: string): TemplateExecution => ({ name: 'main', type: 'GoTemplate', template });
+const values = { imports: { name: 'web', password: 's3cr3t' }, cd: null };
+
+describe('a template execution', () => {
+  it('gives its result as JSON', () => {
+    expect(
+      renderExecution(go('a: {{ .imports.name }}\nb: [on, 0777]\n---\nc: 1'), values, options()),
+    ).to.deep.equal({
+      a: 'web',
+      b: [true, 511],
+    });
+  });
+
+  it('gives null for an empty text', () => {
+    expect(renderExecution(go(''), values, options())).to.equal(null);
+  });
+
+  it('takes its text from a file of the blueprint, unless there is a text', () => {
+    const tree = { 'deploy.yaml': 'from: file' };
+    const execution: TemplateExecution = { type: 'GoTemplate', file: '/deploy.yaml' };
+    expect(renderExecution(execution, values, options(tree))).to.deep.equal({ from: 'file' });
+    expect(renderExecution({ ...execution, template: 'from: text' }, values, options(tree))).to.deep.equal({
+      from: 'text',
+    });
+  });
+
+  it('may have functions of the caller', () => {
+    const functions = { answer: fn('', () => 42n) };
+    expect(renderExecution(go('a: {{ answer }}'), values, options({}, { functions }))).to.deep.equal({
+      a: 42,
+    });
+  });
+
+  it('does not round integers silently', () => {
+    expect(() => renderExecution(go('a:\n- 9007199254740993'), values, options())).to.throw(
+      ResultUnreadable,
+      'yaml: line 2: integer 9007199254740993 is beyond 2^53',
+    );
+  });
+
+  const refused: readonly [string, TemplateExecution, new (...args: never[]) => Error, string][] = [
+    [
+      'DF-88: of an unknown type',
+      { type: 'Jinja', template: 'a' },
+      TemplateTypeUnknown,
+      'unknown template type Jinja',
+    ],
+    ['without a type', { type: '', template: 'a' }, TemplateTypeUnknown, 'unknown template type '],
+    [
+      'of a type to come',
+      { type: 'Handlebars', template: 'a' },
+      TemplateTypeNotSupported,
+      'not supported yet',
+    ],
+    ['DF-89: without template', { type: 'GoTemplate' }, TemplateNotFound, 'no template found'],
+    ['whose file is missing', { type: 'GoTemplate', file: '/x' }, TemplateNotFound, 'file does not exist'],
+    [
+      'with a tree for a text',
+      { type: 'GoTemplate', template: { a: 1 } },
+      TemplateNotFound,
+      'json: cannot unmarshal object into Go value of type string',
+    ],
+  ];
+  for (const [what, execution, kind, message] of refused) {
+    it(`fails when ${what}`, () => {
+      expect(() => renderText(execution, values, options())).to.throw(kind, message);
+    });
+  }
+});
+
+describe('a broken template', () => {
+  const message = (text: string, tree: Readonly<Record<string, string>> = {}): string => {
+    try {
+      renderText(go(text), values, options(tree));
+    } catch (error) {
+      expect(error).to.be.instanceOf(TemplateBroken);
+      return (error as Error).message;
+    }
+    throw new Error('it succeeded');
+  };
+
+  it('DF-75: is shown with the lines around the place', () => {
+    expect(message('deployItems:\n- name: a\n  type: {{ .imports.kind.name }}')).to.contain(
+      [
+        'template: execution:3:19: executing "execution" at <.imports.kind.name>: nil pointer evaluating interface {}.name',
+        'template source:',
+        '1:    deployItems:',
+        '2:    - name: a',
+        '3:      type: {{ .imports.kind.name }}',
+        `${' '.repeat(25)}ˆ≈≈≈≈≈≈≈`,
+        '',
+        'template input:',
+        '\tcd: null',
+        '\timports: {',
+      ].join('\n'),
+    );
+  });
+
+  it('DF-78: is shown with what it was given, but without the values', () => {
+    const text = message('{{ .imports.kind.name }}');
+    expect(text).to.contain('"password":"[...] (string)"');
+    expect(text).not.to.contain('s3cr3t');
+  });
+
+  it('DF-79: hides the results of deploy items too', () => {
+    const input = { deployitems: { a: { token: 's3cr3t' } }, dataobjects: { b: ['s3cr3t'] } };
+    expect(() => renderText(go('{{ .a.b }}'), input, options()))
+      .to.throw(TemplateBroken)
+      .and.satisfies(
+        (error: Error) =>
+          !error.message.includes('s3cr3t') && error.message.includes('"token":"[...] (string)"'),
+      );
+  });
+
+  it('is shown with both sources when it includes the broken one', () => {
+    const text = message('a: {{ include "/part.tpl" . }}', { 'part.tpl': 'first\n{{ nope }}' });
+    expect(text).to.contain(
+      'error calling include: template: execution:2: function "nope" not defined\ntemplate source:\n1:    first\n',
+    );
+    expect(text).to.contain('template source:\n1:    a: {{ include');
+  });
+
+  it('keeps its message short enough for a status', () => {
+    expect(Buffer.byteLength(message(`{{ .a.b }}\n# ${'x'.repeat(20000)}`))).to.be.below(8200);
+  });
+
+  it('DF-84: says so when a file includes itself', () => {
+    expect(message('{{ include "/part.tpl" . }}', { 'part.tpl': '{{ include "/part.tpl" . }}' })).to.contain(
+      'rendering template has a nested reference name: /part.tpl',
+    );
+  });
+});
+
+describe('a result with <no value> in it', () => {
+  const template = 'items:\n- a: 1\n  v: {{ .imports.nope }}\n  w: {{ .imports.password }}\n';
+
+  it('DF-76: is refused, with the place in the result and in the template', () => {
+    expect(() =>
+      renderText(go(template), values, options({}, { refuseNoValueIn: 'deploy execution' })),
+    ).to.throw(
+      ResultHasNoValue,
+      'template "deploy execution" contains fields with "no value":\n\nline 3:5\nmissing: {{.imports.nope}}\n1:    items:\n',
+    );
+  });
+
+  it('does not show what was rendered', () => {
+    expect(() => renderText(go(template), values, options({}, { refuseNoValueIn: 'export execution' })))
+      .to.throw(ResultHasNoValue)
+      .and.satisfies((error: Error) => !error.message.includes('s3cr3t'));
+  });
+
+  it('is refused even when the template itself holds the text', () => {
+    const refuse = options({}, { refuseNoValueIn: 'deploy execution' });
+    expect(() => renderText(go('a: "x <no value>"'), values, refuse)).to.throw(ResultHasNoValue, 'line 1:6');
+  });
+
+  it('DF-77: passes in import executions', () => {
+    expect(renderExecution(go('bindings: {a: "{{ .imports.nope }}"}'), values, options())).to.deep.equal({
+      bindings: { a: '<no value>' },
+    });
+  });
+});
+
+describe('files in templates', () => {
+  const tree = {
+    'a.txt': 'hi',
+    'part.tpl': 'v: {{ .x }}',
+    'defines.tpl': '{{ define "n" }}inner{{ end }}{{ template "n" }}',
+  };
+  const rows: readonly [string, string, string][] = [
+    [
+      'DF-83: are included with a value of their own',
+      '{{ include "/part.tpl" (dict "x" 1) | nindent 2 }}',
+      '\n  v: 1',
+    ],
+    [
+      'DF-85: are bytes when they are read',
+      '{{ readFile "/a.txt" }} {{ readFile "/a.txt" | toString }}',
+      '[104 105] hi',
+    ],
+    ['are base64 in JSON', '{{ readFile "a.txt" | toJson }}', '"aGk="'],
+    [
+      'define names for themselves only',
+      '{{ define "n" }}outer{{ end }}{{ include "defines.tpl" . }}-{{ template "n" }}',
+      'inner-outer',
+    ],
+    [
+      'can be listed',
+      '{{ range readDir "/" }}{{ .Name }} {{ .IsDir }} {{ .Size }};{{ end }}',
+      'a.txt false 2;part.tpl false 11;defines.tpl false 48;',
+    ],
+  ];
+  for (const [what, text, expected] of rows) {
+    it(what, () => {
+      expect(renderText(go(text), {}, options(tree))).to.equal(expected);
+    });
+  }
+
+  it('fail when they are missing', () => {
+    expect(() => renderText(go('{{ readFile "/nope" }}'), {}, options())).to.throw(
+      'error calling readFile: file does not exist',
+    );
+    expect(() => renderText(go('{{ include "/nope" . }}'), {}, options())).to.throw(
+      'unable to read include file "/nope": file does not exist',
+    );
+  });
+});
+
+describe('image references', () => {
+  const rows: readonly [string, string][] = [
+    ['nginx:1.27', '[nginx 1.27]'],
+    ['library/nginx:1', '[nginx 1]'],
+    ['docker.io/org/app:2', '[org/app 2]'],
+    ['index.docker.io/x/y:3', '[x/y 3]'],
+    ['localhost:5000/a/b:1', '[localhost:5000/a/b 1]'],
+    ['example.org/a:1@sha256:ab', '[example.org/a sha256:ab]'],
+  ];
+  for (const [reference, expected] of rows) {
+    it(`${reference} is ${expected}`, () => {
+      expect(renderText(go(`{{ parseOCIRef "${reference}" }}`), {}, options())).to.equal(expected);
+    });
+  }
+
+  it('without any colon are none', () => {
+    expect(() => renderText(go('{{ ociRefRepo "nginx" }}'), {}, options())).to.throw('invalid reference');
+  });
+});

@@ -32,7 +32,10 @@ export async function picture(scene: Scene): Promise<Record<string, unknown>> {
     secrets.push(...(page.items as unknown as Anything[]).filter((s) => (s as Json)['type'] === 'Opaque'));
   }
   const caches = [world.installations, world.executions, world.deployItems, world.dataObjects, world.targets];
-  const objects = [...caches.flatMap((cache) => [...cache.list(scene.ns)] as Anything[]), ...secrets];
+  const objects = withoutGarbage([
+    ...caches.flatMap((cache) => [...cache.list(scene.ns)] as Anything[]),
+    ...secrets,
+  ]);
   const names = aliases(objects, scene.ns);
   const jobs = new Set(objects.map((o) => o.status?.['jobID']).filter(Boolean) as string[]);
   const paint = (value: unknown): unknown => paintValue(value, names, jobs);
@@ -47,6 +50,15 @@ export async function picture(scene: Scene): Promise<Record<string, unknown>> {
     result[key] = value;
   }
   return Object.fromEntries(Object.entries(result).sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** A control plane without controllers collects no garbage: what belongs to nobody any more is as good as gone. */
+function withoutGarbage(objects: readonly Anything[]): Anything[] {
+  const present = new Set(objects.map((o) => o.metadata.uid));
+  const kept = objects.filter(({ metadata: { ownerReferences: owners = [] } }) => {
+    return owners.length === 0 || owners.some(({ uid }) => present.has(uid));
+  });
+  return kept.length === objects.length ? kept : withoutGarbage(kept);
 }
 
 /** Where a value lives, by scope and key; undefined in the scope of the namespace. */

@@ -1,21 +1,61 @@
 /** Data objects and targets as effects: written when they differ, deleted when they are from an earlier job. Pure. */
 import { dataObjectKind } from '../../src/api/kinds/dataobject.ts';
 import { targetKind } from '../../src/api/kinds/target.ts';
+import { conditionReasons, conditionTypes } from '../../src/api/conditions.ts';
+import { labels } from '../../src/api/labels.ts';
 import { overlay } from '../../src/dataflow/objects.ts';
 import { mergeDiff } from '../../src/lib/merge.ts';
-import { create, patch, remove, type Effect } from '../../src/machine/decision.ts';
+import { create, patch, remove, type Effect, type Refusal } from '../../src/machine/decision.ts';
 import type { Kind } from '../../src/runtime/types.ts';
 import type { DataOrTarget, Upsert } from './snapshot.ts';
 
 const kindOf = (object: { readonly kind: string }): Kind =>
   object.kind === targetKind.kind ? targetKind : dataObjectKind;
 
+/** Why an import or export is written, and how it is told when it cannot be. */
+export interface Purpose {
+  readonly condition: 'CreateImports' | 'CreateExports';
+  readonly operation: string;
+  readonly reason: string;
+}
+
+export const asImport: Purpose = {
+  condition: 'CreateImports',
+  operation: 'handlePhaseInit',
+  reason: 'CreateImportsAndSubobjects',
+};
+export const asExport: Purpose = {
+  condition: 'CreateExports',
+  operation: 'handlePhaseCompleting',
+  reason: 'CreateOrUpdateExports',
+};
+
 /** Creates or updates; nothing when the object is as it should be. */
-export function upsert({ wanted, existing }: Upsert): Effect[] {
-  if (!existing) return [create(kindOf(wanted), wanted)];
+export function upsert({ wanted, existing }: Upsert, purpose: Purpose): Effect[] {
+  const ifRefused = cannotWrite(wanted, purpose);
+  if (!existing) return [{ ...create(kindOf(wanted), wanted), ifRefused }];
   const next = overlay(existing, wanted);
   const diff = next && mergeDiff(existing, next);
-  return diff ? [patch(kindOf(wanted), existing, diff)] : [];
+  return diff ? [{ ...patch(kindOf(wanted), existing, diff), ifRefused }] : [];
+}
+
+/** The problem and the condition of an object that cannot be written, without the reason why. */
+export function cannotWrite(wanted: DataOrTarget, { condition, operation, reason }: Purpose): Refusal {
+  const isTarget = wanted.kind === targetKind.kind;
+  const what = isTarget ? 'target' : 'data object';
+  const role = condition === 'CreateImports' ? 'import' : 'export';
+  const key = wanted.metadata.labels?.[labels.dataKey] ?? '';
+  return {
+    operation,
+    reason,
+    message: `unable to create or update ${what} ${wanted.metadata.name} for ${role} ${key}`,
+    condition: {
+      type: conditionTypes[condition],
+      status: 'False',
+      reason: isTarget ? conditionReasons.CreateTargets : conditionReasons.CreateDataObjects,
+      message: `unable to create ${what} for ${role} ${key}`,
+    },
+  };
 }
 
 export const deleteObject = (object: DataOrTarget): Effect => remove(kindOf(object), object);

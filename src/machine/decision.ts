@@ -45,7 +45,14 @@ export const asText = (p: Problem): string =>
   `Op: ${p.operation} - Reason: ${p.reason} - Message: ${p.message}`;
 
 /** One write. Patches carry the resource version of `target`, so a change we have not seen makes them fail. */
-export type Effect =
+export type Effect = Write & { readonly ifRefused?: Refusal };
+
+/** What a definite refusal means to the phase that asked for the write; what was refused and why is added to it. */
+export interface Refusal extends Problem {
+  readonly condition: ConditionChange;
+}
+
+type Write =
   | { readonly do: 'create'; readonly kind: Kind; readonly object: Obj }
   | {
       readonly do: 'patch';
@@ -81,6 +88,8 @@ export interface ConditionChange {
 export interface StatusChange {
   readonly set?: Readonly<Record<string, unknown>>;
   readonly conditions?: readonly ConditionChange[];
+  /** Types of conditions that only ever tell of a failure, and hold no more. */
+  readonly settled?: readonly string[];
 }
 
 /** Facts of the snapshot, by name, that must still be the same once the effects are done; otherwise: not now. */

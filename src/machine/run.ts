@@ -10,7 +10,14 @@ import type { Logger } from '../observability/log.ts';
 import { ApiError, ShutdownError, TransportError } from '../runtime/errors.ts';
 import type { Kind, Obj, View } from '../runtime/types.ts';
 import { Applier } from './apply.ts';
-import { PhaseError, type Confirmation, type Decision, type Effect, type Problem } from './decision.ts';
+import {
+  PhaseError,
+  asText,
+  type Confirmation,
+  type Decision,
+  type Effect,
+  type Problem,
+} from './decision.ts';
 import { Draft, type DraftPorts } from './draft.ts';
 import { decide, gatherOnce, type Gatherers, type Get, type PhaseRow } from './phase.ts';
 import type { JobStatus } from './status.ts';
@@ -182,7 +189,7 @@ async function applyEffects<Self extends Obj>(
       await applier.carryOut(effect);
     } catch (error) {
       const verdict = judgeWrite(error, effect, draft.self.metadata);
-      if (verdict.outcome === 'fail' && onRefusal !== 'retry') return verdict.problem;
+      if (verdict.outcome === 'fail' && onRefusal !== 'retry') return refused(effect, verdict.problem, draft);
       if (verdict.outcome !== 'again') {
         draft.explain(verdict.problem);
         await draft.store();
@@ -193,6 +200,15 @@ async function applyEffects<Self extends Obj>(
     }
   }
   return undefined;
+}
+
+/** The phase's own words for it, if it has some, and the condition that goes with them. */
+function refused<Self extends Obj>({ ifRefused }: Effect, found: Problem, draft: Draft<Self>): Problem {
+  if (!ifRefused) return found;
+  const { condition, ...problem } = ifRefused;
+  draft.change({ conditions: [condition] });
+  const codes = [...(problem.codes ?? []), ...(found.codes ?? [])];
+  return { ...problem, message: `${problem.message}: ${asText(found)}`, codes };
 }
 
 function announceEnd<Self extends Obj>(

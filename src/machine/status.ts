@@ -42,6 +42,9 @@ export interface Condition {
 export function changed(status: JobStatus, change: StatusChange, now: string): JobStatus {
   const next = change.set ? mergePatch(status, change.set) : { ...status };
   if (change.conditions) next.conditions = mergeConditions(next.conditions ?? [], change.conditions, now);
+  if (next.conditions && change.settled?.length) {
+    next.conditions = next.conditions.filter(({ type }) => !change.settled?.includes(type));
+  }
   return next;
 }
 

@@ -2,7 +2,7 @@
 import { isBeingDeleted } from '../../../src/api/job.ts';
 import { exportConflict } from '../../../src/dataflow/objects.ts';
 import { advance, fail, type Decision } from '../../../src/machine/decision.ts';
-import { deleteObject, upsert } from '../objects.ts';
+import { asExport, cannotWrite, deleteObject, upsert } from '../objects.ts';
 import { step, steps } from '../snapshot.ts';
 import { importMissing, predecessorFailed, predecessorStillRunning } from './predecessors.ts';
 
@@ -34,11 +34,12 @@ const publish = step(
     for (const { wanted, existing } of exportUpserts) {
       const conflict = exportConflict(self, wanted, existing);
       if (!conflict) continue;
-      const { message } = conflict;
-      return fail({ operation: 'handlePhaseCompleting', reason: 'CreateOrUpdateExports', message });
+      const { condition, ...problem } = cannotWrite(wanted, asExport);
+      const message = `${problem.message}: ${conflict.message}`;
+      return fail({ ...problem, message }, { status: { conditions: [condition] } });
     }
     return advance('Succeeded', {
-      effects: [...staleObjects.map(deleteObject), ...exportUpserts.flatMap(upsert)],
+      effects: [...staleObjects.map(deleteObject), ...exportUpserts.flatMap((u) => upsert(u, asExport))],
       status: {
         conditions: [
           {

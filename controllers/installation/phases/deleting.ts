@@ -1,12 +1,12 @@
 /**
  * Waits until everything below is gone, then lets go of the installation itself. What has come since the deletion was
- * triggered is sent off, too: nobody else would ever do it.
+ * triggered is sent off, too: nobody else would ever do it. A wish not to uninstall comes too late for the rest.
  */
 import { FINALIZER, annotations } from '../../../src/api/labels.ts';
-import { hasAnnotation, hasFinishedJob, isRoot } from '../../../src/api/job.ts';
+import { hasAnnotation, hasFinishedJob, isBeingDeleted, isRoot } from '../../../src/api/job.ts';
 import { installationKind } from '../../../src/api/kinds/installation.ts';
 import { fail, patch, release, wait } from '../../../src/machine/decision.ts';
-import { deleteAll, handDown } from '../job.ts';
+import { deleteAll, handDown, type SubObject } from '../job.ts';
 import { ownExecution } from '../relatives.ts';
 import { deleteObject } from '../objects.ts';
 import { phase, type DataOrTarget, type Snapshot } from '../snapshot.ts';
@@ -22,6 +22,8 @@ const exportsThatGo = ({
   !isRoot(self.metadata) && hasAnnotation(self.metadata, annotations.deleteIgnoreSuccessors)
     ? ownExports
     : [];
+
+const isKept = ({ metadata }: SubObject): boolean => !isBeingDeleted(metadata);
 
 export const deleting = phase({
   needs: ['children', 'execution', 'ownExports'],
@@ -42,7 +44,7 @@ export const deleting = phase({
       const message = 'deletion of some sub objects pending';
       return wait(
         { operation, reason: 'PendingSubobjects', message, codes: ['ERR_FOR_INFO_ONLY'] },
-        { effects: [...deleteAll(snapshot, left), ...handDown(snapshot, left)] },
+        { effects: [...deleteAll(snapshot, left.filter(isKept)), ...handDown(snapshot, left)] },
       );
     }
     const texts = left.map((o) => `${o.kind} ${o.metadata.name}: ${o.status?.lastError?.message ?? ''}`);

@@ -3,6 +3,7 @@
  *
  * Old exports go first, whatever comes of the rest: who imports them must not find values of an earlier job.
  */
+import { conditionTypes } from '../../../src/api/conditions.ts';
 import { hasFinishedJob, isBeingDeleted, isTriggeredFor } from '../../../src/api/job.ts';
 import {
   PhaseError,
@@ -18,7 +19,7 @@ import { ensureChildren } from '../children.ts';
 import { ensureExecution } from '../execution.ts';
 import { handDown } from '../job.ts';
 import { isOwnedBy } from '../relatives.ts';
-import { deleteObject, upsert } from '../objects.ts';
+import { asImport, deleteObject, upsert } from '../objects.ts';
 import { step, steps, type Snapshot } from '../snapshot.ts';
 import {
   deletedWhileWaiting,
@@ -82,7 +83,7 @@ const createSubobjects = step(
   ['rendered', 'importUpserts', 'children', 'execution', 'suffix', 'importsHash', 'predecessorJobs'],
   (snapshot): Decision<'CleanupOrphaned'> => {
     const { rendered, importsHash, predecessorJobs } = snapshot;
-    const effects: Effect[] = snapshot.importUpserts.flatMap(upsert);
+    const effects: Effect[] = snapshot.importUpserts.flatMap((u) => upsert(u, asImport));
     if (rendered.children instanceof PhaseError) return failed(rendered.children, effects);
 
     const children = ensureChildren(snapshot, rendered.children);
@@ -102,6 +103,7 @@ const createSubobjects = step(
           ...execution.status,
         },
         conditions: [children.condition, ...execution.conditions],
+        settled: [conditionTypes.ValidateImports, conditionTypes.CreateImports],
       },
     });
   },

@@ -279,11 +279,22 @@ describe('the start of a job', () => {
     ];
     await scene.create(object);
     await scene.create(producer());
-    const { status } = await scene.finished('producer', 'Failed');
-    expect(status?.lastError?.message).to.contain(
+    const failed = await scene.finished('producer', 'Failed');
+    expect(failed.status?.lastError?.message).to.contain(
       'conflicts with existing dataobject owned by another installation',
     );
     expect(scene.dataObject('greeting')?.data).to.equal('mine');
+    expect(condition(failed, 'CreateExports')).to.include({ status: 'False', reason: 'CreateDataObjects' });
+  });
+
+  it('S-33: an export that the server refuses is named with the reason', async () => {
+    const scene = await here.scene();
+    await scene.create(root('producer', { gives: { out: 'two words' } }));
+    const failed = await scene.finished('producer', 'Failed');
+    expect(failed.status?.lastError?.message).to.match(
+      /^unable to create or update data object \S+ for export two words: .*label/,
+    );
+    expect(condition(failed, 'CreateExports')).to.include({ status: 'False', reason: 'CreateDataObjects' });
   });
 
   it('S-34: without deploy items the old ones are uninstalled', async () => {

@@ -53,6 +53,22 @@ describe('the loop over phases', () => {
     expect(writes.at(-1)).to.include({ phase: 'Failed', jobIDFinished: 'j1' });
   });
 
+  it('tells in the words of the phase what a refused write means', async () => {
+    const condition = { type: 'Told', status: 'False', reason: 'Refused', message: 'no' } as const;
+    const ifRefused = { operation: 'tell', reason: 'Told', message: 'unable to tell a', condition };
+    const tells = phase({
+      needs: [],
+      next: ['Done'],
+      decide: () => advance('Done', { effects: touchesChild().map((effect) => ({ ...effect, ifRefused })) }),
+    });
+    const { writes, end } = run({ One: { phase: tells, onFail: 'Failed' } }, isOfChild);
+    await end;
+    expect(writes.at(-1))
+      .to.have.nested.property('lastError.message')
+      .that.matches(/^unable to tell a: Op: write/);
+    expect(writes.at(-1)).to.have.nested.property('conditions[0].reason', 'Refused');
+  });
+
   it('does not end it where others may be at work already, and says why it does not go on', async () => {
     const { writes, end } = run(
       { One: { phase: handsDown, onFail: 'Failed', onRefusal: 'retry' } },

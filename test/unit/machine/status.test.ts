@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { inPhase, mergeConditions, withProblem } from '../../../src/machine/status.ts';
+import { changed, inPhase, mergeConditions, withProblem } from '../../../src/machine/status.ts';
 
 const EARLIER = '2026-01-01T00:00:00Z';
 const NOW = '2026-01-01T00:01:00Z';
@@ -55,6 +55,13 @@ describe('entering a phase', () => {
 });
 
 describe('conditions', () => {
+  it('go when what they complained about is settled', () => {
+    const told = { type: 'CreateImports', status: 'False', reason: 'x', message: 'y' } as const;
+    const before = changed({}, { conditions: [told, { ...told, type: 'Other' }] }, NOW);
+    const types = changed(before, { settled: ['CreateImports'] }, NOW).conditions?.map(({ type }) => type);
+    expect(types).to.deep.equal(['Other']);
+  });
+
   const ok = {
     type: 'CreateExports',
     status: 'True',

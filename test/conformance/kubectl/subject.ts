@@ -98,7 +98,7 @@ const RULES: readonly (readonly [RegExp, string])[] = [
   [/\w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d [+-]\d{4}/g, 'DATE'],
   [/((?:resourceVersion"?|Resource Version): *"?)\d+/g, '$1RV'],
   [/127\.0\.0\.1:\d+/g, 'HOST'],
-  [/(?:<invalid>|\b(?:\d+m)?\d+s\b)(?=\s)/g, 'AGE'],
+  [/(?:<invalid>|\b(?:\d+m)?\d+s\b|\b\d+y(?:\d+d)?\b)(?=\s)/g, 'AGE'],
   [/\b10\.0\.0\.\d+\b/g, 'ADDRESS'],
   [/(nodePort: |:)3[0-2]\d{3}\b/g, '$1PORT'],
   [/(LIVE|MERGED)-\d+/g, '$1'],

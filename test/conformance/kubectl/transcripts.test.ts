@@ -36,7 +36,13 @@ describe('kubectl', function () {
           for (const { command } of section.exchanges)
             now.exchanges.push({ command, answer: await run(command) });
           heard.push(now);
-          if (!isRecording) expect(printTranscript([now])).to.equal(printTranscript([section]));
+          if (isRecording) return;
+          // one by one, as a whole section is too long to be read when it differs
+          for (const [i, exchange] of section.exchanges.entries()) {
+            expect(printTranscript([{ ...now, exchanges: now.exchanges.slice(i, i + 1) }])).to.equal(
+              printTranscript([{ ...section, exchanges: [exchange] }]),
+            );
+          }
         });
       }
       if (isRecording)

@@ -9,6 +9,7 @@ import { expect } from 'chai';
 import { startApiServer } from '../../../src/apiserver/server.ts';
 import type { ApiServer, ApiServerOptions } from '../../../src/apiserver/server.ts';
 import { parseYaml } from '../../../src/lib/yaml.ts';
+import { skip } from '../../support/skip.ts';
 
 export type Json = any;
 
@@ -291,10 +292,10 @@ export function useSubject(options: ApiServerOptions = {}): Subject {
 
 /** For scenarios that reach behind the wire. */
 export function skipUnlessEmbedded(context: Mocha.Context, subject: Subject): void {
-  if (subject.isGenuine) context.skip();
+  if (subject.isGenuine) skip(context, 'it reaches behind the wire of the embedded server');
 }
 
 /** For scenarios that need the namespace, garbage or service account controllers. */
 export function skipUnlessControlled(context: Mocha.Context, subject: Subject): void {
-  if (!subject.hasControllers) context.skip();
+  if (!subject.hasControllers) skip(context, 'this control plane runs no controllers');
 }

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { startApiServer } from '../../../src/apiserver/server.ts';
 import type { ApiServer } from '../../../src/apiserver/server.ts';
+import { skip } from '../../support/skip.ts';
 
 const EXTERNAL = process.env['ESPALIER_TEST_KUBECONFIG'];
 
@@ -80,8 +81,7 @@ describe('kubectl', function () {
 
   before(async function () {
     if (spawnSync('kubectl', ['version', '--client']).status !== 0) {
-      process.stderr.write('skipped: kubectl is not on the PATH\n');
-      this.skip();
+      skip(this, 'kubectl is not on the PATH');
     }
     dir = mkdtempSync(join(tmpdir(), 'espalier-kubectl-'));
     kubeconfig = EXTERNAL ?? join(dir, 'kubeconfig');
@@ -328,7 +328,7 @@ describe('kubectl', function () {
   });
 
   it('lets workloads become ready when they are simulated', async function () {
-    if (EXTERNAL !== undefined) this.skip();
+    if (EXTERNAL !== undefined) skip(this, 'only the embedded server plays workloads');
     await ok('apply', '-f', file(DEPLOYMENT));
     expect(await ok('rollout', 'status', 'deployment/web', '--timeout=10s')).to.match(
       /successfully rolled out/,

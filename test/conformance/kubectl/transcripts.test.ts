@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { KubectlSubject, whyNot } from './subject.ts';
 import { parseTranscript, printTranscript, type Section } from './transcript.ts';
+import { skip } from '../../support/skip.ts';
 
 const FOLDER = join(import.meta.dirname, 'transcripts');
 const isRecording = process.env['ESPALIER_RECORD_TRANSCRIPTS'] === '1';
@@ -16,10 +17,7 @@ describe('kubectl', function () {
   const subject = new KubectlSubject();
   before(async function () {
     const reason = whyNot();
-    if (reason !== undefined) {
-      console.log(`      skipped: ${reason}`);
-      this.skip();
-    }
+    if (reason !== undefined) skip(this, reason);
     await subject.start();
   });
   after(() => subject.stop());

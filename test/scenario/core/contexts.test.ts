@@ -8,6 +8,7 @@ import { Invalid } from '../../../src/runtime/errors.ts';
 import type { Client } from '../../../src/runtime/types.ts';
 import { isRealServer, useCluster } from '../../support/cluster.ts';
 import { lonelyItem } from '../../support/landscape.ts';
+import { skip } from '../../support/skip.ts';
 
 const repositoryContext = { type: 'OCIRegistry', baseUrl: 'registry.example' };
 const name = (): string => `context-${randomBytes(4).toString('hex')}`;
@@ -59,7 +60,7 @@ describe('the schema', () => {
   const here = useCluster({ controllers: [], deployers: [] });
 
   it('S-118: does not let the type of a deploy item change, webhook or not', async function () {
-    if (!isRealServer()) this.skip(); // the embedded server does not evaluate rules
+    if (!isRealServer()) skip(this, 'the embedded server does not evaluate rules');
     const scene = await here.scene();
     await scene.create(lonelyItem());
     const change = scene.patch(deployItemKind, 'lonely', { spec: { type: 'test.example/other' } });

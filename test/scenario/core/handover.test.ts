@@ -12,6 +12,7 @@ import {
   type Controllers,
 } from '../../support/cluster.ts';
 import { consumer, fakeItem, mockItem, producer, root, web } from '../../support/landscape.ts';
+import { skip } from '../../support/skip.ts';
 
 const crdKind: Kind = {
   group: 'apiextensions.k8s.io',
@@ -114,7 +115,7 @@ describe('controllers that take over', function () {
 
   it('S-121: write nothing and read nothing but lists when everything is finished', async function () {
     const { server } = cluster;
-    if (!server) this.skip();
+    if (!server) skip(this, 'it reaches into the embedded server, and this is another one');
     const scene = await cluster.scene();
     await start();
     const names = Array.from({ length: 30 }, (_, i) => `done-${i}`);
@@ -147,7 +148,7 @@ describe('controllers that take over', function () {
   });
 
   it('S-15: keep fields that they do not know', async function () {
-    if (isRealServer()) this.skip(); // the definitions of a shared server stay as they are
+    if (isRealServer()) skip(this, 'the definitions of a shared server stay as they are');
     const scene = await cluster.scene();
     const name = 'installations.landscaper.gardener.cloud';
     const path = '/spec/versions/0/schema/openAPIV3Schema/properties/spec/properties/future';

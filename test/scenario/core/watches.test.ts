@@ -4,6 +4,7 @@ import { startCluster, startControllers, type Cluster, type Controllers } from '
 import { dataObject, fakeItem, root } from '../../support/landscape.ts';
 import { stories } from '../../support/stories.ts';
 import { beginTrials, expectAsModel, playModel } from '../../support/trials.ts';
+import { skip } from '../../support/skip.ts';
 
 describe('watches that break', function () {
   this.timeout(30_000);
@@ -40,7 +41,7 @@ describe('watches that break', function () {
 
   it('and have lost their place in history begin anew', async function () {
     const { server } = cluster;
-    if (!server) this.skip();
+    if (!server) skip(this, 'it reaches into the embedded server, and this is another one');
     const scene = await cluster.scene();
     await scene.create(root('web', { items: [fakeItem('app')] }));
     await scene.waiting('web', 'app');

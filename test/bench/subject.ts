@@ -1,0 +1,160 @@
+/** What is measured: controllers and mock deployer in this process, on the embedded API server or on a real one. */
+import { readFileSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startApiServer } from '../../src/apiserver/server.ts';
+import { defaults } from '../../src/cli/configuration.ts';
+import { startLandscaper, type Landscaper } from '../../src/cli/landscaper.ts';
+import { isFinished } from '../../src/api/job.ts';
+import { installationKind } from '../../src/api/kinds/installation.ts';
+import { createWorld, type World } from '../../src/machine/world.ts';
+import { silentLogger } from '../../src/observability/log.ts';
+import type { Client } from '../../src/runtime/types.ts';
+import { startEnvtest } from '../support/envtest.ts';
+import { NAMESPACE, root, type ShapeName } from './shapes.ts';
+
+/** What the audit log of a server tells of a request; kube-apiserver and ours write the same. */
+interface Request {
+  readonly stage: string;
+  readonly verb: string;
+  readonly userAgent?: string;
+  readonly objectRef?: { readonly resource?: string; readonly subresource?: string };
+}
+
+export interface Tally {
+  readonly writes: number;
+  readonly events: number;
+  readonly reads: number;
+  /** Writes by verb and resource, as in `patch installations/status`. */
+  readonly kinds: Readonly<Record<string, number>>;
+}
+
+export interface Subject {
+  readonly name: string;
+  readonly client: Client;
+  /** Creates roots of a shape and waits until all have succeeded; answers with how long it took. */
+  install(names: readonly string[], shape: ShapeName): Promise<number>;
+  /** Deletes them and waits until they are gone. */
+  uninstall(names: readonly string[]): Promise<number>;
+  /** Requests of the controllers and the deployer since the last call. */
+  requests(): Promise<Tally>;
+  stop(): Promise<void>;
+}
+
+interface Server {
+  readonly name: string;
+  readonly kubeconfig: string;
+  audit(): Promise<readonly Request[]>;
+  stop(): Promise<void>;
+}
+
+export async function embedded(): Promise<Server> {
+  const server = await startApiServer({ history: { events: 1_000_000, seconds: 3600 } });
+  let mark = server.audit.mark();
+  return {
+    name: 'embedded API server',
+    kubeconfig: server.kubeconfig,
+    audit() {
+      const { events } = server.audit.since(mark);
+      mark = server.audit.mark();
+      return Promise.resolve(events);
+    },
+    stop: () => server.close(),
+  };
+}
+
+/** @throws EnvtestUnavailable when there is no kube-apiserver and no way to build one */
+export async function real(): Promise<Server> {
+  const folder = mkdtempSync(join(tmpdir(), 'espalier-bench-'));
+  const file = join(folder, 'audit.log');
+  const server = await startEnvtest({ auditLog: file });
+  let read = 0;
+  return {
+    name: 'kube-apiserver',
+    kubeconfig: server.kubeconfig,
+    audit() {
+      const lines = readFileSync(file, 'utf8').split('\n').slice(0, -1);
+      const fresh = lines.slice(read).map((line) => JSON.parse(line) as Request);
+      read = lines.length;
+      return Promise.resolve(fresh);
+    },
+    async stop() {
+      await server.stop();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** kube-apiserver writes its log behind, and we our events; what is asked about has ended before. */
+const AUDIT_DELAY_MS = 1_000;
+const POLL_MS = 5;
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+export async function subjectOn(server: Server): Promise<Subject> {
+  const landscaper: Landscaper = await startLandscaper({
+    kubeconfig: { text: server.kubeconfig },
+    log: silentLogger,
+    configuration: defaults,
+    deployers: ['mock'],
+  });
+  const { client, manager } = landscaper;
+  const world = createWorld(manager.caches);
+  const timed = async (send: (name: string) => Promise<unknown>, names: readonly string[], isDone: Test) => {
+    const start = performance.now();
+    await Promise.all(names.map(send));
+    while (!names.every((name) => isDone(world, name))) await pause(POLL_MS);
+    return performance.now() - start;
+  };
+  return {
+    name: server.name,
+    client,
+    install: (names, shape) =>
+      timed(
+        (name) => client.send({ verb: 'create', kind: installationKind, object: root(name, shape) }),
+        names,
+        hasSucceeded,
+      ),
+    uninstall: (names) =>
+      timed(
+        (name) => client.send({ verb: 'delete', kind: installationKind, key: `${NAMESPACE}/${name}` }),
+        names,
+        (w, name) => w.installations.get(`${NAMESPACE}/${name}`) === undefined,
+      ),
+    async requests() {
+      await pause(AUDIT_DELAY_MS);
+      return tally(await server.audit());
+    },
+    async stop() {
+      await landscaper.stop();
+      await server.stop();
+    },
+  };
+}
+
+type Test = (world: World, name: string) => boolean;
+
+function hasSucceeded(world: World, name: string): boolean {
+  const installation = world.installations.get(`${NAMESPACE}/${name}`);
+  return installation?.status?.phase === 'Succeeded' && isFinished(installation);
+}
+
+const READS: readonly string[] = ['get', 'list'];
+const WRITES: readonly string[] = ['create', 'update', 'patch', 'delete', 'deletecollection'];
+
+/** The creation and deletion of roots is the user's, and comes through the same client here: it is left out. */
+function tally(requests: readonly Request[]): Tally {
+  const ours = requests.filter(
+    ({ stage, userAgent }) => stage === 'ResponseComplete' && userAgent?.startsWith('espalier'),
+  );
+  const kinds: Record<string, number> = {};
+  let [writes, events, reads] = [0, 0, 0];
+  for (const { verb, objectRef: { resource = '', subresource } = {} } of ours) {
+    if (READS.includes(verb)) reads++;
+    if (!WRITES.includes(verb)) continue;
+    if (resource === 'events') events++;
+    else writes++;
+    const key = `${verb} ${resource}${subresource === undefined ? '' : `/${subresource}`}`;
+    kinds[key] = (kinds[key] ?? 0) + 1;
+  }
+  return { writes, events, reads, kinds };
+}

@@ -5,6 +5,7 @@ import { deployItemController } from '../../controllers/deployitem/index.ts';
 import { executionController } from '../../controllers/execution/index.ts';
 import { startHealthCheck } from '../../controllers/health/index.ts';
 import { installationController } from '../../controllers/installation/index.ts';
+import { syncObjectController } from '../../controllers/syncobject/index.ts';
 import { targetSyncController } from '../../controllers/targetsync/index.ts';
 import { manifestDeployer } from '../../deployers/manifest/index.ts';
 import { mockDeployer } from '../../deployers/mock/index.ts';
@@ -17,6 +18,7 @@ import {
   withCriticalProblems,
   type ReportProblem,
 } from '../machine/critical.ts';
+import { podLookup, withForeignLocks } from '../machine/foreign-locks.ts';
 import { withTreeInLog } from '../machine/tree.ts';
 import { createWorld } from '../machine/world.ts';
 import { startHealthServer, type HealthServer } from '../observability/health.ts';
@@ -102,9 +104,11 @@ export async function startLandscaper(options: LandscaperOptions): Promise<Lands
     const ports = { world, client, clock, rng, sources };
     const { pod = podOf(process.env) } = options;
     const write = manager.writer('critical-problems');
+    const isPodThere = podLookup({ client, clock, ...(pod && { self: pod }) });
     const report = pod && criticalProblemsRecord({ client, write, clock, log, pod });
     const add = (spec: ControllerSpec<Obj>): void => {
-      manager.add(withTreeInLog(world, report ? withCriticalProblems(spec, report) : spec));
+      const locked = withForeignLocks(spec, world.syncObjects, isPodThere);
+      manager.add(withTreeInLog(world, report ? withCriticalProblems(locked, report) : locked));
     };
     for (const name of controllers) {
       if (name === 'health') continue;
@@ -151,6 +155,7 @@ function controllerSpec(
   metrics: Metrics,
 ): unknown {
   const { world, client, clock } = ports;
+  if (name === 'syncobject') return syncObjectController({ world, client });
   const entered = phaseMetric(metrics, name);
   const workers = { workers: configuration.workers[name] };
   switch (name) {

@@ -6,6 +6,7 @@ export const controllerNames = [
   'deployitem',
   'context',
   'targetsync',
+  'syncobject',
   'health',
 ] as const;
 export type ControllerName = (typeof controllerNames)[number];

@@ -4,6 +4,7 @@ import { dataObjectKind, type DataObject } from '../api/kinds/dataobject.ts';
 import { deployItemKind, type DeployItem } from '../api/kinds/deployitem.ts';
 import { executionKind, type Execution } from '../api/kinds/execution.ts';
 import { installationKind, type Installation } from '../api/kinds/installation.ts';
+import { syncObjectKind, type SyncObject } from '../api/kinds/syncobject.ts';
 import { targetKind, type Target } from '../api/kinds/target.ts';
 import { targetSyncKind, type TargetSync } from '../api/kinds/targetsync.ts';
 import { labels } from '../api/labels.ts';
@@ -17,6 +18,7 @@ export interface World {
   readonly targets: Cache<Target>;
   readonly contexts: Cache<Context>;
   readonly targetSyncs: Cache<TargetSync>;
+  readonly syncObjects: Cache<SyncObject>;
 }
 
 export interface Secret extends Obj {
@@ -58,6 +60,7 @@ export function createWorld(caches: Caches): World {
     targets: caches.of(targetKind),
     contexts: caches.of(contextKind),
     targetSyncs: caches.of(targetSyncKind),
+    syncObjects: caches.of(syncObjectKind),
   };
   world.installations.index(index.owner, ownersOf);
   world.installations.index(index.roots, (i) =>

@@ -6,6 +6,7 @@ import { dataObjectKind, type DataObject } from '../../src/api/kinds/dataobject.
 import { deployItemKind, type DeployItem } from '../../src/api/kinds/deployitem.ts';
 import { executionKind, type Execution } from '../../src/api/kinds/execution.ts';
 import { installationKind, type Installation } from '../../src/api/kinds/installation.ts';
+import { syncObjectKind } from '../../src/api/kinds/syncobject.ts';
 import { targetKind, type Target } from '../../src/api/kinds/target.ts';
 import { isBeingDeleted, isFinished } from '../../src/api/job.ts';
 import { FINALIZER, annotations, labels } from '../../src/api/labels.ts';
@@ -285,11 +286,12 @@ export class Scene {
   }
 }
 
+const podKind: Kind = { group: '', version: 'v1', kind: 'Pod', plural: 'pods', namespaced: true };
 const kinds: Readonly<Record<string, Kind>> = Object.fromEntries(
-  [installationKind, executionKind, deployItemKind, dataObjectKind, targetKind].map((k) => [
-    k.kind,
-    k as Kind,
-  ]),
+  [
+    ...[installationKind, executionKind, deployItemKind, dataObjectKind, targetKind],
+    ...[syncObjectKind, podKind],
+  ].map((k) => [k.kind, k]),
 );
 
 function ignoreNotFound(error: unknown): void {

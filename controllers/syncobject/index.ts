@@ -1,0 +1,70 @@
+/** The sync object controller: removes upstream's locks of installations and executions that are gone. */
+import { installationKind } from '../../src/api/kinds/installation.ts';
+import { executionKind } from '../../src/api/kinds/execution.ts';
+import { syncObjectKind, type SyncObject } from '../../src/api/kinds/syncobject.ts';
+import { lockName } from '../../src/machine/foreign-locks.ts';
+import type { World } from '../../src/machine/world.ts';
+import type { ControllerSpec } from '../../src/runtime/controller.ts';
+import { NotFound } from '../../src/runtime/errors.ts';
+import { watchSource } from '../../src/runtime/sources.ts';
+import type { Client, Key, Kind, Obj, View } from '../../src/runtime/types.ts';
+
+export interface SyncObjectPorts {
+  readonly world: World;
+  readonly client: Client;
+}
+
+/** Only what goes leaves a lock behind. */
+const onlyDeletions = { add: () => false, update: () => false };
+
+export function syncObjectController({ world, client }: SyncObjectPorts): ControllerSpec<SyncObject> {
+  const isThere = async (lock: View<SyncObject>): Promise<boolean> => {
+    const { kind, name } = lock.spec;
+    if (kind !== 'Installation' && kind !== 'Execution') return true; // none of ours to judge
+    const key = `${lock.metadata.namespace ?? ''}/${name}`;
+    const isLocked = (object: View<Obj> | undefined): boolean =>
+      object !== undefined && lockName(kind, object.metadata.uid ?? '') === lock.metadata.name;
+    const cached = kind === 'Installation' ? world.installations.get(key) : world.executions.get(key);
+    // The cache may not know yet what was made a moment ago.
+    return isLocked(cached) || isLocked(await readIfThere(client, kinds[kind], key));
+  };
+  return {
+    name: 'syncobject',
+    kind: syncObjectKind,
+    finalizer: 'author',
+    generation: 'off',
+    retry: 'growing',
+    sources: [
+      watchSource({ cache: world.installations, filter: onlyDeletions, toPrimary: lockOf('Installation') }),
+      watchSource({ cache: world.executions, filter: onlyDeletions, toPrimary: lockOf('Execution') }),
+    ],
+    reconciler: {
+      async reconcile(lock, ctx) {
+        if (await isThere(lock)) return { write: 'none' };
+        const { uid } = lock.metadata;
+        await ctx.write(
+          { verb: 'delete', kind: syncObjectKind, key: ctx.key, ...(uid && { uid }) },
+          ctx.signal,
+        );
+        return { write: 'none' };
+      },
+    },
+  };
+}
+
+const kinds = { Installation: installationKind, Execution: executionKind } as const;
+
+const lockOf =
+  (kind: 'Installation' | 'Execution') =>
+  ({ metadata: { namespace, uid } }: View<Obj>): readonly Key[] => [
+    `${namespace ?? ''}/${lockName(kind, uid ?? '')}`,
+  ];
+
+async function readIfThere(client: Client, kind: Kind, key: Key): Promise<Obj | undefined> {
+  try {
+    return await client.get(kind, key);
+  } catch (error) {
+    if (error instanceof NotFound) return undefined;
+    throw error;
+  }
+}

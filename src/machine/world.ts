@@ -6,6 +6,7 @@ import { executionKind, type Execution } from '../api/kinds/execution.ts';
 import { installationKind, type Installation } from '../api/kinds/installation.ts';
 import { targetKind, type Target } from '../api/kinds/target.ts';
 import { targetSyncKind, type TargetSync } from '../api/kinds/targetsync.ts';
+import { isRoot } from '../api/job.ts';
 import { labels } from '../api/labels.ts';
 import type { Cache, Caches, Kind, Obj, View } from '../runtime/types.ts';
 
@@ -60,9 +61,7 @@ export function createWorld(caches: Caches): World {
     targetSyncs: caches.of(targetSyncKind),
   };
   world.installations.index(index.owner, ownersOf);
-  world.installations.index(index.roots, (i) =>
-    i.metadata.labels?.[labels.encompassedBy] === undefined ? [i.metadata.namespace ?? ''] : [],
-  );
+  world.installations.index(index.roots, (i) => (isRoot(i.metadata) ? [i.metadata.namespace ?? ''] : []));
   world.executions.index(index.owner, ownersOf);
   world.deployItems.index(index.managedBy, byLabel(labels.executionManagedBy));
   for (const cache of [world.dataObjects, world.targets] as unknown as readonly Cache<Obj>[]) {

@@ -257,6 +257,17 @@ describe('an execution', () => {
     expect(status?.lastError?.message).to.contain('nowhere');
   });
 
+  it('S-117: fails when an item vanishes right before its exports are read', async () => {
+    const scene = await here.scene();
+    await begun(scene, [fakeItem('a')]);
+    await scene.answer('plan', 'a');
+    await ended(scene, 'j1', 'Succeeded');
+    await scene.force(deployItemKind, scene.item('plan', 'a')?.metadata.name ?? '');
+    await scene.patchStatus(executionKind, 'plan', { jobID: 'j2', phase: 'Completing' });
+    const { status } = await ended(scene, 'j2', 'Failed');
+    expect(status?.lastError?.message).to.contain('has failed or missing deploy items: a is missing');
+  });
+
   it('S-72: reads plain items that an old client wrote', async () => {
     const scene = await here.scene();
     await begun(scene, [fakeItem('a', { timeout: '1h' })]);

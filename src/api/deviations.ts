@@ -111,7 +111,8 @@ export const deviations: readonly Deviation[] = [
   },
   {
     id: 'owners-tell-roots',
-    upstream: 'An installation with the label encompassed-by and no owner is a root that other roots do not see.',
+    upstream:
+      'An installation with the label encompassed-by and no owner is a root that other roots do not see.',
     here: 'It is a root for everybody.',
     adr: '0017-nothing-is-left-behind',
   },

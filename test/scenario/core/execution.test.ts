@@ -190,6 +190,19 @@ describe('an execution', () => {
     await ended(scene, 'j3', 'Failed');
   });
 
+  it('notes the generation that each job works on', async () => {
+    const scene = await here.scene();
+    await begun(scene, [fakeItem('a')]);
+    await scene.answer('plan', 'a');
+    await ended(scene, 'j1', 'Succeeded');
+    await setItems(scene, [fakeItem('a', { labels: { changed: 'yes' } })]);
+    await giveJob(scene, 'j2');
+    await scene.answer('plan', 'a');
+    const { metadata, status } = await ended(scene, 'j2', 'Succeeded');
+    expect(metadata.generation).to.be.greaterThan(1);
+    expect(status?.observedGeneration).to.equal(metadata.generation);
+  });
+
   it('S-69: starts an unchanged item with updateOnChangeOnly, too; its deployer decides', async () => {
     const scene = await here.scene();
     await begun(scene, [fakeItem('a', { updateOnChangeOnly: true })]);

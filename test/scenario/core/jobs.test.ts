@@ -188,11 +188,11 @@ describe('jobs', () => {
 
   it('a label without an owner does not make a child: it is seen by other roots', async () => {
     const scene = await here.scene();
-    const labelled = producer();
+    await scene.create(producer());
+    await scene.finished('producer', 'Succeeded');
+    const labelled = consumer();
     labelled.metadata.labels = { [labels.encompassedBy]: 'nobody' };
     await scene.create(labelled);
-    await scene.finished('producer', 'Succeeded');
-    await scene.create(consumer());
     const first = await scene.finished('consumer', 'Succeeded');
     await scene.again('producer', 'Succeeded');
     await scene.finished('consumer', 'Succeeded', { after: first.status?.jobID });

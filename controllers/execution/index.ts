@@ -58,6 +58,7 @@ function begin(self: View<Execution>, now: string): JobStatus {
     ...status,
     phase: firstPhase(self.metadata),
     phaseTransitionTime: now,
+    observedGeneration: self.metadata.generation,
     transitionTimes: { ...status.transitionTimes, initTime: now },
     deployItemCache: undefined,
   };

@@ -48,9 +48,14 @@ export function updateItem(
   item: Item,
 ): Effect | undefined {
   const spec = mergeDiff(item.spec, itemSpec(self, template));
+  const wanted = ownLabels(self, template);
+  const dropped = labelsGivenUp(item, wanted);
   const metadata = missing(item.metadata, {
-    labels: ownLabels(self, template),
-    annotations: ownAnnotations(template, clusterNames),
+    labels: { ...wanted, ...Object.fromEntries(dropped.map((key) => [key, null])) },
+    annotations: {
+      ...ownAnnotations(template, clusterNames),
+      ...(dropped.length > 0 && !hasLabels(template) && { [annotations.templateLabels]: null }),
+    },
   });
   if (!spec && !metadata) return undefined;
   const body = {
@@ -63,14 +68,23 @@ export function updateItem(
   return patch(deployItemKind, item, body);
 }
 
-type Maps = Record<string, Record<string, string>>;
+/** Labels that an earlier version of the template gave the item; those of others are not on the list. */
+function labelsGivenUp({ metadata }: Item, wanted: Readonly<Record<string, string>>): readonly string[] {
+  const given = metadata.annotations?.[annotations.templateLabels]?.split(',') ?? [];
+  return given.filter((key) => wanted[key] === undefined && metadata.labels?.[key] !== undefined);
+}
+
+const hasLabels = ({ labels: own }: DeployItemTemplate): boolean => Object.keys(own ?? {}).length > 0;
+
+/** null: to be taken away. */
+type Maps = Record<string, Record<string, string | null>>;
 
 /** The entries of `wanted` that `actual` lacks or has with another value. */
 function missing(actual: Item['metadata'], wanted: Maps): Maps | undefined {
   const result: Maps = {};
   for (const [field, entries] of Object.entries(wanted)) {
     const have = (actual as unknown as Partial<Maps>)[field] ?? {};
-    const lacking = Object.entries(entries).filter(([key, value]) => have[key] !== value);
+    const lacking = Object.entries(entries).filter(([key, value]) => (have[key] ?? null) !== value);
     if (lacking.length > 0) result[field] = Object.fromEntries(lacking);
   }
   return Object.keys(result).length > 0 ? result : undefined;
@@ -97,6 +111,11 @@ function ownAnnotations(
     [annotations.deployerType]: template.type,
     [annotations.deployerTargetName]: template.target?.name ?? NO_TARGET_NAME,
     ...(cluster !== undefined && { [annotations.clusterName]: cluster }),
+    ...(hasLabels(template) && {
+      [annotations.templateLabels]: Object.keys(template.labels ?? {})
+        .sort()
+        .join(','),
+    }),
   };
 }
 

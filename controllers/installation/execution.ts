@@ -24,21 +24,27 @@ export function ensureExecution(
   items: readonly DeployItemTemplate[],
 ): EnsuredExecution {
   if (items.length === 0 && !execution)
-    return { effects: [], conditions: [], status: { executionRef: null } };
+    return { effects: [], conditions: healed(self), status: { executionRef: null } };
   const { name, namespace } = self.metadata;
   return {
     effects: execution ? update(self, execution, items) : [createExecution(self, items)],
-    conditions: [
-      {
-        type: 'ReconcileExecution',
-        status: 'True',
-        reason: 'ExecutionDeployed',
-        message: 'Deployed execution item',
-      },
-    ],
+    conditions: [deployed],
     status: { executionRef: { name, namespace } },
   };
 }
+
+/** An earlier job could not render its items. This one has none, so nobody else would ever take the complaint back. */
+const healed = ({ status }: Snapshot['self']): readonly ConditionChange[] =>
+  status?.conditions?.some(({ type, status: is }) => type === 'ReconcileExecution' && is === 'False')
+    ? [{ ...deployed, message: 'There is nothing to deploy' }]
+    : [];
+
+const deployed: ConditionChange = {
+  type: 'ReconcileExecution',
+  status: 'True',
+  reason: 'ExecutionDeployed',
+  message: 'Deployed execution item',
+};
 
 /** A leftover of the protocol: written at creation, read by nobody but people and tools that compare. */
 const operation = { [annotations.operation]: operations.reconcile };

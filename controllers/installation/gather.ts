@@ -11,6 +11,7 @@ import {
   type ImportLookups,
 } from '../../src/dataflow/imports.ts';
 import { importsHash } from '../../src/dataflow/importshash.ts';
+import { replacedTargets } from '../../src/dataflow/copies.ts';
 import { exportObjects, staleObjects, type WrittenObject } from '../../src/dataflow/objects.ts';
 import { exportSources } from '../../src/dataflow/exportsources.ts';
 import { predecessorsOf, siblingOf } from '../../src/dataflow/siblings.ts';
@@ -74,6 +75,15 @@ export const gather =
         ),
       imports: () => readImports(self, world, client),
       importsHash: async (get) => importsHash((await get('imports')).imports),
+      replacedTargets: async (get) => {
+        // Import executions and mappings may have put anything into the copies.
+        const { importExecutions = [] } = (await get('blueprint')).info;
+        if (importExecutions.length > 0 || self.spec.importDataMappings) return [];
+        const copies = world.targets
+          .byIndex(index.source, ownScope)
+          .filter(({ metadata: { labels: l } }) => l?.[labels.dataJobId] === jobID && isImport(l));
+        return replacedTargets((await get('imports')).imports, copies);
+      },
       children: () => childrenOf(world, self),
       execution: () => executionOf(world, self),
       rendered: async (get) =>
@@ -105,6 +115,9 @@ export const gather =
       },
     };
   };
+
+const isImport = (l: Readonly<Record<string, string>> = {}): boolean =>
+  l[labels.dataSourceType] === dataSourceTypes.import;
 
 function pickPredecessors(self: Inst, siblings: readonly Inst[]): readonly Inst[] {
   if (self.spec.optimization?.hasNoSiblingImports) return [];

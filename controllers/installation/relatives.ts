@@ -20,7 +20,7 @@ export const childrenOf = (world: World, self: Inst): readonly Inst[] =>
 export function siblingsOf(world: World, self: Inst): readonly Inst[] {
   if (isRoot(self.metadata)) {
     const roots = world.installations.byIndex(index.roots, self.metadata.namespace ?? '');
-    return roots.filter((i) => i.metadata.name !== self.metadata.name && isRoot(i.metadata));
+    return roots.filter((i) => i.metadata.name !== self.metadata.name);
   }
   const parent = parentOf(world, self);
   return parent ? childrenOf(world, parent).filter((i) => i.metadata.name !== self.metadata.name) : [];

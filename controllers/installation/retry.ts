@@ -21,7 +21,7 @@ interface Schedule {
 }
 
 const DEFAULT_MS = { failed: 5 * 60_000, succeeded: 24 * 3_600_000 };
-/** A shorter interval would keep the controller busy with nothing else. */
+/** A shorter interval, `none` among them, would keep the controller busy with nothing else: it names no time. */
 const SHORTEST_MS = 1_000;
 
 /**
@@ -100,5 +100,5 @@ function dueAfter(
     }
   }
   const ms = interval !== undefined && isDuration(interval) ? parseDuration(interval) : defaultMs;
-  return last + Math.max(ms, SHORTEST_MS);
+  return ms < SHORTEST_MS ? undefined : last + ms;
 }

@@ -49,6 +49,8 @@ export interface Snapshot {
   readonly predecessorJobs: Readonly<Record<string, string>>;
   readonly imports: FoundImports;
   readonly importsHash: string;
+  /** Imports whose targets are not those any more that the job began with, though the hash is the same. */
+  readonly replacedTargets: readonly string[];
   /** Installations whose controlling owner this is, those under deletion included. */
   readonly children: readonly View<Installation>[];
   /** The execution of the same name, whoever owns it. */

@@ -91,4 +91,41 @@ export const deviations: readonly Deviation[] = [
     here: 'An interrupt or a deletion ends the wait, and roots in a circle fail at once.',
     adr: '0014-every-wait-can-be-ended',
   },
+  {
+    id: 'labels-follow-the-template',
+    upstream: 'Labels that a template gives no more stay on the deploy item.',
+    here: 'They are removed; an annotation of ours keeps which ones came from the template.',
+    adr: '0017-nothing-is-left-behind',
+  },
+  {
+    id: 'complaints-are-taken-back',
+    upstream: 'The condition ReconcileExecution stays False when there are no deploy items any more.',
+    here: 'The next job that succeeds turns it to True.',
+    adr: '0017-nothing-is-left-behind',
+  },
+  {
+    id: 'targets-made-anew-are-noticed',
+    upstream: 'A target that was deleted and made anew during a job passes for the old one.',
+    here: 'The job fails with CheckImportsHash if it says something else.',
+    adr: '0017-nothing-is-left-behind',
+  },
+  {
+    id: 'owners-tell-roots',
+    upstream:
+      'An installation with the label encompassed-by and no owner is a root that other roots do not see.',
+    here: 'It is a root for everybody.',
+    adr: '0017-nothing-is-left-behind',
+  },
+  {
+    id: 'verification-is-inherited',
+    upstream: 'Sub-installations do not inherit spec.verification.',
+    here: 'They do.',
+    adr: '0017-nothing-is-left-behind',
+  },
+  {
+    id: 'no-retries-without-a-pause',
+    upstream: 'An interval of none in automaticReconcile repeats jobs without a pause.',
+    here: 'An interval below a second names no time: nothing is repeated.',
+    adr: '0017-nothing-is-left-behind',
+  },
 ];

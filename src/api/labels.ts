@@ -47,6 +47,8 @@ export const annotations = {
   subinstallationName: `${GROUP}/subinstallation-name`,
   /** Deploy item: comma-separated names of the items it waits for; informational. */
   dependsOn: `execution.${GROUP}/dependsOn`,
+  /** Deploy item: comma-separated keys of the labels that its template gave it. */
+  templateLabels: `${ESPALIER_PREFIX}/template-labels`,
   /** Data object, target: content hash. */
   dataHash: `data.${GROUP}/hash`,
 } as const;

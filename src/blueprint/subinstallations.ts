@@ -110,7 +110,7 @@ export function childInstallation(
   };
 }
 
-/** The spec of a child: everything from the template, context and component from the parent. */
+/** The spec of a child: everything from the template, context, component and the wish to verify it from the parent. */
 export function childSpec(
   parent: View<Installation>,
   template: View<InstallationTemplate>,
@@ -119,6 +119,7 @@ export function childSpec(
   if (ref !== undefined && ref !== '') throw unavailable(parent, template.name, ref);
   const spec = present({
     context: parent.spec.context,
+    verification: parent.spec.verification,
     componentDescriptor: parent.spec.componentDescriptor ?? {},
     blueprint: { inline: { filesystem } },
     imports: withoutEmptyLists(template.imports),

@@ -1,9 +1,12 @@
-/** The configuration file: upstream's LandscaperConfiguration, as far as Espalier has a use for it. */
+/** The configuration: what a file with upstream's LandscaperConfiguration says, as far as Espalier has a use for it. */
 import { readFileSync } from 'node:fs';
-import { z } from 'zod';
+import type { z } from 'zod';
 import type { HealthSettings } from '../../controllers/health/index.ts';
 import { isDuration, parseDuration } from '../lib/duration.ts';
 import { parseYaml } from '../lib/yaml.ts';
+import type { Logger } from '../observability/log.ts';
+import { noteKeys } from './configuration-keys.ts';
+import { configurationSchema, type ConfigurationFile } from './configuration-schema.ts';
 import { UsageError } from './errors.ts';
 
 export interface Configuration {
@@ -18,9 +21,13 @@ export interface Configuration {
   /** How long a deploy item may wait for a deployer; 0: for ever. */
   readonly pickupTimeoutMs: number;
   readonly contexts: {
+    /** No namespace gets a default Context. */
+    readonly isDisabled?: boolean;
     readonly excludedNamespaces?: readonly string[];
     readonly repositoryContext?: Record<string, unknown>;
   };
+  /** Whether the CustomResourceDefinitions are installed or updated at the start. */
+  readonly installsCrds: boolean;
   /** Deployments of the system itself; without it their health is not checked. */
   readonly health?: HealthSettings;
 }
@@ -37,76 +44,56 @@ export const defaults: Configuration = {
   },
   pickupTimeoutMs: 5 * 60_000,
   contexts: {},
+  installsCrds: true,
 };
 
-const name = z.string().min(1);
-const lsDeployments = z.looseObject({
-  lsController: name.optional(),
-  lsMainController: name.optional(),
-  webHook: name.optional(),
-  deploymentsNamespace: name,
-  lsHealthCheckName: name,
-  additionalDeployments: z.looseObject({ deployments: z.array(name).nullish() }).nullish(),
-});
-const controller = z.looseObject({ workers: z.int().positive().optional() }).optional();
-const contexts = z
-  .looseObject({
-    workers: z.int().positive().optional(),
-    config: z
-      .looseObject({
-        default: z
-          .looseObject({
-            excludedNamespaces: z.array(z.string()).optional(),
-            excludeNamespaces: z.array(z.string()).optional(),
-            repositoryContext: z.record(z.string(), z.unknown()).optional(),
-          })
-          .optional(),
-      })
-      .optional(),
-  })
-  .optional();
-const schema = z.looseObject({
-  apiVersion: z.string().optional(),
-  kind: z.literal('LandscaperConfiguration').optional(),
-  controllers: z
-    .looseObject({
-      installations: controller,
-      executions: controller,
-      deployItems: controller,
-      contexts,
-      context: contexts,
-    })
-    .optional(),
-  deployItemTimeouts: z.looseObject({ pickup: z.string().optional() }).optional(),
-  lsDeployments: lsDeployments.nullish(),
-});
+/**
+ * @param log hears of keys that are unknown or without effect
+ * @throws UsageError in one line, naming the file, the key and what is wrong with it
+ */
+export function readConfiguration(file: string, log?: Pick<Logger, 'info' | 'warn'>): Configuration {
+  const document = readDocument(file);
+  const result = configurationSchema.safeParse(document);
+  if (!result.success) throw new UsageError(`configuration ${file}: ${mistake(result.error)}`);
 
-/** @throws UsageError naming the file and what is wrong with it */
-export function readConfiguration(file: string): Configuration {
-  const result = schema.safeParse(readDocument(file));
-  if (!result.success) {
-    const [issue] = result.error.issues;
-    throw new UsageError(
-      `configuration ${file}: ${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'is wrong'}`,
-    );
-  }
-  const { controllers, deployItemTimeouts, lsDeployments: deployments } = result.data;
-  const context = contextsIn(controllers)?.config?.default;
-  const { repositoryContext, excludedNamespaces = context?.excludeNamespaces } = context ?? {};
+  const notes = noteKeys(document);
+  for (const note of notes.unknown) log?.warn({}, `configuration ${file}: ${note}`);
+  for (const note of notes.unused) log?.info({}, `configuration ${file}: ${note}`);
+
+  const { controllers, deployItemTimeouts, lsDeployments: deployments, crdManagement } = result.data;
   return {
     workers: workersOf(controllers),
     pickupTimeoutMs: pickup(file, deployItemTimeouts?.pickup),
-    contexts: {
-      ...(excludedNamespaces && { excludedNamespaces }),
-      ...(repositoryContext && { repositoryContext }),
-    },
+    contexts: contextSettings(result.data),
+    installsCrds: crdManagement?.deployCrd ?? defaults.installsCrds,
     ...(deployments && { health: healthOf(deployments) }),
   };
 }
 
-function healthOf(deployments: z.infer<typeof lsDeployments>): HealthSettings {
+/** The first mistake, with the path of the key it is in. */
+function mistake(error: z.ZodError): string {
+  const [issue] = error.issues;
+  const path = issue?.path.join('.') ?? '';
+  const what = issue?.message ?? 'is wrong';
+  return path === '' ? what : `${path}: ${what}`;
+}
+
+/** The repository at the top is the old place of the one below. */
+function contextSettings(file: ConfigurationFile): Configuration['contexts'] {
+  const { disable, excludedNamespaces, excludeNamespaces, repositoryContext } =
+    contextsIn(file.controllers)?.config?.default ?? {};
+  const excluded = excludedNamespaces ?? excludeNamespaces;
+  const repository = repositoryContext ?? file.repositoryContext;
+  return {
+    ...(disable && { isDisabled: true }),
+    ...(excluded && { excludedNamespaces: excluded }),
+    ...(repository && { repositoryContext: repository }),
+  };
+}
+
+function healthOf(deployments: NonNullable<ConfigurationFile['lsDeployments']>): HealthSettings {
   const { lsController, lsMainController, webHook, additionalDeployments } = deployments;
-  const own = [lsController, lsMainController, webHook].filter((text) => text !== undefined);
+  const own = [lsController, lsMainController, webHook].filter((text) => typeof text === 'string');
   return {
     namespace: deployments.deploymentsNamespace,
     name: deployments.lsHealthCheckName,
@@ -123,10 +110,10 @@ function readDocument(file: string): unknown {
   }
 }
 
-type Controllers = z.infer<typeof schema>['controllers'];
+type Controllers = ConfigurationFile['controllers'];
 
 /** Upstream's chart and documents spell the key one way, its code another. */
-const contextsIn = (controllers: Controllers): z.infer<typeof contexts> =>
+const contextsIn = (controllers: Controllers): NonNullable<Controllers>['contexts'] =>
   controllers?.contexts ?? controllers?.context;
 
 function workersOf(controllers: Controllers): Configuration['workers'] {
@@ -140,8 +127,8 @@ function workersOf(controllers: Controllers): Configuration['workers'] {
   };
 }
 
-function pickup(file: string, text: string | undefined): number {
-  if (text === undefined) return defaults.pickupTimeoutMs;
+function pickup(file: string, text: string | null | undefined): number {
+  if (text === undefined || text === null) return defaults.pickupTimeoutMs;
   const ms = isDuration(text) ? parseDuration(text) : -1;
   if (ms < 0) {
     throw new UsageError(

@@ -92,7 +92,7 @@ export async function startLandscaper(options: LandscaperOptions): Promise<Lands
     for (const step of stopAll.reverse()) await step();
   };
   try {
-    if (options.crds !== false) await ensureCrds(client, clock, log);
+    if (options.crds !== false && configuration.installsCrds) await ensureCrds(client, clock, log);
     const sources = createClientPool(clock, async (text) =>
       createClient(await connect({ kubeconfig: { text }, userAgent: 'espalier', clock, rng, log })),
     );
@@ -111,7 +111,7 @@ export async function startLandscaper(options: LandscaperOptions): Promise<Lands
       manager.add(withTreeInLog(world, report ? withCriticalProblems(locked, report) : locked));
     };
     for (const name of controllers) {
-      if (name === 'health') continue;
+      if (name === 'health' || (name === 'context' && configuration.contexts.isDisabled)) continue;
       add(controllerSpec(name, ports, configuration, metrics) as ControllerSpec<Obj>);
     }
     const self = await connection.address();

@@ -7,6 +7,7 @@ import { installationKind, type Installation } from '../api/kinds/installation.t
 import { syncObjectKind, type SyncObject } from '../api/kinds/syncobject.ts';
 import { targetKind, type Target } from '../api/kinds/target.ts';
 import { targetSyncKind, type TargetSync } from '../api/kinds/targetsync.ts';
+import { isRoot } from '../api/job.ts';
 import { labels } from '../api/labels.ts';
 import type { Cache, Caches, Kind, Obj, View } from '../runtime/types.ts';
 
@@ -63,9 +64,7 @@ export function createWorld(caches: Caches): World {
     syncObjects: caches.of(syncObjectKind),
   };
   world.installations.index(index.owner, ownersOf);
-  world.installations.index(index.roots, (i) =>
-    i.metadata.labels?.[labels.encompassedBy] === undefined ? [i.metadata.namespace ?? ''] : [],
-  );
+  world.installations.index(index.roots, (i) => (isRoot(i.metadata) ? [i.metadata.namespace ?? ''] : []));
   world.executions.index(index.owner, ownersOf);
   world.deployItems.index(index.managedBy, byLabel(labels.executionManagedBy));
   for (const cache of [world.dataObjects, world.targets] as unknown as readonly Cache<Obj>[]) {

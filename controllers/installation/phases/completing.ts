@@ -6,8 +6,8 @@ import { asExport, cannotWrite, deleteObject, upsert } from '../objects.ts';
 import { step, steps } from '../snapshot.ts';
 import { importMissing, predecessorFailed, predecessorStillRunning } from './predecessors.ts';
 
-const importsChanged = step(['importsHash'], ({ self, importsHash }) =>
-  importsHash === self.status?.importsHash
+const importsChanged = step(['importsHash', 'replacedTargets'], ({ self, importsHash, replacedTargets }) =>
+  importsHash === self.status?.importsHash && replacedTargets.length === 0
     ? undefined
     : fail({
         operation: 'handlePhaseCompleting',

@@ -1,10 +1,10 @@
 /** Marks everything below for deletion, once nobody needs the exports any more. */
 import { annotations } from '../../../src/api/labels.ts';
-import { hasAnnotation, hasFinishedJob, isBeingDeleted } from '../../../src/api/job.ts';
+import { hasAnnotation, hasFinishedJob, isBeingDeleted, isFinished } from '../../../src/api/job.ts';
 import { siblingOf, successorsOutsideCircles } from '../../../src/dataflow/siblings.ts';
 import { advance, fail, wait } from '../../../src/machine/decision.ts';
 import { deleteAll } from '../job.ts';
-import { ownExecution } from '../relatives.ts';
+import { ownExecution, type Inst } from '../relatives.ts';
 import { step, steps } from '../snapshot.ts';
 
 const siblingStillImports = step(['siblings'], ({ self, siblings }) => {
@@ -23,9 +23,19 @@ const siblingStillImports = step(['siblings'], ({ self, siblings }) => {
     // The job is over for the sibling, and it stays: within this job nobody will delete it any more.
     if (!isBeingDeleted(sibling.metadata)) return failed(`a sibling that stays imports the exports: ${name}`);
   }
-  const message = `a sibling still imports some of the exports: ${name}; delete it too, or annotate this installation with ${annotations.deleteIgnoreSuccessors}=true`;
+  const message = `a sibling still imports some of the exports: ${name}; ${wayOut(sibling)}, or annotate this installation with ${annotations.deleteIgnoreSuccessors}=true`;
   return wait({ operation: 'CheckSuccessorSibling', reason: 'SiblingImport', message, codes });
 });
+
+/** What a user can do about a sibling that stays. One that failed to go has a reason to tell. */
+function wayOut(sibling: Inst): string {
+  if (!isBeingDeleted(sibling.metadata)) return 'delete it too';
+  if (!isFinished(sibling) || sibling.status?.phase !== 'DeleteFailed') return 'it is being deleted';
+  const why = sibling.status.lastError?.message ?? '';
+  return `its deletion failed (${why.slice(0, MAX_CAUSE_LENGTH)}), so repeat that`;
+}
+
+const MAX_CAUSE_LENGTH = 1024;
 
 const deleteSubobjects = step(['children', 'execution'], (snapshot) => {
   const below = [...ownExecution(snapshot), ...snapshot.children];

@@ -104,7 +104,10 @@ export class NamespaceController {
     await this.#client.request('PUT', `/api/v1/namespaces/${live.metadata.name}/status`, next);
   }
 
+  /** Done once: a namespace that a finalizer of somebody else holds would otherwise be written for ever. */
   async #finalize(live: KubeObject): Promise<void> {
+    const { finalizers = [] } = (live['spec'] ?? {}) as { finalizers?: readonly string[] };
+    if (finalizers.length === 0) return;
     const next = cloneJson(live);
     next['spec'] = { finalizers: [] };
     await this.#client.request('PUT', `/api/v1/namespaces/${live.metadata.name}/finalize`, next);

@@ -22,7 +22,7 @@ export interface DevOptions extends LogOptions {
 export async function dev(options: DevOptions, terminal: Terminal): Promise<void> {
   applyVerbosity(terminal, options);
   const log = loggerFor(options, { level: 'info' });
-  const configuration = options.config === undefined ? undefined : readConfiguration(options.config);
+  const configuration = options.config === undefined ? undefined : readConfiguration(options.config, log);
   const { data, port, namespace } = options;
   const interruption = onInterrupt(() => {
     log.info({}, 'stopping; a second signal ends at once');
@@ -36,7 +36,8 @@ export async function dev(options: DevOptions, terminal: Terminal): Promise<void
       const landscaper = await startLandscaper({
         kubeconfig: { text: embedded.kubeconfig },
         log,
-        ...(configuration && { configuration }),
+        // A server of its own has no definitions but those it is given.
+        ...(configuration && { configuration: { ...configuration, installsCrds: true } }),
         ...(options.metricsAddress && { metricsAddress: options.metricsAddress }),
       });
       try {

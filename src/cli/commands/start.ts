@@ -20,7 +20,7 @@ export async function start(options: StartOptions, terminal: Terminal): Promise<
   applyVerbosity(terminal, options);
   const log = loggerFor(options, { level: 'info' });
   const kubeconfig = kubeconfigSource(options, terminal.env);
-  const configuration = options.config === undefined ? undefined : readConfiguration(options.config);
+  const configuration = options.config === undefined ? undefined : readConfiguration(options.config, log);
   const interruption = onInterrupt(() => {
     log.info({}, 'stopping; a second signal ends at once');
   });

@@ -282,6 +282,20 @@ describe('delete, finalizers, garbage, namespaces', function () {
     expect(await isGone(`/api/v1/namespaces/${ns}`)).to.equal(true);
   });
 
+  it('S144: an empty namespace that a finalizer holds is let alone', async function () {
+    skipUnlessControlled(this, s);
+    const path = `/api/v1/namespaces/${ns}`;
+    await s.merge(path, { metadata: { finalizers: ['a.b/c'] } });
+    await s.delete(path);
+    const empty = await s.eventually(path, (r) => (r.body.spec.finalizers ?? []).length === 0);
+    const other = await s.namespace();
+    await s.delete(`/api/v1/namespaces/${other}`);
+    expect(await isGone(`/api/v1/namespaces/${other}`)).to.equal(true);
+    expect((await s.get(path)).body.metadata.resourceVersion).to.equal(empty.body.metadata.resourceVersion);
+    await s.merge(path, { metadata: { finalizers: null } });
+    expect(await isGone(path)).to.equal(true);
+  });
+
   it('S145: a terminating namespace takes nothing new', async () => {
     await make('a', held);
     await s.delete(`/api/v1/namespaces/${ns}`);

@@ -151,6 +151,27 @@ describe('the end of a job', () => {
     expect(scene.installation('consumer')?.status?.phase).to.equal('Succeeded');
   });
 
+  it('S-56: failure does not travel along a row of roots, nor take the exports of the others', async () => {
+    const scene = await here.scene();
+    await scene.create(root('first', { gives: { out: 'x' }, items: [fakeItem('app')] }));
+    await scene.answer('first', 'app');
+    await scene.finished('first', 'Succeeded');
+    await scene.create(root('second', { takes: { in: 'x' }, gives: { out: 'y' } }));
+    await scene.finished('second', 'Succeeded');
+    await scene.create(root('third', { takes: { in: 'y' }, gives: { out: 'z' } }));
+    await scene.finished('third', 'Succeeded');
+    await scene.operation('first', 'reconcile');
+    await scene.answer('first', 'app', 'Failed');
+    await scene.finished('first', 'Failed', { after: scene.jobs('first')[0] });
+    await scene.calm();
+    for (const name of ['second', 'third']) {
+      expect(scene.jobs(name), name).to.have.length(1);
+      expect(scene.installation(name)?.status?.phase).to.equal('Succeeded');
+    }
+    expect(scene.dataObject('y')?.data).to.equal('second-out');
+    expect(scene.dataObject('z')?.data).to.equal('third-out');
+  });
+
   it('S-57: with hasNoSiblingExports nobody is started', async () => {
     const scene = await here.scene();
     await connected(scene);

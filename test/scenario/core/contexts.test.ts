@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { contextKind } from '../../../src/api/kinds/context.ts';
 import { deployItemKind } from '../../../src/api/kinds/deployitem.ts';
 import { namespaceKind } from '../../../src/machine/world.ts';
-import { Invalid } from '../../../src/runtime/errors.ts';
+import { Invalid, NotFound } from '../../../src/runtime/errors.ts';
 import type { Client } from '../../../src/runtime/types.ts';
 import { isRealServer, useCluster } from '../../support/cluster.ts';
 import { lonelyItem } from '../../support/landscape.ts';
@@ -13,6 +13,10 @@ import { skip } from '../../support/skip.ts';
 const repositoryContext = { type: 'OCIRegistry', baseUrl: 'registry.example' };
 const name = (): string => `context-${randomBytes(4).toString('hex')}`;
 const EXCLUDED = name();
+
+function orGone(error: unknown): void {
+  if (!(error instanceof NotFound)) throw error;
+}
 
 describe('the default context', () => {
   const here = useCluster({
@@ -43,6 +47,40 @@ describe('the default context', () => {
       return found?.repositoryContext?.['baseUrl'] === repositoryContext.baseUrl && found.registryPullSecrets;
     });
     expect(contextOf(namespace)?.registryPullSecrets).to.deep.equal([{ name: 'mine' }]);
+  });
+
+  it('S-114: comes with the next attempt when the first was refused, without an event of the namespace', async () => {
+    const namespace = name();
+    const scene = await here.scene();
+    const { faults } = here.controllers;
+    faults.arm(namespace, { what: 'server-error', nth: 1 });
+    await create(here.cluster.client, namespace);
+    await scene.until('the context', () => contextOf(namespace));
+    expect(faults.writes(namespace)).to.have.length(2);
+  });
+
+  it('S-114: is not looked after any more in a namespace that goes', async () => {
+    const { client } = here.cluster;
+    const namespace = name();
+    const later = name();
+    const scene = await here.scene();
+    const object = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } };
+    const held = { ...object, metadata: { ...object.metadata, finalizers: ['test.example/hold'] } };
+    await client.send({ verb: 'create', kind: namespaceKind, object: held });
+    await scene.until('the context', () => contextOf(namespace));
+    await client.send({ verb: 'delete', kind: namespaceKind, key: namespace });
+    const removed = `${namespace}/default`;
+    await client.send({ verb: 'delete', kind: contextKind, key: removed }).catch(orGone);
+    await scene.until('it is gone', () => contextOf(namespace) === undefined);
+    const labels = { touched: 'yes' };
+    const writes = here.controllers.faults.writes(namespace).length;
+    await client.send({ verb: 'merge', kind: namespaceKind, key: namespace, body: { metadata: { labels } } });
+    await create(client, later);
+    await scene.until('the context of a later namespace', () => contextOf(later));
+    expect(here.controllers.faults.writes(namespace)).to.have.length(writes);
+    expect(contextOf(namespace)).to.equal(undefined);
+    const body = { metadata: { finalizers: null } };
+    await client.send({ verb: 'merge', kind: namespaceKind, key: namespace, body });
   });
 
   it('S-114: does not come with an excluded namespace', async () => {

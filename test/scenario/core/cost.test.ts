@@ -1,7 +1,18 @@
 /** What a job costs: requests of controllers and deployers together, as the server's audit log has them. */
 import { expect } from 'chai';
 import { useCluster } from '../../support/cluster.ts';
-import { mockItem, root } from '../../support/landscape.ts';
+import {
+  blueprint,
+  child,
+  consumer,
+  fakeItem,
+  mockItem,
+  producer,
+  root,
+  stack,
+  web,
+} from '../../support/landscape.ts';
+import type { Scene } from '../../support/scene.ts';
 import { skip } from '../../support/skip.ts';
 
 describe('the cost of a job', () => {
@@ -23,6 +34,72 @@ describe('the cost of a job', () => {
     expect(ours.writes, written.join('\\n')).to.be.at.most(16);
     expect(server.audit.since(mark).by({ userAgent: 'espalier' }).reads, 'reads anywhere').to.equal(0);
   });
+
+  const worker = (name: string) => child(name, { items: [fakeItem('app')] });
+  const waits: readonly [string, string, (scene: Scene) => Promise<unknown>][] = [
+    [
+      'Init',
+      'consumer',
+      async (scene) => {
+        await scene.create(producer({ items: [fakeItem('app')] }));
+        await scene.waiting('producer', 'app');
+        await scene.create(consumer());
+      },
+    ],
+    [
+      'CleanupOrphaned',
+      'stack',
+      async (scene) => {
+        await scene.create(stack({ children: [worker('a'), worker('b')] }));
+        for (const name of ['a', 'b']) {
+          const { metadata } = await scene.until(name, () => scene.child('stack', name));
+          await scene.answer(metadata.name, 'app');
+        }
+        await scene.finished('stack', 'Succeeded');
+        await scene.setBlueprint('stack', blueprint({ children: [worker('a')] }));
+        await scene.operation('stack', 'reconcile');
+      },
+    ],
+    [
+      'InitDelete',
+      'producer',
+      async (scene) => {
+        await scene.create(producer());
+        await scene.finished('producer', 'Succeeded');
+        await scene.create(consumer());
+        await scene.finished('consumer', 'Succeeded');
+        await scene.delete('producer');
+      },
+    ],
+    [
+      'Deleting',
+      'web',
+      async (scene) => {
+        await scene.create(web());
+        await scene.answer('web', 'app');
+        await scene.finished('web', 'Succeeded');
+        await scene.delete('web');
+      },
+    ],
+  ];
+  for (const [phase, name, begin] of waits) {
+    it(`is nothing while an installation waits in ${phase}: no request and no event`, async function () {
+      const { server } = here.cluster;
+      if (!server) skip(this, 'the audit log of this server is not at hand; make bench counts there');
+      const scene = await here.scene();
+      const ours = { userAgent: 'espalier', namespace: scene.ns };
+      const start = server.audit.mark();
+      await begin(scene);
+      await scene.busy(name, phase);
+      await scene.calm();
+      const mark = server.audit.mark();
+      await scene.calm();
+      const { events } = server.audit.since(mark).by(ours);
+      expect(server.audit.since(start).by(ours).count, 'requests until it waits').to.be.above(0);
+      expect(events.map((e) => `${e.verb} ${e.objectRef?.resource ?? ''}`)).to.deep.equal([]);
+      expect(scene.installation(name)?.status?.phase).to.equal(phase);
+    });
+  }
 
   it('is nothing while an installation waits, and nothing when it is finished', async function () {
     const { server } = here.cluster;

@@ -190,6 +190,19 @@ describe('an execution', () => {
     await ended(scene, 'j3', 'Failed');
   });
 
+  it('notes the generation that each job works on', async () => {
+    const scene = await here.scene();
+    await begun(scene, [fakeItem('a')]);
+    await scene.answer('plan', 'a');
+    await ended(scene, 'j1', 'Succeeded');
+    await setItems(scene, [fakeItem('a', { labels: { changed: 'yes' } })]);
+    await giveJob(scene, 'j2');
+    await scene.answer('plan', 'a');
+    const { metadata, status } = await ended(scene, 'j2', 'Succeeded');
+    expect(metadata.generation).to.be.greaterThan(1);
+    expect(status?.observedGeneration).to.equal(metadata.generation);
+  });
+
   it('S-69: starts an unchanged item with updateOnChangeOnly, too; its deployer decides', async () => {
     const scene = await here.scene();
     await begun(scene, [fakeItem('a', { updateOnChangeOnly: true })]);
@@ -255,6 +268,17 @@ describe('an execution', () => {
     await scene.answer('plan', 'a', 'Succeeded', { exportRef: { name: 'nowhere', namespace: scene.ns } });
     const { status } = await ended(scene, 'j1', 'Failed');
     expect(status?.lastError?.message).to.contain('nowhere');
+  });
+
+  it('S-117: fails when an item vanishes right before its exports are read', async () => {
+    const scene = await here.scene();
+    await begun(scene, [fakeItem('a')]);
+    await scene.answer('plan', 'a');
+    await ended(scene, 'j1', 'Succeeded');
+    await scene.force(deployItemKind, scene.item('plan', 'a')?.metadata.name ?? '');
+    await scene.patchStatus(executionKind, 'plan', { jobID: 'j2', phase: 'Completing' });
+    const { status } = await ended(scene, 'j2', 'Failed');
+    expect(status?.lastError?.message).to.contain('has failed or missing deploy items: a is missing');
   });
 
   it('S-72: reads plain items that an old client wrote', async () => {

@@ -3,9 +3,18 @@ import { expect } from 'chai';
 import { isFinished } from '../../../src/api/job.ts';
 import { executionKind } from '../../../src/api/kinds/execution.ts';
 import { installationKind } from '../../../src/api/kinds/installation.ts';
-import { FINALIZER, annotations } from '../../../src/api/labels.ts';
+import { FINALIZER, annotations, labels } from '../../../src/api/labels.ts';
 import { useCluster } from '../../support/cluster.ts';
-import { RECONCILE, blueprint, fakeItem, root, stack, web } from '../../support/landscape.ts';
+import {
+  RECONCILE,
+  blueprint,
+  consumer,
+  fakeItem,
+  producer,
+  root,
+  stack,
+  web,
+} from '../../support/landscape.ts';
 import type { Scene } from '../../support/scene.ts';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
@@ -175,6 +184,20 @@ describe('jobs', () => {
     installation.metadata.ownerReferences = [{ apiVersion, kind, name: 'default', uid: metadata.uid ?? '' }];
     await scene.create(installation);
     await scene.finished('owned', 'Succeeded');
+  });
+
+  it('a label without an owner does not make a child: it is seen by other roots', async () => {
+    const scene = await here.scene();
+    await scene.create(producer());
+    await scene.finished('producer', 'Succeeded');
+    const labelled = consumer();
+    labelled.metadata.labels = { [labels.encompassedBy]: 'nobody' };
+    await scene.create(labelled);
+    const first = await scene.finished('consumer', 'Succeeded');
+    await scene.again('producer', 'Succeeded');
+    await scene.finished('consumer', 'Succeeded', { after: first.status?.jobID });
+    await scene.delete('producer');
+    await scene.busy('producer', 'InitDelete', 'SiblingImport');
   });
 
   it('S-13: a conflict after the job id is repeated within the pass, and there is one job', async () => {

@@ -117,6 +117,36 @@ describe('sub-installations', () => {
     expect(scene.installation(b)).to.equal(undefined);
   });
 
+  it('S-40: one that was given up in a job that failed comes back with the next blueprint', async () => {
+    const scene = await here.scene();
+    await settled(scene, ['a', 'b']);
+    const old = nameOf(scene, 'b');
+    const broken = { deployExecutions: [{ name: 'd', type: 'GoTemplate', template: '{{' }] };
+    await scene.setBlueprint('stack', blueprint({ children: [worker('a')], more: broken }));
+    const failed = await scene.again('stack', 'Failed');
+    expect(isBeingDeleted(scene.installation(old)!.metadata)).to.equal(true);
+    await keep(scene, ['a', 'b']);
+    await scene.operation('stack', 'reconcile');
+    await scene.uninstall(old, 'app');
+    const b = await scene.until('a new b', () => scene.child('stack', 'b')?.metadata.name);
+    await scene.answer(nameOf(scene, 'a'), 'app');
+    await scene.answer(b, 'app');
+    await scene.finished('stack', 'Succeeded', { after: failed.status?.jobID });
+    expect(b).not.to.equal(old);
+    expect(scene.children('stack')).to.have.length(2);
+  });
+
+  it('S-41: one that is called differently takes over what the old one exported', async () => {
+    const scene = await here.scene();
+    await scene.create(stack());
+    await scene.finished('stack', 'Succeeded');
+    const renamed = child('z', { gives: { out: 'link' } });
+    await scene.setBlueprint('stack', blueprint({ children: [renamed, childB()] }));
+    await scene.again('stack', 'Succeeded');
+    expect(scene.children('stack', 'a')).to.have.length(0);
+    expect(scene.child('stack', 'z')?.status?.phase).to.equal('Succeeded');
+  });
+
   it('S-41: one goes although a sibling that stays imports from it', async () => {
     const scene = await here.scene();
     await scene.create(stack());

@@ -53,6 +53,20 @@ describe('what is deleted by hand', () => {
     expect(nameOf(scene.child('stack', 'a'))).not.to.equal('');
   });
 
+  it('an execution is uninstalled and made anew within the next job', async () => {
+    const scene = await here.scene();
+    await scene.create(web());
+    await scene.answer('web', 'app');
+    const { status } = await scene.finished('web', 'Succeeded');
+    const { uid } = scene.execution('web')?.metadata ?? {};
+    await scene.remove(executionKind, 'web');
+    await scene.operation('web', 'reconcile');
+    await scene.uninstall('web', 'app');
+    await scene.answer('web', 'app');
+    await scene.finished('web', 'Succeeded', { after: status?.jobID });
+    expect(scene.execution('web')?.metadata.uid).not.to.equal(uid);
+  });
+
   it('an execution without items that is gone does not make every further job fail', async () => {
     const scene = await here.scene();
     await scene.create(web());

@@ -291,6 +291,13 @@ describe('a child installation', () => {
     expect(childInstallation(wishing, template('a')).metadata.annotations).to.have.property(key, 'true');
   });
 
+  it('inherits the wish to have the component verified', () => {
+    const verification = { signatureName: 'vendor' };
+    const careful = installation('shop', { verification });
+    expect(childInstallation(careful, template('a')).spec.verification).to.deep.equal(verification);
+    expect(childInstallation(parent, template('a')).spec).not.to.have.property('verification');
+  });
+
   it('cannot take its blueprint from a component that is not there', () => {
     expect(() => childInstallation(parent, { name: 'a', blueprint: { ref: 'cd://resources/x' } })).to.throw(
       SubInstallationsInvalid,

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { defaults, readConfiguration, type Configuration } from '../../../src/cli/configuration.ts';
+import { UsageError } from '../../../src/cli/errors.ts';
 
 describe('the configuration file', () => {
   let folder: string;
@@ -11,10 +12,19 @@ describe('the configuration file', () => {
   });
   after(() => rmSync(folder, { recursive: true, force: true }));
 
+  /** What the reader told the log, without the name of the file. */
+  let warned: string[] = [];
+  let told: string[] = [];
+  beforeEach(() => {
+    warned = [];
+    told = [];
+  });
   const read = (text: string): Configuration => {
     const file = join(folder, 'config.yaml');
     writeFileSync(file, text);
-    return readConfiguration(file);
+    const into = (list: string[]) => (_: object, message?: string) =>
+      void list.push((message ?? '').replace(`configuration ${file}: `, ''));
+    return readConfiguration(file, { warn: into(warned), info: into(told) });
   };
 
   it('means the defaults when it is empty; then nobody checks deployments', () => {
@@ -59,4 +69,123 @@ describe('the configuration file', () => {
     expect(read('controllers: {context: {workers: 7}}').workers.context).to.equal(7);
     expect(read('controllers: {contexts: {workers: 8}, context: {workers: 7}}').workers.context).to.equal(8);
   });
+
+  it('takes the repository for contexts from its old place too; the new one wins', () => {
+    const old = 'repositoryContext: {baseUrl: old}';
+    expect(read(old).contexts).to.deep.equal({ repositoryContext: { baseUrl: 'old' } });
+    const both = `${old}\ncontrollers: {contexts: {config: {default: {repositoryContext: {baseUrl: new}}}}}`;
+    expect(read(both).contexts).to.deep.equal({ repositoryContext: { baseUrl: 'new' } });
+  });
+
+  it('can switch default contexts off, and the installation of definitions', () => {
+    expect(read('controllers: {contexts: {config: {default: {disable: true}}}}').contexts).to.deep.equal({
+      isDisabled: true,
+    });
+    expect(read('crdManagement: {deployCrd: false}').installsCrds).to.equal(false);
+  });
+
+  it('means for ever by a pickup timeout of none or zero', () => {
+    for (const text of ['none', '0s', '0']) {
+      expect(read(`deployItemTimeouts: {pickup: "${text}"}`).pickupTimeoutMs, text).to.equal(0);
+    }
+  });
+
+  it("takes every key of upstream's, also without a value, and warns of none", () => {
+    const configuration = read(EVERYTHING);
+    expect(warned).to.deep.equal([]);
+    expect(configuration.pickupTimeoutMs).to.equal(3_600_000);
+    expect(told.map((line) => line.split(' ')[0])).to.deep.equal(WITHOUT_USE);
+    expect(read('controllers:\nregistry:\nlsDeployments:\ndeployItemTimeouts:')).to.deep.equal(defaults);
+  });
+
+  const unknown: readonly [string, string][] = [
+    ['controllers: {instalations: {workers: 3}}', 'controllers.instalations … did you mean installations?'],
+    [
+      'controllers: {contexts: {config: {default: {excludesNamespaces: [a]}}}}',
+      'controllers.contexts.config.default.excludesNamespaces … did you mean excludedNamespaces?',
+    ],
+    ['controllers: {deployitems: {workers: 3}}', 'controllers.deployitems … did you mean deployItems?'],
+    ['deployItemTimeouts: {pickUp: 5m}', 'deployItemTimeouts.pickUp … did you mean pickup?'],
+    ['lsdeployments: {}', 'lsdeployments … did you mean lsDeployments?'],
+    ['colour: blue', 'colour …'],
+    ['constructor: {}', 'constructor …'],
+  ];
+  for (const [text, warning] of unknown) {
+    it(`warns of a key that nobody knows: ${text}`, () => {
+      expect(read(text)).to.deep.equal(defaults);
+      const words = warning
+        .replace(' …', ' is unknown and has no effect')
+        .replace('effect did', 'effect; did');
+      expect(warned).to.deep.equal([words]);
+    });
+  }
+
+  const wrong: readonly [string, RegExp][] = [
+    ['controllers: {installations: {workers: many}}', /: controllers\.installations\.workers: /],
+    ['controllers: {installations: {workers: 0}}', /: controllers\.installations\.workers: /],
+    ['controllers: [installations]', /: controllers: /],
+    [
+      'controllers: {contexts: {config: {default: {excludedNamespaces: [1]}}}}',
+      /: controllers\.contexts\.config\.default\.excludedNamespaces\.0: /,
+    ],
+    ['deployItemTimeouts: {pickup: soon}', /: deployItemTimeouts\.pickup: "soon" is no duration/],
+    ['deployItemTimeouts: {pickup: -5m}', /: deployItemTimeouts\.pickup: /],
+    ['kind: Deployment', /: kind: /],
+    ['[a, list]', /config\.yaml: .*object/],
+    ['a: b: c', /cannot read configuration/],
+  ];
+  for (const [text, message] of wrong) {
+    it(`is refused in one line that names the place: ${text}`, () => {
+      expect(() => read(text))
+        .to.throw(UsageError, message)
+        .with.property('message')
+        .that.does.not.contain('\n');
+    });
+  }
 });
+
+const EVERYTHING = `
+  apiVersion: config.landscaper.gardener.cloud/v1alpha1
+  kind: LandscaperConfiguration
+  controllers:
+    syncPeriod: 24000h
+    installations: {workers: 30, cacheSyncTimeout: 2m}
+    executions: {workers: 30, cacheSyncTimeout: 2m}
+    deployItems: {workers: 5, cacheSyncTimeout: 2m}
+    contexts:
+      workers: 5
+      cacheSyncTimeout: 2m
+      config: {default: {disable: false, excludedNamespaces: [a], repositoryContext: {type: ociRegistry}}}
+  repositoryContext: {type: ociRegistry}
+  registry:
+    local: {rootPath: ./components}
+    oci: {configFiles: [], cache: {useInMemoryOverlay: true, path: /tmp}, allowPlainHttp: true, insecureSkipVerify: false}
+  blueprintStore: {path: /tmp, indexMethod: BlueprintDigestIndex, size: 250Mi}
+  metrics: {port: 8080}
+  crdManagement: {deployCrd: true, forceUpdate: true}
+  deployItemTimeouts: {pickup: 60m, abort: 5m}
+  lsDeployments:
+    lsController: a
+    lsMainController: b
+    webHook: c
+    deploymentsNamespace: d
+    lsHealthCheckName: e
+    additionalDeployments: {deployments: [f]}
+  hpaMain: {maxReplicas: 3}
+  signatureVerificationEnforcementPolicy: DoNotEnforce
+`;
+
+const WITHOUT_USE = [
+  'controllers.syncPeriod',
+  'controllers.installations.cacheSyncTimeout',
+  'controllers.executions.cacheSyncTimeout',
+  'controllers.deployItems.cacheSyncTimeout',
+  'controllers.contexts.cacheSyncTimeout',
+  'registry',
+  'blueprintStore',
+  'metrics',
+  'crdManagement.forceUpdate',
+  'deployItemTimeouts.abort',
+  'hpaMain',
+  'signatureVerificationEnforcementPolicy',
+];

@@ -40,6 +40,35 @@ describe('an execution in Init', () => {
     expect(effectsOf(decision)).to.deep.equal(['create plan-a-sfx']);
   });
 
+  it('takes away labels that its template gave an item and gives no more, and no others', () => {
+    const existing = (given: string) =>
+      item(
+        'plan',
+        'a',
+        {},
+        {
+          labels: { ...item('plan', 'a').metadata.labels, tier: 'web', team: 'x', own: 'user' },
+          annotations: { [annotations.templateLabels]: given },
+        },
+      );
+    const metadataIn = (decision: Decision) => {
+      const effect = decision.effects.find(({ do: what }) => what === 'patch');
+      const { metadata } = (effect as { body: { metadata: Record<string, Record<string, unknown>> } }).body;
+      return [metadata['labels'], metadata['annotations']?.[annotations.templateLabels]];
+    };
+
+    const fewer = decide('Init', [template('a', { labels: { team: 'x' } })], [existing('team,tier')]);
+    expect(metadataIn(fewer)).to.deep.equal([{ tier: null }, 'team']);
+    const none = decide('Init', [template('a')], [existing('tier')]);
+    expect(metadataIn(none)).to.deep.equal([{ tier: null }, null]);
+    const created = decide('Init', [template('a', { labels: { tier: 'web', team: 'x' } })], []);
+    expect(created.effects[0])
+      .to.have.property('object')
+      .with.property('metadata')
+      .with.property('annotations')
+      .that.deep.includes({ [annotations.templateLabels]: 'team,tier' });
+  });
+
   it('S-70: keeps one of two items with the same name', () => {
     const twins = [item('plan', 'a'), item('plan', 'a', {}, { name: 'plan-a-y' })];
     expect(effectsOf(decide('Init', [template('a')], twins))).to.include('delete plan-a-y');

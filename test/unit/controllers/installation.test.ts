@@ -44,6 +44,7 @@ const decide = (name: keyof typeof phases, snapshot: Partial<Snapshot> = {}): De
     predecessorJobs: {},
     imports: { imports: {} as never, missing: [] },
     importsHash: 'hash',
+    replacedTargets: [],
     children: [],
     execution: undefined,
     rendered: nothing,
@@ -194,6 +195,17 @@ describe('an installation in Init', () => {
     ]);
   });
 
+  it('takes back the complaint about items when there are none any more', () => {
+    const complaint = {
+      ...{ type: 'ReconcileExecution', status: 'False', reason: 'TemplatingFailed', message: 'line 1' },
+      ...{ lastTransitionTime: NOW, lastUpdateTime: NOW },
+    };
+    const failed = installation('stack', { status: { ...running(JOB, 'Init'), conditions: [complaint] } });
+    const conditions = (decision: Decision) => decision.status.conditions?.map((c) => [c.type, c.status]);
+    expect(conditions(decide('Init', { self: failed }))).to.deep.include(['ReconcileExecution', 'True']);
+    expect(conditions(decide('Init'))).to.deep.equal([['EnsureSubInstallations', 'True']]);
+  });
+
   it('S-27: removes the exports of the last job even when it has to wait', () => {
     const old = {
       apiVersion: API_VERSION,
@@ -291,6 +303,15 @@ describe('an installation in CleanupOrphaned', () => {
     const decision = decide('CleanupOrphaned', { children: [orphan('b')] });
     expect(decision.do).to.equal('wait');
     expect(effectsOf(decision)).to.deep.equal(['job b-x']);
+  });
+  it('sets the times of the orphan anew, not its own', () => {
+    const decision = decide('CleanupOrphaned', { children: [orphan('b')] });
+    expect(decision.effects).to.have.length(1);
+    expect(decision.effects[0]).to.have.nested.property('target.metadata.name', 'b-x');
+    expect(decision.effects[0]).to.have.deep.nested.property('body.status.transitionTimes', {
+      ...{ triggerTime: NOW, initTime: null, waitTime: null, finishedTime: null },
+    });
+    expect(decision.status).to.deep.equal({});
   });
   it('S-38: waits while one of them still works', () => {
     const children = [orphan('b', done(JOB, 'DeleteFailed')), orphan('c', running(JOB, 'Deleting'))];
@@ -519,6 +540,23 @@ describe('an installation on its way out', () => {
   it('S-86: fails after such a sibling that failed to go in the same job', () => {
     const siblings = [sibling(done(JOB, 'DeleteFailed'))];
     expect(reasonOf(decide('InitDelete', { self: exporter, siblings }))).to.equal('SiblingDeleteError');
+  });
+  it('S-83: says why a root that imports from it could not go', () => {
+    const lastError = {
+      ...{ operation: 'x', reason: 'x', message: 'the disk is on fire' },
+      ...{ lastTransitionTime: NOW, lastUpdateTime: NOW },
+    };
+    const stuck = { ...done('j1', 'DeleteFailed'), lastError };
+    const going = (status: object): Installation => {
+      const one = sibling(status);
+      return { ...one, metadata: { ...one.metadata, ...deleting } };
+    };
+    const told = (status: object): string => {
+      const decision = decide('InitDelete', { self: exporter, siblings: [going(status)] });
+      return (decision.do === 'wait' && decision.why?.message) || '';
+    };
+    expect(told(stuck)).to.contain('its deletion failed (the disk is on fire)');
+    expect(told(running('j1', 'Deleting'))).to.contain('it is being deleted');
   });
   it('S-85: does not wait when told not to', () => {
     const told: Installation = {

@@ -116,6 +116,18 @@ describe('a job started by the clock', () => {
       now: at('23:00'),
       expected: 'nothing',
     },
+    ...['none', '0s', '999ms', '-1h'].map((interval) => ({
+      title: `never comes at the interval ${interval}, which would keep everybody busy`,
+      self: root({ failedReconcile: { interval } }, { ...done('j', 'Failed'), ...counted(1, '08:00') }),
+      now: at('23:00'),
+      expected: 'nothing' as const,
+    })),
+    {
+      title: 'comes at the shortest interval there is, which is a second',
+      self: root({ failedReconcile: { interval: '1s' } }, { ...done('j', 'Failed'), ...counted(1, '08:00') }),
+      now: at('08:01'),
+      expected: 'start',
+    },
   ];
   for (const { title, self, now = at('08:00'), expected } of rows) {
     it(title, () => {

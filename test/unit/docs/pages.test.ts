@@ -91,7 +91,7 @@ describe('the page about the configuration', () => {
   const page = read('docs/configuration.md');
   const example = /```yaml\n([^]*?)```/.exec(page)?.[1] ?? '';
 
-  it('has an example that can be read and changes everything there is', () => {
+  it('has an example that can be read and changes nearly everything there is', () => {
     const folder = mkdtempSync(join(tmpdir(), 'espalier-docs-'));
     const file = join(folder, 'config.yaml');
     writeFileSync(file, example);
@@ -102,6 +102,7 @@ describe('the page about the configuration', () => {
     expect(workers).to.deep.equal({ installation: 50, execution: 40, deployitem: 10, context: 2 });
     expect(rest).to.deep.equal({
       pickupTimeoutMs: 600_000,
+      installsCrds: false,
       contexts: {
         excludedNamespaces: ['kube-system'],
         repositoryContext: { type: 'ociRegistry', baseUrl: 'registry.example.org/components' },

@@ -1,0 +1,69 @@
+/** The form of the configuration file, all keys of upstream's: those in use, and those that mean nothing here. */
+import { z } from 'zod';
+
+/** Any part may be there without a value, as templates of charts leave it. */
+const section = <Shape extends z.ZodRawShape>(shape: Shape) => z.looseObject(shape).nullish();
+/** A key that upstream knows and Espalier has no use for; `why` is told to who sets it. */
+const unused = (why: string) => z.unknown().optional().meta({ unused: why });
+
+const name = z.string().min(1);
+const names = z.array(name).nullish();
+const repositoryContext = z.record(z.string(), z.unknown()).nullish();
+
+const controllerKeys = {
+  workers: z.int().positive().nullish(),
+  cacheSyncTimeout: unused('a cache is waited for as long as it takes; /readyz tells'),
+};
+const controller = section(controllerKeys);
+const contexts = section({
+  ...controllerKeys,
+  config: section({
+    default: section({
+      disable: z.boolean().nullish(),
+      excludedNamespaces: names,
+      excludeNamespaces: names,
+      repositoryContext,
+    }),
+  }),
+});
+
+const noRegistry = 'blueprints are read from the installations, not from registries';
+
+export const configurationSchema = z.looseObject({
+  apiVersion: z.string().nullish(),
+  kind: z.literal('LandscaperConfiguration').nullish(),
+  controllers: section({
+    syncPeriod: unused('lists are repeated when a watch has lost its place, not by the clock'),
+    installations: controller,
+    executions: controller,
+    deployItems: controller,
+    contexts,
+    context: contexts,
+  }),
+  repositoryContext,
+  registry: unused(noRegistry),
+  blueprintStore: unused(noRegistry),
+  metrics: unused('where metrics are served is an option of the command, --metrics-address'),
+  crdManagement: section({
+    deployCrd: z.boolean().nullish(),
+    forceUpdate: unused('definitions are updated whenever they are installed; see deployCrd'),
+  }),
+  deployItemTimeouts: section({
+    pickup: z.string().nullish(),
+    abort: unused('there is no such timeout any more, upstream neither'),
+  }),
+  lsDeployments: z
+    .looseObject({
+      lsController: name.nullish(),
+      lsMainController: name.nullish(),
+      webHook: name.nullish(),
+      deploymentsNamespace: name,
+      lsHealthCheckName: name,
+      additionalDeployments: section({ deployments: names }),
+    })
+    .nullish(),
+  hpaMain: unused('one process does the work; more of them do not share it'),
+  signatureVerificationEnforcementPolicy: unused('there are no component versions to verify'),
+});
+
+export type ConfigurationFile = z.infer<typeof configurationSchema>;

@@ -1,0 +1,31 @@
+/**
+ * Whether imported targets are still those that were copied when the job began. The imports hash knows targets by their
+ * generation, and one that was deleted and made anew begins with the first again.
+ */
+import type { Target } from '../api/kinds/target.ts';
+import { labels } from '../api/labels.ts';
+import type { ImportSet } from '../blueprint/importset.ts';
+import { equal } from '../lib/json.ts';
+import type { View } from '../lib/objects.ts';
+
+/** Names of the imports whose targets say something else than the given copies of them. */
+export function replacedTargets(imports: ImportSet, copies: readonly View<Target>[]): readonly string[] {
+  const replaced = copies.flatMap(({ metadata: { labels: place = {} }, spec }) => {
+    const name = place[labels.dataKey] ?? '';
+    const now = importedTarget(imports, name, place);
+    return now && !equal(now.spec, spec) ? [name] : [];
+  });
+  return [...new Set(replaced)];
+}
+
+function importedTarget(
+  { targets, targetLists, targetMaps }: ImportSet,
+  name: string,
+  place: Readonly<Record<string, string>>,
+): View<Target> | undefined {
+  const at = place[labels.dataIndex];
+  const key = place[labels.dataTargetMapKey];
+  if (at !== undefined) return targetLists.get(name)?.[Number(at)];
+  if (key !== undefined) return targetMaps.get(name)?.[key];
+  return targets.get(name);
+}

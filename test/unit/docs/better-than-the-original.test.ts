@@ -1,0 +1,83 @@
+/** Holds the page about weaknesses of the original to the tests: each that it names exists. */
+import { readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { expect } from 'chai';
+
+const root = resolve(import.meta.dirname, '../../..');
+const page = readFileSync(join(root, 'docs/better-than-the-original.md'), 'utf8');
+
+interface Row {
+  readonly id: string;
+  readonly text: string;
+  readonly tests: readonly { readonly title: string; readonly file: string }[];
+}
+
+function rowsOf(section: string): readonly Row[] {
+  const [, text = ''] = new RegExp(`^## ${section}$([^]*?)(?=^## |$(?![^]))`, 'm').exec(page) ?? [];
+  return [...text.matchAll(/^\| ([^|]+) \| (.*) \|$/gm)].map(([, id = '', rest = '']) => ({
+    id,
+    text: rest,
+    tests: [...rest.matchAll(/\[([^\]]+)\]\(\.\.\/(test\/[^)]+)\)/g)].map(([, title = '', file = '']) => ({
+      title,
+      file,
+    })),
+  }));
+}
+
+const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+
+/** Whether a file has a test of this title; `…` stands for what differs from case to case. */
+function hasTest(source: string, title: string): boolean {
+  const words = title.split('…').map(escaped).join('[^\\n]{1,80}?');
+  return new RegExp(`(?:it\\(|title:|\\[)\\s*(['"\`])${words}\\1`).test(source.replace(/\\(['"`])/g, '$1'));
+}
+
+const SECTIONS = ['Known weaknesses', 'By area', 'Seen in recordings'];
+const LEFT = '#left-as-it-is';
+
+describe('the page about weaknesses of the original', () => {
+  const rows = SECTIONS.flatMap(rowsOf);
+
+  it('has every weakness', () => {
+    const numbers = rowsOf('Known weaknesses').map(({ id }) => Number(id));
+    expect(numbers).to.deep.equal(Array.from({ length: 23 }, (_, i) => i + 1));
+    expect(rowsOf('By area').length).to.be.greaterThan(0);
+    expect(rowsOf('Seen in recordings').length).to.be.greaterThan(0);
+  });
+
+  it('names only tests that exist', () => {
+    const missing = rows
+      .flatMap(({ tests }) => tests)
+      .filter(({ title, file }) => !hasTest(readFileSync(join(root, file), 'utf8'), title));
+    expect(missing).to.deep.equal([]);
+  });
+
+  it('has a test in every row, or says that all is as it was', () => {
+    const bare = rows.filter(({ tests, text }) => tests.length === 0 && !text.includes(LEFT));
+    expect(bare.map(({ id }) => id)).to.deep.equal([]);
+  });
+
+  it('tells what is left of every row that says so, and of no other', () => {
+    const saying = rows.filter(({ text }) => text.includes(LEFT)).map(({ id }) => id);
+    const told = rowsOf('Left as it is').map(({ id }) => id);
+    expect([...new Set(told)].sort()).to.deep.equal([...new Set(saying)].sort());
+  });
+});
+
+describe('a test that a page names', () => {
+  const source =
+    "it('of one thing', () => {}); it(`ends at ${place} and at ${other}`, f); // it is 'not one'";
+  const rows: readonly [string, boolean][] = [
+    ['of one thing', true],
+    ['of one', false],
+    ['one thing', false],
+    ['ends at … and at …', true],
+    ['ends at … or at …', false],
+    ['not one', false],
+  ];
+  for (const [title, isThere] of rows) {
+    it(`${isThere ? 'exists' : 'does not exist'} when it is called "${title}"`, () => {
+      expect(hasTest(source, title)).to.equal(isThere);
+    });
+  }
+});

@@ -662,7 +662,8 @@ describe('requests to an API server', () => {
         return (user + system) / 1000;
       };
       let longest = 0;
-      let last = spentMs();
+      const first = spentMs();
+      let last = first;
       let isRunning = true;
       const measure = (): void => {
         longest = Math.max(longest, spentMs() - last);
@@ -673,7 +674,8 @@ describe('requests to an API server', () => {
       const frames = await collect(client.watch(MAPS, {}, signal));
       isRunning = false;
       expect(frames).to.have.length(1_001);
-      expect(longest).to.be.below(150);
+      // All at once it would be nearly the whole.
+      expect(longest).to.be.below((spentMs() - first) / 2);
     });
   });
 });

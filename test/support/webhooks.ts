@@ -11,6 +11,7 @@ import type { Client, Obj } from '../../src/runtime/types.ts';
 import {
   CONFIGURATION_NAME,
   configurationKind,
+  type Endpoint,
   type WebhookConfiguration,
 } from '../../src/webhooks/configuration.ts';
 import { startWebhooks, type Webhooks } from '../../src/webhooks/index.ts';
@@ -26,6 +27,8 @@ export interface HookOptions {
   readonly install?: boolean;
   /** What the API server is told. */
   readonly hostname?: string;
+  /** The same in full. */
+  readonly endpoint?: Endpoint;
 }
 
 export const serveWebhooks = (options: HookOptions): Promise<Webhooks> => {
@@ -36,7 +39,7 @@ export const serveWebhooks = (options: HookOptions): Promise<Webhooks> => {
     log: silentLogger,
     host: '127.0.0.1',
     certNamespace: namespace,
-    endpoint: { url: new URL(`https://${hostname}:${String(port)}`) },
+    endpoint: options.endpoint ?? { url: new URL(`https://${hostname}:${String(port)}`) },
   });
 };
 

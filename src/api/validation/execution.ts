@@ -61,8 +61,10 @@ function cyclesOf(templates: readonly Template[]): readonly (readonly string[])[
   /** Without recursion: a chain may be as long as the list. */
   function follow(start: string): void {
     const way: { readonly name: string; readonly open: string[] }[] = [];
+    const position = new Map<string, number>();
     const enter = (name: string): void => {
       done.add(name);
+      position.set(name, way.length);
       way.push({ name, open: [...(byName.get(name)?.dependsOn ?? [])] });
     };
     if (!done.has(start)) enter(start);
@@ -70,10 +72,11 @@ function cyclesOf(templates: readonly Template[]): readonly (readonly string[])[
       const next = here.open.shift();
       if (next === undefined) {
         way.pop();
+        position.delete(here.name);
         continue;
       }
-      const first = way.findIndex(({ name }) => name === next);
-      if (first >= 0) cycles.push(way.slice(first).map(({ name }) => name));
+      const first = position.get(next);
+      if (first !== undefined) cycles.push(way.slice(first).map(({ name }) => name));
       else if (byName.has(next) && !done.has(next)) enter(next);
     }
   }

@@ -8,7 +8,7 @@ import { CHECK_MS, type Webhooks } from '../../../src/webhooks/index.ts';
 import { secretKind } from '../../../src/webhooks/secret.ts';
 import { target } from '../../support/broken.ts';
 import { FakeClock } from '../../support/clock.ts';
-import { useCluster } from '../../support/cluster.ts';
+import { isRealServer, useCluster } from '../../support/cluster.ts';
 import { fakeItem, lonelyItem, plan, web, RECONCILE } from '../../support/landscape.ts';
 import type { Scene } from '../../support/scene.ts';
 import {
@@ -193,6 +193,21 @@ describe('the webhook server', () => {
     await soon('the API server accepts it', isRefused);
   });
 
+  it('is found through a Service', async function () {
+    if (!isRealServer()) this.skip(); // the embedded server has no network of Services
+    const { client } = here.cluster;
+    const object = {
+      apiVersion: 'v1',
+      kind: 'Service',
+      metadata: { name: 'hooks' },
+      spec: { type: 'ExternalName', externalName: 'localhost' },
+    };
+    await client.raw('POST', `/api/v1/namespaces/${scene.ns}/services`, object);
+    await serve({ endpoint: { service: { namespace: scene.ns, name: 'hooks', port } } });
+    expect((await greeting(port)).checkHost(`hooks.${scene.ns}.svc`)).to.be.a('string');
+    await soon('the API server asks', isRefused);
+  });
+
   it('changes its certificate while it runs, long before the old one ends', async () => {
     const time = inThePast(300 * DAY_MS);
     await serve({ clock: time.clock });
@@ -263,7 +278,7 @@ describe('the webhook server', () => {
     expect(scene.jobs('web')).to.have.length(1);
   });
 
-  it('S-119: a tree goes through all its validation', async () => {
+  it('S-119: a tree with the longest name goes through all its validation, and away again', async () => {
     await serve();
     await soon('the webhooks are asked', isRefused);
     const name = 'n'.repeat(58);

@@ -76,6 +76,7 @@ module.exports = {
     layer('dataflow', ['lib', 'api', 'templating', 'components', 'blueprint']),
     layer('runtime', ['lib', 'observability']),
     layer('workflow', ['lib', 'observability', 'runtime']),
+    layer('webhooks', ['lib', 'observability', 'runtime', 'api']),
     layer('machine', ['lib', 'observability', 'runtime', 'workflow', 'api']),
   ],
   options: {

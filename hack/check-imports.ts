@@ -44,6 +44,7 @@ const violations: Readonly<Record<string, { readonly file: string; readonly impo
   'layer-dataflow': { file: 'src/dataflow/planted.ts', imports: '../observability/log.ts' },
   'layer-runtime': { file: 'src/runtime/planted.ts', imports: '../workflow/dag.ts' },
   'layer-workflow': { file: 'src/workflow/planted.ts', imports: '../api/labels.ts' },
+  'layer-webhooks': { file: 'src/webhooks/planted.ts', imports: '../machine/apply.ts' },
   'layer-machine': { file: 'src/machine/planted.ts', imports: '../dataflow/scope.ts' },
 };
 

@@ -15,7 +15,7 @@ const root = join(import.meta.dirname, '..');
 const page = join(root, 'docs/scenarios.md');
 const NUMBER = /^S-(\d+)[a-z]?\b:?\s*/;
 /** Other folders play other specifications, which have numbers of their own. */
-const PLAYED = ['test/scenario/core', 'test/scenario/targetsync', 'test/scenario/health'];
+const PLAYED = ['core', 'targetsync', 'health', 'webhooks'].map((suite) => `test/scenario/${suite}`);
 const VALUES = ['test/unit/controllers', 'test/unit/machine'];
 /** Scenarios of the core are numbered without gaps up to here. */
 const LAST = 122;
@@ -23,8 +23,6 @@ const LAST = 122;
 /** Why a scenario has no test. One that is neither here nor played is listed as forgotten. */
 const notPlayed: Readonly<Record<number, string>> = {
   116: 'locks of several replicas in SyncObjects: there are none here, one process is at work',
-  119: 'names that are too long are refused by an admission webhook: there is none yet',
-  120: 'a label that switches the admission webhooks off: there are none yet',
 };
 
 type Outcome = 'passes' | 'FAILS' | 'skipped';

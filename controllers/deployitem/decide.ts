@@ -1,7 +1,8 @@
-/** Whether a deploy item has waited too long for a deployer to take it up. Pure. */
-import { failedPhase, isFinished } from '../../src/api/job.ts';
+/** Whether a deploy item has waited too long for a deployer to take it up, or is one that none could. Pure. */
+import { failedPhase, isBeingDeleted, isFinished } from '../../src/api/job.ts';
 import { deployItemKind, type DeployItem } from '../../src/api/kinds/deployitem.ts';
-import { patchStatus, type Effect } from '../../src/machine/decision.ts';
+import { refusalForJob } from '../../src/api/validation/index.ts';
+import { patchStatus, type Effect, type Problem } from '../../src/machine/decision.ts';
 import type { View } from '../../src/runtime/types.ts';
 
 export interface Snapshot {
@@ -17,20 +18,26 @@ export interface Snapshot {
 export type Verdict =
   | { readonly do: 'rest' }
   | { readonly do: 'look-again'; readonly afterMs: number }
-  | { readonly do: 'fail'; readonly effect: Effect };
+  | { readonly do: 'fail'; readonly problem: Problem; readonly effect: Effect };
 
 /** Clocks of deployers may be a little behind ours. */
 const GRACE_MS = 5_000;
 
 export function judgePickup(snapshot: Snapshot): Verdict {
   const { self, now, pickupTimeoutMs } = snapshot;
-  if (pickupTimeoutMs === 0 || isFinished(self) || isPickedUp(self)) return { do: 'rest' };
+  if (isFinished(self) || isPickedUp(self)) return { do: 'rest' };
+  const refusal = isBeingDeleted(self.metadata) ? undefined : refusalForJob('deployitems', self);
+  if (refusal !== undefined) {
+    const problem = { operation: 'reconcile', reason: 'ValidateDeployItem', message: refusal };
+    return failing(snapshot, { ...problem, codes: ['ERR_CONFIGURATION_PROBLEM'] });
+  }
+  if (pickupTimeoutMs === 0) return { do: 'rest' };
   const since = self.status?.jobIDGenerationTime;
   if (since === undefined) return { do: 'rest' };
   const leftMs = pickupTimeoutMs - (Date.parse(now) - Date.parse(since));
   return leftMs > 0
     ? { do: 'look-again', afterMs: leftMs + GRACE_MS }
-    : { do: 'fail', effect: timedOut(snapshot) };
+    : failing(snapshot, timedOut(snapshot));
 }
 
 /** A deployer stamps the item when it takes up a job; the same second counts. */
@@ -42,10 +49,10 @@ export function isPickedUp({ status }: View<DeployItem>): boolean {
   );
 }
 
-function timedOut({ self, now, pickupTimeoutMs, isTargetMissing }: Snapshot): Effect {
+function timedOut({ self, pickupTimeoutMs, isTargetMissing }: Snapshot): Problem {
   const seconds = Math.round(pickupTimeoutMs / 1000);
   const target = self.spec.target?.name ?? '';
-  const error = {
+  return {
     operation: 'WaitingForPickup',
     reason: 'PickupTimeout',
     message:
@@ -53,10 +60,12 @@ function timedOut({ self, now, pickupTimeoutMs, isTargetMissing }: Snapshot): Ef
       (isTargetMissing ? `, probably because the referenced Target does not exist: ${target}` : '') +
       `; is a deployer for type ${self.spec.type} running?`,
     codes: ['ERR_TIMEOUT'],
-    lastTransitionTime: now,
-    lastUpdateTime: now,
   };
-  return patchStatus(deployItemKind, self, {
+}
+
+function failing({ self, now }: Snapshot, problem: Problem): Verdict {
+  const error = { ...problem, lastTransitionTime: now, lastUpdateTime: now };
+  const effect = patchStatus(deployItemKind, self, {
     phase: failedPhase(self.metadata),
     jobIDFinished: self.status?.jobID,
     observedGeneration: self.metadata.generation,
@@ -65,4 +74,5 @@ function timedOut({ self, now, pickupTimeoutMs, isTargetMissing }: Snapshot): Ef
     firstError: self.status?.firstError ?? error,
     lastErrors: [...(self.status?.lastErrors ?? []), error].slice(-5),
   });
+  return { do: 'fail', problem, effect };
 }

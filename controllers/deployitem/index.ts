@@ -1,4 +1,4 @@
-/** The deploy item controller: ends the job of items that no deployer takes up. */
+/** The deploy item controller: ends the job of items that no deployer takes up, or could. */
 import { isFinished } from '../../src/api/job.ts';
 import { deployItemKind, type DeployItem } from '../../src/api/kinds/deployitem.ts';
 import { timestamp, type Clock } from '../../src/lib/clock.ts';
@@ -40,11 +40,7 @@ export function deployItemController(ports: DeployItemPorts): ControllerSpec<Dep
         if (verdict.do === 'fail') {
           const read = (...[kind, key]: Parameters<Client['get']>) => client.get(kind, key, ctx.signal);
           await new Applier({ write: ctx.write, read, signal: ctx.signal }).carryOut(verdict.effect);
-          ctx.event(
-            'Warning',
-            'PickupTimeout',
-            `no deployer took up the item of type ${self.spec.type} in time`,
-          );
+          ctx.event('Warning', verdict.problem.reason, verdict.problem.message);
         }
         return { write: 'none' };
       },

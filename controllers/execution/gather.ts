@@ -1,7 +1,11 @@
 /** Everything an execution's phases read, and the only place where they read it. */
 import { isBeingDeleted } from '../../src/api/job.ts';
 import { labels } from '../../src/api/labels.ts';
-import type { DeployItemTemplate, Execution } from '../../src/api/kinds/execution.ts';
+import {
+  UnreadableDeployItems,
+  type DeployItemTemplate,
+  type Execution,
+} from '../../src/api/kinds/execution.ts';
 import { executionContext, objectName } from '../../src/dataflow/scope.ts';
 import { parseYaml } from '../../src/lib/yaml.ts';
 import { keyOf } from '../../src/machine/apply.ts';
@@ -32,7 +36,7 @@ export const gather =
   (self: View<Execution>, now: string): Gatherers<Snapshot> => ({
     self: () => self,
     now: () => now,
-    templates: () => templatesOf(self),
+    templates: () => templatesOrNone(self),
     items: () => managedItems(world, self),
     clusterNames: async (get) => clusterNames({ world, client, sources }, self, await get('templates')),
     clusterless: async (get) =>
@@ -45,6 +49,16 @@ export const gather =
     exports: async (get) => readExports(client, self, await get('templates'), await get('items')),
     exportObject: () => world.dataObjects.get(`${self.metadata.namespace ?? ''}/${exportName(self)}`),
   });
+
+/** A list that nobody can read fails the job; it must not keep the execution, and what it installed, from going. */
+function templatesOrNone(self: View<Execution>): DeployItemTemplate[] {
+  try {
+    return templatesOf(self);
+  } catch (error) {
+    if (error instanceof UnreadableDeployItems && isBeingDeleted(self.metadata)) return [];
+    throw error;
+  }
+}
 
 const exportName = (self: View<Execution>): string => objectName(executionContext(self.metadata.name), '');
 

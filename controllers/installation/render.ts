@@ -1,7 +1,9 @@
 /** Runs the blueprint of an installation, and says in upstream's words which step of it failed. */
+import type { InstallationTemplate } from '../../src/api/blueprint.ts';
 import type { Installation } from '../../src/api/kinds/installation.ts';
+import { refusalForJob } from '../../src/api/validation/index.ts';
 import { renderDeployItems } from '../../src/blueprint/deployitems.ts';
-import { BlueprintProblem } from '../../src/blueprint/errors.ts';
+import { BlueprintProblem, SubInstallationsInvalid } from '../../src/blueprint/errors.ts';
 import { renderExports, type ExportSources, type ExportValues } from '../../src/blueprint/exports.ts';
 import { constructImports, runImportExecutions } from '../../src/blueprint/imports.ts';
 import type { ImportSet } from '../../src/blueprint/importset.ts';
@@ -85,7 +87,15 @@ async function importValues(
 function renderChildren(self: Self, context: RenderContext): WantedChild[] {
   const { templates, states } = renderSubInstallations(context);
   refuseState(states);
-  return templates.map((template) => ({ name: template.name, object: childInstallation(self, template) }));
+  return templates.map((template) => ({ name: template.name, object: validChild(self, template) }));
+}
+
+/** A child that could not be worked with is not made at all. @throws SubInstallationsInvalid */
+function validChild(self: Self, template: InstallationTemplate): WantedChild['object'] {
+  const child = childInstallation(self, template);
+  const refusal = refusalForJob('installations', child);
+  if (refusal === undefined) return child;
+  throw new SubInstallationsInvalid(`unable to create installation for ${template.name}: ${refusal}`);
 }
 
 function renderItems(self: Self, context: RenderContext, { targets, targetLists, targetMaps }: ImportSet) {

@@ -3,6 +3,7 @@
  * an outcome. The order of the questions is upstream's, since it decides which of several mistakes a user is shown.
  */
 import { setMaxListeners } from 'node:events';
+import { refusalForJob } from '../../src/api/validation/index.ts';
 import type { Clock } from '../../src/lib/clock.ts';
 import type { Problem } from '../../src/machine/decision.ts';
 import { joinKey } from '../../src/runtime/keys.ts';
@@ -25,8 +26,10 @@ import { CONTEXT, TARGET, type ContextObject, type DeployItem, type Target } fro
 import type { Memory } from './memory.ts';
 import { done, fail, retry, type Outcome } from './outcome.ts';
 import type { Session } from './session.ts';
-import { validateTarget, type ResolvedTarget, type TargetReader } from './target.ts';
+import { VALIDATE_TARGET, validateTarget, type ResolvedTarget, type TargetReader } from './target.ts';
 import { remainingMs, timeoutAt, withLastProblem, type TimeoutPolicy } from './timeout.ts';
+
+const VALIDATE_ITEM = 'ValidateDeployItem';
 
 export interface LookPorts {
   readonly plugin: DeployerPlugin;
@@ -143,7 +146,10 @@ async function ask(at: LookAt, ports: LookPorts, pass: Pass): Promise<Outcome> {
   const isApply = at.direction === 'apply';
   const operation = isApply ? 'reconcile' : 'delete';
   if (!isApply && isLeftInPlace(item)) return done();
-  if (isApply) await at.session.addFinalizer();
+  if (isApply) {
+    refuseInvalid(item, at.target, operation);
+    await at.session.addFinalizer();
+  }
 
   const target = at.target && (await resolved(at.target, at.memory, ports.reader, pass.signal));
   if (target) validateTarget(target, operation);
@@ -155,6 +161,20 @@ async function ask(at: LookAt, ports: LookPorts, pass: Pass): Promise<Outcome> {
   const run = runOf(at, ports, pass, { target, context });
   pass.state.isInPlugin = true;
   return isApply ? plugin.apply(run) : plugin.remove(run);
+}
+
+/** What the webhooks refuse, should they not have been asked. @throws ConfigurationError */
+function refuseInvalid(item: View<DeployItem>, target: View<Target> | undefined, operation: string): void {
+  const itemRefusal = refusalForJob('deployitems', item);
+  if (itemRefusal !== undefined) throw new ConfigurationError(operation, VALIDATE_ITEM, itemRefusal);
+  const targetRefusal = target && refusalForJob('targets', target);
+  if (target && targetRefusal !== undefined) {
+    throw new ConfigurationError(
+      operation,
+      VALIDATE_TARGET,
+      `target ${target.metadata.name}: ${targetRefusal}`,
+    );
+  }
 }
 
 /** A configuration that nobody can read was never carried out, so there is nothing to take back. */

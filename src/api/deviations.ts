@@ -85,6 +85,26 @@ export const deviations: readonly Deviation[] = [
     adr: '0013-target-sync-keeps-to-its-own',
   },
   {
+    id: 'one-verdict-with-and-without-webhooks',
+    upstream:
+      'Only webhooks refuse what breaks the rules; without them controllers work with it, or fail late.',
+    here: 'Controllers and deployers end the job with the sentence of the webhook.',
+    adr: '0018-one-verdict',
+  },
+  {
+    id: 'webhooks-accept-what-controllers-write',
+    upstream:
+      'Webhooks refuse the empty component descriptor of children, and hold up the end of what was wrong before.',
+    here: 'An empty component descriptor counts as none, and what is being deleted is let go.',
+    adr: '0018-one-verdict',
+  },
+  {
+    id: 'denials-repeat-no-structures',
+    upstream: 'A denial repeats the whole of what is wrong, such as the credentials of a target.',
+    here: 'It names the field, and repeats only texts.',
+    adr: '0018-one-verdict',
+  },
+  {
     id: 'waits-can-be-ended',
     upstream:
       'Waits in Init and InitDelete take no notice of interrupts and deletions; roots in a circle wait for ever.',

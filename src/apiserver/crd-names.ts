@@ -1,6 +1,6 @@
 /** Names in a CustomResourceDefinition: its own, those of the kind, and the group they live in. */
 import { invalid, required } from './field-errors.ts';
-import { isDns1035Label, isDns1123Subdomain } from './names.ts';
+import { isDns1035Label, isDns1123Subdomain } from '../lib/names.ts';
 import { isObject, type FieldError, type JsonObject } from './types.ts';
 
 export const objectAt = (object: unknown, member: string): JsonObject => {

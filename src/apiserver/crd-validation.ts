@@ -25,7 +25,7 @@ import {
   objectAt,
   textAt,
 } from './crd-names.ts';
-import { isDns1035Label } from './names.ts';
+import { isDns1035Label } from '../lib/names.ts';
 import type { JsonSchema } from './schema-types.ts';
 import { isObject, type FieldError, type JsonObject } from './types.ts';
 

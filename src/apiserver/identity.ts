@@ -3,8 +3,8 @@ import { createPrivateKey, generateKeyPairSync, randomBytes } from 'node:crypto'
 import type { KeyObject } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createAuthority, issueCertificate } from './certificates.ts';
-import type { Authority, KeyAndCertificate } from './certificates.ts';
+import { createAuthority, issueCertificate } from '../lib/certificates.ts';
+import type { Authority, KeyAndCertificate } from '../lib/certificates.ts';
 
 interface Kept {
   readonly authority: Authority;

@@ -8,7 +8,7 @@ import {
   isLabelValue,
   isPathSegment,
   isQualifiedName,
-} from './names.ts';
+} from '../lib/names.ts';
 import { badRequest } from './status.ts';
 import { isObject } from './types.ts';
 import type { FieldError, JsonObject, KubeObject, ObjectMeta, OwnerReference } from './types.ts';

@@ -1,6 +1,6 @@
 /** Selectors of list, watch and deletecollection: label selector text and objects, and field selectors. */
 import { invalid, joinErrors, plainText } from './field-errors.ts';
-import { isQualifiedName, isLabelValue } from './names.ts';
+import { isQualifiedName, isLabelValue } from '../lib/names.ts';
 import { tokenize, type Token, type TokenType } from './selector-tokens.ts';
 import { isObject, type FieldError } from './types.ts';
 

@@ -1,9 +1,9 @@
 /** Deploy executions: from templates to the deploy item templates of the Execution. */
 import type { TemplateExecutor } from '../api/blueprint.ts';
 import type { DeployItemTemplate } from '../api/kinds/execution.ts';
+import { templateProblems } from '../api/validation/execution.ts';
+import { aggregate } from '../api/validation/fields.ts';
 import { formatDuration, isDuration, parseDuration } from '../lib/duration.ts';
-import { dependencyOrder } from '../lib/graph.ts';
-import { goJson } from '../lib/gojson.ts';
 import type { View } from '../lib/objects.ts';
 import { fieldsOf, present, type FieldReader } from './decode.ts';
 import { DeployItemsInvalid, TemplateFailed } from './errors.ts';
@@ -124,42 +124,8 @@ function targetName(item: string, target: FieldReader, objects: TargetObjects): 
 
 // ---------------------------------------------------------------- checks
 
-const LABEL_NAME = /^(?:[a-z0-9](?:[-a-z0-9.]*[a-z0-9])?\/)?[A-Za-z0-9](?:[-\w.]{0,61}[A-Za-z0-9])?$/;
-const LABEL_VALUE = /^(?:[A-Za-z0-9](?:[-\w.]{0,61}[A-Za-z0-9])?)?$/;
-
-/** The rules of the executions' webhook over the whole list. @throws DeployItemsInvalid naming all violations */
-export function checkDeployItems(items: readonly DeployItemTemplate[], root = 'deployExecutions'): void {
-  const names = new Set(items.map(({ name }) => name));
-  const seen = new Set<string>();
-  const problems = items.flatMap((item, i) => {
-    const path = item.name === '' ? `${root}[${i}]` : `${root}[${i}][${item.name}]`;
-    const isRepeated = item.name !== '' && seen.has(item.name);
-    seen.add(item.name);
-    return [
-      ...(item.name === '' ? [`${path}.name: Required value: name must not be empty`] : []),
-      ...(isRepeated ? [`${root}[${i}]: Duplicate value: "${item.name}"`] : []),
-      ...(item.type === '' ? [`${path}.type: Required value: type must not be empty`] : []),
-      ...labelProblems(item, path),
-      ...(item.dependsOn ?? [])
-        .filter((name) => !names.has(name))
-        .map((name) => `${path}: Invalid value: "${name}": depends on undefined deploy item`),
-    ];
-  });
-  const { blocked } = dependencyOrder(new Map(items.map((item) => [item.name, item.dependsOn ?? []])));
-  if (blocked.length > 0 && names.size === items.length) {
-    const cycle = goJson([...blocked].sort());
-    problems.push(`${root}: Invalid value: ${cycle}: cycle found in dependencies`);
-  }
-  if (problems.length === 0) return;
-  const text = problems.length === 1 ? (problems[0] ?? '') : `[${problems.join(', ')}]`;
-  throw new DeployItemsInvalid(`error validating deployitem templates: ${text}`);
-}
-
-function labelProblems({ labels = {} }: DeployItemTemplate, path: string): readonly string[] {
-  return Object.entries(labels).flatMap(([key, value]) => [
-    ...(LABEL_NAME.test(key) ? [] : [`${path}.labels: Invalid value: "${key}": not a valid label key`]),
-    ...(LABEL_VALUE.test(value)
-      ? []
-      : [`${path}.labels: Invalid value: "${value}": not a valid label value`]),
-  ]);
+/** The rules that the executions' webhook has for the same list. @throws DeployItemsInvalid naming all violations */
+export function checkDeployItems(items: readonly DeployItemTemplate[]): void {
+  const text = aggregate(templateProblems(items, 'deployExecutions'));
+  if (text !== undefined) throw new DeployItemsInvalid(`error validating deployitem templates: ${text}`);
 }

@@ -1,6 +1,8 @@
 /** Export executions and mappings: from what items and children gave to the values an installation exports. */
 import type { ExportDefinition } from '../api/blueprint.ts';
 import type { Installation } from '../api/kinds/installation.ts';
+import { aggregate } from '../api/validation/fields.ts';
+import { targetSpecProblems } from '../api/validation/target.ts';
 import { define } from '../lib/json.ts';
 import { isObject, ownField, type View } from '../lib/objects.ts';
 import { fieldsOf, present } from './decode.ts';
@@ -157,6 +159,9 @@ function targetValue(name: string, ref: string, value: unknown, installation: st
       `unknown field ${unknown.join(', ')}; a target has type, config or secretRef, labels and annotations`,
     );
   }
+  const [config, secretRef] = [ownField(value, 'config'), ownField(value, 'secretRef')];
+  const twice = aggregate(targetSpecProblems({ config, secretRef }, name));
+  if (twice !== undefined) return fail(twice);
   try {
     const fields = fieldsOf(value, name);
     const secret = fields.inner('secretRef');

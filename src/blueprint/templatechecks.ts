@@ -1,5 +1,6 @@
 /** The rules for the sub-installations of one blueprint: names, and that imports and exports fit together. */
 import type { ImportDefinition, InstallationTemplate } from '../api/blueprint.ts';
+import { targetSourceProblems } from '../api/validation/installation.ts';
 import type { View } from '../lib/objects.ts';
 import { SubInstallationsInvalid } from './errors.ts';
 import type { Blueprint } from './model.ts';
@@ -100,23 +101,10 @@ function targetImportProblems(template: InstallationTemplate, index: number): re
     const path = `${pathOf(template, index)}.imports.targets[${i}]`;
     const isRepeated = entry.name !== '' && names.has(entry.name);
     names.add(entry.name);
-    const { target, targets, targetMap, targetListRef, targetMapRef } = entry;
-    const forms = [
-      target || undefined,
-      targets,
-      targetMap,
-      targetListRef || undefined,
-      targetMapRef || undefined,
-    ];
-    const count = forms.filter((form) => form !== undefined).length;
     return [
       ...(entry.name === '' ? [`${path}.name: Required value: name must not be empty`] : []),
       ...(isRepeated ? [`${path}: Duplicate value: "${entry.name}"`] : []),
-      ...(count === 1
-        ? []
-        : [
-            `${path}: Invalid value: exactly one of [target, targets, targetMap, targetListRef, targetMapRef] must be set`,
-          ]),
+      ...targetSourceProblems(entry, path),
     ];
   });
 }

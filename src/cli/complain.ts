@@ -22,6 +22,7 @@ const hints: Readonly<Record<string, string>> = {
   TransportError: 'is the server running, and is --kubeconfig the right one?',
   Unauthorized: 'renew the credentials in the kubeconfig, or choose another --context',
   HealthPortError: 'choose another address with --metrics-address',
+  WebhookPortError: 'choose another one with --host and --port',
   Forbidden: 'ask for that permission, or choose another --context',
 };
 const builtIn = ['Error', 'TypeError', 'RangeError', 'ReferenceError', 'SyntaxError'];

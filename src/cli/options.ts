@@ -26,6 +26,35 @@ export function address(text: string): Address {
   return { host: match[1] ?? (match[2] || '0.0.0.0'), port: port(match[3] ?? '') };
 }
 
+/** Where a namespaced object is. */
+export interface NamespacedName {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/**
+ * `NAMESPACE/NAME`
+ * @throws InvalidArgumentError
+ */
+export function namespacedName(text: string): NamespacedName {
+  const [namespace = '', name = '', ...more] = text.split('/');
+  if (namespace === '' || name === '' || more.length > 0)
+    throw new InvalidArgumentError('write it as NAMESPACE/NAME.');
+  return { namespace, name };
+}
+
+/**
+ * A URL that API servers accept for a webhook: HTTPS, with nothing after the path.
+ * @throws InvalidArgumentError
+ */
+export function webhookUrl(text: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const isPlain = url?.protocol === 'https:' && url.search + url.hash + url.username + url.password === '';
+  if (!url || !isPlain)
+    throw new InvalidArgumentError('write it as https://HOST:PORT, such as https://hooks.example.org:9443.');
+  return url;
+}
+
 /** Names separated by commas; the option may be given several times. */
 export function list(text: string, before: readonly string[] = []): string[] {
   const names = text

@@ -1,11 +1,12 @@
-/** Commands that serve: start, dev, apiserver, demo. */
+/** Commands that serve: start, webhooks, dev, apiserver, demo. */
 import type { Command } from 'commander';
 import type { DemoOptions } from './commands/demo.ts';
 import type { DevOptions } from './commands/dev.ts';
 import type { ApiServerCommandOptions } from './commands/apiserver.ts';
 import type { StartOptions } from './commands/start.ts';
+import type { WebhooksCommandOptions } from './commands/webhooks.ts';
 import { controllerNames, deployerNames } from './names.ts';
-import { address, list, port } from './options.ts';
+import { address, list, namespacedName, port, webhookUrl } from './options.ts';
 import { addClusterOptions, addLogOptions, examples, type Exit } from './program-parts.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -13,6 +14,7 @@ export function addServerCommands(program: Command, terminal: Terminal, onExit: 
   addDemo(program, terminal, onExit);
   addDev(program, terminal);
   addStart(program, terminal);
+  addWebhooks(program, terminal);
   addApiServer(program, terminal);
 }
 
@@ -106,6 +108,53 @@ function addStart(program: Command, terminal: Terminal): void {
     });
   addClusterOptions(start);
   addLogOptions(start);
+}
+
+function addWebhooks(program: Command, terminal: Terminal): void {
+  const webhooks = program
+    .command('webhooks')
+    .summary('serve the validating webhooks of a cluster')
+    .description(
+      'Serves the validating webhooks until SIGTERM or Ctrl-C, and tells the API server to ask them. ' +
+        'Certificates are made when they are needed and kept in the secret landscaper-webhook-certs.',
+    )
+    .option(
+      '--webhook-service <namespace/name>',
+      'Service through which the API server finds the webhooks',
+      namespacedName,
+    )
+    .option('--webhook-service-port <number>', 'port of that Service', port, 9443)
+    .option('--webhook-url <url>', 'URL at which it finds them, instead of a Service', webhookUrl)
+    .option('--host <address>', 'address to listen on', '0.0.0.0')
+    .option('--port <number>', 'port to listen on', port, 9443)
+    .option(
+      '--cert-ns <namespace>',
+      'namespace of the secret; default that of the Service, or of the kubeconfig',
+    )
+    .option(
+      '--disable-webhooks <names>',
+      'what not to validate: installations, deployitems, executions, targets, or all, which also removes the ' +
+        'ValidatingWebhookConfiguration',
+      list,
+    )
+    .option('--no-install', 'leave the ValidatingWebhookConfiguration alone')
+    .addHelpText(
+      'after',
+      examples([
+        ['espalier webhooks --webhook-service ls-system/landscaper-webhooks', 'in a pod, behind a Service'],
+        ['espalier webhooks --webhook-url https://10.0.0.5:9443 --cert-ns ls-system', 'beside the cluster'],
+        [
+          'espalier webhooks --webhook-url https://10.0.0.5:9443 --disable-webhooks all',
+          'let the API server ask nobody any more',
+        ],
+      ]),
+    )
+    .action(async (options: WebhooksCommandOptions) => {
+      const { webhooks: run } = await import('./commands/webhooks.ts');
+      await run(options, terminal);
+    });
+  addClusterOptions(webhooks);
+  addLogOptions(webhooks);
 }
 
 function addApiServer(program: Command, terminal: Terminal): void {

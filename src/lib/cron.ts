@@ -50,6 +50,17 @@ export function parseCron(text: string): Cron {
   };
 }
 
+/** Whether `parseCron` takes the text. */
+export function isCron(text: string): boolean {
+  try {
+    parseCron(text);
+    return true;
+  } catch (error) {
+    if (error instanceof InvalidCron) return false;
+    throw error;
+  }
+}
+
 function every(text: string): number {
   try {
     const ms = parseDuration(text);

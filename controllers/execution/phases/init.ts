@@ -1,31 +1,38 @@
 /** Brings the deploy items in line with the templates. Nothing is started yet. */
+import { refusalForJob } from '../../../src/api/validation/index.ts';
 import { isBeingDeleted } from '../../../src/api/job.ts';
 import { deployItemKind } from '../../../src/api/kinds/deployitem.ts';
-import { advance, remove, type Effect } from '../../../src/machine/decision.ts';
+import { advance, fail, remove, type Effect } from '../../../src/machine/decision.ts';
 import { assign } from '../classify.ts';
 import { createItem, updateItem } from '../items.ts';
-import { phase, type Snapshot } from '../snapshot.ts';
+import { step, steps, type Snapshot } from '../snapshot.ts';
 
-export const init = phase({
-  needs: ['templates', 'items', 'clusterNames', 'suffix'],
-  next: ['Progressing'],
-  decide(snapshot) {
-    const { self, templates, items, now } = snapshot;
-    const { active, orphans } = assign(self, templates, items);
-    const effects: Effect[] = orphans
-      .filter((o) => !isBeingDeleted(o.metadata))
-      .map((o) => remove(deployItemKind, o));
-    for (const template of templates) {
-      const item = active.get(template.name);
-      const effect = item
-        ? updateItem(snapshot, template, item)
-        : createItem(snapshot, template, snapshot.suffix);
-      if (effect) effects.push(effect);
-    }
-    const set = { deployItemCache: cacheOf(snapshot), transitionTimes: { waitTime: now } };
-    return advance('Progressing', { effects, status: { set } });
-  },
+/** What the webhook refuses, should it not have been asked. Nobody has looked at the templates before. */
+const invalid = step([], ({ self }) => {
+  const message = refusalForJob('executions', self);
+  if (message === undefined) return undefined;
+  const codes = ['ERR_CONFIGURATION_PROBLEM'];
+  return fail({ operation: 'handleReconcilePhase', reason: 'ValidateExecution', message, codes });
 });
+
+const ensureItems = step(['templates', 'items', 'clusterNames', 'suffix'], (snapshot) => {
+  const { self, templates, items, now } = snapshot;
+  const { active, orphans } = assign(self, templates, items);
+  const effects: Effect[] = orphans
+    .filter((o) => !isBeingDeleted(o.metadata))
+    .map((o) => remove(deployItemKind, o));
+  for (const template of templates) {
+    const item = active.get(template.name);
+    const effect = item
+      ? updateItem(snapshot, template, item)
+      : createItem(snapshot, template, snapshot.suffix);
+    if (effect) effects.push(effect);
+  }
+  const set = { deployItemCache: cacheOf(snapshot), transitionTimes: { waitTime: now } };
+  return advance('Progressing', { effects, status: { set } });
+});
+
+export const init = steps(['Progressing'], invalid, ensureItems);
 
 /** `status.deployItemCache`: which object stands for which template. */
 function cacheOf({

@@ -15,6 +15,7 @@ import {
   type Effect,
 } from '../../../src/machine/decision.ts';
 import type { Step } from '../../../src/machine/phase.ts';
+import { refusalForJob } from '../../../src/api/validation/index.ts';
 import { ensureChildren } from '../children.ts';
 import { ensureExecution } from '../execution.ts';
 import { handDown } from '../job.ts';
@@ -29,6 +30,14 @@ import {
   rootsInACircle,
   twoExporters,
 } from './predecessors.ts';
+
+/** What the webhook refuses, should it not have been asked. */
+const invalid = step([], ({ self }) => {
+  const message = refusalForJob('installations', self);
+  if (message === undefined) return undefined;
+  const codes = ['ERR_CONFIGURATION_PROBLEM'];
+  return fail({ operation: 'InitPrerequisites', reason: 'ValidateInstallation', message, codes });
+});
 
 const contextMissing = step(['context'], ({ self, context }) => {
   const name = self.spec.context ?? 'default';
@@ -136,6 +145,7 @@ const ofThisJob = <Next extends string>(inner: Step<Snapshot, Next>): Step<Snaps
 
 export const init = steps(
   ['CleanupOrphaned'],
+  ofThisJob(invalid),
   rootsInACircle,
   ...[
     contextMissing,

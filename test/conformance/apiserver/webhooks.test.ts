@@ -4,7 +4,7 @@ import { createServer } from 'node:https';
 import type { Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
-import { createAuthority, issueCertificate } from '../../../src/apiserver/certificates.ts';
+import { createAuthority, issueCertificate } from '../../../src/lib/certificates.ts';
 import { refused, warningsOf } from './assertions.ts';
 import { cm } from './fixtures.ts';
 import { useSubject } from './subject.ts';

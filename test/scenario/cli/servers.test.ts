@@ -12,6 +12,7 @@ import { silentLogger } from '../../../src/observability/log.ts';
 import { createClient } from '../../../src/runtime/client.ts';
 import { connect } from '../../../src/runtime/http.ts';
 import type { Client } from '../../../src/runtime/types.ts';
+import { freePort, objection } from '../../support/webhooks.ts';
 import { fakeTerminal } from '../../unit/cli/terminal.ts';
 
 const root = join(import.meta.dirname, '../../..');
@@ -33,9 +34,10 @@ class Program {
   }
 
   async until(text: string): Promise<void> {
-    while (!this.output.includes(text)) {
+    while (!this.output.includes(text) && !this.errors.includes(text)) {
       if (this.process.exitCode !== null) throw new Error(`ended: ${this.output}${this.errors}`);
-      await Promise.race([once(this.process.stdout!, 'data'), once(this.process, 'exit')]);
+      const { stdout, stderr } = this.process;
+      await Promise.race([once(stdout!, 'data'), once(stderr!, 'data'), once(this.process, 'exit')]);
     }
   }
 
@@ -158,5 +160,40 @@ describe('espalier apiserver', function () {
     expect(await program.end()).to.equal(0);
     expect(existsSync(file)).to.equal(false);
     expect(program.errors).to.equal('');
+  });
+});
+
+describe('espalier webhooks', function () {
+  this.timeout(60_000);
+
+  it('lets an API server refuse what is wrong, until everything is disabled', async () => {
+    const server = espalier('apiserver', '--crds');
+    await server.until('KUBECONFIG');
+    const kubeconfig = kubeconfigIn(server.output);
+    const port = String(await freePort());
+    const options = ['--kubeconfig', kubeconfig, '--host', '127.0.0.1', '--port', port];
+    options.push('--webhook-url', `https://127.0.0.1:${port}`, '--cert-ns', 'default');
+    const both = {
+      apiVersion: 'landscaper.gardener.cloud/v1alpha1',
+      kind: 'Target',
+      metadata: { name: 'both', namespace: 'default' },
+      spec: { type: 'test.example/t', config: 1, secretRef: { name: 's' } },
+    };
+    const client = await clientFor(kubeconfig);
+
+    const webhooks = espalier('webhooks', ...options);
+    await webhooks.until('started');
+    expect((await objection(client, 'targets', both))?.message).to.contain(
+      'denied the request: spec: Invalid value',
+    );
+    expect(await webhooks.end('SIGTERM')).to.equal(0);
+    expect((await objection(client, 'targets', both))?.message).to.contain('failed calling webhook');
+
+    const nothing = espalier('webhooks', ...options, '--disable-webhooks', 'all');
+    await nothing.until('started');
+    expect(await objection(client, 'targets', both)).to.equal(undefined);
+    expect(await nothing.end()).to.equal(0);
+    await client.close();
+    await server.end();
   });
 });

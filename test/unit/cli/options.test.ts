@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { InvalidArgumentError } from 'commander';
-import { address, list, port } from '../../../src/cli/options.ts';
+import { address, list, port, namespacedName, webhookUrl } from '../../../src/cli/options.ts';
 
 describe('option values', () => {
   const addresses: readonly (readonly [string, object])[] = [
@@ -25,6 +25,29 @@ describe('option values', () => {
   it('reads ports', () => {
     expect([port('0'), port('65535')]).to.deep.equal([0, 65_535]);
   });
+
+  it('reads names with their namespace', () => {
+    expect(namespacedName('ls/hooks')).to.deep.equal({ namespace: 'ls', name: 'hooks' });
+  });
+  for (const text of ['', 'hooks', '/hooks', 'ls/', 'ls/hooks/more'])
+    it(`refuses the namespaced name "${text}"`, () => {
+      expect(() => namespacedName(text)).to.throw(InvalidArgumentError);
+    });
+
+  it('reads URLs that API servers accept', () => {
+    expect(webhookUrl('https://10.0.0.5:9443/ls').href).to.equal('https://10.0.0.5:9443/ls');
+  });
+  for (const text of [
+    '',
+    'hooks',
+    'http://hooks',
+    'https://a:b@hooks',
+    'https://hooks?x=1',
+    'https://hooks#x',
+  ])
+    it(`refuses the URL "${text}"`, () => {
+      expect(() => webhookUrl(text)).to.throw(InvalidArgumentError);
+    });
 
   it('reads lists, also in several parts', () => {
     expect(list('a, b,')).to.deep.equal(['a', 'b']);

@@ -14,6 +14,7 @@ describe('the command line', () => {
     'demo',
     'dev',
     'start',
+    'webhooks',
     'apiserver',
     'crds',
     'version',
@@ -52,6 +53,18 @@ describe('the command line', () => {
     [
       'start --metrics-address foo',
       "option '--metrics-address <host:port>' argument 'foo' is invalid. write it as HOST:PORT, such as 127.0.0.1:8080; see espalier start --help",
+    ],
+    [
+      'webhooks',
+      'where does the API server find the webhooks? Give one of --webhook-service NAMESPACE/NAME and --webhook-url URL',
+    ],
+    [
+      'webhooks --webhook-service ls/hooks --webhook-url https://hooks.example.org',
+      'where does the API server find the webhooks? Give only one of --webhook-service NAMESPACE/NAME and --webhook-url URL',
+    ],
+    [
+      'webhooks --webhook-service ls/hooks --disable-webhooks targets,contexts',
+      'there is no webhook "contexts"; known are installations, deployitems, executions, targets, all',
     ],
     ['version -o xml', 'there is no output format "xml"; choose text or json'],
   ];

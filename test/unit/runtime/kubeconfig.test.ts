@@ -7,7 +7,7 @@ import { connect as connectSocket, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import type { TLSSocket } from 'node:tls';
-import { createAuthority, issueCertificate } from '../../../src/apiserver/certificates.ts';
+import { createAuthority, issueCertificate } from '../../../src/lib/certificates.ts';
 import { toYaml } from '../../../src/lib/yaml.ts';
 import { silentLogger } from '../../../src/observability/log.ts';
 import { createClient } from '../../../src/runtime/client.ts';

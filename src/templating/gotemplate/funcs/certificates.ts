@@ -6,7 +6,7 @@ import { FunctionError } from '../errors.ts';
 import { sprintValue } from '../format.ts';
 import { envFn, fn } from '../signature.ts';
 import { GoObject, type Value } from '../values.ts';
-import { bits, der, elementsOf, octets, oid, positive, sequence } from './der.ts';
+import { bits, der, elementsOf, octets, oid, positive, sequence } from '../../../lib/der.ts';
 import { keyFromPem, keyToPem, newRsaKey } from './keys.ts';
 
 const TYPE = 'sprig.certificate';

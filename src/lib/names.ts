@@ -1,4 +1,4 @@
-/** What Kubernetes accepts as names, label keys and label values; each check answers with upstream's complaints. */
+/** What Kubernetes accepts as names, label keys and label values; each check answers with the complaints of Kubernetes. */
 
 const SUBDOMAIN = '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*';
 const LABEL = '[a-z0-9]([-a-z0-9]*[a-z0-9])?';

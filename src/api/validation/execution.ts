@@ -1,0 +1,83 @@
+/** The rules for the deploy items of an execution, and for those that a blueprint renders: they are the same list. */
+import { goJson } from '../../lib/gojson.ts';
+import { isLabelValue, isQualifiedName } from '../../lib/names.ts';
+import type { View } from '../../lib/objects.ts';
+import type { DeployItemTemplate } from '../kinds/execution.ts';
+import { duplicate, invalid, isRepeated, required, type FieldError } from './fields.ts';
+
+type Template = View<DeployItemTemplate>;
+
+/** @param path of the list, `spec.deployItems` in an execution */
+export function templateProblems(templates: readonly Template[], path: string): readonly FieldError[] {
+  const names = new Set<string>();
+  const at = (i: number): string => pathOf(templates[i]?.name ?? '', i, path);
+  const problems = templates.flatMap((template, i) => [
+    ...(isRepeated(names, template.name) ? [duplicate(`${path}[${i}]`, template.name)] : []),
+    ...ownProblems(template, at(i)),
+  ]);
+  const isEachNameUnique = templates.filter(({ name }) => name !== '').length === names.size;
+  return [
+    ...problems,
+    // Who is meant by a name that two items have? Cycles are looked for when that is settled.
+    ...(isEachNameUnique
+      ? cyclesOf(templates).map((c) => `${path}: Invalid value: ${goJson(c)}: cycle found in dependencies`)
+      : []),
+    ...templates.flatMap(({ dependsOn = [] }, i) =>
+      dependsOn
+        .filter((name) => !names.has(name))
+        .map((name) => invalid(at(i), name, 'depends on undefined deploy item')),
+    ),
+  ];
+}
+
+const pathOf = (name: string, index: number, root: string): string =>
+  name === '' ? `${root}[${index}]` : `${root}[${index}][${name}]`;
+
+function ownProblems({ name, type, target, labels = {} }: Template, path: string): readonly FieldError[] {
+  const at = `${path}.target`;
+  return [
+    ...(name === '' ? [required(`${path}.name`, 'name must not be empty')] : []),
+    ...(type === '' ? [required(`${path}.type`, 'type must not be empty')] : []),
+    ...(target?.name === '' ? [required(`${at}.name`, 'name must not be empty')] : []),
+    ...(target && !target.namespace ? [required(`${at}.namespace`, 'namespace must not be empty')] : []),
+    ...Object.entries(labels).flatMap(([key, value]) => [
+      ...isQualifiedName(key).map((why) => invalid(`${path}.labels`, key, why)),
+      ...isLabelValue(value).map((why) => invalid(`${path}.labels`, value, why)),
+    ]),
+  ];
+}
+
+/**
+ * Items that wait for each other: the names on the way round, beginning where the list first leads into the circle.
+ * Each item is followed once, so of circles that share an item not all are named.
+ */
+function cyclesOf(templates: readonly Template[]): readonly (readonly string[])[] {
+  const byName = new Map(templates.map((template) => [template.name, template]));
+  const done = new Set<string>();
+  const cycles: (readonly string[])[] = [];
+  for (const { name } of templates) follow(name);
+  return cycles;
+
+  /** Without recursion: a chain may be as long as the list. */
+  function follow(start: string): void {
+    const way: { readonly name: string; readonly open: string[] }[] = [];
+    const position = new Map<string, number>();
+    const enter = (name: string): void => {
+      done.add(name);
+      position.set(name, way.length);
+      way.push({ name, open: [...(byName.get(name)?.dependsOn ?? [])] });
+    };
+    if (!done.has(start)) enter(start);
+    for (let here = way.at(-1); here; here = way.at(-1)) {
+      const next = here.open.shift();
+      if (next === undefined) {
+        way.pop();
+        position.delete(here.name);
+        continue;
+      }
+      const first = position.get(next);
+      if (first !== undefined) cycles.push(way.slice(first).map(({ name }) => name));
+      else if (byName.has(next) && !done.has(next)) enter(next);
+    }
+  }
+}

@@ -1,0 +1,100 @@
+/**
+ * The verdict on an object of the four kinds that are validated. Webhook and controllers ask here, so an object that
+ * the one would have refused is refused by the others in the same words when no webhook was there. Two rules are asked at
+ * the door only, because everybody's controllers work with what breaks them.
+ */
+import type { z } from 'zod';
+import { isObject, ownField } from '../../lib/objects.ts';
+import { deployItem } from '../kinds/deployitem.ts';
+import { execution, readDeployItems, UnreadableDeployItems } from '../kinds/execution.ts';
+import { installation } from '../kinds/installation.ts';
+import { target } from '../kinds/target.ts';
+import { labels, TRUE } from '../labels.ts';
+import { deployItemProblems, targetWithoutNamespace, typeChange } from './deployitem.ts';
+import { templateProblems } from './execution.ts';
+import { aggregate, invalidStructure, type FieldError } from './fields.ts';
+import { installationProblems, repeatedExports } from './installation.ts';
+import { targetSpecProblems } from './target.ts';
+
+/** Plural names, as in the API. */
+export const validatedResources = ['installations', 'deployitems', 'executions', 'targets'] as const;
+export type ValidatedResource = (typeof validatedResources)[number];
+
+/** `unreadable`: it cannot even be understood. `wrong`: it breaks a rule. */
+export interface Refusal {
+  readonly kind: 'unreadable' | 'wrong';
+  readonly message: string;
+}
+
+type Check = (object: unknown) => Refusal | undefined;
+
+/** `job`: what no controller works with. `door`: that, and what people had better not begin with. */
+interface Checks {
+  readonly job: Check;
+  readonly door: Check;
+}
+
+const checks: Readonly<Record<ValidatedResource, Checks>> = {
+  installations: checksOf(installation, installationProblems, repeatedExports),
+  deployitems: checksOf(deployItem, deployItemProblems, targetWithoutNamespace),
+  executions: checksOf(execution, ({ spec }) => templateProblems(readDeployItems(spec), 'spec.deployItems')),
+  targets: checksOf(target, ({ spec }) => targetSpecProblems(spec)),
+};
+
+/** What is wrong with an object that somebody wants to store, whatever its labels say; undefined when nothing is. */
+export const refusalAtTheDoor = (resource: ValidatedResource, object: unknown): Refusal | undefined =>
+  checks[resource].door(object);
+
+/**
+ * Why a job with this object ends before it begins: the sentence, or undefined. What asks to be spared the rules is; what
+ * nobody can read cannot be worked with all the same.
+ */
+export function refusalForJob(resource: ValidatedResource, object: unknown): string | undefined {
+  const refusal = checks[resource].job(object);
+  return refusal?.kind === 'wrong' && isSpared(object) ? undefined : refusal?.message;
+}
+
+/** What is wrong with a change as a change; undefined when nothing is. */
+export function changeRefusal(resource: ValidatedResource, old: unknown, now: unknown): string | undefined {
+  if (resource !== 'deployitems') return undefined;
+  const [before, after] = [deployItem.safeParse(old), deployItem.safeParse(now)];
+  return before.success && after.success ? typeChange(before.data, after.data) : undefined;
+}
+
+/** Labelled so that webhooks are not asked. */
+export const isSpared = (object: unknown): boolean =>
+  ownField(ownField(ownField(object, 'metadata'), 'labels'), labels.skipValidation) === TRUE;
+
+type Rules<T> = (object: T) => readonly FieldError[];
+
+function checksOf<T>(schema: z.ZodType<T>, rules: Rules<T>, atTheDoor: Rules<T> = () => []): Checks {
+  return {
+    job: check(schema, rules),
+    door: check(schema, (object) => [...rules(object), ...atTheDoor(object)]),
+  };
+}
+
+function check<T>(schema: z.ZodType<T>, rules: Rules<T>): Check {
+  return (object) => {
+    const parsed = schema.safeParse(isObject(object) ? object : {});
+    if (!parsed.success) return unreadable(parsed.error);
+    try {
+      const message = aggregate(rules(parsed.data));
+      return message === undefined ? undefined : { kind: 'wrong', message };
+    } catch (error) {
+      if (!(error instanceof UnreadableDeployItems)) throw error;
+      return { kind: 'unreadable', message: error.message };
+    }
+  };
+}
+
+function unreadable({ issues }: z.ZodError): Refusal {
+  const errors = issues.map(({ path, message }) => invalidStructure(pathText(path), message));
+  return { kind: 'unreadable', message: aggregate(errors) ?? 'the object cannot be read' };
+}
+
+/** `spec.imports.data[0].name` */
+const pathText = (path: readonly PropertyKey[]): string =>
+  path
+    .map((part, i) => (typeof part === 'number' ? `[${part}]` : i === 0 ? String(part) : `.${String(part)}`))
+    .join('');

@@ -1,0 +1,77 @@
+/** How the API server is told about us: names, paths, and the ValidatingWebhookConfiguration. Pure. */
+import { GROUP, VERSION, labels, TRUE } from '../api/labels.ts';
+import type { ValidatedResource } from '../api/validation/index.ts';
+import type { Kind, Obj } from '../runtime/types.ts';
+
+export const CONFIGURATION_NAME = 'landscaper-validation-webhook';
+
+/** Seconds that the API server waits for an answer. */
+const TIMEOUT_SECONDS = 15;
+
+export interface WebhookConfiguration extends Obj {
+  webhooks?: readonly object[];
+}
+
+export const configurationKind: Kind<WebhookConfiguration> = {
+  group: 'admissionregistration.k8s.io',
+  version: 'v1',
+  kind: 'ValidatingWebhookConfiguration',
+  plural: 'validatingwebhookconfigurations',
+  namespaced: false,
+};
+
+/** Where the API server finds us: behind a Service of its cluster, or at an address of any kind. */
+export type Endpoint =
+  | { readonly service: { readonly namespace: string; readonly name: string; readonly port: number } }
+  | { readonly url: URL };
+
+export const webhookName = (resource: ValidatedResource): string => `${resource}.validation.${GROUP}`;
+
+export const webhookPath = (resource: ValidatedResource): string => `/webhook/validate/${resource}`;
+
+/** What the certificate has to say that we are. */
+export function hostsOf(endpoint: Endpoint): readonly string[] {
+  if ('url' in endpoint) return [endpoint.url.hostname.replace(/^\[(.*)\]$/, '$1')];
+  const { namespace, name } = endpoint.service;
+  return [name, `${name}.${namespace}`, `${name}.${namespace}.svc`];
+}
+
+/** @param caBundle PEM */
+export const webhookConfiguration = (
+  endpoint: Endpoint,
+  resources: readonly ValidatedResource[],
+  caBundle: string,
+): WebhookConfiguration => ({
+  apiVersion: `${configurationKind.group}/${configurationKind.version}`,
+  kind: configurationKind.kind,
+  metadata: { name: CONFIGURATION_NAME },
+  webhooks: resources.map((resource) => ({
+    name: webhookName(resource),
+    clientConfig: {
+      caBundle: Buffer.from(caBundle).toString('base64'),
+      ...addressOf(endpoint, webhookPath(resource)),
+    },
+    rules: [
+      {
+        apiGroups: [GROUP],
+        apiVersions: [VERSION],
+        resources: [resource],
+        operations: ['CREATE', 'UPDATE'],
+      },
+    ],
+    objectSelector: {
+      matchExpressions: [{ key: labels.skipValidation, operator: 'NotIn', values: [TRUE] }],
+    },
+    failurePolicy: 'Fail',
+    sideEffects: 'None',
+    timeoutSeconds: TIMEOUT_SECONDS,
+    admissionReviewVersions: ['v1'],
+  })),
+});
+
+function addressOf(endpoint: Endpoint, path: string): object {
+  if ('service' in endpoint) return { service: { ...endpoint.service, path } };
+  const url = new URL(endpoint.url);
+  url.pathname = `${url.pathname.replace(/\/+$/, '')}${path}`;
+  return { url: url.href };
+}

@@ -1,0 +1,114 @@
+/** Keeps the certificates in a secret that all replicas share. Who comes second takes what the first one stored. */
+import type { Clock } from '../lib/clock.ts';
+import type { Logger } from '../observability/log.ts';
+import { AlreadyExists, Conflict, NotFound } from '../runtime/errors.ts';
+import type { Client, Kind, Obj } from '../runtime/types.ts';
+import { renewal, type Certificates } from './certificates.ts';
+
+export const CERTIFICATES_SECRET = 'landscaper-webhook-certs';
+
+interface Secret extends Obj {
+  type?: string;
+  data?: Record<string, string>;
+}
+export const secretKind: Kind<Secret> = {
+  group: '',
+  version: 'v1',
+  kind: 'Secret',
+  plural: 'secrets',
+  namespaced: true,
+};
+
+/** The entries of the secret. */
+const KEYS = {
+  caBundle: 'ca.crt',
+  caKey: 'ca.key',
+  certificate: 'tls.crt',
+  key: 'tls.key',
+} as const satisfies Record<keyof Certificates, string>;
+
+/** More than there can be replicas that write at the same time. */
+const MAX_ATTEMPTS = 10;
+
+export interface SecretPorts {
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly namespace: string;
+  readonly hosts: readonly string[];
+}
+
+/**
+ * The certificates to use from now on; new ones are stored first.
+ * @param inUse stand in for a secret that somebody deleted, so that nobody stops trusting us
+ * @throws the errors of runtime/errors.ts
+ */
+export async function currentCertificates(ports: SecretPorts, inUse?: Certificates): Promise<Certificates> {
+  const { client, clock, log, namespace, hosts } = ports;
+  for (let attempt = 1; ; attempt++) {
+    const secret = await readSecret(client, namespace);
+    const stored = secret ? certificatesIn(secret) : inUse;
+    const due = renewal(stored, hosts, clock.wall());
+    if (!due && secret && stored) return stored;
+    const certificates = due?.certificates ?? stored;
+    if (!certificates) throw new TypeError('no certificates, and none due');
+    try {
+      await store(client, namespace, secret, certificates);
+      const why = due?.why ?? 'the secret was deleted';
+      log.info({ secret: `${namespace}/${CERTIFICATES_SECRET}`, why }, 'Certificates are stored');
+      return certificates;
+    } catch (error) {
+      const isOvertaken =
+        error instanceof AlreadyExists || error instanceof Conflict || (secret && error instanceof NotFound);
+      if (!isOvertaken || attempt === MAX_ATTEMPTS) throw error;
+    }
+  }
+}
+
+async function readSecret(client: Client, namespace: string): Promise<Secret | undefined> {
+  try {
+    return await client.get(secretKind, `${namespace}/${CERTIFICATES_SECRET}`);
+  } catch (error) {
+    if (error instanceof NotFound) return undefined;
+    throw error;
+  }
+}
+
+/** A missing entry reads as an empty one, which is as bad as any that cannot be read. */
+function certificatesIn({ data = {} }: Secret): Certificates {
+  const entry = (key: string): string => Buffer.from(data[key] ?? '', 'base64').toString('utf8');
+  return {
+    caBundle: entry(KEYS.caBundle),
+    caKey: entry(KEYS.caKey),
+    certificate: entry(KEYS.certificate),
+    key: entry(KEYS.key),
+  };
+}
+
+async function store(
+  client: Client,
+  namespace: string,
+  secret: Secret | undefined,
+  certificates: Certificates,
+): Promise<void> {
+  const data = Object.fromEntries(
+    Object.entries(certificates).map(([name, pem]: [string, string]) => [
+      KEYS[name as keyof Certificates],
+      Buffer.from(pem).toString('base64'),
+    ]),
+  );
+  if (secret) {
+    const { resourceVersion } = secret.metadata;
+    const key = `${namespace}/${CERTIFICATES_SECRET}`;
+    await client.send({
+      verb: 'merge',
+      kind: secretKind,
+      key,
+      body: { metadata: { resourceVersion }, data },
+    });
+    return;
+  }
+  const metadata = { name: CERTIFICATES_SECRET, namespace };
+  const object: Secret = { apiVersion: 'v1', kind: 'Secret', metadata, type: 'Opaque', data };
+  await client.send({ verb: 'create', kind: secretKind, object });
+}

@@ -1,0 +1,79 @@
+/** The HTTPS server that API servers ask. Its certificate can be exchanged while it runs. */
+import { fastify } from 'fastify';
+import type { ValidatedResource } from '../api/validation/index.ts';
+import type { Logger } from '../observability/log.ts';
+import { webhookPath } from './configuration.ts';
+import { NoReview, review, reviewBody } from './review.ts';
+
+export interface Identity {
+  /** PEM. */
+  readonly key: string;
+  /** PEM. */
+  readonly certificate: string;
+}
+
+export interface WebhookServer {
+  readonly port: number;
+  /** From now on new connections are greeted with this; those that are open stay. */
+  identify(identity: Identity): void;
+  close(): Promise<void>;
+}
+
+/** The server cannot listen where it was told to. */
+export class WebhookPortError extends Error {
+  override readonly name = 'WebhookPortError';
+}
+
+/** A question holds an object twice, as it is and as it was; objects may have a few megabytes. */
+const MAX_BODY_BYTES = 16 << 20;
+
+/**
+ * @param options.port 0 takes any free port
+ * @throws WebhookPortError
+ */
+export async function startWebhookServer(options: {
+  readonly host: string;
+  readonly port: number;
+  readonly identity: Identity;
+  readonly resources: readonly ValidatedResource[];
+  readonly log: Logger;
+}): Promise<WebhookServer> {
+  const { host, identity, resources, log } = options;
+  const server = fastify({
+    logger: false,
+    forceCloseConnections: true,
+    bodyLimit: MAX_BODY_BYTES,
+    https: { key: identity.key, cert: identity.certificate },
+  });
+  server.get('/healthz', (_, reply) => reply.type('text/plain; charset=utf-8').send('Ok'));
+  for (const resource of resources) {
+    server.post(webhookPath(resource), (request) => {
+      const { answer, object } = review(resource, request.body);
+      if (!answer.allowed) log.info({ resource, object, reason: answer.status?.message }, 'Request denied');
+      return reviewBody(answer);
+    });
+  }
+  server.setErrorHandler((error, _, reply) => {
+    if (error instanceof NoReview) return reply.code(400).send({ message: error.message });
+    const { statusCode = 500, message } = error as { statusCode?: number; message?: string };
+    if (statusCode >= 500) log.error({ err: error }, 'A request could not be answered');
+    return reply.code(statusCode).send({ message });
+  });
+  try {
+    await server.listen({ host, port: options.port });
+  } catch (error) {
+    const why =
+      (error as { code?: string }).code === 'EADDRINUSE' ? 'the port is in use' : (error as Error).message;
+    throw new WebhookPortError(`cannot serve webhooks on ${host}:${String(options.port)}: ${why}`, {
+      cause: error,
+    });
+  }
+  const address = server.server.address();
+  return {
+    port: typeof address === 'object' && address ? address.port : options.port,
+    identify: ({ key, certificate }) => {
+      server.server.setSecureContext({ key, cert: certificate });
+    },
+    close: () => server.close(),
+  };
+}

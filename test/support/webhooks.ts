@@ -1,0 +1,141 @@
+/** The webhook server for tests, on a loopback port, for whichever API server there is. */
+import { request } from 'node:https';
+import { createServer, type AddressInfo } from 'node:net';
+import { connect as connectTls } from 'node:tls';
+import { X509Certificate } from 'node:crypto';
+import { validatedResources, type ValidatedResource } from '../../src/api/validation/index.ts';
+import { systemClock, type Clock } from '../../src/lib/clock.ts';
+import { silentLogger } from '../../src/observability/log.ts';
+import { ApiError, NotFound } from '../../src/runtime/errors.ts';
+import type { Client, Obj } from '../../src/runtime/types.ts';
+import {
+  CONFIGURATION_NAME,
+  configurationKind,
+  type Endpoint,
+  type WebhookConfiguration,
+} from '../../src/webhooks/configuration.ts';
+import { startWebhooks, type Webhooks } from '../../src/webhooks/index.ts';
+import { CERTIFICATES_SECRET, secretKind } from '../../src/webhooks/secret.ts';
+
+export interface HookOptions {
+  readonly client: Client;
+  /** Where the certificates are kept. */
+  readonly namespace: string;
+  readonly port: number;
+  readonly clock?: Clock;
+  readonly resources?: readonly ValidatedResource[];
+  readonly install?: boolean;
+  /** What the API server is told. */
+  readonly hostname?: string;
+  /** The same in full. */
+  readonly endpoint?: Endpoint;
+}
+
+export const serveWebhooks = (options: HookOptions): Promise<Webhooks> => {
+  const { client, namespace, port, clock = systemClock, resources = validatedResources } = options;
+  const { install = true, hostname = '127.0.0.1' } = options;
+  return startWebhooks({
+    ...{ client, clock, resources, install, port },
+    log: silentLogger,
+    host: '127.0.0.1',
+    certNamespace: namespace,
+    endpoint: options.endpoint ?? { url: new URL(`https://${hostname}:${String(port)}`) },
+  });
+};
+
+/** A port that was free a moment ago. */
+export async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+/** The certificate that new connections are greeted with. */
+export function greeting(port: number): Promise<X509Certificate> {
+  return new Promise((resolve, reject) => {
+    const socket = connectTls({ host: '127.0.0.1', port, rejectUnauthorized: false }, () => {
+      const { raw } = socket.getPeerCertificate();
+      socket.destroy();
+      resolve(new X509Certificate(raw));
+    });
+    socket.on('error', reject);
+  });
+}
+
+/** Creates an object, or only asks whether it could be; answers what the server says against it. */
+export async function objection(
+  client: Client,
+  resource: string,
+  object: Obj,
+  { isDryRun = true } = {},
+): Promise<ApiError | undefined> {
+  const { namespace = '' } = object.metadata;
+  const path = `/apis/${object.apiVersion}/namespaces/${namespace}/${resource}${isDryRun ? '?dryRun=All' : ''}`;
+  try {
+    await client.raw('POST', path, object);
+    return undefined;
+  } catch (error) {
+    if (error instanceof ApiError) return error;
+    throw error;
+  }
+}
+
+/** A real API server hears of a configuration a moment later; it is asked until `look` finds what it waits for. */
+export async function soon<T>(what: string, look: () => Promise<T | undefined | false>): Promise<T> {
+  const end = systemClock.now() + 30_000;
+  while (systemClock.now() < end) {
+    const found = await look();
+    if (found !== undefined && found !== false) return found;
+  }
+  throw new Error(`not within 30 s: ${what}`);
+}
+
+export const configurationIn = (client: Client): Promise<WebhookConfiguration | undefined> =>
+  orNothing(client.get(configurationKind, CONFIGURATION_NAME));
+
+export const secretIn = (client: Client, namespace: string) =>
+  orNothing(client.get(secretKind, `${namespace}/${CERTIFICATES_SECRET}`));
+
+/** Leaves nothing behind that would be asked about other tests' objects. */
+export async function forgetWebhooks(client: Client): Promise<void> {
+  await orNothing(client.send({ verb: 'delete', kind: configurationKind, key: CONFIGURATION_NAME }));
+}
+
+async function orNothing<T>(asked: Promise<T>): Promise<T | undefined> {
+  try {
+    return await asked;
+  } catch (error) {
+    if (error instanceof NotFound) return undefined;
+    throw error;
+  }
+}
+
+/** The certificates of a bundle, in its order. */
+export const certificatesIn = (pem: string): readonly X509Certificate[] =>
+  (pem.match(/-----BEGIN[^-]+-----[^-]+-----END[^-]+-----/g) ?? []).map((text) => new X509Certificate(text));
+
+/** One request to the server itself, which has to identify itself. */
+export function ask(
+  port: number,
+  ca: string,
+  method: string,
+  path: string,
+  body?: string,
+): Promise<{ readonly code: number; readonly text: string }> {
+  return new Promise((resolve, reject) => {
+    const headers = { 'content-type': 'application/json' };
+    const asked = request(
+      { host: '127.0.0.1', port, ca, method, path, headers, agent: false },
+      (response) => {
+        let text = '';
+        response.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
+        response.on('end', () => {
+          resolve({ code: response.statusCode ?? 0, text });
+        });
+      },
+    );
+    asked.on('error', reject).end(body);
+  });
+}

@@ -1,0 +1,122 @@
+import { expect } from 'chai';
+import { labels } from '../../../src/api/labels.ts';
+import { changeRefusal, refusalAtTheDoor, refusalForJob } from '../../../src/api/validation/index.ts';
+import { broken, target } from '../../support/broken.ts';
+import { abc, fakeItem, lonelyItem, plan, root, stack, web } from '../../support/landscape.ts';
+
+const NAME_58 = 'n'.repeat(58);
+
+describe('validation', () => {
+  for (const { title, resource, object, sentence, isUnreadable, isWorkable } of broken) {
+    it(`refuses ${title}${isWorkable ? ' at the door' : ''}`, () => {
+      const refusal = refusalAtTheDoor(resource, object);
+      expect(refusal?.message).to.match(startingWith(sentence));
+      expect(refusal?.kind).to.equal(isUnreadable ? 'unreadable' : 'wrong');
+    });
+    it(`${isWorkable ? 'lets' : 'keeps'} controllers ${isWorkable ? 'work with' : 'from working with'} ${title}`, () => {
+      expect(refusalForJob(resource, object)).to.equal(
+        isWorkable ? undefined : refusalAtTheDoor(resource, object)?.message,
+      );
+    });
+  }
+
+  const good: readonly (readonly [string, Parameters<typeof refusalAtTheDoor>[0], object])[] = [
+    ['an installation', 'installations', web()],
+    ['a parent', 'installations', stack()],
+    ['a name of 58 characters', 'installations', root(NAME_58)],
+    [
+      'a generated name of 58 characters',
+      'installations',
+      { ...root(NAME_58), metadata: { name: NAME_58, generateName: `${'n'.repeat(52)}-` } },
+    ],
+    [
+      'the empty component descriptor of children',
+      'installations',
+      root('a', { spec: { componentDescriptor: {} } }),
+    ],
+    [
+      'no targets, as a list',
+      'installations',
+      root('a', { spec: { imports: { targets: [{ name: 't', targets: [] }] } } }),
+    ],
+    [
+      'no targets, as a map',
+      'installations',
+      root('a', { spec: { imports: { targets: [{ name: 't', targetMap: {} }] } } }),
+    ],
+    [
+      'schedules in words',
+      'installations',
+      root('a', {
+        spec: {
+          automaticReconcile: {
+            succeededReconcile: { cronSpec: '@hourly' },
+            failedReconcile: { cronSpec: '@every 1h' },
+          },
+        },
+      }),
+    ],
+    ['an execution', 'executions', plan(abc())],
+    ['an execution without items', 'executions', plan([])],
+    ['an item without target', 'deployitems', lonelyItem()],
+    ['an item with a target', 'deployitems', lonelyItem({ target: { name: 't', namespace: 'n' } })],
+    ['a target with content', 'targets', target('t', { config: 5 })],
+    ['a target with a secret', 'targets', target('t', { secretRef: { name: 's' } })],
+    ['a target without content', 'targets', target('t', {})],
+  ];
+  for (const [title, resource, object] of good) {
+    it(`accepts ${title}`, () => {
+      expect(refusalAtTheDoor(resource, object)).to.equal(undefined);
+    });
+  }
+
+  it('names all mistakes at once, each once', () => {
+    const object = plan([fakeItem('', { type: '' }), fakeItem('', { type: '' })]);
+    expect(refusalAtTheDoor('executions', object)?.message).to.equal(
+      '[spec.deployItems[0].name: Required value: name must not be empty, ' +
+        'spec.deployItems[0].type: Required value: type must not be empty, ' +
+        'spec.deployItems[1].name: Required value: name must not be empty, ' +
+        'spec.deployItems[1].type: Required value: type must not be empty]',
+    );
+  });
+
+  it('looks for no cycle as long as a name has two meanings', () => {
+    const a = fakeItem('a', { dependsOn: ['a'] });
+    expect(refusalAtTheDoor('executions', plan([a, a]))?.message).to.not.contain('cycle');
+  });
+
+  it('follows a chain as long as a list can be', () => {
+    const chain = Array.from({ length: 20_000 }, (_, i) =>
+      fakeItem(`i${i}`, { dependsOn: i > 0 ? [`i${i - 1}`] : [] }),
+    );
+    expect(refusalAtTheDoor('executions', plan([...chain].reverse()))).to.equal(undefined);
+  });
+
+  it('repeats no contents of a target', () => {
+    const object = target('both', { config: { token: 'hidden' }, secretRef: { name: 's' } });
+    expect(JSON.stringify(refusalAtTheDoor('targets', object))).to.not.contain('hidden');
+  });
+
+  it('spares what is labelled so, in controllers as in webhooks, as long as it can be read', () => {
+    const spared = broken.filter(({ isWorkable }) => !isWorkable);
+    for (const { resource, object, isUnreadable } of spared) {
+      const metadata = { ...object.metadata, labels: { [labels.skipValidation]: 'true' } };
+      const refusal = refusalForJob(resource, { ...object, metadata });
+      if (isUnreadable) expect(refusal).to.be.a('string');
+      else expect(refusal).to.equal(undefined);
+    }
+  });
+
+  it('lets nobody change the type of a deploy item', () => {
+    const other = lonelyItem({ type: 'test.example/other' });
+    expect(changeRefusal('deployitems', lonelyItem(), other)).to.equal(
+      '.spec.type: Forbidden: type is immutable',
+    );
+    expect(changeRefusal('deployitems', other, other)).to.equal(undefined);
+    expect(changeRefusal('targets', target('t', { type: 'a' }), target('t', { type: 'b' }))).to.equal(
+      undefined,
+    );
+  });
+});
+
+const startingWith = (text: string): RegExp => new RegExp(`^${text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}`);

@@ -1,0 +1,111 @@
+import { X509Certificate } from 'node:crypto';
+import { expect } from 'chai';
+import { createAuthority } from '../../../src/lib/certificates.ts';
+import { renewal, type Certificates } from '../../../src/webhooks/certificates.ts';
+import { certificatesIn } from '../../support/webhooks.ts';
+import { render } from '../templating/gotemplate/support.ts';
+
+const DAY = 86_400_000;
+const NOW = Date.UTC(2026, 5, 1);
+const HOSTS = ['hooks', 'hooks.demo', 'hooks.demo.svc'];
+
+const made = (): Certificates => {
+  const { certificates } = renewal(undefined, HOSTS, NOW) ?? {};
+  if (!certificates) throw new Error('none were made');
+  return certificates;
+};
+const after = (stored: Certificates, days: number, hosts = HOSTS) => renewal(stored, hosts, NOW + days * DAY);
+const authorities = ({ caBundle }: Certificates): string[] =>
+  certificatesIn(caBundle).map(({ fingerprint256 }) => fingerprint256);
+/** Whether whoever trusts `bundle` accepts the server certificate. */
+const isTrusted = ({ certificate }: Certificates, bundle: Certificates): boolean =>
+  certificatesIn(bundle.caBundle).some((ca) => new X509Certificate(certificate).verify(ca.publicKey));
+
+const authorityOf = ({ caBundle, caKey }: Certificates) => ({ caBundle, caKey });
+
+describe('certificates of the webhooks', () => {
+  it('are made when there are none, for all names', () => {
+    const { certificate } = made();
+    for (const host of HOSTS) expect(new X509Certificate(certificate).checkHost(host)).to.equal(host);
+  });
+
+  it('are good for two thirds of their life', () => {
+    const stored = made();
+    expect(after(stored, 0)).to.equal(undefined);
+    expect(after(stored, 240)).to.equal(undefined);
+    expect(after(stored, 250)?.why).to.equal('the certificate comes to its end');
+  });
+
+  it('come from the same authority again', () => {
+    const stored = made();
+    const next = after(stored, 250)?.certificates as Certificates;
+    expect(next.caBundle).to.equal(stored.caBundle);
+    expect(next.certificate).to.not.equal(stored.certificate);
+    expect(isTrusted(next, stored)).to.equal(true);
+  });
+
+  it('are made anew for a name that they do not have, but not for one that they need not have', () => {
+    const stored = made();
+    expect(after(stored, 1, [...HOSTS, 'other'])?.why).to.equal('it does not name other');
+    expect(after(stored, 1, ['hooks'])).to.equal(undefined);
+  });
+
+  it('are trusted through all changes of authority, also by who is one change behind', () => {
+    let stored = made();
+    const seen = new Set(authorities(stored));
+    for (let day = 0; day < 30 * 365; day += 30) {
+      const next = after(stored, day)?.certificates;
+      if (!next) continue;
+      expect(isTrusted(next, stored), `day ${day}, new certificate and old bundle`).to.equal(true);
+      expect(isTrusted(stored, next), `day ${day}, old certificate and new bundle`).to.equal(true);
+      expect(authorities(next).length).to.be.at.most(2);
+      for (const authority of authorities(next)) seen.add(authority);
+      stored = next;
+    }
+    expect(seen.size).to.be.greaterThan(3);
+  });
+
+  it('do not outlive their authority', () => {
+    const authority = createAuthority('webhook-ca', { from: NOW - 100 * DAY, until: NOW + 200 * DAY });
+    const stored = { ...made(), caBundle: authority.certificate, caKey: authority.key };
+    const { certificate } = after(stored, 0)?.certificates as Certificates;
+    expect(Date.parse(new X509Certificate(certificate).validTo)).to.equal(NOW + 200 * DAY);
+  });
+
+  const unusable: readonly (readonly [string, Partial<Certificates>, string])[] = [
+    ['the authority is missing', { caBundle: '' }, 'the authority is missing, unreadable or expired'],
+    [
+      'the authority is no certificate',
+      { caBundle: 'nonsense' },
+      'the authority is missing, unreadable or expired',
+    ],
+    [
+      'the key is not that of the authority',
+      { caKey: made().caKey },
+      'the authority is missing, unreadable or expired',
+    ],
+    ['the certificate is missing', { certificate: '' }, 'the certificate is missing or unreadable'],
+    ['its key is another', { key: made().key }, 'the certificate is missing or unreadable'],
+    ['nobody knows who signed', authorityOf(made()), 'its authority is not there any more'],
+  ];
+  for (const [title, change, why] of unusable) {
+    it(`are made anew when ${title}`, () => {
+      const stored = { ...made(), ...change };
+      const next = after(stored, 1);
+      expect(next?.why).to.equal(why);
+      expect(after(next?.certificates as Certificates, 1)).to.equal(undefined);
+    });
+  }
+
+  it('of upstream are used as they are, and continued', () => {
+    const [ca = '', caKey = '', certificate = '', key = ''] = render(
+      '{{ $ca := genCA "webhook-ca" 3650 }}{{ $c := genSignedCert "landscaper-webhook" (list) (list "hooks" "hooks.demo" "hooks.demo.svc") 3650 $ca }}' +
+        '{{ $ca.Cert }}|{{ $ca.Key }}|{{ $c.Cert }}|{{ $c.Key }}',
+    ).split('|');
+    const stored = { caBundle: ca, caKey, certificate, key };
+    expect(renewal(stored, HOSTS, NOW)).to.equal(undefined);
+    const next = renewal(stored, [...HOSTS, 'other'], NOW)?.certificates as Certificates;
+    expect(next.caBundle.trim()).to.equal(ca.trim());
+    expect(isTrusted(next, stored)).to.equal(true);
+  });
+});

@@ -1,0 +1,85 @@
+import { expect } from 'chai';
+import { hostsOf, webhookConfiguration } from '../../../src/webhooks/configuration.ts';
+import { NoReview, review } from '../../../src/webhooks/review.ts';
+import { target } from '../../support/broken.ts';
+import { lonelyItem } from '../../support/landscape.ts';
+
+const ask = (request: object) => ({
+  kind: 'AdmissionReview',
+  request: { uid: 'u1', operation: 'CREATE', ...request },
+});
+const both = target('both', { config: 1, secretRef: { name: 's' } });
+
+describe('an answer to an API server', () => {
+  it('allows what is good, and says whose question it answers', () => {
+    const { answer } = review('targets', ask({ object: target('t', {}) }));
+    expect(answer).to.deep.equal({ uid: 'u1', allowed: true });
+  });
+
+  it('forbids what breaks a rule', () => {
+    const { answer, object } = review('targets', ask({ object: both, namespace: 'demo', name: 'both' }));
+    expect(answer).to.deep.equal({
+      uid: 'u1',
+      allowed: false,
+      status: {
+        code: 403,
+        reason: 'Forbidden',
+        message: 'spec: Invalid value: either config or secretRef may be set, not both',
+      },
+    });
+    expect(object).to.equal('demo/both');
+  });
+
+  it('calls what cannot be read a bad request', () => {
+    const { status } = review('deployitems', ask({ object: lonelyItem({ timeout: 'soon' }) })).answer;
+    expect(status?.code).to.equal(400);
+    expect(review('targets', ask({ object: null })).answer.status?.code).to.equal(400);
+  });
+
+  it('forbids another type of a deploy item', () => {
+    const change = { operation: 'UPDATE', object: lonelyItem({ type: 'b' }), oldObject: lonelyItem() };
+    const { status } = review('deployitems', ask(change)).answer;
+    expect(status).to.deep.equal({ code: 403, message: '.spec.type: Forbidden: type is immutable' });
+  });
+
+  it('does not hold up what is being deleted', () => {
+    const going = { ...both, metadata: { name: 'both', deletionTimestamp: '2026-01-01T00:00:00Z' } };
+    expect(
+      review('targets', ask({ operation: 'UPDATE', object: going, oldObject: both })).answer.allowed,
+    ).to.equal(true);
+  });
+
+  for (const body of [undefined, null, 'text', {}, { request: {} }, { request: { uid: 1 } }]) {
+    it(`is not given to ${JSON.stringify(body)}`, () => {
+      expect(() => review('targets', body)).to.throw(NoReview);
+    });
+  }
+});
+
+describe('the webhook configuration', () => {
+  const clientConfigOf = (endpoint: Parameters<typeof hostsOf>[0]) =>
+    (webhookConfiguration(endpoint, ['targets'], 'PEM').webhooks?.[0] as { clientConfig: object })
+      .clientConfig;
+
+  it('names a Service', () => {
+    const endpoint = { service: { namespace: 'ls', name: 'hooks', port: 443 } };
+    expect(clientConfigOf(endpoint)).to.deep.equal({
+      caBundle: 'UEVN',
+      service: { namespace: 'ls', name: 'hooks', port: 443, path: '/webhook/validate/targets' },
+    });
+    expect(hostsOf(endpoint)).to.deep.equal(['hooks', 'hooks.ls', 'hooks.ls.svc']);
+  });
+
+  const urls: readonly (readonly [string, string, string])[] = [
+    ['https://hooks.example.org', 'https://hooks.example.org/webhook/validate/targets', 'hooks.example.org'],
+    ['https://10.0.0.5:9443/ls/', 'https://10.0.0.5:9443/ls/webhook/validate/targets', '10.0.0.5'],
+    ['https://[fd00::1]:9443', 'https://[fd00::1]:9443/webhook/validate/targets', 'fd00::1'],
+  ];
+  for (const [given, url, host] of urls) {
+    it(`names ${given}`, () => {
+      const endpoint = { url: new URL(given) };
+      expect(clientConfigOf(endpoint)).to.deep.equal({ caBundle: 'UEVN', url });
+      expect(hostsOf(endpoint)).to.deep.equal([host]);
+    });
+  }
+});

@@ -1,4 +1,4 @@
-/** Cron in five fields, with names, ranges, steps and the `@` words. Times are UTC. */
+/** Cron in five fields, with names, ranges, steps and the `@` words. Times are UTC unless `CRON_TZ=…` goes before. */
 import { InvalidDuration, parseDuration } from './duration.ts';
 
 export class InvalidCron extends Error {
@@ -16,6 +16,8 @@ export type Cron =
       /** A day field that is restricted; when both are, either may match. */
       readonly isDayGiven: boolean;
       readonly isWeekdayGiven: boolean;
+      /** How far the clocks there are ahead of UTC, in milliseconds, at a time. */
+      readonly aheadMs: (at: number) => number;
     };
 
 const WORDS: Readonly<Record<string, string>> = {
@@ -32,7 +34,8 @@ const WEEKDAYS = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'];
 
 /** @throws InvalidCron */
 export function parseCron(text: string): Cron {
-  const trimmed = text.trim();
+  const { zone, rest: trimmed } = splitZone(text.trim());
+  const aheadMs = zone === undefined ? () => 0 : clockOf(zone);
   if (trimmed.startsWith('@every ')) return { everyMs: every(trimmed.slice('@every '.length)) };
   const fields = (WORDS[trimmed] ?? trimmed).split(/\s+/);
   const [minute, hour, day, month, weekday] = fields;
@@ -47,6 +50,34 @@ export function parseCron(text: string): Cron {
     weekdays: range(weekday, 0, 6, WEEKDAYS),
     isDayGiven: !/^[*?]/.test(day),
     isWeekdayGiven: !/^[*?]/.test(weekday),
+    aheadMs,
+  };
+}
+
+function splitZone(text: string): { readonly zone?: string; readonly rest: string } {
+  const [, zone, rest] = /^(?:CRON_)?TZ=(\S+)\s+(.*)$/s.exec(text) ?? [];
+  return zone === undefined || rest === undefined ? { rest: text } : { zone, rest };
+}
+
+/** @throws InvalidCron when there is no such time zone */
+function clockOf(zone: string): (at: number) => number {
+  let format: Intl.DateTimeFormat;
+  try {
+    format = new Intl.DateTimeFormat('en-US', {
+      ...{ timeZone: zone, hourCycle: 'h23', year: 'numeric', month: 'numeric', day: 'numeric' },
+      ...{ hour: 'numeric', minute: 'numeric', second: 'numeric' },
+    });
+  } catch {
+    throw new InvalidCron(`provided bad location ${zone}`);
+  }
+  return (at) => {
+    const parts = new Map(format.formatToParts(at).map(({ type, value }) => [type, Number(value)]));
+    const field = (type: Intl.DateTimeFormatPartTypes): number => parts.get(type) ?? 0;
+    const there = Date.UTC(
+      ...([field('year'), field('month') - 1, field('day')] as const),
+      ...([field('hour'), field('minute'), field('second')] as const),
+    );
+    return there - Math.floor(at / 1000) * 1000;
   };
 }
 
@@ -135,14 +166,22 @@ export function nextTime(cron: Cron, from: number): number | undefined {
   let at = Math.floor(from / MINUTE) * MINUTE + MINUTE;
   const end = from + HORIZON;
   while (at <= end) {
-    const date = new Date(at);
-    if (!cron.months.has(date.getUTCMonth() + 1) || !isDay(cron, date)) at = Math.floor(at / DAY) * DAY + DAY;
-    else if (!cron.hours.has(date.getUTCHours())) at = Math.floor(at / HOUR) * HOUR + HOUR;
+    const local = at + cron.aheadMs(at);
+    const date = new Date(local);
+    if (!cron.months.has(date.getUTCMonth() + 1) || !isDay(cron, date)) at += untilDay(local);
+    else if (!cron.hours.has(date.getUTCHours())) at += HOUR - (local % HOUR);
     else if (!cron.minutes.has(date.getUTCMinutes())) at += MINUTE;
     else return at;
   }
   return undefined;
 }
+
+/** Almost to the next day, then by the hour: clocks may be moved on the way. */
+function untilDay(local: number): number {
+  const left = DAY - (local % DAY);
+  return left > LEEWAY + HOUR ? left - LEEWAY : HOUR - (local % HOUR);
+}
+const LEEWAY = 3 * HOUR;
 
 function isDay(cron: Exclude<Cron, { readonly everyMs: number }>, date: Date): boolean {
   const day = cron.days.has(date.getUTCDate());

@@ -62,7 +62,7 @@ export const configurationSchema = z.looseObject({
       additionalDeployments: section({ deployments: names }),
     })
     .nullish(),
-  hpaMain: unused('one process does the work; more of them do not share it'),
+  hpaMain: unused('one replica does the work; with --lease others stand by'),
   signatureVerificationEnforcementPolicy: unused('there are no component versions to verify'),
 });
 

@@ -10,7 +10,9 @@ import { targetSyncController } from '../../controllers/targetsync/index.ts';
 import { manifestDeployer } from '../../deployers/manifest/index.ts';
 import { mockDeployer } from '../../deployers/mock/index.ts';
 import { deployerController, type DeployerPlugin } from '../../deployers/sdk/index.ts';
-import { systemClock } from '../lib/clock.ts';
+import { systemClock, type Clock } from '../lib/clock.ts';
+import { Closing } from '../lib/closing.ts';
+import type { Rng } from '../lib/rng.ts';
 import { secureRng } from '../lib/secure-rng.ts';
 import {
   criticalProblemsRecord,
@@ -20,16 +22,16 @@ import {
 } from '../machine/critical.ts';
 import { podLookup, withForeignLocks } from '../machine/foreign-locks.ts';
 import { withTreeInLog } from '../machine/tree.ts';
-import { createWorld } from '../machine/world.ts';
+import { createWorld, type World } from '../machine/world.ts';
 import { startHealthServer, type HealthServer } from '../observability/health.ts';
 import type { Logger } from '../observability/log.ts';
 import { createMetrics, type Metrics } from '../observability/metrics.ts';
-import { createCaches } from '../runtime/cache.ts';
+import { createCaches, type StartableCaches } from '../runtime/cache.ts';
 import { createClient } from '../runtime/client.ts';
 import { createClientPool, type ClientPool } from '../runtime/client-pool.ts';
 import type { ControllerSpec } from '../runtime/controller.ts';
-import { connect, type KubeconfigSource } from '../runtime/http.ts';
-import { createManager, type Manager } from '../runtime/manager.ts';
+import { connect, type KubeconfigSource, type ServerAddress } from '../runtime/http.ts';
+import { createManager, type LeaseSettings, type Manager } from '../runtime/manager.ts';
 import type { Client, Obj } from '../runtime/types.ts';
 import { defaults, type Configuration } from './configuration.ts';
 import { ensureCrds } from './ensure-crds.ts';
@@ -49,6 +51,12 @@ export interface LandscaperOptions {
   readonly crds?: boolean;
   /** Where this program runs, for the record of critical problems; default: as the environment says, or none. */
   readonly pod?: Pod;
+  /** Work only while holding this Lease, so that of several replicas one works and the others stand by. */
+  readonly lease?: { readonly namespace: string; readonly name: string };
+  /** Called when another replica has taken over; nothing is written any more, and the process should end. */
+  readonly onLeaseLost?: (error: Error) => void;
+  /** Ends the start as well, which may take long when another replica works. */
+  readonly signal?: AbortSignal;
   /** Stands between all controllers and the cluster; tests put a client in between that fails at the right moment. */
   readonly wrapClient?: (client: Client) => Client;
 }
@@ -67,82 +75,117 @@ export interface Landscaper {
 
 export { controllerNames, deployerNames } from './names.ts';
 
-/** @throws UsageError for unknown names; KubeconfigError, TransportError, ApiError when the server cannot be used */
+/**
+ * Resolves when the controllers run.
+ * @throws UsageError for unknown names; KubeconfigError, TransportError, ApiError when the server cannot be used;
+ *   ShutdownError when the signal came first
+ */
 export async function startLandscaper(options: LandscaperOptions): Promise<Landscaper> {
-  const { log, configuration = defaults } = options;
+  const { configuration = defaults, signal } = options;
   const controllers = chosen('controller', options.controllers, controllerNames);
   const deployers = chosen('deployer', options.deployers, deployerNames);
-  const clock = systemClock;
-  const rng = secureRng;
-  const metrics = createMetrics({ process: true });
-  const connection = await connect({
-    kubeconfig: options.kubeconfig,
-    userAgent: 'espalier',
-    clock,
-    rng,
-    log,
-    registry: metrics.registry,
-  });
-  const { wrapClient = (own: Client) => own } = options;
-  const client = wrapClient(createClient(connection));
-  const life = new AbortController();
-  const stopAll: (() => Promise<void>)[] = [() => client.close()];
-  const stop = async (): Promise<void> => {
-    life.abort();
-    for (const step of stopAll.reverse()) await step();
-  };
+  const closing = new Closing();
+  const onAbort = (): void => void closing.close();
+  signal?.addEventListener('abort', onAbort, { once: true });
   try {
+    const ground = await prepareGround(options, closing);
+    const { client, clock, rng, log, metrics } = ground;
     if (options.crds !== false && configuration.installsCrds) await ensureCrds(client, clock, log);
-    const sources = createClientPool(clock, async (text) =>
-      createClient(await connect({ kubeconfig: { text }, userAgent: 'espalier', clock, rng, log })),
-    );
-    stopAll.push(() => sources.close());
-    const caches = createCaches({ client, clock, rng, log, registry: metrics.registry });
-    const manager = createManager({ client, caches, clock, rng, log, metrics, identity: identity() });
-    stopAll.push(() => manager.stop());
-    const world = createWorld(caches);
-    const ports = { world, client, clock, rng, sources };
-    const { pod = podOf(process.env) } = options;
-    const write = manager.writer('critical-problems');
-    const isPodThere = podLookup({ client, clock, ...(pod && { self: pod }) });
-    const report = pod && criticalProblemsRecord({ client, write, clock, log, pod });
-    const add = (spec: ControllerSpec<Obj>): void => {
-      const locked = withForeignLocks(spec, world.syncObjects, isPodThere);
-      manager.add(withTreeInLog(world, report ? withCriticalProblems(locked, report) : locked));
-    };
-    for (const name of controllers) {
-      if (name === 'health' || (name === 'context' && configuration.contexts.isDisabled)) continue;
-      add(controllerSpec(name, ports, configuration, metrics) as ControllerSpec<Obj>);
-    }
-    const self = await connection.address();
-    for (const name of deployers) {
-      const deps = {
-        self,
-        client,
-        caches,
-        clock,
-        rng,
-        log,
-        metrics: deployerMetrics(metrics),
-        signal: life.signal,
-      };
-      add(
-        deployerController(withRecord(deployerPlugin(name), report), deps) as unknown as ControllerSpec<Obj>,
-      );
-    }
+    const lease = await leaseSettings(options, closing);
+    const manager = createManager({ ...ground, identity: identity(), ...(lease && { lease }) });
+    closing.add(() => manager.stop());
+    populate(manager, ground, closing.signal, { controllers, deployers }, options);
+
     const address = options.metricsAddress;
     const health = address && (await startHealthServer({ ...address, metrics, checks: manager.checks }));
-    if (health) stopAll.push(() => health.close());
+    if (health) closing.add(() => health.close());
     await manager.start();
     if (controllers.includes('health') && configuration.health) {
       const ports = { client, write: manager.writer('health'), clock, rng, log };
       const check = startHealthCheck({ ...ports, settings: configuration.health });
-      stopAll.push(() => check.stop());
+      closing.add(() => check.stop());
     }
-    return { client, manager, health, stop };
+    return { client, manager, health, stop: () => closing.close() };
   } catch (error) {
-    await stop();
+    await closing.close();
     throw error;
+  } finally {
+    signal?.removeEventListener('abort', onAbort);
+  }
+}
+
+/** What everything in this process stands on. */
+interface Ground {
+  readonly client: Client;
+  /** Where the cluster is, for targets that mean itself. */
+  readonly self: ServerAddress;
+  readonly caches: StartableCaches;
+  readonly world: World;
+  /** Clients of other clusters. */
+  readonly sources: ClientPool;
+  readonly clock: Clock;
+  readonly rng: Rng;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+}
+
+async function prepareGround(options: LandscaperOptions, closing: Closing): Promise<Ground> {
+  const { kubeconfig, log, wrapClient = (own: Client) => own } = options;
+  const metrics = createMetrics({ process: true });
+  const { registry } = metrics;
+  const connection = await connect({ kubeconfig, ...common(log), registry });
+  const client = wrapClient(createClient(connection));
+  closing.add(() => client.close());
+  const sources = createClientPool(clock, async (text) =>
+    createClient(await connect({ kubeconfig: { text }, ...common(log) })),
+  );
+  closing.add(() => sources.close());
+  const caches = createCaches({ client, clock, rng, log, registry });
+  const self = await connection.address();
+  return { client, self, caches, world: createWorld(caches), sources, clock, rng, log, metrics };
+}
+
+const clock: Clock = systemClock;
+const rng: Rng = secureRng;
+const common = (log: Logger) => ({ userAgent: 'espalier', clock, rng, log }) as const;
+
+/** The lease has connections of its own, so that nothing delays a renewal. */
+async function leaseSettings(
+  options: LandscaperOptions,
+  closing: Closing,
+): Promise<LeaseSettings | undefined> {
+  const { lease, log, kubeconfig, onLeaseLost = () => undefined } = options;
+  if (!lease) return undefined;
+  const client = createClient(await connect({ kubeconfig, ...common(log) }));
+  closing.add(() => client.close());
+  log.info({ lease }, 'waiting until no other replica works');
+  return { ...lease, client, onLost: onLeaseLost };
+}
+
+/** Adds controllers and deployers with what they share: foreign locks, the tree in the log, the record of bugs. */
+function populate(
+  manager: Manager,
+  ground: Ground,
+  signal: AbortSignal,
+  chosen: { readonly controllers: readonly ControllerName[]; readonly deployers: readonly DeployerName[] },
+  { configuration = defaults, pod = podOf(process.env) }: LandscaperOptions,
+): void {
+  const { client, world, log, metrics } = ground;
+  const isPodThere = podLookup({ client, clock, ...(pod && { self: pod }) });
+  const write = manager.writer('critical-problems');
+  const report = pod && criticalProblemsRecord({ client, write, clock, log, pod });
+  const add = (spec: ControllerSpec<Obj>): void => {
+    const locked = withForeignLocks(spec, world.syncObjects, isPodThere);
+    manager.add(withTreeInLog(world, report ? withCriticalProblems(locked, report) : locked));
+  };
+  for (const name of chosen.controllers) {
+    if (name === 'health' || (name === 'context' && configuration.contexts.isDisabled)) continue;
+    add(controllerSpec(name, ground, configuration, metrics) as ControllerSpec<Obj>);
+  }
+  const deps = { ...ground, metrics: deployerMetrics(metrics), signal };
+  for (const name of chosen.deployers) {
+    const plugin = withRecord(deployerPlugin(name), report);
+    add(deployerController(plugin, deps) as unknown as ControllerSpec<Obj>);
   }
 }
 
@@ -245,4 +288,4 @@ const podOf = (env: NodeJS.ProcessEnv): Pod | undefined => {
   return namespace ? { name: env['MY_POD_NAME'] ?? hostname(), namespace } : undefined;
 };
 
-const identity = (): string => `${process.env['MY_POD_NAME'] ?? 'espalier'}-${String(process.pid)}`;
+const identity = (): string => `${process.env['MY_POD_NAME'] ?? hostname()}-${String(process.pid)}`;

@@ -93,6 +93,11 @@ function addStart(program: Command, terminal: Terminal): void {
     .option('--deployers <names>', `which deployers to run: ${deployerNames.join(', ')}; default all`, list)
     .option('--config <file>', 'configuration, a LandscaperConfiguration')
     .option('--metrics-address <host:port>', 'serve /metrics, /healthz and /readyz here', address)
+    .option(
+      '--lease <namespace/name>',
+      'work only while holding this Lease: of several replicas one works, the others stand by',
+      namespacedName,
+    )
     .option('--no-crds', 'leave the CustomResourceDefinitions alone')
     .addHelpText(
       'after',

@@ -3,7 +3,8 @@ import { readConfiguration } from '../configuration.ts';
 import { kubeconfigSource, type ClusterOptions } from '../kubeconfig.ts';
 import { startLandscaper } from '../landscaper.ts';
 import { applyVerbosity, loggerFor, type LogOptions } from '../logging.ts';
-import type { Address } from '../options.ts';
+import type { Address, NamespacedName } from '../options.ts';
+import { ShutdownError } from '../../runtime/errors.ts';
 import { aborted, onInterrupt } from '../signals.ts';
 import type { Terminal } from '../terminal.ts';
 
@@ -12,6 +13,7 @@ export interface StartOptions extends ClusterOptions, LogOptions {
   readonly deployers?: readonly string[];
   readonly config?: string;
   readonly metricsAddress?: Address;
+  readonly lease?: NamespacedName;
   /** Off with --no-crds. */
   readonly crds: boolean;
 }
@@ -24,19 +26,31 @@ export async function start(options: StartOptions, terminal: Terminal): Promise<
   const interruption = onInterrupt(() => {
     log.info({}, 'stopping; a second signal ends at once');
   });
+  const { signal } = interruption;
   try {
+    let lost: (error: Error) => void = () => undefined;
+    const taken = new Promise<never>((_, reject) => (lost = reject));
+    taken.catch(() => undefined); // nobody may be listening yet
     const landscaper = await startLandscaper({
       kubeconfig,
       log,
+      signal,
       crds: options.crds,
+      onLeaseLost: lost,
       ...(configuration && { configuration }),
       ...(options.controllers && { controllers: options.controllers }),
       ...(options.deployers && { deployers: options.deployers }),
       ...(options.metricsAddress && { metricsAddress: options.metricsAddress }),
+      ...(options.lease && { lease: options.lease }),
     });
-    log.info({ ...(landscaper.health && { health: landscaper.health.url }) }, 'started');
-    await aborted(interruption.signal);
-    await landscaper.stop();
+    try {
+      log.info({ ...(landscaper.health && { health: landscaper.health.url }) }, 'started');
+      await Promise.race([aborted(signal), taken]);
+    } finally {
+      await landscaper.stop();
+    }
+  } catch (error) {
+    if (!(error instanceof ShutdownError && signal.aborted)) throw error;
   } finally {
     interruption.release();
   }

@@ -163,6 +163,29 @@ describe('espalier apiserver', function () {
   });
 });
 
+describe('espalier start --lease', function () {
+  this.timeout(90_000);
+
+  it('lets one replica work, and the next when it ends', async () => {
+    const server = espalier('apiserver');
+    await server.until('KUBECONFIG');
+    const options = ['--kubeconfig', kubeconfigIn(server.output), '--lease', 'default/espalier'];
+    const first = espalier('start', ...options);
+    await first.until('the controllers run');
+    const second = espalier('start', ...options);
+    await second.until('waiting until no other replica works');
+    const third = espalier('start', ...options);
+    await third.until('waiting until no other replica works');
+
+    expect(await third.end('SIGTERM'), 'who stands by ends at once').to.equal(0);
+    expect(second.output + second.errors).not.to.contain('the controllers run');
+    expect(await first.end('SIGTERM')).to.equal(0);
+    await second.until('the controllers run');
+    expect(await second.end('SIGTERM')).to.equal(0);
+    await server.end();
+  });
+});
+
 describe('espalier webhooks', function () {
   this.timeout(60_000);
 

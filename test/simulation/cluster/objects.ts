@@ -12,7 +12,7 @@ import type { Kind, Obj, View } from '../../../src/runtime/types.ts';
 
 export type Stored = View<Obj> & {
   readonly spec?: unknown;
-  readonly status?: Readonly<Record<string, unknown>>;
+  readonly status?: Readonly<Record<string, unknown>> | undefined;
 };
 export type Inst = View<Installation>;
 export type Exec = View<Execution>;

@@ -124,7 +124,7 @@ function templateOf(item: ItemModel, node: NodeModel): DeployItemTemplate {
       rev: value,
       ...(item.gives && { export: { v: value } }),
     };
-    return { ...common, type: `${GROUP}/mock`, config } as DeployItemTemplate;
+    return { ...common, type: `${GROUP}/mock`, config } as unknown as DeployItemTemplate;
   }
   const { behaviour, looks, gives } = item;
   const config = { apiVersion: 'sim.espalier.dev/v1', kind: 'Script', behaviour, looks, gives, value };

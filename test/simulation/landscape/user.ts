@@ -43,7 +43,14 @@ export class User {
 
   /** Creates everything, in any order. */
   begin(): void {
-    const chance = this.#chance;
+    this.provide();
+    for (const root of this.#chance.shuffled(this.roots)) {
+      this.#scheduler.add(() => this.createRoot(root), this.#chance.between(0, 3_000));
+    }
+  }
+
+  /** Creates what roots may import. */
+  provide(): void {
     this.#create(kinds.dataObject, {
       apiVersion: API_VERSION,
       kind: 'DataObject',
@@ -56,9 +63,6 @@ export class User {
       metadata: { name: USER_TARGET, namespace: NAMESPACE },
       spec: { type: TARGET_TYPE, config: { any: 'thing' } },
     } as Obj);
-    for (const root of chance.shuffled(this.roots)) {
-      this.#scheduler.add(() => this.createRoot(root), chance.between(0, 3_000));
-    }
   }
 
   /** Does so many things within this time, at any moment. */

@@ -78,7 +78,7 @@ const lying =
   (client: Client): Client => ({
     ...client,
     send: (write, signal) => {
-      const changed = change(write as unknown as Write) as typeof write | undefined;
+      const changed = change(write) as typeof write | undefined;
       if (changed) return client.send(changed, signal);
       return 'key' in write ? client.get(write.kind, write.key, signal) : client.send(write, signal);
     },

@@ -76,13 +76,13 @@ export class Network {
           sent: { host: host.name, verb: 'get', kind: kind.kind, key },
           label: () => `get ${kind.kind} ${key}`,
           faults: this.#readFaults(),
-          effect: () => this.#ports.server.get(kind as Kind, key) as unknown as T,
+          effect: () => this.#ports.server.get(kind, key) as unknown as T,
           signal,
         }),
       list: (kind, query, signal) => this.#list(host, kind, query, signal),
       watch: (kind, query, signal) => this.#watch(host, kind, query, signal),
       send: <T extends Obj>(write: Write<T>, signal?: AbortSignal) =>
-        this.#send(host, write as unknown as Write, signal) as Promise<unknown> as Promise<T>,
+        this.#send(host, write, signal) as Promise<unknown> as Promise<T>,
       raw: () => Promise.reject(new Error('nothing of the simulation sends raw requests')),
       close: () => Promise.resolve(),
     };
@@ -108,7 +108,12 @@ export class Network {
     const faults = write.verb === 'create' ? rest : { conflict, ...rest };
     return this.#ask({
       host,
-      sent: { host: host.name, verb: write.sub ? `${write.verb} ${write.sub}` : write.verb, kind: write.kind.kind, key },
+      sent: {
+        host: host.name,
+        verb: write.sub ? `${write.verb} ${write.sub}` : write.verb,
+        kind: write.kind.kind,
+        key,
+      },
       label: () => describeWrite(write, key),
       faults,
       effect: () => this.#ports.server.write(write, host.name),
@@ -233,7 +238,7 @@ export class Network {
         if (from !== undefined && !query.sendInitialEvents && strike(this.faults.watch, chance) === 'gone') {
           throw apiErrorFrom(410, { reason: 'Expired', message: 'too old resource version' }, refOf(kind));
         }
-        const opened = new Stream(kind as Kind, {
+        const opened = new Stream(kind, {
           scheduler,
           chance,
           server,
@@ -279,7 +284,11 @@ const isIn = ({ metadata }: Stored, { namespace }: Query): boolean =>
 const isAnswer = (error: unknown): error is Error =>
   error instanceof Error && (error instanceof TransportError || 'status' in error);
 
-const refOf = (kind: Kind, key = ''): RequestRef => ({ verb: 'watch', kind: kind.kind, ...(key && splitKey(key)) });
+const refOf = (kind: Kind, key = ''): RequestRef => ({
+  verb: 'watch',
+  kind: kind.kind,
+  ...(key && splitKey(key)),
+});
 
 const noAnswer = (): Error => new TransportError('lost the connection while waiting for the answer', false);
 
@@ -301,7 +310,7 @@ function refusal(fault: 'conflict' | 'tooMany' | 'serverError', { verb, kind, ke
 }
 
 function describeWrite(write: Write, key: string): string {
-  if (write.verb === 'create') return `create ${describeObject(write.object as Stored)}`;
+  if (write.verb === 'create') return `create ${describeObject(write.object)}`;
   const text = 'body' in write ? JSON.stringify(shortened(write.body)) : '';
   return `${write.verb} ${write.kind.kind}${write.sub ? `/${write.sub}` : ''} ${key} ${text.slice(0, 300)}`;
 }
@@ -310,7 +319,11 @@ function describeWrite(write: Write, key: string): string {
 function shortened(body: object): object {
   const { metadata = {}, status, ...rest } = body as { metadata?: object; status?: object };
   const { resourceVersion, ...meta } = metadata as { resourceVersion?: string };
-  const { transitionTimes: _t, phaseTransitionTime: _p, ...state } = (status ?? {}) as Record<string, unknown>;
+  const {
+    transitionTimes: _t,
+    phaseTransitionTime: _p,
+    ...state
+  } = (status ?? {}) as Record<string, unknown>;
   return {
     ...(resourceVersion && { v: resourceVersion }),
     ...(Object.keys(meta).length > 0 && { metadata: meta }),
@@ -318,4 +331,3 @@ function shortened(body: object): object {
     ...rest,
   };
 }
-

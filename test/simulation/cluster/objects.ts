@@ -51,7 +51,8 @@ export const short = (id: unknown): string => (typeof id === 'string' && id !== 
 
 /** `Installation r1 Progressing 3f2a/-` with what else matters. */
 export function describeObject(object: Stored): string {
-  const { status = {}, metadata } = object;
+  const { metadata } = object;
+  const status = (object.status ?? {}) as { readonly phase?: string } & Readonly<Record<string, unknown>>;
   const { annotations = {} } = metadata;
   const notes = Object.entries(annotations)
     .filter(([key]) => /operation$|delete-|reconcile-if|reconcile-reason/.test(key))
@@ -59,7 +60,7 @@ export function describeObject(object: Stored): string {
   const parts = [
     nameOf(object),
     ...(isJobObject(object)
-      ? [String(status['phase'] ?? '-'), `${short(status['jobID'])}/${short(status['jobIDFinished'])}`]
+      ? [status.phase ?? '-', `${short(status['jobID'])}/${short(status['jobIDFinished'])}`]
       : []),
     ...(metadata.deletionTimestamp ? ['going'] : []),
     ...notes,

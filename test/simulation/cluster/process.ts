@@ -56,7 +56,15 @@ export class Process implements Host {
     // The probe of the event loop ticks for ever; in virtual time there is nothing that it could measure.
     clock.isMuted = true;
     const metrics = createMetrics();
-    const manager = createManager({ client, caches, clock: clock.unmuted, rng, log, metrics, identity: name });
+    const manager = createManager({
+      client,
+      caches,
+      clock: clock.unmuted,
+      rng,
+      log,
+      metrics,
+      identity: name,
+    });
     clock.isMuted = false;
     const world = createWorld(caches);
     const add = (spec: ControllerSpec<Obj>): void => {
@@ -66,20 +74,20 @@ export class Process implements Host {
       };
       manager.add(counted(withTreeInLog(world, withCriticalProblems(spec, report)), ports.onPass));
     };
-    const sources = createClientPool(clock.unmuted, () => Promise.reject(new Error('there are no other clusters')));
+    const sources = createClientPool(clock.unmuted, () =>
+      Promise.reject(new Error('there are no other clusters')),
+    );
     const common = { world, client, clock: clock.unmuted, rng, sources };
     if (parts.includes('landscaper')) {
       add(installationController(common) as unknown as ControllerSpec<Obj>);
       add(executionController(common) as unknown as ControllerSpec<Obj>);
-      add(
-        deployItemController({ ...common, pickupTimeoutMs: PICKUP_MS }) as unknown as ControllerSpec<Obj>,
-      );
+      add(deployItemController({ ...common, pickupTimeoutMs: PICKUP_MS }) as unknown as ControllerSpec<Obj>);
       add(contextController({ world }));
     }
     if (parts.includes('deployers')) {
       for (const plugin of [...ports.plugins(this), mockDeployer()]) {
         const deps = { client, caches, clock: clock.unmuted, rng, log };
-        add(deployerController(plugin as DeployerPlugin, deps) as unknown as ControllerSpec<Obj>);
+        add(deployerController(plugin, deps) as unknown as ControllerSpec<Obj>);
       }
     }
     this.caches = caches;

@@ -51,7 +51,9 @@ export class Server {
   }
 
   get(kind: Kind, key: string): Stored {
-    return this.find(kind, key) ?? refuse(404, 'NotFound', `${kind.plural} "${key}" not found`, 'get', kind, key);
+    return (
+      this.find(kind, key) ?? refuse(404, 'NotFound', `${kind.plural} "${key}" not found`, 'get', kind, key)
+    );
   }
 
   list(kind?: Kind): Stored[] {
@@ -101,7 +103,8 @@ export class Server {
 
   #patch({ kind, key, body, sub }: Extract<Write, { verb: 'merge' }>, actor: string): Obj {
     const before = this.get(kind, key);
-    const { resourceVersion: version, uid } = (body as { metadata?: Partial<Obj['metadata']> }).metadata ?? {};
+    const { resourceVersion: version, uid } =
+      (body as { metadata?: Partial<Obj['metadata']> }).metadata ?? {};
     const isStale = version !== undefined && version !== before.metadata.resourceVersion;
     if (isStale || (uid !== undefined && uid !== before.metadata.uid)) {
       refuse(409, 'Conflict', `${kind.plural} "${key}": the object has been modified`, 'patch', kind, key);
@@ -124,7 +127,8 @@ export class Server {
     }
     this.#validate(kind, key, before, next);
     if (equal(before, next)) return before as Obj;
-    if (!equal(authored(before), authored(next))) next.metadata.generation = (before.metadata.generation ?? 0) + 1;
+    if (!equal(authored(before), authored(next)))
+      next.metadata.generation = (before.metadata.generation ?? 0) + 1;
     const isGoing = before.metadata.deletionTimestamp !== undefined;
     if (isGoing && !next.metadata.finalizers?.length) return this.#erase(before, next, actor);
     return this.#commit('MODIFIED', before, next, actor);
@@ -134,7 +138,14 @@ export class Server {
     const had = before.metadata.finalizers ?? [];
     const added = (next.metadata.finalizers ?? []).filter((finalizer) => !had.includes(finalizer));
     if (before.metadata.deletionTimestamp !== undefined && added.length > 0)
-      refuse(422, 'Invalid', 'no new finalizers can be added if the object is being deleted', 'patch', kind, key);
+      refuse(
+        422,
+        'Invalid',
+        'no new finalizers can be added if the object is being deleted',
+        'patch',
+        kind,
+        key,
+      );
     const typeOf = (object: { spec?: unknown }) => (object.spec as { type?: string } | undefined)?.type;
     if (kind.kind === 'DeployItem' && typeOf(before) !== typeOf(next))
       refuse(422, 'Invalid', 'the type of a deploy item cannot be changed', 'patch', kind, key);
@@ -185,14 +196,7 @@ function putBack(next: Draft, field: 'status', before: Stored): void {
   else next[field] = before[field];
 }
 
-function refuse(
-  code: number,
-  reason: string,
-  message: string,
-  verb: string,
-  kind: Kind,
-  key: string,
-): never {
+function refuse(code: number, reason: string, message: string, verb: string, kind: Kind, key: string): never {
   const [namespace, name] = key.includes('/') ? key.split('/') : [undefined, key];
   throw apiErrorFrom(code, { reason, message }, { verb, kind: kind.kind, namespace, name });
 }

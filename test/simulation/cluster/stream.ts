@@ -47,7 +47,8 @@ export class Stream {
       for (const object of server.list(this.kind)) this.#send('ADDED', object);
       this.#push({ type: 'BOOKMARK', resourceVersion: String(server.version), initialEventsEnd: true });
     } else {
-      for (const change of server.since(this.kind, Number(resourceVersion ?? server.version))) this.see(change);
+      for (const change of server.since(this.kind, Number(resourceVersion ?? server.version)))
+        this.see(change);
     }
     const { clock } = scheduler;
     this.#cancelTimeout = clock.at(clock.now() + timeoutSeconds * 1_000, () => {
@@ -122,7 +123,9 @@ export class Stream {
       return;
     }
     const frames = this.#sent.splice(0, chance.between(1, this.#sent.length));
-    scheduler.trace.note(() => `${this.owner}   ~ watch ${this.kind.kind}: ${frames.map(describeFrame).join(', ')}`);
+    scheduler.trace.note(
+      () => `${this.owner}   ~ watch ${this.kind.kind}: ${frames.map(describeFrame).join(', ')}`,
+    );
     this.#arrived.push(...frames);
     this.#wake?.();
     this.#move();

@@ -99,6 +99,9 @@ async function live(simulation: Simulation): Promise<void> {
   say('everything is deleted');
   for (const root of chance.shuffled(user.roots)) user.deleteRoot(root);
   await simulation.rest();
-  const left = [...remains(server), ...[...outside.installed].map(([uid, value]) => `${uid} installed ${value}`)];
+  const left = [
+    ...remains(server),
+    ...[...outside.installed].map(([uid, value]) => `${uid} installed ${value}`),
+  ];
   if (left.length > 0) throw new Violation('a deletion leaves nothing', left.join('\n'));
 }

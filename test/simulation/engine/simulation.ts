@@ -65,7 +65,8 @@ export class Simulation {
       chance: this.#chance('network'),
       streamsLists: setting.happens(0.7),
       lagMs: (kind) => {
-        const lag = lags.get(kind) ?? (options.isLagging === false ? 0 : setting.pick([0, 0, 5, 50, 500, 2_000]));
+        const lag =
+          lags.get(kind) ?? (options.isLagging === false ? 0 : setting.pick([0, 0, 5, 50, 500, 2_000]));
         lags.set(kind, lag);
         return lag;
       },
@@ -93,7 +94,13 @@ export class Simulation {
       const job = item.status?.jobID ?? '';
       if (!stored || stored.status?.['jobID'] !== job || stored.status['jobIDFinished'] === job) return;
       const missing = missingBefore(item, job, this.server);
-      if (missing) onViolation(new Violation('no item is installed before what it depends on is done', `${item.metadata.name} before ${missing}`));
+      if (missing)
+        onViolation(
+          new Violation(
+            'no item is installed before what it depends on is done',
+            `${item.metadata.name} before ${missing}`,
+          ),
+        );
     };
   }
 

@@ -1,6 +1,14 @@
 /** Who is below whom, as the server has it. */
 import { labels } from '../../../src/api/labels.ts';
-import { kinds, ownerUid, type Exec, type Inst, type Item, type JobObject, type Stored } from '../cluster/objects.ts';
+import {
+  kinds,
+  ownerUid,
+  type Exec,
+  type Inst,
+  type Item,
+  type JobObject,
+  type Stored,
+} from '../cluster/objects.ts';
 import type { Server } from '../cluster/server.ts';
 
 export function below(server: Server, parent: Stored): JobObject[] {

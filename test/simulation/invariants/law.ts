@@ -18,7 +18,11 @@ export class Violation extends Error {
 }
 
 /** Holds every change against the laws. */
-export function enforce(laws: readonly Law[], server: Server, onViolation: (violation: Violation) => void): void {
+export function enforce(
+  laws: readonly Law[],
+  server: Server,
+  onViolation: (violation: Violation) => void,
+): void {
   server.onChange((change) => {
     for (const law of laws) {
       const what = law.broken(change, server);

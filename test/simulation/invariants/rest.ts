@@ -3,7 +3,16 @@ import { hasOperation, isBeingDeleted, isFinished, isRoot } from '../../../src/a
 import { annotations, labels, operations } from '../../../src/api/labels.ts';
 import { keyOf } from '../../../src/runtime/keys.ts';
 import type { Caches, View, Obj } from '../../../src/runtime/types.ts';
-import { describeObject, isJobObject, kinds, nameOf, type Inst, type Item, type Stored } from '../cluster/objects.ts';
+import {
+  describeObject,
+  isJobObject,
+  kinds,
+  nameOf,
+  type Inst,
+  type Item,
+  type JobObject,
+  type Stored,
+} from '../cluster/objects.ts';
 import type { Server } from '../cluster/server.ts';
 import { above, templateOf } from './below.ts';
 
@@ -15,34 +24,50 @@ const waitsForUser = (object: Inst): boolean =>
 function isRetryDue({ spec, metadata, status }: Inst): boolean {
   const limit = spec.automaticReconcile?.failedReconcile?.numberOfReconciles;
   if (limit === undefined || !status?.jobIDFinished || status.phase === 'Succeeded') return false;
-  if (metadata.annotations?.[annotations.operation] || metadata.generation !== status.observedGeneration) return false;
+  if (metadata.annotations?.[annotations.operation] || metadata.generation !== status.observedGeneration)
+    return false;
   const counter = status.automaticReconcileStatus;
-  const count = counter?.generation === metadata.generation && counter?.onFailed ? (counter.numberOfReconciles ?? 0) : 0;
+  const count =
+    counter?.generation === metadata.generation && counter?.onFailed ? (counter.numberOfReconciles ?? 0) : 0;
   return count < limit;
+}
+
+/** What an installation still has to do. */
+function isBusy(inst: Inst): boolean {
+  if (waitsForUser(inst)) return false;
+  const { metadata, status } = inst;
+  const isToGo = isRoot(metadata) && isBeingDeleted(metadata) && status?.phase !== 'DeleteFailed';
+  return (
+    !isFinished(inst) ||
+    hasOperation(metadata, operations.reconcile) ||
+    hasOperation(metadata, operations.interrupt) ||
+    isToGo ||
+    (status?.dependentsToTrigger?.length ?? 0) > 0 ||
+    isRetryDue(inst)
+  );
+}
+
+const isWorking = (object: Stored & JobObject): boolean =>
+  object.kind === 'Installation'
+    ? isBusy(object as Inst)
+    : !isFinished(object) || hasOperation(object.metadata, operations.interrupt);
+
+/** Nobody owns it any more, and it has not been collected yet. */
+function isGarbage(server: Server, { metadata }: Stored): boolean {
+  const owners = metadata.ownerReferences ?? [];
+  return owners.length > 0 && owners.every(({ uid }) => !server.exists(uid));
 }
 
 /** Objects that are not at rest, with what they still have to do. */
 export function unrest(server: Server): string[] {
-  const found: string[] = server.list(kinds.context).length > 0 ? [] : ['there is no Context yet'];
-  for (const object of server.list()) {
-    if (!isJobObject(object)) continue;
-    if (object.kind === 'Installation') {
-      const inst = object as unknown as Inst;
-      if (waitsForUser(inst)) continue;
-      const isAsked = hasOperation(inst.metadata, operations.reconcile) || hasOperation(inst.metadata, operations.interrupt);
-      const isToGo = isRoot(inst.metadata) && isBeingDeleted(inst.metadata) && inst.status?.phase !== 'DeleteFailed';
-      const hasSuccessors = (inst.status?.dependentsToTrigger?.length ?? 0) > 0;
-      if (!isFinished(inst) || isAsked || isToGo || hasSuccessors || isRetryDue(inst)) found.push(describeObject(object));
-    } else if (!isFinished(object) || hasOperation(object.metadata, operations.interrupt)) {
-      found.push(describeObject(object));
-    }
-  }
-  for (const object of server.list()) {
-    const owners = object.metadata.ownerReferences ?? [];
-    const isGarbage = owners.length > 0 && owners.every(({ uid }) => !server.exists(uid));
-    if (isGarbage) found.push(`${nameOf(object)} has lost its owner`);
-  }
-  return found;
+  const objects = server.list();
+  return [
+    ...(server.list(kinds.context).length > 0 ? [] : ['there is no Context yet']),
+    ...objects.filter((object) => isJobObject(object) && isWorking(object)).map(describeObject),
+    ...objects
+      .filter((object) => isGarbage(server, object))
+      .map((object) => `${nameOf(object)} has lost its owner`),
+  ];
 }
 
 /** What may not be there although everything has ended. */
@@ -80,7 +105,9 @@ export function outOfStep(server: Server, caches: Caches): string[] {
       const key = keyOf(seen);
       const version = there.get(key)?.metadata.resourceVersion;
       if (version !== seen.metadata.resourceVersion)
-        problems.push(`the cache has ${nameOf(seen)} at ${seen.metadata.resourceVersion ?? ''}, the server at ${version ?? 'none'}`);
+        problems.push(
+          `the cache has ${nameOf(seen)} at ${seen.metadata.resourceVersion ?? ''}, the server at ${version ?? 'none'}`,
+        );
       there.delete(key);
     }
     for (const object of there.values()) problems.push(`the cache lacks ${nameOf(object)}`);
@@ -94,8 +121,5 @@ export function outOfStep(server: Server, caches: Caches): string[] {
 export const remains = (server: Server): string[] =>
   server
     .list()
-    .filter(
-      (object) => isJobObject(object) || (object.metadata.ownerReferences?.length ?? 0) > 0,
-    )
+    .filter((object) => isJobObject(object) || (object.metadata.ownerReferences?.length ?? 0) > 0)
     .map(describeObject);
-

@@ -43,7 +43,9 @@ function compare(node: NodeModel, actual: Stored, scope: Values, context: string
   const inst = actual as unknown as Inst;
   if (inst.status?.phase !== 'Succeeded') {
     const { reason, message } = inst.status?.lastError ?? {};
-    problems.push(`${node.name} is ${inst.status?.phase ?? 'without phase'} (${reason ?? ''}: ${message ?? ''})`);
+    problems.push(
+      `${node.name} is ${inst.status?.phase ?? 'without phase'} (${reason ?? ''}: ${message ?? ''})`,
+    );
     return problems;
   }
   if (node.gives) {
@@ -61,7 +63,8 @@ function compare(node: NodeModel, actual: Stored, scope: Values, context: string
     const [found, ...more] = children.filter(
       (c) => c.metadata.annotations?.[annotations.subinstallationName] === child.name,
     );
-    if (!found || more.length > 0) problems.push(`${node.name} has ${more.length + (found ? 1 : 0)} children ${child.name}`);
+    if (!found || more.length > 0)
+      problems.push(`${node.name} has ${more.length + (found ? 1 : 0)} children ${child.name}`);
     else problems.push(...compare(child, found, inner, installationContext(actual.metadata.name), ports));
   }
   if (children.length > node.children.length) problems.push(`${node.name} has ${children.length} children`);
@@ -70,9 +73,7 @@ function compare(node: NodeModel, actual: Stored, scope: Values, context: string
 
 function compareItems(node: NodeModel, actual: Stored, scope: Values, { server, outside }: Ports): string[] {
   const problems: string[] = [];
-  const execution = server
-    .list(kinds.execution)
-    .find((each) => ownerUid(each) === actual.metadata.uid);
+  const execution = server.list(kinds.execution).find((each) => ownerUid(each) === actual.metadata.uid);
   const items = execution
     ? server.list(kinds.item).filter((each) => ownerUid(each) === execution.metadata.uid)
     : [];
@@ -85,7 +86,8 @@ function compareItems(node: NodeModel, actual: Stored, scope: Values, { server, 
     if (wanted.type === 'mock') continue;
     const value = outside.installed.get(found.metadata.uid ?? '');
     const expected = itemValue(wanted, node, scope);
-    if (value !== expected) problems.push(`item ${found.metadata.name} installed ${String(value)} instead of ${expected}`);
+    if (value !== expected)
+      problems.push(`item ${found.metadata.name} installed ${String(value)} instead of ${expected}`);
   }
   if (items.length > node.items.length) problems.push(`${node.name} has ${items.length} items`);
   return problems;

@@ -1,5 +1,14 @@
 /** The scripted deployer, a plugin of the real SDK, and the outside on which it installs things. */
-import { asItIs, done, fail, retry, wait, type DeployerPlugin, type Outcome, type Run } from '../../../deployers/sdk/index.ts';
+import {
+  asItIs,
+  done,
+  fail,
+  retry,
+  wait,
+  type DeployerPlugin,
+  type Outcome,
+  type Run,
+} from '../../../deployers/sdk/index.ts';
 import type { Host } from '../cluster/network.ts';
 import type { Item } from '../cluster/objects.ts';
 import type { Scheduler } from '../engine/scheduler.ts';
@@ -56,7 +65,7 @@ export function scriptedDeployers(
 
   const apply = async (run: Run): Promise<Outcome> => {
     const { behaviour, looks, gives, value } = run.config as Script;
-    outside.onApply(run.item as Item);
+    outside.onApply(run.item);
     const how = outside.isHealed ? 'ok' : behaviour;
     const count = nextLook(run);
     const { uid = '', name } = run.item.metadata;

@@ -99,8 +99,18 @@ export function addChild(node: NodeModel, depth: number, chance: Chance): void {
 export function mutate(root: NodeModel, chance: Chance): string {
   const node = chance.pick([...nodesOf(root)]);
   const depth = node.name.length - root.name.length;
-  const what = chance.weighted({ rev: 4, item: 3, addItem: 2, dropItem: 2, addChild: 1.5, dropChild: 1.5, wiring: 1 });
+  const what = chance.weighted({
+    rev: 4,
+    item: 3,
+    addItem: 2,
+    dropItem: 2,
+    addChild: 1.5,
+    dropChild: 1.5,
+    wiring: 1,
+  });
   switch (what) {
+    case 'rev':
+      break;
     case 'item': {
       if (node.items.length === 0) break;
       const item = chance.pick(node.items);

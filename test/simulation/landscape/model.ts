@@ -63,7 +63,9 @@ const importsText = (node: NodeModel, scope: Values): string =>
 export function nodeValue(node: NodeModel, scope: Values): string {
   const inner = scopeWithin(node, scope);
   const items = node.items.filter((item) => item.gives).map((item) => itemValue(item, node, scope));
-  const children = node.children.filter((child) => child.gives).map((child) => inner.get(outOf(child.name)) ?? '?');
+  const children = node.children
+    .filter((child) => child.gives)
+    .map((child) => inner.get(outOf(child.name)) ?? '?');
   return `${node.name}:${node.rev}${importsText(node, scope)}[${[...items, ...children].join(';')}]`;
 }
 

@@ -81,7 +81,7 @@ export class User {
   createRoot(root: NodeModel): void {
     const object = installationOf(root);
     object.metadata.annotations = { ...object.metadata.annotations, ...asked('reconcile') };
-    this.#create(kinds.installation, object as Obj);
+    this.#create(kinds.installation, object);
   }
 
   /** Brings what is there in line with what is wanted, and asks for a job of each. */
@@ -205,7 +205,9 @@ export class User {
   #patch(kind: Kind, name: string, body: object): void {
     const text = JSON.stringify(body);
     this.#note(() => `patches ${kind.kind} ${name} ${text.length > 160 ? `${text.slice(0, 160)}…` : text}`);
-    this.#tolerantly(() => this.#server.write({ verb: 'merge', kind, key: `${NAMESPACE}/${name}`, body }, 'user'));
+    this.#tolerantly(() =>
+      this.#server.write({ verb: 'merge', kind, key: `${NAMESPACE}/${name}`, body }, 'user'),
+    );
   }
 
   #delete(kind: Kind, name: string): void {

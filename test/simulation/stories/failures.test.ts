@@ -33,7 +33,7 @@ function failing(isStruck: (write: Write) => boolean): (client: Client) => Clien
   return (client) => ({
     ...client,
     send: (write, signal) => {
-      if (!isStruck(write as unknown as Write)) return client.send(write, signal);
+      if (!isStruck(write)) return client.send(write, signal);
       return Promise.reject(errors[count++ % errors.length]!());
     },
   });
@@ -46,7 +46,8 @@ describe('faults', function () {
     let isOver = false;
     let struck = 0;
     const isStruck = ({ verb, kind }: Write): boolean => {
-      const isHit = !isOver && (verb === 'create' || verb === 'merge') && !['Event', 'Context'].includes(kind.kind);
+      const isHit =
+        !isOver && (verb === 'create' || verb === 'merge') && !['Event', 'Context'].includes(kind.kind);
       if (isHit) struck++;
       return isHit;
     };
@@ -66,7 +67,10 @@ describe('faults', function () {
     const isStruck = ({ kind }: Write): boolean => kind.kind !== 'Event' && left-- > 0;
     const scene = new Scene(seed, [slowFamily()], { wrapClient: failing(isStruck) });
     await scene.begin();
-    await scene.until('both children work', () => scene.items('i1').filter((i) => i.status?.phase === 'Progressing').length === 2);
+    await scene.until(
+      'both children work',
+      () => scene.items('i1').filter((i) => i.status?.phase === 'Progressing').length === 2,
+    );
     left = 4;
     scene.user.annotate('r1', { [annotations.operation]: 'interrupt' });
     await scene.until('the root ends', () => isFinished(scene.inst('r1')!));
@@ -79,10 +83,15 @@ describe('faults', function () {
   story('an interrupt is carried to its end by the next process when one dies of it', async (seed) => {
     const scene = new Scene(seed, [slowFamily()]);
     await scene.begin();
-    await scene.until('both children work', () => scene.items('i1').filter((i) => i.status?.phase === 'Progressing').length === 2);
+    await scene.until(
+      'both children work',
+      () => scene.items('i1').filter((i) => i.status?.phase === 'Progressing').length === 2,
+    );
     scene.user.annotate('r1', { [annotations.operation]: 'interrupt' });
     await scene.until('a child is told', () =>
-      ['r1a', 'r1b'].some((name) => scene.child('r1', name)?.metadata.annotations?.[annotations.operation] === 'interrupt'),
+      ['r1a', 'r1b'].some(
+        (name) => scene.child('r1', name)?.metadata.annotations?.[annotations.operation] === 'interrupt',
+      ),
     );
     scene.simulation.crash('main');
     await scene.until('the root ends', () => isFinished(scene.inst('r1')!));
@@ -97,9 +106,15 @@ describe('faults', function () {
     await scene.simulation.for(6_000);
     await scene.simulation.rest();
     const child = scene.child('r1', 'r1a')!;
-    scene.user.annotate(child.metadata.name, { 'example.com/mine': 'kept', [annotations.operation]: 'interrupt' });
+    scene.user.annotate(child.metadata.name, {
+      'example.com/mine': 'kept',
+      [annotations.operation]: 'interrupt',
+    });
     scene.user.insist([scene.root('r1')]);
-    await scene.until('the next job works', () => scene.jobs('r1') === 2 && scene.phase('r1') === 'Progressing');
+    await scene.until(
+      'the next job works',
+      () => scene.jobs('r1') === 2 && scene.phase('r1') === 'Progressing',
+    );
     await scene.simulation.rest();
     const after = scene.inst(child.metadata.name)!.metadata.annotations ?? {};
     expect(after['example.com/mine']).to.equal('kept');
@@ -110,9 +125,15 @@ describe('faults', function () {
     const automatic = { failedReconcile: { numberOfReconciles: 2, interval: '60s' } };
     const scene = new Scene(seed, [node('r1', { automatic, items: [item('i1', { behaviour: 'fails' })] })]);
     await scene.begin();
-    await scene.until('the first retry has failed', () => scene.jobs('r1') === 2 && isFinished(scene.inst('r1')!));
+    await scene.until(
+      'the first retry has failed',
+      () => scene.jobs('r1') === 2 && isFinished(scene.inst('r1')!),
+    );
     scene.user.annotate('r1', { [annotations.operation]: 'reconcile' });
-    await scene.until('so has the one by hand', () => scene.jobs('r1') === 3 && isFinished(scene.inst('r1')!));
+    await scene.until(
+      'so has the one by hand',
+      () => scene.jobs('r1') === 3 && isFinished(scene.inst('r1')!),
+    );
     const { clock } = scene.simulation.scheduler;
     const at = clock.now();
     await scene.until('the count starts anew with the wish of the user', () => scene.jobs('r1') === 4);

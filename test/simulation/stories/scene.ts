@@ -60,7 +60,8 @@ export class Scene {
     this.user = new User(roots, { server, scheduler, chance: this.simulation.chance('user') });
     server.onChange(({ before, object }) => {
       const id = object.status?.['jobID'];
-      if (object.kind !== 'Installation' || typeof id !== 'string' || id === before?.status?.['jobID']) return;
+      if (object.kind !== 'Installation' || typeof id !== 'string' || id === before?.status?.['jobID'])
+        return;
       this.#jobs.set(object.metadata.name, [...(this.#jobs.get(object.metadata.name) ?? []), id]);
     });
     this.simulation.boot();
@@ -123,7 +124,10 @@ export class Scene {
   }
 
   async untilPhase(name: string, phase: string): Promise<void> {
-    await this.until(`${name} is in ${phase}`, () => this.phase(name) === phase && !isFinished(this.inst(name) as Inst));
+    await this.until(
+      `${name} is in ${phase}`,
+      () => this.phase(name) === phase && !isFinished(this.inst(name) as Inst),
+    );
   }
 
   async untilItem(template: string, isSo: (item: Item) => boolean): Promise<void> {

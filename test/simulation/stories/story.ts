@@ -15,4 +15,3 @@ export function story(title: string, tell: (seed: number) => Promise<void>): voi
     }
   });
 }
-

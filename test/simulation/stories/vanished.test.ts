@@ -40,24 +40,29 @@ describe('what vanishes', function () {
     expect(scene.simulation.outside.installed.size).to.equal(1);
   });
 
-  story('an execution that vanishes in the middle of a job fails it, and the next one goes well', async (seed) => {
-    const root = family();
-    root.items = [item('i1', { behaviour: 'slow', looks: 3 })];
-    const scene = new Scene(seed, [root]);
-    await scene.begin();
-    await scene.until('the root works', () => scene.items('i1').some((i) => i.status?.phase === 'Progressing'));
-    for (const each of scene.items().filter((i) => i.metadata.name.startsWith('r1-')))
-      scene.force(kinds.item, each.metadata.name);
-    scene.force(kinds.execution, 'r1');
-    await scene.simulation.rest();
-    expect(scene.phase('r1')).to.equal('Failed');
-    expect(scene.inst('r1')?.status?.lastError?.message).to.include('Execution is missing');
-    await scene.again('r1');
-    expect(scene.phase('r1')).to.equal('Succeeded');
-    scene.user.deleteRoot(scene.root('r1'));
-    await scene.simulation.rest();
-    expect(remains(scene.simulation.server)).to.deep.equal([]);
-  });
+  story(
+    'an execution that vanishes in the middle of a job fails it, and the next one goes well',
+    async (seed) => {
+      const root = family();
+      root.items = [item('i1', { behaviour: 'slow', looks: 3 })];
+      const scene = new Scene(seed, [root]);
+      await scene.begin();
+      await scene.until('the root works', () =>
+        scene.items('i1').some((i) => i.status?.phase === 'Progressing'),
+      );
+      for (const each of scene.items().filter((i) => i.metadata.name.startsWith('r1-')))
+        scene.force(kinds.item, each.metadata.name);
+      scene.force(kinds.execution, 'r1');
+      await scene.simulation.rest();
+      expect(scene.phase('r1')).to.equal('Failed');
+      expect(scene.inst('r1')?.status?.lastError?.message).to.include('Execution is missing');
+      await scene.again('r1');
+      expect(scene.phase('r1')).to.equal('Succeeded');
+      scene.user.deleteRoot(scene.root('r1'));
+      await scene.simulation.rest();
+      expect(remains(scene.simulation.server)).to.deep.equal([]);
+    },
+  );
 
   story('an item orphaned by a job that failed goes with the execution', async (seed) => {
     const root = node('r1', { items: [item('i1'), item('i2', { behaviour: 'cannot-go' })] });

@@ -16,7 +16,10 @@ describe('waiting', function () {
   story('a root that waits for another one is not looked at again and again', async (seed) => {
     const scene = new Scene(seed, [giver('hangs'), taker()]);
     await scene.begin();
-    await scene.until('the taker waits', () => scene.inst('r2')?.status?.lastError?.reason === 'AllPredecessorsFinished');
+    await scene.until(
+      'the taker waits',
+      () => scene.inst('r2')?.status?.lastError?.reason === 'AllPredecessorsFinished',
+    );
     let requests = 0;
     const { network } = scene.simulation;
     const { onRequest } = network;
@@ -56,14 +59,20 @@ describe('waiting', function () {
   story('a root that waits in Init can be deleted', async (seed) => {
     const scene = new Scene(seed, [giver('hangs'), taker()]);
     await scene.begin();
-    await scene.until('it waits', () => scene.inst('r2')?.status?.lastError?.reason === 'AllPredecessorsFinished');
+    await scene.until(
+      'it waits',
+      () => scene.inst('r2')?.status?.lastError?.reason === 'AllPredecessorsFinished',
+    );
     scene.user.deleteRoot(scene.root('r2'));
     await scene.until('r2 is gone', () => scene.inst('r2') === undefined);
     expect(isAtWork(scene.inst('r1')!)).to.be.true;
   });
 
   story('a successor waits in Completing while what it imports from runs again', async (seed) => {
-    const scene = new Scene(seed, [giver('ok'), node('r2', { takes: [outOf('r1')], items: [item('i1', { behaviour: 'slow', looks: 3 })] })]);
+    const scene = new Scene(seed, [
+      giver('ok'),
+      node('r2', { takes: [outOf('r1')], items: [item('i1', { behaviour: 'slow', looks: 3 })] }),
+    ]);
     await scene.install();
     scene.user.annotate('r2', { [annotations.operation]: 'reconcile' });
     await scene.untilPhase('r2', 'Progressing');

@@ -29,7 +29,7 @@ export const GIVE_UP_MS = 15_000;
 export const LATE_MS = 5_000;
 
 export function drawFaults(chance: Chance): FaultRates {
-  const level = chance.pick([0, 0.01, 0.04, 0.1]);
+  const level = chance.pick([0, 0.02, 0.06, 0.15]);
   if (level === 0) return noFaults;
   const share = (): number => (chance.happens(0.6) ? chance.next() * level : 0);
   return {
@@ -43,8 +43,8 @@ export function drawFaults(chance: Chance): FaultRates {
     },
     watch: { cut: share() / 3, ended: share() / 3, gone: share() / 4 },
     stall: share() / 2,
-    crash: chance.happens(0.6) ? chance.next() * 0.01 : 0,
-    stop: chance.happens(0.2) ? chance.next() * 0.004 : 0,
+    crash: chance.happens(0.6) ? chance.next() * 0.03 : 0,
+    stop: chance.happens(0.3) ? chance.next() * 0.02 : 0,
   };
 }
 

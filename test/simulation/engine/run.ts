@@ -66,7 +66,7 @@ async function live(simulation: Simulation): Promise<void> {
   simulation.boot();
   user.begin();
   const ms = chance.pick([5_000, 20_000, 60_000]);
-  user.act(chance.between(0, 12), ms);
+  user.act(chance.between(0, 14), ms);
   await simulation.for(ms);
   say('no more faults');
   await simulation.rest();

@@ -134,8 +134,10 @@ export class Simulation {
 
   #perhapsCrash(): void {
     const { crash, stop } = this.#faults;
-    if (this.#faultChance.happens(crash)) this.crash(this.#faultChance.pick([...this.#running.keys()]));
-    else if (this.#faultChance.happens(stop)) this.#stop(this.#faultChance.pick([...this.#running.keys()]));
+    const names = [...this.#running.keys()];
+    if (names.length === 0) return;
+    if (this.#faultChance.happens(crash)) this.crash(this.#faultChance.pick(names));
+    else if (this.#faultChance.happens(stop)) this.#stop(this.#faultChance.pick(names));
   }
 
   #stop(name: string): void {

@@ -1,5 +1,5 @@
 /** What holds for deploy items: their order, and that nothing stays installed behind them. */
-import { hasFinishedJob, isBeingDeleted, isFinished } from '../../../src/api/job.ts';
+import { hasFinishedJob, isBeingDeleted, isDeletionPhase, isFinished } from '../../../src/api/job.ts';
 import { readDeployItems, type Execution } from '../../../src/api/kinds/execution.ts';
 import { annotations } from '../../../src/api/labels.ts';
 import { nameOf, short, type Exec, type Item } from '../cluster/objects.ts';
@@ -14,11 +14,12 @@ export function missingBefore(item: Item, job: string, server: Server): string |
   if (!execution) return undefined;
   const items = itemsOf(server, execution);
   const templates = readDeployItems(execution.spec as Execution['spec']);
-  if (isBeingDeleted(execution.metadata)) {
+  if (isBeingDeleted(item.metadata)) {
+    // Those that are not wanted any more go in any order.
+    if (!isDeletionPhase(execution.status?.phase)) return undefined;
     const dependents = templates.filter((t) => t.dependsOn?.includes(templateOf(item)));
     return items.find((other) => dependents.some((t) => t.name === templateOf(other)))?.metadata.name;
   }
-  if (isBeingDeleted(item.metadata)) return undefined;
   const needs = templates.find((t) => t.name === templateOf(item))?.dependsOn ?? [];
   return needs.find(
     (need) =>

@@ -50,7 +50,7 @@ const nothingStaysInstalled = (outside: Outside): Law => ({
     if (object.kind !== 'DeployItem' || type !== 'DELETED') return undefined;
     const uid = object.metadata.uid ?? '';
     if (object.metadata.annotations?.[annotations.deleteWithoutUninstall] === 'true') {
-      outside.installed.delete(uid);
+      outside.forget(uid);
     }
     return outside.installed.has(uid) ? `${nameOf(object)} is gone and still installed` : undefined;
   },

@@ -26,12 +26,23 @@ interface Script {
 export class Outside {
   /** Values by uid of the item that they were installed for. */
   readonly installed = new Map<string, string>();
+  /** Items that were to be left in place: their deployer may hear of the end of a job late, and install all the same. */
+  readonly #forgotten = new Set<string>();
   /** Looks at an item so far, by uid and job. */
   readonly looks = new Map<string, number>();
   /** From now on everything works. */
   isHealed = false;
   /** Called when a deployer begins to install something. */
   onApply: (item: Item) => void = () => undefined;
+
+  install(uid: string, value: string): void {
+    if (!this.#forgotten.has(uid)) this.installed.set(uid, value);
+  }
+
+  forget(uid: string): void {
+    this.#forgotten.add(uid);
+    this.installed.delete(uid);
+  }
 }
 
 const problem = (message: string) => ({ operation: 'script', reason: 'Scripted', message });
@@ -73,7 +84,7 @@ export function scriptedDeployers(
     if (how === 'hangs') return wait({ afterMs: ASK_AGAIN_MS, onTimeout: problem('it hangs') });
     if (how === 'flaky' && count <= looks) return retry(problem('not yet'));
     if (how === 'slow') await run.begin();
-    await act(() => outside.installed.set(uid, value), `installs ${name}`);
+    await act(() => outside.install(uid, value), `installs ${name}`);
     if (how === 'slow' && count <= looks) return wait({ afterMs: 1_500 });
     return done(gives ? { exports: { value: { v: value } } } : {});
   };

@@ -69,15 +69,19 @@ describe('waiting', function () {
   });
 
   story('a successor waits in Completing while what it imports from runs again', async (seed) => {
-    const scene = new Scene(seed, [
-      giver('ok'),
-      node('r2', { takes: [outOf('r1')], items: [item('i1', { behaviour: 'slow', looks: 3 })] }),
-    ]);
+    const slow = (looks: number) => [item('i1', { behaviour: 'slow', looks })];
+    const roots = [
+      node('r1', { gives: true, items: slow(4) }),
+      node('r2', { takes: [outOf('r1')], items: slow(1) }),
+    ];
+    const scene = new Scene(seed, roots, { isLagging: false });
     await scene.install();
     scene.user.annotate('r2', { [annotations.operation]: 'reconcile' });
     await scene.untilPhase('r2', 'Progressing');
     // The values stay the same, so nothing about the successor is out of date when it is asked at the end.
     scene.user.annotate('r1', { [annotations.operation]: 'reconcile' });
+    await scene.untilPhase('r2', 'Completing');
+    expect(isAtWork(scene.inst('r1')!), 'the successor was quicker').to.be.true;
     await scene.simulation.rest();
     expect(scene.phase('r1')).to.equal('Succeeded');
     expect(scene.phase('r2')).to.equal('Succeeded');

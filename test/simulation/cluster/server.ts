@@ -111,7 +111,9 @@ export class Server {
     }
     const wanted = mergePatch(before, body) as Draft;
     const isSplit = hasStatusSubresource(kind.kind);
-    const next = copy(sub === 'status' ? { ...before, status: wanted.status } : { ...wanted }) as Draft;
+    // What the patch does not touch is shared with the version before.
+    const next = (sub === 'status' ? { ...before, status: wanted.status } : { ...wanted }) as Draft;
+    next.metadata = { ...next.metadata };
     if (sub !== 'status' && isSplit) putBack(next, 'status', before);
     for (const field of [
       'name',

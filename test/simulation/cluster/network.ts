@@ -103,9 +103,10 @@ export class Network {
 
   #send(host: Host, write: Write, signal: AbortSignal | undefined): Promise<Obj> {
     const key = 'key' in write ? write.key : keyOf(write.object);
-    const { conflict = 0, ...rest } = this.faults.request;
+    const { request, lateCreates = false } = this.faults;
     // Nobody is told that a name is taken which is free.
-    const faults = write.verb === 'create' ? rest : { conflict, ...rest };
+    const ofCreates = { ...request, conflict: 0, ...(!lateCreates && { late: 0 }) };
+    const faults = write.verb === 'create' ? ofCreates : request;
     return this.#ask({
       host,
       sent: {

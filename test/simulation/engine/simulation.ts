@@ -49,7 +49,6 @@ export class Simulation {
   #unrest: string[] = [];
   #isStale = true;
   #boots = 0;
-  #hasLateArrivals = false;
   #faults: FaultRates = noFaults;
 
   constructor(options: SimulationOptions) {
@@ -178,7 +177,6 @@ export class Simulation {
   // -------------------------------------------------------------- time
 
   trouble(faults: FaultRates): void {
-    this.#hasLateArrivals ||= (faults.request.late ?? 0) > 0;
     this.#faults = faults;
     this.network.faults = faults;
   }
@@ -203,8 +201,7 @@ export class Simulation {
       if (clock.now() >= deadline) throw new Violation('everything comes to rest', this.unrest.join('\n'));
       await this.scheduler.run(clock.now() + LOOK_MS, () => this.#isAtRest());
     }
-    // A create that arrives late, after its job looked again, makes a double for once; the next job removes it.
-    if (!this.#hasLateArrivals) this.#check(leftovers(this.server), 'nothing is made twice');
+    this.#check(leftovers(this.server), 'nothing is made twice');
   }
 
   /** @throws Violation when something is left to do and nobody does it */

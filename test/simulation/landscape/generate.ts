@@ -24,7 +24,7 @@ const behaviours: Readonly<Record<Behaviour, number>> = {
 
 export function drawRoots(chance: Chance): NodeModel[] {
   const roots: NodeModel[] = [];
-  for (const name of ['r1', 'r2', 'r3', 'r4'].slice(0, chance.between(1, chance.pick([1, 2, 4])))) {
+  for (const name of ['r1', 'r2', 'r3', 'r4'].slice(0, chance.between(1, chance.pick([1, 2, 2, 4])))) {
     roots.push(drawNode(name, 0, givers(roots), targets(roots), chance));
   }
   // A circle of roots: the first imports from the last.
@@ -63,7 +63,7 @@ export function drawNode(
   if (depth === 0 && chance.happens(0.1))
     node.automatic = { failedReconcile: { numberOfReconciles: 2, interval: '40s' } };
   for (const item of ['i1', 'i2', 'i3'].slice(0, chance.between(0, 3))) addItem(node, item, chance);
-  const count = depth >= MAX_DEPTH ? 0 : chance.between(0, depth === 0 ? 3 : 2);
+  const count = depth >= MAX_DEPTH ? 0 : chance.between(0, depth === 0 ? chance.pick([1, 2, 3]) : 1);
   for (let i = 0; i < count; i++) addChild(node, depth, chance);
   return node;
 }

@@ -12,6 +12,9 @@ NODE_LTS ?= 26.10.0
 # For example: make test SUITES=test/unit/cli
 SUITES ?=
 ARGS ?=
+# For `make simulate`: how many seeds, or the one to replay.
+SEEDS ?= 1000
+SEED ?=
 
 .PHONY: help
 help: ## show this page
@@ -52,7 +55,7 @@ dev: build ## an API server with all controllers, until Ctrl-C; options in ARGS=
 # ---------------------------------------------------------------- testing
 
 .PHONY: test
-test: install ## unit, scenario and conformance tests; a choice in SUITES="unit test/unit/cli"
+test: install ## unit, scenario, conformance and simulation tests; a choice in SUITES="unit test/unit/cli"
 	@$(TSX) hack/run-tests.ts $(SUITES) $(ARGS)
 
 .PHONY: test-node-lts
@@ -62,6 +65,10 @@ test-node-lts: install ## the same on the current LTS of Node.js, fetched for th
 .PHONY: test-envtest
 test-envtest: install ## conformance, scenario and end-to-end tests on a real kube-apiserver
 	@$(TSX) hack/run-tests.ts --envtest $(SUITES) $(ARGS)
+
+.PHONY: simulate
+simulate: install ## controllers under drawn faults, SEEDS=1000 times; one again: SEED=42 ARGS=--verbose
+	@$(TSX) test/simulation/main.ts $(if $(SEED),--seed $(SEED),--seeds $(SEEDS)) $(ARGS)
 
 .PHONY: traces
 traces: build ## replay recorded scenarios on the embedded API server and compare

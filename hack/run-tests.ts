@@ -3,7 +3,7 @@
  *
  *     hack/run-tests.ts [--envtest] [SUITE…] [-- MOCHA OPTION…]
  *
- * A suite is a folder of test (unit, scenario, conformance, e2e) or a path. Without one, the three that need nothing but
+ * A suite is a folder of test (unit, scenario, conformance, simulation, e2e) or a path. Without one, those that need nothing but
  * Node.js run. With --envtest a real kube-apiserver is started first and handed to the suites in
  * ESPALIER_TEST_KUBECONFIG; exit code 3 when there is none to be had.
  */
@@ -13,7 +13,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
 const root = join(import.meta.dirname, '..');
-const DEFAULT_SUITES = ['unit', 'scenario', 'conformance'];
+const DEFAULT_SUITES = ['unit', 'scenario', 'conformance', 'simulation'];
 const ON_REAL_SERVER = ['conformance', 'scenario', 'e2e'];
 
 const args = process.argv.slice(2);

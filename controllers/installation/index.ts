@@ -1,5 +1,4 @@
 /** The installation controller: renders blueprints, hands jobs down the tree, carries data in and out. */
-import { v4 as uuid } from 'uuid';
 import {
   hasFinalizer,
   hasOperation,
@@ -12,6 +11,7 @@ import {
 import { operations } from '../../src/api/labels.ts';
 import { installationKind, type Installation } from '../../src/api/kinds/installation.ts';
 import { predecessorsOf, siblingOf, successorsOf } from '../../src/dataflow/siblings.ts';
+import { randomUuid } from '../../src/lib/uuid.ts';
 import { keyOf } from '../../src/machine/apply.ts';
 import { jobReconciler } from '../../src/machine/reconcile.ts';
 import type { JobStatus } from '../../src/machine/status.ts';
@@ -66,7 +66,7 @@ export function installationController(ports: InstallationPorts): ControllerSpec
       intake: (self, now) =>
         intake(self, {
           now,
-          newJobID: uuid(),
+          newJobID: randomUuid(ports.rng),
           siblings: () => siblingsOf(world, self),
           below: () => below(world, self),
         }),

@@ -2,11 +2,10 @@
  * The job protocol of deploy items, and the only writer of their status. A look that ends the job costs one write; only
  * what has to wait, fails, or begins to touch the outside is stored in between.
  */
-import { v4 as uuid } from 'uuid';
 import { annotations } from '../../src/api/labels.ts';
 import { failedPhase, isBeingDeleted } from '../../src/api/job.ts';
 import { timestamp } from '../../src/lib/clock.ts';
-import type { Rng } from '../../src/lib/rng.ts';
+import { randomUuid } from '../../src/lib/uuid.ts';
 import { NotFound } from '../../src/runtime/errors.ts';
 import { joinKey } from '../../src/runtime/keys.ts';
 import type { Cache, Context, Key, UpdateControl, View } from '../../src/runtime/types.ts';
@@ -274,7 +273,7 @@ class Pass {
     const before = (this.#item.status ?? { observedGeneration: 0 }) as DeployItemStatus;
     const status = {
       ...before,
-      jobID: newJobId(this.#ports.rng),
+      jobID: randomUuid(this.#ports.rng),
       transitionTimes: { triggerTime: this.#now },
     };
     await this.#session.writeStatus(begun(metadata, status, this.#stamp));
@@ -299,6 +298,3 @@ class Pass {
     return this.#work('apply', false, state.target);
   }
 }
-
-const newJobId = (rng: Rng): string =>
-  uuid({ random: Uint8Array.from({ length: 16 }, () => Math.floor(rng.next() * 256)) });

@@ -1,0 +1,165 @@
+/** The controllers as one process, put together as src/cli/landscaper.ts does it, on virtual time and the simulated network. */
+import { contextController } from '../../../controllers/context/index.ts';
+import { deployItemController } from '../../../controllers/deployitem/index.ts';
+import { executionController } from '../../../controllers/execution/index.ts';
+import { installationController } from '../../../controllers/installation/index.ts';
+import { mockDeployer } from '../../../deployers/mock/index.ts';
+import { deployerController, type DeployerPlugin } from '../../../deployers/sdk/index.ts';
+import type { Clock } from '../../../src/lib/clock.ts';
+import { withCriticalProblems } from '../../../src/machine/critical.ts';
+import { withTreeInLog } from '../../../src/machine/tree.ts';
+import { createWorld } from '../../../src/machine/world.ts';
+import type { Logger } from '../../../src/observability/log.ts';
+import { createMetrics } from '../../../src/observability/metrics.ts';
+import { createCaches } from '../../../src/runtime/cache.ts';
+import { createClientPool } from '../../../src/runtime/client-pool.ts';
+import type { ControllerSpec } from '../../../src/runtime/controller.ts';
+import { createManager, type Manager } from '../../../src/runtime/manager.ts';
+import type { Caches, Client, Key, Obj } from '../../../src/runtime/types.ts';
+import type { Chance } from '../engine/chance.ts';
+import type { Scheduler } from '../engine/scheduler.ts';
+import type { Host, Network } from './network.ts';
+
+export type Part = 'landscaper' | 'deployers';
+
+export interface ProcessPorts {
+  readonly scheduler: Scheduler;
+  readonly network: Network;
+  readonly chance: Chance;
+  readonly plugins: (host: Host) => readonly DeployerPlugin[];
+  /** Called when a controller begins a pass over an object. */
+  readonly onPass: (controller: string, key: Key) => void;
+  /** Called with what should never happen in the program itself. */
+  readonly onBug: (description: string) => void;
+  /** Stands between the controllers and the network; a broken one has to be found out. */
+  readonly wrapClient: (client: Client) => Client;
+}
+
+/** How long a deploy item may wait for somebody who serves it. */
+export const PICKUP_MS = 60_000;
+
+export class Process implements Host {
+  isAlive = true;
+  isStopping = false;
+  readonly name: string;
+  readonly caches: Caches;
+  readonly #manager: Manager;
+
+  constructor(name: string, parts: readonly Part[], ports: ProcessPorts) {
+    this.name = name;
+    const { network, chance, onBug } = ports;
+    const clock = this.#clock(ports.scheduler.clock);
+    const log = errorsTo(onBug);
+    const client = ports.wrapClient(network.client(this));
+    const rng = chance;
+    const caches = createCaches({ client, clock: clock.unmuted, rng, log, freeze: true });
+    // The probe of the event loop ticks for ever; in virtual time there is nothing that it could measure.
+    clock.isMuted = true;
+    const metrics = createMetrics();
+    const manager = createManager({
+      client,
+      caches,
+      clock: clock.unmuted,
+      rng,
+      log,
+      metrics,
+      identity: name,
+    });
+    clock.isMuted = false;
+    const world = createWorld(caches);
+    const add = (spec: ControllerSpec<Obj>): void => {
+      const report = (description: string): Promise<void> => {
+        onBug(description);
+        return Promise.resolve();
+      };
+      manager.add(counted(withTreeInLog(world, withCriticalProblems(spec, report)), ports.onPass));
+    };
+    const sources = createClientPool(clock.unmuted, () =>
+      Promise.reject(new Error('there are no other clusters')),
+    );
+    const common = { world, client, clock: clock.unmuted, rng, sources };
+    if (parts.includes('landscaper')) {
+      add(installationController(common) as unknown as ControllerSpec<Obj>);
+      add(executionController(common) as unknown as ControllerSpec<Obj>);
+      add(deployItemController({ ...common, pickupTimeoutMs: PICKUP_MS }) as unknown as ControllerSpec<Obj>);
+      add(contextController({ world }));
+    }
+    if (parts.includes('deployers')) {
+      for (const plugin of [...ports.plugins(this), mockDeployer()]) {
+        const deps = { client, caches, clock: clock.unmuted, rng, log };
+        add(deployerController(plugin, deps) as unknown as ControllerSpec<Obj>);
+      }
+    }
+    this.caches = caches;
+    this.#manager = manager;
+    manager.start().catch((error: unknown) => {
+      if (this.isAlive && !this.isStopping) onBug(`${name} did not start: ${String(error)}`);
+    });
+  }
+
+  /** As a process that is killed: nothing of it ever happens again. */
+  crash(): void {
+    this.isAlive = false;
+  }
+
+  /** As a process that is asked to end: what runs is brought to its end. */
+  async stop(): Promise<void> {
+    this.isStopping = true;
+    await this.#manager.stop();
+    this.isAlive = false;
+  }
+
+  #clock(clock: Clock): { isMuted: boolean; readonly unmuted: Clock } {
+    const state = {
+      isMuted: false,
+      unmuted: {
+        now: () => clock.now(),
+        wall: () => clock.wall(),
+        at: (when: number, fn: () => void): (() => void) => {
+          if (state.isMuted) return () => undefined;
+          return clock.at(when, () => {
+            if (this.isAlive) fn();
+          });
+        },
+      },
+    };
+    return state;
+  }
+}
+
+function counted(spec: ControllerSpec<Obj>, onPass: ProcessPorts['onPass']): ControllerSpec<Obj> {
+  const { reconciler } = spec;
+  return {
+    ...spec,
+    reconciler: {
+      ...reconciler,
+      reconcile: (primary, ctx) => {
+        onPass(spec.name, ctx.key);
+        return reconciler.reconcile(primary, ctx);
+      },
+    },
+  };
+}
+
+/** A line of level error that speaks of no failed pass is about the program itself. */
+function errorsTo(onBug: (description: string) => void): Logger {
+  const foreseen = new Set(['some runs did not end in time and were abandoned']);
+  const log: Logger = {
+    trace() {},
+    debug() {},
+    info() {},
+    warn() {},
+    error(fields, message) {
+      const { err } = fields as { err?: unknown };
+      if (!foreseen.has(message) && isOurFault(err)) onBug(`${message}: ${describeError(err)}`);
+    },
+    child: () => log,
+  };
+  return log;
+}
+
+const isOurFault = (error: unknown): boolean =>
+  error instanceof TypeError || error instanceof RangeError || error instanceof ReferenceError;
+
+const describeError = (error: unknown): string =>
+  error instanceof Error ? (error.stack ?? error.message) : String(error);

@@ -1,0 +1,146 @@
+/** One open watch: frames wait here until the scheduler lets them through, late, in heaps, or never. */
+import { TransportError } from '../../../src/runtime/errors.ts';
+import type { Frame, Kind, Obj, WatchQuery } from '../../../src/runtime/types.ts';
+import type { Chance } from '../engine/chance.ts';
+import type { Scheduler } from '../engine/scheduler.ts';
+import { STALL_MS, strike, type FaultRates } from './faults.ts';
+import type { Stored } from './objects.ts';
+import type { Change, Server } from './server.ts';
+
+export interface StreamPorts {
+  readonly scheduler: Scheduler;
+  readonly chance: Chance;
+  readonly server: Server;
+  readonly faults: () => FaultRates;
+  readonly isAlive: () => boolean;
+  readonly owner: string;
+  readonly lagMs: number;
+  readonly isSelected: (object: Stored) => boolean;
+}
+
+export class Stream {
+  readonly kind: Kind;
+  readonly #ports: StreamPorts;
+  /** On their way. */
+  readonly #sent: Frame<Obj>[] = [];
+  /** Arrived, not yet taken. */
+  readonly #arrived: Frame<Obj>[] = [];
+  #wake: (() => void) | undefined;
+  #isMoving = false;
+  #isOver = false;
+  #error: Error | undefined;
+  #silentUntil = 0;
+  #cancelTimeout = (): void => undefined;
+
+  constructor(kind: Kind, ports: StreamPorts) {
+    this.kind = kind;
+    this.#ports = ports;
+  }
+
+  get owner(): string {
+    return this.#ports.owner;
+  }
+
+  open({ resourceVersion, sendInitialEvents, timeoutSeconds = 300 }: WatchQuery): void {
+    const { server, scheduler } = this.#ports;
+    if (sendInitialEvents) {
+      for (const object of server.list(this.kind)) this.#send('ADDED', object);
+      this.#push({ type: 'BOOKMARK', resourceVersion: String(server.version), initialEventsEnd: true });
+    } else {
+      for (const change of server.since(this.kind, Number(resourceVersion ?? server.version)))
+        this.see(change);
+    }
+    const { clock } = scheduler;
+    this.#cancelTimeout = clock.at(clock.now() + timeoutSeconds * 1_000, () => {
+      this.end();
+    });
+  }
+
+  see({ type, object }: Change): void {
+    if (object.kind === this.kind.kind) this.#send(type, object);
+  }
+
+  stall(ms: number): void {
+    this.#silentUntil = Math.max(this.#silentUntil, this.#ports.scheduler.clock.now() + ms);
+  }
+
+  /** The next frame; undefined when the server has ended the watch. @throws what it ended with */
+  async next(): Promise<Frame<Obj> | undefined> {
+    for (;;) {
+      const frame = this.#arrived.shift();
+      if (frame) return frame;
+      if (this.#error) throw this.#error;
+      if (this.#isOver) return undefined;
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    }
+  }
+
+  /** What is on its way is lost; it can be asked for again. */
+  end(error?: Error): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#error = error;
+    this.#sent.length = 0;
+    this.#cancelTimeout();
+    this.#wake?.();
+  }
+
+  #send(type: 'ADDED' | 'MODIFIED' | 'DELETED', object: Stored): void {
+    if (this.#ports.isSelected(object)) this.#push({ type, object: object as Obj });
+  }
+
+  #push(frame: Frame<Obj>): void {
+    if (this.#isOver) return;
+    this.#sent.push(frame);
+    this.#move();
+  }
+
+  #move(): void {
+    if (this.#isMoving || this.#sent.length === 0) return;
+    this.#isMoving = true;
+    const { scheduler, chance, lagMs } = this.#ports;
+    const silence = Math.max(0, this.#silentUntil - scheduler.clock.now());
+    scheduler.add(() => this.#deliver(), silence + (lagMs > 0 ? chance.between(0, lagMs) : 0));
+  }
+
+  #deliver(): void {
+    this.#isMoving = false;
+    const { chance, scheduler, isAlive, faults } = this.#ports;
+    if (this.#isOver || !isAlive() || this.#sent.length === 0) return;
+    const { watch, stall } = faults();
+    if (chance.happens(stall)) {
+      scheduler.trace.note(() => `${this.owner}   ~ watch ${this.kind.kind}  [stalled]`);
+      this.stall(chance.between(100, STALL_MS));
+      this.#move();
+      return;
+    }
+    const fault = strike(watch, chance);
+    if (fault) {
+      scheduler.trace.note(() => `${this.owner}   ~ watch ${this.kind.kind}  [${fault}]`);
+      this.#break(fault);
+      return;
+    }
+    const frames = this.#sent.splice(0, chance.between(1, this.#sent.length));
+    scheduler.trace.note(
+      () => `${this.owner}   ~ watch ${this.kind.kind}: ${frames.map(describeFrame).join(', ')}`,
+    );
+    this.#arrived.push(...frames);
+    this.#wake?.();
+    this.#move();
+  }
+
+  #break(fault: 'cut' | 'ended' | 'gone'): void {
+    if (fault === 'gone') {
+      const status = { kind: 'Status', code: 410, reason: 'Expired', message: 'too old resource version' };
+      this.#arrived.push({ type: 'ERROR', status });
+    }
+    this.end(fault === 'cut' ? new TransportError('the watch was cut', true) : undefined);
+  }
+}
+
+const describeFrame = (frame: Frame<Obj>): string =>
+  'object' in frame
+    ? `${frame.type} ${frame.object.metadata.name} v${frame.object.metadata.resourceVersion ?? ''}`
+    : frame.type;

@@ -1,0 +1,57 @@
+/** Chance with convenience. Each part of a simulation has its own stream, so that one more draw here moves nothing there. */
+import { seededRng, type Rng } from '../../../src/lib/rng.ts';
+
+export class Chance implements Rng {
+  readonly #rng: Rng;
+
+  constructor(seed: number, stream: string) {
+    let mixed = seed | 0;
+    for (const char of stream) mixed = Math.imul(mixed ^ char.charCodeAt(0), 0x9e3779b1) ^ (mixed >>> 13);
+    this.#rng = seededRng(mixed);
+  }
+
+  next(): number {
+    return this.#rng.next();
+  }
+
+  /** Whether something of this probability happens. */
+  happens(probability: number): boolean {
+    return probability > 0 && this.#rng.next() < probability;
+  }
+
+  /** A whole number from `low` to `high`, both included. */
+  between(low: number, high: number): number {
+    return low + Math.floor(this.#rng.next() * (high - low + 1));
+  }
+
+  pick<T>(items: readonly T[]): T {
+    const item = items[Math.floor(this.#rng.next() * items.length)];
+    if (item === undefined) throw new RangeError('there is nothing to pick from');
+    return item;
+  }
+
+  /** Each item with this probability, in order. */
+  some<T>(items: readonly T[], probability: number): T[] {
+    return items.filter(() => this.happens(probability));
+  }
+
+  shuffled<T>(items: readonly T[]): T[] {
+    const result = [...items];
+    for (let i = result.length - 1; i > 0; i--) {
+      const j = this.between(0, i);
+      [result[i], result[j]] = [result[j] as T, result[i] as T];
+    }
+    return result;
+  }
+
+  /** One key, with a probability in proportion to its weight. */
+  weighted<K extends string>(weights: Readonly<Partial<Record<K, number>>>): K {
+    const entries = Object.entries(weights) as [K, number][];
+    let left = this.#rng.next() * entries.reduce((sum, [, weight]) => sum + weight, 0);
+    for (const [key, weight] of entries) {
+      left -= weight;
+      if (left < 0) return key;
+    }
+    return entries[entries.length - 1]![0];
+  }
+}

@@ -1,0 +1,109 @@
+/**
+ * One seed from beginning to end: turmoil under faults; rest; everything is healed and must become what the user wants;
+ * everything is deleted and must be gone.
+ */
+import { annotations } from '../../../src/api/labels.ts';
+import type { Client } from '../../../src/runtime/types.ts';
+import { drawFaults } from '../cluster/faults.ts';
+import { Violation } from '../invariants/law.ts';
+import { remains } from '../invariants/rest.ts';
+import { differences } from '../invariants/wanted.ts';
+import { drawRoots } from '../landscape/generate.ts';
+import { NOBODYS_TYPE, SCRIPT_TYPE } from '../landscape/render.ts';
+import { User } from '../landscape/user.ts';
+import type { Chance } from './chance.ts';
+import { Simulation } from './simulation.ts';
+
+export interface Outcome {
+  readonly seed: number;
+  readonly failure: Error | undefined;
+  readonly steps: number;
+  /** Virtual milliseconds. */
+  readonly ms: number;
+  /** Version of the server at the end, and number of lines in the trace: the same for two runs of a seed. */
+  readonly fingerprint: string;
+  lastSteps(count: number): string[];
+}
+
+export interface RunOptions {
+  readonly wrapClient?: (client: Client, chance: Chance) => Client;
+  /** Whether creates arrive late, too. */
+  readonly lateCreates?: boolean;
+  /** Called with every line of the trace. */
+  readonly onLine?: (line: string) => void;
+}
+
+export async function runSeed(seed: number, options: RunOptions = {}): Promise<Outcome> {
+  const simulation = new Simulation({ seed, ...(options.wrapClient && { wrapClient: options.wrapClient }) });
+  const { scheduler, server } = simulation;
+  scheduler.trace.listener = options.onLine;
+  let failure: Error | undefined;
+  try {
+    await live(simulation, options.lateCreates ?? false);
+  } catch (error) {
+    failure = error instanceof Error ? error : new Error(String(error));
+  }
+  return {
+    seed,
+    failure,
+    steps: scheduler.taken,
+    ms: scheduler.clock.now(),
+    fingerprint: `${server.version}/${scheduler.trace.count}/${scheduler.clock.now()}`,
+    lastSteps: (count) => scheduler.trace.last(count),
+  };
+}
+
+async function live(simulation: Simulation, lateCreates: boolean): Promise<void> {
+  const { server, scheduler, outside } = simulation;
+  const say = (text: string): void => scheduler.trace.note(() => `---- ${text}`);
+  const chance = simulation.chance('story');
+  const user = new User(drawRoots(simulation.chance('landscape')), {
+    server,
+    scheduler,
+    chance: simulation.chance('user'),
+  });
+
+  say('turmoil');
+  simulation.trouble({ ...drawFaults(simulation.chance('fault rates')), lateCreates });
+  simulation.boot();
+  user.begin();
+  const ms = chance.pick([5_000, 20_000, 60_000]);
+  user.act(chance.between(0, 14), ms);
+  await simulation.for(ms);
+  say('no more faults');
+  await simulation.rest();
+  if (chance.happens(0.3)) await simulation.hold();
+
+  say('everything is healed');
+  outside.isHealed = true;
+  simulation.serve([SCRIPT_TYPE, NOBODYS_TYPE]);
+  user.heal();
+  for (const root of user.roots) {
+    if (user.isGoing(root))
+      user.annotate(root.name, {
+        [annotations.deleteIgnoreSuccessors]: 'true',
+        [annotations.operation]: 'reconcile',
+      });
+  }
+  await simulation.rest();
+  // A second round, as for a user who finds that an import came too late for the first.
+  for (const round of [1, 2]) {
+    say(`round ${round}`);
+    user.insist(round === 1 ? chance.shuffled(user.roots) : user.roots);
+    await simulation.rest();
+    const different = differences(user.roots, user.data, simulation);
+    if (different.length === 0) break;
+    say(`different: ${different.join('; ')}`);
+    if (round === 2) throw new Violation('a healed landscape becomes what is wanted', different.join('\n'));
+  }
+  if (chance.happens(0.3)) await simulation.hold();
+
+  say('everything is deleted');
+  for (const root of chance.shuffled(user.roots)) user.deleteRoot(root);
+  await simulation.rest();
+  const left = [
+    ...remains(server),
+    ...[...outside.installed].map(([uid, value]) => `${uid} installed ${value}`),
+  ];
+  if (left.length > 0) throw new Violation('a deletion leaves nothing', left.join('\n'));
+}

@@ -1,0 +1,103 @@
+/**
+ * Decides what happens next. Whatever waits for the outside (a request on its way, an answer, a frame of a watch, a timer,
+ * the user) is a step here; one step is taken at a time, drawn from those that are possible, and everything that follows
+ * from it inside the program runs to its end before the next one. The same seed gives the same order.
+ */
+import { VirtualClock } from './clock.ts';
+import type { Chance } from './chance.ts';
+import { Trace } from './trace.ts';
+
+interface Step {
+  readonly readyAt: number;
+  readonly run: () => void;
+}
+
+/** More steps than any run needs: something goes round in circles. */
+const MAX_STEPS = 400_000;
+
+export class Runaway extends Error {}
+
+export class Scheduler {
+  readonly clock = new VirtualClock();
+  readonly trace = new Trace(this.clock);
+  readonly #chance: Chance;
+  readonly #steps: Step[] = [];
+  #taken = 0;
+  #failure: Error | undefined;
+  /** Called after each step. */
+  afterStep: () => void = () => undefined;
+
+  constructor(chance: Chance) {
+    this.#chance = chance;
+  }
+
+  get taken(): number {
+    return this.#taken;
+  }
+
+  /** Something that may happen from `delayMs` on. */
+  add(run: () => void, delayMs = 0): void {
+    this.#steps.push({ readyAt: this.clock.now() + delayMs, run });
+  }
+
+  /** Ends the run after the present step: something is wrong. The first one counts. */
+  fail(error: Error): void {
+    this.#failure ??= error;
+  }
+
+  /**
+   * Takes steps until `isDone`, asked after each of them, or until virtual time reaches `until`.
+   * @throws what a step threw, or what was handed to `fail`
+   */
+  async run(until: number, isDone: () => boolean = () => false): Promise<void> {
+    for (;;) {
+      await settled();
+      if (this.#failure) throw this.#failure;
+      this.afterStep();
+      if (isDone()) return;
+      if (++this.#taken > MAX_STEPS) throw new Runaway(`more than ${MAX_STEPS} steps`);
+      if (!this.#take(until)) return;
+    }
+  }
+
+  /** One step. @returns false when none is left before `until` */
+  #take(until: number): boolean {
+    const { clock } = this;
+    if (clock.fire()) return true;
+    const step = this.#draw(clock.now());
+    if (step) {
+      // Nothing on the outside takes no time at all.
+      clock.moveTo(clock.now() + 1 + Math.floor(this.#chance.next() * 4));
+      step.run();
+      return true;
+    }
+    let next = clock.next ?? Infinity;
+    for (const { readyAt } of this.#steps) next = Math.min(next, readyAt);
+    if (next > until) {
+      clock.moveTo(until);
+      return false;
+    }
+    clock.moveTo(next);
+    return true;
+  }
+
+  #draw(now: number): Step | undefined {
+    let count = 0;
+    for (const { readyAt } of this.#steps) if (readyAt <= now) count++;
+    if (count === 0) return undefined;
+    let wanted = Math.floor(this.#chance.next() * count);
+    for (const [i, step] of this.#steps.entries()) {
+      if (step.readyAt > now || wanted-- > 0) continue;
+      this.#steps.splice(i, 1);
+      return step;
+    }
+    return undefined;
+  }
+}
+
+/** Promise chains have run out when the event loop turns; the second turn is for those who ask for a turn themselves. */
+const settled = async (): Promise<void> => {
+  await turn();
+  await turn();
+};
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

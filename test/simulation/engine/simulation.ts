@@ -1,0 +1,250 @@
+/** One simulated cluster with its processes, its user, and the laws that hold in it. */
+import type { Client } from '../../../src/runtime/types.ts';
+import { collectGarbage } from '../cluster/garbage.ts';
+import { noFaults, type FaultRates } from '../cluster/faults.ts';
+import { Network } from '../cluster/network.ts';
+import { NAMESPACE, kinds } from '../cluster/objects.ts';
+import { Process, type Part } from '../cluster/process.ts';
+import { Server } from '../cluster/server.ts';
+import { itemLaws, missingBefore } from '../invariants/items.ts';
+import { jobLaws } from '../invariants/jobs.ts';
+import { Violation, enforce } from '../invariants/law.ts';
+import { leftovers, outOfStep, unrest } from '../invariants/rest.ts';
+import { Tempo } from '../invariants/tempo.ts';
+import { Outside, scriptedDeployers } from '../landscape/deployer.ts';
+import { SCRIPT_TYPE } from '../landscape/render.ts';
+import { Chance } from './chance.ts';
+import { Scheduler } from './scheduler.ts';
+
+export interface SimulationOptions {
+  readonly seed: number;
+  readonly wrapClient?: (client: Client, chance: Chance) => Client;
+  /** Default: drawn. */
+  readonly isLagging?: boolean;
+}
+
+/** Longest rest that growing intervals can bring about: 60 s of a retry, 30 s of a watch, and some lag. */
+const PATIENCE_MS = 110_000;
+/** While an item may be waited for that hangs or that nobody serves. */
+const PATIENCE_WITH_ITEMS_MS = 200_000;
+/** Nothing that is still on its way takes longer. */
+const CALM_MS = 6_000;
+/** Longer than the net below all waits. */
+const HOLD_MS = 6 * 60_000;
+const ALL_MS = 3 * 3_600_000;
+const LOOK_MS = 1_000;
+
+export class Simulation {
+  readonly scheduler: Scheduler;
+  readonly server: Server;
+  readonly network: Network;
+  readonly outside = new Outside();
+  readonly tempo: Tempo;
+  readonly #options: SimulationOptions;
+  readonly #chance: (stream: string) => Chance;
+  readonly #faultChance: Chance;
+  readonly #running = new Map<string, Process>();
+  readonly #layout: ReadonlyMap<string, readonly Part[]>;
+  #types: readonly string[] = [SCRIPT_TYPE];
+  #unrest: string[] = [];
+  #isStale = true;
+  #boots = 0;
+  #faults: FaultRates = noFaults;
+
+  constructor(options: SimulationOptions) {
+    this.#options = options;
+    this.#chance = (stream) => new Chance(options.seed, stream);
+    this.scheduler = new Scheduler(this.#chance('order'));
+    const { scheduler } = this;
+    const setting = this.#chance('setting');
+    this.server = new Server(scheduler.clock);
+    const lags = new Map<string, number>();
+    this.network = new Network({
+      server: this.server,
+      scheduler,
+      chance: this.#chance('network'),
+      streamsLists: setting.happens(0.7),
+      lagMs: (kind) => {
+        const lag =
+          lags.get(kind) ?? (options.isLagging === false ? 0 : setting.pick([0, 0, 5, 50, 500, 2_000]));
+        lags.set(kind, lag);
+        return lag;
+      },
+    });
+    this.#faultChance = this.#chance('faults');
+    this.#layout = setting.happens(0.7)
+      ? new Map([['main', ['landscaper', 'deployers']]])
+      : new Map<string, Part[]>([
+          ['main', ['landscaper']],
+          ['deployer', ['deployers']],
+        ]);
+    const onViolation = (violation: Violation): void => scheduler.fail(violation);
+    this.tempo = new Tempo(scheduler.clock, onViolation);
+    collectGarbage(this.server, scheduler, this.#chance('garbage'));
+    enforce([...jobLaws, ...itemLaws(this.outside)], this.server, onViolation);
+    this.server.onChange(({ object }) => {
+      if (object.kind === 'Event') return;
+      this.tempo.changed();
+      this.#isStale = true;
+    });
+    this.network.onRequest = (sent) => this.tempo.request(sent);
+    this.network.beforeArrival = () => this.#perhapsCrash();
+    this.outside.onApply = (item) => {
+      const stored = this.server.find(kinds.item, `${NAMESPACE}/${item.metadata.name}`);
+      const job = item.status?.jobID ?? '';
+      if (!stored || stored.status?.['jobID'] !== job || stored.status['jobIDFinished'] === job) return;
+      const missing = missingBefore(item, job, this.server);
+      if (missing)
+        onViolation(
+          new Violation(
+            'no item is installed before what it depends on is done',
+            `${item.metadata.name} before ${missing}`,
+          ),
+        );
+    };
+  }
+
+  chance(stream: string): Chance {
+    return this.#chance(stream);
+  }
+
+  // -------------------------------------------------------------- processes
+
+  boot(): void {
+    const object = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: NAMESPACE } };
+    if (!this.server.find(kinds.namespace, NAMESPACE))
+      this.server.write({ verb: 'create', kind: kinds.namespace, object }, 'user');
+    for (const name of this.#layout.keys()) this.#start(name);
+  }
+
+  /** A deployer for the items that nobody has served so far; those that run have to be started anew for it. */
+  serve(types: readonly string[]): void {
+    this.#types = types;
+    for (const [name, parts] of this.#layout) if (parts.includes('deployers')) this.crash(name);
+  }
+
+  crash(name: string): void {
+    const process = this.#running.get(name);
+    if (!process?.isAlive) return;
+    this.scheduler.trace.note(() => `${process.name} DIES`);
+    process.crash();
+    this.network.forget(process);
+    this.#startLater(name);
+  }
+
+  #perhapsCrash(): void {
+    const { crash, stop } = this.#faults;
+    const names = [...this.#running.keys()];
+    if (names.length === 0) return;
+    if (this.#faultChance.happens(crash)) this.crash(this.#faultChance.pick(names));
+    else if (this.#faultChance.happens(stop)) this.#stop(this.#faultChance.pick(names));
+  }
+
+  #stop(name: string): void {
+    const process = this.#running.get(name);
+    if (!process?.isAlive || process.isStopping) return;
+    this.scheduler.trace.note(() => `${process.name} is asked to end`);
+    void process.stop().then(() => {
+      this.scheduler.trace.note(() => `${process.name} has ended`);
+      this.network.forget(process);
+      this.#startLater(name);
+    });
+  }
+
+  #startLater(name: string): void {
+    this.#running.delete(name);
+    this.scheduler.add(() => this.#start(name), this.#faultChance.between(0, 3_000));
+  }
+
+  #start(name: string): void {
+    if (this.#running.has(name)) return;
+    const fullName = `${name}${++this.#boots}`;
+    this.scheduler.trace.note(() => `${fullName} starts`);
+    const { wrapClient = (client: Client) => client } = this.#options;
+    const process: Process = new Process(fullName, this.#layout.get(name) ?? [], {
+      scheduler: this.scheduler,
+      network: this.network,
+      chance: this.#chance(fullName),
+      plugins: (host) => scriptedDeployers(this.outside, this.scheduler, host, this.#types),
+      onPass: (controller, key) => this.tempo.pass(controller, key),
+      onBug: (description) =>
+        this.scheduler.fail(new Violation('nothing in the program fails by itself', description)),
+      wrapClient: (client) => wrapClient(client, this.#chance(`${fullName} client`)),
+    });
+    this.#running.set(name, process);
+  }
+
+  // -------------------------------------------------------------- time
+
+  trouble(faults: FaultRates): void {
+    this.#faults = faults;
+    this.network.faults = faults;
+  }
+
+  async for(ms: number): Promise<void> {
+    await this.scheduler.run(this.scheduler.clock.now() + ms);
+  }
+
+  async until(what: string, isSo: () => boolean, ms = ALL_MS): Promise<void> {
+    let isMet = false;
+    await this.scheduler.run(this.scheduler.clock.now() + ms, () => (isMet = isSo()));
+    if (!isMet) throw new Violation('what is waited for comes', what);
+  }
+
+  /** Runs without faults until nothing is left to do. @throws Violation when that does not come about */
+  async rest(): Promise<void> {
+    this.trouble(noFaults);
+    this.tempo.changed();
+    const { clock } = this.scheduler;
+    const deadline = clock.now() + ALL_MS;
+    while (!this.#isAtRest()) {
+      if (clock.now() >= deadline) throw new Violation('everything comes to rest', this.unrest.join('\n'));
+      await this.scheduler.run(clock.now() + LOOK_MS, () => this.#isAtRest());
+    }
+    this.#check(leftovers(this.server), 'nothing is made twice');
+  }
+
+  /** @throws Violation when something is left to do and nobody does it */
+  #isAtRest(): boolean {
+    const calmMs = this.scheduler.clock.now() - this.tempo.changedAt;
+    if (calmMs < CALM_MS || this.#running.size < this.#layout.size) return false;
+    const left = this.unrest;
+    if (left.length === 0) return true;
+    if (calmMs > (this.#isItemPending ? PATIENCE_WITH_ITEMS_MS : PATIENCE_MS))
+      throw new Violation('every wait is ended by an event', left.join('\n'));
+    return false;
+  }
+
+  /** Stays at rest for longer than the net below all waits, and does nothing meanwhile. */
+  async hold(): Promise<void> {
+    const { version } = this.server;
+    const { onRequest } = this.network;
+    const sent: string[] = [];
+    this.network.onRequest = (request) => {
+      if (request.verb !== 'watch' && request.verb !== 'list' && request.kind !== 'Event')
+        sent.push(`${request.verb} ${request.kind} ${request.key}`);
+      onRequest(request);
+    };
+    await this.for(HOLD_MS);
+    this.network.onRequest = onRequest;
+    if (this.server.version !== version && sent.length > 0)
+      throw new Violation('what is at rest stays at rest', sent.slice(0, 20).join('\n'));
+    if (sent.length > 0) throw new Violation('rest costs no request', sent.slice(0, 20).join('\n'));
+    for (const process of this.#running.values())
+      this.#check(outOfStep(this.server, process.caches), 'caches at rest hold what the server holds');
+  }
+
+  get unrest(): string[] {
+    if (this.#isStale) this.#unrest = unrest(this.server);
+    this.#isStale = false;
+    return this.#unrest;
+  }
+
+  get #isItemPending(): boolean {
+    return this.unrest.some((line) => line.startsWith('DeployItem'));
+  }
+
+  #check(problems: readonly string[], law: string): void {
+    if (problems.length > 0) throw new Violation(law, problems.join('\n'));
+  }
+}

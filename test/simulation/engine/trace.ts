@@ -1,0 +1,34 @@
+/** What has happened lately, for the report of a failure. Lines are made only when somebody reads them. */
+import type { Clock } from '../../../src/lib/clock.ts';
+
+const KEPT = 400;
+
+export class Trace {
+  readonly #clock: Clock;
+  readonly #lines: (() => string)[] = [];
+  /** Called with every line as it comes; for replays that show everything. */
+  listener: ((line: string) => void) | undefined;
+  /** Of all lines since the beginning: two runs of a seed have the same. */
+  #count = 0;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  get count(): number {
+    return this.#count;
+  }
+
+  note(text: () => string): void {
+    const at = this.#clock.now();
+    const line = (): string => `${(at / 1000).toFixed(3).padStart(9)}  ${text()}`;
+    this.#count++;
+    this.listener?.(line());
+    this.#lines.push(line);
+    if (this.#lines.length > KEPT) this.#lines.shift();
+  }
+
+  last(count: number): string[] {
+    return this.#lines.slice(-count).map((line) => line());
+  }
+}

@@ -1,0 +1,112 @@
+/** The scripted deployer, a plugin of the real SDK, and the outside on which it installs things. */
+import {
+  asItIs,
+  done,
+  fail,
+  retry,
+  wait,
+  type DeployerPlugin,
+  type Outcome,
+  type Run,
+} from '../../../deployers/sdk/index.ts';
+import type { Host } from '../cluster/network.ts';
+import type { Item } from '../cluster/objects.ts';
+import type { Scheduler } from '../engine/scheduler.ts';
+import { NOBODYS_TYPE, SCRIPT_TYPE } from './render.ts';
+import type { Behaviour } from './model.ts';
+
+interface Script {
+  readonly behaviour: Behaviour;
+  readonly looks: number;
+  readonly gives: boolean;
+  readonly value: string;
+}
+
+/** What is installed on the clusters that items go to: it outlives every process. */
+export class Outside {
+  /** Values by uid of the item that they were installed for. */
+  readonly installed = new Map<string, string>();
+  /** Items that were to be left in place: their deployer may hear of the end of a job late, and install all the same. */
+  readonly #forgotten = new Set<string>();
+  /** Looks at an item so far, by uid and job. */
+  readonly looks = new Map<string, number>();
+  /** From now on everything works. */
+  isHealed = false;
+  /** Called when a deployer begins to install something. */
+  onApply: (item: Item) => void = () => undefined;
+
+  install(uid: string, value: string): void {
+    if (!this.#forgotten.has(uid)) this.installed.set(uid, value);
+  }
+
+  forget(uid: string): void {
+    this.#forgotten.add(uid);
+    this.installed.delete(uid);
+  }
+}
+
+const problem = (message: string) => ({ operation: 'script', reason: 'Scripted', message });
+
+/** An item that hangs is given up by its time-out; see render.ts. */
+const ASK_AGAIN_MS = 15_000;
+
+export function scriptedDeployers(
+  outside: Outside,
+  scheduler: Scheduler,
+  host: Host,
+  types: readonly string[] = [SCRIPT_TYPE, NOBODYS_TYPE],
+): DeployerPlugin[] {
+  /** Something on the outside takes its time; a process that dies meanwhile does not see its end. */
+  const act = (what: () => void, note: string): Promise<void> =>
+    new Promise((resolve) => {
+      scheduler.add(() => {
+        if (!host.isAlive) return;
+        scheduler.trace.note(() => `${host.name}   = ${note}`);
+        what();
+        resolve();
+      });
+    });
+
+  const nextLook = ({ item }: Run): number => {
+    const id = `${item.metadata.uid ?? ''} ${item.status?.jobID ?? ''} ${item.metadata.deletionTimestamp ?? ''}`;
+    const count = (outside.looks.get(id) ?? 0) + 1;
+    outside.looks.set(id, count);
+    return count;
+  };
+
+  const apply = async (run: Run): Promise<Outcome> => {
+    const { behaviour, looks, gives, value } = run.config as Script;
+    outside.onApply(run.item);
+    const how = outside.isHealed ? 'ok' : behaviour;
+    const count = nextLook(run);
+    const { uid = '', name } = run.item.metadata;
+    if (how === 'fails') return fail(problem('this item always fails'));
+    if (how === 'hangs') return wait({ afterMs: ASK_AGAIN_MS, onTimeout: problem('it hangs') });
+    if (how === 'flaky' && count <= looks) return retry(problem('not yet'));
+    if (how === 'slow') await run.begin();
+    await act(() => outside.install(uid, value), `installs ${name}`);
+    if (how === 'slow' && count <= looks) return wait({ afterMs: 1_500 });
+    return done(gives ? { exports: { value: { v: value } } } : {});
+  };
+
+  const remove = async (run: Run): Promise<Outcome> => {
+    const { behaviour = 'ok', looks = 0 } = (run.config ?? {}) as Partial<Script>;
+    const how = outside.isHealed ? 'ok' : behaviour;
+    const count = nextLook(run);
+    const { uid = '', name } = run.item.metadata;
+    if (how === 'cannot-go') return fail(problem('this item cannot be uninstalled'));
+    if (how === 'flaky' && count <= looks) return retry(problem('not yet gone'));
+    if (how === 'slow' && count <= looks) return wait({ afterMs: 1_500 });
+    await act(() => outside.installed.delete(uid), `uninstalls ${name}`);
+    return done();
+  };
+
+  return types.map((type) => ({
+    type,
+    name: type.split('/')[1] ?? type,
+    version: '1',
+    config: asItIs,
+    apply,
+    remove,
+  }));
+}

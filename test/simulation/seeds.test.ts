@@ -1,0 +1,102 @@
+/** A few seeds of what `make simulate` runs many of, and the proof that the simulation can fail. */
+import { expect } from 'chai';
+import type { Client, Write } from '../../src/runtime/types.ts';
+import { runSeed } from './engine/run.ts';
+import { Violation } from './invariants/law.ts';
+
+const SEEDS = 30;
+
+describe('the simulation', function () {
+  this.timeout(120_000);
+
+  for (let from = 1; from <= SEEDS; from += 10) {
+    it(`keeps all laws with the seeds ${from} to ${from + 9}`, async () => {
+      for (let seed = from; seed < from + 10; seed++) {
+        const { failure, lastSteps } = await runSeed(seed);
+        if (!failure) continue;
+        const law = failure instanceof Violation ? failure.law : failure.name;
+        throw new Error(
+          `seed ${seed} broke "${law}": ${failure.message}\n${lastSteps(40).join('\n')}\nreplay: make simulate SEED=${seed}`,
+        );
+      }
+    });
+  }
+
+  it('does the same twice with the same seed', async () => {
+    const once = await runSeed(3);
+    const twice = await runSeed(3);
+    expect(twice.fingerprint).to.equal(once.fingerprint);
+  });
+});
+
+/** Controllers that are deliberately broken, by what becomes of their requests, and the laws that find them out. */
+const broken: readonly {
+  readonly what: string;
+  readonly change: (write: Write) => Write | undefined;
+  readonly laws: readonly string[];
+}[] = [
+  {
+    what: 'writes without the version they were made for',
+    change: (write) => {
+      if (write.verb !== 'merge') return write;
+      const { metadata, ...body } = write.body as { metadata?: { resourceVersion?: string } };
+      const { resourceVersion: _, ...rest } = metadata ?? {};
+      return { ...write, body: { ...body, metadata: rest } };
+    },
+    laws: [
+      'the phases of a job go forward',
+      'a job ends with its final phase in one write',
+      'a root starts a job only when something asks for it',
+      'the observed generation never goes back',
+      'a job id never changes while the job runs',
+      'a job id below a root is that of a running job above it',
+      'a spec below a root never changes while the job runs',
+    ],
+  },
+  {
+    what: 'forgets to delete',
+    change: (write) => (write.verb === 'delete' ? undefined : write),
+    laws: ['every wait is ended by an event', 'waiting costs next to nothing', 'a deletion leaves nothing'],
+  },
+  {
+    what: 'ends jobs without saying which',
+    change: (write) => {
+      if (write.verb !== 'merge' || write.sub !== 'status') return write;
+      const { status = {}, ...body } = write.body as { status?: { jobIDFinished?: string } };
+      const { jobIDFinished: _, ...rest } = status;
+      return { ...write, body: { ...body, status: rest } };
+    },
+    laws: ['a job ends with its final phase in one write'],
+  },
+];
+
+const MOST_SEEDS = 60;
+
+/** A client that sends something else than it is told, and believes that all went well. */
+const lying =
+  (change: (write: Write) => Write | undefined) =>
+  (client: Client): Client => ({
+    ...client,
+    send: (write, signal) => {
+      const changed = change(write) as typeof write | undefined;
+      if (changed) return client.send(changed, signal);
+      return 'key' in write ? client.get(write.kind, write.key, signal) : client.send(write, signal);
+    },
+  });
+
+describe('a controller that is broken', function () {
+  this.timeout(120_000);
+
+  for (const { what, change, laws } of broken) {
+    it(`is found out when it ${what}`, async () => {
+      for (let seed = 1; seed <= MOST_SEEDS; seed++) {
+        const { failure } = await runSeed(seed, { wrapClient: lying(change) });
+        if (!failure) continue;
+        expect(failure).to.be.instanceOf(Violation);
+        expect((failure as Violation).law).to.be.oneOf([...laws]);
+        return;
+      }
+      throw new Error(`${MOST_SEEDS} seeds found nothing`);
+    });
+  }
+});

@@ -11,7 +11,7 @@ import { parseYaml } from '../../src/lib/yaml.ts';
 import { keyOf } from '../../src/machine/apply.ts';
 import { PhaseError } from '../../src/machine/decision.ts';
 import type { Gatherers } from '../../src/machine/phase.ts';
-import { suffixFor } from '../../src/machine/suffix.ts';
+import { freshNames } from '../../src/machine/fresh-names.ts';
 import { index, secretKind, type World } from '../../src/machine/world.ts';
 import { NotFound } from '../../src/runtime/errors.ts';
 import type { ClientPool } from '../../src/runtime/client-pool.ts';
@@ -45,7 +45,7 @@ export const gather =
         self,
         dueForRemoval(self, await get('templates'), await get('items')),
       ),
-    suffix: () => suffixFor(self, managedItems(world, self), (item) => !isBeingDeleted(item.metadata)),
+    freshName: () => freshNames(self, managedItems(world, self), (item) => !isBeingDeleted(item.metadata)),
     exports: async (get) => readExports(client, self, await get('templates'), await get('items')),
     exportObject: () => world.dataObjects.get(`${self.metadata.namespace ?? ''}/${exportName(self)}`),
   });

@@ -3,6 +3,8 @@ import { firstPhase, hasFinalizer, hasOperation, isBeingDeleted, isFinished } fr
 import { labels, operations } from '../../src/api/labels.ts';
 import { executionKind, type Execution } from '../../src/api/kinds/execution.ts';
 import type { Clock } from '../../src/lib/clock.ts';
+import { isAbandoned } from '../../src/machine/abandoned.ts';
+import { keyOf } from '../../src/machine/apply.ts';
 import { jobReconciler } from '../../src/machine/reconcile.ts';
 import type { JobStatus } from '../../src/machine/status.ts';
 import type { ControllerSpec } from '../../src/runtime/controller.ts';
@@ -32,13 +34,20 @@ export function executionController(ports: ExecutionPorts): ControllerSpec<Execu
     // By label, as everywhere: an item without owner has to go with its execution, which waits to hear of it.
     sources: [
       watchSource({ cache: world.deployItems, toPrimary: byLabel({ name: labels.executionManagedBy }) }),
+      // The execution of an installation has its name.
+      watchSource({
+        cache: world.installations,
+        filter: { add: () => false, update: () => false },
+        toPrimary: (installation) => [keyOf(installation)],
+      }),
     ],
     reconciler: jobReconciler({
       cache: world.executions,
       client: ports.client,
       clock,
       machine: { kind: executionKind, table: phases, gather: gather(ports), always: ['self', 'now'] },
-      intake: (self, now) => intake(self, managedItems(world, self), now),
+      intake: (self, now) =>
+        intake(self, { items: managedItems(world, self), now, isAbandoned: isAbandoned(world, self) }),
       begin,
       ...(entered && { entered }),
     }),
@@ -49,6 +58,7 @@ export function executionController(ports: ExecutionPorts): ControllerSpec<Execu
 const hasWork = (self: View<Execution>): boolean =>
   !isFinished(self) ||
   hasOperation(self.metadata, operations.interrupt) ||
+  (isBeingDeleted(self.metadata) && !self.status?.jobID) ||
   (!hasFinalizer(self.metadata) && !isBeingDeleted(self.metadata));
 
 /** A job that was handed down begins; the list of items is found out anew. */

@@ -2,17 +2,28 @@
 import { FINALIZER, annotations, operations } from '../../src/api/labels.ts';
 import { hasFinalizer, hasFinishedJob, hasOperation, isBeingDeleted } from '../../src/api/job.ts';
 import { executionKind, writeDeployItems, type Execution } from '../../src/api/kinds/execution.ts';
+import { letGo } from '../../src/machine/abandoned.ts';
 import { patch } from '../../src/machine/decision.ts';
 import type { Intake } from '../../src/machine/reconcile.ts';
 import type { View } from '../../src/runtime/types.ts';
 import { templatesOf, type Item } from './classify.ts';
 import { interruptItem } from './items.ts';
 
-type Rule = (self: View<Execution>, items: readonly Item[], now: string) => Intake | undefined;
+export interface Facts {
+  readonly items: readonly Item[];
+  readonly now: string;
+  /** Nobody is left to give it a job. */
+  readonly isAbandoned: boolean;
+}
+
+type Rule = (self: View<Execution>, facts: Facts) => Intake | undefined;
 
 /** Without our finalizer an object under deletion is none of our business any more. */
 const alreadyLetGo: Rule = (self) =>
   isBeingDeleted(self.metadata) && !hasFinalizer(self.metadata) ? { effects: [], then: 'stop' } : undefined;
+
+const abandoned: Rule = (self, { items, isAbandoned }) =>
+  isAbandoned && items.length === 0 ? letGo(executionKind, self) : undefined;
 
 /** Packs plain deploy items on the way, as every writer of executions does. */
 const finalizerMissing: Rule = (self) => {
@@ -27,7 +38,7 @@ const finalizerMissing: Rule = (self) => {
 };
 
 /** Ends what is unfinished; the annotation goes last, so an interrupt that was cut short is carried to the end. */
-const interruptAsked: Rule = (self, items, now) => {
+const interruptAsked: Rule = (self, { items, now }) => {
   if (!hasOperation(self.metadata, operations.interrupt)) return undefined;
   const unfinished = items.filter((item) => !hasFinishedJob(item, self.status?.jobID ?? ''));
   return {
@@ -39,11 +50,11 @@ const interruptAsked: Rule = (self, items, now) => {
   };
 };
 
-const rules: readonly Rule[] = [alreadyLetGo, finalizerMissing, interruptAsked];
+const rules: readonly Rule[] = [alreadyLetGo, abandoned, finalizerMissing, interruptAsked];
 
-export function intake(self: View<Execution>, items: readonly Item[], now: string): Intake | undefined {
+export function intake(self: View<Execution>, facts: Facts): Intake | undefined {
   for (const rule of rules) {
-    const answer = rule(self, items, now);
+    const answer = rule(self, facts);
     if (answer) return answer;
   }
   return undefined;

@@ -5,6 +5,7 @@ import { deployItemKind, type DeployItem } from '../../src/api/kinds/deployitem.
 import type { DeployItemTemplate, Execution } from '../../src/api/kinds/execution.ts';
 import { mergeDiff } from '../../src/lib/merge.ts';
 import { create, patch, patchStatus, type Effect } from '../../src/machine/decision.ts';
+import type { FreshName } from '../../src/machine/fresh-names.ts';
 import type { Obj, View } from '../../src/runtime/types.ts';
 import type { Item } from './classify.ts';
 
@@ -17,18 +18,22 @@ interface Author extends Parent {
   readonly clusterNames: ReadonlyMap<string, string>;
 }
 
-/** Creates the item of a template. @param suffix last part of its name */
+/** Beginning of the name of a template's item. */
+export const itemPrefix = (self: View<Execution>, template: string): string =>
+  `${self.metadata.name}-${template}-`;
+
+/** Creates the item of a template. */
 export function createItem(
   { self, now, clusterNames }: Author,
   template: DeployItemTemplate,
-  suffix: string,
+  freshName: FreshName,
 ): Effect {
-  const prefix = `${self.metadata.name}-${template.name}-`;
+  const prefix = itemPrefix(self, template.name);
   const object = {
     apiVersion: self.apiVersion,
     kind: deployItemKind.kind,
     metadata: {
-      name: `${prefix}${suffix}`,
+      name: freshName(prefix),
       generateName: prefix,
       namespace: self.metadata.namespace,
       labels: ownLabels(self, template),

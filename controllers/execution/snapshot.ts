@@ -2,6 +2,7 @@
 import type { DataObject } from '../../src/api/kinds/dataobject.ts';
 import type { DeployItem } from '../../src/api/kinds/deployitem.ts';
 import type { DeployItemTemplate, Execution } from '../../src/api/kinds/execution.ts';
+import type { FreshName } from '../../src/machine/fresh-names.ts';
 import { phaseInSteps, phaseOf, stepOf } from '../../src/machine/phase.ts';
 import type { View } from '../../src/runtime/types.ts';
 
@@ -16,8 +17,8 @@ export interface Snapshot {
   readonly clusterNames: ReadonlyMap<string, string>;
   /** Names of items, among those about to be uninstalled, whose cluster is gone. */
   readonly clusterless: ReadonlySet<string>;
-  /** Last part of the names of items that this job makes. */
-  readonly suffix: string;
+  /** Names of items that this job makes, by their beginning. */
+  readonly freshName: FreshName;
   /** What the items export, by template name. */
   readonly exports: Readonly<Record<string, unknown>>;
   /** The data object that publishes the exports, if it exists. */

@@ -19,7 +19,7 @@ export const templateNameOf = (child: Inst): string | undefined =>
 
 /** Children under deletion count as gone: they are waited for, and made anew under another name. */
 export function ensureChildren(
-  { children, suffix }: Pick<Snapshot, 'children' | 'suffix'>,
+  { children, freshName }: Pick<Snapshot, 'children' | 'freshName'>,
   wanted: readonly WantedChild[],
 ): EnsuredChildren {
   const living = new Map<string, Inst>();
@@ -36,8 +36,9 @@ export function ensureChildren(
   const active = wanted.map(({ name, object }) => {
     const child = living.get(name);
     if (child) effects.push(...update(child, object));
-    else effects.push(createChild(object, suffix));
-    return { specName: name, objectName: child?.metadata.name ?? `${object.metadata.generateName}${suffix}` };
+    const objectName = child?.metadata.name ?? freshName(object.metadata.generateName);
+    if (!child) effects.push(createChild(object, objectName));
+    return { specName: name, objectName };
   });
   return {
     effects,
@@ -65,11 +66,8 @@ export const sendOff = (orphan: Inst): Effect[] => {
   ];
 };
 
-const createChild = (object: WantedChild['object'], suffix: string): Effect =>
-  create(installationKind, {
-    ...object,
-    metadata: { ...object.metadata, name: `${object.metadata.generateName}${suffix}` },
-  });
+const createChild = (object: WantedChild['object'], name: string): Effect =>
+  create(installationKind, { ...object, metadata: { ...object.metadata, name } });
 
 /** The spec is the parent's; labels and annotations of others stay. */
 function update(child: Inst, object: WantedChild['object']): Effect[] {

@@ -20,7 +20,7 @@ import { isBeingDeleted, parentInstallation } from '../../src/api/job.ts';
 import type { Clock } from '../../src/lib/clock.ts';
 import type { Rng } from '../../src/lib/rng.ts';
 import type { Gatherers } from '../../src/machine/phase.ts';
-import { suffixFor } from '../../src/machine/suffix.ts';
+import { freshNames } from '../../src/machine/fresh-names.ts';
 import { configMapKind, index, secretKind, type World } from '../../src/machine/world.ts';
 import { NotFound } from '../../src/runtime/errors.ts';
 import type { Client, Kind, Obj, View } from '../../src/runtime/types.ts';
@@ -56,8 +56,8 @@ export const gather =
     return {
       self: () => self,
       now: () => now,
-      suffix: () =>
-        suffixFor(
+      freshName: () =>
+        freshNames(
           self,
           world.installations.list(namespace),
           (other) => isOwnedBy(other, self) && !isBeingDeleted(other.metadata),

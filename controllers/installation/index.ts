@@ -12,6 +12,7 @@ import { operations } from '../../src/api/labels.ts';
 import { installationKind, type Installation } from '../../src/api/kinds/installation.ts';
 import { predecessorsOf, siblingOf, successorsOf } from '../../src/dataflow/siblings.ts';
 import { randomUuid } from '../../src/lib/uuid.ts';
+import { isAbandoned } from '../../src/machine/abandoned.ts';
 import { keyOf } from '../../src/machine/apply.ts';
 import { jobReconciler } from '../../src/machine/reconcile.ts';
 import type { JobStatus } from '../../src/machine/status.ts';
@@ -69,6 +70,7 @@ export function installationController(ports: InstallationPorts): ControllerSpec
           newJobID: randomUuid(ports.rng),
           siblings: () => siblingsOf(world, self),
           below: () => below(world, self),
+          isAbandoned: isAbandoned(world, self),
         }),
       begin,
       restMs: (self, now) => {
@@ -101,13 +103,14 @@ const concernsOthers = (old: Inst, now: Inst): boolean =>
   hasOperation(old.metadata, operations.reconcile) !== hasOperation(now.metadata, operations.reconcile) ||
   hasOperation(old.metadata, operations.interrupt) !== hasOperation(now.metadata, operations.interrupt);
 
-/** Whom a change of an installation may wake: itself when it was given work, its parent, siblings it trades with. */
+/** Whom a change may wake: itself when it was given work, parent, siblings it trades with, children it leaves behind. */
 function concerned(world: World, installation: Inst): readonly Key[] {
   const keys: Key[] = [];
   const add = (other: Inst): void => void keys.push(keyOf(other));
   if (hasBeenGivenWork(installation)) add(installation);
   const parent = parentOf(world, installation);
   if (parent) add(parent);
+  if (!world.installations.get(keyOf(installation))) childrenOf(world, installation).forEach(add);
   tradingPartners(installation, siblingsOf(world, installation).filter(mayWait)).forEach(add);
   return keys;
 }

@@ -13,6 +13,7 @@ import {
 } from '../../src/api/job.ts';
 import { FINALIZER, RECONCILE_REASON_RETRY, annotations, operations } from '../../src/api/labels.ts';
 import { installationKind, type Installation } from '../../src/api/kinds/installation.ts';
+import { letGo } from '../../src/machine/abandoned.ts';
 import { amend, patch, patchStatus, type Amendment } from '../../src/machine/decision.ts';
 import type { Intake } from '../../src/machine/reconcile.ts';
 import type { JobStatus } from '../../src/machine/status.ts';
@@ -28,6 +29,8 @@ export interface Facts {
   readonly siblings: () => readonly Inst[];
   /** Sub-installations and the execution. */
   readonly below: () => readonly SubObject[];
+  /** Nobody is left to give it a job. */
+  readonly isAbandoned: boolean;
 }
 
 type Rule = (self: View<Installation>, facts: Facts) => Intake | undefined;
@@ -35,6 +38,9 @@ type Rule = (self: View<Installation>, facts: Facts) => Intake | undefined;
 /** Without our finalizer an object under deletion is none of our business any more. */
 const alreadyLetGo: Rule = (self) =>
   isBeingDeleted(self.metadata) && !hasFinalizer(self.metadata) ? { effects: [], then: 'stop' } : undefined;
+
+const abandoned: Rule = (self, { below, isAbandoned }) =>
+  isAbandoned && below().length === 0 ? letGo(installationKind, self) : undefined;
 
 /** Roots that import from here run again. Children need no push: the event of our end wakes them. */
 const successorsToStart: Rule = (self, { siblings }) => {
@@ -172,6 +178,7 @@ const askedForThisJob: Rule = (self) => {
 
 const rules: readonly Rule[] = [
   alreadyLetGo,
+  abandoned,
   successorsToStart,
   interruptAsked,
   reconcileBelowTheRoot,

@@ -8,6 +8,7 @@ import type { LoadedBlueprint } from '../../src/blueprint/load.ts';
 import type { ChildInstallation } from '../../src/blueprint/subinstallations.ts';
 import type { FoundImports } from '../../src/dataflow/imports.ts';
 import type { WrittenObject } from '../../src/dataflow/objects.ts';
+import type { FreshName } from '../../src/machine/fresh-names.ts';
 import { phaseInSteps, phaseOf, stepOf } from '../../src/machine/phase.ts';
 import type { PhaseError } from '../../src/machine/decision.ts';
 import type { View } from '../../src/runtime/types.ts';
@@ -37,8 +38,8 @@ export interface Snapshot {
   readonly self: View<Installation>;
   /** RFC 3339, whole seconds. */
   readonly now: string;
-  /** Last part of the names of children that this job makes. */
-  readonly suffix: string;
+  /** Names of children that this job makes, by their beginning. */
+  readonly freshName: FreshName;
   readonly context: View<Context> | undefined;
   readonly blueprint: LoadedBlueprint;
   /** Installations of the same parent, or all other roots of the namespace. */

@@ -1,7 +1,7 @@
 /**
  * Simulates many seeds, or replays one, and closes with one line, `N passed, N failed`.
  *
- *     test/simulation/main.ts [--seeds N] [--from N] | --seed N [--verbose]; both with [--late-creates]
+ *     test/simulation/main.ts [--seeds N] [--from N] | --seed N [--verbose]
  */
 import { parseArgs } from 'node:util';
 import { runSeed, type Outcome } from './engine/run.ts';
@@ -12,7 +12,6 @@ const { values } = parseArgs({
     seeds: { type: 'string', default: '200' },
     from: { type: 'string', default: '1' },
     seed: { type: 'string' },
-    'late-creates': { type: 'boolean', default: false },
     verbose: { type: 'boolean', default: false },
   },
 });
@@ -36,9 +35,7 @@ function report({ seed, failure, steps, lastSteps }: Outcome): void {
   for (const line of text.split('\n')) console.log(`          ${line}`);
   console.log(`  the last ${LAST_STEPS} steps:`);
   for (const line of lastSteps(LAST_STEPS)) console.log(`  ${line}`);
-  console.log(
-    `  replay: make simulate SEED=${seed}${values['late-creates'] ? ' ARGS=--late-creates' : ''}\n`,
-  );
+  console.log(`  replay: make simulate SEED=${seed}\n`);
 }
 
 async function main(): Promise<void> {
@@ -51,7 +48,6 @@ async function main(): Promise<void> {
   let steps = 0;
   for (let seed = first; seed < first + count && failed < MAX_FAILURES; seed++) {
     const outcome = await runSeed(seed, {
-      lateCreates: values['late-creates'],
       ...(values.verbose && { onLine: (line: string) => console.log(line) }),
     });
     steps += outcome.steps;

@@ -4,7 +4,7 @@ import { isBeingDeleted } from '../../../src/api/job.ts';
 import { deployItemKind } from '../../../src/api/kinds/deployitem.ts';
 import { advance, fail, remove, type Effect } from '../../../src/machine/decision.ts';
 import { assign } from '../classify.ts';
-import { createItem, updateItem } from '../items.ts';
+import { createItem, itemPrefix, updateItem } from '../items.ts';
 import { step, steps, type Snapshot } from '../snapshot.ts';
 
 /** What the webhook refuses, should it not have been asked. Nobody has looked at the templates before. */
@@ -15,7 +15,7 @@ const invalid = step([], ({ self }) => {
   return fail({ operation: 'handleReconcilePhase', reason: 'ValidateExecution', message, codes });
 });
 
-const ensureItems = step(['templates', 'items', 'clusterNames', 'suffix'], (snapshot) => {
+const ensureItems = step(['templates', 'items', 'clusterNames', 'freshName'], (snapshot) => {
   const { self, templates, items, now } = snapshot;
   const { active, orphans } = assign(self, templates, items);
   const effects: Effect[] = orphans
@@ -25,7 +25,7 @@ const ensureItems = step(['templates', 'items', 'clusterNames', 'suffix'], (snap
     const item = active.get(template.name);
     const effect = item
       ? updateItem(snapshot, template, item)
-      : createItem(snapshot, template, snapshot.suffix);
+      : createItem(snapshot, template, snapshot.freshName);
     if (effect) effects.push(effect);
   }
   const set = { deployItemCache: cacheOf(snapshot), transitionTimes: { waitTime: now } };
@@ -39,13 +39,13 @@ function cacheOf({
   self,
   templates,
   items,
-  suffix,
-}: Pick<Snapshot, 'self' | 'templates' | 'items' | 'suffix'>) {
+  freshName,
+}: Pick<Snapshot, 'self' | 'templates' | 'items' | 'freshName'>) {
   const { active, orphans } = assign(self, templates, items);
   return {
     activeDIs: templates.map(({ name }) => ({
       specName: name,
-      objectName: active.get(name)?.metadata.name ?? `${self.metadata.name}-${name}-${suffix}`,
+      objectName: active.get(name)?.metadata.name ?? freshName(itemPrefix(self, name)),
     })),
     orphanedDIs: orphans.length > 0 ? orphans.map((o) => o.metadata.name) : null,
   };

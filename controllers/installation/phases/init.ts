@@ -9,6 +9,7 @@ import {
   PhaseError,
   advance,
   fail,
+  retry,
   wait,
   type ConditionChange,
   type Decision,
@@ -39,12 +40,19 @@ const invalid = step([], ({ self }) => {
   return fail({ operation: 'InitPrerequisites', reason: 'ValidateInstallation', message, codes });
 });
 
-const contextMissing = step(['context'], ({ self, context }) => {
+const contextMissing = step(['context'], (snapshot) => {
+  const { self, context } = snapshot;
   const name = self.spec.context ?? 'default';
   const message = contextProblem(self, context, name);
   if (!message) return undefined;
-  return fail({ operation: 'InitPrerequisites', reason: 'CalculateContext', message });
+  const problem = { operation: 'InitPrerequisites', reason: 'CalculateContext', message };
+  return !context && name === 'default' && isYoung(snapshot) ? retry(problem) : fail(problem);
 });
+
+/** A namespace gets its default Context a moment after it came, often together with its first installations. */
+const CONTEXT_COMES_WITHIN_MS = 5_000;
+const isYoung = ({ self, now }: Pick<Snapshot, 'self' | 'now'>): boolean =>
+  Date.parse(now) - Date.parse(self.status?.transitionTimes?.initTime ?? now) < CONTEXT_COMES_WITHIN_MS;
 
 function contextProblem(
   self: Snapshot['self'],
@@ -89,7 +97,7 @@ const executionGoing = step(['execution'], (snapshot) => {
 });
 
 const createSubobjects = step(
-  ['rendered', 'importUpserts', 'children', 'execution', 'suffix', 'importsHash', 'predecessorJobs'],
+  ['rendered', 'importUpserts', 'children', 'execution', 'freshName', 'importsHash', 'predecessorJobs'],
   (snapshot): Decision<'CleanupOrphaned'> => {
     const { rendered, importsHash, predecessorJobs } = snapshot;
     const effects: Effect[] = snapshot.importUpserts.flatMap((u) => upsert(u, asImport));

@@ -14,11 +14,6 @@ export type WatchFault = 'cut' | 'ended' | 'gone';
 export interface FaultRates {
   readonly request: Readonly<Partial<Record<RequestFault, number>>>;
   readonly watch: Readonly<Partial<Record<WatchFault, number>>>;
-  /**
-   * Whether creates arrive late, too. Off unless asked for: it finds two gaps that are known, a double child and an
-   * execution that outlives its owner (see docs/simulation.md).
-   */
-  readonly lateCreates?: boolean;
   /** That a watch falls silent for a while, per frame. */
   readonly stall: number;
   /** That a process dies, or is stopped orderly, per step of the network. */

@@ -103,10 +103,9 @@ export class Network {
 
   #send(host: Host, write: Write, signal: AbortSignal | undefined): Promise<Obj> {
     const key = 'key' in write ? write.key : keyOf(write.object);
-    const { request, lateCreates = false } = this.faults;
+    const { request } = this.faults;
     // Nobody is told that a name is taken which is free.
-    const ofCreates = { ...request, conflict: 0, ...(!lateCreates && { late: 0 }) };
-    const faults = write.verb === 'create' ? ofCreates : request;
+    const faults = write.verb === 'create' ? { ...request, conflict: 0 } : request;
     return this.#ask({
       host,
       sent: {

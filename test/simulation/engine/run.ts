@@ -27,8 +27,6 @@ export interface Outcome {
 
 export interface RunOptions {
   readonly wrapClient?: (client: Client, chance: Chance) => Client;
-  /** Whether creates arrive late, too. */
-  readonly lateCreates?: boolean;
   /** Called with every line of the trace. */
   readonly onLine?: (line: string) => void;
 }
@@ -39,7 +37,7 @@ export async function runSeed(seed: number, options: RunOptions = {}): Promise<O
   scheduler.trace.listener = options.onLine;
   let failure: Error | undefined;
   try {
-    await live(simulation, options.lateCreates ?? false);
+    await live(simulation);
   } catch (error) {
     failure = error instanceof Error ? error : new Error(String(error));
   }
@@ -53,7 +51,7 @@ export async function runSeed(seed: number, options: RunOptions = {}): Promise<O
   };
 }
 
-async function live(simulation: Simulation, lateCreates: boolean): Promise<void> {
+async function live(simulation: Simulation): Promise<void> {
   const { server, scheduler, outside } = simulation;
   const say = (text: string): void => scheduler.trace.note(() => `---- ${text}`);
   const chance = simulation.chance('story');
@@ -64,7 +62,7 @@ async function live(simulation: Simulation, lateCreates: boolean): Promise<void>
   });
 
   say('turmoil');
-  simulation.trouble({ ...drawFaults(simulation.chance('fault rates')), lateCreates });
+  simulation.trouble(drawFaults(simulation.chance('fault rates')));
   simulation.boot();
   user.begin();
   const ms = chance.pick([5_000, 20_000, 60_000]);

@@ -30,7 +30,14 @@ describe('the shoot that a kubeconfig leads to', () => {
 describe('S-101: an item whose cluster is gone', () => {
   const templates = [template('a'), template('b', { dependsOn: ['a'] })];
   const snapshot: Snapshot = {
-    ...{ self: leaving, now: NOW, templates, items: [gone('a'), gone('b')], suffix: 'x', exports: {} },
+    ...{
+      self: leaving,
+      now: NOW,
+      templates,
+      items: [gone('a'), gone('b')],
+      freshName: (prefix: string) => `${prefix}x`,
+      exports: {},
+    },
     ...{ exportObject: undefined, clusterNames: new Map(), clusterless: new Set<string>() },
   };
 

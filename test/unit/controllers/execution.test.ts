@@ -1,11 +1,12 @@
 import { expect } from 'chai';
-import { intake } from '../../../controllers/execution/intake.ts';
+import { intake, type Facts } from '../../../controllers/execution/intake.ts';
 import { phases } from '../../../controllers/execution/phases.ts';
 import type { Snapshot } from '../../../controllers/execution/snapshot.ts';
 import { annotations } from '../../../src/api/labels.ts';
 import type { DeployItem } from '../../../src/api/kinds/deployitem.ts';
-import type { DeployItemTemplate } from '../../../src/api/kinds/execution.ts';
+import type { DeployItemTemplate, Execution } from '../../../src/api/kinds/execution.ts';
 import type { Decision } from '../../../src/machine/decision.ts';
+import type { View } from '../../../src/runtime/types.ts';
 import { ask, effectsOf } from '../../support/ask.ts';
 import { NOW, deleting, done, execution, item, running, template } from '../../support/given.ts';
 
@@ -20,7 +21,15 @@ const decide = (
   known: Partial<Snapshot> = {},
 ): Decision =>
   ask<Snapshot>(phases[name].phase, {
-    ...{ self, now: NOW, templates, items, suffix: 'sfx', clusterNames: new Map(), clusterless: new Set() },
+    ...{
+      self,
+      now: NOW,
+      templates,
+      items,
+      freshName: (prefix: string) => `${prefix}sfx`,
+      clusterNames: new Map(),
+      clusterless: new Set(),
+    },
     ...known,
   });
 
@@ -218,25 +227,35 @@ describe('an execution in Deleting', () => {
 });
 
 describe('an execution before its phases', () => {
+  const before = (self: View<Execution>, facts: Partial<Facts> = {}) =>
+    intake(self, { items: [], now: NOW, isAbandoned: false, ...facts });
+
+  it('is let go when nobody is left to give it a job and there is nothing to uninstall', () => {
+    const late = execution('plan', { meta: deleting });
+    expect(before(late)).to.equal(undefined);
+    expect(before(late, { isAbandoned: true, items: [item('plan', 'a')] })).to.equal(undefined);
+    expect(effectsOf(before(late, { isAbandoned: true })!)).to.deep.equal(['strip plan']);
+  });
+
   it('S-96: fails what is unfinished when interrupted, and takes the annotation off last', () => {
     const asked = execution('plan', {
       status: running(JOB),
       meta: { annotations: { [annotations.operation]: 'interrupt' } },
     });
     const items = [item('plan', 'a', done(JOB)), item('plan', 'b', running(JOB)), item('plan', 'c')];
-    const answer = intake(asked, items, NOW);
+    const answer = before(asked, { items });
     const targets = answer?.effects.map((e) => (e.do === 'patch' ? e.target.metadata.name : e.do));
     expect(targets).to.deep.equal(['plan-b-x', 'plan-c-x', 'plan']);
   });
 
   it('S-72: packs plain deploy items with the write that adds the finalizer', () => {
     const plain = execution('plan', { items: abc, meta: { finalizers: [] } });
-    const [effect] = intake(plain, [], NOW)?.effects ?? [];
+    const [effect] = before(plain)?.effects ?? [];
     expect(effect).to.have.nested.property('body.spec.deployItemsCompressed').that.is.a('string');
     expect(effect).to.have.nested.property('body.spec.deployItems').that.equals(null);
   });
 
   it('has nothing to say to a finished one', () => {
-    expect(intake(execution('plan', { status: done(JOB) }), [], NOW)).to.equal(undefined);
+    expect(before(execution('plan', { status: done(JOB) }))).to.equal(undefined);
   });
 });

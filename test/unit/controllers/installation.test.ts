@@ -37,7 +37,7 @@ const decide = (name: keyof typeof phases, snapshot: Partial<Snapshot> = {}): De
   ask<Snapshot>(phases[name].phase, {
     self,
     now: NOW,
-    suffix: 'sfx',
+    freshName: (prefix: string) => `${prefix}sfx`,
     context: { apiVersion: API_VERSION, kind: 'Context', metadata: { name: 'default' } },
     siblings: [],
     predecessors: [],
@@ -67,7 +67,22 @@ describe('an installation in Init', () => {
   const rows: { title: string; snapshot: Partial<Snapshot>; answer: string; reason?: string }[] = [
     {
       title: 'S-23: fails without its context',
+      snapshot: { self: installation('stack', { spec: { context: 'special' } }), context: undefined },
+      answer: 'fail',
+      reason: 'CalculateContext',
+    },
+    {
+      title: 'looks again for a default context, which may be on its way',
       snapshot: { context: undefined },
+      answer: 'retry',
+      reason: 'CalculateContext',
+    },
+    {
+      title: 'S-23: fails when the default context does not come',
+      snapshot: {
+        self: installation('stack', { status: { transitionTimes: { initTime: '2025-01-01T00:00:00Z' } } }),
+        context: undefined,
+      },
       answer: 'fail',
       reason: 'CalculateContext',
     },
@@ -615,12 +630,19 @@ describe('an installation on its way out', () => {
 });
 
 describe('an installation before its phases', () => {
-  const facts: Facts = { now: NOW, newJobID: 'new', siblings: () => [], below: () => [] };
+  const facts: Facts = { now: NOW, newJobID: 'new', siblings: () => [], below: () => [], isAbandoned: false };
   const annotated = (operation: string, options: Parameters<typeof installation>[1] = {}) =>
     installation('web', {
       ...options,
       meta: { ...options.meta, annotations: { [annotations.operation]: operation } },
     });
+
+  it('is let go when its parent is gone and nobody is left to give it a job', () => {
+    const late = child('stack', 'a', {}, deleting);
+    expect(effectsOf(intake(late, { ...facts, isAbandoned: true })!)).to.deep.equal(['strip a-x']);
+    const busy = { ...facts, isAbandoned: true, below: () => [execution('a-x')] };
+    expect(intake(late, busy)?.effects ?? []).to.deep.equal([]);
+  });
 
   it('S-01: gets finalizer and context, and no job', () => {
     const fresh = installation('web', { meta: { finalizers: [] }, spec: { context: '' } });

@@ -137,7 +137,13 @@ describe('a job started by the clock', () => {
     });
   }
 
-  const facts: Facts = { now: at('08:00'), newJobID: 'new', siblings: () => [], below: () => [] };
+  const facts: Facts = {
+    now: at('08:00'),
+    newJobID: 'new',
+    siblings: () => [],
+    below: () => [],
+    isAbandoned: false,
+  };
 
   it('begins like any other job, with its count in the same write', () => {
     const answer = intake(root(FAILED, done('j', 'Failed')), facts);

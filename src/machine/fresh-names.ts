@@ -7,27 +7,29 @@ import { createHash } from 'node:crypto';
 import { randomSuffix, seededRng } from '../lib/rng.ts';
 import type { Obj, View } from '../runtime/types.ts';
 
+/** Completes the beginning of a name, each by itself: what stands in the way of one leaves the others as they are. */
+export type FreshName = (prefix: string) => string;
+
 /**
  * @param self the object whose job it is
  * @param neighbours objects whose names may be in the way: those of the same kind and namespace
  * @param isReused whether a neighbour of that name would be kept instead of being made anew
  */
-export function suffixFor<T extends Obj>(
+export function freshNames<T extends Obj>(
   self: View<Obj> & { readonly status?: { readonly jobID?: string | undefined } | undefined },
   neighbours: Iterable<View<T>>,
   isReused: (neighbour: View<T>) => boolean,
-): string {
+): FreshName {
   const taken = new Set<string>();
-  for (const neighbour of neighbours) {
-    if (!isReused(neighbour)) taken.add(neighbour.metadata.name.split('-').at(-1) ?? '');
-  }
+  for (const neighbour of neighbours) if (!isReused(neighbour)) taken.add(neighbour.metadata.name);
   const job = `${self.metadata.uid ?? self.metadata.name}/${self.status?.jobID ?? ''}`;
-  for (let attempt = 0; ; attempt++) {
-    const seed = createHash('sha256')
-      .update(`${job}/${String(attempt)}`)
-      .digest()
-      .readUInt32BE(0);
-    const suffix = randomSuffix(seededRng(seed));
-    if (!taken.has(suffix)) return suffix;
-  }
+  return (prefix) => {
+    for (let attempt = 0; ; attempt++) {
+      const name = `${prefix}${suffixOf(`${job}/${String(attempt)}`)}`;
+      if (!taken.has(name)) return name;
+    }
+  };
 }
+
+const suffixOf = (seed: string): string =>
+  randomSuffix(seededRng(createHash('sha256').update(seed).digest().readUInt32BE(0)));

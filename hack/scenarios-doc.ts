@@ -22,7 +22,6 @@ const LAST = 122;
 
 /** Why a scenario has no test. One that is neither here nor played is listed as forgotten. */
 const notPlayed: Readonly<Record<number, string>> = {
-  116: 'locks of several replicas in SyncObjects: there are none here, one process is at work',
 };
 
 type Outcome = 'passes' | 'FAILS' | 'skipped';

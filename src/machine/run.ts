@@ -5,6 +5,7 @@
  * wait, when the table says a phase must be seen, and at the end: a job that meets no obstacle costs few writes, and
  * after a crash every phase can run again from what is stored.
  */
+import { failedPhase, isBeingDeleted, type MetaView } from '../api/job.ts';
 import { equal } from '../lib/json.ts';
 import type { Logger } from '../observability/log.ts';
 import { ApiError, ShutdownError, TransportError } from '../runtime/errors.ts';
@@ -67,8 +68,11 @@ export async function runPhases<Self extends Obj, Snapshot extends object>(
 ): Promise<PassEnd<View<Self>>> {
   const draft = new Draft(machine.kind, self, status, ports);
   for (;;) {
-    const row = machine.table[draft.status.phase ?? ''];
-    if (!row) throw new NotNow(unknownPhase(draft.status.phase));
+    const row = rowOf(machine, draft);
+    if (!row) {
+      const { metadata } = draft.self;
+      return end(machine, draft, failedPhase(metadata), misplaced(draft.status.phase, metadata), ports);
+    }
     const decision = await decideOrExplain(row, machine.gather(draft.picture, ports.now()), machine.always);
 
     const problem = isHeldUp(decision)
@@ -77,16 +81,35 @@ export async function runPhases<Self extends Obj, Snapshot extends object>(
     if (!problem && isHeldUp(decision)) return { end: 'waiting', self: draft.self };
     if (!problem && decision.do === 'release') return { end: 'released' };
 
-    draft.explain(problem);
     const to = problem || decision.do !== 'advance' ? row.onFail : decision.to;
-    draft.enter(to, !(to in machine.table));
-    if (to in machine.table) continue;
-
-    if (machine.atEnd) draft.status = machine.atEnd(draft.self, draft.status);
-    await draft.store();
-    announceEnd(draft, problem, machine.celebrates?.(draft.self) ?? false, ports);
-    return { end: 'finished', self: draft.self };
+    if (!(to in machine.table)) return end(machine, draft, to, problem, ports);
+    draft.explain(problem);
+    draft.enter(to, false);
   }
+}
+
+/** The row of the phase. None for a phase that we have not, or that is for deletions where nothing is being deleted. */
+function rowOf<Self extends Obj, Snapshot extends object>(
+  { table }: Machine<Self, Snapshot>,
+  { status, self }: Draft<Self>,
+): PhaseRow<Snapshot, string> | undefined {
+  const row = table[status.phase ?? ''];
+  return row?.onFail === 'DeleteFailed' && !isBeingDeleted(self.metadata) ? undefined : row;
+}
+
+async function end<Self extends Obj, Snapshot extends object>(
+  machine: Machine<Self, Snapshot>,
+  draft: Draft<Self>,
+  phase: string,
+  problem: Problem | undefined,
+  ports: RunPorts,
+): Promise<PassEnd<View<Self>>> {
+  draft.explain(problem);
+  draft.enter(phase, true);
+  if (machine.atEnd) draft.status = machine.atEnd(draft.self, draft.status);
+  await draft.store();
+  announceEnd(draft, problem, machine.celebrates?.(draft.self) ?? false, ports);
+  return { end: 'finished', self: draft.self };
 }
 
 type HeldUp = Extract<Decision, { readonly do: 'wait' | 'retry' }>;
@@ -222,8 +245,10 @@ function announceEnd<Self extends Obj>(
   ports.log.info({ phase, jobID, ...(problem && { reason: problem.reason }) }, 'Job finished');
 }
 
-const unknownPhase = (phase: string | undefined): Problem => ({
+const misplaced = (phase: string | undefined, metadata: MetaView): Problem => ({
   operation: 'reconcile',
   reason: 'UnknownPhase',
-  message: `phase "${phase ?? ''}" is none of ours; did another version write it?`,
+  message:
+    `phase "${phase ?? ''}" means nothing for an object that is ${isBeingDeleted(metadata) ? '' : 'not '}being deleted: ` +
+    'somebody edited the status, or another version wrote it; start another job',
 });

@@ -14,6 +14,7 @@ import {
   root,
   stack,
   web,
+  mockItem,
 } from '../../support/landscape.ts';
 import type { Scene } from '../../support/scene.ts';
 
@@ -234,5 +235,23 @@ describe('jobs', () => {
     expect(scene.phases(installationKind, 'web')).to.not.include('Init');
     await scene.patch(installationKind, 'web', { metadata: { finalizers: null } });
     await scene.gone(installationKind, 'web');
+  });
+
+  it('a phase that somebody made up ends the job with a sentence, stops no other tree, and is over with the next job', async () => {
+    const scene = await here.scene();
+    await scene.create(web());
+    await scene.waiting('web', 'app');
+    await scene.patchStatus(installationKind, 'web', { phase: 'Deleting' });
+    const { status } = await scene.finished('web', 'Failed');
+    expect(status?.lastError).to.include({ reason: 'UnknownPhase' });
+    expect(status?.lastError?.message).to.match(/^phase "Deleting" means nothing .*start another job$/);
+    expect(scene.items('web'), 'nothing is deleted').to.have.length(1);
+
+    await scene.create(root('other', { items: [mockItem('x')] }));
+    await scene.finished('other', 'Succeeded');
+    await scene.answer('web', 'app');
+    await scene.operation('web', 'reconcile');
+    await scene.answer('web', 'app');
+    await scene.finished('web', 'Succeeded', { after: status?.jobID });
   });
 });

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { installationKind, type Installation } from '../../../src/api/kinds/installation.ts';
-import { advance, patchStatus, type Decision } from '../../../src/machine/decision.ts';
+import { advance, patchStatus, wait, type Decision } from '../../../src/machine/decision.ts';
 import { phaseOf, type PhaseRow } from '../../../src/machine/phase.ts';
 import { NotNow, runPhases } from '../../../src/machine/run.ts';
 import { silentLogger } from '../../../src/observability/log.ts';
@@ -67,6 +67,16 @@ describe('the loop over phases', () => {
       .to.have.nested.property('lastError.message')
       .that.matches(/^unable to tell a: Op: write/);
     expect(writes.at(-1)).to.have.nested.property('conditions[0].reason', 'Refused');
+  });
+
+  it('ends a job whose phase was made up by somebody, or does not go with the object', async () => {
+    const deletes = phase({ needs: [], next: [], decide: () => wait() });
+    for (const table of [{}, { One: { phase: deletes, onFail: 'DeleteFailed' } }] as const) {
+      const { writes, end } = run(table, () => false);
+      expect((await end).end).to.equal('finished');
+      expect(writes.at(-1)).to.include({ phase: 'Failed', jobIDFinished: 'j1' });
+      expect(writes.at(-1)).to.have.nested.property('lastError.reason', 'UnknownPhase');
+    }
   });
 
   it('does not end it where others may be at work already, and says why it does not go on', async () => {

@@ -5,7 +5,7 @@ import { syncObjectKind, type SyncObject } from '../../src/api/kinds/syncobject.
 import { lockName } from '../../src/machine/foreign-locks.ts';
 import type { World } from '../../src/machine/world.ts';
 import type { ControllerSpec } from '../../src/runtime/controller.ts';
-import { NotFound } from '../../src/runtime/errors.ts';
+import { getIfThere } from '../../src/runtime/read.ts';
 import { watchSource } from '../../src/runtime/sources.ts';
 import type { Client, Key, Kind, Obj, View } from '../../src/runtime/types.ts';
 
@@ -26,7 +26,7 @@ export function syncObjectController({ world, client }: SyncObjectPorts): Contro
       object !== undefined && lockName(kind, object.metadata.uid ?? '') === lock.metadata.name;
     const cached = kind === 'Installation' ? world.installations.get(key) : world.executions.get(key);
     // The cache may not know yet what was made a moment ago.
-    return isLocked(cached) || isLocked(await readIfThere(client, kinds[kind], key));
+    return isLocked(cached) || isLocked(await getIfThere(client, kinds[kind] as Kind, key));
   };
   return {
     name: 'syncobject',
@@ -59,12 +59,3 @@ const lockOf =
   ({ metadata: { namespace, uid } }: View<Obj>): readonly Key[] => [
     `${namespace ?? ''}/${lockName(kind, uid ?? '')}`,
   ];
-
-async function readIfThere(client: Client, kind: Kind, key: Key): Promise<Obj | undefined> {
-  try {
-    return await client.get(kind, key);
-  } catch (error) {
-    if (error instanceof NotFound) return undefined;
-    throw error;
-  }
-}

@@ -10,9 +10,10 @@ import {
 } from '../api/kinds/criticalproblems.ts';
 import { timestamp, type Clock } from '../lib/clock.ts';
 import type { Logger } from '../observability/log.ts';
-import { AlreadyExists, Conflict, NotFound } from '../runtime/errors.ts';
+import { AlreadyExists, Conflict } from '../runtime/errors.ts';
 import { keyOf } from '../runtime/keys.ts';
 import type { ControllerSpec, Reconciler } from '../runtime/controller.ts';
+import { getIfThere } from '../runtime/read.ts';
 import type { Client, Obj, View, Writer } from '../runtime/types.ts';
 import { lockedPatch } from './apply.ts';
 import { NotNow } from './run.ts';
@@ -118,10 +119,7 @@ export function criticalProblemsRecord({ client, write, clock, log, pod }: Recor
 
   const note = async (description: string): Promise<void> => {
     const problem = { podName: pod.name, creationTime: timestamp(clock), description };
-    const existing = await client.get(criticalProblemsKind, key).catch((error: unknown) => {
-      if (error instanceof NotFound) return undefined;
-      throw error;
-    });
+    const existing = await getIfThere(client, criticalProblemsKind, key);
     const problems = withProblem(existing?.spec?.criticalProblem ?? [], problem);
     if (!problems) return;
     const spec = { criticalProblem: problems };

@@ -10,8 +10,9 @@ import { microTimestamp, sleep, type Clock } from '../lib/clock.ts';
 import type { Rng } from '../lib/rng.ts';
 import type { Logger } from '../observability/log.ts';
 import type { Metrics } from '../observability/metrics.ts';
-import { LeadershipLostError, NotFound } from './errors.ts';
+import { LeadershipLostError } from './errors.ts';
 import { joinKey } from './keys.ts';
+import { getIfThere } from './read.ts';
 import type { Client, Kind, Obj } from './types.ts';
 
 export interface LeaseObject extends Obj {
@@ -217,14 +218,9 @@ class HeldLease implements Lease {
   }
 
   async #read(signal: AbortSignal): Promise<LeaseObject | undefined> {
-    try {
-      const object = await this.#options.client.get(leaseKind, this.#key, signal);
-      this.#see(object);
-      return object;
-    } catch (error) {
-      if (error instanceof NotFound) return undefined;
-      throw error;
-    }
+    const object = await getIfThere(this.#options.client, leaseKind, this.#key, signal);
+    if (object) this.#see(object);
+    return object;
   }
 
   #see(object: LeaseObject): void {

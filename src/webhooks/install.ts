@@ -1,6 +1,7 @@
 /** Brings the ValidatingWebhookConfiguration in the cluster in line with what is wanted, or takes it away. */
 import { isObject } from '../lib/objects.ts';
 import { AlreadyExists, Conflict, NotFound } from '../runtime/errors.ts';
+import { getIfThere } from '../runtime/read.ts';
 import type { Client } from '../runtime/types.ts';
 import { CONFIGURATION_NAME, configurationKind, type WebhookConfiguration } from './configuration.ts';
 
@@ -38,14 +39,8 @@ export async function removeConfiguration(client: Client): Promise<boolean> {
   }
 }
 
-async function readConfiguration(client: Client): Promise<WebhookConfiguration | undefined> {
-  try {
-    return await client.get(configurationKind, CONFIGURATION_NAME);
-  } catch (error) {
-    if (error instanceof NotFound) return undefined;
-    throw error;
-  }
-}
+const readConfiguration = (client: Client): Promise<WebhookConfiguration | undefined> =>
+  getIfThere(client, configurationKind, CONFIGURATION_NAME);
 
 /** The whole list: a webhook that is not wanted any more must not stay behind. */
 async function update(

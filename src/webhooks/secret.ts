@@ -2,6 +2,7 @@
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../observability/log.ts';
 import { AlreadyExists, Conflict, NotFound } from '../runtime/errors.ts';
+import { getIfThere } from '../runtime/read.ts';
 import type { Client, Kind, Obj } from '../runtime/types.ts';
 import { renewal, type Certificates } from './certificates.ts';
 
@@ -65,14 +66,8 @@ export async function currentCertificates(ports: SecretPorts, inUse?: Certificat
   }
 }
 
-async function readSecret(client: Client, namespace: string): Promise<Secret | undefined> {
-  try {
-    return await client.get(secretKind, `${namespace}/${CERTIFICATES_SECRET}`);
-  } catch (error) {
-    if (error instanceof NotFound) return undefined;
-    throw error;
-  }
-}
+const readSecret = (client: Client, namespace: string): Promise<Secret | undefined> =>
+  getIfThere(client, secretKind, `${namespace}/${CERTIFICATES_SECRET}`);
 
 /** A missing entry reads as an empty one, which is as bad as any that cannot be read. */
 function certificatesIn({ data = {} }: Secret): Certificates {

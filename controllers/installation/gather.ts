@@ -25,6 +25,7 @@ import { configMapKind, index, secretKind, type World } from '../../src/machine/
 import { NotFound } from '../../src/runtime/errors.ts';
 import type { Client, Kind, Obj, View } from '../../src/runtime/types.ts';
 import { childrenOf, executionOf, isOwnedBy, siblingsOf, type Inst } from './relatives.ts';
+import type { FindComponent } from './component.ts';
 import { loadOrExplain, renderExportValues, renderForInit } from './render.ts';
 import type { DataOrTarget, Snapshot, Upsert } from './snapshot.ts';
 
@@ -34,10 +35,11 @@ export interface Sources {
   readonly client: Client;
   readonly clock: Clock;
   readonly rng: Rng;
+  readonly findComponent: FindComponent;
 }
 
 export const gather =
-  ({ world, client, clock, rng }: Sources) =>
+  ({ world, client, clock, rng, findComponent }: Sources) =>
   (self: View<Installation>, now: string): Gatherers<Snapshot> => {
     const namespace = self.metadata.namespace ?? '';
     const ownScope = `${namespace}/${installationContext(self.metadata.name)}`;
@@ -66,7 +68,8 @@ export const gather =
         const key = `${namespace}/${self.spec.context ?? 'default'}`;
         return world.contexts.get(key) ?? readIfThere(client, contextKind, key);
       },
-      blueprint: () => loadOrExplain(self),
+      component: async (get) => findComponent(self, await get('context')),
+      blueprint: async (get) => loadOrExplain(self, (await get('component')).view),
       siblings: () => siblingsOf(world, self),
       predecessors: async (get) => pickPredecessors(self, await get('siblings')),
       predecessorJobs: async (get) =>

@@ -11,6 +11,7 @@ import type { WrittenObject } from '../../src/dataflow/objects.ts';
 import { phaseInSteps, phaseOf, stepOf } from '../../src/machine/phase.ts';
 import type { PhaseError } from '../../src/machine/decision.ts';
 import type { View } from '../../src/runtime/types.ts';
+import type { FoundComponent } from './component.ts';
 
 export type DataOrTarget = View<DataObject> | View<Target>;
 
@@ -40,6 +41,7 @@ export interface Snapshot {
   /** Last part of the names of children that this job makes. */
   readonly suffix: string;
   readonly context: View<Context> | undefined;
+  readonly component: FoundComponent;
   readonly blueprint: LoadedBlueprint;
   /** Installations of the same parent, or all other roots of the namespace. */
   readonly siblings: readonly View<Installation>[];

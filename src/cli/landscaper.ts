@@ -10,6 +10,7 @@ import { targetSyncController } from '../../controllers/targetsync/index.ts';
 import { manifestDeployer } from '../../deployers/manifest/index.ts';
 import { mockDeployer } from '../../deployers/mock/index.ts';
 import { deployerController, type DeployerPlugin } from '../../deployers/sdk/index.ts';
+import { createStock } from '../components/stock.ts';
 import { systemClock } from '../lib/clock.ts';
 import { secureRng } from '../lib/secure-rng.ts';
 import {
@@ -101,7 +102,9 @@ export async function startLandscaper(options: LandscaperOptions): Promise<Lands
     const manager = createManager({ client, caches, clock, rng, log, metrics, identity: identity() });
     stopAll.push(() => manager.stop());
     const world = createWorld(caches);
-    const ports = { world, client, clock, rng, sources };
+    const stock = createStock({ clock, rng, signal: life.signal, ...configuration.registry });
+    stopAll.push(() => stock.close());
+    const ports = { world, client, clock, rng, sources, stock };
     const { pod = podOf(process.env) } = options;
     const write = manager.writer('critical-problems');
     const isPodThere = podLookup({ client, clock, ...(pod && { self: pod }) });

@@ -8,6 +8,7 @@ import {
   type ComponentVersionOverwrites,
 } from '../../src/api/kinds/componentversionoverwrites.ts';
 import type { Installation } from '../../src/api/kinds/installation.ts';
+import { isBeingDeleted } from '../../src/api/job.ts';
 import { Credentials, dockerCredentials, ocmCredentials } from '../../src/components/credentials.ts';
 import { readDescriptor, type JsonMap } from '../../src/components/descriptor.ts';
 import { ComponentProblem } from '../../src/components/errors.ts';
@@ -202,6 +203,16 @@ export function asPhaseError(reason: string, error: unknown, operation = 'InitPr
   if (!(error instanceof ComponentProblem)) return error;
   const Class = error.isPassing ? NotAvailableNow : PhaseError;
   return new Class(operation, reason, error.message, [], { cause: error });
+}
+
+/** Nothing of a job is under way while it looks for its component: who deletes the installation does not want it to wait. */
+export async function unlessDeleted<T>({ metadata }: View<Installation>, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof NotAvailableNow) || !isBeingDeleted(metadata)) throw error;
+    throw new PhaseError(error.operation, error.reason, error.message, error.codes, { cause: error });
+  }
 }
 
 function explained<T>(reason: string, work: () => T): T {

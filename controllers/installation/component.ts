@@ -86,7 +86,7 @@ async function find(
   const own = await explainedAsync(isOwn ? 'ResolveBlueprint' : 'InitInstallationOperation', () =>
     source.kind === 'ref'
       ? stock.find(source.original, request)
-      : stock.inline(source.document, repositoryContext, request),
+      : Promise.resolve(stock.inline(source.document, repositoryContext, request)),
   );
   const view = await explainedAsync('InitInstallationOperation', () =>
     stock.view(source, own, repositoryContext, request),
@@ -161,7 +161,7 @@ async function requestFor(context: View<Context>, client: ComponentPorts['client
     config === undefined ? [] : explained('CalculateContext', () => readResolvers(config, where));
   const overwrites = componentVersionOverwrites
     ? await read<ComponentVersionOverwrites>(
-        componentVersionOverwritesKind as Kind<ComponentVersionOverwrites>,
+        componentVersionOverwritesKind,
         componentVersionOverwrites,
         'GetComponentVersionOverwrites',
       )

@@ -3,7 +3,7 @@ import type { InstallationTemplate } from '../../src/api/blueprint.ts';
 import type { Installation } from '../../src/api/kinds/installation.ts';
 import { refusalForJob } from '../../src/api/validation/index.ts';
 import { renderDeployItems } from '../../src/blueprint/deployitems.ts';
-import { BlueprintProblem, SubInstallationsInvalid } from '../../src/blueprint/errors.ts';
+import { BlueprintProblem, ImportsRejected, SubInstallationsInvalid } from '../../src/blueprint/errors.ts';
 import { renderExports, type ExportSources, type ExportValues } from '../../src/blueprint/exports.ts';
 import { constructImports, runImportExecutions } from '../../src/blueprint/imports.ts';
 import type { ImportSet } from '../../src/blueprint/importset.ts';
@@ -96,8 +96,12 @@ async function importValues(
   const values = await explain(blueprint, steps, steps.construct, () =>
     constructImports(self, blueprint, imports),
   );
-  return explain(blueprint, steps, steps.execute, () =>
-    runImportExecutions(renderContext(self, blueprint, values, chance)),
+  return explain(
+    blueprint,
+    steps,
+    steps.execute,
+    () => runImportExecutions(renderContext(self, blueprint, values, chance)),
+    steps.reason === undefined ? undefined : importsRejected,
   );
 }
 
@@ -177,7 +181,14 @@ const exportSteps: Steps = {
   execute: 'RenderImportExecutionsForExports',
 };
 
-const itemsFailed = (message: string): ConditionChange => ({
+const importsRejected = (problem: BlueprintProblem): ConditionChange => ({
+  type: 'ValidateImports',
+  status: 'False',
+  reason: 'ImportValidationFailed',
+  message: problem instanceof ImportsRejected ? problem.errors.join(', ') : 'Unable to template executions',
+});
+
+const itemsFailed = ({ message }: BlueprintProblem): ConditionChange => ({
   type: 'ReconcileExecution',
   status: 'False',
   reason: 'TemplatingFailed',
@@ -190,13 +201,13 @@ async function explain<T>(
   { operation, reason }: Steps,
   stepName: string,
   work: () => T | Promise<T>,
-  condition?: (message: string) => ConditionChange,
+  condition?: (problem: BlueprintProblem) => ConditionChange,
 ): Promise<T> {
   try {
     return await withContents(component, work);
   } catch (error) {
     if (!(error instanceof BlueprintProblem)) throw asPhaseError(stepName, error, operation);
-    const conditions = condition ? [condition(error.message)] : [];
+    const conditions = condition ? [condition(error)] : [];
     const options = { cause: error, conditions };
     if (!reason) throw new PhaseError(operation, stepName, error.message, error.codes, options);
     const message = asText({ operation: reason, reason: stepName, message: error.message });

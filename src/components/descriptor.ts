@@ -96,7 +96,7 @@ export function readDescriptor(document: unknown, what = 'the component descript
   }
   return 'component' in result.data
     ? ofV2(result.data as z.output<typeof v2>)
-    : ofV3(result.data as z.output<typeof v3>);
+    : ofV3(result.data);
 }
 
 function ofV2({ meta: _, component, ...more }: z.output<typeof v2>): Component {

@@ -108,7 +108,7 @@ async function descriptorIn(
   const { config, layers } = artifact;
   const isTyped = ({ mediaType }: BlobRef): boolean => /component-?descriptor/i.test(mediaType);
   let named: unknown;
-  if (/component/.test(config.mediaType)) {
+  if (config.mediaType.includes('component')) {
     const document = parse(await store.blob(path, config), what);
     named = ownField(ownField(document, 'componentDescriptorLayer'), 'digest');
   }

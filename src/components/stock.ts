@@ -40,7 +40,7 @@ export interface Stock {
   /** @throws ComponentProblem */
   find(reference: ComponentReference, request: Request): Promise<FoundComponent>;
   /** @throws ComponentProblem */
-  inline(document: JsonMap, context: JsonMap | undefined, request: Request): Promise<FoundComponent>;
+  inline(document: JsonMap, context: JsonMap | undefined, request: Request): FoundComponent;
   /** Everything that a component refers to. @throws ComponentProblem */
   view(
     source: ComponentSource,
@@ -70,7 +70,7 @@ export function createStock(options: StockOptions): Stock {
   return {
     registry,
     find: (reference, request) => findComponent(overwritten(reference, request.overwrites), lookup(request)),
-    async inline(document, context, request) {
+    inline(document, context, request) {
       const component = readDescriptor(document);
       const place = component.repositoryContexts.at(-1) ?? context;
       const found = place ? inRepository(component, place) : component;

@@ -168,16 +168,9 @@ export const deviations: readonly Deviation[] = [
     adr: '0019-components',
   },
   {
-    id: 'repositories-in-files-are-fenced',
-    upstream: 'A repository context may name any transport archive on the disk of the controller.',
-    here: 'It must lie below registry.local.rootPath of the configuration; without that there are none.',
-    adr: '0019-components',
-  },
-  {
     id: 'all-layers-of-a-blueprint',
-    upstream:
-      'Of a blueprint in an OCI artifact only the first layer is read, and entries may lead out of their folder.',
-    here: 'All layers are read, later ones win; such entries are refused, as are blueprints of more than 64 MiB.',
+    upstream: 'Of a blueprint in an OCI artifact only the first layer is read.',
+    here: 'All are read, later ones win; archives that lead out of their folder or are too large are refused.',
     adr: '0019-components',
   },
 ];

@@ -1,6 +1,6 @@
 /** Unpacks the archives that blueprints come in, and refuses those that reach out of their folder. */
 import { fileTreeOf, type FileTree } from '../lib/filetree.ts';
-import { TooLarge, unpacked } from '../lib/gzip.ts';
+import { UnpackError, unpacked } from '../lib/gzip.ts';
 import { readTar, TarError } from '../lib/tar.ts';
 import { ContentInvalid } from './errors.ts';
 
@@ -44,14 +44,12 @@ async function entriesOf(archive: Uint8Array, what: string, maxBytes: number) {
     // Headers and padding take room, too.
     return [...readTar(await unpacked(archive, 2 * maxBytes))];
   } catch (cause) {
-    if (cause instanceof TarError || cause instanceof TooLarge || isZlib(cause)) {
-      throw new ContentInvalid(`${what} is no usable archive: ${(cause as Error).message}`, { cause });
+    if (cause instanceof TarError || cause instanceof UnpackError) {
+      throw new ContentInvalid(`${what} is no usable archive: ${cause.message}`, { cause });
     }
     throw cause;
   }
 }
-
-const isZlib = (error: unknown): boolean => ((error as NodeJS.ErrnoException).code ?? '').startsWith('Z_');
 
 function leaves(parts: readonly string[], target: string): boolean {
   if (target.startsWith('/')) return true;

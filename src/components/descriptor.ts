@@ -94,9 +94,7 @@ export function readDescriptor(document: unknown, what = 'the component descript
       `${what} is not valid: ${path === '' ? '' : `${path}: `}${issue?.message ?? ''}`,
     );
   }
-  return 'component' in result.data
-    ? ofV2(result.data as z.output<typeof v2>)
-    : ofV3(result.data);
+  return 'component' in result.data ? ofV2(result.data as z.output<typeof v2>) : ofV3(result.data);
 }
 
 function ofV2({ meta: _, component, ...more }: z.output<typeof v2>): Component {

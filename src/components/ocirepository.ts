@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { ownField } from '../lib/objects.ts';
 import { readTar, TarError } from '../lib/tar.ts';
-import { TooLarge, unpacked } from '../lib/gzip.ts';
+import { UnpackError, unpacked } from '../lib/gzip.ts';
 import { parseYaml, YamlError } from '../lib/yaml.ts';
 import type { Artifact, ArtifactStore, BlobRef } from './artifact.ts';
 import { nameOf, readDescriptor, type JsonMap } from './descriptor.ts';
@@ -125,7 +125,7 @@ async function fileIn(archive: Uint8Array, what: string): Promise<Uint8Array> {
       if (path.replace(/^\.\//, '') === DESCRIPTOR_FILE) return content;
     }
   } catch (cause) {
-    if (!(cause instanceof TarError || cause instanceof TooLarge)) throw cause;
+    if (!(cause instanceof TarError || cause instanceof UnpackError)) throw cause;
     throw new ContentInvalid(`${what} cannot be unpacked: ${cause.message}`, { cause });
   }
   throw new ContentInvalid(`${what} is missing: its layer has no file ${DESCRIPTOR_FILE}`);

@@ -7,7 +7,7 @@ import {
   type BlobRef,
   type NewArtifact,
 } from './artifact.ts';
-import type { Authorization} from './authorization.ts';
+import type { Authorization } from './authorization.ts';
 import { fingerprint } from './authorization.ts';
 import type { ContentCache } from './cache.ts';
 import { parseChallenge } from './challenge.ts';

@@ -77,7 +77,7 @@ export class Transport {
   #checkScheme(url: URL): void {
     if (url.protocol === 'https:' || (url.protocol === 'http:' && this.#options.allowPlainHttp)) return;
     throw new RepositoryUnusable(
-      `registry ${url.host} would be asked over plain HTTP, which is not allowed here; use https:// or set registry.oci.allowPlainHttp`,
+      `registry ${url.host} would be asked over plain HTTP, which is not allowed here; use https://, or allow it: registry.oci.allowPlainHttp in the configuration, --plain-http on the command line`,
     );
   }
 

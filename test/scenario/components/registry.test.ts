@@ -1,4 +1,5 @@
 /** Components in registries and transport archives, from packing to an installation that has succeeded. */
+import { createHash } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -216,6 +217,21 @@ describe('components that were packed', () => {
     const scene = await install(registryContext(`${address}/stock`));
     const { status } = await scene.busy('shop', 'Init', 'ResolveBlueprint');
     expect(status?.lastError?.message).to.contain('answers 503');
+    registry!.fault = undefined;
+    await expectSuccess(scene);
+  });
+
+  it('are waited for when a template asks for a content that is not to be had for the moment', async () => {
+    const { address } = await pushed();
+    const digest = createHash('sha256').update('hello\n').digest('hex');
+    registry!.fault = ({ url = '' }, response) => {
+      if (!url.endsWith(digest)) return false;
+      response.writeHead(500).end();
+      return true;
+    };
+    const scene = await install(registryContext(`${address}/stock`));
+    const { status } = await scene.busy('shop', 'Completing', 'ConstructExports');
+    expect(status?.lastError?.message).to.contain(`answers 500 to the request for blob sha256:${digest}`);
     registry!.fault = undefined;
     await expectSuccess(scene);
   });

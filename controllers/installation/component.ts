@@ -59,10 +59,10 @@ export function componentFinder(ports: ComponentPorts): FindComponent {
     const key = `${self.metadata.uid ?? ''}/${self.status?.jobID ?? ''}`;
     const madeFrom = JSON.stringify([self.spec.componentDescriptor, withoutMetadata(context)]);
     const known = remembered.get(key);
-    if (known?.madeFrom === madeFrom) return known.found;
+    if (known?.madeFrom === madeFrom) return { ...known.found, view: known.found.view?.fresh() };
     const found = await find(self, context, ports);
     remembered.delete(key);
-    remembered.set(key, { madeFrom, found });
+    remembered.set(key, { madeFrom, found: { ...found, view: found.view?.fresh() } });
     const [oldest] = remembered.keys();
     if (remembered.size > MAX_REMEMBERED && oldest !== undefined) remembered.delete(oldest);
     return found;

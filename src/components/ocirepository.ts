@@ -45,12 +45,19 @@ export function repositoryPathOf(
 export function ociRepository(place: OciPlace): Repository {
   const { store, context, name } = place;
   const pathOf = (component: string): string => repositoryPathOf(place, component);
+  /** Asked for once, so that whoever holds on to this repository sees one state of a version. */
+  const known = new Map<string, Artifact>();
+  const artifactOf = async (path: string, tag: string): Promise<Artifact | undefined> => {
+    const artifact = known.get(`${path}:${tag}`) ?? (await store.artifact(path, tag));
+    if (artifact) known.set(`${path}:${tag}`, artifact);
+    return artifact;
+  };
   return {
     name,
     context,
     async find(component, version) {
       const path = pathOf(component);
-      const artifact = await store.artifact(path, tagOf(version));
+      const artifact = await artifactOf(path, tagOf(version));
       if (!artifact) return undefined;
       const what = `the component descriptor of ${component}:${version}`;
       const found = readDescriptor(await descriptorIn(store, path, artifact, what), what);
@@ -62,7 +69,7 @@ export function ociRepository(place: OciPlace): Repository {
     async localBlob(component, reference) {
       const path = pathOf(component.name);
       // Only what the version itself names; other blobs of the same registry are not its own.
-      const artifact = await store.artifact(path, tagOf(component.version));
+      const artifact = await artifactOf(path, tagOf(component.version));
       const layer = artifact?.layers.find(({ digest }) => digest === reference);
       if (!layer)
         throw new ContentInvalid(`component ${nameOf(component)} in ${name} has no blob ${reference}`);

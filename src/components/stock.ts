@@ -1,5 +1,6 @@
 /** What all installations of a process share to get at components: connections, tokens, and what was fetched before. */
 import type { Clock } from '../lib/clock.ts';
+import { goJson } from '../lib/gojson.ts';
 import type { Rng } from '../lib/rng.ts';
 import type { ArtifactStore } from './artifact.ts';
 import { Authorization } from './authorization.ts';
@@ -60,12 +61,23 @@ export function createStock(options: StockOptions): Stock {
   const cache = createContentCache(options.cacheBytes ?? CACHE_BYTES);
   const registry = (address: string, credentials: Credentials): Registry =>
     new Registry(address, credentials, { transport, authorization, cache, limits });
-  const open = (context: JsonMap, { credentials }: Request): Promise<Repository> =>
-    openRepository(context, {
-      localRoot: options.localRoot,
-      maxFileBytes: limits.maxBlobBytes,
-      registry: (address): ArtifactStore => registry(address, credentials),
-    });
+  /** A request opens each repository once: some have to be unpacked. */
+  const opened = new WeakMap<Request, Map<string, Promise<Repository>>>();
+  const open = (context: JsonMap, request: Request): Promise<Repository> => {
+    const known = opened.get(request) ?? new Map<string, Promise<Repository>>();
+    opened.set(request, known);
+    const key = goJson(context);
+    const repository =
+      known.get(key) ??
+      openRepository(context, {
+        localRoot: options.localRoot,
+        maxFileBytes: limits.maxBlobBytes,
+        registry: (address): ArtifactStore => registry(address, request.credentials),
+      });
+    known.set(key, repository);
+    repository.catch(() => known.delete(key));
+    return repository;
+  };
   const lookup = (request: Request): Lookup => ({ ...request, open: (context) => open(context, request) });
   return {
     registry,

@@ -48,6 +48,11 @@ export class ComponentView {
     this.#ports = ports;
   }
 
+  /** The same component without the contents that were fetched: those are for one pass, and may be large. */
+  fresh(): ComponentView {
+    return new ComponentView(this.source, this.#resolved, this.#ports);
+  }
+
   get #root(): FoundComponent {
     return this.#resolved.all[0] as FoundComponent;
   }

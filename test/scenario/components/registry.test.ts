@@ -183,6 +183,15 @@ describe('components that were packed', () => {
   it('are installed by reference from a registry', async () => {
     const { address } = await pushed();
     await expectSuccess(await install(registryContext(address, { subPath: 'stock' })));
+    const asked = registry
+      ?.requests(/manifests/)
+      .map(({ path }) => path.replace(/.*component-descriptors/, ''));
+    expect(asked).to.deep.equal([
+      '/example.org/root/manifests/1.0.0',
+      '/example.org/leaf/manifests/0.1.0.build-build.1',
+      // The sub-installation, for itself.
+      '/example.org/leaf/manifests/0.1.0.build-build.1',
+    ]);
   });
 
   for (const auth of ['basic', 'bearer'] as const) {

@@ -40,7 +40,7 @@ module.exports = {
     rule(
       'domain-takes-no-client',
       'what blueprints and data mean is worked out without a cluster',
-      { path: '^src/(api|templating|blueprint|dataflow)/' },
+      { path: '^src/(api|templating|components|blueprint|dataflow)/' },
       { path: '^src/(runtime|machine)/' },
     ),
     rule(
@@ -72,6 +72,7 @@ module.exports = {
     layer('apiserver', ['lib', 'observability']),
     layer('api', ['lib']),
     layer('templating', ['lib', 'api']),
+    layer('components', ['lib', 'api']),
     layer('blueprint', ['lib', 'api', 'templating', 'components']),
     layer('dataflow', ['lib', 'api', 'templating', 'components', 'blueprint']),
     layer('runtime', ['lib', 'observability']),

@@ -40,6 +40,7 @@ const violations: Readonly<Record<string, { readonly file: string; readonly impo
   'layer-apiserver': { file: 'src/apiserver/planted.ts', imports: '../api/labels.ts' },
   'layer-api': { file: 'src/api/planted.ts', imports: '../observability/log.ts' },
   'layer-templating': { file: 'src/templating/planted.ts', imports: '../blueprint/errors.ts' },
+  'layer-components': { file: 'src/components/planted.ts', imports: '../templating/errors.ts' },
   'layer-blueprint': { file: 'src/blueprint/planted.ts', imports: '../dataflow/scope.ts' },
   'layer-dataflow': { file: 'src/dataflow/planted.ts', imports: '../observability/log.ts' },
   'layer-runtime': { file: 'src/runtime/planted.ts', imports: '../workflow/dag.ts' },

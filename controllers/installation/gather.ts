@@ -25,6 +25,7 @@ import { configMapKind, index, secretKind, type World } from '../../src/machine/
 import { NotFound } from '../../src/runtime/errors.ts';
 import type { Client, Kind, Obj, View } from '../../src/runtime/types.ts';
 import { childrenOf, executionOf, isOwnedBy, siblingsOf, type Inst } from './relatives.ts';
+import { unlessDeleted, type FindComponent } from './component.ts';
 import { loadOrExplain, renderExportValues, renderForInit } from './render.ts';
 import type { DataOrTarget, Snapshot, Upsert } from './snapshot.ts';
 
@@ -34,10 +35,11 @@ export interface Sources {
   readonly client: Client;
   readonly clock: Clock;
   readonly rng: Rng;
+  readonly findComponent: FindComponent;
 }
 
 export const gather =
-  ({ world, client, clock, rng }: Sources) =>
+  ({ world, client, clock, rng, findComponent }: Sources) =>
   (self: View<Installation>, now: string): Gatherers<Snapshot> => {
     const namespace = self.metadata.namespace ?? '';
     const ownScope = `${namespace}/${installationContext(self.metadata.name)}`;
@@ -66,7 +68,8 @@ export const gather =
         const key = `${namespace}/${self.spec.context ?? 'default'}`;
         return world.contexts.get(key) ?? readIfThere(client, contextKind, key);
       },
-      blueprint: () => loadOrExplain(self),
+      component: (get) => unlessDeleted(self, async () => findComponent(self, await get('context'))),
+      blueprint: (get) => unlessDeleted(self, async () => loadOrExplain(self, (await get('component')).view)),
       siblings: () => siblingsOf(world, self),
       predecessors: async (get) => pickPredecessors(self, await get('siblings')),
       predecessorJobs: async (get) =>
@@ -86,8 +89,10 @@ export const gather =
       },
       children: () => childrenOf(world, self),
       execution: () => executionOf(world, self),
-      rendered: async (get) =>
-        renderForInit(self, await get('blueprint'), (await get('imports')).imports, { clock, rng }),
+      rendered: (get) =>
+        unlessDeleted(self, async () =>
+          renderForInit(self, await get('blueprint'), (await get('imports')).imports, { clock, rng }),
+        ),
       importUpserts: async (get) => upserts((await get('rendered')).importObjects),
       ownExports: () =>
         byIndex(index.source).filter(
@@ -104,12 +109,10 @@ export const gather =
           dataObjects: world.dataObjects.byIndex(index.context, ownScope).filter((o) => !stale.has(o)),
           targets: world.targets.byIndex(index.context, ownScope).filter((o) => !stale.has(o)),
         });
-        const values = await renderExportValues(
-          self,
-          await get('blueprint'),
-          (await get('imports')).imports,
-          sources,
-          { clock, rng },
+        const { imports } = await get('imports');
+        const blueprint = await get('blueprint');
+        const values = await unlessDeleted(self, () =>
+          renderExportValues(self, blueprint, imports, sources, { clock, rng }),
         );
         return upserts(exportObjects(self, parentInstallation(self.metadata), values));
       },

@@ -10,6 +10,7 @@ import {
 } from '../../src/api/job.ts';
 import { operations } from '../../src/api/labels.ts';
 import { installationKind, type Installation } from '../../src/api/kinds/installation.ts';
+import type { Stock } from '../../src/components/stock.ts';
 import { predecessorsOf, siblingOf, successorsOf } from '../../src/dataflow/siblings.ts';
 import { randomUuid } from '../../src/lib/uuid.ts';
 import { isAbandoned } from '../../src/machine/abandoned.ts';
@@ -21,13 +22,16 @@ import type { ControllerSpec } from '../../src/runtime/controller.ts';
 import { byController } from '../../src/runtime/mappers.ts';
 import { watchSource } from '../../src/runtime/sources.ts';
 import type { Key } from '../../src/runtime/types.ts';
+import { componentFinder } from './component.ts';
 import { gather, type Sources } from './gather.ts';
 import { begin, intake, isWaitingForUs } from './intake.ts';
 import { phases } from './phases.ts';
 import { judgeRetry } from './retry.ts';
 import { childrenOf, executionOf, ownExecution, parentOf, siblingsOf, type Inst } from './relatives.ts';
 
-export interface InstallationPorts extends Sources {
+export interface InstallationPorts extends Omit<Sources, 'findComponent'> {
+  /** The way to components. */
+  readonly stock: Stock;
   readonly workers?: number;
   readonly entered?: (phase: string, from: string | undefined) => void;
 }
@@ -59,7 +63,7 @@ export function installationController(ports: InstallationPorts): ControllerSpec
       machine: {
         kind: installationKind,
         table: phases,
-        gather: gather(ports),
+        gather: gather({ ...ports, findComponent: componentFinder(ports) }),
         always: ['self', 'now'],
         celebrates: (self) => isRoot(self.metadata),
         atEnd: (self, status) => withSuccessors(world, self, status),

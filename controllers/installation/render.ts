@@ -3,7 +3,7 @@ import type { InstallationTemplate } from '../../src/api/blueprint.ts';
 import type { Installation } from '../../src/api/kinds/installation.ts';
 import { refusalForJob } from '../../src/api/validation/index.ts';
 import { renderDeployItems } from '../../src/blueprint/deployitems.ts';
-import { BlueprintProblem, SubInstallationsInvalid } from '../../src/blueprint/errors.ts';
+import { BlueprintProblem, ImportsRejected, SubInstallationsInvalid } from '../../src/blueprint/errors.ts';
 import { renderExports, type ExportSources, type ExportValues } from '../../src/blueprint/exports.ts';
 import { constructImports, runImportExecutions } from '../../src/blueprint/imports.ts';
 import type { ImportSet } from '../../src/blueprint/importset.ts';
@@ -12,21 +12,26 @@ import type { JsonMap } from '../../src/blueprint/model.ts';
 import { templateScope, type RenderContext } from '../../src/blueprint/render.ts';
 import type { StateUpdate } from '../../src/blueprint/state.ts';
 import { childInstallation, renderSubInstallations } from '../../src/blueprint/subinstallations.ts';
+import { withContents, type ComponentView } from '../../src/components/view.ts';
 import { importObjects } from '../../src/dataflow/objects.ts';
 import type { Clock } from '../../src/lib/clock.ts';
 import type { Rng } from '../../src/lib/rng.ts';
 import { PhaseError, asText, type ConditionChange } from '../../src/machine/decision.ts';
 import type { View } from '../../src/runtime/types.ts';
+import { asPhaseError } from './component.ts';
 import type { Rendered, WantedChild } from './snapshot.ts';
 
 type Self = View<Installation>;
 
 /** @throws PhaseError when there is no usable blueprint */
-export function loadOrExplain(self: Self): LoadedBlueprint {
+export async function loadOrExplain(
+  self: Self,
+  component: ComponentView | undefined,
+): Promise<LoadedBlueprint> {
   try {
-    return loadBlueprint(self.spec.blueprint);
+    return await loadBlueprint(self.spec.blueprint, component);
   } catch (error) {
-    if (!(error instanceof BlueprintProblem)) throw error;
+    if (!(error instanceof BlueprintProblem)) throw asPhaseError('ResolveBlueprint', error);
     throw new PhaseError('InitPrerequisites', 'ResolveBlueprint', error.message, error.codes, {
       cause: error,
     });
@@ -41,15 +46,23 @@ export async function renderForInit(
   chance: Chance,
 ): Promise<Rendered> {
   const values = await importValues(initSteps, self, blueprint, imports, chance);
-  const context = renderContext(self, blueprint, values, chance);
-  const objects = await explain(initSteps, 'CreateOrUpdateImports', () =>
+  const context = await explain(blueprint, initSteps, 'RenderImportExecutions', () =>
+    renderContext(self, blueprint, values, chance),
+  );
+  const objects = await explain(blueprint, initSteps, 'CreateOrUpdateImports', () =>
     importObjects(self, blueprint, values),
   );
   const children = await orError(
-    explain(initSteps, 'EnsureSubinstallations', () => renderChildren(self, context)),
+    explain(blueprint, initSteps, 'EnsureSubinstallations', () => renderChildren(self, context)),
   );
   const items = await orError(
-    explain(initSteps, 'ReconcileExecution', () => renderItems(self, context, imports), itemsFailed),
+    explain(
+      blueprint,
+      initSteps,
+      'ReconcileExecution',
+      () => renderItems(self, context, imports),
+      itemsFailed,
+    ),
   );
   return { importObjects: objects, children, items };
 }
@@ -63,8 +76,10 @@ export async function renderExportValues(
   chance: Chance,
 ): Promise<ExportValues> {
   const values = await importValues(exportSteps, self, blueprint, imports, chance);
-  const context = renderContext(self, blueprint, values, chance);
-  return explain(exportSteps, 'ConstructExports', () => {
+  const context = await explain(blueprint, exportSteps, 'RenderImportExecutionsForExports', () =>
+    renderContext(self, blueprint, values, chance),
+  );
+  return explain(blueprint, exportSteps, 'ConstructExports', () => {
     const { exports, states } = renderExports(context, self, sources);
     refuseState(states);
     return exports;
@@ -78,21 +93,34 @@ async function importValues(
   imports: ImportSet,
   chance: Chance,
 ): Promise<JsonMap> {
-  const values = await explain(steps, steps.construct, () => constructImports(self, blueprint, imports));
-  return explain(steps, steps.execute, () =>
-    runImportExecutions(renderContext(self, blueprint, values, chance)),
+  const values = await explain(blueprint, steps, steps.construct, () =>
+    constructImports(self, blueprint, imports),
+  );
+  return explain(
+    blueprint,
+    steps,
+    steps.execute,
+    () => runImportExecutions(renderContext(self, blueprint, values, chance)),
+    steps.reason === undefined ? undefined : importsRejected,
   );
 }
 
 function renderChildren(self: Self, context: RenderContext): WantedChild[] {
   const { templates, states } = renderSubInstallations(context);
   refuseState(states);
-  return templates.map((template) => ({ name: template.name, object: validChild(self, template) }));
+  return templates.map((template) => ({
+    name: template.name,
+    object: validChild(self, template, context.blueprint.component),
+  }));
 }
 
 /** A child that could not be worked with is not made at all. @throws SubInstallationsInvalid */
-function validChild(self: Self, template: InstallationTemplate): WantedChild['object'] {
-  const child = childInstallation(self, template);
+function validChild(
+  self: Self,
+  template: InstallationTemplate,
+  component: ComponentView | undefined,
+): WantedChild['object'] {
+  const child = childInstallation(self, template, component);
   const refusal = refusalForJob('installations', child);
   if (refusal === undefined) return child;
   throw new SubInstallationsInvalid(`unable to create installation for ${template.name}: ${refusal}`);
@@ -120,7 +148,7 @@ const renderContext = (
   clock,
   rng,
   blueprint,
-  scope: templateScope(self, values),
+  scope: templateScope(self, values, blueprint),
   states: new Map(),
   installation: self.metadata.name,
 });
@@ -153,24 +181,33 @@ const exportSteps: Steps = {
   execute: 'RenderImportExecutionsForExports',
 };
 
-const itemsFailed = (message: string): ConditionChange => ({
+const importsRejected = (problem: BlueprintProblem): ConditionChange => ({
+  type: 'ValidateImports',
+  status: 'False',
+  reason: 'ImportValidationFailed',
+  message: problem instanceof ImportsRejected ? problem.errors.join(', ') : 'Unable to template executions',
+});
+
+const itemsFailed = ({ message }: BlueprintProblem): ConditionChange => ({
   type: 'ReconcileExecution',
   status: 'False',
   reason: 'TemplatingFailed',
   message,
 });
 
+/** Runs one step, again for each content of the component that it turns out to need. */
 async function explain<T>(
+  { component }: LoadedBlueprint,
   { operation, reason }: Steps,
   stepName: string,
   work: () => T | Promise<T>,
-  condition?: (message: string) => ConditionChange,
+  condition?: (problem: BlueprintProblem) => ConditionChange,
 ): Promise<T> {
   try {
-    return await work();
+    return await withContents(component, work);
   } catch (error) {
-    if (!(error instanceof BlueprintProblem)) throw error;
-    const conditions = condition ? [condition(error.message)] : [];
+    if (!(error instanceof BlueprintProblem)) throw asPhaseError(stepName, error, operation);
+    const conditions = condition ? [condition(error)] : [];
     const options = { cause: error, conditions };
     if (!reason) throw new PhaseError(operation, stepName, error.message, error.codes, options);
     const message = asText({ operation: reason, reason: stepName, message: error.message });
@@ -180,6 +217,6 @@ async function explain<T>(
 
 const orError = <T>(result: Promise<T>): Promise<T | PhaseError> =>
   result.catch((error: unknown) => {
-    if (error instanceof PhaseError) return error;
+    if (error instanceof PhaseError && error.outcome === 'fail') return error;
     throw error;
   });

@@ -12,6 +12,7 @@ import type { FreshName } from '../../src/machine/fresh-names.ts';
 import { phaseInSteps, phaseOf, stepOf } from '../../src/machine/phase.ts';
 import type { PhaseError } from '../../src/machine/decision.ts';
 import type { View } from '../../src/runtime/types.ts';
+import type { FoundComponent } from './component.ts';
 
 export type DataOrTarget = View<DataObject> | View<Target>;
 
@@ -41,6 +42,7 @@ export interface Snapshot {
   /** Names of children that this job makes, by their beginning. */
   readonly freshName: FreshName;
   readonly context: View<Context> | undefined;
+  readonly component: FoundComponent;
   readonly blueprint: LoadedBlueprint;
   /** Installations of the same parent, or all other roots of the namespace. */
   readonly siblings: readonly View<Installation>[];

@@ -148,4 +148,29 @@ export const deviations: readonly Deviation[] = [
     here: 'An interval below a second names no time: nothing is repeated.',
     adr: '0017-nothing-is-left-behind',
   },
+  {
+    id: 'registries-are-asked-again',
+    upstream: 'A registry that cannot be reached, or is busy, fails the job at once.',
+    here: 'The installation shows it and tries again, at growing intervals, until it is deleted or interrupted.',
+    adr: '0019-components',
+  },
+  {
+    id: 'inline-descriptors-of-both-forms',
+    upstream:
+      'Inline descriptors of the form v3alpha1 are emptied, and nested ones are found only below a labelled root.',
+    here: 'Both forms are read, and every reference that carries a descriptor in its label is followed to it.',
+    adr: '0019-components',
+  },
+  {
+    id: 'templates-see-overwritten-components',
+    upstream: 'getComponent fails for a reference whose version was overwritten.',
+    here: 'It answers the component that takes its place.',
+    adr: '0019-components',
+  },
+  {
+    id: 'all-layers-of-a-blueprint',
+    upstream: 'Of a blueprint in an OCI artifact only the first layer is read.',
+    here: 'All are read, later ones win; archives that lead out of their folder or are too large are refused.',
+    adr: '0019-components',
+  },
 ];

@@ -1,23 +1,29 @@
 /** Template functions that look into components. Without a component they exist and say why they cannot answer. */
+import { componentFunctionNames, componentFunctions } from '../components/functions.ts';
+import { ComponentProblem } from '../components/errors.ts';
+import type { ComponentView } from '../components/view.ts';
 import type { FunctionTable } from '../templating/gotemplate/env.ts';
 import { FunctionError } from '../templating/gotemplate/errors.ts';
+import { toPlain } from '../templating/gotemplate/funcs/json.ts';
 import { fn } from '../templating/gotemplate/signature.ts';
+import { fromJson, type Value } from '../templating/gotemplate/values.ts';
 
-const failing = (message: string) =>
-  fn('...any', () => {
-    throw new FunctionError(message);
-  });
+/** For GoTemplate; `getResourceContent` may interrupt the execution, see components/view.ts. */
+export function goFunctionsFor(view: ComponentView | undefined): FunctionTable {
+  const functions = componentFunctions(view);
+  return Object.fromEntries(
+    componentFunctionNames.map((name) => [
+      name,
+      fn('...any', (...args: readonly Value[]) => {
+        try {
+          return fromJson(functions[name](args.map(toPlain)));
+        } catch (error) {
+          if (error instanceof ComponentProblem) throw new FunctionError(error.message, { cause: error });
+          throw error;
+        }
+      }),
+    ]),
+  );
+}
 
-const NO_RESOURCE = 'Unable to search for a resource as no ComponentDescriptor is defined.';
-const NO_COMPONENT = 'Unable to search for a component as no ComponentDescriptor is defined.';
-const NO_CONTEXT = 'Unable to get effective component descriptor as no ComponentDescriptor is defined.';
-const NO_VERSION = 'unable to use this function without ocm component version';
-
-export const functionsWithoutComponent: FunctionTable = {
-  getResource: failing(NO_RESOURCE),
-  getResources: failing(NO_RESOURCE),
-  getComponent: failing(NO_COMPONENT),
-  getRepositoryContext: failing(NO_CONTEXT),
-  getResourceKey: failing(NO_VERSION),
-  getResourceContent: failing(NO_VERSION),
-};
+export const functionsWithoutComponent: FunctionTable = goFunctionsFor(undefined);

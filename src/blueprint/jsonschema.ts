@@ -4,6 +4,7 @@ import addFormatsModule from 'ajv-formats';
 import { RE2JS } from 're2js';
 import { goJson } from '../lib/gojson.ts';
 import { sha1Hex } from '../lib/hash.ts';
+import { ContentNeeded } from '../components/errors.ts';
 import type { LoadedBlueprint } from './load.ts';
 import { toDraft7 } from './schemadialect.ts';
 import { describeErrors } from './schemaerrors.ts';
@@ -18,12 +19,13 @@ export type SchemaVerdict =
 const MAX_SCHEMA_LENGTH = 1_000_000;
 const MAX_VALIDATORS = 500;
 
-/** Never throws: a schema that cannot be used is an answer too. */
+/** A schema that cannot be used is an answer too. @throws ContentNeeded, see components/view.ts, and nothing else */
 export function checkSchema(schema: unknown, value: unknown, blueprint: LoadedBlueprint): SchemaVerdict {
   let validate: ValidateFunction;
   try {
     validate = validatorFor(toDraft7(expandReferences(schema, blueprint)));
   } catch (error) {
+    if (error instanceof ContentNeeded) throw error;
     const message = `validator creation failed: error compiling jsonschema: ${(error as Error).message}`;
     return { kind: 'unusable', message };
   }

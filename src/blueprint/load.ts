@@ -11,27 +11,44 @@ import { API_VERSION } from '../api/labels.ts';
 import { isObject, ownField } from '../lib/objects.ts';
 import { parseYaml } from '../lib/yaml.ts';
 import { fieldsOf, present, typeName, type FieldReader } from './decode.ts';
+import { ComponentProblem } from '../components/errors.ts';
+import { withContents, type ComponentView } from '../components/view.ts';
 import { BlueprintInvalid, BlueprintUnavailable } from './errors.ts';
 import { inlineFileTree, readText, type BlueprintFs } from './filetree.ts';
 import type { Blueprint } from './model.ts';
+import { blueprintArchives, unpackBlueprint } from './resources.ts';
 
 export interface LoadedBlueprint {
   readonly info: Blueprint;
   readonly files: BlueprintFs;
+  /** The component of the installation, if it has one. */
+  readonly component?: ComponentView | undefined;
 }
 
 /**
  * The blueprint of an installation.
- * @throws BlueprintUnavailable for a reference, BlueprintInvalid for an unusable inline blueprint
+ * @throws BlueprintUnavailable when its component does not have it, BlueprintInvalid when it is unusable; ComponentProblem
+ * when it may be had another time
  */
-export function loadBlueprint(source: BlueprintDefinition): LoadedBlueprint {
-  if (source.inline) return loadInlineBlueprint(source.inline.filesystem);
+export async function loadBlueprint(
+  source: BlueprintDefinition,
+  component?: ComponentView,
+): Promise<LoadedBlueprint> {
+  if (source.inline) return { ...loadInlineBlueprint(source.inline.filesystem), component };
   const ref = source.ref?.resourceName;
   if (ref === undefined) throw new BlueprintInvalid('spec.blueprint must have either "inline" or "ref"');
-  throw new BlueprintUnavailable(
-    ref,
-    'components are not supported in this version yet; put the blueprint into spec.blueprint.inline',
-  );
+  if (!component) throw new BlueprintUnavailable(ref, 'the installation has no component that could hold it');
+  try {
+    const place = component.resolve({ path: [], resource: { name: ref } });
+    const archives = await withContents(component, () => blueprintArchives(component, place));
+    const files = await unpackBlueprint(archives, place);
+    const text = readText(files, BLUEPRINT_FILE);
+    if (text === undefined) throw new BlueprintUnavailable(ref, `there is no file "${BLUEPRINT_FILE}" in it`);
+    return { info: parseBlueprint(text, `resource ${ref}`), files, component };
+  } catch (error) {
+    if (!(error instanceof ComponentProblem) || error.isPassing) throw error;
+    throw new BlueprintUnavailable(ref, error.message, error);
+  }
 }
 
 /** @param filesystem `inline.filesystem` of an installation, `blueprint.filesystem` of a template */
@@ -53,13 +70,10 @@ function withTextBlueprint(filesystem: unknown): unknown {
   return { ...filesystem, [BLUEPRINT_FILE]: { $type: 'json', value: root } };
 }
 
-/** @throws BlueprintInvalid */
-export function parseBlueprint(text: string): Blueprint {
+/** @param where it stands, for messages. @throws BlueprintInvalid */
+export function parseBlueprint(text: string, where = 'inline defined blueprint'): Blueprint {
   const fail = (why: string, cause?: unknown): never => {
-    throw new BlueprintInvalid(
-      `unable to decode blueprint definition from inline defined blueprint: ${why}`,
-      cause,
-    );
+    throw new BlueprintInvalid(`unable to decode blueprint definition from ${where}: ${why}`, cause);
   };
   let document: unknown;
   try {

@@ -4,9 +4,13 @@ import type { Installation } from '../api/kinds/installation.ts';
 import type { Clock } from '../lib/clock.ts';
 import { anyCaseField, type View } from '../lib/objects.ts';
 import type { Rng } from '../lib/rng.ts';
+import type { FunctionTable } from '../templating/gotemplate/env.ts';
 import { RenderError } from '../templating/errors.ts';
 import { renderExecution, type EngineOptions } from '../templating/render.ts';
-import { functionsWithoutComponent } from './componentfunctions.ts';
+import { ComponentProblem } from '../components/errors.ts';
+import { componentValues } from '../components/functions.ts';
+import type { ComponentView } from '../components/view.ts';
+import { functionsWithoutComponent, goFunctionsFor } from './componentfunctions.ts';
 import { TemplateFailed } from './errors.ts';
 import type { LoadedBlueprint } from './load.ts';
 import type { JsonMap } from './model.ts';
@@ -36,16 +40,44 @@ export interface RenderContext {
 
 export type ExecutionKind = 'import' | 'subinstallation' | 'deploy' | 'export';
 
-/** The root values of an installation without component. */
-export function templateScope(installation: View<Installation>, imports: JsonMap): TemplateScope {
+/**
+ * The root values of an installation.
+ * @throws TemplateFailed when the blueprint wants its component in a form that nobody knows
+ */
+export function templateScope(
+  installation: View<Installation>,
+  imports: JsonMap,
+  { component, info }: Partial<Pick<LoadedBlueprint, 'component' | 'info'>> = {},
+): TemplateScope {
   return {
     imports,
-    cd: null,
-    components: null,
+    ...(component ? componentScope(component, info?.annotations) : { cd: null, components: null }),
     blueprint: installation.spec.blueprint,
     blueprintDef: installation.spec.blueprint,
-    componentDescriptorDef: installation.spec.componentDescriptor ?? {},
+    componentDescriptorDef: component
+      ? definitionOf(component)
+      : (installation.spec.componentDescriptor ?? {}),
   };
+}
+
+/** Annotation of a blueprint: the form of descriptors that its templates were written for. */
+const FORM_ANNOTATION = 'ocmSchemaVersion';
+
+function componentScope(component: ComponentView, annotations: View<Record<string, string>> | undefined) {
+  try {
+    return componentValues(component, annotations?.[FORM_ANNOTATION]);
+  } catch (cause) {
+    if (!(cause instanceof ComponentProblem)) throw cause;
+    const message = `error during serializing of the resolved components: ${cause.message}`;
+    throw new TemplateFailed(`${HEADINGS.import}${message}`, { cause });
+  }
+}
+
+/** Where the component comes from, after overwrites. */
+function definitionOf({ source }: ComponentView): unknown {
+  if (source.kind === 'inline') return { inline: source.document };
+  const { repositoryContext, componentName, version } = source.effective;
+  return { ref: { ...(repositoryContext && { repositoryContext }), componentName, version } };
 }
 
 export interface ExecutionOutput {
@@ -76,7 +108,7 @@ export function runExecution(
     clock,
     rng,
     files: blueprint.files,
-    functions: functionsWithoutComponent,
+    functions: functionsOf(blueprint.component),
   };
   try {
     if (kind === 'import') {
@@ -92,6 +124,18 @@ export function runExecution(
     if (!(cause instanceof RenderError)) throw cause;
     throw new TemplateFailed(`${HEADINGS[kind]}${cause.message}`, { cause });
   }
+}
+
+const tables = new WeakMap<ComponentView, FunctionTable>();
+
+/** One table per component, because engines remember what they make of it. */
+function functionsOf(component: ComponentView | undefined): FunctionTable {
+  if (!component) return functionsWithoutComponent;
+  const known = tables.get(component);
+  if (known) return known;
+  const table = goFunctionsFor(component);
+  tables.set(component, table);
+  return table;
 }
 
 /** The failure to read what a template produced as what it should be. */

@@ -1,7 +1,14 @@
-/** References of JSON schemas to the blueprint itself: `local://type`, `blueprint://file`. They are expanded in place. */
+/**
+ * References of JSON schemas to the blueprint (`local://type`, `blueprint://file`) and to components (`cd://…`). They are
+ * expanded in place.
+ */
 import { isObject } from '../lib/objects.ts';
+import { ComponentProblem } from '../components/errors.ts';
+import { parseComponentUri } from '../components/relativereference.ts';
+import type { FoundComponent } from '../components/repository.ts';
 import { readText } from './filetree.ts';
 import type { LoadedBlueprint } from './load.ts';
+import { schemaIn } from './resources.ts';
 
 /** A reference that cannot be resolved. */
 export class UnresolvedReference extends Error {
@@ -24,6 +31,8 @@ interface Place {
   readonly path: string;
   /** references being expanded around this place */
   readonly open: readonly string[];
+  /** the component whose schema this is; undefined in the blueprint */
+  readonly owner?: FoundComponent;
 }
 
 function expand(schema: unknown, place: Place): unknown {
@@ -45,18 +54,26 @@ function resolve(ref: string, place: Place): unknown {
   const fail = (why: string): never => {
     throw new UnresolvedReference(place.path, why);
   };
-  if (place.open.includes(ref)) {
+  const { name = '', version = '' } = place.owner?.component ?? {};
+  const key = place.owner ? `${ref} of ${name}:${version}` : ref;
+  if (place.open.includes(key)) {
     return fail(`cyclic references detected: reference "${ref}" is part of a cycle`);
   }
   const [, scheme, target = '', fragment = ''] = URI.exec(ref) ?? [];
+  const isAlien = place.owner !== undefined && (scheme === 'local' || scheme === 'blueprint');
+  if (isAlien) return fail(`${ref}: a schema in a component knows nothing of the blueprint that uses it`);
+  let owner = place.owner;
   const found = ((): unknown => {
     switch (scheme) {
       case 'local':
         return localType(target, place.blueprint, fail);
       case 'blueprint':
         return schemaFile(target, place.blueprint, fail);
-      case 'cd':
-        return fail('no component descriptor defined to resolve the ref');
+      case 'cd': {
+        const inside = schemaOfComponent(ref, place, fail);
+        owner = inside.owner;
+        return inside.schema;
+      }
       default:
         return fail(
           `"${ref}" would have to be fetched, which is never done; use local://, blueprint:// or #/…`,
@@ -64,7 +81,18 @@ function resolve(ref: string, place: Place): unknown {
     }
   })();
   const selected = select(found, fragment, fail);
-  return expand(selected, { ...place, open: [...place.open, ref] });
+  return expand(selected, { ...place, open: [...place.open, key], ...(owner && { owner }) });
+}
+
+function schemaOfComponent(ref: string, { blueprint: { component }, owner }: Place, fail: Fail) {
+  if (!component) return fail('no component descriptor defined to resolve the ref');
+  try {
+    const place = component.resolve(parseComponentUri(ref), owner);
+    return { schema: schemaIn(component, place), owner: place.owner };
+  } catch (error) {
+    if (!(error instanceof ComponentProblem)) throw error;
+    return fail(error.message);
+  }
 }
 
 type Fail = (why: string) => never;

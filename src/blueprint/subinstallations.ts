@@ -1,8 +1,16 @@
 /** Sub-installations: from the blueprint's templates to the child installations. */
 import type { InstallationTemplate } from '../api/blueprint.ts';
-import type { Installation, InstallationSpec } from '../api/kinds/installation.ts';
+import type {
+  ComponentDescriptorDefinition,
+  Installation,
+  InstallationSpec,
+} from '../api/kinds/installation.ts';
 import { API_VERSION, FINALIZER, annotations, labels } from '../api/labels.ts';
 import type { ObjectMeta } from '../api/shared.ts';
+import { ComponentProblem } from '../components/errors.ts';
+import { parseComponentUri, type RelativeReference } from '../components/relativereference.ts';
+import { nestedDocument } from '../components/resolve.ts';
+import type { ComponentView } from '../components/view.ts';
 import { copy } from '../lib/json.ts';
 import type { View } from '../lib/objects.ts';
 import { present } from './decode.ts';
@@ -80,6 +88,7 @@ export interface ChildInstallation {
 export function childInstallation(
   parent: View<Installation>,
   template: View<InstallationTemplate>,
+  component?: ComponentView,
 ): ChildInstallation {
   const { name, namespace, uid = '' } = parent.metadata;
   const cacheHelmCharts = parent.metadata.annotations?.[annotations.cacheHelmCharts];
@@ -106,7 +115,7 @@ export function childInstallation(
         },
       ],
     },
-    spec: childSpec(parent, template),
+    spec: childSpec(parent, template, component),
   };
 }
 
@@ -114,14 +123,20 @@ export function childInstallation(
 export function childSpec(
   parent: View<Installation>,
   template: View<InstallationTemplate>,
+  component?: ComponentView,
 ): InstallationSpec {
   const { ref, filesystem } = template.blueprint;
-  if (ref !== undefined && ref !== '') throw unavailable(parent, template.name, ref);
+  const own = {
+    componentDescriptor: parent.spec.componentDescriptor ?? {},
+    blueprint: { inline: { filesystem } },
+  };
+  const { componentDescriptor, blueprint } =
+    ref === undefined || ref === '' ? own : byReference(ref, template.name, component);
   const spec = present({
     context: parent.spec.context,
     verification: parent.spec.verification,
-    componentDescriptor: parent.spec.componentDescriptor ?? {},
-    blueprint: { inline: { filesystem } },
+    componentDescriptor,
+    blueprint,
     imports: withoutEmptyLists(template.imports),
     exports: withoutEmptyLists(template.exports),
     importDataMappings: template.importDataMappings,
@@ -137,10 +152,37 @@ const withoutEmptyLists = <T extends object>(lists: T | undefined): Partial<T> =
     Object.entries(lists ?? {}).filter(([, list]) => Array.isArray(list) && list.length > 0),
   ) as Partial<T>;
 
-function unavailable(parent: View<Installation>, name: string, ref: string): SubInstallationsInvalid {
-  const why =
-    parent.spec.componentDescriptor?.ref || parent.spec.componentDescriptor?.inline
-      ? `the blueprint ref ${ref} needs a component, and components are not supported in this version yet`
-      : 'no component descriptor defined to resolve the blueprint ref';
-  return new SubInstallationsInvalid(`unable to create installation for ${name}: ${why}`);
+/** Component and blueprint of a child, from what its template refers to: the component that owns the blueprint. */
+function byReference(ref: string, name: string, component: ComponentView | undefined) {
+  const fail = (why: string, cause?: unknown): never => {
+    throw new SubInstallationsInvalid(`unable to create installation for ${name}: ${why}`, { cause });
+  };
+  if (!component) return fail('no component descriptor defined to resolve the blueprint ref');
+  try {
+    const reference = parseComponentUri(ref);
+    const { resource } = component.resolve(reference);
+    const blueprint = { ref: { resourceName: resource.name } };
+    return { componentDescriptor: descriptorFor(component, reference.path), blueprint };
+  } catch (error) {
+    if (!(error instanceof ComponentProblem)) throw error;
+    return fail(error.message, error);
+  }
+}
+
+/** References say what they say before overwrites: the child will apply them itself. */
+function descriptorFor(
+  component: ComponentView,
+  path: RelativeReference['path'],
+): ComponentDescriptorDefinition {
+  const { source } = component;
+  const last = component.walk(path).at(-1)?.reference;
+  const nested = last && nestedDocument(last);
+  if (nested) return { inline: nested };
+  const repositoryContext =
+    source.kind === 'ref' ? source.original.repositoryContext : component.own.repositoryContexts.at(-1);
+  const withContext = repositoryContext && { repositoryContext };
+  if (last) return { ref: { ...withContext, componentName: last.componentName, version: last.version } };
+  if (source.kind === 'inline') return { inline: source.document };
+  const { componentName, version } = source.original;
+  return { ref: { ...withContext, componentName, version } };
 }

@@ -27,7 +27,7 @@ const contexts = section({
   }),
 });
 
-const noRegistry = 'blueprints are read from the installations, not from registries';
+const ownCache = 'what was fetched is kept in memory, see registry.cacheSize';
 
 export const configurationSchema = z.looseObject({
   apiVersion: z.string().nullish(),
@@ -41,8 +41,17 @@ export const configurationSchema = z.looseObject({
     context: contexts,
   }),
   repositoryContext,
-  registry: unused(noRegistry),
-  blueprintStore: unused(noRegistry),
+  registry: section({
+    local: section({ rootPath: name.nullish() }),
+    oci: section({
+      allowPlainHttp: z.boolean().nullish(),
+      insecureSkipVerify: unused('certificates are always checked; NODE_EXTRA_CA_CERTS adds authorities'),
+      configFiles: unused('credentials come from the pull secrets of the Context'),
+      cache: unused(ownCache),
+    }),
+    cacheSize: z.number().int().nonnegative().nullish(),
+  }),
+  blueprintStore: unused(ownCache),
   metrics: unused('where metrics are served is an option of the command, --metrics-address'),
   crdManagement: section({
     deployCrd: z.boolean().nullish(),
@@ -63,7 +72,7 @@ export const configurationSchema = z.looseObject({
     })
     .nullish(),
   hpaMain: unused('one replica does the work; with --lease others stand by'),
-  signatureVerificationEnforcementPolicy: unused('there are no component versions to verify'),
+  signatureVerificationEnforcementPolicy: unused('signatures of component versions are not verified yet'),
 });
 
 export type ConfigurationFile = z.infer<typeof configurationSchema>;

@@ -1,5 +1,6 @@
 /** The configuration: what a file with upstream's LandscaperConfiguration says, as far as Espalier has a use for it. */
 import { readFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
 import type { z } from 'zod';
 import type { HealthSettings } from '../../controllers/health/index.ts';
 import { isDuration, parseDuration } from '../lib/duration.ts';
@@ -26,6 +27,12 @@ export interface Configuration {
     readonly excludedNamespaces?: readonly string[];
     readonly repositoryContext?: Record<string, unknown>;
   };
+  /** How components are read. */
+  readonly registry: {
+    readonly localRoot?: string;
+    readonly allowPlainHttp?: boolean;
+    readonly cacheBytes?: number;
+  };
   /** Whether the CustomResourceDefinitions are installed or updated at the start. */
   readonly installsCrds: boolean;
   /** Deployments of the system itself; without it their health is not checked. */
@@ -44,6 +51,7 @@ export const defaults: Configuration = {
   },
   pickupTimeoutMs: 5 * 60_000,
   contexts: {},
+  registry: {},
   installsCrds: true,
 };
 
@@ -65,6 +73,7 @@ export function readConfiguration(file: string, log?: Pick<Logger, 'info' | 'war
     workers: workersOf(controllers),
     pickupTimeoutMs: pickup(file, deployItemTimeouts?.pickup),
     contexts: contextSettings(result.data),
+    registry: registrySettings(result.data, file),
     installsCrds: crdManagement?.deployCrd ?? defaults.installsCrds,
     ...(deployments && { health: healthOf(deployments) }),
   };
@@ -88,6 +97,16 @@ function contextSettings(file: ConfigurationFile): Configuration['contexts'] {
     ...(disable && { isDisabled: true }),
     ...(excluded && { excludedNamespaces: excluded }),
     ...(repository && { repositoryContext: repository }),
+  };
+}
+
+/** Relative paths are those of the configuration file. */
+function registrySettings({ registry }: ConfigurationFile, file: string): Configuration['registry'] {
+  const { local, oci, cacheSize } = registry ?? {};
+  return {
+    ...(local?.rootPath && { localRoot: resolve(dirname(file), local.rootPath) }),
+    ...(oci?.allowPlainHttp && { allowPlainHttp: true }),
+    ...(typeof cacheSize === 'number' && { cacheBytes: cacheSize }),
   };
 }
 

@@ -10,6 +10,7 @@ import { targetSyncController } from '../../controllers/targetsync/index.ts';
 import { manifestDeployer } from '../../deployers/manifest/index.ts';
 import { mockDeployer } from '../../deployers/mock/index.ts';
 import { deployerController, type DeployerPlugin } from '../../deployers/sdk/index.ts';
+import { createStock, type Stock } from '../components/stock.ts';
 import { systemClock, type Clock } from '../lib/clock.ts';
 import { Closing } from '../lib/closing.ts';
 import type { Rng } from '../lib/rng.ts';
@@ -123,6 +124,8 @@ interface Ground {
   readonly world: World;
   /** Clients of other clusters. */
   readonly sources: ClientPool;
+  /** What was read from registries and archives. */
+  readonly stock: Stock;
   readonly clock: Clock;
   readonly rng: Rng;
   readonly log: Logger;
@@ -140,9 +143,12 @@ async function prepareGround(options: LandscaperOptions, closing: Closing): Prom
     createClient(await connect({ kubeconfig: { text }, ...common(log) })),
   );
   closing.add(() => sources.close());
+  const { configuration = defaults } = options;
+  const stock = createStock({ clock, rng, signal: closing.signal, ...configuration.registry });
+  closing.add(() => stock.close());
   const caches = createCaches({ client, clock, rng, log, registry });
   const self = await connection.address();
-  return { client, self, caches, world: createWorld(caches), sources, clock, rng, log, metrics };
+  return { client, self, caches, world: createWorld(caches), sources, stock, clock, rng, log, metrics };
 }
 
 const clock: Clock = systemClock;

@@ -97,16 +97,28 @@ const executionGoing = step(['execution'], (snapshot) => {
 });
 
 const createSubobjects = step(
-  ['rendered', 'importUpserts', 'children', 'execution', 'freshName', 'importsHash', 'predecessorJobs'],
+  [
+    'component',
+    'rendered',
+    'importUpserts',
+    'children',
+    'execution',
+    'freshName',
+    'importsHash',
+    'predecessorJobs',
+  ],
   (snapshot): Decision<'CleanupOrphaned'> => {
     const { rendered, importsHash, predecessorJobs } = snapshot;
+    const overwrite = snapshot.component.condition ? [snapshot.component.condition] : [];
     const effects: Effect[] = snapshot.importUpserts.flatMap((u) => upsert(u, asImport));
-    if (rendered.children instanceof PhaseError) return failed(rendered.children, effects);
+    if (rendered.children instanceof PhaseError) return failed(rendered.children, effects, overwrite);
 
     const children = ensureChildren(snapshot, rendered.children);
     effects.push(...children.effects);
     if (rendered.items instanceof PhaseError) {
-      return failed(rendered.items, effects, [children.condition], { subInstCache: children.cache });
+      return failed(rendered.items, effects, [...overwrite, children.condition], {
+        subInstCache: children.cache,
+      });
     }
     const execution = ensureExecution(snapshot, rendered.items);
     effects.push(...execution.effects);
@@ -119,7 +131,7 @@ const createSubobjects = step(
           subInstCache: children.cache,
           ...execution.status,
         },
-        conditions: [children.condition, ...execution.conditions],
+        conditions: [...overwrite, children.condition, ...execution.conditions],
         settled: [conditionTypes.ValidateImports, conditionTypes.CreateImports],
       },
     });

@@ -12,6 +12,7 @@ import { createWorld } from '../../../src/machine/world.ts';
 import type { Logger } from '../../../src/observability/log.ts';
 import { createMetrics } from '../../../src/observability/metrics.ts';
 import { createCaches } from '../../../src/runtime/cache.ts';
+import { createStock } from '../../../src/components/stock.ts';
 import { createClientPool } from '../../../src/runtime/client-pool.ts';
 import type { ControllerSpec } from '../../../src/runtime/controller.ts';
 import { createManager, type Manager } from '../../../src/runtime/manager.ts';
@@ -77,7 +78,8 @@ export class Process implements Host {
     const sources = createClientPool(clock.unmuted, () =>
       Promise.reject(new Error('there are no other clusters')),
     );
-    const common = { world, client, clock: clock.unmuted, rng, sources };
+    const stock = createStock({ clock: clock.unmuted, rng });
+    const common = { world, client, clock: clock.unmuted, rng, sources, stock };
     if (parts.includes('landscaper')) {
       add(installationController(common) as unknown as ControllerSpec<Obj>);
       add(executionController(common) as unknown as ControllerSpec<Obj>);

@@ -70,12 +70,19 @@ exports: [{name: out, targetType: kubernetes-cluster}]`);
     });
   }
 
-  it('in a component cannot be had yet, and the message says what to do', () => {
-    expect(() => loadBlueprint({ ref: { resourceName: 'bp' } })).to.throw(
+  const refusals: readonly [string, object, new (...args: never[]) => Error, string][] = [
+    [
+      'in a component, for an installation that has none',
+      { ref: { resourceName: 'bp' } },
       BlueprintUnavailable,
-      'blueprint bp is not available: components are not supported in this version yet',
-    );
-  });
-
-  it('must come from somewhere', () => expect(() => loadBlueprint({})).to.throw(BlueprintInvalid));
+      'blueprint bp is not available: the installation has no component that could hold it',
+    ],
+    ['from nowhere', {}, BlueprintInvalid, 'either "inline" or "ref"'],
+  ];
+  for (const [title, source, Class, message] of refusals) {
+    it(`cannot be had ${title}`, async () => {
+      const error = await loadBlueprint(source).catch((failure: unknown) => failure);
+      expect(error).to.be.instanceOf(Class).with.property('message').that.contains(message);
+    });
+  }
 });

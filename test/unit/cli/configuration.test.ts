@@ -1,6 +1,6 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, isAbsolute, join } from 'node:path';
 import { expect } from 'chai';
 import { defaults, readConfiguration, type Configuration } from '../../../src/cli/configuration.ts';
 import { UsageError } from '../../../src/cli/errors.ts';
@@ -82,6 +82,16 @@ describe('the configuration file', () => {
       isDisabled: true,
     });
     expect(read('crdManagement: {deployCrd: false}').installsCrds).to.equal(false);
+  });
+
+  it('says where repositories in files lie, relative to itself, and what registries may do', () => {
+    const { registry } = read(
+      'registry: {local: {rootPath: stock}, oci: {allowPlainHttp: true}, cacheSize: 5}',
+    );
+    expect(registry).to.include({ allowPlainHttp: true, cacheBytes: 5 });
+    expect(isAbsolute(registry.localRoot ?? '')).to.equal(true);
+    expect(basename(registry.localRoot ?? '')).to.equal('stock');
+    expect(read('registry: {local: {rootPath: /stock}}').registry).to.deep.equal({ localRoot: '/stock' });
   });
 
   it('means for ever by a pickup timeout of none or zero', () => {
@@ -181,7 +191,9 @@ const WITHOUT_USE = [
   'controllers.executions.cacheSyncTimeout',
   'controllers.deployItems.cacheSyncTimeout',
   'controllers.contexts.cacheSyncTimeout',
-  'registry',
+  'registry.oci.configFiles',
+  'registry.oci.cache',
+  'registry.oci.insecureSkipVerify',
   'blueprintStore',
   'metrics',
   'crdManagement.forceUpdate',

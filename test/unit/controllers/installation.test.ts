@@ -39,6 +39,7 @@ const decide = (name: keyof typeof phases, snapshot: Partial<Snapshot> = {}): De
     now: NOW,
     freshName: (prefix: string) => `${prefix}sfx`,
     context: { apiVersion: API_VERSION, kind: 'Context', metadata: { name: 'default' } },
+    component: { view: undefined, condition: undefined },
     siblings: [],
     predecessors: [],
     predecessorJobs: {},

@@ -103,6 +103,7 @@ describe('the page about the configuration', () => {
     expect(rest).to.deep.equal({
       pickupTimeoutMs: 600_000,
       installsCrds: false,
+      registry: { localRoot: '/var/lib/espalier/components', cacheBytes: 134_217_728 },
       contexts: {
         excludedNamespaces: ['kube-system'],
         repositoryContext: { type: 'ociRegistry', baseUrl: 'registry.example.org/components' },

@@ -1,0 +1,232 @@
+/**
+ * Finds the component of an installation, with everything it refers to. A job sees one and the same component from its
+ * beginning to its end, whatever happens in the repository meanwhile.
+ */
+import type { Context } from '../../src/api/kinds/context.ts';
+import {
+  componentVersionOverwritesKind,
+  type ComponentVersionOverwrites,
+} from '../../src/api/kinds/componentversionoverwrites.ts';
+import type { Installation } from '../../src/api/kinds/installation.ts';
+import { isBeingDeleted } from '../../src/api/job.ts';
+import { Credentials, dockerCredentials, ocmCredentials } from '../../src/components/credentials.ts';
+import { readDescriptor, type JsonMap } from '../../src/components/descriptor.ts';
+import { ComponentProblem } from '../../src/components/errors.ts';
+import { describeOverwrite, overwritten, type Overwrite } from '../../src/components/overwrites.ts';
+import { readResolvers } from '../../src/components/resolvers.ts';
+import type { Request, Stock } from '../../src/components/stock.ts';
+import type { ComponentSource, ComponentView } from '../../src/components/view.ts';
+import { PhaseError, asText, type ConditionChange } from '../../src/machine/decision.ts';
+import { configMapKind, secretKind } from '../../src/machine/world.ts';
+import { NotFound } from '../../src/runtime/errors.ts';
+import type { Client, Kind, Obj, View } from '../../src/runtime/types.ts';
+
+export interface ComponentPorts {
+  /** For secrets, config maps and overwrites, which are not cached. */
+  readonly client: Pick<Client, 'get'>;
+  readonly stock: Stock;
+}
+
+export interface FoundComponent {
+  /** undefined for an installation without component */
+  readonly view: ComponentView | undefined;
+  /** What became of the reference, where the Context names overwrites. */
+  readonly condition: ConditionChange | undefined;
+}
+
+/** Something that may be had another time. */
+export class NotAvailableNow extends PhaseError {
+  override readonly outcome = 'retry';
+}
+
+export type FindComponent = (
+  self: View<Installation>,
+  context: View<Context> | undefined,
+) => Promise<FoundComponent>;
+
+const MAX_REMEMBERED = 500;
+const NONE: FoundComponent = { view: undefined, condition: undefined };
+
+/** @throws PhaseError by the function it answers */
+export function componentFinder(ports: ComponentPorts): FindComponent {
+  /** By job; what the answer was made from tells whether it still holds. */
+  const remembered = new Map<string, { readonly madeFrom: string; readonly found: FoundComponent }>();
+  return async (self, context) => {
+    const { ref, inline } = self.spec.componentDescriptor ?? {};
+    if (!ref && !inline) return NONE;
+    if (!context)
+      throw problem('CalculateContext', 'the context of the installation does not exist any more');
+    const key = `${self.metadata.uid ?? ''}/${self.status?.jobID ?? ''}`;
+    const madeFrom = JSON.stringify([self.spec.componentDescriptor, withoutMetadata(context)]);
+    const known = remembered.get(key);
+    if (known?.madeFrom === madeFrom) return { ...known.found, view: known.found.view?.fresh() };
+    const found = await find(self, context, ports);
+    remembered.delete(key);
+    remembered.set(key, { madeFrom, found: { ...found, view: found.view?.fresh() } });
+    const [oldest] = remembered.keys();
+    if (remembered.size > MAX_REMEMBERED && oldest !== undefined) remembered.delete(oldest);
+    return found;
+  };
+}
+
+const withoutMetadata = ({ metadata: _, ...rest }: View<Context>): object => rest;
+
+async function find(
+  self: View<Installation>,
+  context: View<Context>,
+  { client, stock }: ComponentPorts,
+): Promise<FoundComponent> {
+  const request = await requestFor(context, client);
+  const source = explained('CalculateContext', () => sourceOf(self, context, request.overwrites));
+  const isOwn = self.spec.blueprint.ref !== undefined;
+  const repositoryContext =
+    source.kind === 'ref'
+      ? source.original.repositoryContext
+      : (readDescriptor(source.document).repositoryContexts.at(-1) ?? context.repositoryContext);
+  const own = await explainedAsync(isOwn ? 'ResolveBlueprint' : 'InitInstallationOperation', () =>
+    source.kind === 'ref'
+      ? stock.find(source.original, request)
+      : Promise.resolve(stock.inline(source.document, repositoryContext, request)),
+  );
+  const view = await explainedAsync('InitInstallationOperation', () =>
+    stock.view(source, own, repositoryContext, request),
+  );
+  return { view, condition: context.componentVersionOverwrites ? conditionFor(source) : undefined };
+}
+
+function sourceOf(
+  self: View<Installation>,
+  context: View<Context>,
+  overwrites: readonly Overwrite[],
+): ComponentSource {
+  const { ref, inline } = self.spec.componentDescriptor ?? {};
+  if (inline) {
+    const { repositoryContexts } = readDescriptor(inline, 'spec.componentDescriptor.inline');
+    if (repositoryContexts.length === 0 && !context.repositoryContext) {
+      throw problem(
+        'CalculateContext',
+        'RepositoryContextMissing: neither the inline descriptor nor the context names one',
+      );
+    }
+    return { kind: 'inline', document: inline };
+  }
+  const repositoryContext = (ref?.repositoryContext ?? context.repositoryContext) as JsonMap | undefined;
+  const original = {
+    ...(repositoryContext && { repositoryContext }),
+    componentName: ref?.componentName ?? '',
+    version: ref?.version ?? '',
+  };
+  return { kind: 'ref', original, effective: overwritten(original, overwrites) };
+}
+
+const conditionFor = (source: ComponentSource): ConditionChange => {
+  const message = source.kind === 'ref' ? describeOverwrite(source.original, source.effective) : undefined;
+  return message === undefined
+    ? {
+        type: 'ComponentReferenceOverwrite',
+        status: 'False',
+        reason: 'No overwrite defined',
+        message: 'component reference has not been overwritten',
+      }
+    : { type: 'ComponentReferenceOverwrite', status: 'True', reason: 'FoundOverwrite', message };
+};
+
+// ---------------------------------------------------------------- what the context names
+
+async function requestFor(context: View<Context>, client: ComponentPorts['client']): Promise<Request> {
+  const { name, namespace = '' } = context.metadata;
+  const read = async <T extends Obj>(kind: Kind<T>, wanted: string, reason: string): Promise<T> => {
+    const found = await readIfThere(client, kind, `${namespace}/${wanted}`);
+    if (found) return found;
+    const what = kind.kind === 'ComponentVersionOverwrites' ? `${kind.kind} resource` : kind.kind;
+    const message = `context '${name}' references ${what} '${wanted}', which cannot be found`;
+    throw problem('CalculateContext', asText({ operation: kind.kind, reason, message }));
+  };
+  const { registryPullSecrets = [], ocmConfig, componentVersionOverwrites } = context;
+
+  const credentials: Credentials[] = [];
+  for (const { name: secret = '' } of registryPullSecrets) {
+    const { data = {} } = await read(secretKind, secret, 'GetPullSecret');
+    credentials.push(
+      explained('CalculateContext', () => credentialsIn(data, `secret ${namespace}/${secret}`)),
+    );
+  }
+  const config =
+    ocmConfig && (await read(configMapKind, ocmConfig.name ?? '', 'GetOcmConfig')).data?.['.ocmconfig'];
+  if (ocmConfig && config === undefined) {
+    throw problem('CalculateContext', `config map ${namespace}/${ocmConfig.name} has no key .ocmconfig`);
+  }
+  const where = `.ocmconfig in config map ${namespace}/${ocmConfig?.name ?? ''}`;
+  const resolvers =
+    config === undefined ? [] : explained('CalculateContext', () => readResolvers(config, where));
+  const overwrites = componentVersionOverwrites
+    ? await read<ComponentVersionOverwrites>(
+        componentVersionOverwritesKind,
+        componentVersionOverwrites,
+        'GetComponentVersionOverwrites',
+      )
+    : undefined;
+  return { credentials: Credentials.all(credentials), resolvers, overwrites: overwrites?.overwrites ?? [] };
+}
+
+function credentialsIn(data: Readonly<Record<string, string>>, where: string): Credentials {
+  const text = (key: string): string | undefined =>
+    data[key] === undefined ? undefined : Buffer.from(data[key], 'base64').toString('utf8');
+  const docker = text('.dockerconfigjson');
+  const ocm = text('.ocmcredentialconfig');
+  return Credentials.all([
+    ...(docker === undefined ? [] : [dockerCredentials(docker, `.dockerconfigjson in ${where}`)]),
+    ...(ocm === undefined ? [] : [ocmCredentials(ocm, `.ocmcredentialconfig in ${where}`)]),
+  ]);
+}
+
+async function readIfThere<T extends Obj>(
+  client: ComponentPorts['client'],
+  kind: Kind<T>,
+  key: string,
+): Promise<T | undefined> {
+  try {
+    return await client.get(kind, key);
+  } catch (error) {
+    if (error instanceof NotFound) return undefined;
+    throw error;
+  }
+}
+
+// ---------------------------------------------------------------- words
+
+const problem = (reason: string, message: string, cause?: unknown): PhaseError =>
+  new PhaseError('InitPrerequisites', reason, message, [], { cause });
+
+/** What is definite ends the job; what may pass by itself is shown and tried again. */
+export function asPhaseError(reason: string, error: unknown, operation = 'InitPrerequisites'): unknown {
+  if (!(error instanceof ComponentProblem)) return error;
+  const Class = error.isPassing ? NotAvailableNow : PhaseError;
+  return new Class(operation, reason, error.message, [], { cause: error });
+}
+
+/** Nothing of a job is under way while it looks for its component: who deletes the installation does not want it to wait. */
+export async function unlessDeleted<T>({ metadata }: View<Installation>, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof NotAvailableNow) || !isBeingDeleted(metadata)) throw error;
+    throw new PhaseError(error.operation, error.reason, error.message, error.codes, { cause: error });
+  }
+}
+
+function explained<T>(reason: string, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw asPhaseError(reason, error);
+  }
+}
+
+async function explainedAsync<T>(reason: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw asPhaseError(reason, error);
+  }
+}

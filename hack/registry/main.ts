@@ -1,0 +1,11 @@
+/** Builds the registry that tests use when it is there, and prints where it is. */
+import { buildRegistry, findRegistry } from './binary.ts';
+
+try {
+  process.stdout.write(
+    `${findRegistry() ?? buildRegistry((line) => void process.stderr.write(`${line}\n`))}\n`,
+  );
+} catch (error) {
+  process.stderr.write(`${(error as Error).message}\n`);
+  process.exitCode = 3;
+}

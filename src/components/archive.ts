@@ -1,0 +1,63 @@
+/** Unpacks the archives that blueprints come in, and refuses those that reach out of their folder. */
+import { fileTreeOf, type FileTree } from '../lib/filetree.ts';
+import { UnpackError, unpacked } from '../lib/gzip.ts';
+import { readTar, TarError } from '../lib/tar.ts';
+import { ContentInvalid } from './errors.ts';
+
+/** A blueprint may be this large when it is unpacked. */
+export const MAX_UNPACKED_BYTES = 64 * 2 ** 20;
+const MAX_FILES = 20_000;
+
+/**
+ * The files of one or several archives, plain or compressed; of equal paths the last wins. Links are left out.
+ * @throws ContentInvalid
+ */
+export async function unpackArchives(
+  archives: readonly Uint8Array[],
+  what: string,
+  maxBytes = MAX_UNPACKED_BYTES,
+): Promise<FileTree> {
+  const files = new Map<string, Uint8Array>();
+  let size = 0;
+  for (const archive of archives) {
+    for (const { path, type, content, target = '' } of await entriesOf(archive, what, maxBytes)) {
+      const parts = path.split('/').filter((part) => part !== '' && part !== '.');
+      const isOutside = path.startsWith('/') || path.includes('\\') || parts.includes('..');
+      if (isOutside || (type === 'link' && leaves(parts, target))) {
+        throw new ContentInvalid(`${what}: the entry "${path.slice(0, 200)}" leads out of the archive`);
+      }
+      if (type !== 'file') continue;
+      size += content.length;
+      if (size > maxBytes || files.size >= MAX_FILES) {
+        throw new ContentInvalid(
+          `${what}: more than ${String(maxBytes)} bytes or ${String(MAX_FILES)} files`,
+        );
+      }
+      files.set(parts.join('/'), content);
+    }
+  }
+  return fileTreeOf(files);
+}
+
+async function entriesOf(archive: Uint8Array, what: string, maxBytes: number) {
+  try {
+    // Headers and padding take room, too.
+    return [...readTar(await unpacked(archive, 2 * maxBytes))];
+  } catch (cause) {
+    if (cause instanceof TarError || cause instanceof UnpackError) {
+      throw new ContentInvalid(`${what} is no usable archive: ${cause.message}`, { cause });
+    }
+    throw cause;
+  }
+}
+
+function leaves(parts: readonly string[], target: string): boolean {
+  if (target.startsWith('/')) return true;
+  let depth = parts.length - 1;
+  for (const part of target.split('/')) {
+    if (part === '..') depth--;
+    else if (part !== '' && part !== '.') depth++;
+    if (depth < 0) return true;
+  }
+  return false;
+}

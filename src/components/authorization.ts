@@ -1,0 +1,127 @@
+/** Proves to registries who we are: basic, or with tokens from where the registry says, kept until they expire. */
+import { createHash } from 'node:crypto';
+import { isObject, ownField } from '../lib/objects.ts';
+import type { Challenge } from './challenge.ts';
+import type { Login } from './credentials.ts';
+import { ContentInvalid } from './errors.ts';
+import { refusal, type Transport } from './transport.ts';
+
+interface Token {
+  readonly header: string;
+  /** By the clock's `now`. */
+  readonly expiresAt: number;
+}
+
+const MAX_TOKEN_BYTES = 2 ** 20;
+const DEFAULT_SECONDS = 60;
+const MAX_TOKENS = 500;
+
+export class Authorization {
+  readonly #transport: Transport;
+  readonly #tokens = new Map<string, Token>();
+
+  constructor(transport: Transport) {
+    this.#transport = transport;
+  }
+
+  /** The header for a request, from what an earlier one learned. */
+  known(key: string): string | undefined {
+    const token = this.#tokens.get(key);
+    if (token === undefined) return undefined;
+    if (token.expiresAt > this.#transport.clock.now()) return token.header;
+    this.#tokens.delete(key);
+    return undefined;
+  }
+
+  /**
+   * The header that answers a challenge; undefined when we have nothing to show.
+   * @throws RegistryRefused, RegistryUnavailable, ContentInvalid
+   */
+  async answer(
+    key: string,
+    challenge: Challenge,
+    login: Login | undefined,
+    wantedScope: string,
+  ): Promise<string | undefined> {
+    const token =
+      challenge.scheme === 'bearer'
+        ? await this.#fetchToken(challenge, login, wantedScope)
+        : login && { header: basic(login), expiresAt: Infinity };
+    if (!token) return undefined;
+    this.#tokens.delete(key);
+    this.#tokens.set(key, token);
+    const [oldest] = this.#tokens.keys();
+    if (this.#tokens.size > MAX_TOKENS && oldest !== undefined) this.#tokens.delete(oldest);
+    return token.header;
+  }
+
+  async #fetchToken(
+    { realm, service, scope }: Extract<Challenge, { scheme: 'bearer' }>,
+    login: Login | undefined,
+    wantedScope: string,
+  ): Promise<Token> {
+    const url = this.#transport.urlOf(new URL(realm).origin);
+    url.pathname = new URL(realm).pathname;
+    const parameters = new URLSearchParams(new URL(realm).search);
+    if (service !== undefined) parameters.set('service', service);
+    parameters.set('scope', scope ?? wantedScope);
+    const what = `a token for ${service ?? 'the registry'}`;
+    const began = this.#transport.clock.now();
+    const common = { maxBytes: MAX_TOKEN_BYTES, what };
+    if (login?.identityToken === undefined) url.search = parameters.toString();
+    const answer =
+      login?.identityToken === undefined
+        ? await this.#transport.send({
+            ...common,
+            method: 'GET',
+            url,
+            ...(login && { headers: { authorization: basic(login) } }),
+          })
+        : await this.#transport.send({
+            ...common,
+            method: 'POST',
+            url,
+            ...refreshForm(parameters, login.identityToken),
+          });
+    if (answer.status !== 200) throw refusal({ url, what }, answer, login !== undefined);
+    const document = parsed(answer.body);
+    const token = ownField(document, 'token') ?? ownField(document, 'access_token');
+    if (typeof token !== 'string' || token === '' || /[\r\n]/.test(token)) {
+      throw new ContentInvalid(`${url.host} was asked for ${what} and answered something else`);
+    }
+    const seconds = Number(ownField(document, 'expires_in') ?? DEFAULT_SECONDS);
+    // Renewed a little early, so that none expires on its way.
+    const lifeMs = Math.max(0, (Number.isFinite(seconds) ? seconds : DEFAULT_SECONDS) - 5) * 1000;
+    return { header: `Bearer ${token}`, expiresAt: began + lifeMs };
+  }
+}
+
+const basic = ({ username, password }: Login): string =>
+  `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
+
+function refreshForm(parameters: URLSearchParams, identityToken: string) {
+  parameters.set('grant_type', 'refresh_token');
+  parameters.set('client_id', 'espalier');
+  parameters.set('refresh_token', identityToken);
+  return {
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    body: Buffer.from(parameters.toString()),
+  };
+}
+
+function parsed(body: Uint8Array): unknown {
+  try {
+    const value: unknown = JSON.parse(Buffer.from(body).toString('utf8'));
+    return isObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Tells logins apart without keeping them. */
+export const fingerprint = (login: Login | undefined): string =>
+  login === undefined
+    ? 'anonymous'
+    : createHash('sha256')
+        .update(JSON.stringify([login.username, login.password, login.identityToken]))
+        .digest('hex');

@@ -1,0 +1,50 @@
+/** Contents that were fetched, bounded in bytes; what was used least recently goes first. */
+
+export interface ContentCache {
+  /** What is kept under the key, or what `load` answers. Failures are not kept; nobody loads what is being loaded. */
+  get(key: string, load: () => Promise<Uint8Array>): Promise<Uint8Array>;
+  /** How many bytes are kept. */
+  readonly size: number;
+}
+
+/** @param maxBytes 0 keeps nothing */
+export function createContentCache(maxBytes: number): ContentCache {
+  const kept = new Map<string, Uint8Array>();
+  const loading = new Map<string, Promise<Uint8Array>>();
+  let size = 0;
+
+  const keep = (key: string, bytes: Uint8Array): void => {
+    if (bytes.length > maxBytes) return;
+    kept.set(key, bytes);
+    size += bytes.length;
+    for (const [oldest, content] of kept) {
+      if (size <= maxBytes) return;
+      kept.delete(oldest);
+      size -= content.length;
+    }
+  };
+
+  return {
+    get size() {
+      return size;
+    },
+    get(key, load) {
+      const known = kept.get(key);
+      if (known) {
+        kept.delete(key);
+        kept.set(key, known);
+        return Promise.resolve(known);
+      }
+      const underWay = loading.get(key);
+      if (underWay) return underWay;
+      const started = load()
+        .then((bytes) => {
+          keep(key, bytes);
+          return bytes;
+        })
+        .finally(() => loading.delete(key));
+      loading.set(key, started);
+      return started;
+    },
+  };
+}

@@ -1,0 +1,147 @@
+/** `component.yaml`: what a person writes to have a folder packed as a component version. */
+import { z } from 'zod';
+import { parseYaml, YamlError } from '../lib/yaml.ts';
+import { writeTar } from '../lib/tar.ts';
+import { packed } from '../lib/gzip.ts';
+import { mediaTypes, type NewBlob } from './artifact.ts';
+import { readDescriptor, V2, type Component } from './descriptor.ts';
+import { sha256 } from './digest.ts';
+import { ContentInvalid, DescriptorInvalid } from './errors.ts';
+import { filesBelow, type Files } from './files.ts';
+
+export const COMPONENT_FILE = 'component.yaml';
+/** Packed as the resource `blueprint` without being mentioned. */
+const BLUEPRINT_FOLDER = 'blueprint';
+
+const resource = z.strictObject({
+  name: z.string().min(1),
+  version: z.string().optional(),
+  type: z.string().min(1),
+  extraIdentity: z.record(z.string(), z.string()).optional(),
+  labels: z.array(z.looseObject({ name: z.string() })).optional(),
+  path: z.string().min(1).optional(),
+  mediaType: z.string().optional(),
+  image: z.string().min(1).optional(),
+  access: z.looseObject({ type: z.string() }).optional(),
+});
+const schema = z.strictObject({
+  name: z.string().min(1),
+  version: z.string().min(1),
+  provider: z.string().optional(),
+  labels: z.array(z.looseObject({ name: z.string() })).optional(),
+  resources: z.array(resource).nullish(),
+  references: z
+    .array(
+      z.strictObject({
+        name: z.string().min(1),
+        componentName: z.string().min(1),
+        version: z.string().min(1),
+        extraIdentity: z.record(z.string(), z.string()).optional(),
+        labels: z.array(z.looseObject({ name: z.string() })).optional(),
+      }),
+    )
+    .nullish(),
+});
+type ResourceEntry = z.output<typeof resource>;
+
+/** Short names for the types that mean something here. */
+const TYPES: Readonly<Record<string, { readonly type: string; readonly mediaType: string }>> = {
+  blueprint: { type: 'landscaper.gardener.cloud/blueprint', mediaType: mediaTypes.blueprintTgz },
+  jsonschema: { type: 'landscaper.gardener.cloud/jsonschema', mediaType: mediaTypes.jsonSchema },
+};
+
+export interface PackedComponent {
+  readonly component: Component;
+  readonly layers: readonly NewBlob[];
+}
+
+/** @throws ContentInvalid, DescriptorInvalid with a sentence about what is wrong in the folder */
+export async function packFolder(files: Files, folder: string): Promise<PackedComponent> {
+  const bytes = await files.read(COMPONENT_FILE);
+  if (!bytes) throw new ContentInvalid(`folder ${folder} has no file ${COMPONENT_FILE}`);
+  const { resources, references, provider, ...rest } = parse(Buffer.from(bytes).toString('utf8'), folder);
+  const listed = resources ?? [];
+  const isBlueprintListed = listed.some(
+    ({ path }) => path?.replace(/^\.?\/+|\/+$/g, '') === BLUEPRINT_FOLDER,
+  );
+  const hasBlueprint = !isBlueprintListed && (await files.list(BLUEPRINT_FOLDER)) !== undefined;
+  const all: readonly ResourceEntry[] = hasBlueprint
+    ? [{ name: 'blueprint', type: 'blueprint', path: BLUEPRINT_FOLDER }, ...listed]
+    : listed;
+  const layers: NewBlob[] = [];
+  const documents: object[] = [];
+  for (const entry of all) {
+    const blob = entry.path === undefined ? undefined : await blobOf(entry, entry.path, files);
+    if (blob) layers.push(blob);
+    documents.push(resourceOf(entry, blob, rest.version));
+  }
+  const component = readDescriptor(
+    {
+      meta: { schemaVersion: V2 },
+      component: {
+        ...{ ...rest, provider: provider ?? 'unknown', repositoryContexts: [], sources: [] },
+        ...{ componentReferences: references ?? [], resources: documents },
+      },
+    },
+    `${COMPONENT_FILE} in ${folder}`,
+  );
+  return { component, layers };
+}
+
+function parse(text: string, folder: string): z.output<typeof schema> {
+  let document: unknown;
+  try {
+    document = parseYaml(text);
+  } catch (cause) {
+    if (!(cause instanceof YamlError)) throw cause;
+    throw new DescriptorInvalid(`${COMPONENT_FILE} in ${folder} is no YAML: ${cause.message}`, { cause });
+  }
+  const result = schema.safeParse(document);
+  if (result.success) return result.data;
+  const [issue] = result.error.issues;
+  const path = issue?.path.join('.') ?? '';
+  throw new DescriptorInvalid(
+    `${COMPONENT_FILE} in ${folder}: ${path === '' ? '' : `${path}: `}${issue?.message ?? 'is wrong'}`,
+  );
+}
+
+function resourceOf(entry: ResourceEntry, blob: NewBlob | undefined, version: string): object {
+  const { path: _, image, access, mediaType: __, type, ...rest } = entry;
+  const common = { version, ...rest, type: TYPES[type]?.type ?? type };
+  if (blob) {
+    const digest = sha256(blob.content);
+    return {
+      ...common,
+      relation: 'local',
+      access: { type: 'localBlob', localReference: digest, mediaType: blob.mediaType },
+      digest: {
+        hashAlgorithm: 'SHA-256',
+        normalisationAlgorithm: 'genericBlobDigest/v1',
+        value: digest.slice('sha256:'.length),
+      },
+    };
+  }
+  if (image !== undefined) {
+    return { ...common, relation: 'external', access: { type: 'ociArtifact', imageReference: image } };
+  }
+  if (access) return { ...common, relation: 'external', access };
+  throw new DescriptorInvalid(
+    `resource ${entry.name} says nothing of what it is: give it a path in the folder, an image, or an access`,
+  );
+}
+
+/** A folder is packed as a compressed archive, a file is taken as it is. */
+async function blobOf(entry: ResourceEntry, path: string, files: Files): Promise<NewBlob> {
+  const known = TYPES[entry.type]?.mediaType;
+  const file = await files.read(path);
+  if (file) {
+    return { content: file, mediaType: entry.mediaType ?? known ?? 'application/octet-stream' };
+  }
+  if (!(await files.list(path))) {
+    throw new ContentInvalid(
+      `resource ${entry.name}: there is no file or folder ${path} in the folder of the component`,
+    );
+  }
+  const content = packed(writeTar(await filesBelow(files, path)));
+  return { content, mediaType: entry.mediaType ?? known ?? 'application/x-tgz' };
+}

@@ -1,0 +1,122 @@
+/** Repository contexts: from what an object says to the place where components are looked for. */
+import { join } from 'node:path';
+import { inlineFileTree } from '../lib/filetree.ts';
+import { ownField } from '../lib/objects.ts';
+import type { ArtifactStore } from './artifact.ts';
+import { ctfStore, filesOfArchive } from './ctf.ts';
+import type { JsonMap } from './descriptor.ts';
+import { RepositoryUnusable } from './errors.ts';
+import { filesInMemory, filesOnDisk, type Files } from './files.ts';
+import { localRepository } from './localrepository.ts';
+import { ociRepository } from './ocirepository.ts';
+import type { Repository } from './repository.ts';
+
+export interface RepositoryPorts {
+  /** The folder below which repositories in files must lie; without it there are none. */
+  readonly localRoot?: string | undefined;
+  readonly maxFileBytes: number;
+  /** A registry, spoken to with the credentials of whoever asks. */
+  registry(address: string): ArtifactStore;
+}
+
+/** Types may carry a version; the first letter is written either way. */
+const kindOf = (type: string): string => type.replace(/\/v\d+\w*$/, '').toLowerCase();
+
+/** @throws RepositoryUnusable, ContentInvalid */
+export async function openRepository(context: JsonMap, ports: RepositoryPorts): Promise<Repository> {
+  const type = text(context, 'type');
+  switch (kindOf(type)) {
+    case 'ociregistry':
+      return registryRepository(context, ports);
+    case 'commontransportformat':
+    case 'ctf':
+      return ctfRepository(context, ports);
+    case 'local': {
+      const folder = text(context, 'filePath');
+      const files = localFiles(ports, `local repository ${folder}`);
+      return localRepository({
+        ...{ context, name: `local repository ${folder}`, descriptors: files, blobs: files },
+        ...{ descriptorFolder: folder, blobFolder: join(folder, 'blobs') },
+      });
+    }
+    case 'inline':
+      return inlineRepository(context);
+    default:
+      throw new RepositoryUnusable(
+        `repository type "${type}" is unknown; known are OCIRegistry, CommonTransportFormat, local and inline`,
+      );
+  }
+}
+
+function registryRepository(context: JsonMap, ports: RepositoryPorts): Repository {
+  const { host, path } = addressOf(text(context, 'baseUrl'));
+  const subPath = trimmed(text(context, 'subPath'));
+  const mapping = text(context, 'componentNameMapping') || 'urlPath';
+  if (mapping !== 'urlPath' && mapping !== 'sha256-digest') {
+    throw new RepositoryUnusable(
+      `componentNameMapping "${mapping}" is unknown; known are urlPath and sha256-digest`,
+    );
+  }
+  const prefix = [path, subPath].filter((part) => part !== '').join('/');
+  const store = ports.registry(host);
+  return ociRepository({
+    store,
+    prefix,
+    mapping,
+    context,
+    name: prefix === '' ? store.name : `${store.name}/${prefix}`,
+  });
+}
+
+/** The registry, with its scheme if it has one, and the path of repositories in it. */
+export function addressOf(baseUrl: string): { readonly host: string; readonly path: string } {
+  const [, scheme = '', host = '', path = ''] = /^((?:https?|oci):\/\/)?([^/]*)\/*(.*)$/.exec(baseUrl) ?? [];
+  if (host === '' || host.includes('@')) {
+    throw new RepositoryUnusable(
+      'the repository context names no registry: baseUrl must look like registry.example.org/path',
+    );
+  }
+  return { host: scheme === 'oci://' ? host : scheme + host, path: trimmed(path) };
+}
+
+async function ctfRepository(context: JsonMap, ports: RepositoryPorts): Promise<Repository> {
+  const path = text(context, 'filePath');
+  const name = `transport archive ${path}`;
+  const files = localFiles(ports, name);
+  const archive = await files.read(path);
+  if (!archive && !(await files.list(path))) throw new RepositoryUnusable(`${name} does not exist`);
+  const inside = archive ? await filesOfArchive(archive, name) : below(files, path);
+  return ociRepository({ store: ctfStore(inside, name), prefix: '', mapping: 'urlPath', context, name });
+}
+
+const below = (files: Files, folder: string): Files => ({
+  read: (path) => files.read(`${folder}/${path}`),
+  list: (path) => files.list(`${folder}/${path}`),
+});
+
+function localFiles({ localRoot, maxFileBytes }: RepositoryPorts, name: string): Files {
+  if (localRoot !== undefined) return filesOnDisk(localRoot, maxFileBytes);
+  throw new RepositoryUnusable(
+    `${name} cannot be used: the configuration names no registry.local.rootPath that it lies below`,
+  );
+}
+
+function inlineRepository(context: JsonMap): Repository {
+  const files = filesInMemory(inlineFileTree(ownField(context, 'fileSystem')));
+  const own = ownField(context, 'blobFs');
+  return localRepository({
+    ...{ context, name: 'inline repository', descriptors: files },
+    descriptorFolder: text(context, 'compDescDirPath') || '/',
+    blobs: own === undefined || own === null ? files : filesInMemory(inlineFileTree(own)),
+    blobFolder: text(context, 'blobDirPath') || 'blobs',
+  });
+}
+
+function text(context: JsonMap, key: string): string {
+  const value = ownField(context, key);
+  if (value === undefined || value === null) return '';
+  if (typeof value === 'string') return value;
+  throw new RepositoryUnusable(`the field ${key} of the repository context must be a text`);
+}
+
+const trimmed = (path: string): string => path.replace(/^\/+|\/+$/g, '');

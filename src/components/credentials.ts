@@ -1,0 +1,121 @@
+/** Credentials for registries, from secrets of kind dockerconfigjson and from OCM's configuration. */
+import { isObject, ownField } from '../lib/objects.ts';
+import { parseYaml } from '../lib/yaml.ts';
+import { RepositoryUnusable } from './errors.ts';
+
+export interface Login {
+  readonly username: string;
+  readonly password: string;
+  /** Stands in for both, where a registry gave one out. */
+  readonly identityToken?: string;
+}
+
+interface Entry {
+  readonly host: string;
+  readonly pathPrefix: string;
+  readonly login: Login;
+}
+
+export class Credentials {
+  readonly #entries: readonly Entry[];
+
+  constructor(entries: readonly Entry[]) {
+    this.#entries = [...entries].sort((a, b) => b.pathPrefix.length - a.pathPrefix.length);
+  }
+
+  /** The one for the longest path that fits; undefined: go without. */
+  for(host: string, repository: string): Login | undefined {
+    return this.#entries.find(
+      (entry) =>
+        entry.host === canonical(host) &&
+        (entry.pathPrefix === '' || `${repository}/`.startsWith(`${entry.pathPrefix}/`)),
+    )?.login;
+  }
+
+  static readonly none = new Credentials([]);
+  static all(parts: readonly Credentials[]): Credentials {
+    return new Credentials(parts.flatMap((part) => part.#entries));
+  }
+}
+
+/** Docker's own registry has several names. */
+const canonical = (host: string): string =>
+  ['docker.io', 'index.docker.io', 'registry-1.docker.io'].includes(host) ? 'docker.io' : host.toLowerCase();
+
+/** @param where named in the message; what the text says never is. @throws RepositoryUnusable */
+export function dockerCredentials(text: string, where: string): Credentials {
+  const document = readOrRefuse(text, where, JSON.parse);
+  const auths = ownField(document, 'auths');
+  if (!isObject(auths)) return Credentials.none;
+  return new Credentials(
+    Object.entries(auths).flatMap(([address, entry]) => {
+      const login = loginOf(entry);
+      return login ? [{ ...placeOf(address), login }] : [];
+    }),
+  );
+}
+
+function loginOf(entry: unknown): Login | undefined {
+  const field = (name: string): string => {
+    const value = ownField(entry, name);
+    return typeof value === 'string' ? value : '';
+  };
+  const decoded = Buffer.from(field('auth'), 'base64').toString('utf8');
+  const colon = decoded.indexOf(':');
+  const username = field('username') || (colon < 0 ? '' : decoded.slice(0, colon));
+  const password = field('password') || (colon < 0 ? '' : decoded.slice(colon + 1).replace(/\0+$/, ''));
+  const identityToken = field('identitytoken');
+  if (username === '' && identityToken === '') return undefined;
+  return { username, password, ...(identityToken !== '' && { identityToken }) };
+}
+
+/** `https://host/v1/`, `host:port`, `host/path` */
+function placeOf(address: string): { readonly host: string; readonly pathPrefix: string } {
+  const [host = '', ...path] = address.replace(/^https?:\/\//, '').split('/');
+  const pathPrefix = path.filter((part) => part !== '').join('/');
+  return { host: canonical(host), pathPrefix: /^v[12]$/.test(pathPrefix) ? '' : pathPrefix };
+}
+
+/** OCM's form: `consumers` with an identity and properties each. @throws RepositoryUnusable */
+export function ocmCredentials(text: string, where: string): Credentials {
+  const document = readOrRefuse(text, where, parseYaml);
+  const nested = ownField(document, 'configurations');
+  const all = Array.isArray(nested) ? nested : [document];
+  const consumers = all.flatMap((one) => {
+    const found = ownField(one, 'consumers');
+    return Array.isArray(found) ? (found as unknown[]) : [];
+  });
+  return new Credentials(consumers.flatMap(entriesOf));
+}
+
+function entriesOf(consumer: unknown): readonly Entry[] {
+  const identity = ownField(consumer, 'identity');
+  const text = (value: unknown): string =>
+    typeof value === 'string' || typeof value === 'number' ? String(value) : '';
+  const type = text(ownField(identity, 'type'));
+  const hostname = text(ownField(identity, 'hostname'));
+  if (hostname === '' || (type !== '' && !/^OCIRegistry|^ociRegistry/.test(type))) return [];
+  const port = text(ownField(identity, 'port'));
+  const credentials = ownField(consumer, 'credentials');
+  return (Array.isArray(credentials) ? (credentials as unknown[]) : []).flatMap((one) => {
+    const properties = ownField(one, 'properties');
+    const identityToken = text(ownField(properties, 'identityToken'));
+    const login = {
+      username: text(ownField(properties, 'username')),
+      password: text(ownField(properties, 'password')),
+      ...(identityToken !== '' && { identityToken }),
+    };
+    if (login.username === '' && identityToken === '') return [];
+    const host = canonical(port === '' ? hostname : `${hostname}:${port}`);
+    return [{ host, pathPrefix: text(ownField(identity, 'pathprefix')).replace(/^\/+|\/+$/g, ''), login }];
+  });
+}
+
+/** Parsers quote what they cannot read, so nothing of their message is passed on. */
+function readOrRefuse(text: string, where: string, parse: (text: string) => unknown): unknown {
+  try {
+    return parse(text);
+  } catch {
+    throw new RepositoryUnusable(`${where} cannot be read: it is not in the form its key promises`);
+  }
+}

@@ -1,0 +1,23 @@
+/** Digests: what is fetched must be what was named. */
+import { createHash } from 'node:crypto';
+import { ContentInvalid } from './errors.ts';
+
+const ALGORITHMS: Readonly<Record<string, number>> = { sha256: 64, sha512: 128 };
+
+export const sha256 = (bytes: Uint8Array): string =>
+  `sha256:${createHash('sha256').update(bytes).digest('hex')}`;
+
+/** Whether a text is a digest of a kind that we can compute. */
+export function isDigest(text: string): boolean {
+  const [algorithm = '', hex = ''] = text.split(':', 2);
+  return ALGORITHMS[algorithm] === hex.length && /^[0-9a-f]+$/.test(hex) && text === `${algorithm}:${hex}`;
+}
+
+/** @throws ContentInvalid when the bytes are others */
+export function verifyDigest(bytes: Uint8Array, digest: string, what: string): void {
+  if (!isDigest(digest)) throw new ContentInvalid(`${what}: "${digest}" is no digest that can be checked`);
+  const [algorithm = ''] = digest.split(':');
+  const found = `${algorithm}:${createHash(algorithm).update(bytes).digest('hex')}`;
+  if (found === digest) return;
+  throw new ContentInvalid(`${what} is damaged: its digest should be ${digest}, but is ${found}`);
+}

@@ -1,0 +1,155 @@
+/** The functions that template engines offer on components, on plain JSON values: each engine wraps them in its own way. */
+import { isObject } from '../lib/objects.ts';
+import { toYaml } from '../lib/yaml.ts';
+import {
+  nameOf,
+  readDescriptor,
+  toV2,
+  V3,
+  type Component,
+  type JsonMap,
+  type Resource,
+} from './descriptor.ts';
+import { ReferenceInvalid } from './errors.ts';
+import { describeSelector, identityOf, select, type Selector } from './identity.ts';
+import { parseRelativeReference } from './relativereference.ts';
+import type { ComponentView } from './view.ts';
+
+export const componentFunctionNames = [
+  'getResource',
+  'getResources',
+  'getComponent',
+  'getRepositoryContext',
+  'getResourceKey',
+  'getResourceContent',
+] as const;
+export type ComponentFunctionName = (typeof componentFunctionNames)[number];
+
+/** Arguments are as the template gave them, as JSON. @throws ComponentProblem with a sentence; ContentNeeded */
+export type ComponentFunctions = Readonly<
+  Record<ComponentFunctionName, (args: readonly unknown[]) => unknown>
+>;
+
+const NO_VERSION = 'unable to use this function without ocm component version';
+
+/** @param view undefined for an installation without component: what needs none works all the same */
+export function componentFunctions(view: ComponentView | undefined): ComponentFunctions {
+  const searched = (
+    args: readonly unknown[],
+    missing: string,
+  ): { component: Component; selector: Selector } => {
+    const isGiven = isObject(args[0]);
+    const component = isGiven ? readDescriptor(args[0]) : view?.own;
+    if (!component) throw new ReferenceInvalid(missing);
+    return { component, selector: selectorOf(isGiven ? args.slice(1) : args) };
+  };
+  const resources = (args: readonly unknown[]): readonly Resource[] => {
+    const { component, selector } = searched(
+      args,
+      'Unable to search for a resource as no ComponentDescriptor is defined.',
+    );
+    const found = select(component.resources, selector);
+    if (found.length > 0) return found;
+    throw notFound('resource', selector, component);
+  };
+  return {
+    getResource: (args) => resources(args)[0],
+    getResources: (args) => resources(args),
+    getComponent(args) {
+      const { component, selector } = searched(
+        args,
+        'Unable to search for a component as no ComponentDescriptor is defined.',
+      );
+      const [reference] = select(component.references, selector);
+      if (!reference) throw notFound('component reference', selector, component);
+      const target = view?.target(reference.componentName, reference.version);
+      if (target) return toV2(target);
+      const wanted = nameOf({ name: reference.componentName, version: reference.version });
+      throw new ReferenceInvalid(
+        `unable to resolve component ${wanted}: it is none of those that the installation refers to`,
+      );
+    },
+    getRepositoryContext([descriptor]) {
+      const component = isObject(descriptor) ? readDescriptor(descriptor) : view?.own;
+      if (!component) {
+        throw new ReferenceInvalid(
+          'Unable to get effective component descriptor as no ComponentDescriptor is defined.',
+        );
+      }
+      const context = component.repositoryContexts.at(-1);
+      if (context) return context;
+      throw new ReferenceInvalid(`component ${nameOf(component)} has no repository context`);
+    },
+    getResourceKey(args) {
+      const place = needed(view).resolve(referenceOf(args));
+      const { name, version } = place.owner.component;
+      const identity = uniqueIdentity(place.resource, place.owner.component);
+      return Buffer.from(toYaml({ component: { name, version }, resource: identity })).toString('base64');
+    },
+    getResourceContent(args) {
+      const active = needed(view);
+      const place = active.resolve(referenceOf(args));
+      const content = active.content(place);
+      if (content.kind === 'artifact') {
+        throw new ReferenceInvalid(
+          `resource ${place.resource.name} is an artifact of ${String(content.layers.length)} layers in a registry; only single blobs have a content`,
+        );
+      }
+      const bytes = Buffer.from(content.bytes);
+      return content.mediaType === 'application/octet-stream'
+        ? bytes.toString('base64')
+        : bytes.toString('utf8');
+    },
+  };
+}
+
+function needed(view: ComponentView | undefined): ComponentView {
+  if (view) return view;
+  throw new ReferenceInvalid(NO_VERSION);
+}
+
+function referenceOf([text]: readonly unknown[]) {
+  if (typeof text !== 'string' || text === '') {
+    throw new ReferenceInvalid('unable to provide key for empty relative artifact reference');
+  }
+  return parseRelativeReference(text);
+}
+
+function selectorOf(pairs: readonly unknown[]): Selector {
+  if (pairs.length === 0) throw new ReferenceInvalid('at least 2 arguments are expected');
+  if (pairs.length % 2 !== 0) throw new ReferenceInvalid('odd number of key value pairs');
+  if (!pairs.every((text) => typeof text === 'string')) {
+    throw new ReferenceInvalid('keys and values must be texts, such as "name" "web"');
+  }
+  const selector: Record<string, string> = {};
+  for (let i = 0; i < pairs.length; i += 2) selector[pairs[i] as string] = pairs[i + 1] as string;
+  return selector;
+}
+
+const notFound = (what: string, selector: Selector, component: Component): ReferenceInvalid =>
+  new ReferenceInvalid(`component ${nameOf(component)} has no ${what} with ${describeSelector(selector)}`);
+
+/** With its version only where another resource is told apart by nothing else. */
+function uniqueIdentity(resource: Resource, { resources }: Component): JsonMap {
+  const identity = identityOf(resource);
+  const same = resources.filter((other) => describeIdentity(other) === describeIdentity(resource));
+  return same.length > 1 && resource.version !== undefined
+    ? { ...identity, version: resource.version }
+    : identity;
+}
+
+const describeIdentity = (resource: Resource): string =>
+  JSON.stringify(Object.entries(identityOf(resource)).sort(([a], [b]) => (a < b ? -1 : 1)));
+
+/** The root values `cd` and `components` of templates, in the form that the blueprint asks for. @throws ReferenceInvalid */
+export function componentValues(
+  view: ComponentView,
+  schemaVersion: string | undefined,
+): { cd: JsonMap; components: unknown } {
+  const form = view.formFor(schemaVersion);
+  const descriptors = view.descriptors(form);
+  return {
+    cd: descriptors[0] ?? {},
+    components: form === V3 ? descriptors : { meta: { schemaVersion: form }, components: descriptors },
+  };
+}

@@ -1,0 +1,167 @@
+/** A Docker registry, version 2 of its protocol, spoken with one set of credentials. */
+import {
+  parseManifest,
+  mediaTypes,
+  type Artifact,
+  type ArtifactStore,
+  type BlobRef,
+  type NewArtifact,
+} from './artifact.ts';
+import type { Authorization } from './authorization.ts';
+import { fingerprint } from './authorization.ts';
+import type { ContentCache } from './cache.ts';
+import { parseChallenge } from './challenge.ts';
+import type { Credentials } from './credentials.ts';
+import { isDigest, verifyDigest } from './digest.ts';
+import { ContentInvalid, ReferenceInvalid } from './errors.ts';
+import { isRepositoryPath } from './imagereference.ts';
+import { refusal, type RegistryAnswer, type RegistryRequest, type Transport } from './transport.ts';
+
+export interface Limits {
+  readonly maxManifestBytes: number;
+  readonly maxBlobBytes: number;
+}
+export const defaultLimits: Limits = { maxManifestBytes: 4 * 2 ** 20, maxBlobBytes: 64 * 2 ** 20 };
+
+const ACCEPTED = [mediaTypes.ociManifest, mediaTypes.dockerManifest, mediaTypes.ociIndex].join(', ');
+
+export interface RegistryPorts {
+  readonly transport: Transport;
+  readonly authorization: Authorization;
+  readonly cache: ContentCache;
+  readonly limits: Limits;
+}
+
+export class Registry implements ArtifactStore {
+  readonly name: string;
+  readonly #base: URL;
+  readonly #ports: RegistryPorts;
+  readonly #credentials: Credentials;
+
+  /** @throws RepositoryUnusable */
+  constructor(address: string, credentials: Credentials, ports: RegistryPorts) {
+    this.#base = ports.transport.urlOf(address);
+    this.name = `registry ${this.#base.host}`;
+    this.#ports = ports;
+    this.#credentials = credentials;
+  }
+
+  /** Asked for each time: who may not read it must not learn from what others have read. */
+  async artifact(repository: string, reference: string): Promise<Artifact | undefined> {
+    const what = `${repository}${isDigest(reference) ? '@' : ':'}${reference}`;
+    const maxBytes = this.#ports.limits.maxManifestBytes;
+    const path = `${repository}/manifests/${reference}`;
+    const headers = { accept: ACCEPTED };
+    const { request, answer, hadLogin } = await this.#ask(
+      { method: 'GET', path, headers, maxBytes, what },
+      repository,
+      'pull',
+    );
+    if (answer.status === 404) return undefined;
+    if (answer.status !== 200) throw refusal(request, answer, hadLogin);
+    const promised = isDigest(reference) ? reference : answer.header('docker-content-digest');
+    if (promised !== undefined) verifyDigest(answer.body, promised, `the manifest of ${what}`);
+    return parseManifest(answer.body, what);
+  }
+
+  blob(
+    repository: string,
+    { digest, size }: Pick<BlobRef, 'digest'> & { readonly size?: number },
+  ): Promise<Uint8Array> {
+    const { maxBlobBytes } = this.#ports.limits;
+    const what = `blob ${digest} of ${repository}`;
+    if (!isDigest(digest)) throw new ContentInvalid(`${what}: that is no digest that can be checked`);
+    if (size !== undefined && size > maxBlobBytes) {
+      throw new ContentInvalid(`${what} has more than ${String(maxBlobBytes)} bytes`);
+    }
+    return this.#ports.cache.get(`${this.#base.host}/${repository}@${digest}`, async () => {
+      const path = `${repository}/blobs/${digest}`;
+      const { request, answer, hadLogin } = await this.#ask(
+        { method: 'GET', path, maxBytes: maxBlobBytes, what },
+        repository,
+        'pull',
+      );
+      if (answer.status === 404)
+        throw new ContentInvalid(`${this.name} has no ${what}, though its manifest names it`);
+      if (answer.status !== 200) throw refusal(request, answer, hadLogin);
+      verifyDigest(answer.body, digest, what);
+      return answer.body;
+    });
+  }
+
+  /** Stores an artifact under a tag; blobs that are there already are not sent again. */
+  async push(repository: string, tag: string, artifact: NewArtifact): Promise<void> {
+    for (const [digest, content] of artifact.blobs) await this.#pushBlob(repository, digest, content);
+    const headers = { 'content-type': mediaTypes.ociManifest };
+    const path = `${repository}/manifests/${tag}`;
+    const body = artifact.manifest;
+    await this.#expect(
+      [201],
+      { method: 'PUT', path, headers, body, maxBytes: 2 ** 20, what: `${repository}:${tag}` },
+      repository,
+    );
+  }
+
+  async #pushBlob(repository: string, digest: string, content: Uint8Array): Promise<void> {
+    const common = { maxBytes: 2 ** 20, what: `blob ${digest} of ${repository}` };
+    const there = await this.#ask(
+      { ...common, method: 'HEAD', path: `${repository}/blobs/${digest}` },
+      repository,
+      'pull,push',
+    );
+    if (there.answer.status === 200) return;
+    const started = await this.#expect(
+      [202],
+      { ...common, method: 'POST', path: `${repository}/blobs/uploads/` },
+      repository,
+    );
+    const location = started.header('location');
+    if (location === undefined || !URL.canParse(location, this.#base.href)) {
+      throw new ContentInvalid(`${this.name} does not say where to upload`);
+    }
+    const url = new URL(location, this.#base.href);
+    url.searchParams.set('digest', digest);
+    const headers = { 'content-type': 'application/octet-stream' };
+    await this.#expect([201], { ...common, method: 'PUT', url, headers, body: content }, repository);
+  }
+
+  async #expect(statuses: readonly number[], request: Asked, repository: string): Promise<RegistryAnswer> {
+    const { request: sent, answer, hadLogin } = await this.#ask(request, repository, 'pull,push');
+    if (!statuses.includes(answer.status)) throw refusal(sent, answer, hadLogin);
+    return answer;
+  }
+
+  /** One request, and once more with what the registry asks for when it does not know us. */
+  async #ask(asked: Asked, repository: string, actions: string) {
+    if (!isRepositoryPath(repository)) {
+      throw new ReferenceInvalid(
+        `"${repository.slice(0, 300)}" cannot be the path of a repository in a registry`,
+      );
+    }
+    const { transport, authorization } = this.#ports;
+    const login = this.#credentials.for(this.#base.host, repository);
+    const key = [this.#base.origin, repository, actions, fingerprint(login)].join(' ');
+    const { path, url = this.#urlOf(path ?? ''), ...rest } = asked;
+    const isOurs = url.origin === this.#base.origin;
+    const send = (header: string | undefined): Promise<RegistryAnswer> => {
+      const headers = { ...rest.headers, ...(header !== undefined && isOurs && { authorization: header }) };
+      return transport.send({ ...rest, url, headers });
+    };
+    const request: RegistryRequest = { ...rest, url };
+    const hadLogin = login !== undefined;
+    const answer = await send(authorization.known(key));
+    const challenge =
+      answer.status === 401 && isOurs ? parseChallenge(answer.header('www-authenticate')) : undefined;
+    if (!challenge) return { request, answer, hadLogin };
+    const header = await authorization.answer(key, challenge, login, `repository:${repository}:${actions}`);
+    return { request, answer: header === undefined ? answer : await send(header), hadLogin };
+  }
+
+  #urlOf(path: string): URL {
+    const url = new URL(this.#base);
+    url.pathname = `${url.pathname.replace(/\/+$/, '')}/v2/${path}`;
+    return url;
+  }
+}
+
+type Asked = Omit<RegistryRequest, 'url'> & { readonly path?: string; readonly url?: URL };

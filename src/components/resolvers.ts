@@ -1,0 +1,45 @@
+/** The OCM configuration that a Context may name: further repositories, by the names of the components in them. */
+import { isObject, ownField } from '../lib/objects.ts';
+import { parseYaml } from '../lib/yaml.ts';
+import type { JsonMap } from './descriptor.ts';
+import { RepositoryUnusable } from './errors.ts';
+
+export interface Resolver {
+  /** Whole segments of the names of components; empty fits all. */
+  readonly prefix: string;
+  readonly priority: number;
+  readonly repository: JsonMap;
+}
+
+const DEFAULT_PRIORITY = 10;
+
+/**
+ * Highest priority first, then the longer prefix.
+ * @throws RepositoryUnusable
+ */
+export function readResolvers(text: string, where: string): readonly Resolver[] {
+  let document: unknown;
+  try {
+    document = parseYaml(text);
+  } catch (cause) {
+    throw new RepositoryUnusable(`${where} is no YAML: ${(cause as Error).message}`, { cause });
+  }
+  const parts = ownField(document, 'configurations');
+  const all = Array.isArray(parts) ? parts : [document];
+  return all
+    .flatMap((part) => {
+      const found = ownField(part, 'resolvers');
+      return Array.isArray(found) ? (found as unknown[]) : [];
+    })
+    .flatMap((entry) => {
+      const repository = ownField(entry, 'repository');
+      const prefix = ownField(entry, 'prefix') ?? '';
+      const priority = Number(ownField(entry, 'priority') ?? DEFAULT_PRIORITY);
+      if (!isObject(repository) || typeof prefix !== 'string') return [];
+      return [{ prefix: prefix.replace(/\/+$/, ''), priority, repository }];
+    })
+    .sort((a, b) => b.priority - a.priority || b.prefix.length - a.prefix.length);
+}
+
+export const fits = ({ prefix }: Resolver, component: string): boolean =>
+  prefix === '' || component === prefix || component.startsWith(`${prefix}/`);

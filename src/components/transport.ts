@@ -1,0 +1,246 @@
+/**
+ * Requests to registries: plain HTTP only where it is allowed, limits on what is read, redirects without credentials,
+ * and repeats of what may pass by itself.
+ */
+import { Agent, type Dispatcher } from 'undici';
+import { sleep, type Clock } from '../lib/clock.ts';
+import type { Rng } from '../lib/rng.ts';
+import { ContentInvalid, RegistryRefused, RegistryUnavailable, RepositoryUnusable } from './errors.ts';
+
+export interface RegistryRequest {
+  readonly method: 'GET' | 'HEAD' | 'POST' | 'PUT';
+  readonly url: URL;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: Uint8Array;
+  /** More than this is refused unread. */
+  readonly maxBytes: number;
+  /** What is fetched, for messages: never a query, which may hold a signature. */
+  readonly what: string;
+}
+
+export interface RegistryAnswer {
+  readonly status: number;
+  header(name: string): string | undefined;
+  readonly body: Uint8Array;
+}
+
+export interface TransportOptions {
+  readonly clock: Clock;
+  readonly rng: Rng;
+  /** Whether `http://` may be used at all. */
+  readonly allowPlainHttp?: boolean;
+  /** Ends what is under way. */
+  readonly signal?: AbortSignal;
+  readonly userAgent?: string;
+}
+
+const MAX_TRIES = 4;
+const MAX_REDIRECTS = 5;
+const MAX_ASKED_MS = 10_000;
+const CONNECT_MS = 10_000;
+const SILENCE_MS = 30_000;
+
+export class Transport {
+  readonly clock: Clock;
+  readonly #options: TransportOptions;
+  readonly #agent = new Agent({
+    connect: { timeout: CONNECT_MS },
+    headersTimeout: SILENCE_MS,
+    bodyTimeout: SILENCE_MS,
+    connections: 16,
+  });
+
+  constructor(options: TransportOptions) {
+    this.clock = options.clock;
+    this.#options = options;
+  }
+
+  /**
+   * The address of a registry. Without a scheme it is HTTPS, except on this machine where plain HTTP is allowed.
+   * @param address `host`, `host:port`, or either with a scheme
+   * @throws RepositoryUnusable
+   */
+  urlOf(address: string): URL {
+    const hasScheme = /^https?:\/\//.test(address);
+    const isLocal = this.#options.allowPlainHttp === true && isLoopback(address.replace(/^https?:\/\//, ''));
+    const text = hasScheme ? address : `${isLocal ? 'http' : 'https'}://${address}`;
+    const url = URL.canParse(text) ? new URL(text) : undefined;
+    if (!url || url.host === '' || url.username + url.password + url.search + url.hash !== '') {
+      throw new RepositoryUnusable(
+        'the address of a registry must look like registry.example.org or https://registry.example.org',
+      );
+    }
+    this.#checkScheme(url);
+    return url;
+  }
+
+  #checkScheme(url: URL): void {
+    if (url.protocol === 'https:' || (url.protocol === 'http:' && this.#options.allowPlainHttp)) return;
+    throw new RepositoryUnusable(
+      `registry ${url.host} would be asked over plain HTTP, which is not allowed here; use https://, or allow it: registry.oci.allowPlainHttp in the configuration, --plain-http on the command line`,
+    );
+  }
+
+  /** @throws RegistryUnavailable, ContentInvalid, RepositoryUnusable; answers of any status but 429 and 5xx are answers */
+  async send(request: RegistryRequest): Promise<RegistryAnswer> {
+    for (let tries = 1; ; tries++) {
+      let pause: number;
+      try {
+        const answer = await this.#followed(request);
+        if (!isPassing(answer.status)) return answer;
+        pause = this.#pauseAfter(answer.header('retry-after'), tries);
+        if (tries >= MAX_TRIES || pause > MAX_ASKED_MS) throw failedNow(request, answer);
+      } catch (error) {
+        if (!(error instanceof BrokenConnection)) throw error;
+        if (tries >= MAX_TRIES || !error.wasEstablished) throw error.unavailable;
+        pause = this.#pauseAfter(undefined, tries);
+      }
+      await sleep(this.clock, pause, this.#options.signal);
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#agent.destroy();
+  }
+
+  #pauseAfter(retryAfter: string | undefined, tries: number): number {
+    const asked = Number(retryAfter);
+    if (retryAfter !== undefined && Number.isFinite(asked) && asked >= 0) return asked * 1000;
+    return 200 * 2 ** (tries - 1) * (0.8 + 0.4 * this.#options.rng.next());
+  }
+
+  async #followed(request: RegistryRequest): Promise<RegistryAnswer> {
+    let { url, headers = {} } = request;
+    for (let hops = 0; ; hops++) {
+      this.#checkScheme(url);
+      const answer = await this.#once({ ...request, url, headers });
+      const location = answer.header('location');
+      const isRedirect = [301, 302, 303, 307, 308].includes(answer.status) && location !== undefined;
+      if (!isRedirect || (request.method !== 'GET' && request.method !== 'HEAD')) return answer;
+      const next = URL.canParse(location, url.href) ? new URL(location, url.href) : undefined;
+      if (!next || hops >= MAX_REDIRECTS || (url.protocol === 'https:' && next.protocol !== 'https:')) {
+        throw new ContentInvalid(
+          `registry ${request.url.host} redirects ${request.what} in a way that is not followed`,
+        );
+      }
+      // What a registry was told is not meant for the store that it points to.
+      if (next.origin !== url.origin) headers = without(headers, 'authorization');
+      url = next;
+    }
+  }
+
+  async #once({ method, url, headers, body, maxBytes, what }: RegistryRequest): Promise<RegistryAnswer> {
+    const { signal, userAgent = 'espalier' } = this.#options;
+    try {
+      const response = await this.#agent.request({
+        origin: url.origin,
+        path: url.pathname + url.search,
+        method,
+        headers: { 'user-agent': userAgent, ...headers },
+        ...(body && { body }),
+        ...(signal && { signal }),
+      });
+      const bytes = await readBody(response, method === 'HEAD' ? 0 : maxBytes, what);
+      return {
+        status: response.statusCode,
+        header: (name) => {
+          const value = response.headers[name];
+          return Array.isArray(value) ? value.join(', ') : value;
+        },
+        body: bytes,
+      };
+    } catch (error) {
+      if (signal?.aborted) throw signal.reason;
+      if (error instanceof ContentInvalid) throw error;
+      throw new BrokenConnection(url.host, what, error);
+    }
+  }
+}
+
+async function readBody(
+  response: Dispatcher.ResponseData,
+  maxBytes: number,
+  what: string,
+): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of response.body) {
+    size += (chunk as Uint8Array).length;
+    if (size > maxBytes) {
+      response.body.destroy();
+      throw new ContentInvalid(`${what} has more than ${String(maxBytes)} bytes`);
+    }
+    chunks.push(chunk as Uint8Array);
+  }
+  return Buffer.concat(chunks);
+}
+
+class BrokenConnection extends Error {
+  /** The connection was there and broke; another one may hold. */
+  readonly wasEstablished: boolean;
+  readonly unavailable: RegistryUnavailable;
+
+  constructor(host: string, what: string, cause: unknown) {
+    super('broken connection', { cause });
+    const code = codeOf(cause);
+    this.wasEstablished =
+      !/^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH)$|CERT|TLS|SSL|TIMEOUT/.test(code);
+    this.unavailable = new RegistryUnavailable(
+      `registry ${host} ${this.wasEstablished ? 'broke off' : 'cannot be reached'} (${code}), while fetching ${what}`,
+      { cause },
+    );
+  }
+}
+
+/** The most telling code in an error and its causes. */
+function codeOf(error: unknown): string {
+  if (error instanceof AggregateError && error.errors.length > 0) return codeOf(error.errors[0]);
+  if (!(error instanceof Error)) return 'no reason given';
+  const { code } = error as NodeJS.ErrnoException;
+  if (code !== undefined && code !== 'UND_ERR_SOCKET') return code;
+  return error.cause === undefined ? (code ?? error.name) : codeOf(error.cause);
+}
+
+const isPassing = (status: number): boolean =>
+  status === 429 || status === 408 || (status >= 500 && status !== 501 && status !== 505);
+
+function failedNow({ url, what }: RegistryRequest, answer: RegistryAnswer): RegistryUnavailable {
+  return new RegistryUnavailable(
+    `registry ${url.host} answers ${String(answer.status)} to the request for ${what}${saying(answer)}`,
+  );
+}
+
+/** An answer that is none of those that were hoped for. Of what it says only the code is repeated. */
+export function refusal(
+  { url, what }: Pick<RegistryRequest, 'url' | 'what'>,
+  answer: RegistryAnswer,
+  hadLogin: boolean,
+): Error {
+  const { status } = answer;
+  const said = saying(answer);
+  if (status === 401 || status === 403) {
+    const why = hadLogin
+      ? 'the credentials for it are not accepted, or not sufficient'
+      : 'there are no credentials for it; name a pull secret in the Context';
+    return new RegistryRefused(`registry ${url.host} refuses ${what} (${String(status)}${said}): ${why}`);
+  }
+  return new ContentInvalid(
+    `registry ${url.host} answers ${String(status)} to the request for ${what}${said}`,
+  );
+}
+
+function saying({ body }: RegistryAnswer): string {
+  try {
+    const { errors } = JSON.parse(Buffer.from(body).toString('utf8')) as { errors?: { code?: unknown }[] };
+    const code = errors?.[0]?.code;
+    return typeof code === 'string' && /^[A-Z_]{1,40}$/.test(code) ? `, ${code}` : '';
+  } catch {
+    return '';
+  }
+}
+
+const without = (headers: Readonly<Record<string, string>>, name: string): Readonly<Record<string, string>> =>
+  Object.fromEntries(Object.entries(headers).filter(([key]) => key !== name));
+
+const isLoopback = (host: string): boolean =>
+  /^(localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?(?:\/|$)/.test(host);

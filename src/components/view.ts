@@ -1,0 +1,153 @@
+/**
+ * What templates, schemas and sub-installations see of an installation's component. Everything is answered at once;
+ * only contents have to be fetched. Who needs one that is not there yet is interrupted with ContentNeeded, and runs
+ * again when it is: work on a view must be repeatable.
+ */
+import { fetchResource, type AccessPorts } from './access.ts';
+import {
+  descriptorOf,
+  nameOf,
+  V2,
+  V3,
+  type Component,
+  type JsonMap,
+  type Resource,
+  type SchemaVersion,
+} from './descriptor.ts';
+import { ComponentProblem, ContentNeeded, ReferenceInvalid } from './errors.ts';
+import { describeSelector, select, type Selector } from './identity.ts';
+import type { ComponentReference } from './overwrites.ts';
+import type { RelativeReference } from './relativereference.ts';
+import type { Content, FoundComponent } from './repository.ts';
+import { targetKey, type Resolved } from './resolve.ts';
+
+/** Where the component of an installation comes from. */
+export type ComponentSource =
+  | { readonly kind: 'ref'; readonly original: ComponentReference; readonly effective: ComponentReference }
+  | { readonly kind: 'inline'; readonly document: JsonMap };
+
+export interface ResourcePlace {
+  readonly owner: FoundComponent;
+  readonly resource: Resource;
+}
+
+export class ComponentView {
+  readonly source: ComponentSource;
+  readonly own: Component;
+  readonly #resolved: Resolved;
+  readonly #ports: AccessPorts;
+  readonly #shelf = new Map<string, Content | ComponentProblem>();
+  readonly #asked = new Map<string, ResourcePlace>();
+
+  constructor(source: ComponentSource, resolved: Resolved, ports: AccessPorts) {
+    const [first] = resolved.all;
+    if (!first) throw new TypeError('a view needs a component');
+    this.source = source;
+    this.own = first.component;
+    this.#resolved = resolved;
+    this.#ports = ports;
+  }
+
+  /** The same component without the contents that were fetched: those are for one pass, and may be large. */
+  fresh(): ComponentView {
+    return new ComponentView(this.source, this.#resolved, this.#ports);
+  }
+
+  get #root(): FoundComponent {
+    return this.#resolved.all[0] as FoundComponent;
+  }
+
+  /** Own descriptor first, then all others. */
+  descriptors(form: SchemaVersion): readonly JsonMap[] {
+    return this.#resolved.all.map(({ component }) => descriptorOf(component, form));
+  }
+
+  /** The form that a blueprint asks for, or else that of the own component. @throws ReferenceInvalid */
+  formFor(wanted: string | undefined): SchemaVersion {
+    if (wanted === undefined) return this.own.schemaVersion;
+    if (wanted === V2 || wanted === V3) return wanted;
+    throw new ReferenceInvalid(`unknown schema version "${wanted}"; known are ${V2} and ${V3}`);
+  }
+
+  /** Where a reference within a descriptor leads to. */
+  target(componentName: string, version: string): Component | undefined {
+    return this.#resolved.targets.get(nameOf({ name: componentName, version }))?.component;
+  }
+
+  /** Follows references from the own component, or from the one that owns what is being read. @throws ReferenceInvalid */
+  resolve({ path, resource }: RelativeReference, from?: FoundComponent): ResourcePlace {
+    const owner = this.walk(path, from).at(-1)?.found ?? from ?? this.#root;
+    const [found] = select(owner.component.resources, resource);
+    if (found) return { owner, resource: found };
+    throw new ReferenceInvalid(
+      `local resource ${describeSelector(resource)} cannot be found in component ${nameOf(owner.component)}`,
+    );
+  }
+
+  /** The references along a path, with what each leads to. @throws ReferenceInvalid */
+  walk(path: readonly Selector[], from: FoundComponent = this.#root) {
+    let at = from;
+    return path.map((step) => {
+      const [reference] = select(at.component.references, step);
+      const found = reference && this.#resolved.targets.get(targetKey(reference));
+      if (!reference || !found) {
+        throw new ReferenceInvalid(
+          `component reference ${describeSelector(step)} cannot be found in component ${nameOf(at.component)}`,
+        );
+      }
+      at = found;
+      return { reference, found };
+    });
+  }
+
+  /**
+   * @throws ContentNeeded; ComponentProblem when it was fetched in vain
+   */
+  content(place: ResourcePlace): Content {
+    const key = keyOf(place);
+    const found = this.#shelf.get(key);
+    if (found === undefined) {
+      this.#asked.set(key, place);
+      throw new ContentNeeded(key);
+    }
+    if (found instanceof ComponentProblem) throw found;
+    return found;
+  }
+
+  /** @throws ComponentProblem when it may be had another time; what is definite is told to who asks for the content */
+  async fetch({ key }: ContentNeeded): Promise<void> {
+    const place = this.#asked.get(key);
+    if (!place) throw new TypeError(`nobody has asked for ${key}`);
+    try {
+      this.#shelf.set(key, await fetchResource(place.owner, place.resource, this.#ports));
+    } catch (error) {
+      if (!(error instanceof ComponentProblem) || error.isPassing) throw error;
+      this.#shelf.set(key, error);
+    }
+  }
+}
+
+const keyOf = ({ owner, resource }: ResourcePlace): string =>
+  `${nameOf(owner.component)} ${describeSelector({ ...resource.extraIdentity, name: resource.name })} ${resource.version ?? ''}`;
+
+/** Runs work that looks at a component, again for each content that it turns out to need. */
+export async function withContents<T>(
+  view: ComponentView | undefined,
+  work: () => T | Promise<T>,
+): Promise<T> {
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      const needed = contentNeeded(error);
+      if (!needed || !view) throw error;
+      await view.fetch(needed);
+    }
+  }
+}
+
+/** Engines wrap what functions throw, each in its own words; the cause stays. */
+export function contentNeeded(error: unknown): ContentNeeded | undefined {
+  for (let at = error; at instanceof Error; at = at.cause) if (at instanceof ContentNeeded) return at;
+  return undefined;
+}

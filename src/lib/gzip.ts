@@ -1,0 +1,36 @@
+/** Compressed bytes, told by their first two, with a limit on what they unpack to. */
+import { gunzip, gunzipSync, gzipSync } from 'node:zlib';
+
+export const isGzip = (bytes: Uint8Array): boolean => bytes[0] === 0x1f && bytes[1] === 0x8b;
+
+/** The bytes are damaged, or unpacked they are more than what was allowed. */
+export class UnpackError extends Error {
+  override readonly name = 'UnpackError';
+}
+
+/**
+ * The bytes themselves when they are not compressed.
+ * @throws UnpackError
+ */
+export function unpacked(bytes: Uint8Array, maxBytes: number): Promise<Uint8Array> {
+  if (!isGzip(bytes)) return Promise.resolve(bytes);
+  return new Promise((resolve, reject) => {
+    gunzip(bytes, { maxOutputLength: maxBytes }, (error, result) => {
+      if (!error) resolve(result);
+      else reject(unpackError(error, maxBytes));
+    });
+  });
+}
+
+function unpackError(cause: Error, maxBytes: number): UnpackError {
+  const isTooLarge = (cause as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE';
+  const message = isTooLarge ? `more than ${String(maxBytes)} bytes when unpacked` : cause.message;
+  return new UnpackError(message, { cause });
+}
+
+/** The same for something small, at once. @throws Error when the bytes are damaged or too many */
+export const unpackedSmall = (bytes: Uint8Array, maxBytes: number): Uint8Array =>
+  isGzip(bytes) ? gunzipSync(bytes, { maxOutputLength: maxBytes }) : bytes;
+
+/** The same bytes for the same contents: no name, no time. */
+export const packed = (bytes: Uint8Array): Uint8Array => gzipSync(bytes);

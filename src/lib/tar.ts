@@ -1,0 +1,149 @@
+/** Reads and writes tar archives in memory: ustar, with the extensions of GNU and POSIX for long names. */
+
+export interface TarEntry {
+  readonly path: string;
+  readonly type: 'file' | 'directory' | 'link' | 'other';
+  readonly content: Uint8Array;
+  /** Where a link points to. */
+  readonly target?: string;
+}
+
+/** The bytes are no tar archive, or a damaged one. */
+export class TarError extends Error {
+  override readonly name = 'TarError';
+}
+
+const BLOCK = 512;
+const NOTHING = new Uint8Array();
+
+/**
+ * The entries in their order. Contents share memory with `bytes`.
+ * @throws TarError
+ */
+export function* readTar(bytes: Uint8Array): Generator<TarEntry> {
+  const archive = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+  let extra: Readonly<Record<string, string>> = {};
+  for (let at = 0; at + BLOCK <= archive.length;) {
+    const header = archive.subarray(at, at + BLOCK);
+    if (header.every((byte) => byte === 0)) return;
+    checkSum(header, at);
+    const flag = String.fromCharCode(header[156] ?? 0);
+    const size = extra['size'] === undefined ? number(header, 124, 12) : Number(extra['size']);
+    const start = at + BLOCK;
+    if (!Number.isSafeInteger(size) || size < 0 || start + size > archive.length) {
+      throw new TarError(`the archive ends in the middle of the entry at byte ${String(at)}`);
+    }
+    const content = archive.subarray(start, start + size);
+    at = start + Math.ceil(size / BLOCK) * BLOCK;
+    if (flag === 'x') extra = { ...extra, ...paxRecords(content) };
+    else if (flag === 'L') extra = { ...extra, path: text(content) };
+    else if (flag === 'K') extra = { ...extra, linkpath: text(content) };
+    else if (flag !== 'g') {
+      yield entry(header, flag, content, extra);
+      extra = {};
+    }
+  }
+}
+
+function entry(
+  header: Buffer,
+  flag: string,
+  content: Uint8Array,
+  extra: Readonly<Record<string, string>>,
+): TarEntry {
+  const isUstar = header.toString('latin1', 257, 262) === 'ustar';
+  const prefix = isUstar ? text(header.subarray(345, 500)) : '';
+  const name = text(header.subarray(0, 100));
+  const path = extra['path'] ?? (prefix === '' ? name : `${prefix}/${name}`);
+  if (flag === '1' || flag === '2') {
+    return {
+      path,
+      type: 'link',
+      content: NOTHING,
+      target: extra['linkpath'] ?? text(header.subarray(157, 257)),
+    };
+  }
+  if (flag === '5' || ((flag === '0' || flag === '\0') && path.endsWith('/'))) {
+    return { path, type: 'directory', content: NOTHING };
+  }
+  return { path, type: flag === '0' || flag === '\0' || flag === '7' ? 'file' : 'other', content };
+}
+
+function checkSum(header: Buffer, at: number): void {
+  let sum = 0;
+  for (let i = 0; i < BLOCK; i++) sum += i >= 148 && i < 156 ? 0x20 : (header[i] ?? 0);
+  if (sum !== number(header, 148, 8)) throw new TarError(`there is no tar header at byte ${String(at)}`);
+}
+
+/** Octal digits, or, with the highest bit set, the number itself. */
+function number(header: Buffer, start: number, length: number): number {
+  const field = header.subarray(start, start + length);
+  if (((field[0] ?? 0) & 0x80) !== 0) {
+    return field.subarray(1).reduce((value, byte) => value * 256 + byte, (field[0] ?? 0) & 0x7f);
+  }
+  const digits = text(field).trim();
+  return digits === '' ? 0 : /^[0-7]+$/.test(digits) ? Number.parseInt(digits, 8) : Number.NaN;
+}
+
+function text(field: Uint8Array): string {
+  const end = field.indexOf(0);
+  return Buffer.from(end < 0 ? field : field.subarray(0, end)).toString('utf8');
+}
+
+/** `<length> <key>=<value>\n`, the length being that of the whole record in bytes. */
+function paxRecords(content: Buffer): Record<string, string> {
+  const records: Record<string, string> = {};
+  for (let at = 0; at < content.length;) {
+    const blank = content.indexOf(0x20, at);
+    const length = blank < 0 ? Number.NaN : Number(content.toString('latin1', at, blank));
+    if (!(length > 0)) throw new TarError('an extended header cannot be read');
+    const record = content.toString('utf8', blank + 1, at + length - 1);
+    const equals = record.indexOf('=');
+    if (equals > 0) records[record.slice(0, equals)] = record.slice(equals + 1);
+    at += length;
+  }
+  return records;
+}
+
+// ---------------------------------------------------------------- writing
+
+/** An archive that depends on nothing but names and contents: times are zero, owners are root. */
+export function writeTar(entries: Iterable<readonly [path: string, content: Uint8Array]>): Uint8Array {
+  const blocks: Uint8Array[] = [];
+  const add = (path: string, content: Uint8Array, flag: string): void => {
+    blocks.push(headerOf(path, content.length, flag), content, new Uint8Array(padding(content.length)));
+  };
+  for (const [path, content] of entries) {
+    if (Buffer.byteLength(path) > 100) add('PaxHeader', paxRecord('path', path), 'x');
+    add(Buffer.byteLength(path) > 100 ? 'long' : path, content, '0');
+  }
+  return Buffer.concat([...blocks, new Uint8Array(2 * BLOCK)]);
+}
+
+const padding = (size: number): number => (BLOCK - (size % BLOCK)) % BLOCK;
+
+function headerOf(path: string, size: number, flag: string): Uint8Array {
+  const header = Buffer.alloc(BLOCK);
+  const octal = (value: number, start: number, length: number): void => {
+    header.write(`${value.toString(8).padStart(length - 1, '0')}\0`, start, 'latin1');
+  };
+  header.write(path, 0, 'utf8');
+  octal(0o644, 100, 8);
+  octal(0, 108, 8);
+  octal(0, 116, 8);
+  octal(size, 124, 12);
+  octal(0, 136, 12);
+  header.write('        ', 148, 'latin1');
+  header.write(flag, 156, 'latin1');
+  header.write('ustar\u000000', 257, 'latin1');
+  const sum = header.reduce((total, byte) => total + byte, 0);
+  header.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148, 'latin1');
+  return header;
+}
+
+function paxRecord(key: string, value: string): Uint8Array {
+  const rest = Buffer.byteLength(` ${key}=${value}\n`);
+  let length = rest + 1;
+  while (String(length).length + rest !== length) length = String(length).length + rest;
+  return Buffer.from(`${String(length)} ${key}=${value}\n`);
+}

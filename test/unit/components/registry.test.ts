@@ -1,0 +1,198 @@
+/** How a registry is spoken to, with a registry in this process and a clock that tests move. */
+import { expect } from 'chai';
+import { createStock, type Stock } from '../../../src/components/stock.ts';
+import { Credentials, dockerCredentials } from '../../../src/components/credentials.ts';
+import { buildArtifact } from '../../../src/components/artifact.ts';
+import {
+  ContentInvalid,
+  RegistryRefused,
+  RegistryUnavailable,
+  RepositoryUnusable,
+} from '../../../src/components/errors.ts';
+import { seededRng } from '../../../src/lib/rng.ts';
+import { FakeClock } from '../../support/clock.ts';
+import { TestRegistry } from '../../support/registry.ts';
+
+const LOGIN = { username: 'robot', password: 's3cret' };
+
+describe('a registry', () => {
+  let registry: TestRegistry;
+  let stock: Stock;
+  let clock: FakeClock;
+  const start = async (
+    options: Parameters<typeof TestRegistry.start>[0] = {},
+    more: object = {},
+  ): Promise<void> => {
+    registry = await TestRegistry.start(options);
+    clock = new FakeClock();
+    stock = createStock({ clock, rng: seededRng(1), allowPlainHttp: true, ...more });
+  };
+  afterEach(async () => {
+    await stock.close();
+    await registry.stop();
+  });
+  const credentials = () =>
+    dockerCredentials(JSON.stringify({ auths: { [registry.address]: LOGIN } }), 'here');
+  const client = (login = true) => stock.registry(registry.address, login ? credentials() : Credentials.none);
+  const artifact = buildArtifact({ mediaType: 'a/config', content: Buffer.from('{}') }, [
+    { mediaType: 'a/layer', content: Buffer.from('layer') },
+  ]);
+  const failure = (work: Promise<unknown>): Promise<unknown> =>
+    work.then(
+      () => undefined,
+      (error: unknown) => error,
+    );
+  /** Lets time pass until the work has ended, so that pauses cost nothing. */
+  const inTime = async <T>(work: Promise<T>): Promise<T> => {
+    let isOver = false;
+    const settled = work.finally(() => (isOver = true));
+    settled.catch(() => undefined);
+    while (!isOver) {
+      await clock.advance(50);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    return settled;
+  };
+
+  it('gives back what was stored, and answers nothing for what is not there', async () => {
+    await start();
+    await client().push('team/app', '1', artifact);
+    const found = await client().artifact('team/app', '1');
+    expect(found?.digest).to.equal(artifact.digest);
+    expect(Buffer.from(await client().blob('team/app', found!.layers[0]!)).toString()).to.equal('layer');
+    expect(await client().artifact('team/app', '2')).to.equal(undefined);
+  });
+
+  it('is not sent again what it has', async () => {
+    await start();
+    await client().push('team/app', '1', artifact);
+    await client().push('team/app', '2', artifact);
+    expect(registry.requests(/uploads/, 202)).to.have.length(2);
+  });
+
+  it('gives a token that is used until it expires', async () => {
+    await start({ login: LOGIN, tokenSeconds: 65 });
+    await client().push('team/app', '1', artifact);
+    for (let i = 0; i < 3; i++) await client().artifact('team/app', '1');
+    expect(registry.issued).to.equal(2);
+    await clock.advance(61_000);
+    await client().artifact('team/app', '1');
+    expect(registry.issued).to.equal(3);
+  });
+
+  it('is asked for another token when it forgets the one it gave', async () => {
+    await start({ login: LOGIN });
+    await client().push('team/app', '1', artifact);
+    registry.forgetTokens();
+    expect(await client().artifact('team/app', '1')).to.have.property('digest', artifact.digest);
+  });
+
+  it('serves a cached blob only to those who may read its manifest', async () => {
+    await start({ login: LOGIN });
+    await client().push('team/app', '1', artifact);
+    const { layers } = (await client().artifact('team/app', '1'))!;
+    await client().blob('team/app', layers[0]!);
+    registry.seen.length = 0;
+    await client().blob('team/app', layers[0]!);
+    expect(registry.seen).to.have.length(0);
+    expect(await failure(client(false).artifact('team/app', '1'))).to.be.instanceOf(RegistryRefused);
+  });
+
+  it('that refuses says so without the credentials, and what is missing', async () => {
+    await start({ login: { ...LOGIN, password: 'other' } });
+    const wrong = (await failure(client().artifact('team/app', '1'))) as Error;
+    expect(wrong).to.be.instanceOf(RegistryRefused);
+    expect(wrong.message).to.contain('not accepted').and.not.to.contain('s3cret');
+    const none = (await failure(client(false).artifact('team/app', '1'))) as Error;
+    expect(none.message).to.contain('there are no credentials for it');
+    expect(none.message).not.to.contain('said by the registry');
+  });
+
+  it('that is busy is asked again, after growing pauses', async () => {
+    await start();
+    await client().push('team/app', '1', artifact);
+    let left = 2;
+    registry.fault = (_, response) => {
+      if (left-- <= 0) return false;
+      response.writeHead(left === 1 ? 429 : 503).end();
+      return true;
+    };
+    const began = clock.now();
+    expect(await inTime(client().artifact('team/app', '1'))).to.have.property('digest', artifact.digest);
+    expect(clock.now() - began).to.be.at.least(160 + 320);
+  });
+
+  it('that names a time is left alone until then', async () => {
+    await start();
+    await client().push('team/app', '1', artifact);
+    let left = 1;
+    registry.fault = (_, response) => {
+      if (left-- <= 0) return false;
+      response.writeHead(429, { 'retry-after': '7' }).end();
+      return true;
+    };
+    const began = clock.now();
+    await inTime(client().artifact('team/app', '1'));
+    expect(clock.now() - began).to.be.at.least(7000);
+  });
+
+  it('that is down is given up for now', async () => {
+    await start();
+    registry.fault = (_, response) => {
+      response.writeHead(502).end();
+      return true;
+    };
+    const error = await failure(inTime(client().artifact('team/app', '1')));
+    expect(error).to.be.instanceOf(RegistryUnavailable).with.property('isPassing', true);
+    expect(registry.seen).to.have.length(4);
+  });
+
+  it('that nobody listens at is reported at once', async () => {
+    await start();
+    const nobody = stock.registry('127.0.0.1:1', Credentials.none);
+    const error = (await failure(nobody.artifact('a', '1'))) as Error;
+    expect(error).to.be.instanceOf(RegistryUnavailable);
+    expect(error.message).to.contain('cannot be reached (ECONNREFUSED)');
+  });
+
+  it('cannot make us read without an end', async () => {
+    await start({}, { limits: { maxManifestBytes: 1000, maxBlobBytes: 1000 } });
+    registry.fault = (_, response) => {
+      response.end('x'.repeat(2000));
+      return true;
+    };
+    expect(await failure(client().artifact('team/app', '1')))
+      .to.be.instanceOf(ContentInvalid)
+      .with.property('message')
+      .that.contains('more than 1000 bytes');
+  });
+
+  it('cannot pass off another manifest for the one that was asked for', async () => {
+    await start();
+    await client().push('team/app', '1', artifact);
+    const other = { ...registry.manifests.get('team/app:1')!, bytes: Buffer.from('{"schemaVersion":2}') };
+    registry.manifests.set(`team/app:${artifact.digest}`, other);
+    const error = await failure(client().artifact('team/app', artifact.digest));
+    expect(error).to.be.instanceOf(ContentInvalid).with.property('message').that.contains('is damaged');
+  });
+
+  it('does not tell the place it redirects to who we are', async () => {
+    await start({ login: LOGIN, auth: 'basic', redirectsBlobs: true });
+    await client().push('team/app', '1', artifact);
+    const found = await client().artifact('team/app', '1');
+    await client().blob('team/app', found!.layers[0]!);
+    expect(registry.requests(/^\/elsewhere/).map(({ authorization }) => authorization)).to.deep.equal([
+      undefined,
+    ]);
+  });
+
+  it('without encryption is used only where that is allowed', async () => {
+    await start({}, { allowPlainHttp: false });
+    expect(() => stock.registry(`http://${registry.address}`, Credentials.none)).to.throw(
+      RepositoryUnusable,
+      'plain HTTP',
+    );
+    expect(await failure(client().artifact('a', '1'))).to.be.instanceOf(RegistryUnavailable);
+    expect(registry.seen).to.have.length(0);
+  });
+});

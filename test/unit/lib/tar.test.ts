@@ -1,0 +1,84 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync, readFileSync, mkdirSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { readTar, TarError, writeTar } from '../../../src/lib/tar.ts';
+import { skip } from '../../support/skip.ts';
+
+const bytes = (text: string): Uint8Array => Buffer.from(text);
+const LONG = `${'folder/'.repeat(30)}file-with-ümlaut.txt`;
+const shown = (archive: Uint8Array) =>
+  [...readTar(archive)].map(({ path, type, content, target }) => [
+    path,
+    type,
+    target ?? Buffer.from(content).toString(),
+  ]);
+
+describe('a tar archive', () => {
+  it('comes back as it was written, long names and empty files included', () => {
+    const archive = writeTar([
+      ['a.txt', bytes('hello')],
+      [LONG, bytes('x'.repeat(1000))],
+      ['empty', bytes('')],
+    ]);
+    expect(shown(archive)).to.deep.equal([
+      ['a.txt', 'file', 'hello'],
+      [LONG, 'file', 'x'.repeat(1000)],
+      ['empty', 'file', ''],
+    ]);
+    expect(archive.length % 512).to.equal(0);
+  });
+
+  it('is the same for the same contents', () => {
+    expect(writeTar([['a', bytes('1')]])).to.deep.equal(writeTar([['a', bytes('1')]]));
+  });
+
+  describe('of the tar of this machine', () => {
+    const hasTar = spawnSync('tar', ['--version'], { encoding: 'utf8' }).stdout?.includes('GNU tar') ?? false;
+    const folder = mkdtempSync(join(tmpdir(), 'espalier-tar-'));
+    after(() => {
+      rmSync(folder, { recursive: true, force: true });
+    });
+
+    for (const format of ['gnu', 'pax', 'ustar', 'v7'] as const) {
+      it(`is read in the format ${format}`, function () {
+        if (!hasTar) skip(this, 'there is no GNU tar on the PATH');
+        const source = join(folder, format);
+        const deep = join(source, format === 'gnu' || format === 'pax' ? 'deep/'.repeat(40) : 'deep');
+        mkdirSync(deep, { recursive: true });
+        writeFileSync(join(deep, 'file'), 'content');
+        symlinkSync('../elsewhere', join(source, 'link'));
+        execFileSync('tar', [`--format=${format}`, '-cf', `${source}.tar`, '-C', source, '.']);
+        const entries = shown(readFileSync(`${source}.tar`));
+        expect(entries.find(([path]) => path?.endsWith('deep/file'))).to.include.members(['file', 'content']);
+        expect(entries).to.deep.include(['./link', 'link', '../elsewhere']);
+        expect(entries).to.deep.include(['./', 'directory', '']);
+      });
+    }
+
+    it('is what it can unpack', function () {
+      if (!hasTar) skip(this, 'there is no GNU tar on the PATH');
+      const file = join(folder, 'ours.tar');
+      writeFileSync(
+        file,
+        writeTar([
+          ['a/b.txt', bytes('hello')],
+          [LONG, bytes('deep')],
+        ]),
+      );
+      expect(execFileSync('tar', ['-xOf', file, 'a/b.txt'], { encoding: 'utf8' })).to.equal('hello');
+      expect(execFileSync('tar', ['-xOf', file, LONG], { encoding: 'utf8' })).to.equal('deep');
+    });
+  });
+
+  const damaged: readonly [string, Uint8Array][] = [
+    ['is none', Buffer.alloc(1024, 'x')],
+    ['was cut off', writeTar([['a', Buffer.alloc(5000)]]).subarray(0, 2048)],
+  ];
+  for (const [title, archive] of damaged) {
+    it(`is refused when it ${title}`, () => {
+      expect(() => [...readTar(archive)]).to.throw(TarError);
+    });
+  }
+});

@@ -7,6 +7,7 @@ import {
   isJobUnstarted,
   isNewJobDue,
   isRoot,
+  isTriggeredFor,
 } from '../../src/api/job.ts';
 import { operations } from '../../src/api/labels.ts';
 import { installationKind, type Installation } from '../../src/api/kinds/installation.ts';
@@ -67,6 +68,8 @@ export function installationController(ports: InstallationPorts): ControllerSpec
         always: ['self', 'now'],
         celebrates: (self) => isRoot(self.metadata),
         atEnd: (self, status) => withSuccessors(world, self, status),
+        isBelowAtWork: (self) =>
+          below(world, self).some((o) => isTriggeredFor(o, self.status?.jobID ?? '') && !isFinished(o)),
       },
       intake: (self, now) =>
         intake(self, {

@@ -34,6 +34,8 @@ export interface Machine<Self extends Obj, Snapshot extends object> {
   readonly always: readonly (keyof Snapshot)[];
   /** Whether the good end of a job is worth an event; a bad one always is. Default: no. */
   readonly celebrates?: (self: View<Self>) => boolean;
+  /** Whether something below is at work for the job of `self`: then even a failure does not end it yet. */
+  readonly isBelowAtWork?: (self: View<Self>) => boolean;
   /** Last touches to a status that ends the job, such as whom to trigger next. */
   readonly atEnd?: (self: View<Self>, status: JobStatus) => JobStatus;
 }
@@ -82,7 +84,14 @@ export async function runPhases<Self extends Obj, Snapshot extends object>(
     if (!problem && decision.do === 'release') return { end: 'released' };
 
     const to = problem || decision.do !== 'advance' ? row.onFail : decision.to;
-    if (!(to in machine.table)) return end(machine, draft, to, problem, ports);
+    if (!(to in machine.table)) {
+      if (problem && machine.isBelowAtWork?.(draft.picture)) {
+        draft.await(problem);
+        await draft.store();
+        return { end: 'waiting', self: draft.self };
+      }
+      return end(machine, draft, to, problem, ports);
+    }
     draft.explain(problem);
     draft.enter(to, false);
   }

@@ -21,8 +21,7 @@ const VALUES = ['test/unit/controllers', 'test/unit/machine'];
 const LAST = 122;
 
 /** Why a scenario has no test. One that is neither here nor played is listed as forgotten. */
-const notPlayed: Readonly<Record<number, string>> = {
-};
+const notPlayed: Readonly<Record<number, string>> = {};
 
 type Outcome = 'passes' | 'FAILS' | 'skipped';
 interface Row {

@@ -18,7 +18,7 @@ import type { Request, Stock } from '../../src/components/stock.ts';
 import type { ComponentSource, ComponentView } from '../../src/components/view.ts';
 import { PhaseError, asText, type ConditionChange } from '../../src/machine/decision.ts';
 import { configMapKind, secretKind } from '../../src/machine/world.ts';
-import { NotFound } from '../../src/runtime/errors.ts';
+import { getIfThere } from '../../src/runtime/read.ts';
 import type { Client, Kind, Obj, View } from '../../src/runtime/types.ts';
 
 export interface ComponentPorts {
@@ -136,7 +136,7 @@ const conditionFor = (source: ComponentSource): ConditionChange => {
 async function requestFor(context: View<Context>, client: ComponentPorts['client']): Promise<Request> {
   const { name, namespace = '' } = context.metadata;
   const read = async <T extends Obj>(kind: Kind<T>, wanted: string, reason: string): Promise<T> => {
-    const found = await readIfThere(client, kind, `${namespace}/${wanted}`);
+    const found = await getIfThere(client, kind, `${namespace}/${wanted}`);
     if (found) return found;
     const what = kind.kind === 'ComponentVersionOverwrites' ? `${kind.kind} resource` : kind.kind;
     const message = `context '${name}' references ${what} '${wanted}', which cannot be found`;
@@ -178,19 +178,6 @@ function credentialsIn(data: Readonly<Record<string, string>>, where: string): C
     ...(docker === undefined ? [] : [dockerCredentials(docker, `.dockerconfigjson in ${where}`)]),
     ...(ocm === undefined ? [] : [ocmCredentials(ocm, `.ocmcredentialconfig in ${where}`)]),
   ]);
-}
-
-async function readIfThere<T extends Obj>(
-  client: ComponentPorts['client'],
-  kind: Kind<T>,
-  key: string,
-): Promise<T | undefined> {
-  try {
-    return await client.get(kind, key);
-  } catch (error) {
-    if (error instanceof NotFound) return undefined;
-    throw error;
-  }
 }
 
 // ---------------------------------------------------------------- words

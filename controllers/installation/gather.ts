@@ -12,7 +12,7 @@ import {
 } from '../../src/dataflow/imports.ts';
 import { importsHash } from '../../src/dataflow/importshash.ts';
 import { replacedTargets } from '../../src/dataflow/copies.ts';
-import { exportObjects, staleObjects, type WrittenObject } from '../../src/dataflow/objects.ts';
+import { staleObjects, type WrittenObject } from '../../src/dataflow/objects.ts';
 import { exportSources } from '../../src/dataflow/exportsources.ts';
 import { predecessorsOf, siblingOf } from '../../src/dataflow/siblings.ts';
 import { dataSourceTypes, labels } from '../../src/api/labels.ts';
@@ -22,11 +22,11 @@ import type { Rng } from '../../src/lib/rng.ts';
 import type { Gatherers } from '../../src/machine/phase.ts';
 import { freshNames } from '../../src/machine/fresh-names.ts';
 import { configMapKind, index, secretKind, type World } from '../../src/machine/world.ts';
-import { NotFound } from '../../src/runtime/errors.ts';
+import { getIfThere } from '../../src/runtime/read.ts';
 import type { Client, Kind, Obj, View } from '../../src/runtime/types.ts';
 import { childrenOf, executionOf, isOwnedBy, siblingsOf, type Inst } from './relatives.ts';
 import { unlessDeleted, type FindComponent } from './component.ts';
-import { loadOrExplain, renderExportValues, renderForInit } from './render.ts';
+import { loadOrExplain, renderExportObjects, renderForInit } from './render.ts';
 import type { DataOrTarget, Snapshot, Upsert } from './snapshot.ts';
 
 export interface Sources {
@@ -66,7 +66,7 @@ export const gather =
         ),
       context: () => {
         const key = `${namespace}/${self.spec.context ?? 'default'}`;
-        return world.contexts.get(key) ?? readIfThere(client, contextKind, key);
+        return world.contexts.get(key) ?? getIfThere(client, contextKind, key);
       },
       component: (get) => unlessDeleted(self, async () => findComponent(self, await get('context'))),
       blueprint: (get) => unlessDeleted(self, async () => loadOrExplain(self, (await get('component')).view)),
@@ -111,10 +111,11 @@ export const gather =
         });
         const { imports } = await get('imports');
         const blueprint = await get('blueprint');
-        const values = await unlessDeleted(self, () =>
-          renderExportValues(self, blueprint, imports, sources, { clock, rng }),
+        return upserts(
+          await unlessDeleted(self, () =>
+            renderExportObjects(self, blueprint, imports, sources, { clock, rng }),
+          ),
         );
-        return upserts(exportObjects(self, parentInstallation(self.metadata), values));
       },
     };
   };
@@ -181,22 +182,9 @@ async function readAll<T extends Obj>(
   const found = new Map<string, T>();
   await Promise.all(
     names.map(async (name) => {
-      const object = await readIfThere(client, kind, `${namespace}/${name}`);
+      const object = await getIfThere(client, kind, `${namespace}/${name}`);
       if (object) found.set(name, object);
     }),
   );
   return found;
-}
-
-async function readIfThere<T extends Obj>(
-  client: Client,
-  kind: Kind<T>,
-  key: string,
-): Promise<T | undefined> {
-  try {
-    return await client.get(kind, key);
-  } catch (error) {
-    if (error instanceof NotFound) return undefined;
-    throw error;
-  }
 }

@@ -1,10 +1,16 @@
 /** Runs the blueprint of an installation, and says in upstream's words which step of it failed. */
 import type { InstallationTemplate } from '../../src/api/blueprint.ts';
 import type { Installation } from '../../src/api/kinds/installation.ts';
+import { parentInstallation } from '../../src/api/job.ts';
 import { refusalForJob } from '../../src/api/validation/index.ts';
 import { renderDeployItems } from '../../src/blueprint/deployitems.ts';
-import { BlueprintProblem, ImportsRejected, SubInstallationsInvalid } from '../../src/blueprint/errors.ts';
-import { renderExports, type ExportSources, type ExportValues } from '../../src/blueprint/exports.ts';
+import {
+  BlueprintProblem,
+  ImportsRejected,
+  NotStorable,
+  SubInstallationsInvalid,
+} from '../../src/blueprint/errors.ts';
+import { renderExports, type ExportSources } from '../../src/blueprint/exports.ts';
 import { constructImports, runImportExecutions } from '../../src/blueprint/imports.ts';
 import type { ImportSet } from '../../src/blueprint/importset.ts';
 import { loadBlueprint, type LoadedBlueprint } from '../../src/blueprint/load.ts';
@@ -13,7 +19,7 @@ import { templateScope, type RenderContext } from '../../src/blueprint/render.ts
 import type { StateUpdate } from '../../src/blueprint/state.ts';
 import { childInstallation, renderSubInstallations } from '../../src/blueprint/subinstallations.ts';
 import { withContents, type ComponentView } from '../../src/components/view.ts';
-import { importObjects } from '../../src/dataflow/objects.ts';
+import { exportObjects, importObjects, type WrittenObject } from '../../src/dataflow/objects.ts';
 import type { Clock } from '../../src/lib/clock.ts';
 import type { Rng } from '../../src/lib/rng.ts';
 import { PhaseError, asText, type ConditionChange } from '../../src/machine/decision.ts';
@@ -49,8 +55,12 @@ export async function renderForInit(
   const context = await explain(blueprint, initSteps, 'RenderImportExecutions', () =>
     renderContext(self, blueprint, values, chance),
   );
-  const objects = await explain(blueprint, initSteps, 'CreateOrUpdateImports', () =>
-    importObjects(self, blueprint, values),
+  const objects = await explain(
+    blueprint,
+    initSteps,
+    'CreateOrUpdateImports',
+    () => importObjects(self, blueprint, values),
+    notStored('CreateImports'),
   );
   const children = await orError(
     explain(blueprint, initSteps, 'EnsureSubinstallations', () => renderChildren(self, context)),
@@ -67,23 +77,30 @@ export async function renderForInit(
   return { importObjects: objects, children, items };
 }
 
-/** @throws PhaseError */
-export async function renderExportValues(
+/** The exports as they are stored. @throws PhaseError */
+export async function renderExportObjects(
   self: Self,
   blueprint: LoadedBlueprint,
   imports: ImportSet,
   sources: ExportSources,
   chance: Chance,
-): Promise<ExportValues> {
+): Promise<readonly WrittenObject[]> {
   const values = await importValues(exportSteps, self, blueprint, imports, chance);
   const context = await explain(blueprint, exportSteps, 'RenderImportExecutionsForExports', () =>
     renderContext(self, blueprint, values, chance),
   );
-  return explain(blueprint, exportSteps, 'ConstructExports', () => {
+  const exported = await explain(blueprint, exportSteps, 'ConstructExports', () => {
     const { exports, states } = renderExports(context, self, sources);
     refuseState(states);
     return exports;
   });
+  return explain(
+    blueprint,
+    exportSteps,
+    'CreateOrUpdateExports',
+    () => exportObjects(self, parentInstallation(self.metadata), exported),
+    notStored('CreateExports'),
+  );
 }
 
 async function importValues(
@@ -187,6 +204,15 @@ const importsRejected = (problem: BlueprintProblem): ConditionChange => ({
   reason: 'ImportValidationFailed',
   message: problem instanceof ImportsRejected ? problem.errors.join(', ') : 'Unable to template executions',
 });
+
+const notStored =
+  (type: 'CreateImports' | 'CreateExports') =>
+  (problem: BlueprintProblem): ConditionChange => ({
+    type,
+    status: 'False',
+    reason: problem instanceof NotStorable && problem.isTarget ? 'CreateTargets' : 'CreateDataObjects',
+    message: problem.message,
+  });
 
 const itemsFailed = ({ message }: BlueprintProblem): ConditionChange => ({
   type: 'ReconcileExecution',

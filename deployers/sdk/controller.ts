@@ -1,6 +1,7 @@
 /** A plugin as a controller of the runtime: what it watches, what wakes it, and the ports of its worker. */
 import { operations } from '../../src/api/labels.ts';
 import { hasOperation, isFinished } from '../../src/api/job.ts';
+import { createClientPool } from '../../src/runtime/client-pool.ts';
 import { createClient } from '../../src/runtime/client.ts';
 import { createDiscovery } from '../../src/runtime/discovery.ts';
 import { connect } from '../../src/runtime/http.ts';
@@ -8,7 +9,7 @@ import type { ControllerSpec } from '../../src/runtime/spec.ts';
 import type { Change, View } from '../../src/runtime/types.ts';
 import type { DeployerDeps, DeployerPlugin } from './deployer.ts';
 import { CONTEXT, DEPLOY_ITEM, EXECUTION, TARGET, type DeployItem } from './kinds.ts';
-import { createClientPool, type KubeAccess } from './pool.ts';
+import type { KubeAccess } from './access.ts';
 import { checkSelectors, isOfType } from './responsible.ts';
 import { createTargetReader } from './target.ts';
 import { standardTimeouts } from './timeout.ts';
@@ -16,6 +17,8 @@ import { createTokens } from './tokens.ts';
 import { createWorker } from './worker.ts';
 
 const DEFAULT_WORKERS = 30;
+/** How long the client of a target that nobody asks for stays open. */
+const IDLE_MS = 5 * 60_000;
 
 /**
  * The controller that serves the items of a plugin's type.
@@ -25,7 +28,7 @@ export function deployerController(plugin: DeployerPlugin, deps: DeployerDeps): 
   const { client, caches, clock, rng, config = {} } = deps;
   checkSelectors(config.targetSelector ?? []);
   const isScheduling = plugin.schedule !== undefined && config.continuousReconcile?.enabled !== false;
-  const pool = createClientPool(clock, deps.connect ?? connectorOf(deps));
+  const pool = createClientPool(clock, deps.connect ?? connectorOf(deps), IDLE_MS);
   deps.signal?.addEventListener('abort', () => void pool.close(), { once: true });
   const worker = createWorker({
     deps,

@@ -11,7 +11,7 @@ import type { ContinuousReconcile } from './continuous.ts';
 import type { ContextObject, DeployItem } from './kinds.ts';
 import type { Outcome } from './outcome.ts';
 import type { TargetSelector } from './responsible.ts';
-import type { KubeAccess } from './pool.ts';
+import type { KubeAccess } from './access.ts';
 import type { ResolvedTarget, SelfCluster } from './target.ts';
 import type { TimeoutPolicy } from './timeout.ts';
 

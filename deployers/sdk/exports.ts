@@ -5,7 +5,7 @@ import type { Problem } from '../../src/machine/decision.ts';
 import { CodecError, optionalList, optionalObject, optionalString } from './codec.ts';
 import { messageOf } from './errors.ts';
 import { evaluate } from './jsonpath.ts';
-import type { KubeAccess } from './pool.ts';
+import type { KubeAccess } from './access.ts';
 
 export interface ResourceSource {
   readonly apiVersion: string;

@@ -13,7 +13,7 @@ export {
   UnauthorizedError,
 } from './errors.ts';
 export type { ContinuousReconcile } from './continuous.ts';
-export type { KubeAccess } from './pool.ts';
+export type { KubeAccess } from './access.ts';
 export type { ResolvedTarget, SelfCluster } from './target.ts';
 export type { Requirement, TargetSelector } from './responsible.ts';
 export { failAt, standardTimeouts, type TimeoutPolicy } from './timeout.ts';

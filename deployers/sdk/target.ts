@@ -1,13 +1,14 @@
 /** From a Target to a connection: its content, the rules for kubeconfigs, tokens, and one client per set of credentials. */
 import { isObject, ownField } from '../../src/lib/objects.ts';
 import { parseYaml } from '../../src/lib/yaml.ts';
+import type { ClientPool } from '../../src/runtime/client-pool.ts';
 import { NotFound } from '../../src/runtime/errors.ts';
 import { joinKey } from '../../src/runtime/keys.ts';
 import type { Client, View } from '../../src/runtime/types.ts';
 import { ConfigurationError, RetryError, messageOf } from './errors.ts';
 import { SECRET, type Target } from './kinds.ts';
 import { forbiddenIn, namesCluster } from './kubeconfig.ts';
-import type { ClientPool, KubeAccess } from './pool.ts';
+import type { KubeAccess } from './access.ts';
 import type { Tokens } from './tokens.ts';
 
 /** Where the cluster that holds targets and items can be reached, for targets that mean this very cluster. */
@@ -46,7 +47,7 @@ const RESOLVE = 'ResolveTarget';
 
 export function createTargetReader(deps: {
   readonly client: Client;
-  readonly pool: ClientPool;
+  readonly pool: ClientPool<KubeAccess>;
   readonly tokens: Tokens;
   readonly self?: SelfCluster | undefined;
 }): TargetReader {
@@ -71,10 +72,19 @@ export function createTargetReader(deps: {
             ? String(value)
             : undefined;
         },
-        kube: async () => deps.pool.open(await kubeconfigFor(document(), content, namespace, deps, signal)),
+        kube: async () => open(deps.pool, await kubeconfigFor(document(), content, namespace, deps, signal)),
       };
     },
   };
+}
+
+async function open(pool: ClientPool<KubeAccess>, kubeconfig: string): Promise<KubeAccess> {
+  try {
+    return await pool.open(kubeconfig);
+  } catch (cause) {
+    const message = `the target cannot be used: ${messageOf(cause)}`;
+    throw new RetryError('TargetAccess', 'ensureTargetAccess', message, { cause });
+  }
 }
 
 /** @throws ConfigurationError with reason ValidateTarget */

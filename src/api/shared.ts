@@ -1,35 +1,12 @@
 /** Schema pieces that several kinds share, and the plain types of object metadata. */
 import { z } from 'zod';
 import { isDuration } from '../lib/duration.ts';
+import type { ObjectMeta } from '../lib/objects.ts';
 import { GROUP, VERSION } from './labels.ts';
 
 // ---------------------------------------------------------------- objects
 
-export interface ObjectOwner {
-  apiVersion: string;
-  kind: string;
-  name: string;
-  uid: string;
-  controller?: boolean;
-  blockOwnerDeletion?: boolean;
-}
-
-/** `metadata` of any object; the same shape as the runtime's `Meta`. */
-export interface ObjectMeta {
-  name: string;
-  namespace?: string;
-  generateName?: string;
-  uid?: string;
-  resourceVersion?: string;
-  generation?: number;
-  creationTimestamp?: string;
-  deletionTimestamp?: string;
-  labels?: Record<string, string>;
-  annotations?: Record<string, string>;
-  finalizers?: string[];
-  ownerReferences?: ObjectOwner[];
-  managedFields?: unknown[];
-}
+export type { ObjectMeta, OwnerReference } from '../lib/objects.ts';
 
 /** What every object has, whatever its kind. */
 export interface ApiObject {

@@ -1,28 +1,10 @@
 /** Shapes shared by the whole API server. Stored objects are plain JSON that nobody changes after the commit. */
+import type { ObjectMeta as ClientMeta, OwnerReference } from '../lib/objects.ts';
 
-export interface OwnerReference {
-  apiVersion: string;
-  kind: string;
-  name: string;
-  uid: string;
-  controller?: boolean;
-  blockOwnerDeletion?: boolean;
-}
+export type { OwnerReference };
 
-export interface ObjectMeta {
-  name: string;
-  generateName?: string;
-  namespace?: string;
-  uid?: string;
-  resourceVersion?: string;
-  generation?: number;
-  creationTimestamp?: string;
-  deletionTimestamp?: string;
+export interface ObjectMeta extends Omit<ClientMeta, 'managedFields'> {
   deletionGracePeriodSeconds?: number;
-  labels?: Record<string, string>;
-  annotations?: Record<string, string>;
-  ownerReferences?: OwnerReference[];
-  finalizers?: string[];
   managedFields?: ManagedFieldsEntry[];
   selfLink?: string;
 }

@@ -5,7 +5,7 @@ import type { Installation } from '../api/kinds/installation.ts';
 import type { Target, TargetSpec } from '../api/kinds/target.ts';
 import { API_VERSION, annotations, dataSourceTypes } from '../api/labels.ts';
 import type { ApiObject } from '../api/shared.ts';
-import { BlueprintProblem } from '../blueprint/errors.ts';
+import { NotStorable } from '../blueprint/errors.ts';
 import type { ExportValues, TargetExportValue } from '../blueprint/exports.ts';
 import type { LoadedBlueprint } from '../blueprint/load.ts';
 import type { JsonMap } from '../blueprint/model.ts';
@@ -24,7 +24,7 @@ export type WrittenObject = DataObject | Target;
 /**
  * Copies of the declared imports in the own context, in the order of the blueprint.
  * @param values from constructImports and runImportExecutions
- * @throws BlueprintProblem for a value that cannot be stored (null)
+ * @throws NotStorable
  */
 export function importObjects(
   installation: View<Installation>,
@@ -57,16 +57,16 @@ function importCopies(
     if (isObject(element) && isObject(element['spec']) && isObject(element['metadata'])) {
       return targetCopy(installation, at, element as unknown as View<Target>);
     }
-    throw notStorable(name, `is of type ${type ?? ''}, but its value is no target`);
+    throw notStorable(name, `is of type ${type ?? ''}, but its value is no target`, true);
   };
   switch (type) {
     case 'target':
       return [copyOf(value, place)];
     case 'targetList':
-      if (!Array.isArray(value)) throw notStorable(name, 'is a targetList, but its value is no list');
+      if (!Array.isArray(value)) throw notStorable(name, 'is a targetList, but its value is no list', true);
       return value.map((element, index) => copyOf(element, { ...place, index }));
     case 'targetMap':
-      if (!isObject(value)) throw notStorable(name, 'is a targetMap, but its value is no map');
+      if (!isObject(value)) throw notStorable(name, 'is a targetMap, but its value is no map', true);
       return Object.entries(value).map(([mapKey, element]) => copyOf(element, { ...place, mapKey }));
     default:
       if (value === null || value === undefined) throw notStorable(name, 'has the value null');
@@ -75,10 +75,13 @@ function importCopies(
 }
 
 /** Bindings of import executions may put anything in place of an import. */
-const notStorable = (name: string, why: string): BlueprintProblem =>
-  new BlueprintProblem('CreateOrUpdateImports', `import "${name}" ${why}, which cannot be stored`);
+const notStorable = (name: string, why: string, isTarget = false): NotStorable =>
+  new NotStorable('CreateOrUpdateImports', `import "${name}" ${why}, which cannot be stored`, { isTarget });
 
-/** Exports in the parent's context, data first, in the order of the installation. */
+/**
+ * Exports in the parent's context, data first, in the order of the installation.
+ * @throws NotStorable
+ */
 export function exportObjects(
   installation: View<Installation>,
   parent: string | undefined,
@@ -94,10 +97,8 @@ export function exportObjects(
   return [
     ...values.data.map(({ name, ref, value }) => {
       if (value === null || value === undefined) {
-        throw new BlueprintProblem(
-          'CreateOrUpdateExports',
-          `export "${name}" has the value null, which cannot be stored`,
-        );
+        const message = `export "${name}" has the value null, which cannot be stored`;
+        throw new NotStorable('CreateOrUpdateExports', message);
       }
       return dataObjectAt(ownerOf(installation), at(ref), value);
     }),

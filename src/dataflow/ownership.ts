@@ -3,7 +3,7 @@ import type { DataObject } from '../api/kinds/dataobject.ts';
 import type { Installation } from '../api/kinds/installation.ts';
 import type { Target } from '../api/kinds/target.ts';
 import { dataSourceTypes, GROUP, labels } from '../api/labels.ts';
-import type { ObjectMeta, ObjectOwner } from '../api/shared.ts';
+import type { ObjectMeta, OwnerReference } from '../api/shared.ts';
 import { equal } from '../lib/json.ts';
 import type { View } from '../lib/objects.ts';
 import { placeLabelKeys } from './place.ts';
@@ -44,10 +44,10 @@ export function exportConflict(
   return { kind: 'foreign', message };
 }
 
-const isInstallation = (owner: View<ObjectOwner>): boolean =>
+const isInstallation = (owner: View<OwnerReference>): boolean =>
   owner.kind === 'Installation' && owner.apiVersion.startsWith(`${GROUP}/`);
 
-const isSelf = (owner: View<ObjectOwner>, { metadata }: View<Installation>): boolean =>
+const isSelf = (owner: View<OwnerReference>, { metadata }: View<Installation>): boolean =>
   metadata.uid !== undefined && owner.uid !== '' ? owner.uid === metadata.uid : owner.name === metadata.name;
 
 const isOwnExport = ({ labels: l }: View<ObjectMeta>, { metadata }: View<Installation>): boolean =>
@@ -81,10 +81,10 @@ const contentOf = (object: View<DataObject | Target>): object =>
   'spec' in object ? { spec: object.spec } : { data: object.data };
 
 function mergedOwners(
-  existing: readonly View<ObjectOwner>[],
-  wanted: readonly View<ObjectOwner>[],
-): readonly View<ObjectOwner>[] {
-  const isSame = (a: View<ObjectOwner>, b: View<ObjectOwner>): boolean =>
+  existing: readonly View<OwnerReference>[],
+  wanted: readonly View<OwnerReference>[],
+): readonly View<OwnerReference>[] {
+  const isSame = (a: View<OwnerReference>, b: View<OwnerReference>): boolean =>
     a.kind === b.kind && a.name === b.name && a.apiVersion.split('/')[0] === b.apiVersion.split('/')[0];
   const others = existing.filter((owner) => !wanted.some((w) => isSame(owner, w)));
   return [...others, ...wanted];

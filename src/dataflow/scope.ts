@@ -1,6 +1,6 @@
 /** How contexts, data objects and targets are called: the rule that both sides of an import must agree on. */
 import { GROUP } from '../api/labels.ts';
-import type { ObjectOwner } from '../api/shared.ts';
+import type { OwnerReference } from '../api/shared.ts';
 import { sha1Name } from '../lib/hash.ts';
 import type { View } from '../lib/objects.ts';
 
@@ -30,7 +30,7 @@ export const elementName = (name: string, element: number | string): string => `
 
 /** Name of the parent installation, from the controller owner reference; undefined for a root. */
 export function parentOf(metadata: {
-  readonly ownerReferences?: readonly View<ObjectOwner>[] | undefined;
+  readonly ownerReferences?: readonly View<OwnerReference>[] | undefined;
 }): string | undefined {
   return metadata.ownerReferences?.find(
     (o) => o.controller === true && o.kind === 'Installation' && o.apiVersion.startsWith(`${GROUP}/`),

@@ -1,4 +1,4 @@
-/** Plain maps among unknown values. */
+/** Plain maps among unknown values, and what every object of Kubernetes has. */
 
 export type Fields = Record<string, unknown>;
 
@@ -8,6 +8,36 @@ export type View<T> = T extends readonly (infer E)[]
   : T extends object
     ? { readonly [P in keyof T]: View<T[P]> }
     : T;
+
+// ---------------------------------------------------------------- Kubernetes
+
+export interface OwnerReference {
+  apiVersion: string;
+  kind: string;
+  name: string;
+  uid: string;
+  controller?: boolean;
+  blockOwnerDeletion?: boolean;
+}
+
+/** `metadata` of any object, as far as clients use it. */
+export interface ObjectMeta {
+  name: string;
+  namespace?: string;
+  generateName?: string;
+  uid?: string;
+  resourceVersion?: string;
+  generation?: number;
+  creationTimestamp?: string;
+  deletionTimestamp?: string;
+  labels?: Record<string, string>;
+  annotations?: Record<string, string>;
+  finalizers?: string[];
+  ownerReferences?: OwnerReference[];
+  managedFields?: unknown[];
+}
+
+// ---------------------------------------------------------------- maps
 
 export const isObject = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value);

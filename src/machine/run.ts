@@ -84,14 +84,7 @@ export async function runPhases<Self extends Obj, Snapshot extends object>(
     if (!problem && decision.do === 'release') return { end: 'released' };
 
     const to = problem || decision.do !== 'advance' ? row.onFail : decision.to;
-    if (!(to in machine.table)) {
-      if (problem && machine.isBelowAtWork?.(draft.picture)) {
-        draft.await(problem);
-        await draft.store();
-        return { end: 'waiting', self: draft.self };
-      }
-      return end(machine, draft, to, problem, ports);
-    }
+    if (!(to in machine.table)) return end(machine, draft, to, problem, ports);
     draft.explain(problem);
     draft.enter(to, false);
   }
@@ -106,6 +99,7 @@ function rowOf<Self extends Obj, Snapshot extends object>(
   return row?.onFail === 'DeleteFailed' && !isBeingDeleted(self.metadata) ? undefined : row;
 }
 
+/** Ends the job, unless something below is still at work for it: then the problem is shown, and waits for that. */
 async function end<Self extends Obj, Snapshot extends object>(
   machine: Machine<Self, Snapshot>,
   draft: Draft<Self>,
@@ -113,6 +107,11 @@ async function end<Self extends Obj, Snapshot extends object>(
   problem: Problem | undefined,
   ports: RunPorts,
 ): Promise<PassEnd<View<Self>>> {
+  if (problem && machine.isBelowAtWork?.(draft.picture)) {
+    draft.await(problem);
+    await draft.store();
+    return { end: 'waiting', self: draft.self };
+  }
   draft.explain(problem);
   draft.enter(phase, true);
   if (machine.atEnd) draft.status = machine.atEnd(draft.self, draft.status);

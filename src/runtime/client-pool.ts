@@ -3,40 +3,49 @@ import { createHash } from 'node:crypto';
 import type { Clock } from '../lib/clock.ts';
 import type { Client } from './types.ts';
 
-export interface ClientPool {
+interface Closable {
+  close(): Promise<void>;
+}
+
+/** @typeParam C what a kubeconfig is made into; a client, or something that holds one */
+export interface ClientPool<C extends Closable = Client> {
   /**
    * @param kubeconfig text, as tenants give it: files and commands of this machine are refused
    * @throws KubeconfigError; a server that cannot be reached shows only with the first request
    */
-  open(kubeconfig: string): Promise<Client>;
+  open(kubeconfig: string): Promise<C>;
   close(): Promise<void>;
 }
 
-interface Entry {
-  readonly client: Promise<Client>;
+interface Entry<C> {
+  readonly client: Promise<C>;
   usedAt: number;
 }
 
 /** How long a client that nobody asks for stays open; longer than what asks regularly rests. */
 const IDLE_MS = 10 * 60_000;
 
-export function createClientPool(clock: Clock, connect: (kubeconfig: string) => Promise<Client>): ClientPool {
-  const entries = new Map<string, Entry>();
+export function createClientPool<C extends Closable>(
+  clock: Clock,
+  connect: (kubeconfig: string) => Promise<C>,
+  idleMs = IDLE_MS,
+): ClientPool<C> {
+  const entries = new Map<string, Entry<C>>();
   let cancelSweep: (() => void) | undefined;
 
-  const drop = async (key: string, { client }: Entry): Promise<void> => {
+  const drop = async (key: string, { client }: Entry<C>): Promise<void> => {
     entries.delete(key);
     await client.then((open) => open.close()).catch(() => undefined);
   };
   const sweep = (): void => {
     cancelSweep = undefined;
-    for (const [key, entry] of entries) if (clock.now() - entry.usedAt >= IDLE_MS) void drop(key, entry);
+    for (const [key, entry] of entries) if (clock.now() - entry.usedAt >= idleMs) void drop(key, entry);
     schedule();
   };
   const schedule = (): void => {
     if (cancelSweep || entries.size === 0) return;
     const oldest = Math.min(...[...entries.values()].map(({ usedAt }) => usedAt));
-    cancelSweep = clock.at(oldest + IDLE_MS, sweep);
+    cancelSweep = clock.at(oldest + idleMs, sweep);
   };
 
   return {

@@ -1,5 +1,8 @@
 /** Shapes shared by the whole runtime. Objects are plain JSON; `View` is the promise not to change them. */
+import type { ObjectMeta, View } from '../lib/objects.ts';
 import type { Logger } from '../observability/log.ts';
+
+export type { ObjectMeta as Meta, OwnerReference, View } from '../lib/objects.ts';
 
 /** `namespace/name`, or `name` for a cluster-scoped object. */
 export type Key = string;
@@ -17,43 +20,11 @@ export interface Kind<T = Obj> extends Gvk {
   readonly type?: T;
 }
 
-export interface OwnerReference {
-  apiVersion: string;
-  kind: string;
-  name: string;
-  uid: string;
-  controller?: boolean;
-  blockOwnerDeletion?: boolean;
-}
-
-export interface Meta {
-  name: string;
-  namespace?: string;
-  generateName?: string;
-  uid?: string;
-  resourceVersion?: string;
-  generation?: number;
-  creationTimestamp?: string;
-  deletionTimestamp?: string;
-  labels?: Record<string, string>;
-  annotations?: Record<string, string>;
-  finalizers?: string[];
-  ownerReferences?: OwnerReference[];
-  managedFields?: unknown[];
-}
-
 export interface Obj {
   apiVersion: string;
   kind: string;
-  metadata: Meta;
+  metadata: ObjectMeta;
 }
-
-/** Read-only, all the way down. */
-export type View<T> = T extends readonly (infer E)[]
-  ? readonly View<E>[]
-  : T extends object
-    ? { readonly [P in keyof T]: View<T[P]> }
-    : T;
 
 // ---------------------------------------------------------------- requests
 

@@ -11,6 +11,7 @@ import { ApiError, Gone, Invalid, NotFound } from './errors.ts';
 import { isVersionTooLarge } from './failure.ts';
 import type { Client, Frame, Kind, Obj, Query, WatchQuery } from './types.ts';
 import type { CompareVersions } from './versions.ts';
+import { framesOf, NoStreaming, Overdue } from './watch-connection.ts';
 
 /** Why everything is listed again. */
 export type RelistReason = 'start' | 'expired' | 'missing' | 'stale';
@@ -50,17 +51,11 @@ const BACKOFF_MAX_MS = 30_000;
 const HEALTHY_AFTER_MS = 120_000;
 /** An orderly end sooner than this is not a server's timeout but a server in trouble. */
 const SHORTEST_WATCH_MS = 1_000;
-const SILENCE_MS = 10_000;
-const GRACE_MS = 5_000;
 /** Consistent lists in a row that are older than what was seen, before we believe that history went back. */
 const MAX_STALE_LISTS = 3;
 
-/** The server does not stream lists; ask for pages. */
-class NoStreaming extends Error {}
 /** A list was older than something already seen. */
 class StaleList extends Error {}
-/** The stream stayed open beyond its time; the peer is gone. */
-class Overdue extends Error {}
 
 export async function* watchKind<T extends Obj>(
   client: Client,
@@ -151,7 +146,7 @@ class Machine<T extends Obj> {
     };
     let hasBegun = false;
     let isComplete = false;
-    for await (const frame of this.#frames(query, () => !isComplete)) {
+    for await (const frame of this.#open(query, () => !isComplete)) {
       if (isComplete) {
         yield* this.#live(frame);
         continue;
@@ -183,7 +178,14 @@ class Machine<T extends Obj> {
   }
 
   async *#watch(from: string): AsyncGenerator<WatchEvent<T>, void, void> {
-    for await (const frame of this.#frames({ resourceVersion: from }, () => false)) yield* this.#live(frame);
+    for await (const frame of this.#open({ resourceVersion: from }, () => false)) yield* this.#live(frame);
+  }
+
+  #open(query: WatchQuery, isListing: () => boolean): AsyncGenerator<Frame<T>, void, void> {
+    const { clock, rng } = this.#options;
+    const open = (timeoutSeconds: number, signal: AbortSignal): AsyncIterable<Frame<T>> =>
+      this.#client.watch(this.#kind, { ...query, ...scopeOf(this.#options), timeoutSeconds }, signal);
+    return framesOf({ open, clock, rng, isListing, signal: this.#signal });
   }
 
   *#live(frame: Frame<T>): Generator<WatchEvent<T>, void, void> {
@@ -203,54 +205,6 @@ class Machine<T extends Obj> {
         // First hand on, then advance: whoever stops in between gets it again.
         yield { type: 'change', change: frame.type, object: frame.object };
         this.#advance(frame.object.metadata.resourceVersion);
-    }
-  }
-
-  // -------------------------------------------------------------- one connection
-
-  /** The frames of one watch, which ends by itself when the server keeps silent for too long. */
-  async *#frames(query: WatchQuery, isListing: () => boolean): AsyncGenerator<Frame<T>, void, void> {
-    const { clock, rng } = this.#options;
-    const timeoutSeconds = 300 + Math.floor(rng.next() * 300);
-    const attempt = new AbortController();
-    const end = (): void => {
-      attempt.abort(this.#signal.reason);
-    };
-    this.#signal.addEventListener('abort', end, { once: true });
-    const cancelOverdue = clock.at(clock.now() + timeoutSeconds * 1000 + GRACE_MS, () => {
-      attempt.abort(new Overdue());
-    });
-    let cancelSilence = (): void => undefined;
-    const listen = (): void => {
-      cancelSilence();
-      cancelSilence = isListing()
-        ? clock.at(clock.now() + SILENCE_MS, () => {
-            attempt.abort(new NoStreaming());
-          })
-        : () => undefined;
-    };
-    try {
-      listen();
-      const stream = this.#client.watch(
-        this.#kind,
-        { ...query, ...scopeOf(this.#options), timeoutSeconds },
-        attempt.signal,
-      );
-      for await (const frame of stream) {
-        this.#signal.throwIfAborted();
-        // Handing on may take long when the receiver is busy; that is not silence of the server.
-        cancelSilence();
-        yield frame;
-        this.#signal.throwIfAborted();
-        listen();
-      }
-    } catch (error) {
-      throw attempt.signal.aborted ? attempt.signal.reason : error;
-    } finally {
-      cancelOverdue();
-      cancelSilence();
-      this.#signal.removeEventListener('abort', end);
-      attempt.abort();
     }
   }
 

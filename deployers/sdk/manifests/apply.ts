@@ -7,14 +7,14 @@ import {
   Forbidden,
   Invalid,
   NoSuchKind,
-  NotFound,
   ServerFailure,
   TransportError,
   Unauthorized,
 } from '../../../src/runtime/errors.ts';
+import { getIfThere } from '../../../src/runtime/read.ts';
 import type { Kind, Obj } from '../../../src/runtime/types.ts';
 import { at, messageOf } from '../errors.ts';
-import type { KubeAccess } from '../pool.ts';
+import type { KubeAccess } from '../access.ts';
 import { entryOf, inOrder, union } from './inventory.ts';
 import { isOwned, type Ownership } from './label.ts';
 import {
@@ -256,14 +256,8 @@ async function create(p: Placed, wanted: KubeObject, ports: ApplyPorts): Promise
   )) as KubeObject;
 }
 
-async function read({ kind, object }: Placed, ports: ApplyPorts): Promise<KubeObject | undefined> {
-  try {
-    return (await ports.access.client.get(kind, keyOfRef(refOf(object)), ports.signal)) as KubeObject;
-  } catch (error) {
-    if (error instanceof NotFound) return undefined;
-    throw error;
-  }
-}
+const read = ({ kind, object }: Placed, { access, signal }: ApplyPorts): Promise<KubeObject | undefined> =>
+  getIfThere(access.client, kind as Kind<KubeObject>, keyOfRef(refOf(object)), signal);
 
 const touched = (p: Placed, live: KubeObject): Applied => ({
   placed: p,

@@ -6,7 +6,7 @@ import type { Logger } from '../../../src/observability/log.ts';
 import { Conflict, NoSuchKind, NotFound } from '../../../src/runtime/errors.ts';
 import type { Kind, Obj } from '../../../src/runtime/types.ts';
 import { RetryError, messageOf } from '../errors.ts';
-import type { KubeAccess } from '../pool.ts';
+import type { KubeAccess } from '../access.ts';
 import { assigned, TARGET_WITHOUT_ALL, type DeletionGroup, type ResourceType } from './groups.ts';
 import { fateOf, isIntent } from './inventory.ts';
 import { isOwned, type Ownership } from './label.ts';

@@ -7,7 +7,7 @@ import type { Run } from '../deployer.ts';
 import { at, DeployerError } from '../errors.ts';
 import { exportTimeout, exportWait, lookForExports, type ExportSpec } from '../exports.ts';
 import { done, retry, wait, type Outcome } from '../outcome.ts';
-import type { KubeAccess } from '../pool.ts';
+import type { KubeAccess } from '../access.ts';
 import { customChecks, defaultCheck, timeoutFor, waitingFor, type Unready } from '../readiness/check.ts';
 import type { ReadinessChecks } from '../readiness/custom.ts';
 import { applyAll, inventoryAfter, placed, type Applied } from './apply.ts';

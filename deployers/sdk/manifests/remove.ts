@@ -3,7 +3,7 @@ import type { Problem } from '../../../src/machine/decision.ts';
 import type { Run } from '../deployer.ts';
 import { at, DeployerError, RetryError, TimeoutError, type Place } from '../errors.ts';
 import { done, retry, wait, type Outcome } from '../outcome.ts';
-import type { KubeAccess } from '../pool.ts';
+import type { KubeAccess } from '../access.ts';
 import type { ResolvedTarget } from '../target.ts';
 import { timeoutAt } from '../timeout.ts';
 import { CHECKPOINT, newProgress, removeRound, type Left, type Progress } from './delete.ts';

@@ -4,7 +4,7 @@ import type { Problem } from '../../../src/machine/decision.ts';
 import { messageOf } from '../errors.ts';
 import { keyOfRef, type KubeObject, type ResourceRef } from '../manifests/model.ts';
 import { inParallel } from '../manifests/parallel.ts';
-import type { KubeAccess } from '../pool.ts';
+import type { KubeAccess } from '../access.ts';
 import { customVerdict, type CustomCheck } from './custom.ts';
 import { defaultVerdict, hasDefaultCheck } from './default.ts';
 

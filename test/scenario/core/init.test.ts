@@ -297,6 +297,23 @@ describe('the start of a job', () => {
     expect(condition(failed, 'CreateExports')).to.include({ status: 'False', reason: 'CreateDataObjects' });
   });
 
+  it('an import that became null fails the job, and the complaint goes with the next job', async () => {
+    const scene = await here.scene();
+    await scene.create(dataObject('greeting', 'hello'));
+    const bound = (value: string) => ({
+      importExecutions: [{ name: 'i', type: 'GoTemplate', template: `bindings: {text: ${value}}` }],
+    });
+    await scene.create(root('consumer', { takes: { text: 'greeting' }, more: bound('null') }));
+    const failed = await scene.finished('consumer', 'Failed');
+    expect(failed.status?.lastError?.message).to.contain('import "text" has the value null');
+    expect(condition(failed, 'CreateImports')).to.include({ status: 'False', reason: 'CreateDataObjects' });
+
+    await scene.setBlueprint('consumer', blueprint({ takes: ['text'], more: bound('there') }));
+    await scene.operation('consumer', 'reconcile');
+    const next = await scene.finished('consumer', 'Succeeded', { after: failed.status?.jobID });
+    expect(condition(next, 'CreateImports')).to.equal(undefined);
+  });
+
   it('S-34: without deploy items the old ones are uninstalled', async () => {
     const scene = await here.scene();
     await scene.create(web());

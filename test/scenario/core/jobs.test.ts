@@ -242,6 +242,12 @@ describe('jobs', () => {
     await scene.create(web());
     await scene.waiting('web', 'app');
     await scene.patchStatus(installationKind, 'web', { phase: 'Deleting' });
+    await scene.until(
+      'the complaint',
+      () => scene.installation('web')?.status?.lastError?.reason === 'UnknownPhase',
+    );
+    expect(scene.installation('web')?.status?.jobIDFinished, 'ends before its execution').to.equal(undefined);
+    await scene.answer('web', 'app');
     const { status } = await scene.finished('web', 'Failed');
     expect(status?.lastError).to.include({ reason: 'UnknownPhase' });
     expect(status?.lastError?.message).to.match(/^phase "Deleting" means nothing .*start another job$/);
@@ -249,7 +255,6 @@ describe('jobs', () => {
 
     await scene.create(root('other', { items: [mockItem('x')] }));
     await scene.finished('other', 'Succeeded');
-    await scene.answer('web', 'app');
     await scene.operation('web', 'reconcile');
     await scene.answer('web', 'app');
     await scene.finished('web', 'Succeeded', { after: status?.jobID });

@@ -5,7 +5,7 @@ import { mergePatch } from '../../../src/lib/merge.ts';
 import { apiErrorFrom, NoSuchKind } from '../../../src/runtime/errors.ts';
 import { apiVersionOf } from '../../../src/runtime/keys.ts';
 import type { Client, Frame, Key, Kind, Obj, Page, Query, Write } from '../../../src/runtime/types.ts';
-import type { KubeAccess } from '../../../deployers/sdk/pool.ts';
+import type { KubeAccess } from '../../../deployers/sdk/access.ts';
 
 export type Any = Obj & Record<string, unknown>;
 

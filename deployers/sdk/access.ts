@@ -1,0 +1,9 @@
+/** A cluster to install things on. */
+import type { Client, Kind, Obj } from '../../src/runtime/types.ts';
+
+export interface KubeAccess {
+  readonly client: Client;
+  /** The kind's place in the API of that cluster. @throws NoSuchKind */
+  kindOf(apiVersion: string, kind: string): Promise<Kind<Obj>>;
+  close(): Promise<void>;
+}

@@ -18,7 +18,7 @@ import { skip } from '../../support/skip.ts';
 describe('the cost of a job', () => {
   const here = useCluster();
 
-  it('is at most 16 writes and no read for an installation with one item', async function () {
+  it('is at most 14 writes and no read for an installation with one item', async function () {
     const { server } = here.cluster;
     if (!server) skip(this, 'the audit log of this server is not at hand; make bench counts there');
     const scene = await here.scene();
@@ -31,7 +31,7 @@ describe('the cost of a job', () => {
       (e) => `${e.verb} ${e.objectRef?.resource ?? ''} ${e.objectRef?.subresource ?? ''}`,
     );
     expect(ours.reads, 'reads').to.equal(0);
-    expect(ours.writes, written.join('\\n')).to.be.at.most(16);
+    expect(ours.writes, written.join('\\n')).to.be.at.most(14);
     expect(server.audit.since(mark).by({ userAgent: 'espalier' }).reads, 'reads anywhere').to.equal(0);
   });
 

@@ -1,0 +1,34 @@
+/** What expressions compute with. */
+
+/**
+ * A value: YAML data as the Go original sees it, and what only expressions can make.
+ * Integers are bigints (int64), so that they stay apart from doubles, which are numbers.
+ */
+export type SpiffValue =
+  | null
+  | boolean
+  | bigint
+  | number
+  | string
+  | readonly SpiffValue[]
+  | SpiffMap
+  | SpiffCallable
+  | SpiffTemplate;
+
+/** In the order of the document; functions that show an order sort by key. */
+export type SpiffMap = ReadonlyMap<string, SpiffValue>;
+
+/** A lambda, or a function taken as a value. Only the evaluator can call it. */
+export abstract class SpiffCallable {
+  /** As it stands in the source: `lambda|x|->x + 1`. */
+  abstract readonly text: string;
+}
+
+/** A node marked `&template`: evaluated where it is instantiated. Only the evaluator can do that. */
+export abstract class SpiffTemplate {
+  abstract readonly text: string;
+}
+
+export const isSpiffMap = (value: SpiffValue): value is SpiffMap => value instanceof Map;
+
+export const isSpiffList = (value: SpiffValue): value is readonly SpiffValue[] => Array.isArray(value);

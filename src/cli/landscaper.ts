@@ -9,7 +9,7 @@ import { syncObjectController } from '../../controllers/syncobject/index.ts';
 import { targetSyncController } from '../../controllers/targetsync/index.ts';
 import { manifestDeployer } from '../../deployers/manifest/index.ts';
 import { mockDeployer } from '../../deployers/mock/index.ts';
-import { deployerController, type DeployerPlugin } from '../../deployers/sdk/index.ts';
+import { deployerController, deployerMetrics, type DeployerPlugin } from '../../deployers/sdk/index.ts';
 import { createStock, type Stock } from '../components/stock.ts';
 import { systemClock, type Clock } from '../lib/clock.ts';
 import { Closing } from '../lib/closing.ts';
@@ -35,7 +35,7 @@ import { connect, type KubeconfigSource, type ServerAddress } from '../runtime/h
 import { createManager, type LeaseSettings, type Manager } from '../runtime/manager.ts';
 import type { Client, Obj } from '../runtime/types.ts';
 import { defaults, type Configuration } from './configuration.ts';
-import { ensureCrds } from './ensure-crds.ts';
+import { ensureCrds } from '../machine/ensure-crds.ts';
 import { UsageError } from './errors.ts';
 import { controllerNames, deployerNames, type ControllerName, type DeployerName } from './names.ts';
 
@@ -252,27 +252,6 @@ function phaseMetric(metrics: Metrics, controller: string): (phase: string) => v
   });
   return (phase) => {
     counter.inc({ controller, phase });
-  };
-}
-
-function deployerMetrics(metrics: Metrics) {
-  const jobs = metrics.histogram({
-    name: 'espalier_deployer_job_duration_seconds',
-    help: 'Time from the start to the end of a deploy item job, by deployer and final phase.',
-    labels: ['deployer', 'phase'],
-  });
-  const failures = metrics.counter({
-    name: 'espalier_deployer_errors_total',
-    help: 'Looks at a deploy item that failed, by deployer and reason.',
-    labels: ['deployer', 'reason'],
-  });
-  return {
-    jobEnded(deployer: string, phase: string, seconds: number) {
-      jobs.observe({ deployer, phase }, seconds);
-    },
-    lookFailed(deployer: string, reason: string) {
-      failures.inc({ deployer, reason });
-    },
   };
 }
 

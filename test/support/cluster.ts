@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { startApiServer, type ApiServer } from '../../src/apiserver/server.ts';
-import { ensureCrds } from '../../src/cli/ensure-crds.ts';
+import { ensureCrds } from '../../src/machine/ensure-crds.ts';
 import { startLandscaper, type Landscaper } from '../../src/cli/landscaper.ts';
 import { defaults, type Configuration } from '../../src/cli/configuration.ts';
 import { contextKind } from '../../src/api/kinds/context.ts';

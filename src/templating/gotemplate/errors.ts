@@ -42,7 +42,7 @@ export class TemplateExecutionError extends TemplateError {}
 export class TemplateLimitExceeded extends TemplateExecutionError {}
 
 /** A function complains about its arguments; the evaluator adds the place. */
-export class FunctionError extends Error {}
+export { GoError as FunctionError } from '../go/errors.ts';
 
 /** A limit was hit inside a function; the evaluator adds the place. */
 export class LimitError extends Error {}

@@ -6,7 +6,7 @@ import { comparePre, compareVersions, parseVersion, versionText, type Version } 
 const MAX_LENGTH = 512;
 
 /** One comparison. `*` alone is partial, but neither of its later places counts as free; upstream's rules need that. */
-interface Constraint {
+export interface Constraint {
   /** The version as it is written, for complaints. */
   readonly text: string;
   readonly operator: string;
@@ -46,8 +46,8 @@ function parseConstraint(text: string): Constraint {
   };
 }
 
-/** All alternatives, each a list of constraints that must hold together. */
-function parseConstraints(text: string): Constraint[][] {
+/** All alternatives, each a list of constraints that must hold together. @throws GoError */
+export function parseConstraints(text: string): Constraint[][] {
   if (text.length > MAX_LENGTH) throw new GoError('improper constraint: it is too long');
   const rewritten = text.replace(
     RANGE,
@@ -148,12 +148,12 @@ function complaints(v: Version, all: readonly Constraint[]): string[] {
   });
 }
 
-/**
- * Why a version is not within a constraint; empty when it is.
- * @throws GoError for what is no constraint
- */
-export function constraintComplaints(constraint: string, version: Version): readonly string[] {
-  const all = parseConstraints(constraint).map((alternative) => complaints(version, alternative));
+/** Why a version is within no alternative; empty when it is within one. */
+export function constraintComplaints(
+  alternatives: readonly (readonly Constraint[])[],
+  version: Version,
+): readonly string[] {
+  const all = alternatives.map((alternative) => complaints(version, alternative));
   if (all.some((alternative) => alternative.length === 0)) return [];
   const hidden = `${versionText(version)} ${HIDDEN}`;
   const found = all.flat();

@@ -1,6 +1,6 @@
 /** URLs taken apart, by the rules of Go's `net/url`. */
-import { bytesOf, stringOf } from '../gotemplate/go-string.ts';
-import { quoteString } from '../gotemplate/quote.ts';
+import { bytesOf, stringOf } from './go-string.ts';
+import { quoteString } from './quote.ts';
 import { GoError } from './errors.ts';
 
 /** @throws GoError for broken escapes */

@@ -1,5 +1,5 @@
 /** What can go wrong with a template, with the place in its source. Messages are Go's, so that users recognise them. */
-import { byteLength, toValidText } from './go-string.ts';
+import { byteLength, toValidText } from '../go/go-string.ts';
 
 export interface TemplatePlace {
   /** Name under which the source was parsed. */

@@ -1,7 +1,7 @@
 /** bcrypt, for passwords in htpasswd files. */
 import { bcryptHash } from '../../go/bcrypt.ts';
 import type { Env, FunctionTable } from '../env.ts';
-import { bytesOf } from '../go-string.ts';
+import { bytesOf } from '../../go/go-string.ts';
 import { envFn } from '../signature.ts';
 import { randomBytes } from './random.ts';
 

@@ -2,8 +2,8 @@
 import { hostname, parseUrl, unescapeUrl, type GoUrl } from '../../go/url.ts';
 import type { FunctionTable } from '../env.ts';
 import { FunctionError } from '../errors.ts';
-import { bytesOf } from '../go-string.ts';
-import { quoteString } from '../quote.ts';
+import { bytesOf } from '../../go/go-string.ts';
+import { quoteString } from '../../go/quote.ts';
 import { fn } from '../signature.ts';
 import { GoMap, kindName } from '../values.ts';
 

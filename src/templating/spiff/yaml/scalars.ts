@@ -1,5 +1,5 @@
 /** What a plain scalar means in Spiff's YAML: YAML 1.1 with booleans in any case, Go's numbers, and no dates. */
-import { parseGoFloat, parseGoInteger } from '../../gotemplate/literals.ts';
+import { parseGoFloat, parseGoInteger } from '../../go/literals.ts';
 
 export type YamlScalar = null | boolean | bigint | number | string;
 

@@ -5,7 +5,7 @@ import { quoteString } from '../../go/quote.ts';
 import { createCertificate, issuerOf, type Issuer } from '../../go/x509.ts';
 import { parseTime } from '../../gotemplate/funcs/time-layout.ts';
 import type { FunctionWorld, SpiffFunction } from '../function.ts';
-import { isSpiffList, type SpiffMap, type SpiffValue } from '../value.ts';
+import { isSpiffList, type SpiffMap } from '../value.ts';
 import { count, fail, map, parseBoolean, parseInteger, simpleText, typeOf } from './arguments.ts';
 import { randomBytes } from './random.ts';
 import { CERT_SIGN, usagesOf, type Usages } from './x509-usages.ts';

@@ -4,7 +4,7 @@ import type { Rng } from '../../src/lib/rng.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { seededRng } from '../../src/lib/rng.ts';
 import { noFiles } from '../../src/templating/files.ts';
-import type { FunctionWorld } from '../../src/templating/spiff/function.ts';
+import { Unresolvable, type FunctionWorld } from '../../src/templating/spiff/function.ts';
 import { standardFunctions } from '../../src/templating/spiff/functions/index.ts';
 import { isSpiffList, isSpiffMap, SpiffCallable, type SpiffValue } from '../../src/templating/spiff/value.ts';
 
@@ -408,6 +408,7 @@ function greater(a: SpiffValue | undefined, b: SpiffValue | undefined): SpiffVal
   if (typeof a === 'bigint' && typeof b === 'bigint') return a > b;
   if (typeof a === 'string' && typeof b === 'string')
     return Buffer.compare(Buffer.from(a), Buffer.from(b)) > 0;
+  if (typeof a === 'bigint' || typeof a === 'string') throw new Unresolvable('not comparable');
   return false;
 }
 

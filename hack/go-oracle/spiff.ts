@@ -9,8 +9,10 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { formatGoFloat } from '../../src/lib/go-float.ts';
 import { goJson } from '../../src/lib/gojson.ts';
 import { seededRng } from '../../src/lib/rng.ts';
+import { toValidText } from '../../src/templating/go/go-string.ts';
 import { Unresolvable } from '../../src/templating/spiff/function.ts';
 import { standardFunctions } from '../../src/templating/spiff/functions/index.ts';
 import { isSpiffList, isSpiffMap, SpiffCallable, type SpiffValue } from '../../src/templating/spiff/value.ts';
@@ -87,14 +89,20 @@ const CHANCE = new Set(['rand', 'bcrypt', 'md5crypt', 'encrypt', 'x509genkey', '
 
 /** The text of a difference; undefined when both agree. */
 function difference(call: SpiffCall, go: SpiffAnswer): string | undefined {
-  const theirs = shown(call, resultOf(go));
-  const ours = shown(call, evaluate(call));
-  if (theirs === ours) return undefined;
+  const goes = resultOf(go);
+  const is = evaluate(call);
+  const theirs = shown(call, goes);
+  const ours = shown(call, is);
+  if (theirs === ours || areClose(goes.value, is.value)) return undefined;
   const document = documentOf(call)
     .trimEnd()
     .replaceAll(/[A-Za-z0-9+/]{60,}/g, '…');
   return `${document}\n  Go:   ${theirs}\n  ours: ${ours}`;
 }
+
+/** Whether two doubles differ in nothing but the last bits: processors and libraries round in their own ways. */
+const areClose = (a: unknown, b: unknown): boolean =>
+  typeof a === 'number' && typeof b === 'number' && Math.abs(a - b) <= Math.abs(a) * 4 * Number.EPSILON;
 
 interface Result {
   readonly value?: unknown;
@@ -112,7 +120,10 @@ function evaluate({ name, args }: SpiffCall): Result {
     const value = standardFunctions[name]?.(args, world(1)) ?? null;
     return { value: JSON.parse(goJson(plain(value))) as unknown };
   } catch (error) {
-    if (error instanceof Unresolvable) return { error: error.message };
+    if (error instanceof Unresolvable) {
+      const { message, cause } = error;
+      return { error: cause instanceof Unresolvable ? `${message}\n\t\t... ${cause.message}` : message };
+    }
     return { error: `crash: ${(error as Error).stack ?? ''}` };
   }
 }
@@ -120,6 +131,10 @@ function evaluate({ name, args }: SpiffCall): Result {
 function plain(value: SpiffValue): unknown {
   if (isSpiffList(value)) return value.map(plain);
   if (isSpiffMap(value)) return Object.fromEntries([...value].map(([key, item]) => [key, plain(item)]));
+  if (typeof value === 'string') return toValidText(value);
+  if (typeof value === 'number' && !Number.isFinite(value)) {
+    throw new Unresolvable(`json: unsupported value: ${formatGoFloat(value, 'g')}`);
+  }
   return value instanceof SpiffCallable ? `(( ${value.text} ))` : value;
 }
 
@@ -134,7 +149,7 @@ function shown({ name }: SpiffCall, { value, error }: Result): string {
 if (process.argv[1] === import.meta.filename) {
   const [seed = '1', each = '40'] = process.argv.slice(2);
   const { cases, differences, known } = await compareSpiff(Number(seed), Number(each));
-  for (const text of differences.slice(0, 40)) process.stdout.write(`${text}\n`);
+  for (const text of differences.slice(0, 60)) process.stdout.write(`${text}\n`);
   for (const [why, times] of known) process.stdout.write(`known, ${String(times)} times: ${why}\n`);
   process.stdout.write(
     `spiff: ${String(cases)} cases, ${String(differences.length)} differ (seed ${seed})\n`,

@@ -78,7 +78,7 @@ export function parseCidr(source: string): Cidr | undefined {
   const slash = source.lastIndexOf('/');
   const address = slash < 0 ? undefined : parseIp(source.slice(0, slash));
   const digits = source.slice(slash + 1);
-  if (address === undefined || !/^(0|[1-9]\d{0,2})$/.test(digits)) return undefined;
+  if (address === undefined || !/^\d{1,6}$/.test(digits)) return undefined;
   const width = source.slice(0, slash).includes(':') ? 128 : 32;
   const free = width - Number(digits);
   if (free < 0) return undefined;

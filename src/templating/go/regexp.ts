@@ -15,7 +15,8 @@ export function compileRegexp(source: string): RE2JS {
     if (cache.size > CACHE_SIZE) cache.delete(cache.keys().next().value as string);
     return compiled;
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
+    let reason = cause instanceof Error ? cause.message : String(cause);
+    if (reason.endsWith('trailing backslash at end of expression')) reason += ': ``';
     throw new GoError(reason.startsWith('error parsing') ? reason : `error parsing regexp: ${reason}`, {
       cause,
     });

@@ -15,6 +15,7 @@ export function unescapeUrl(text: string): string {
   return stringOf(Buffer.concat(bytes));
 }
 
+const NOT_IN_HOST = /[\\^`{|}/?#@ ]/;
 const CONTROL = /\p{Cc}/u;
 
 /** Far beyond what browsers and servers take; the patterns here take more than linear time. */
@@ -59,6 +60,8 @@ export function parseUrl(url: string): GoUrl {
   const host = authority.slice(at + 1);
   const port = /:([^:\]]*)$/.exec(host)?.[1] ?? '';
   if (/[^0-9]/.test(port)) throw new GoError(`invalid port ${quoteString(`:${port}`)} after host`);
+  const wrong = NOT_IN_HOST.exec(host)?.[0];
+  if (wrong !== undefined) throw new GoError(`invalid character ${quoteString(wrong)} in host name`);
   const parts = { ...common, opaque: '', host: unescapeUrl(host), path: unescapeUrl(path) };
   return at < 0 ? parts : { ...parts, user: userOf(authority.slice(0, at)) };
 }

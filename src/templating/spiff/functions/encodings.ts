@@ -1,4 +1,5 @@
 /** Base 64, JSON and YAML in texts. */
+import { formatGoFloat } from '../../../lib/go-float.ts';
 import { goJson } from '../../../lib/gojson.ts';
 import { bytesOf, stringOf } from '../../go/go-string.ts';
 import type { SpiffFunctionTable } from '../function.ts';
@@ -56,6 +57,9 @@ function jsonOf(value: SpiffValue): unknown {
     return object;
   }
   if (value instanceof SpiffCallable || value instanceof SpiffTemplate) return `(( ${value.text} ))`;
+  if (typeof value === 'number' && !Number.isFinite(value)) {
+    throw new TypeError(`json: unsupported value: ${formatGoFloat(value, 'g')}`);
+  }
   return value;
 }
 

@@ -1,4 +1,5 @@
 /** Lists and maps: looked into, sorted, filtered, turned into each other. */
+import { formatGoFloat } from '../../../lib/go-float.ts';
 import { byteLength, compareStrings } from '../../go/go-string.ts';
 import {
   Unresolvable,
@@ -84,7 +85,7 @@ function element(args: readonly SpiffValue[]): SpiffValue {
 }
 
 const keyText = (value: SpiffValue): string =>
-  typeof value === 'number' ? String(value) : (simpleText(value) ?? typeOf(value));
+  typeof value === 'number' ? formatGoFloat(value, 'g') : (simpleText(value) ?? typeOf(value));
 
 const isEmpty = (value: SpiffValue): boolean =>
   value === null ||

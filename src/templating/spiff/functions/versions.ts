@@ -6,6 +6,7 @@ import type { SpiffFunction, SpiffFunctionTable } from '../function.ts';
 import { isSpiffList, type SpiffValue } from '../value.ts';
 import { count, fail, typeOf } from './arguments.ts';
 
+/** @param name of the function, with whatever stands before it in complaints */
 function versionOf(name: string, value: SpiffValue): Version {
   if (typeof value !== 'string') {
     return fail(`${name} requires one string argument, but got ${typeOf(value)}`);
@@ -120,12 +121,8 @@ function validate(args: readonly SpiffValue[]): SpiffValue {
   if (args.length === 0) fail('semvervalidate requires at least one arguments');
   const [value = null, ...constraints] = args;
   const shown = typeof value === 'string' ? quoteString(value) : typeOf(value);
-  let problem: string | undefined;
-  try {
-    problem = complaint('semvervalidate', versionOf('semvervalidate', value), constraints);
-  } catch (cause) {
-    return fail(`semvervalidate: ${shown}: ${(cause as Error).message}`, cause);
-  }
+  const name = `semvervalidate: ${shown}: semvervalidate`;
+  const problem = complaint(name, versionOf(name, value), constraints);
   return problem === undefined ? value : fail(`semvervalidate: ${shown}: ${problem}`);
 }
 

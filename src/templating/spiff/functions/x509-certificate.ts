@@ -85,15 +85,22 @@ function keysOf(fields: SpiffMap): Keys {
   return { own, signer: authority(ca, caKey ?? fail('private key for ca required')) };
 }
 
+/** By their bytes: `equals` of keys of different kinds leaves an error behind that the next reader of a key meets. */
+const areSame = (a: KeyObject, b: KeyObject): boolean =>
+  a.export({ format: 'der', type: 'spki' }).equals(b.export({ format: 'der', type: 'spki' }));
+
 function authority(ca: X509Certificate, key: KeyObject): Issuer {
-  if (!createPublicKey(key).equals(ca.publicKey)) {
+  if (!areSame(createPublicKey(key), ca.publicKey)) {
     fail("Failed to create certificate: x509: provided PrivateKey doesn't match parent's PublicKey");
   }
   return issuerOf(ca, key);
 }
 
-function validityOf(fields: SpiffMap, { clock }: FunctionWorld): { from: number; until: number } {
-  const hours = integerField(fields, 'validity', HOURS_A_YEAR);
+function validityOf(
+  fields: SpiffMap,
+  hours: bigint,
+  { clock }: FunctionWorld,
+): { from: number; until: number } {
   const wanted = textField(fields, 'validFrom');
   const from =
     wanted === ''
@@ -105,8 +112,8 @@ function validityOf(fields: SpiffMap, { clock }: FunctionWorld): { from: number;
   return { from, until };
 }
 
-function usageFields(fields: SpiffMap): Usages {
-  const usages = usagesOf(requiredList(fields, 'usage'));
+function usageFields(names: readonly string[]): Usages {
+  const usages = usagesOf(names);
   return 'unknown' in usages ? fail(`invalid usage key ${quoteString(usages.unknown)}`) : usages;
 }
 
@@ -120,9 +127,12 @@ export const certificate: SpiffFunction = (args, world) => {
   const organizations = requiredList(fields, 'organization');
   const commonName = textField(fields, 'commonName');
   const countries = listField(fields, 'country');
-  const usages = usageFields(fields);
+  const usageNames = requiredList(fields, 'usage');
+  const hours = integerField(fields, 'validity', HOURS_A_YEAR);
   const hosts = listField(fields, 'hosts');
   const { own, signer } = keysOf(fields);
+  const validity = validityOf(fields, hours, world);
+  const usages = usageFields(usageNames);
   const mayCertify = isCa || (usages.key & CERT_SIGN) !== 0;
   const serial = randomBytes(world.rng, SERIAL_BYTES);
   serial.writeUInt8((serial.readUInt8(0) & 0x7f) | 0x01, 0);
@@ -131,7 +141,7 @@ export const certificate: SpiffFunction = (args, world) => {
     subject: { countries, organizations, commonName },
     publicKey: own,
     serial,
-    ...validityOf(fields, world),
+    ...validity,
     isCa: mayCertify,
     keyUsage: mayCertify ? usages.key | CERT_SIGN : usages.key,
     extendedUsages: usages.extended,

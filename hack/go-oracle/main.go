@@ -83,6 +83,10 @@ func run(r request) (string, error) {
 }
 
 func main() {
+	if len(os.Args) > 1 && os.Args[1] == "spiff" {
+		serveSpiff()
+		return
+	}
 	in := bufio.NewReaderSize(os.Stdin, 1<<20)
 	out := json.NewEncoder(os.Stdout)
 	out.SetEscapeHTML(false)

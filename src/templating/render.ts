@@ -15,7 +15,7 @@ import { excerpt, inputBlock, shorten, sourceBlock } from './excerpt.ts';
 import type { TemplateFiles } from './files.ts';
 import type { Env, FunctionTable, TemplateLimits } from './gotemplate/env.ts';
 import { placeOf, TemplateError } from './gotemplate/errors.ts';
-import { toValidText } from './gotemplate/go-string.ts';
+import { toValidText } from './go/go-string.ts';
 import { executeIn, newEnv, parseTemplate } from './gotemplate/template.ts';
 import { fromJson } from './gotemplate/values.ts';
 

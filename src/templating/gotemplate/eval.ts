@@ -22,10 +22,10 @@ import {
   TemplateLimitExceeded,
 } from './errors.ts';
 import { sprintValue } from './format.ts';
-import { byteLength } from './go-string.ts';
+import { byteLength } from '../go/go-string.ts';
 import type { ParsedSource } from './parse.ts';
 import { elementsOf } from './range.ts';
-import { quoteString } from './quote.ts';
+import { quoteString } from '../go/quote.ts';
 import { isFunction, isTrue, typeName, type Value } from './values.ts';
 import { Variables } from './variables.ts';
 

@@ -1,9 +1,9 @@
 /** Builds the syntax tree of a template: text, actions and control structures. Pipelines are in parse-pipeline.ts. */
 import { isEmpty, type ListNode, type PipeNode, type Statement } from './ast.ts';
 import { tokenize } from './lex.ts';
-import { LiteralError, unquote } from './literals.ts';
+import { LiteralError, unquote } from '../go/literals.ts';
 import { parsePipeline } from './parse-pipeline.ts';
-import { quoteString } from './quote.ts';
+import { quoteString } from '../go/quote.ts';
 import { TokenStream } from './token-stream.ts';
 
 /** What a source defines: its own text under its name, and everything in `define` and `block`. */

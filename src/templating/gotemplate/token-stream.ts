@@ -1,7 +1,7 @@
 /** The parser's view of the tokens: look ahead, step back, complain with Go's words. */
 import { placeOfLine, TemplateParseError } from './errors.ts';
 import type { Token, TokenKind } from './lex.ts';
-import { quoteString } from './quote.ts';
+import { quoteString } from '../go/quote.ts';
 
 export class TokenStream {
   /** Line of the action that is being parsed; 0 outside of actions. */

@@ -17,11 +17,10 @@ import { loadBlueprint, type LoadedBlueprint } from '../../src/blueprint/load.ts
 import type { JsonMap } from '../../src/blueprint/model.ts';
 import { templateScope, type RenderContext } from '../../src/blueprint/render.ts';
 import type { StateUpdate } from '../../src/blueprint/state.ts';
+import type { TemplateRunner } from '../../src/blueprint/work.ts';
 import { childInstallation, renderSubInstallations } from '../../src/blueprint/subinstallations.ts';
 import { withContents, type ComponentView } from '../../src/components/view.ts';
 import { exportObjects, importObjects, type WrittenObject } from '../../src/dataflow/objects.ts';
-import type { Clock } from '../../src/lib/clock.ts';
-import type { Rng } from '../../src/lib/rng.ts';
 import { PhaseError, asText, type ConditionChange } from '../../src/machine/decision.ts';
 import type { View } from '../../src/runtime/types.ts';
 import { asPhaseError } from './component.ts';
@@ -49,11 +48,11 @@ export async function renderForInit(
   self: Self,
   blueprint: LoadedBlueprint,
   imports: ImportSet,
-  chance: Chance,
+  runner: TemplateRunner,
 ): Promise<Rendered> {
-  const values = await importValues(initSteps, self, blueprint, imports, chance);
+  const values = await importValues(initSteps, self, blueprint, imports, runner);
   const context = await explain(blueprint, initSteps, 'RenderImportExecutions', () =>
-    renderContext(self, blueprint, values, chance),
+    renderContext(self, blueprint, values, runner),
   );
   const objects = await explain(
     blueprint,
@@ -83,14 +82,14 @@ export async function renderExportObjects(
   blueprint: LoadedBlueprint,
   imports: ImportSet,
   sources: ExportSources,
-  chance: Chance,
+  runner: TemplateRunner,
 ): Promise<readonly WrittenObject[]> {
-  const values = await importValues(exportSteps, self, blueprint, imports, chance);
+  const values = await importValues(exportSteps, self, blueprint, imports, runner);
   const context = await explain(blueprint, exportSteps, 'RenderImportExecutionsForExports', () =>
-    renderContext(self, blueprint, values, chance),
+    renderContext(self, blueprint, values, runner),
   );
-  const exported = await explain(blueprint, exportSteps, 'ConstructExports', () => {
-    const { exports, states } = renderExports(context, self, sources);
+  const exported = await explain(blueprint, exportSteps, 'ConstructExports', async () => {
+    const { exports, states } = await renderExports(context, self, sources);
     refuseState(states);
     return exports;
   });
@@ -108,22 +107,22 @@ async function importValues(
   self: Self,
   blueprint: LoadedBlueprint,
   imports: ImportSet,
-  chance: Chance,
+  runner: TemplateRunner,
 ): Promise<JsonMap> {
   const values = await explain(blueprint, steps, steps.construct, () =>
-    constructImports(self, blueprint, imports),
+    constructImports(self, blueprint, imports, runner),
   );
   return explain(
     blueprint,
     steps,
     steps.execute,
-    () => runImportExecutions(renderContext(self, blueprint, values, chance)),
+    () => runImportExecutions(renderContext(self, blueprint, values, runner)),
     steps.reason === undefined ? undefined : importsRejected,
   );
 }
 
-function renderChildren(self: Self, context: RenderContext): WantedChild[] {
-  const { templates, states } = renderSubInstallations(context);
+async function renderChildren(self: Self, context: RenderContext): Promise<WantedChild[]> {
+  const { templates, states } = await renderSubInstallations(context);
   refuseState(states);
   return templates.map((template) => ({
     name: template.name,
@@ -143,27 +142,24 @@ function validChild(
   throw new SubInstallationsInvalid(`unable to create installation for ${template.name}: ${refusal}`);
 }
 
-function renderItems(self: Self, context: RenderContext, { targets, targetLists, targetMaps }: ImportSet) {
+async function renderItems(
+  self: Self,
+  context: RenderContext,
+  { targets, targetLists, targetMaps }: ImportSet,
+) {
   const namespace = self.metadata.namespace ?? '';
-  const { items, states } = renderDeployItems(context, { namespace, targets, targetLists, targetMaps });
+  const { items, states } = await renderDeployItems(context, { namespace, targets, targetLists, targetMaps });
   refuseState(states);
   return items;
-}
-
-/** For template functions such as `now` and `randAlpha`. */
-export interface Chance {
-  readonly clock: Clock;
-  readonly rng: Rng;
 }
 
 const renderContext = (
   self: Self,
   blueprint: LoadedBlueprint,
   values: JsonMap,
-  { clock, rng }: Chance,
+  runner: TemplateRunner,
 ): RenderContext => ({
-  clock,
-  rng,
+  runner,
   blueprint,
   scope: templateScope(self, values, blueprint),
   states: new Map(),

@@ -111,9 +111,7 @@ export const gather =
         const { imports } = await get('imports');
         const blueprint = await get('blueprint');
         return upserts(
-          await unlessDeleted(self, () =>
-            renderExportObjects(self, blueprint, imports, sources, runner),
-          ),
+          await unlessDeleted(self, () => renderExportObjects(self, blueprint, imports, sources, runner)),
         );
       },
     };

@@ -11,7 +11,7 @@ import {
   TemplateTypeNotSupported,
   TemplateTypeUnknown,
 } from './errors.ts';
-import { excerpt, inputBlock, shorten, sourceBlock } from './excerpt.ts';
+import { excerpt, inputBlock, shorten, sourceBlock, withoutValues } from './excerpt.ts';
 import type { TemplateFiles } from './files.ts';
 import type { Env, FunctionTable, TemplateLimits } from './gotemplate/env.ts';
 import { placeOf, TemplateError } from './gotemplate/errors.ts';
@@ -56,7 +56,14 @@ export function renderExecution(
   values: Values,
   options: EngineOptions,
 ): unknown {
-  return readResult(renderText(execution, values, options));
+  const text = renderText(execution, values, options);
+  try {
+    return readResult(text);
+  } catch (error) {
+    // Complaints about YAML quote it.
+    if (error instanceof ResultUnreadable) error.message = withoutValues(error.message, '', values);
+    throw error;
+  }
 }
 
 /** The result of an execution before it is read as YAML. @throws RenderError */
@@ -139,7 +146,8 @@ function renderHandlebarsTemplate(source: string, values: Values, options: Engin
 /** The error of an engine with the lines around its place and what the template was given. */
 function broken(error: unknown, source: string, values: Values): unknown {
   if (!(error instanceof TemplateError)) return error;
-  const message = error.message + sourceBlock(error.message, source) + inputBlock(values);
+  const said = withoutValues(error.message, source, values);
+  const message = said + sourceBlock(error.message, source) + inputBlock(values);
   return new TemplateBroken(shorten(message), { cause: error });
 }
 

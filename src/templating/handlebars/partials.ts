@@ -61,7 +61,7 @@ function fileOf(evaluation: Evaluation, node: Statement, name: string): Partial 
 }
 
 function nameOf(evaluation: Evaluation, { name }: Statement, frame: Frame): string {
-  if (name.type !== 'SubExpression') return String(name.original);
+  if (name.type !== 'SubExpression') return name.original;
   const value = evaluation.value(name, frame);
   return typeof value === 'string'
     ? value

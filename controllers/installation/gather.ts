@@ -2,6 +2,7 @@
 import { contextKind } from '../../src/api/kinds/context.ts';
 import { dataObjectKind } from '../../src/api/kinds/dataobject.ts';
 import type { Installation } from '../../src/api/kinds/installation.ts';
+import type { TemplateRunner } from '../../src/blueprint/work.ts';
 import { targetKind } from '../../src/api/kinds/target.ts';
 import { executionContext, installationContext, objectName } from '../../src/dataflow/scope.ts';
 import {
@@ -17,8 +18,6 @@ import { exportSources } from '../../src/dataflow/exportsources.ts';
 import { predecessorsOf, siblingOf } from '../../src/dataflow/siblings.ts';
 import { dataSourceTypes, labels } from '../../src/api/labels.ts';
 import { isBeingDeleted, parentInstallation } from '../../src/api/job.ts';
-import type { Clock } from '../../src/lib/clock.ts';
-import type { Rng } from '../../src/lib/rng.ts';
 import type { Gatherers } from '../../src/machine/phase.ts';
 import { freshNames } from '../../src/machine/fresh-names.ts';
 import { configMapKind, index, secretKind, type World } from '../../src/machine/world.ts';
@@ -33,13 +32,13 @@ export interface Sources {
   readonly world: World;
   /** For secrets and config maps, which are not cached. */
   readonly client: Client;
-  readonly clock: Clock;
-  readonly rng: Rng;
+  /** Where templates are executed. */
+  readonly runner: TemplateRunner;
   readonly findComponent: FindComponent;
 }
 
 export const gather =
-  ({ world, client, clock, rng, findComponent }: Sources) =>
+  ({ world, client, runner, findComponent }: Sources) =>
   (self: View<Installation>, now: string): Gatherers<Snapshot> => {
     const namespace = self.metadata.namespace ?? '';
     const ownScope = `${namespace}/${installationContext(self.metadata.name)}`;
@@ -91,7 +90,7 @@ export const gather =
       execution: () => executionOf(world, self),
       rendered: (get) =>
         unlessDeleted(self, async () =>
-          renderForInit(self, await get('blueprint'), (await get('imports')).imports, { clock, rng }),
+          renderForInit(self, await get('blueprint'), (await get('imports')).imports, runner),
         ),
       importUpserts: async (get) => upserts((await get('rendered')).importObjects),
       ownExports: () =>
@@ -112,9 +111,7 @@ export const gather =
         const { imports } = await get('imports');
         const blueprint = await get('blueprint');
         return upserts(
-          await unlessDeleted(self, () =>
-            renderExportObjects(self, blueprint, imports, sources, { clock, rng }),
-          ),
+          await unlessDeleted(self, () => renderExportObjects(self, blueprint, imports, sources, runner)),
         );
       },
     };

@@ -12,6 +12,8 @@ import {
 import { operations } from '../../src/api/labels.ts';
 import { installationKind, type Installation } from '../../src/api/kinds/installation.ts';
 import type { Stock } from '../../src/components/stock.ts';
+import type { Clock } from '../../src/lib/clock.ts';
+import type { Rng } from '../../src/lib/rng.ts';
 import { predecessorsOf, siblingOf, successorsOf } from '../../src/dataflow/siblings.ts';
 import { randomUuid } from '../../src/lib/uuid.ts';
 import { isAbandoned } from '../../src/machine/abandoned.ts';
@@ -31,6 +33,8 @@ import { judgeRetry } from './retry.ts';
 import { childrenOf, executionOf, ownExecution, parentOf, siblingsOf, type Inst } from './relatives.ts';
 
 export interface InstallationPorts extends Omit<Sources, 'findComponent'> {
+  readonly clock: Clock;
+  readonly rng: Rng;
   /** The way to components. */
   readonly stock: Stock;
   readonly workers?: number;

@@ -51,6 +51,13 @@ export const configurationSchema = z.looseObject({
     }),
     cacheSize: z.number().int().nonnegative().nullish(),
   }),
+  templating: section({
+    timeout: z.string().nullish(),
+    maxOutputBytes: z.int().min(1024).nullish(),
+    maxSteps: z.int().min(1000).nullish(),
+    workers: z.int().positive().max(16).nullish(),
+    memoryMiB: z.int().min(32).nullish(),
+  }),
   blueprintStore: unused(ownCache),
   metrics: unused('where metrics are served is an option of the command, --metrics-address'),
   crdManagement: section({

@@ -10,6 +10,8 @@ import { targetSyncController } from '../../controllers/targetsync/index.ts';
 import { manifestDeployer } from '../../deployers/manifest/index.ts';
 import { mockDeployer } from '../../deployers/mock/index.ts';
 import { deployerController, deployerMetrics, type DeployerPlugin } from '../../deployers/sdk/index.ts';
+import { asideRunner } from '../blueprint/aside/runner.ts';
+import type { TemplateRunner } from '../blueprint/work.ts';
 import { createStock, type Stock } from '../components/stock.ts';
 import { systemClock, type Clock } from '../lib/clock.ts';
 import { Closing } from '../lib/closing.ts';
@@ -126,6 +128,8 @@ interface Ground {
   readonly sources: ClientPool;
   /** What was read from registries and archives. */
   readonly stock: Stock;
+  /** Executes templates beside everything else. */
+  readonly runner: TemplateRunner;
   readonly clock: Clock;
   readonly rng: Rng;
   readonly log: Logger;
@@ -146,9 +150,12 @@ async function prepareGround(options: LandscaperOptions, closing: Closing): Prom
   const { configuration = defaults } = options;
   const stock = createStock({ clock, rng, signal: closing.signal, ...configuration.registry });
   closing.add(() => stock.close());
+  const runner = asideRunner({ clock, ...configuration.templating });
+  closing.add(() => runner.close());
   const caches = createCaches({ client, clock, rng, log, registry });
   const self = await connection.address();
-  return { client, self, caches, world: createWorld(caches), sources, stock, clock, rng, log, metrics };
+  const world = createWorld(caches);
+  return { client, self, caches, world, sources, stock, runner, clock, rng, log, metrics };
 }
 
 const clock: Clock = systemClock;

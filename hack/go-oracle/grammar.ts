@@ -30,6 +30,8 @@ class Grammar {
   #scope: string[] = [];
   #loops = 0;
   #named = 0;
+  /** How many templates are defined and may be called. */
+  #callable = 0;
 
   constructor(rng: Rng) {
     this.#rng = rng;
@@ -77,9 +79,7 @@ class Grammar {
       case 'comment':
         return this.#pick(['{{/* c */}}', '{{- /* c\n c */ -}}', '{{- /**/}}', '{{/* }} */}}']);
       case 'template':
-        return this.#action(
-          `template "T${String(this.#upTo(3))}"${this.#is(0.7) ? ` ${this.#pipeline(1)}` : ''}`,
-        );
+        return this.#action(this.#reference());
       case 'if':
         return this.#branches('if', depth);
       case 'with':
@@ -120,7 +120,8 @@ class Grammar {
 
   #range(depth: number): string {
     const before = this.#scope.length;
-    const over = this.#is(0.9) ? this.#pick(RANGED) : this.#pipeline(1);
+    // Never over something unforeseen: a large number would be counted to its end.
+    const over = this.#pick(RANGED);
     const declaration = this.#pick(['', '$v := ', '$k, $v := ', '$k, $v := ']);
     if (declaration !== '') this.#scope.push('$v');
     if (declaration.startsWith('$k')) this.#scope.push('$k');
@@ -132,9 +133,18 @@ class Grammar {
     return text + this.#end();
   }
 
+  /** Of one that was defined before: what calls itself runs until Go gives up, which takes long. */
+  #reference(): string {
+    if (this.#callable === 0) return this.#pipeline(1);
+    const name = this.#is(0.97) ? this.#upTo(this.#callable) : 9;
+    return `template "T${String(name)}"${this.#is(0.7) ? ` ${this.#pipeline(1)}` : ''}`;
+  }
+
   #define(): string {
-    const name = `T${String(this.#upTo(3))}`;
-    return `${this.#action(`define "${name}"`)}${this.#alone(2)}${this.#end()}`;
+    const name = `T${String(this.#callable)}`;
+    const text = `${this.#action(`define "${name}"`)}${this.#alone(2)}${this.#end()}`;
+    this.#callable++;
+    return text;
   }
 
   /** Bodies of their own see no variables from outside, and are in no loop. */

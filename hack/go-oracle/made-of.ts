@@ -4,6 +4,8 @@ import type { Rng } from '../../src/lib/rng.ts';
 export interface OracleRequest {
   readonly template?: string;
   readonly values?: unknown;
+  /** Only measures: so many executions. */
+  readonly rounds?: number;
   readonly yaml?: string;
   readonly toYaml?: unknown;
 }

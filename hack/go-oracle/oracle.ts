@@ -39,9 +39,12 @@ export async function withOracle<T>(work: (binary: string) => T | Promise<T>): P
 /** All answers, in the order of the requests. */
 export function askGo(binary: string, requests: readonly OracleRequest[]): readonly Answer[] {
   const input = requests.map((request) => `${JSON.stringify(request)}\n`).join('');
-  const { stdout } = spawnSync(binary, { input, maxBuffer: 2 ** 30, env: { ...process.env, TZ: 'UTC' } });
+  const env = { ...process.env, TZ: 'UTC' };
+  const { stdout } = spawnSync(binary, { input, maxBuffer: 2 ** 30, env, timeout: 60_000 });
   const lines = stdout.toString('utf8').trimEnd().split('\n');
   if (lines.length !== requests.length)
-    throw new Error(`Go gave up at ${JSON.stringify(requests[lines.length - 1])}`);
+    throw new Error(
+      `Go gave up, or needs more than a minute, at ${JSON.stringify(requests[lines.length - 1])}`,
+    );
   return lines.map((line) => JSON.parse(line) as Answer);
 }

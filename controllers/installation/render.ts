@@ -24,7 +24,7 @@ import type { Clock } from '../../src/lib/clock.ts';
 import type { Rng } from '../../src/lib/rng.ts';
 import { PhaseError, asText, type ConditionChange } from '../../src/machine/decision.ts';
 import type { View } from '../../src/runtime/types.ts';
-import { asPhaseError } from './component.ts';
+import { asPhaseError } from './component-errors.ts';
 import type { Rendered, WantedChild } from './snapshot.ts';
 
 type Self = View<Installation>;

@@ -24,7 +24,8 @@ import { configMapKind, index, secretKind, type World } from '../../src/machine/
 import { getIfThere } from '../../src/runtime/read.ts';
 import type { Client, Kind, Obj, View } from '../../src/runtime/types.ts';
 import { childrenOf, executionOf, isOwnedBy, siblingsOf, type Inst } from './relatives.ts';
-import { unlessDeleted, type FindComponent } from './component.ts';
+import type { FindComponent } from './component.ts';
+import { unlessDeleted } from './component-errors.ts';
 import { loadOrExplain, renderExportObjects, renderForInit } from './render.ts';
 import type { DataOrTarget, Snapshot, Upsert } from './snapshot.ts';
 

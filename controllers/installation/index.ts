@@ -26,6 +26,7 @@ import { byController } from '../../src/runtime/mappers.ts';
 import { watchSource } from '../../src/runtime/sources.ts';
 import type { Key } from '../../src/runtime/types.ts';
 import { componentFinder } from './component.ts';
+import type { VerificationPolicy } from './verification.ts';
 import { gather, type Sources } from './gather.ts';
 import { begin, intake, isWaitingForUs } from './intake.ts';
 import { phases } from './phases.ts';
@@ -37,6 +38,8 @@ export interface InstallationPorts extends Omit<Sources, 'findComponent'> {
   readonly rng: Rng;
   /** The way to components. */
   readonly stock: Stock;
+  /** Which components must be signed; default: those of installations that ask for it. */
+  readonly verification?: VerificationPolicy;
   readonly workers?: number;
   readonly entered?: (phase: string, from: string | undefined) => void;
 }

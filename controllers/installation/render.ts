@@ -25,7 +25,7 @@ import { PhaseError, asText, type ConditionChange } from '../../src/machine/deci
 import type { View } from '../../src/runtime/types.ts';
 import { maskError, type Mask } from '../../src/lib/masking.ts';
 import { maskFor } from '../../src/blueprint/secrets.ts';
-import { asPhaseError } from './component.ts';
+import { asPhaseError } from './component-errors.ts';
 import type { Rendered, WantedChild } from './snapshot.ts';
 
 type Self = View<Installation>;

@@ -1,5 +1,6 @@
 /** The form of the configuration file, all keys of upstream's: those in use, and those that mean nothing here. */
 import { z } from 'zod';
+import { verificationPolicies } from '../../controllers/installation/verification.ts';
 
 /** Any part may be there without a value, as templates of charts leave it. */
 const section = <Shape extends z.ZodRawShape>(shape: Shape) => z.looseObject(shape).nullish();
@@ -79,7 +80,7 @@ export const configurationSchema = z.looseObject({
     })
     .nullish(),
   hpaMain: unused('one replica does the work; with --lease others stand by'),
-  signatureVerificationEnforcementPolicy: unused('signatures of component versions are not verified yet'),
+  signatureVerificationEnforcementPolicy: z.enum(verificationPolicies).nullish(),
 });
 
 export type ConfigurationFile = z.infer<typeof configurationSchema>;

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { z } from 'zod';
 import type { HealthSettings } from '../../controllers/health/index.ts';
+import type { VerificationPolicy } from '../../controllers/installation/verification.ts';
 import { isDuration, parseDuration } from '../lib/duration.ts';
 import { parseYaml } from '../lib/yaml.ts';
 import type { Logger } from '../observability/log.ts';
@@ -43,6 +44,8 @@ export interface Configuration {
     readonly workers?: number;
     readonly memoryMiB?: number;
   };
+  /** Which components must be signed; default: those of installations that ask for it. */
+  readonly verification?: VerificationPolicy;
   /** Whether the CustomResourceDefinitions are installed or updated at the start. */
   readonly installsCrds: boolean;
   /** Deployments of the system itself; without it their health is not checked. */
@@ -80,6 +83,7 @@ export function readConfiguration(file: string, log?: Pick<Logger, 'info' | 'war
   for (const note of notes.unused) log?.info({}, `configuration ${file}: ${note}`);
 
   const { controllers, deployItemTimeouts, lsDeployments: deployments, crdManagement } = result.data;
+  const { signatureVerificationEnforcementPolicy: policy } = result.data;
   return {
     workers: workersOf(controllers),
     pickupTimeoutMs:
@@ -88,6 +92,7 @@ export function readConfiguration(file: string, log?: Pick<Logger, 'info' | 'war
     registry: registrySettings(result.data, file),
     templating: templatingSettings(result.data, file),
     installsCrds: crdManagement?.deployCrd ?? defaults.installsCrds,
+    ...(policy && { verification: policy }),
     ...(deployments && { health: healthOf(deployments) }),
   };
 }

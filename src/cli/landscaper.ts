@@ -152,10 +152,25 @@ async function prepareGround(options: LandscaperOptions, closing: Closing): Prom
   closing.add(() => stock.close());
   const runner = asideRunner({ clock, ...configuration.templating });
   closing.add(() => runner.close());
+  observeCache(stock, metrics);
   const caches = createCaches({ client, clock, rng, log, registry });
   const self = await connection.address();
   const world = createWorld(caches);
   return { client, self, caches, world, sources, stock, runner, clock, rng, log, metrics };
+}
+
+/** Under upstream's names. */
+function observeCache(stock: Stock, metrics: Metrics): void {
+  const labels = ['id'];
+  const id = { id: 'components' };
+  metrics.observed(
+    { name: 'ociclient_cache_memory_usage_bytes', help: 'Bytes of fetched contents that are kept.', labels },
+    () => [[id, stock.cache.size]],
+  );
+  metrics.observed(
+    { name: 'ociclient_cache_items_total', help: 'Fetched contents that are kept.', labels },
+    () => [[id, stock.cache.items]],
+  );
 }
 
 const clock: Clock = systemClock;
@@ -216,7 +231,10 @@ function controllerSpec(
   const workers = { workers: configuration.workers[name] };
   switch (name) {
     case 'installation':
-      return installationController({ ...ports, ...workers, entered });
+      return installationController({
+        ...{ ...ports, ...workers, entered },
+        ...(configuration.verification && { verification: configuration.verification }),
+      });
     case 'execution':
       return executionController({ ...ports, ...workers, entered });
     case 'deployitem':

@@ -174,10 +174,10 @@ export class Evaluation implements Evaluator {
       this.#variables.reset(mark);
       if (flow === 'break') break;
     }
-    let flow: Flow = 'next';
-    if (!isDone && node.otherwise) flow = this.#list(node.otherwise);
+    const flow = !isDone && node.otherwise ? this.#list(node.otherwise) : 'next';
     this.#variables.reset(outer);
-    return flow;
+    // A break in the else branch means a loop around this one to the parser, yet it ends here in Go.
+    return flow === 'break' ? 'next' : flow;
   }
 
   #template(node: TemplateNode): void {

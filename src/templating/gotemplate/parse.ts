@@ -91,14 +91,9 @@ class Parser {
   #definition(): void {
     const name = this.#templateName('define clause');
     this.#tokens.expectRight('define clause');
-    this.#define(name, this.#body('define clause'));
-  }
-
-  /** A list that must end with `{{end}}`. */
-  #body(context: string): ListNode {
     const { list, end } = this.#list();
-    if (end.kind !== 'end') this.#tokens.fail(`unexpected {{${end.kind}}} in ${context}`);
-    return list;
+    if (end.kind !== 'end') this.#tokens.fail(`unexpected {{${end.kind}}} in define clause`);
+    this.#define(name, list);
   }
 
   #templateName(context: string): string {
@@ -208,8 +203,12 @@ class Parser {
     const pos = this.#tokens.peekNonSpace().pos;
     const name = this.#templateName('block clause');
     const pipe = this.#pipeline('block clause');
+    const line = this.#tokens.line;
     const child = this.#child();
-    child.#define(name, child.#body('block clause'));
+    const { list, end } = child.#list();
+    // Go tells the line of the clause that begins the block, not of the one that ends it.
+    if (end.kind !== 'end') this.#tokens.fail(`unexpected {{${end.kind}}} in block clause`, line);
+    child.#define(name, list);
     return { kind: 'template', pos, name, pipe };
   }
 }

@@ -78,9 +78,13 @@ export class TokenStream {
     this.fail(`unexpected ${describe(token)} in ${context}`);
   }
 
+  /** Of the last token that was looked at. */
+  get line(): number {
+    return this.#tokens[this.#furthest]?.line ?? 1;
+  }
+
   /** @throws TemplateParseError always */
-  fail(reason: string): never {
-    const line = this.#tokens[this.#furthest]?.line ?? 1;
+  fail(reason: string, line = this.line): never {
     const message = `template: ${this.#name}:${String(line)}: ${reason}`;
     throw new TemplateParseError(message, placeOfLine(this.#name, this.#source, line), reason);
   }

@@ -1,7 +1,7 @@
 /** Calls the functions that Go templates have, with arguments as Handlebars writes them. */
 import { FunctionError } from '../gotemplate/errors.ts';
 import type { Env, FunctionTable } from '../gotemplate/env.ts';
-import { rejoin, stringOf } from '../gotemplate/go-string.ts';
+import { rejoin, stringOf } from '../go/go-string.ts';
 import { forImplementation, isAssignable } from '../gotemplate/signature.ts';
 import { GoInt, isList, type GoFunction, type Value } from '../gotemplate/values.ts';
 import { kindOf } from './values.ts';

@@ -10,7 +10,7 @@ import {
   TemplateExecutionError,
   TemplateLimitExceeded,
 } from '../gotemplate/errors.ts';
-import { byteLength } from '../gotemplate/go-string.ts';
+import { byteLength } from '../go/go-string.ts';
 import { GoMap, isTrue, type Value } from '../gotemplate/values.ts';
 import { runBlock } from './blocks.ts';
 import { callFunction, findFunction, toleratesMissing } from './call.ts';

@@ -2,7 +2,7 @@
 import { sourceBlock } from '../excerpt.ts';
 import type { Env } from '../gotemplate/env.ts';
 import { FunctionError, TemplateError, TemplateLimitExceeded } from '../gotemplate/errors.ts';
-import { stringOf } from '../gotemplate/go-string.ts';
+import { stringOf } from '../go/go-string.ts';
 import { readSource, type Source } from './source.ts';
 
 /** undefined when there is no such file. @throws TemplateParseError */

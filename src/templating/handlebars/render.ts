@@ -1,6 +1,6 @@
 /** Renders Handlebars templates: the entrance to this folder. */
 import type { FunctionTable } from '../gotemplate/env.ts';
-import { toValidText } from '../gotemplate/go-string.ts';
+import { toValidText } from '../go/go-string.ts';
 import { newEnv, type ExecuteOptions } from '../gotemplate/template.ts';
 import { executeSource } from './eval.ts';
 import { handlebarsFunctions } from './functions.ts';

@@ -1,6 +1,6 @@
 /** What Handlebars templates compute with: the values of Go templates, with integers that stay integers. */
 import { writeJson } from '../gotemplate/funcs/json.ts';
-import { stringOf } from '../gotemplate/go-string.ts';
+import { stringOf } from '../go/go-string.ts';
 import { GoInt, GoMap, GoObject, isFunction, isList, type Value } from '../gotemplate/values.ts';
 
 /**

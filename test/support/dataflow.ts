@@ -31,7 +31,7 @@ export const shop = ({ bp = {}, files = {}, spec = {} }: Given): Installation =>
   spec: { blueprint: { inline: { filesystem: { 'blueprint.yaml': bpFile(bp), ...files } } }, ...spec },
 });
 
-type Here = { scene(): Promise<Scene> };
+interface Here { scene(): Promise<Scene> }
 
 async function played(here: Here, given: Given): Promise<Scene> {
   const scene = await here.scene();
@@ -105,6 +105,6 @@ export const takes = (...names: string[]) => ({
   imports: { data: names.map((name) => ({ name, dataRef: name })) },
 });
 const core = (kind: string, name: string, fields: object): Obj =>
-  ({ apiVersion: 'v1', kind, metadata: { name }, ...fields }) as unknown as Obj;
+  ({ apiVersion: 'v1', kind, metadata: { name }, ...fields });
 export const secret = (name: string, stringData: object): Obj => core('Secret', name, { stringData });
 export const configMap = (name: string, fields: object): Obj => core('ConfigMap', name, fields);

@@ -2,7 +2,7 @@
 import { readDeployItems, type DeployItemTemplate, type Execution } from '../../src/api/kinds/execution.ts';
 import type { Installation } from '../../src/api/kinds/installation.ts';
 import { API_VERSION, GROUP } from '../../src/api/labels.ts';
-import type { Obj, View } from '../../src/runtime/types.ts';
+import type { Cache, Obj, View } from '../../src/runtime/types.ts';
 import { RECONCILE } from './landscape.ts';
 import type { Scene } from './scene.ts';
 
@@ -31,7 +31,9 @@ export const shop = ({ bp = {}, files = {}, spec = {} }: Given): Installation =>
   spec: { blueprint: { inline: { filesystem: { 'blueprint.yaml': bpFile(bp), ...files } } }, ...spec },
 });
 
-interface Here { scene(): Promise<Scene> }
+interface Here {
+  scene(): Promise<Scene>;
+}
 
 async function played(here: Here, given: Given): Promise<Scene> {
   const scene = await here.scene();
@@ -44,7 +46,31 @@ async function played(here: Here, given: Given): Promise<Scene> {
 export async function succeeds(here: Here, given: Given): Promise<Scene> {
   const scene = await played(here, given);
   await scene.finished('shop', 'Succeeded');
+  await everythingInView(scene);
   return scene;
+}
+
+/** Each kind has a watch of its own: the end of a job may be seen before what it wrote. */
+export async function everythingInView(scene: Scene): Promise<void> {
+  const { client, world } = scene.cluster;
+  for (const cache of [
+    world.dataObjects,
+    world.targets,
+    world.executions,
+    world.deployItems,
+    world.installations,
+  ]) {
+    const stored = new Map<string, number>();
+    for await (const { items } of client.list<Obj>(cache.kind, { namespace: scene.ns })) {
+      for (const { metadata } of items) stored.set(metadata.name, Number(metadata.resourceVersion));
+    }
+    await scene.until(`all ${cache.name} are in view`, () => {
+      const seen = [...(cache as Cache<Obj>).list(scene.ns)];
+      const isNew = ({ metadata }: View<Obj>): boolean =>
+        Number(metadata.resourceVersion) >= (stored.get(metadata.name) ?? Infinity);
+      return seen.length === stored.size && seen.every(isNew);
+    });
+  }
 }
 
 type LastError = NonNullable<NonNullable<Installation['status']>['lastError']>;
@@ -56,6 +82,7 @@ export async function fails(
 ): Promise<{ readonly scene: Scene; readonly error: View<LastError>; readonly self: View<Installation> }> {
   const scene = await played(here, given);
   const self = await scene.finished('shop', 'Failed');
+  await everythingInView(scene);
   if (!self.status?.lastError) throw new Error('shop failed without an error');
   return { scene, self, error: self.status.lastError };
 }
@@ -104,7 +131,11 @@ export const exportsOut = (dataRef = 'result') => ({ exports: { data: [{ name: '
 export const takes = (...names: string[]) => ({
   imports: { data: names.map((name) => ({ name, dataRef: name })) },
 });
-const core = (kind: string, name: string, fields: object): Obj =>
-  ({ apiVersion: 'v1', kind, metadata: { name }, ...fields });
+const core = (kind: string, name: string, fields: object): Obj => ({
+  apiVersion: 'v1',
+  kind,
+  metadata: { name },
+  ...fields,
+});
 export const secret = (name: string, stringData: object): Obj => core('Secret', name, { stringData });
 export const configMap = (name: string, fields: object): Obj => core('ConfigMap', name, fields);

@@ -2,7 +2,16 @@
 import { expect } from 'chai';
 import { GROUP } from '../../../src/api/labels.ts';
 import { useCluster } from '../../support/cluster.ts';
-import { aTarget, fails, go, itemsOf, shop, succeeds, type Given } from '../../support/dataflow.ts';
+import {
+  aTarget,
+  everythingInView,
+  fails,
+  go,
+  itemsOf,
+  shop,
+  succeeds,
+  type Given,
+} from '../../support/dataflow.ts';
 import { target } from '../../support/landscape.ts';
 
 const CONFIG = `config: {apiVersion: mock.deployer.${GROUP}/v1alpha1, kind: ProviderConfiguration}`;
@@ -47,6 +56,7 @@ describe('a deploy item', () => {
       await scene.create(shop(given));
       await scene.answer('shop', 'a');
       await scene.finished('shop', 'Succeeded');
+      await everythingInView(scene);
       expect(itemsOf(scene)[0]?.target).to.deep.equal({ name, namespace: scene.ns });
       expect(scene.item('shop', 'a')?.spec.target).to.deep.equal({ name, namespace: scene.ns });
     });

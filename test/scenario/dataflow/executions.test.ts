@@ -8,6 +8,7 @@ import { useCluster } from '../../support/cluster.ts';
 import {
   bpFile,
   data,
+  everythingInView,
   fails,
   go,
   keepingImports,
@@ -95,6 +96,7 @@ describe('an import execution', () => {
     const scene = await succeeds(here, bound('{a: {b: 1}}'));
     await scene.setBlueprint('shop', JSON.parse(bpFile(bound('{a: {b: null}}').bp ?? {})) as object);
     await scene.again('shop', 'Succeeded');
+    await everythingInView(scene);
     expect(scene.dataObject(objectName('Inst.shop', 'suffix'))?.data).to.deep.equal({ a: { b: null } });
     expect(kept(scene)).to.deep.equal({ prefix: 'p', suffix: { a: { b: null } } });
     const { config } = scene.item('shop', 'a')?.spec ?? {};

@@ -7,6 +7,7 @@ import {
   CLUSTER,
   data,
   exportsOut,
+  everythingInView,
   fails,
   giving,
   go,
@@ -153,6 +154,7 @@ describe('exports', () => {
     await scene.finished('producer', 'Succeeded');
     await scene.create(shop(gives('hello')));
     const { status } = await scene.finished('shop', 'Failed');
+    await everythingInView(scene);
     expect(status?.lastError?.message).to.contain(
       `dataobject '${scene.ns}/greeting-out' for export 'greeting-out' conflicts with existing dataobject owned by another installation`,
     );

@@ -9,6 +9,7 @@ import {
   CLUSTER,
   configMap,
   data,
+  everythingInView,
   fails,
   go,
   itemsOf,
@@ -73,6 +74,7 @@ describe('imports', () => {
     await scene.create(shop(first));
     await scene.answer('shop', 'app');
     await scene.finished('shop', 'Succeeded');
+    await everythingInView(scene);
     expect(itemsOf(scene)).to.deep.equal([
       {
         name: 'app',

@@ -7,6 +7,7 @@ import { useCluster } from '../../support/cluster.ts';
 import {
   bpFile,
   data,
+  everythingInView,
   fails,
   giving,
   go,
@@ -183,6 +184,7 @@ describe('sub-installations', () => {
     await scene.patch(dataObjectKind, 'global-region', { data: 'eu-2' });
     await scene.until('the new region', () => scene.dataObject('global-region')?.data === 'eu-2');
     await scene.again('shop', 'Succeeded');
+    await everythingInView(scene);
     expect(scene.dataObject('shop-url')?.data).to.equal('db.eu-2');
     const history = here.cluster
       .history(scene.ns)

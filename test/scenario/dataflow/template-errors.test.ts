@@ -105,6 +105,11 @@ describe('a template that fails', () => {
       'unsupported value: +Inf',
     ],
     [
+      'DF-92: gives an integer that would be rounded is told so, with the way out',
+      deploying('state: {a: 9007199254740993}'),
+      'line 1: integer 9007199254740993 is beyond 2^53 and would lose digits; write it as text, in quotes',
+    ],
+    [
       'gives a result of another form is told so',
       deploying('deployItems: text'),
       'deployItems: expected a list, found a text',

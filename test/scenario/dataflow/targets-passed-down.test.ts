@@ -74,6 +74,30 @@ describe('targets of a parent', () => {
     expect(kept(scene, innerName)).to.deep.equal({ a: 10, b: 12 });
   });
 
+  it('DF-56: that are optional and not there take the imports of children along', async () => {
+    const late = aTarget('late', 'target', { required: false });
+    const mine = (name: string) => aTarget(name, 'target', { required: false });
+    const child = sub(
+      'sub',
+      { imports: [mine('a'), mine('b'), mine('c')], ...keeping('{{ keys .imports | toJson }}') },
+      [
+        { name: 'a', target: 'late' },
+        { name: 'b', targets: ['clusters[red]', 'late'] },
+        { name: 'c', target: 'clusters[red]' },
+      ],
+    );
+    const given = handing(clusters, colours, child);
+    const scene = await succeeds(here, { ...given, bp: { ...given.bp, imports: [clusters, late] } });
+    expect(scene.child('shop', 'sub')?.spec.imports?.targets?.map(({ name }) => name)).to.deep.equal(['c']);
+    expect(keptBy(scene)).to.deep.equal(['c']);
+  });
+
+  it('are told by the name that the child gives them, when there is no such key', async () => {
+    const child = sub('sub', { imports: [aTarget('mine')] }, [{ name: 'mine', target: 'clusters[green]' }]);
+    const { error } = await fails(here, handing(clusters, colours, child));
+    expect(error.message).to.contain('not found (Inst.shop/clusters[green])');
+  });
+
   const rows: readonly [title: string, entry: object][] = [
     ['that is a map cannot be taken as a list', { targetListRef: 'clusters' }],
     ['cannot be taken from what is not imported', { targetMapRef: 'nowhere' }],

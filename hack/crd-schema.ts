@@ -17,7 +17,7 @@ export interface Node {
 const PRESERVE = 'x-kubernetes-preserve-unknown-fields';
 
 /** Keywords that are handed over as they are; anything else but the nested schemas is a mistake in src/api. */
-const KEPT = new Set(['type', 'format', 'description', 'required', 'enum', 'pattern', 'default']);
+const KEPT = new Set(['type', 'format', 'description', 'required', 'enum', 'pattern', 'default', 'nullable']);
 /** Emitted by zod without use to us: integer bounds of JavaScript, patterns for the keys of records. */
 const DROPPED = new Set(['$schema', 'minimum', 'maximum', 'propertyNames']);
 

@@ -3,9 +3,10 @@ import { FINALIZER, NO_TARGET_NAME, TRUE, annotations, labels } from '../../src/
 import { failedPhase } from '../../src/api/job.ts';
 import { deployItemKind, type DeployItem } from '../../src/api/kinds/deployitem.ts';
 import type { DeployItemTemplate, Execution } from '../../src/api/kinds/execution.ts';
-import { mergeDiff } from '../../src/lib/merge.ts';
+import { equal } from '../../src/lib/json.ts';
 import { create, patch, patchStatus, type Effect } from '../../src/machine/decision.ts';
 import type { FreshName } from '../../src/machine/fresh-names.ts';
+import { update } from '../../src/machine/update.ts';
 import type { Obj, View } from '../../src/runtime/types.ts';
 import type { Item } from './classify.ts';
 
@@ -52,7 +53,7 @@ export function updateItem(
   template: DeployItemTemplate,
   item: Item,
 ): Effect | undefined {
-  const spec = mergeDiff(item.spec, itemSpec(self, template));
+  const spec = itemSpec(self, template);
   const wanted = ownLabels(self, template);
   const dropped = labelsGivenUp(item, wanted);
   const metadata = missing(item.metadata, {
@@ -62,15 +63,18 @@ export function updateItem(
       ...(dropped.length > 0 && !hasLabels(template) && { [annotations.templateLabels]: null }),
     },
   });
-  if (!spec && !metadata) return undefined;
-  const body = {
-    ...(spec && { spec }),
-    metadata: {
-      ...metadata,
-      annotations: { ...metadata?.['annotations'], [annotations.reconcileTime]: now },
+  if (equal(item.spec, spec) && !metadata) return undefined;
+  return update(
+    deployItemKind,
+    item,
+    { spec },
+    {
+      metadata: {
+        ...metadata,
+        annotations: { ...metadata?.['annotations'], [annotations.reconcileTime]: now },
+      },
     },
-  };
-  return patch(deployItemKind, item, body);
+  );
 }
 
 /** Labels that an earlier version of the template gave the item; those of others are not on the list. */

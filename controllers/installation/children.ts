@@ -2,8 +2,8 @@
 import { hasAnnotation, isBeingDeleted } from '../../src/api/job.ts';
 import { TRUE, annotations } from '../../src/api/labels.ts';
 import { installationKind } from '../../src/api/kinds/installation.ts';
-import { mergeDiff } from '../../src/lib/merge.ts';
 import { create, patch, remove, type ConditionChange, type Effect } from '../../src/machine/decision.ts';
+import { update } from '../../src/machine/update.ts';
 import type { Inst } from './relatives.ts';
 import type { Snapshot, WantedChild } from './snapshot.ts';
 
@@ -35,7 +35,7 @@ export function ensureChildren(
   const effects: Effect[] = orphans.flatMap(sendOff);
   const active = wanted.map(({ name, object }) => {
     const child = living.get(name);
-    if (child) effects.push(...update(child, object));
+    if (child) effects.push(...updateChild(child, object));
     const objectName = child?.metadata.name ?? freshName(object.metadata.generateName);
     if (!child) effects.push(createChild(object, objectName));
     return { specName: name, objectName };
@@ -70,8 +70,7 @@ const createChild = (object: WantedChild['object'], name: string): Effect =>
   create(installationKind, { ...object, metadata: { ...object.metadata, name } });
 
 /** The spec is the parent's; labels and annotations of others stay. */
-function update(child: Inst, object: WantedChild['object']): Effect[] {
-  const spec = mergeDiff(child.spec, object.spec);
+function updateChild(child: Inst, object: WantedChild['object']): Effect[] {
   const labels = lacking(child.metadata.labels, object.metadata.labels);
   const annotated = {
     ...lacking(child.metadata.annotations, object.metadata.annotations),
@@ -81,8 +80,9 @@ function update(child: Inst, object: WantedChild['object']): Effect[] {
     ...(Object.keys(labels).length > 0 && { labels }),
     ...(Object.keys(annotated).length > 0 && { annotations: annotated }),
   };
-  if (!spec && Object.keys(metadata).length === 0) return [];
-  return [patch(installationKind, child, { metadata, ...(spec && { spec }) })];
+  const hasMore = Object.keys(metadata).length > 0;
+  const effect = update(installationKind, child, { spec: object.spec }, hasMore ? { metadata } : {});
+  return effect ? [effect] : [];
 }
 
 /** `cache-helm-charts` follows the parent also when it is taken away. */

@@ -4,8 +4,8 @@ import { targetKind } from '../../src/api/kinds/target.ts';
 import { conditionReasons, conditionTypes } from '../../src/api/conditions.ts';
 import { labels } from '../../src/api/labels.ts';
 import { overlay } from '../../src/dataflow/objects.ts';
-import { mergeDiff } from '../../src/lib/merge.ts';
-import { create, patch, remove, type Effect, type Refusal } from '../../src/machine/decision.ts';
+import { create, remove, type Effect, type Refusal } from '../../src/machine/decision.ts';
+import { update } from '../../src/machine/update.ts';
 import type { Kind } from '../../src/runtime/types.ts';
 import type { DataOrTarget, Upsert } from './snapshot.ts';
 
@@ -35,8 +35,8 @@ export function upsert({ wanted, existing }: Upsert, purpose: Purpose): Effect[]
   const ifRefused = cannotWrite(wanted, purpose);
   if (!existing) return [{ ...create(kindOf(wanted), wanted), ifRefused }];
   const next = overlay(existing, wanted);
-  const diff = next && mergeDiff(existing, next);
-  return diff ? [{ ...patch(kindOf(wanted), existing, diff), ifRefused }] : [];
+  const effect = next && update(kindOf(wanted), existing, next);
+  return effect ? [{ ...effect, ifRefused }] : [];
 }
 
 /** The problem and the condition of an object that cannot be written, without the reason why. */
@@ -45,10 +45,12 @@ export function cannotWrite(wanted: DataOrTarget, { condition, operation, reason
   const what = isTarget ? 'target' : 'data object';
   const role = condition === 'CreateImports' ? 'import' : 'export';
   const key = wanted.metadata.labels?.[labels.dataKey] ?? '';
+  const isNull = !isTarget && 'data' in wanted && wanted.data === null;
+  const why = isNull ? `: ${role} "${key}" has the value null, which cannot be stored` : '';
   return {
     operation,
     reason,
-    message: `unable to create or update ${what} ${wanted.metadata.name} for ${role} ${key}`,
+    message: `unable to create or update ${what} ${wanted.metadata.name} for ${role} ${key}${why}`,
     condition: {
       type: conditionTypes[condition],
       status: 'False',

@@ -4,12 +4,7 @@ import type { Installation } from '../../src/api/kinds/installation.ts';
 import { parentInstallation } from '../../src/api/job.ts';
 import { refusalForJob } from '../../src/api/validation/index.ts';
 import { renderDeployItems } from '../../src/blueprint/deployitems.ts';
-import {
-  BlueprintProblem,
-  ImportsRejected,
-  NotStorable,
-  SubInstallationsInvalid,
-} from '../../src/blueprint/errors.ts';
+import { BlueprintProblem, ImportsRejected, SubInstallationsInvalid } from '../../src/blueprint/errors.ts';
 import { renderExports, type ExportSources } from '../../src/blueprint/exports.ts';
 import { constructImports, runImportExecutions } from '../../src/blueprint/imports.ts';
 import type { ImportSet } from '../../src/blueprint/importset.ts';
@@ -62,7 +57,7 @@ export async function renderForInit(
     initSteps,
     'CreateOrUpdateImports',
     () => importObjects(self, blueprint, values),
-    notStored('CreateImports'),
+    notStored,
   );
   const children = await orError(
     explain(subject, initSteps, 'EnsureSubinstallations', () => renderChildren(self, context)),
@@ -91,13 +86,7 @@ export async function renderExportObjects(
     refuseState(states);
     return exports;
   });
-  return explain(
-    subject,
-    exportSteps,
-    'CreateOrUpdateExports',
-    () => exportObjects(self, parentInstallation(self.metadata), exported),
-    notStored('CreateExports'),
-  );
+  return exportObjects(self, parentInstallation(self.metadata), exported);
 }
 
 async function importValues(
@@ -199,14 +188,12 @@ const importsRejected = (problem: BlueprintProblem): ConditionChange => ({
   message: problem instanceof ImportsRejected ? problem.errors.join(', ') : 'Unable to template executions',
 });
 
-const notStored =
-  (type: 'CreateImports' | 'CreateExports') =>
-  (problem: BlueprintProblem): ConditionChange => ({
-    type,
-    status: 'False',
-    reason: problem instanceof NotStorable && problem.isTarget ? 'CreateTargets' : 'CreateDataObjects',
-    message: problem.message,
-  });
+const notStored = ({ message }: BlueprintProblem): ConditionChange => ({
+  type: 'CreateImports',
+  status: 'False',
+  reason: 'CreateTargets',
+  message,
+});
 
 const itemsFailed = ({ message }: BlueprintProblem): ConditionChange => ({
   type: 'ReconcileExecution',

@@ -173,4 +173,62 @@ export const deviations: readonly Deviation[] = [
     here: 'All are read, later ones win; archives that lead out of their folder or are too large are refused.',
     adr: '0019-components',
   },
+  {
+    id: 'null-is-stored',
+    upstream: 'An import or export that is null fails the job: the schema of DataObjects demands a value.',
+    here: 'It is stored; where the schema of upstream is installed, the job fails and names it.',
+    adr: '0023-values-arrive-as-they-were-given',
+  },
+  {
+    id: 'large-integers-are-not-rounded',
+    upstream: 'Integers beyond 2^53 in YAML are rounded.',
+    here: 'They are refused with their line; as text they arrive.',
+    adr: '0023-values-arrive-as-they-were-given',
+  },
+  {
+    id: 'blueprint-as-a-map-is-read',
+    upstream:
+      'A blueprint.yaml that is a map or a folder counts as an empty blueprint, so the job does nothing and succeeds.',
+    here: 'A map is read as the blueprint it is; a folder is an error.',
+    adr: '0023-values-arrive-as-they-were-given',
+  },
+  {
+    id: 'mapped-exports-are-checked',
+    upstream: 'Results of export mappings are not held to the schema of the export.',
+    here: 'They are.',
+    adr: '0023-values-arrive-as-they-were-given',
+  },
+  {
+    id: 'exported-targets-have-known-fields',
+    upstream: 'Fields of an exported target that nobody reads are ignored.',
+    here: 'They fail the job, which names them.',
+    adr: '0023-values-arrive-as-they-were-given',
+  },
+  {
+    id: 'later-drafts-are-known',
+    upstream:
+      'Schemas that name draft 2019-09 or 2020-12 are read as older drafts, later keywords without effect.',
+    here: 'They are read as the draft that they name.',
+    adr: '0023-values-arrive-as-they-were-given',
+  },
+  {
+    id: 'conditional-imports-below-targets',
+    upstream:
+      'Conditional imports below a target are demanded but never loaded; a targetMap knows no short targetType.',
+    here: 'All kinds of imports are treated alike.',
+    adr: '0023-values-arrive-as-they-were-given',
+  },
+  {
+    id: 'literal-names-of-exports',
+    upstream: 'An export whose name begins with # fails, since it makes no label.',
+    here: 'It is stored under that name; the label does without the #.',
+    adr: '0023-values-arrive-as-they-were-given',
+  },
+  {
+    id: 'numbers-are-files',
+    upstream:
+      'A number or boolean in the file tree of a blueprint is a file with a formatting error as content.',
+    here: 'It is a file with that number or boolean.',
+    adr: '0023-values-arrive-as-they-were-given',
+  },
 ];

@@ -66,15 +66,8 @@ export class ImportsRejected extends BlueprintProblem {
   }
 }
 
-/** An import or export whose value no object can hold. */
-export class NotStorable extends BlueprintProblem {
-  readonly isTarget: boolean;
-
-  constructor(reason: string, message: string, { isTarget = false } = {}) {
-    super(reason, message);
-    this.isTarget = isTarget;
-  }
-}
+/** The value of a target import, from a binding, that no Target can hold. */
+export class NotStorable extends BlueprintProblem {}
 
 /** A template could not be rendered, or its result not be read. */
 export class TemplateFailed extends BlueprintProblem {

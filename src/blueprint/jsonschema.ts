@@ -1,5 +1,7 @@
 /** Validates values against the JSON schemas of a blueprint, with upstream's wording and without the values. */
-import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
+import { Ajv, type ErrorObject, type Options, type ValidateFunction } from 'ajv';
+import { Ajv2019 } from 'ajv/dist/2019.js';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormatsModule from 'ajv-formats';
 import { RE2JS } from 're2js';
 import { goJson } from '../lib/gojson.ts';
@@ -7,7 +9,7 @@ import { sha1Hex } from '../lib/hash.ts';
 import { ContentNeeded } from '../components/errors.ts';
 import type { Blueprint } from './model.ts';
 import type { LoadedBlueprint } from './load.ts';
-import { toDraft7 } from './schemadialect.ts';
+import { dialectOf, normalSchema, type Dialect } from './schemadialect.ts';
 import { describeErrors } from './schemaerrors.ts';
 import { expandReferences } from './schemarefs.ts';
 
@@ -29,7 +31,9 @@ const MAX_VALIDATORS = 500;
 export function checkSchema(schema: unknown, value: unknown, blueprint: SchemaSources): SchemaVerdict {
   let validate: ValidateFunction;
   try {
-    validate = validatorFor(toDraft7(expandReferences(schema, blueprint)));
+    const expanded = expandReferences(schema, blueprint);
+    const dialect = dialectOf(expanded);
+    validate = validatorFor(normalSchema(expanded, dialect), dialect);
   } catch (error) {
     if (error instanceof ContentNeeded) throw error;
     const message = `validator creation failed: error compiling jsonschema: ${(error as Error).message}`;
@@ -42,14 +46,14 @@ export function checkSchema(schema: unknown, value: unknown, blueprint: SchemaSo
 const validators = new Map<string, ValidateFunction>();
 
 /** Compiling costs milliseconds, so validators are kept by content; those used least recently go first. */
-function validatorFor(schema: unknown): ValidateFunction {
+function validatorFor(schema: unknown, dialect: Dialect): ValidateFunction {
   const text = goJson(schema);
   if (text.length > MAX_SCHEMA_LENGTH)
     throw new Error(`schema is longer than ${MAX_SCHEMA_LENGTH} characters`);
-  const key = sha1Hex(text);
+  const key = sha1Hex(`${dialect} ${text}`);
   const known = validators.get(key);
   if (known) validators.delete(key);
-  const validate = known ?? compile(schema);
+  const validate = known ?? compile(schema, ajvs[dialect]);
   validators.set(key, validate);
   if (validators.size > MAX_VALIDATORS) {
     const [oldest] = validators.keys();
@@ -58,7 +62,7 @@ function validatorFor(schema: unknown): ValidateFunction {
   return validate;
 }
 
-function compile(schema: unknown): ValidateFunction {
+function compile(schema: unknown, ajv: Ajv): ValidateFunction {
   const definition = schema as object | boolean;
   const validate = ajv.compile(definition);
   if (typeof definition === 'object') ajv.removeSchema(definition);
@@ -77,13 +81,21 @@ const re2 = Object.assign(
   { code: 'undefined' },
 );
 
-const ajv = new Ajv({
+const options: Options = {
   strict: false,
   allErrors: true,
   verbose: true,
   logger: false,
   addUsedSchema: false,
   code: { regExp: re2 },
-});
+};
 const addFormats = addFormatsModule as unknown as (instance: Ajv) => void;
-addFormats(ajv);
+const withFormats = (ajv: Ajv): Ajv => {
+  addFormats(ajv);
+  return ajv;
+};
+const ajvs: Readonly<Record<Dialect, Ajv>> = {
+  'draft-07': withFormats(new Ajv(options)),
+  '2019-09': withFormats(new Ajv2019(options)),
+  '2020-12': withFormats(new Ajv2020(options)),
+};

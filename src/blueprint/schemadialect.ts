@@ -1,8 +1,11 @@
 /**
- * Brings a JSON schema to the form the validator knows: upstream's dialect is a mixture of drafts 4, 6 and 7 whatever
- * `$schema` says, while the validator is strict about drafts. Later keywords are ignored, as upstream does.
+ * Brings a JSON schema to the form the validator knows. Upstream's dialect is a mixture of drafts 4, 6 and 7 whatever
+ * `$schema` says, while the validator is strict about drafts. Who names draft 2019-09 or 2020-12 in the schema gets that
+ * one; old forms are understood there, too, because blueprints were written with them.
  */
 import { isObject, type Fields } from '../lib/objects.ts';
+
+export type Dialect = 'draft-07' | '2019-09' | '2020-12';
 
 const MAPS: ReadonlySet<string> = new Set([
   'properties',
@@ -10,11 +13,15 @@ const MAPS: ReadonlySet<string> = new Set([
   'definitions',
   '$defs',
   'dependencies',
+  'dependentSchemas',
 ]);
 const SCHEMAS: ReadonlySet<string> = new Set([
   'additionalProperties',
   'additionalItems',
+  'unevaluatedProperties',
+  'unevaluatedItems',
   'items',
+  'prefixItems',
   'contains',
   'propertyNames',
   'not',
@@ -25,37 +32,44 @@ const SCHEMAS: ReadonlySet<string> = new Set([
   'anyOf',
   'oneOf',
 ]);
-/** Identifiers would register the schema; `nullable` and the rest are not JSON schema before 2019. */
-const DROPPED: ReadonlySet<string> = new Set([
-  '$schema',
-  'id',
-  '$id',
-  '$anchor',
-  '$recursiveRef',
-  '$async',
-  'nullable',
-]);
+/** Identifiers would register the schema; `nullable` is not of JSON schema. */
+const DROPPED: ReadonlySet<string> = new Set(['$schema', 'id', '$id', '$async', 'nullable']);
+/** Means something from draft 2019-09 on. */
+const LATER: ReadonlySet<string> = new Set(['$anchor', '$recursiveRef']);
 const KEPT_BESIDE_REF: ReadonlySet<string> = new Set(['$ref', 'definitions', '$defs']);
 
-export function toDraft7(schema: unknown): unknown {
-  if (Array.isArray(schema)) return schema.map(toDraft7);
+/** What the schema itself says it is written in; upstream's mixture unless it names a later draft. */
+export function dialectOf(schema: unknown): Dialect {
+  const name = isObject(schema) ? schema['$schema'] : undefined;
+  const draft = typeof name === 'string' && /\bdraft\/(2019-09|2020-12)\b/.exec(name)?.[1];
+  return draft ? (draft as Dialect) : 'draft-07';
+}
+
+/** The schema in the one form of its dialect. */
+export function normalSchema(schema: unknown, dialect: Dialect): unknown {
+  if (Array.isArray(schema)) return schema.map((element) => normalSchema(element, dialect));
   if (!isObject(schema)) return schema;
-  const isReference = typeof schema['$ref'] === 'string';
+  const isOld = dialect === 'draft-07';
+  const isReference = isOld && typeof schema['$ref'] === 'string';
   const result: Fields = {};
   for (const [key, value] of Object.entries(schema)) {
-    if (DROPPED.has(key) || (isReference && !KEPT_BESIDE_REF.has(key))) continue;
-    result[key] = inner(key, value);
+    if (DROPPED.has(key) || (isOld && LATER.has(key)) || (isReference && !KEPT_BESIDE_REF.has(key))) continue;
+    result[key] = inner(key, value, dialect);
   }
   moveExclusive(result, 'maximum', 'exclusiveMaximum');
   moveExclusive(result, 'minimum', 'exclusiveMinimum');
+  if (dialect === '2020-12') moveTuple(result);
   return result;
 }
 
-function inner(key: string, value: unknown): unknown {
-  if (SCHEMAS.has(key)) return toDraft7(value);
+function inner(key: string, value: unknown, dialect: Dialect): unknown {
+  if (SCHEMAS.has(key)) return normalSchema(value, dialect);
   if (!MAPS.has(key) || !isObject(value)) return value;
   return Object.fromEntries(
-    Object.entries(value).map(([name, child]) => [name, isObject(child) ? toDraft7(child) : child]),
+    Object.entries(value).map(([name, child]) => [
+      name,
+      isObject(child) ? normalSchema(child, dialect) : child,
+    ]),
   );
 }
 
@@ -67,4 +81,14 @@ function moveExclusive(schema: Fields, limit: string, exclusive: string): void {
   if (!isExclusive || schema[limit] === undefined) return;
   schema[exclusive] = schema[limit];
   delete schema[limit];
+}
+
+/** Before 2020-12 a list of `items` was a tuple, and `additionalItems` the rest. */
+function moveTuple(schema: Fields): void {
+  if (!Array.isArray(schema['items'])) return;
+  const { items, additionalItems } = schema;
+  delete schema['items'];
+  delete schema['additionalItems'];
+  schema['prefixItems'] = items;
+  if (additionalItems !== undefined) schema['items'] = additionalItems;
 }

@@ -52,6 +52,11 @@ const jsonType = (value: unknown): string => {
 
 const listed = (types: unknown): string => (Array.isArray(types) ? `[${types.join(',')}]` : String(types));
 
+const additional = {
+  additionalProperties: 'additionalProperty',
+  unevaluatedProperties: 'unevaluatedProperty',
+} as const;
+
 function textOf(error: ErrorObject): string {
   const params = error.params as Readonly<Record<string, unknown>>;
   const limit = String(params['limit']);
@@ -61,7 +66,8 @@ function textOf(error: ErrorObject): string {
     case 'required':
       return `${String(params['missingProperty'])} is required`;
     case 'additionalProperties':
-      return `Additional property ${String(params['additionalProperty'])} is not allowed`;
+    case 'unevaluatedProperties':
+      return `Additional property ${String(params[additional[error.keyword]])} is not allowed`;
     case 'enum': {
       const allowed = params['allowedValues'] as readonly unknown[];
       return `${fieldOf(error)} must be one of the following: ${allowed.map((v) => goJson(v)).join(', ')}`;
@@ -99,6 +105,8 @@ function structureText(error: ErrorObject, params: Readonly<Record<string, unkno
     case 'maxItems':
       return `Array must have at most ${limit} items`;
     case 'additionalItems':
+    case 'items':
+    case 'unevaluatedItems':
       return 'No additional items allowed on array';
     case 'uniqueItems':
       return `array items[${String(params['j'])},${String(params['i'])}] must be unique`;
@@ -111,6 +119,7 @@ function structureText(error: ErrorObject, params: Readonly<Record<string, unkno
     case 'propertyNames':
       return `Property name of "${String(params['propertyName'])}" does not match`;
     case 'dependencies':
+    case 'dependentRequired':
       return `Has a dependency on ${String(params['missingProperty'])}`;
     case 'oneOf':
       return 'Must validate one and only one schema (oneOf)';

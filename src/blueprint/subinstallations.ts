@@ -58,17 +58,28 @@ export async function renderSubInstallations(context: RenderContext): Promise<Re
 /** Imports that refer to an optional import of the parent which has no value are taken out. */
 function withoutAbsent(template: InstallationTemplate, absent: ReadonlySet<string>): InstallationTemplate {
   if (!template.imports || absent.size === 0) return template;
-  const refersToAbsent = (ref: string | undefined): boolean =>
-    ref !== undefined && (absent.has(ref) || absent.has(ref.replace(/\[[^\]]*\]$/, '')));
+  const refersToAbsent = (ref: string): boolean =>
+    absent.has(ref) || absent.has(ref.replace(/\[[^\]]*\]$/, ''));
   const { data, targets } = template.imports;
   const imports = present({
     data: data?.filter(({ dataRef }) => dataRef === undefined || !absent.has(dataRef)),
-    targets: targets?.filter(({ target, targetListRef, targetMapRef }) =>
-      [target, targetListRef, targetMapRef].every((ref) => !refersToAbsent(ref)),
-    ),
+    targets: targets?.filter((entry) => !parentRefs(entry).some(refersToAbsent)),
   });
   return { ...template, imports };
 }
+
+type TargetEntry = NonNullable<NonNullable<InstallationTemplate['imports']>['targets']>[number];
+
+const parentRefs = ({
+  target,
+  targets,
+  targetMap,
+  targetListRef,
+  targetMapRef,
+}: TargetEntry): readonly string[] =>
+  [target, ...(targets ?? []), ...Object.values(targetMap ?? {}), targetListRef, targetMapRef].filter(
+    (ref) => ref !== undefined,
+  );
 
 // ---------------------------------------------------------------- children
 

@@ -131,10 +131,8 @@ class TargetFinder {
 
   /** @returns what is missing, as a sentence */
   add(spec: View<TargetImport>): string | undefined {
-    const absent = targetRefs(spec)
-      .map((ref) => objectName(this.#context, ref))
-      .find((name) => !this.#lookups.target(name));
-    if (absent !== undefined) return `targets.landscaper.gardener.cloud "${absent}" not found`;
+    const absent = targetRefs(spec).find((ref) => !this.#lookups.target(objectName(this.#context, ref)));
+    if (absent !== undefined) return missingTarget(this.#context, absent);
     if (spec.target !== undefined && spec.target !== '') {
       this.targets.set(spec.name, this.#get(spec.target));
     } else if (spec.targets) {
@@ -168,6 +166,12 @@ class TargetFinder {
     const selector = selectorFor(spec, this.#installation, this.#context);
     return selector ? [...this.#lookups.targetsBySelector(selector)] : [];
   }
+}
+
+/** upstream's sentence, and what a hashed name stands for */
+function missingTarget(context: string, ref: string): string {
+  const name = objectName(context, ref);
+  return `targets.landscaper.gardener.cloud "${name}" not found${name === ref ? '' : ` (${context}/${ref})`}`;
 }
 
 const targetRefs = (spec: View<TargetImport>): readonly string[] => {

@@ -57,31 +57,27 @@ function importCopies(
     if (isObject(element) && isObject(element['spec']) && isObject(element['metadata'])) {
       return targetCopy(installation, at, element as unknown as View<Target>);
     }
-    throw notStorable(name, `is of type ${type ?? ''}, but its value is no target`, true);
+    throw notStorable(name, `is of type ${type ?? ''}, but its value is no target`);
   };
   switch (type) {
     case 'target':
       return [copyOf(value, place)];
     case 'targetList':
-      if (!Array.isArray(value)) throw notStorable(name, 'is a targetList, but its value is no list', true);
+      if (!Array.isArray(value)) throw notStorable(name, 'is a targetList, but its value is no list');
       return value.map((element, index) => copyOf(element, { ...place, index }));
     case 'targetMap':
-      if (!isObject(value)) throw notStorable(name, 'is a targetMap, but its value is no map', true);
+      if (!isObject(value)) throw notStorable(name, 'is a targetMap, but its value is no map');
       return Object.entries(value).map(([mapKey, element]) => copyOf(element, { ...place, mapKey }));
     default:
-      if (value === null || value === undefined) throw notStorable(name, 'has the value null');
-      return [dataObjectAt(ownerOf(installation), place, value)];
+      return [dataObjectAt(ownerOf(installation), place, value ?? null)];
   }
 }
 
 /** Bindings of import executions may put anything in place of an import. */
-const notStorable = (name: string, why: string, isTarget = false): NotStorable =>
-  new NotStorable('CreateOrUpdateImports', `import "${name}" ${why}, which cannot be stored`, { isTarget });
+const notStorable = (name: string, why: string): NotStorable =>
+  new NotStorable('CreateOrUpdateImports', `import "${name}" ${why}, which cannot be stored`);
 
-/**
- * Exports in the parent's context, data first, in the order of the installation.
- * @throws NotStorable
- */
+/** Exports in the parent's context, data first, in the order of the installation. */
 export function exportObjects(
   installation: View<Installation>,
   parent: string | undefined,
@@ -95,13 +91,7 @@ export function exportObjects(
     jobID: installation.status?.jobID,
   });
   return [
-    ...values.data.map(({ name, ref, value }) => {
-      if (value === null || value === undefined) {
-        const message = `export "${name}" has the value null, which cannot be stored`;
-        throw new NotStorable('CreateOrUpdateExports', message);
-      }
-      return dataObjectAt(ownerOf(installation), at(ref), value);
-    }),
+    ...values.data.map(({ ref, value }) => dataObjectAt(ownerOf(installation), at(ref), value ?? null)),
     ...values.targets.map((value) => exportedTarget(installation, at(value.ref), value)),
   ];
 }

@@ -55,17 +55,16 @@ const isOwnExport = ({ labels: l }: View<ObjectMeta>, { metadata }: View<Install
   l[labels.dataSource] === installationContext(metadata.name);
 
 /**
- * `existing` with the wanted place, content and owner laid over it; other labels, annotations and owners stay.
- * Undefined when nothing would change.
+ * Metadata and content that `existing` has to have, with the wanted place, content and owner laid over its own: other
+ * labels, annotations and owners stay. Undefined when nothing would change.
  */
-export function overlay<T extends View<DataObject | Target>>(
-  existing: T,
+export function overlay(
+  existing: View<DataObject | Target>,
   wanted: View<DataObject | Target>,
-): T | undefined {
+): (Readonly<Record<string, unknown>> & { readonly metadata: View<ObjectMeta> }) | undefined {
   const { metadata } = existing;
   const kept = Object.entries(metadata.labels ?? {}).filter(([key]) => !placeLabelKeys.includes(key));
   const next = {
-    ...existing,
     ...contentOf(wanted),
     metadata: {
       ...metadata,
@@ -74,7 +73,7 @@ export function overlay<T extends View<DataObject | Target>>(
       ownerReferences: mergedOwners(metadata.ownerReferences ?? [], wanted.metadata.ownerReferences ?? []),
     },
   };
-  return equal(existing, next) ? undefined : next;
+  return equal(existing, { ...existing, ...next }) ? undefined : next;
 }
 
 const contentOf = (object: View<DataObject | Target>): object =>

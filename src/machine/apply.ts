@@ -39,7 +39,7 @@ export class Applier {
   }
 
   #onNewest(effect: Effect): Effect {
-    if (effect.do !== 'patch' && effect.do !== 'amend') return effect;
+    if (effect.do === 'create' || effect.do === 'delete') return effect;
     const resourceVersion = this.#versions.get(effect.target.metadata.uid ?? '');
     if (!resourceVersion) return effect;
     return {
@@ -61,6 +61,11 @@ async function carryOut(effect: Effect, ports: ApplyPorts): Promise<Obj | undefi
       return write({ verb: 'create', kind: effect.kind, object: effect.object, lock: true }, signal);
     case 'patch':
       return lockedPatch(effect.kind, effect.target, effect.body, write, effect.sub, signal);
+    case 'replace': {
+      const { resourceVersion } = effect.target.metadata;
+      const object = { ...effect.object, metadata: { ...effect.object.metadata, resourceVersion } } as Obj;
+      return write({ verb: 'replace', kind: effect.kind, object, lock: true }, signal);
+    }
     case 'amend':
       return amendMetadata(effect.kind, effect.target, effect.change, ports);
     case 'delete':

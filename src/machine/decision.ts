@@ -44,7 +44,7 @@ export class PhaseError extends Error {
 export const asText = (p: Problem): string =>
   `Op: ${p.operation} - Reason: ${p.reason} - Message: ${p.message}`;
 
-/** One write. Patches carry the resource version of `target`, so a change we have not seen makes them fail. */
+/** One write. Patches and replacements carry the resource version of `target`, so a change we have not seen makes them fail. */
 export type Effect = Write & { readonly ifRefused?: Refusal };
 
 /** What a definite refusal means to the phase that asked for the write; what was refused and why is added to it. */
@@ -61,6 +61,8 @@ type Write =
       readonly body: object;
       readonly sub?: 'status';
     }
+  /** The whole object, for what no patch can say: a merge patch takes null for "remove". */
+  | { readonly do: 'replace'; readonly kind: Kind; readonly target: View<Obj>; readonly object: View<Obj> }
   | { readonly do: 'amend'; readonly kind: Kind; readonly target: View<Obj>; readonly change: Amendment }
   | { readonly do: 'delete'; readonly kind: Kind; readonly target: View<Obj> };
 
@@ -153,6 +155,12 @@ export const patch = (kind: Kind, target: View<Obj>, body: object): Effect => ({
   kind,
   target,
   body,
+});
+export const replace = (kind: Kind, target: View<Obj>, object: View<Obj>): Effect => ({
+  do: 'replace',
+  kind,
+  target,
+  object,
 });
 export const amend = (kind: Kind, target: View<Obj>, change: Amendment): Effect => ({
   do: 'amend',

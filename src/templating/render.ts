@@ -99,10 +99,7 @@ function templateText({ template, file }: TemplateExecution, files: TemplateFile
   }
   if (file === undefined || file === '') throw new TemplateNotFound('no template found');
   const content = files.read(file);
-  if (!content)
-    throw new TemplateNotFound('file does not exist', {
-      cause: new Error(`no file ${file} in the blueprint`),
-    });
+  if (!content) throw new TemplateNotFound(`file does not exist: there is no ${file} in the blueprint`);
   return Buffer.from(content).toString('utf8');
 }
 

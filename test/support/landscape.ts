@@ -158,3 +158,16 @@ export const lonelyItem = (spec: object = {}): DeployItem => ({
 });
 export const dataObject = (name: string, data: unknown): Obj =>
   ({ apiVersion: API_VERSION, kind: 'DataObject', metadata: { name }, data }) as Obj;
+
+/** @param type short forms are of Landscaper's group */
+export const target = (
+  name: string,
+  type = 'kubernetes-cluster',
+  config: unknown = { kubeconfig: '{}' },
+): Obj =>
+  ({
+    apiVersion: API_VERSION,
+    kind: 'Target',
+    metadata: { name },
+    spec: { type: type.includes('/') ? type : `${GROUP}/${type}`, config },
+  }) as Obj;

@@ -10,7 +10,7 @@ import { syncObjectKind } from '../../src/api/kinds/syncobject.ts';
 import { targetKind, type Target } from '../../src/api/kinds/target.ts';
 import { isBeingDeleted, isFinished } from '../../src/api/job.ts';
 import { FINALIZER, annotations, labels } from '../../src/api/labels.ts';
-import { index } from '../../src/machine/world.ts';
+import { configMapKind, index, secretKind } from '../../src/machine/world.ts';
 import { NotFound } from '../../src/runtime/errors.ts';
 import type { Kind, Obj, View } from '../../src/runtime/types.ts';
 import type { Cluster } from './cluster.ts';
@@ -290,7 +290,7 @@ const podKind: Kind = { group: '', version: 'v1', kind: 'Pod', plural: 'pods', n
 const kinds: Readonly<Record<string, Kind>> = Object.fromEntries(
   [
     ...[installationKind, executionKind, deployItemKind, dataObjectKind, targetKind],
-    ...[syncObjectKind, podKind],
+    ...[syncObjectKind, podKind, secretKind as Kind, configMapKind as Kind],
   ].map((k) => [k.kind, k]),
 );
 

@@ -1,8 +1,8 @@
 /** Publishes what the items export, for the installation to read. */
 import { dataObjectKind } from '../../../src/api/kinds/dataobject.ts';
 import { executionExportObject, overlay } from '../../../src/dataflow/objects.ts';
-import { mergeDiff } from '../../../src/lib/merge.ts';
-import { advance, create, patch, type Effect } from '../../../src/machine/decision.ts';
+import { advance, create } from '../../../src/machine/decision.ts';
+import { update } from '../../../src/machine/update.ts';
 import { phase } from '../snapshot.ts';
 
 export const completing = phase({
@@ -10,15 +10,12 @@ export const completing = phase({
   next: ['Succeeded'],
   decide({ self, exports, exportObject }) {
     const wanted = executionExportObject(self, exports);
-    const effects: Effect[] = [];
-    if (!exportObject) effects.push(create(dataObjectKind, wanted));
-    else {
-      const next = overlay(exportObject, wanted);
-      const diff = next && mergeDiff(exportObject, next);
-      if (diff) effects.push(patch(dataObjectKind, exportObject, diff));
-    }
+    const next = exportObject && overlay(exportObject, wanted);
+    const effect = exportObject
+      ? next && update(dataObjectKind, exportObject, next)
+      : create(dataObjectKind, wanted);
     const { name, namespace } = wanted.metadata;
     const set = { exportRef: { name, namespace }, deployItemCache: { orphanedDIs: null } };
-    return advance('Succeeded', { effects, status: { set } });
+    return advance('Succeeded', { effects: effect ? [effect] : [], status: { set } });
   },
 });

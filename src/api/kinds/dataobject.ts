@@ -4,7 +4,7 @@ import { labels } from '../labels.ts';
 import { ageColumn, anyJson, labelColumn, landscaperKind, objectOf, type Definition } from '../shared.ts';
 
 export const dataObject = objectOf('DataObject', {
-  data: anyJson().describe('The value: any JSON.'),
+  data: anyJson().meta({ nullable: true }).describe('The value: any JSON, null included.'),
 });
 export type DataObject = z.infer<typeof dataObject>;
 

@@ -191,7 +191,7 @@ export const fixtures: readonly Fixture[] = [
   fixture('a target with a secret', 'targets', 'Target', {
     spec: { type: 't', secretRef: { name: 's', key: 'k' } },
   }),
-  ...[5, 1.5, 'text', '', true, [1, [null]], {}, { a: null, 'b/c': { d: [] } }].map((data) =>
+  ...[5, 1.5, 'text', '', true, null, [1, [null]], {}, { a: null, 'b/c': { d: [] } }].map((data) =>
     fixture(`a data object with ${JSON.stringify(data)}`, 'dataobjects', 'DataObject', { data }),
   ),
   fixture('a context as it is made by default', 'contexts', 'Context', { componentVersionOverwrites: '' }),
@@ -278,7 +278,6 @@ export const mistakes: readonly Mistake[] = [
   }),
   mistake('a deploy item without type', 'spec.type', 'deployitems', 'DeployItem', { spec: { config } }),
   mistake('a data object without data', 'data', 'dataobjects', 'DataObject', {}),
-  mistake('null as data', 'data', 'dataobjects', 'DataObject', { data: null }),
   mistake('a target sync without access', 'spec.secretRef', 'targetsyncs', 'TargetSync', {
     spec: { sourceNamespace: 'n' },
   }),

@@ -17,6 +17,7 @@ import {
   producer,
   root,
   stack,
+  target,
   web,
 } from '../../support/landscape.ts';
 import type { Scene } from '../../support/scene.ts';
@@ -297,18 +298,22 @@ describe('the start of a job', () => {
     expect(condition(failed, 'CreateExports')).to.include({ status: 'False', reason: 'CreateDataObjects' });
   });
 
-  it('an import that became null fails the job, and the complaint goes with the next job', async () => {
+  it('a target that became something else fails the job, and the complaint goes with the next job', async () => {
     const scene = await here.scene();
-    await scene.create(dataObject('greeting', 'hello'));
-    const bound = (value: string) => ({
-      importExecutions: [{ name: 'i', type: 'GoTemplate', template: `bindings: {text: ${value}}` }],
+    await scene.create(target('cluster'));
+    const bound = (bindings: string) => ({
+      imports: [{ name: 'cluster', targetType: 'kubernetes-cluster' }],
+      importExecutions: [{ name: 'i', type: 'GoTemplate', template: `bindings: ${bindings}` }],
     });
-    await scene.create(root('consumer', { takes: { text: 'greeting' }, more: bound('null') }));
+    const imports = { targets: [{ name: 'cluster', target: 'cluster' }] };
+    await scene.create(root('consumer', { spec: { imports }, more: bound('{cluster: null}') }));
     const failed = await scene.finished('consumer', 'Failed');
-    expect(failed.status?.lastError?.message).to.contain('import "text" has the value null');
-    expect(condition(failed, 'CreateImports')).to.include({ status: 'False', reason: 'CreateDataObjects' });
+    expect(failed.status?.lastError?.message).to.contain(
+      'import "cluster" is of type target, but its value is no target',
+    );
+    expect(condition(failed, 'CreateImports')).to.include({ status: 'False', reason: 'CreateTargets' });
 
-    await scene.setBlueprint('consumer', blueprint({ takes: ['text'], more: bound('there') }));
+    await scene.setBlueprint('consumer', blueprint({ more: bound('{}') }));
     await scene.operation('consumer', 'reconcile');
     const next = await scene.finished('consumer', 'Succeeded', { after: failed.status?.jobID });
     expect(condition(next, 'CreateImports')).to.equal(undefined);

@@ -194,6 +194,94 @@ describe('a value that does not fit is described without being shown', () => {
   });
 });
 
+describe('the draft that a schema names', () => {
+  const draft = (version: string, schema: object) => ({
+    $schema: `https://json-schema.org/draft/${version}/schema`,
+    ...schema,
+  });
+  const older = (version: string, schema: object) => ({
+    $schema: `http://json-schema.org/draft-0${version}/schema#`,
+    ...schema,
+  });
+  const unevaluated = { properties: { a: {} }, unevaluatedProperties: false };
+  const anchored = {
+    $defs: { t: { $anchor: 'text', type: 'string' } },
+    properties: { a: { $ref: '#text' } },
+  };
+  const dependent = { dependentRequired: { a: ['b'] } };
+  const tuple = { items: [text], additionalItems: { type: 'integer' } };
+  const rows: readonly [title: string, schema: unknown, value: unknown, message?: string][] = [
+    [
+      '4 has limits that exclude',
+      older('4', { maximum: 5, exclusiveMaximum: true }),
+      5,
+      'Must be less than 5',
+    ],
+    ['4 has ids', older('4', { id: 'http://example.org/x', type: 'string' }), 'x'],
+    ['6 has constants', older('6', { const: 1 }), 2, '(root) does not match: 1'],
+    ['7 has conditions', older('7', { if: text, then: { minLength: 2 } }), 'x', 'String length must be'],
+    ['7 knows nothing of what came later', older('7', unevaluated), { b: 1 }],
+    [
+      '2019-09 knows what is not evaluated',
+      draft('2019-09', unevaluated),
+      { b: 1 },
+      '(root): Additional property b is not allowed',
+    ],
+    ['2019-09 knows what depends', draft('2019-09', dependent), { a: 1 }, '(root): Has a dependency on b'],
+    [
+      '2019-09 has anchors',
+      draft('2019-09', anchored),
+      { a: 1 },
+      'a: Invalid type. Expected: string, given: integer',
+    ],
+    [
+      '2019-09 has siblings of pointers',
+      draft('2019-09', { $defs: { t: text }, $ref: '#/$defs/t', minLength: 2 }),
+      'x',
+      'String length must be',
+    ],
+    ['2019-09 has tuples', draft('2019-09', tuple), ['x', 'y'], '1: Invalid type'],
+    [
+      '2019-09 refers to itself',
+      draft('2019-09', { properties: { a: { $recursiveRef: '#' } }, maxProperties: 1 }),
+      { a: { b: 1, c: 2 } },
+      'a: Must have at most 1 properties',
+    ],
+    [
+      '2020-12 has tuples of its own',
+      draft('2020-12', { prefixItems: [text], items: false }),
+      ['x', 1],
+      '(root): No additional items allowed on array',
+    ],
+    ['2020-12 understands older tuples', draft('2020-12', tuple), ['x', 'y'], '1: Invalid type'],
+    [
+      '2020-12 knows what is not evaluated',
+      draft('2020-12', { prefixItems: [text], unevaluatedItems: false }),
+      ['x', 1],
+      '(root): No additional items allowed on array',
+    ],
+    [
+      '2020-12 understands older limits',
+      draft('2020-12', { minimum: 5, exclusiveMinimum: true }),
+      5,
+      'Must be greater than 5',
+    ],
+    ['unknown, is the older mixture', { $schema: 'https://example.org/mine', ...unevaluated }, { b: 1 }],
+  ];
+  for (const [title, schema, value, message] of rows) {
+    it(title, () => {
+      const verdict = check(schema, value);
+      if (message === undefined) expect(verdict).to.deep.equal({ kind: 'valid' });
+      else expect(verdict).to.have.property('message').that.contains(message);
+    });
+  }
+
+  it('holds for what it refers to in the blueprint', () => {
+    const strict = blueprint({ localTypes: { strict: draft('2020-12', unevaluated) } });
+    expect(checkSchema({ $ref: 'local://strict' }, { b: 1 }, strict).kind).to.equal('invalid');
+  });
+});
+
 describe('a schema that cannot be used', () => {
   const rows: readonly [string, unknown, string][] = [
     ['unknown type', { type: 'strin' }, 'must be equal to one of the allowed values'],

@@ -1,6 +1,8 @@
 import { expect } from 'chai';
 import type { InstallationImports } from '../../../src/api/kinds/installation.ts';
 import { annotations } from '../../../src/api/labels.ts';
+import { emptyImportSet, type ImportSet } from '../../../src/blueprint/importset.ts';
+import { importedData } from '../../../src/dataflow/dataimport.ts';
 import { findImports } from '../../../src/dataflow/imports.ts';
 import { importsHash } from '../../../src/dataflow/importshash.ts';
 import { dataObject, installation, target } from './given.ts';
@@ -32,7 +34,7 @@ const hashOf = (spec: InstallationImports): string => {
 
 describe('the imports hash is the recorded one', () => {
   const rows: readonly [string, InstallationImports, string][] = [
-    ['without imports', {}, '0f87657555a176d70ad8a275ca4141af0f720a11'],
+    ['DF-165: without imports', {}, '0f87657555a176d70ad8a275ca4141af0f720a11'],
     [
       'of data and a target',
       { data: [{ name: 'text', dataRef: 'greeting' }], targets: [{ name: 'cluster', target: 'my-cluster' }] },
@@ -44,12 +46,12 @@ describe('the imports hash is the recorded one', () => {
       '55b4b0132bec84aa68fcf726e8e3c1cf4214b586',
     ],
     [
-      'of a secret',
+      'DF-168: of a secret, by its bytes',
       { data: [{ name: 'text', secretRef: { name: 's', key: 'text' } }] },
       '394a251dd689de3ae6ada4cdb5498e28141a11c8',
     ],
     [
-      'of an empty list',
+      'DF-167: of an empty list',
       { targets: [{ name: 'none', targets: [] }] },
       '004fbc959ec230be363dd1827c51c4be812ac3ea',
     ],
@@ -75,6 +77,35 @@ describe('the imports hash is the recorded one', () => {
     ],
   ];
   for (const [title, spec, hash] of rows) it(title, () => expect(hashOf(spec)).to.equal(hash));
+});
+
+describe('the imports hash of what is found', () => {
+  const greeting = new Map([['greeting', importedData(dataObject('greeting', 'hello'))]]);
+  const made = (generation: number) => target('t', undefined, { generation });
+  const rows: readonly [title: string, found: Partial<ImportSet>, hash: string][] = [
+    [
+      'DF-166: knows a target by its generation, the first',
+      { data: greeting, targets: new Map([['cluster', made(1)]]) },
+      '80ab730772666e9dabf6a251fd3acec5ad7066cb',
+    ],
+    [
+      'DF-166: knows a target by its generation, the second',
+      { data: greeting, targets: new Map([['cluster', made(2)]]) },
+      '11fb38d6827a5f95f56e96c5fd2318bb38fc3e7d',
+    ],
+    ['DF-166: knows data by their content', { data: greeting }, '55b4b0132bec84aa68fcf726e8e3c1cf4214b586'],
+    [
+      'DF-167: knows lists and maps by the generations of their elements',
+      {
+        targetLists: new Map([['ts', [made(1), made(3)]]]),
+        targetMaps: new Map([['tm', { red: made(1), blue: made(2) }]]),
+      },
+      'fcaf283c1f8531abac3d153f0aa1a0be7898e096',
+    ],
+  ];
+  for (const [title, found, hash] of rows) {
+    it(title, () => expect(importsHash({ ...emptyImportSet, ...found })).to.equal(hash));
+  }
 });
 
 describe('the imports hash', () => {

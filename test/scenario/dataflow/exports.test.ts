@@ -1,0 +1,164 @@
+/** Scenarios 9.1 of the data flow: what an installation exports, under which names, and what it must not overwrite. */
+import { expect } from 'chai';
+import { labels } from '../../../src/api/labels.ts';
+import { useCluster } from '../../support/cluster.ts';
+import {
+  aTarget,
+  CLUSTER,
+  data,
+  exportsOut,
+  everythingInView,
+  fails,
+  giving,
+  go,
+  shop,
+  succeeds,
+  TEXT,
+  type Given,
+} from '../../support/dataflow.ts';
+import { dataObject, producer } from '../../support/landscape.ts';
+
+/** Exports `out` as `greeting-out`, which a template gives. */
+const gives = (template: string, schema: unknown = TEXT, dataRef = 'greeting-out'): Given => ({
+  bp: giving(template, schema),
+  spec: exportsOut(dataRef),
+});
+const aims = (value: string, targetType = CLUSTER): Given => ({
+  bp: { exports: [{ ...aTarget('t'), targetType }], exportExecutions: [go(`exports: {t: ${value}}`)] },
+  spec: { exports: { targets: [{ name: 't', target: 't-out' }] } },
+});
+
+describe('exports', () => {
+  const here = useCluster();
+
+  it('DF-36: of a root become data objects of their names', async () => {
+    const scene = await succeeds(here, gives('hello'));
+    const out = scene.dataObject('greeting-out');
+    expect(out?.data).to.equal('hello');
+    expect(out?.metadata.labels).to.deep.equal({
+      [labels.dataSource]: 'Inst.shop',
+      [labels.dataSourceType]: 'export',
+      [labels.dataKey]: 'greeting-out',
+      [labels.dataJobId]: scene.jobs('shop')[0],
+    });
+    expect(out?.metadata.ownerReferences?.[0]).to.include({ kind: 'Installation', name: 'shop' });
+  });
+
+  it('DF-36: may be null, which is stored', async () => {
+    const scene = await succeeds(here, gives('null', {}));
+    expect(scene.dataObject('greeting-out')).to.have.property('data', null);
+  });
+
+  it('DF-37: whose names are none of Kubernetes get another one, and keep theirs in a label', async () => {
+    const scene = await succeeds(here, gives('hello', TEXT, 'My_Export'));
+    const out = scene.dataObject('wqby7lkqqhjyijanp65vrktx7ibvxtds');
+    expect(out?.data).to.equal('hello');
+    expect(out?.metadata.labels?.[labels.dataKey]).to.equal('My_Export');
+  });
+
+  it('may be named literally', async () => {
+    const scene = await succeeds(here, gives('hello', TEXT, '#literal'));
+    expect(scene.dataObject('literal')?.data).to.equal('hello');
+  });
+
+  it('DF-40: that nobody asks for need no value', async () => {
+    await succeeds(here, { bp: { ...giving('x', TEXT), exportExecutions: [go('exports: {}')] } });
+  });
+
+  it('DF-41: may be mapped from others that the blueprint declares', async () => {
+    const exportDataMappings = { out: '(( "<" exports.raw ">" ))' };
+    const scene = await succeeds(here, {
+      bp: { exports: [data('out', TEXT), data('raw', TEXT)], exportExecutions: [go('exports: {raw: x}')] },
+      spec: { ...exportsOut('greeting-out'), exportDataMappings },
+    });
+    expect(scene.dataObject('greeting-out')?.data).to.equal('<x>');
+  });
+
+  it('DF-44: may be targets, with labels of their own', async () => {
+    const scene = await succeeds(here, aims(`{type: ${CLUSTER}, config: {kubeconfig: abc}, labels: {a: b}}`));
+    const out = scene.target('t-out');
+    expect(out?.spec).to.deep.equal({ type: CLUSTER, config: { kubeconfig: 'abc' } });
+    expect(out?.metadata.labels).to.include({
+      a: 'b',
+      [labels.dataKey]: 't-out',
+      [labels.dataSource]: 'Inst.shop',
+    });
+  });
+
+  it('DF-46: of several executions are merged, maps within maps, lists not', async () => {
+    const exportExecutions = [
+      go('exports: {out: {a: 1, l: [1]}}', 'a'),
+      go('exports: {out: {b: 2, l: [2]}}', 'b'),
+    ];
+    const scene = await succeeds(here, { ...gives(''), bp: { exports: [data('out')], exportExecutions } });
+    expect(scene.dataObject('greeting-out')?.data).to.deep.equal({ a: 1, b: 2, l: [2] });
+  });
+
+  const failures: readonly [title: string, given: Given, message: string][] = [
+    [
+      'DF-38: of another type than their schema says are refused',
+      gives('5'),
+      'exported data does not satisfy the configured schema: (root): Invalid type',
+    ],
+    [
+      'DF-39: without a value are refused when they are asked for',
+      { ...gives(''), bp: { ...giving('x', TEXT), exportExecutions: [go('other: {}')] } },
+      'internalExports.exports.data.out: data export is not defined',
+    ],
+    [
+      'DF-40: of another type are refused, whether or not they are asked for',
+      { bp: giving('5', TEXT) },
+      'exported data does not satisfy the configured schema',
+    ],
+    [
+      'DF-41: that were mapped are held to the schema, too',
+      {
+        ...gives('x'),
+        spec: { ...exportsOut(), exportDataMappings: { out: { a: '(( exports.out ))' } } },
+      },
+      'exported data does not satisfy the configured schema',
+    ],
+    [
+      'DF-45: that are targets of another type are refused',
+      aims('{type: other}'),
+      `exported target type is other but expected ${CLUSTER}`,
+    ],
+    ['that are targets need a type', aims('{config: {}}'), 'type is not found'],
+    [
+      'that are targets have no field that nobody knows',
+      aims(`{type: ${CLUSTER}, configuration: {}}`),
+      'unknown field configuration; a target has type, config or secretRef',
+    ],
+  ];
+  for (const [title, given, message] of failures) {
+    it(title, async () => {
+      const { error } = await fails(here, given);
+      expect(error.operation).to.equal('handlePhaseCompleting');
+      expect(error.message).to.contain(message);
+    });
+  }
+
+  it('DF-42: leave alone what a person made, and say so', async () => {
+    const { scene, error } = await fails(here, {
+      ...gives('hello'),
+      objects: [dataObject('greeting-out', 'mine')],
+    });
+    expect(error.message).to.contain('exists already and was not written by this installation');
+    expect(scene.dataObject('greeting-out')?.data).to.equal('mine');
+    expect(scene.dataObject('greeting-out')?.metadata.ownerReferences).to.equal(undefined);
+  });
+
+  it('DF-43: leave alone what another installation exports, and say so', async () => {
+    const scene = await here.scene();
+    await scene.create(producer({ gives: { out: 'greeting-out' } }));
+    await scene.finished('producer', 'Succeeded');
+    await scene.create(shop(gives('hello')));
+    const { status } = await scene.finished('shop', 'Failed');
+    await everythingInView(scene);
+    expect(status?.lastError?.message).to.contain(
+      `dataobject '${scene.ns}/greeting-out' for export 'greeting-out' conflicts with existing dataobject owned by another installation`,
+    );
+    expect(scene.dataObject('greeting-out')?.data).to.equal('hello');
+    expect(scene.dataObject('greeting-out')?.metadata.labels?.[labels.dataSource]).to.equal('Inst.producer');
+  });
+});

@@ -1,0 +1,69 @@
+/** Null where the schema of DataObjects is that of upstream, which demands a value: a cluster that changed hands. */
+import { setTimeout as pause } from 'node:timers/promises';
+import { expect } from 'chai';
+import { dataObjectKind } from '../../../src/api/kinds/dataobject.ts';
+import { ApiError } from '../../../src/runtime/errors.ts';
+import type { Kind } from '../../../src/runtime/types.ts';
+import { useCluster } from '../../support/cluster.ts';
+import { data, exportsOut, fails, giving, succeeds, takes } from '../../support/dataflow.ts';
+import { dataObject } from '../../support/landscape.ts';
+
+const crdKind: Kind = {
+  group: 'apiextensions.k8s.io',
+  version: 'v1',
+  kind: 'CustomResourceDefinition',
+  plural: 'customresourcedefinitions',
+  namespaced: false,
+};
+const NULLABLE = '/spec/versions/0/schema/openAPIV3Schema/properties/data/nullable';
+
+describe('null', () => {
+  const here = useCluster();
+  describe('in a cluster of upstream', () => {
+    const setNullable = async (value: boolean): Promise<void> => {
+      const ops = [{ op: 'replace' as const, path: NULLABLE, value }];
+      const key = `${dataObjectKind.plural}.${dataObjectKind.group}`;
+      await here.cluster.client.send({ verb: 'json', kind: crdKind, key, ops });
+      const scene = await here.scene();
+      // Servers take up a schema a moment after it was stored.
+      for (let attempt = 0; ; attempt++) {
+        const isTaken = await scene.create(dataObject(`probe-${attempt}`, null)).then(
+          () => true,
+          (error: unknown) => {
+            if (error instanceof ApiError) return false;
+            throw error;
+          },
+        );
+        if (isTaken === value) return;
+        if (attempt === 100) throw new Error('the server does not take up the schema');
+        await pause(100);
+      }
+    };
+    before(function () {
+      this.timeout(30_000);
+      return setNullable(false);
+    });
+    after(function () {
+      this.timeout(30_000);
+      return setNullable(true);
+    });
+
+    it('fails the job with a sentence where the schema of upstream is installed', async () => {
+      const { scene, error, self } = await fails(here, { bp: giving('null'), spec: exportsOut() });
+      expect(error.operation).to.equal('handlePhaseCompleting');
+      expect(error.message).to.contain('export "result" has the value null, which cannot be stored');
+      const condition = self.status?.conditions?.find(({ type }) => type === 'CreateExports');
+      expect(condition).to.include({ status: 'False', reason: 'CreateDataObjects' });
+      expect(scene.dataObject('result')).to.equal(undefined);
+    });
+
+    it('within a value is stored all the same', async () => {
+      const scene = await succeeds(here, {
+        bp: { imports: [data('v')], ...giving('{{ toJson .imports.v }}') },
+        spec: { ...takes('v'), ...exportsOut() },
+        objects: [dataObject('v', { a: null, b: [null] })],
+      });
+      expect(scene.dataObject('result')?.data).to.deep.equal({ a: null, b: [null] });
+    });
+  });
+});

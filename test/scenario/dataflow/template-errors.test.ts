@@ -1,0 +1,165 @@
+/** Scenarios 9.3 of the data flow: what users are told when a template fails, and what templates can reach. */
+import { expect } from 'chai';
+import { useCluster } from '../../support/cluster.ts';
+import {
+  data,
+  exportsOut,
+  fails,
+  giving,
+  go,
+  keeping,
+  kept,
+  succeeds,
+  takes,
+  type Given,
+} from '../../support/dataflow.ts';
+import { dataObject, mockItem } from '../../support/landscape.ts';
+
+const deploying = (template: string, more: Given = {}): Given => ({
+  ...more,
+  bp: { deployExecutions: [go(template)], ...more.bp },
+});
+const OPERATION =
+  'Op: CreateImportsAndSubobjects - Reason: ReconcileExecution - Message: Op: RenderDeployItemTemplates';
+
+describe('a template that fails', () => {
+  const here = useCluster();
+
+  it('DF-75: is shown around the place, with what it was given', async () => {
+    const { error } = await fails(
+      here,
+      deploying('deployItems:\n- name: a\n  type: {{ .imports.kind.name }}'),
+    );
+    const lines = error.message.split('\n');
+    expect(lines[0]).to.contain(OPERATION);
+    expect(lines[0]).to.match(
+      /template: execution:3:19: executing "execution" at <\.imports\.kind\.name>: nil pointer evaluating interface \{\}\.name$/,
+    );
+    expect(lines.slice(1, 7)).to.deep.equal([
+      'template source:',
+      '1:    deployItems:',
+      '2:    - name: a',
+      '3:      type: {{ .imports.kind.name }}',
+      `${' '.repeat(25)}ˆ≈≈≈≈≈≈≈`,
+      '',
+    ]);
+    expect(lines[7]).to.equal('template input:');
+    expect(error.codes).to.deep.equal(['ERR_FOR_INFO_ONLY']);
+  });
+
+  it('DF-76: for a value that is missing says so and names the place', async () => {
+    const { error } = await fails(here, deploying('deployItems:\n- name: a\n  type: {{ .imports.nope }}\n'));
+    expect(error.message).to.contain('template "deploy execution" contains fields with "no value":');
+    expect(error.message).to.contain('line 3:8');
+  });
+
+  it('DF-78: does not repeat the values of imports', async () => {
+    const { error, self } = await fails(
+      here,
+      deploying('{{ fail "boom" }}', {
+        bp: { imports: [data('login')] },
+        spec: takes('login'),
+        objects: [dataObject('login', { password: 's3cr3t' })],
+      }),
+    );
+    expect(error.message).to.contain('error calling fail: boom');
+    expect(error.message).to.contain('[...] (string)');
+    expect(JSON.stringify(self.status)).not.to.contain('s3cr3t');
+  });
+
+  it('DF-79: does not repeat what deploy items gave, nor what was exported', async () => {
+    const items = [mockItem('a', { export: { token: 's3cr3t' } })];
+    const { error, self } = await fails(here, {
+      bp: {
+        exports: [data('out')],
+        deployExecutions: [go(JSON.stringify({ deployItems: items }))],
+        exportExecutions: [go('{{ fail .deployitems.a.nope }}')],
+      },
+      spec: exportsOut(),
+    });
+    expect(error.operation).to.equal('handlePhaseCompleting');
+    expect(JSON.stringify(self.status)).not.to.contain('s3cr3t');
+  });
+
+  const failures: readonly [title: string, given: Given, message: string][] = [
+    ['DF-82: has no way to the environment', deploying('{{ env "HOME" }}'), 'function "env" not defined'],
+    [
+      'DF-84: cannot include itself for ever',
+      { ...deploying('{{ include "/part.tpl" . }}'), files: { 'part.tpl': '{{ include "/part.tpl" . }}' } },
+      'rendering template has a nested reference name: /part.tpl',
+    ],
+    [
+      'DF-83: cannot include a file that is not there',
+      deploying('{{ include "/nope.tpl" . }}'),
+      'unable to read include file "/nope.tpl"',
+    ],
+    [
+      'DF-85: cannot read a file outside the blueprint',
+      deploying('{{ readFile "/../../etc/hostname" }}'),
+      'error calling readFile: file does not exist',
+    ],
+    ['gives no YAML is told so', deploying('deployItems: ['), 'error converting YAML to JSON: yaml: line 1'],
+    [
+      'gives a number that is none of JSON is told so',
+      deploying('state: {a: .inf}'),
+      'unsupported value: +Inf',
+    ],
+    [
+      'DF-92: gives an integer that would be rounded is told so, with the way out',
+      deploying('state: {a: 9007199254740993}'),
+      'line 1: integer 9007199254740993 is beyond 2^53 and would lose digits; write it as text, in quotes',
+    ],
+    [
+      'gives a result of another form is told so',
+      deploying('deployItems: text'),
+      'deployItems: expected a list, found a text',
+    ],
+    [
+      'asks for the key of a resource without a component is told so',
+      deploying('{{ getResourceKey }}'),
+      'error calling getResourceKey: unable to use this function without ocm component version',
+    ],
+  ];
+  for (const [title, given, message] of failures) {
+    it(title, async () => {
+      const { error } = await fails(here, given);
+      expect(error.message).to.contain(message);
+    });
+  }
+});
+
+describe('a template', () => {
+  const here = useCluster();
+
+  it('DF-83: may include files of the blueprint', async () => {
+    const scene = await succeeds(here, {
+      bp: keeping('{{ include "/part.tpl" (dict "x" 1) | quote }}'),
+      files: { 'part.tpl': 'v: {{ .x }}' },
+    });
+    expect(kept(scene)).to.equal('v: 1');
+  });
+
+  it('DF-85: may read files of the blueprint, as bytes', async () => {
+    const scene = await succeeds(here, {
+      bp: keeping('[ {{ readFile "/a.txt" }}, {{ readFile "/a.txt" | toString }} ]'),
+      files: { 'a.txt': 'hi' },
+    });
+    expect(kept(scene)).to.deep.equal([['104 105'], 'hi']);
+  });
+
+  it('DF-92: sees numbers as they are printed, and what it writes is read as YAML', async () => {
+    const scene = await succeeds(here, {
+      bp: {
+        imports: [data('big')],
+        ...giving('{plain: {{ .imports.big }}, quoted: "{{ .imports.big }}", whole: {{ int .imports.big }}}'),
+      },
+      spec: { ...takes('big'), ...exportsOut() },
+      objects: [dataObject('big', 20971520)],
+    });
+    expect(scene.dataObject('result')?.data).to.deep.equal({
+      plain: 20971520,
+      quoted: '2.097152e+07',
+      whole: 20971520,
+    });
+  });
+});

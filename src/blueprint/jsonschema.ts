@@ -21,16 +21,26 @@ const MAX_VALIDATORS = 500;
 
 /** A schema that cannot be used is an answer too. @throws ContentNeeded, see components/view.ts, and nothing else */
 export function checkSchema(schema: unknown, value: unknown, blueprint: LoadedBlueprint): SchemaVerdict {
-  let validate: ValidateFunction;
-  try {
-    validate = validatorFor(toDraft7(expandReferences(schema, blueprint)));
-  } catch (error) {
-    if (error instanceof ContentNeeded) throw error;
-    const message = `validator creation failed: error compiling jsonschema: ${(error as Error).message}`;
-    return { kind: 'unusable', message };
-  }
+  const validate = prepared(schema, blueprint);
+  if (typeof validate === 'string') return { kind: 'unusable', message: validate };
   if (validate(value)) return { kind: 'valid' };
   return { kind: 'invalid', message: describeErrors(validate.errors as ErrorObject[]) };
+}
+
+/** Why a schema cannot be used; undefined when it can. @throws ContentNeeded */
+export function schemaProblem(schema: unknown, blueprint: LoadedBlueprint): string | undefined {
+  const validate = prepared(schema, blueprint);
+  return typeof validate === 'string' ? validate : undefined;
+}
+
+/** The validator, or why there is none. */
+function prepared(schema: unknown, blueprint: LoadedBlueprint): ValidateFunction | string {
+  try {
+    return validatorFor(toDraft7(expandReferences(schema, blueprint)));
+  } catch (error) {
+    if (error instanceof ContentNeeded) throw error;
+    return `validator creation failed: error compiling jsonschema: ${(error as Error).message}`;
+  }
 }
 
 const validators = new Map<string, ValidateFunction>();

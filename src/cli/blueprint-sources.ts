@@ -3,6 +3,8 @@ import { readFileSync, statSync, existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { BLUEPRINT_FILE, BLUEPRINT_KIND, INSTALLATION_TEMPLATE_KIND } from '../api/blueprint.ts';
 import { installationKind, type Installation } from '../api/kinds/installation.ts';
+import { noYaml } from '../blueprint/lint/document.ts';
+import type { Finding } from '../blueprint/lint/finding.ts';
 import { inlineInput, type BlueprintInput } from '../blueprint/lint/inspect.ts';
 import { Source } from '../blueprint/lint/source.ts';
 import { sourceFilesOf } from '../blueprint/lint/sourcefiles.ts';
@@ -11,7 +13,7 @@ import { YamlText } from '../blueprint/lint/yamltext.ts';
 import { filesBelow, filesOnDisk } from '../components/files.ts';
 import { isObject, ownField } from '../lib/objects.ts';
 import { parseYamlAll, YamlError } from '../lib/yaml.ts';
-import { UsageError } from './errors.ts';
+import { CommandError, UsageError } from './errors.ts';
 
 /** A blueprint that was found, with the object that it stands in, if it does. */
 export interface FoundBlueprint {
@@ -20,6 +22,17 @@ export interface FoundBlueprint {
   readonly input: BlueprintInput;
   /** The object around it, and where it stands. */
   readonly holder: { readonly value: unknown; readonly document: YamlText } | undefined;
+}
+
+/** A file that is no YAML. */
+export class Unreadable extends CommandError {
+  readonly finding: Finding;
+
+  constructor(finding: Finding) {
+    const { place, message } = finding;
+    super(`${place.file}:${place.line}: ${message}`);
+    this.finding = finding;
+  }
 }
 
 export const STDIN = '-';
@@ -51,14 +64,14 @@ async function inFolder(folder: string): Promise<FoundBlueprint> {
 }
 
 function inYaml(file: string, text: string): readonly FoundBlueprint[] {
+  const source = new Source(file, text);
   let values: readonly unknown[];
   try {
     values = parseYamlAll(text);
   } catch (error) {
     if (!(error instanceof YamlError)) throw error;
-    throw new UsageError(`${file} is no YAML: ${error.message.replace(/^yaml: /, '')}`);
+    throw new Unreadable(noYaml(source, error));
   }
-  const source = new Source(file, text);
   const found = values.flatMap((value, i) => inObject(value, YamlText.of(source, i)) ?? []);
   if (found.length > 0) return found;
   const kinds = values.flatMap((value) => ownField(value, 'kind') ?? []).map(String);
@@ -86,8 +99,10 @@ function inObject(value: unknown, document: YamlText): FoundBlueprint | undefine
     ...((isObject(spec) ? spec : {}) as Partial<Installation['spec']>),
     name: `${isTemplate ? 'installation template' : 'installation'} ${name}`,
     document: isTemplate ? document : document.below(['spec']),
+    hasComponent: isTemplate ? undefined : isObject(ownField(spec, 'componentDescriptor')),
     targetTypeOf: () => undefined,
   };
+  if (filesystem === undefined) return undefined;
   const input = inlineInput(document.below(path), filesystem, caller);
-  return input && { name: `${file} (${caller.name})`, input, holder: { value, document } };
+  return { name: `${file} (${caller.name})`, input, holder: { value, document } };
 }

@@ -5,7 +5,7 @@ import { staticTemplate } from '../templates.ts';
 import { readTemplate } from './document.ts';
 import type { Finding } from './finding.ts';
 import type { SourceFiles } from './sourcefiles.ts';
-import type { Child } from './subject.ts';
+import type { Child, Subject } from './subject.ts';
 import { YamlText } from './yamltext.ts';
 
 /** Entries that cannot be read are left out; what is wrong with their documents is among the findings. */
@@ -13,8 +13,13 @@ export function findChildren(
   document: YamlText,
   blueprint: LoadedBlueprint,
   files: SourceFiles,
-): { readonly children: readonly Child[]; readonly findings: readonly Finding[] } {
+): {
+  readonly children: readonly Child[];
+  readonly unreadable: Subject['unreadable'];
+  readonly findings: readonly Finding[];
+} {
   const findings: Finding[] = [];
+  const unreadable: Subject['unreadable'][number][] = [];
   const children = (blueprint.info.subinstallations ?? []).flatMap((entry, index): readonly Child[] => {
     const file = entry.text('file') ?? '';
     const source = file === '' ? undefined : files.source(file);
@@ -29,9 +34,10 @@ export function findChildren(
       const own = source ? YamlText.of(source) : document.below(['subinstallations', index]);
       return [{ index, document: own, template }];
     } catch (error) {
-      if (error instanceof SubInstallationsInvalid) return [];
-      throw error;
+      if (!(error instanceof SubInstallationsInvalid)) throw error;
+      unreadable.push({ index, why: error.message });
+      return [];
     }
   });
-  return { children, findings };
+  return { children, unreadable, findings };
 }

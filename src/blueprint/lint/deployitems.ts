@@ -93,7 +93,13 @@ function inspectItem({ blueprint: { info } }: Subject, { name, value, document }
   }
   const target = ownField(value, 'target');
   const wanted = textOf(target, 'import');
-  if (!isObject(target) || wanted === '' || isOpen(wanted)) return;
+  if (!isObject(target) || isOpen(wanted)) return;
+  if (wanted === '') {
+    if (textOf(target, 'name') !== '') return;
+    const message = `the target of "${name}" names no import; leave "target" out if there is none`;
+    say('item-target', document.at(['target'], 'key'), message);
+    return;
+  }
   const declared = declaredImports(info);
   const targets = [...declared].flatMap(([one, type]) => (type === 'data' ? [] : [one]));
   const type = declared.get(wanted);

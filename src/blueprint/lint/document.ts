@@ -2,6 +2,7 @@
 import type { z } from 'zod';
 import {
   blueprint as blueprintSchema,
+  BLUEPRINT_FILE,
   BLUEPRINT_KIND,
   installationTemplate,
   INSTALLATION_TEMPLATE_KIND,
@@ -19,6 +20,8 @@ import { YamlText } from './yamltext.ts';
 export const documentRules = {
   'yaml-syntax': { level: 'error', about: 'a file that is no YAML' },
   'wrong-kind': { level: 'error', about: 'an `apiVersion` or `kind` that says the file is something else' },
+  'blueprint-missing': { level: 'error', about: 'an inline blueprint without a text `blueprint.yaml`' },
+  'blueprint-empty': { level: 'warning', about: 'a blueprint with nothing in it: it does nothing' },
   'wrong-type': { level: 'error', about: 'a list where a text should be, and the like' },
   'duplicate-key': { level: 'warning', about: 'a field that is there twice: the last one wins' },
   'unknown-field': { level: 'warning', about: 'a field that nobody reads, often a slip of the pen' },
@@ -46,15 +49,17 @@ export function readDocument(source: Source, schema: z.ZodType, kind: string): R
     value = parseYaml(source.text);
   } catch (error) {
     if (!(error instanceof YamlError)) throw error;
-    const place = error.line === undefined ? source.place(0) : source.placeOfLine(error.line - 1);
-    const why = error.message.replace(/^yaml: (line \d+: )?/, '');
-    return { value: undefined, findings: [finding('yaml-syntax', place, `this is no YAML: ${why}`)] };
+    return { value: undefined, findings: [noYaml(source, error)] };
   }
   return checkDocument(YamlText.of(source), value, schema, kind);
 }
 
 /** The same for one that is part of another document. */
 export function checkDocument(document: YamlText, value: unknown, schema: z.ZodType, kind: string): Read {
+  if (value === null && kind === BLUEPRINT_KIND) {
+    const message = 'the blueprint is empty, so it does nothing';
+    return { value: undefined, findings: [finding('blueprint-empty', document.at([]), message)] };
+  }
   const repeated = document
     .repeatedKeys()
     .map(({ key, place }) =>
@@ -91,6 +96,16 @@ function kindFindings(
     return [finding('wrong-kind', document.at([field]), message)];
   });
 }
+
+/** @param at where it should be */
+export const missingBlueprint = (at: Place): Finding =>
+  finding('blueprint-missing', at, `there is no text "${BLUEPRINT_FILE}" at the top of the blueprint`);
+
+export const noYaml = (source: Source, error: YamlError): Finding => {
+  const place = error.line === undefined ? source.place(0) : source.placeOfLine(error.line - 1);
+  const why = error.message.replace(/^yaml: (line \d+: )?/, '');
+  return finding('yaml-syntax', place, `this is no YAML: ${why}`);
+};
 
 export function shapeFindings(document: YamlText, value: unknown, schema: z.ZodType): readonly Finding[] {
   return misfits(schema, value).map(({ kind, path, message }) => {

@@ -26,8 +26,9 @@ export const executionRules = ruleGroup<RuleName>(rules, async (subject, report)
   for (const template of subject.templates) {
     inspectPlace(subject, report, template);
     await inspectSyntax(subject, report, template);
-    inspectFileCalls(subject, report, template);
+    await inspectFileCalls(subject, report, template);
   }
+  await inspectMappings(subject, report);
   for (const [i, entry] of (subject.blueprint.info.subinstallations ?? []).entries()) {
     const file = entry.text('file') ?? '';
     if (file !== '') inspectFile(subject, report, file, ['subinstallations', i, 'file']);
@@ -79,6 +80,7 @@ async function inspectSyntax(
       report('template-type-unsupported', at, `this version cannot execute templates of the type ${type}`);
       return;
     case 'broken':
+      // A tree is told as a whole.
       if (source) report('template-syntax', placeOf(verdict, source), verdict.message);
       else if (template !== undefined) {
         report('template-syntax', document.at([...path, 'template']), verdict.message);
@@ -93,13 +95,36 @@ function placeOf({ line, column }: SyntaxProblem, source: Source) {
 }
 
 /** `include "/part.tpl"` and the like, as far as the name is written out. */
-function inspectFileCalls({ files }: Subject, report: Report<RuleName>, { executor, source }: FoundTemplate): void {
+async function inspectFileCalls(
+  { files }: Subject,
+  report: Report<RuleName>,
+  { executor, source }: FoundTemplate,
+): Promise<void> {
   const parsed = source && parsedGoTemplate(executor, source);
   if (!parsed) return;
   for (const { name, path, pos } of fileCallsIn(parsed)) {
+    const included = name === 'include' ? files.source(path) : undefined;
+    if (included) await inspectText(report, executor.type, included);
     const isThere = name === 'readDir' ? files.tree.list(path) !== undefined : files.source(path) !== undefined;
     if (isThere) continue;
     const what = name === 'readDir' ? `there is no folder ${path} in the blueprint` : missingFile(path, files.paths);
     report('file-missing', source.place(pos, path.length + 2), what);
+  }
+}
+
+/** A file that a template includes is one of the same kind. */
+async function inspectText(report: Report<RuleName>, type: string, source: Source): Promise<void> {
+  const verdict = await checkTemplate({ type, template: source.text, functions: functionsWithoutComponent });
+  if (verdict.kind === 'broken') report('template-syntax', placeOf(verdict, source), verdict.message);
+}
+
+/** Mappings are written in Spiff. */
+async function inspectMappings({ caller }: Subject, report: Report<RuleName>): Promise<void> {
+  for (const field of ['importDataMappings', 'exportDataMappings'] as const) {
+    for (const [key, template] of Object.entries(caller?.[field] ?? {})) {
+      const verdict = await checkTemplate({ type: 'Spiff', template, functions: functionsWithoutComponent });
+      if (verdict.kind !== 'broken' || !caller) continue;
+      report('template-syntax', caller.document.at([field, key]), verdict.message);
+    }
   }
 }

@@ -6,6 +6,7 @@ import { hintFor, mentions } from './words.ts';
 
 const rules = {
   'export-not-made': { level: 'warning', about: 'an export that no export execution mentions' },
+  'export-missing': { level: 'error', about: 'an export that is asked for and that nothing makes' },
   'export-undeclared': {
     level: 'warning',
     about: 'an export execution makes something that the blueprint does not declare as export',
@@ -35,7 +36,10 @@ function inspectMade(subject: Subject, report: Report<RuleName>): void {
     if (name === '' || texts.some((text) => mentions(text, name))) continue;
     if (caller?.exportDataMappings && Object.hasOwn(caller.exportDataMappings, name)) continue;
     const why = texts.length === 0 ? 'there are no exportExecutions' : 'no export execution mentions it';
-    report('export-not-made', document.at(['exports', i, 'name']), `nothing makes the export "${name}": ${why}`);
+    const { data = [], targets = [] } = caller?.exports ?? {};
+    const isAskedFor = [...data, ...targets].some((one) => one.name === name);
+    const rule = isAskedFor ? 'export-missing' : 'export-not-made';
+    report(rule, document.at(['exports', i, 'name']), `nothing makes the export "${name}": ${why}`);
   }
 }
 

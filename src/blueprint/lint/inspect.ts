@@ -6,14 +6,15 @@ import { callerRules } from './caller.ts';
 import { findChildren } from './children.ts';
 import { definitionRules } from './definitions.ts';
 import { deployItemRules } from './deployitems.ts';
-import { checkDocument, documentRules, readBlueprint, type Read } from './document.ts';
+import { checkDocument, documentRules, missingBlueprint, readBlueprint, type Read } from './document.ts';
 import { executionRules } from './executions.ts';
 import { exportRules } from './exports.ts';
 import type { Finding, RuleFacts, RuleGroup } from './finding.ts';
 import { findTemplates } from './foundtemplates.ts';
 import { referenceRules } from './references.ts';
 import { schemaRules } from './schemas.ts';
-import { hasBlueprintFile, sourceFilesIn, type SourceFiles } from './sourcefiles.ts';
+import type { Place } from './source.ts';
+import { sourceFilesIn, type SourceFiles } from './sourcefiles.ts';
 import { subInstallationRules } from './subinstallations.ts';
 import type { Caller, Child, Subject } from './subject.ts';
 import { YamlText } from './yamltext.ts';
@@ -41,6 +42,8 @@ export interface BlueprintInput {
   /** `blueprint.yaml` when it is not a text but a map in another document. */
   readonly written?: { readonly document: YamlText; readonly value: unknown } | undefined;
   readonly caller?: Caller | undefined;
+  /** Where the blueprint stands if it has no file. */
+  readonly at?: Place | undefined;
 }
 
 /** In the order of files and lines. A blueprint that cannot be read is not looked at any further. */
@@ -53,12 +56,11 @@ export function inlineInput(
   document: YamlText,
   filesystem: unknown,
   caller: Caller | undefined,
-): BlueprintInput | undefined {
-  if (!hasBlueprintFile(filesystem)) return undefined;
+): BlueprintInput {
   const value = ownField(filesystem, BLUEPRINT_FILE);
   const isMap = isObject(value) && !('$type' in value);
   const written = isMap ? { document: document.below([BLUEPRINT_FILE]), value } : undefined;
-  return { files: sourceFilesIn(document, filesystem), written, caller };
+  return { files: sourceFilesIn(document, filesystem), written, caller, at: document.at([], 'key') };
 }
 
 async function inspectAll(input: BlueprintInput): Promise<readonly Finding[]> {
@@ -68,16 +70,16 @@ async function inspectAll(input: BlueprintInput): Promise<readonly Finding[]> {
     ? checkDocument(written.document, written.value, schema, BLUEPRINT_KIND)
     : source
       ? readBlueprint(source)
-      : { value: undefined, findings: [] };
+      : { value: undefined, findings: input.at ? [missingBlueprint(input.at)] : [] };
   const document = written?.document ?? (source && YamlText.of(source));
   if (!read.value || !document) return read.findings;
 
   const info = parseBlueprint(JSON.stringify(read.value));
   const blueprint = { info, files: files.tree };
-  const { children, findings } = findChildren(document, blueprint, files);
+  const { children, unreadable, findings } = findChildren(document, blueprint, files);
   const templates = findTemplates(document, info, files);
   const subject: Subject = {
-    ...{ document, raw: read.value, blueprint, files, templates, children, caller },
+    ...{ document, raw: read.value, blueprint, files, templates, children, unreadable, caller },
   };
   const found = await Promise.all(Object.values(groups).map((group) => group.inspect(subject)));
   const below = await Promise.all(children.map((child) => inspectChild(subject, child)));
@@ -88,8 +90,7 @@ async function inspectChild(parent: Subject, child: Child): Promise<readonly Fin
   const { filesystem } = child.template.blueprint;
   if (filesystem === undefined) return [];
   const document = child.document.below(['blueprint', 'filesystem']);
-  const input = inlineInput(document, filesystem, callerOf(parent, child));
-  return input ? inspectAll(input) : [];
+  return inspectAll(inlineInput(document, filesystem, callerOf(parent, child)));
 }
 
 function callerOf(parent: Subject, { document, template }: Child): Caller {
@@ -98,6 +99,7 @@ function callerOf(parent: Subject, { document, template }: Child): Caller {
     ...template,
     name: `sub-installation ${template.name}`,
     document,
+    hasComponent: parent.caller?.hasComponent,
     targetTypeOf(name) {
       const { target, targetListRef, targetMapRef } =
         template.imports?.targets?.find((one) => one.name === name) ?? {};

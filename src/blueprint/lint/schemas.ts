@@ -14,6 +14,7 @@ const rules = {
   },
   'schema-keyword': { level: 'warning', about: 'a word in a schema that means nothing, or nothing here' },
   'default-mismatch': { level: 'error', about: 'a default that its own schema refuses' },
+  'local-type-invalid': { level: 'warning', about: 'an entry of `localTypes` that cannot be used, and is not' },
   'local-type-unused': { level: 'info', about: 'an entry of `localTypes` that nothing refers to' },
 } as const;
 type RuleName = keyof typeof rules;
@@ -21,7 +22,10 @@ type RuleName = keyof typeof rules;
 export const schemaRules = ruleGroup<RuleName>(rules, (subject, report) => {
   const { info } = subject.blueprint;
   for (const [path, schema] of schemasOf(subject)) {
-    inspectSchema(subject, report, schema, path);
+    const [list, type] = path;
+    // What is wrong with a local type in use shows where it is used.
+    if (list !== 'localTypes') inspectSchema(subject, report, schema, path);
+    else if (!isInUse(subject, String(type))) inspectSchema(subject, report, schema, path, 'local-type-invalid');
     inspectKeywords(subject, report, schema, path);
   }
   visitImports(info.imports ?? [], ['imports'], (definition, path) => {
@@ -56,7 +60,13 @@ function schemasOf({ blueprint: { info } }: Subject): readonly (readonly [Path, 
   return found;
 }
 
-function inspectSchema({ document, blueprint }: Subject, report: Report<RuleName>, schema: unknown, path: Path): void {
+function inspectSchema(
+  { document, blueprint }: Subject,
+  report: Report<RuleName>,
+  schema: unknown,
+  path: Path,
+  rule: RuleName = 'schema-invalid',
+): void {
   // What lies in components is not at hand here; `render --component` sees it.
   const references = referencesIn(schema);
   if (references.some(([, ref]) => ref.startsWith('cd://'))) return;
@@ -65,7 +75,7 @@ function inspectSchema({ document, blueprint }: Subject, report: Report<RuleName
   const [text, where] = wordsOf(problem);
   const named = references.find(([, ref]) => text.includes(ref.replace(/^local:\/\//, '')) || text.includes(ref));
   const deeper = where === undefined ? named?.[0] : [...where, '$ref'];
-  report('schema-invalid', document.at([...path, ...(deeper ?? [])]), `the schema cannot be used: ${text}`);
+  report(rule, document.at([...path, ...(deeper ?? [])]), `the schema cannot be used: ${text}`);
 }
 
 /** The reason without the steps that led to it, and the path of the reference that it is about. */
@@ -145,6 +155,21 @@ function inspectDefault(
   if (verdict.kind !== 'invalid') return;
   const message = `the default of "${name}" does not fit its schema: ${verdict.message}`;
   report('default-mismatch', document.at([...path, 'default', 'value']), message);
+}
+
+/** Whether imports and exports lead to a local type, over others perhaps. */
+function isInUse(subject: Subject, type: string): boolean {
+  const reached = new Set<string>();
+  const follow = (schema: unknown): void => {
+    for (const [, ref] of referencesIn(schema)) {
+      const name = /^local:\/\/([^/#]+)/.exec(ref)?.[1];
+      if (name === undefined || reached.has(name)) continue;
+      reached.add(name);
+      follow(subject.blueprint.info.localTypes?.[name]);
+    }
+  };
+  for (const [[list], schema] of schemasOf(subject)) if (list !== 'localTypes') follow(schema);
+  return reached.has(type);
 }
 
 function inspectUse({ document, raw, blueprint: { info }, files }: Subject, report: Report<RuleName>): void {

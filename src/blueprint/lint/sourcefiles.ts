@@ -1,7 +1,6 @@
 /** The files of a blueprint with their places: from a folder, or from the YAML that they are written in. */
 import { fileTreeOf, inlineFileTree, readText, type FileTree } from '../../lib/filetree.ts';
 import { isObject, ownField } from '../../lib/objects.ts';
-import { BLUEPRINT_FILE } from '../../api/blueprint.ts';
 import { Source } from './source.ts';
 import type { YamlText } from './yamltext.ts';
 
@@ -68,7 +67,3 @@ function pathsOf(tree: FileTree, folder = ''): readonly string[] {
     return isDirectory ? pathsOf(tree, path) : [path];
   });
 }
-
-/** Whether a value could be the files of a blueprint. */
-export const hasBlueprintFile = (filesystem: unknown): boolean =>
-  ownField(filesystem, BLUEPRINT_FILE) !== undefined;

@@ -41,10 +41,14 @@ export const subInstallationRules = ruleGroup<RuleName>(rules, (subject, report)
     isClean = false;
     report(...finding);
   };
+  for (const { index, why } of subject.unreadable) {
+    const message = why.replace(/^unable to get .* templates: /, '');
+    say('child-invalid', subject.document.at(['subinstallations', index]), message);
+  }
   const seen = new Set<string>();
   for (const child of subject.children) {
     inspectName(child, say, seen);
-    inspectBlueprint(child, say);
+    inspectBlueprint(subject, child, say);
     inspectForms(child, say);
   }
   inspectExports(subject, say);
@@ -70,18 +74,16 @@ function inspectName({ document, template: { name } }: Child, say: Say, seen: Se
   seen.add(name);
 }
 
-function inspectBlueprint({ document, template }: Child, say: Say): void {
+function inspectBlueprint({ caller }: Subject, { document, template }: Child, say: Say): void {
   const { ref = '', filesystem } = template.blueprint;
   if (ref === '' && filesystem === undefined) {
     const message = `the sub-installation "${template.name}" has no blueprint: give it a ref or a filesystem`;
     say('child-blueprint', document.at(['blueprint'], 'key'), message);
   }
-  if (ref === '') {
-    if (filesystem !== undefined && (filesystem as Record<string, unknown>)['blueprint.yaml'] === undefined) {
-      const message = 'there is no file "blueprint.yaml" at the top of the blueprint';
-      say('child-blueprint', document.at(['blueprint', 'filesystem'], 'key'), message);
-    }
-    return;
+  if (ref === '') return;
+  if (caller?.hasComponent === false) {
+    const message = `${ref} is in a component, but ${caller.name} has none`;
+    say('child-blueprint', document.at(['blueprint', 'ref']), message);
   }
   try {
     parseComponentUri(ref);

@@ -17,6 +17,7 @@ export interface Subject {
   readonly templates: readonly FoundTemplate[];
   /** The entries of `subinstallations`, as far as they can be read. */
   readonly children: readonly Child[];
+  readonly unreadable: readonly { readonly index: number; readonly why: string }[];
   /** Who uses the blueprint, if that is known. */
   readonly caller: Caller | undefined;
 }
@@ -50,6 +51,8 @@ export interface Caller {
   readonly exports?: View<InstallationExports> | undefined;
   readonly importDataMappings?: Readonly<Record<string, unknown>> | undefined;
   readonly exportDataMappings?: Readonly<Record<string, unknown>> | undefined;
+  /** Whether there is a component to refer to; undefined when that is not known. */
+  readonly hasComponent?: boolean | undefined;
   /** Type of what a target import refers to, where that is known: that of the parent's import. */
   targetTypeOf(importName: string): string | undefined;
 }

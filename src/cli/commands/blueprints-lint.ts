@@ -6,7 +6,7 @@ import { shapeFindings } from '../../blueprint/lint/document.ts';
 import type { Finding } from '../../blueprint/lint/finding.ts';
 import { inspectBlueprint } from '../../blueprint/lint/inspect.ts';
 import { ownField } from '../../lib/objects.ts';
-import { blueprintsAt, type FoundBlueprint } from '../blueprint-sources.ts';
+import { blueprintsAt, Unreadable, type FoundBlueprint } from '../blueprint-sources.ts';
 import { exitCodes, UsageError } from '../errors.ts';
 import { countsOf, findingJson, findingText, githubText, summaryText } from '../print-findings.ts';
 import type { Terminal } from '../terminal.ts';
@@ -22,8 +22,17 @@ export async function lint(paths: readonly string[], options: LintOptions, termi
     throw new UsageError('which blueprint? Give a folder with a blueprint.yaml, or a file with an Installation');
   }
   const found: FoundBlueprint[] = [];
-  for (const path of paths) found.push(...(await blueprintsAt(path, () => readFileSync(0, 'utf8'))));
-  const findings = (await Promise.all(found.map(inspect))).flat().map((one) => strictly(one, options));
+  const unreadable: Finding[] = [];
+  for (const path of paths) {
+    try {
+      found.push(...(await blueprintsAt(path, () => readFileSync(0, 'utf8'))));
+    } catch (error) {
+      if (!(error instanceof Unreadable)) throw error;
+      unreadable.push(error.finding);
+    }
+  }
+  const inspected = (await Promise.all(found.map(inspect))).flat();
+  const findings = [...unreadable, ...inspected].map((one) => strictly(one, options));
   const counts = countsOf(findings);
   switch (options.output) {
     case 'json':
@@ -34,7 +43,7 @@ export async function lint(paths: readonly string[], options: LintOptions, termi
       break;
     case 'text':
       for (const finding of findings) terminal.print(`${findingText(finding, terminal)}\n`);
-      terminal.print(summaryText(counts, found.length));
+      terminal.print(summaryText(counts, found.length + unreadable.length));
   }
   return counts.error > 0 ? exitCodes.failed : exitCodes.ok;
 }

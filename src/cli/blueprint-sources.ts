@@ -42,7 +42,10 @@ const MAX_FILE_BYTES = 64 * 2 ** 20;
  * @param path a folder, a file, or `-` for standard input
  * @throws UsageError when there is no blueprint
  */
-export async function blueprintsAt(path: string, readStdin: () => string): Promise<readonly FoundBlueprint[]> {
+export async function blueprintsAt(
+  path: string,
+  readStdin: () => string,
+): Promise<readonly FoundBlueprint[]> {
   if (path === STDIN) return inYaml('<stdin>', readStdin());
   const facts = statSync(path, { throwIfNoEntry: false });
   if (!facts) throw new UsageError(`there is no file or folder ${path}`);

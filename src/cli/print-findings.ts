@@ -29,7 +29,11 @@ export function findingText(
 }
 
 /** Of long lines the part around the place. */
-function window(line: string, column: number, width: number): { readonly text: string; readonly column: number } {
+function window(
+  line: string,
+  column: number,
+  width: number,
+): { readonly text: string; readonly column: number } {
   if (line.length <= width) return { text: line.trimEnd(), column };
   const start = Math.max(0, Math.min(column - Math.floor(width / 3), line.length - width));
   const before = start > 0 ? '…' : '';
@@ -68,7 +72,8 @@ export function summaryText(counts: Counts, blueprints: number): string {
     ...(counts.info > 0 ? [counted(counts.info, 'hint')] : []),
   ];
   const last = parts.pop();
-  const all = last === undefined ? 'nothing to complain about' : [parts.join(', '), last].filter(Boolean).join(' and ');
+  const all =
+    last === undefined ? 'nothing to complain about' : [parts.join(', '), last].filter(Boolean).join(' and ');
   return `${all} in ${counted(blueprints, 'blueprint')}`;
 }
 

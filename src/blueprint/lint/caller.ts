@@ -14,15 +14,22 @@ const rules = {
   },
   'import-not-declared': {
     level: 'info',
-    about: 'an installation supplies what its blueprint does not declare, and has no mapping that could read it',
+    about:
+      'an installation supplies what its blueprint does not declare, and has no mapping that could read it',
   },
-  'import-of-other-kind': { level: 'error', about: 'data is supplied where a target is wanted, and the like' },
+  'import-of-other-kind': {
+    level: 'error',
+    about: 'data is supplied where a target is wanted, and the like',
+  },
   'target-type-mismatch': { level: 'error', about: 'a target of another type than the blueprint wants' },
   'export-not-declared': {
     level: 'error',
     about: 'an installation exports what its blueprint does not declare, and no mapping makes',
   },
-  'mapping-unknown': { level: 'warning', about: 'an import mapping for a name that the blueprint does not declare' },
+  'mapping-unknown': {
+    level: 'warning',
+    about: 'an import mapping for a name that the blueprint does not declare',
+  },
   'mapping-reference': { level: 'error', about: 'a mapping that refers to a name which is not there' },
 } as const;
 type RuleName = keyof typeof rules;
@@ -37,14 +44,12 @@ export const callerRules = ruleGroup<RuleName>(rules, (subject, report) => {
 });
 
 const dataNames = ({ imports }: Caller): readonly string[] => (imports?.data ?? []).map(({ name }) => name);
-const targetNames = ({ imports }: Caller): readonly string[] => (imports?.targets ?? []).map(({ name }) => name);
-const mappedNames = ({ importDataMappings }: Caller): readonly string[] => Object.keys(importDataMappings ?? {});
+const targetNames = ({ imports }: Caller): readonly string[] =>
+  (imports?.targets ?? []).map(({ name }) => name);
+const mappedNames = ({ importDataMappings }: Caller): readonly string[] =>
+  Object.keys(importDataMappings ?? {});
 
-function inspectRequired(
-  { blueprint: { info } }: Subject,
-  caller: Caller,
-  say: Say,
-): void {
+function inspectRequired({ blueprint: { info } }: Subject, caller: Caller, say: Say): void {
   const supplied = new Set([...dataNames(caller), ...targetNames(caller), ...mappedNames(caller)]);
   const visit = (definitions: readonly View<ImportDefinition>[]): void => {
     for (const { name, type = '', required = true, imports = [], default: fallback } of definitions) {
@@ -77,11 +82,16 @@ function inspectSupplied({ blueprint: { info } }: Subject, caller: Caller, say: 
     } else if (kind === 'target') {
       const [is, wanted] = [caller.targetTypeOf(name), types.get(name)];
       if (is === undefined || wanted === undefined || is === wanted) return;
-      say('target-type-mismatch', at, `"${name}" is a target of the type ${is}, but the blueprint wants ${wanted}`);
+      say(
+        'target-type-mismatch',
+        at,
+        `"${name}" is a target of the type ${is}, but the blueprint wants ${wanted}`,
+      );
     }
   };
   for (const [i, name] of dataNames(caller).entries()) inspect(name, 'data', ['imports', 'data', i, 'name']);
-  for (const [i, name] of targetNames(caller).entries()) inspect(name, 'target', ['imports', 'targets', i, 'name']);
+  for (const [i, name] of targetNames(caller).entries())
+    inspect(name, 'target', ['imports', 'targets', i, 'name']);
 }
 
 function targetTypes(definitions: readonly View<ImportDefinition>[]): ReadonlyMap<string, string> {
@@ -99,9 +109,14 @@ function inspectExports({ blueprint: { info } }: Subject, caller: Caller, say: S
   const inspect = (name: string, path: Path): void => {
     if (declared.includes(name) || mapped.includes(name)) return;
     const why = hintFor(name, declared, 'and no mapping makes it');
-    say('export-not-declared', caller.document.at(path), `the blueprint of ${caller.name} has no export "${name}": ${why}`);
+    say(
+      'export-not-declared',
+      caller.document.at(path),
+      `the blueprint of ${caller.name} has no export "${name}": ${why}`,
+    );
   };
-  for (const [i, { name }] of (caller.exports?.data ?? []).entries()) inspect(name, ['exports', 'data', i, 'name']);
+  for (const [i, { name }] of (caller.exports?.data ?? []).entries())
+    inspect(name, ['exports', 'data', i, 'name']);
   for (const [i, { name }] of (caller.exports?.targets ?? []).entries()) {
     inspect(name, ['exports', 'targets', i, 'name']);
   }
@@ -127,8 +142,16 @@ function inspectMappings({ blueprint: { info } }: Subject, caller: Caller, say: 
       if (typeof document !== 'string') continue;
       for (const name of namesIn(document)) {
         if (names.includes(name)) continue;
-        const why = hintFor(name, names, names.length === 0 ? 'there is nothing to refer to' : `there are ${names.join(', ')}`);
-        say('mapping-reference', caller.document.at([field, key]), `the mapping refers to "${name}", which is not there; ${why}`);
+        const why = hintFor(
+          name,
+          names,
+          names.length === 0 ? 'there is nothing to refer to' : `there are ${names.join(', ')}`,
+        );
+        say(
+          'mapping-reference',
+          caller.document.at([field, key]),
+          `the mapping refers to "${name}", which is not there; ${why}`,
+        );
       }
     }
   }

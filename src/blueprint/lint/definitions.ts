@@ -76,7 +76,11 @@ function inspectExecutionNames({ document, blueprint }: Subject, report: Report<
     for (const [i, { name = '' }] of (blueprint.info[list] ?? []).entries()) {
       if (name === '') report('execution-name', document.at([list, i]), 'give the execution a name');
       else if (seen.has(name)) {
-        report('execution-name', document.at([list, i, 'name']), `another of the ${list} is called "${name}" too`);
+        report(
+          'execution-name',
+          document.at([list, i, 'name']),
+          `another of the ${list} is called "${name}" too`,
+        );
       }
       seen.add(name);
     }
@@ -90,7 +94,11 @@ interface Named {
   readonly seen: Set<string>;
 }
 
-function inspectName({ document }: Subject, report: Report<RuleName>, { path, name, what, seen }: Named): void {
+function inspectName(
+  { document }: Subject,
+  report: Report<RuleName>,
+  { path, name, what, seen }: Named,
+): void {
   if (name === '') report('name-missing', document.at(path), `the ${what} has no name`);
   else if (seen.has(name)) {
     report('duplicate-name', document.at([...path, 'name']), `there is another ${what} called "${name}"`);
@@ -157,7 +165,12 @@ function inspectSpelling(
   report('target-type-spelling', document.at(path), `did you mean the target type "${meant}"?`);
 }
 
-function inspectDefault({ document }: Subject, report: Report<RuleName>, definition: Definition, path: Path): void {
+function inspectDefault(
+  { document }: Subject,
+  report: Report<RuleName>,
+  definition: Definition,
+  path: Path,
+): void {
   const { name, type, required = true } = definition;
   if (definition.default === undefined) return;
   const why =
@@ -167,5 +180,9 @@ function inspectDefault({ document }: Subject, report: Report<RuleName>, definit
         ? 'the import is required; say required: false'
         : undefined;
   if (why === undefined) return;
-  report('default-ignored', document.at([...path, 'default'], 'key'), `the default of "${name}" is never used: ${why}`);
+  report(
+    'default-ignored',
+    document.at([...path, 'default'], 'key'),
+    `the default of "${name}" is never used: ${why}`,
+  );
 }

@@ -83,11 +83,14 @@ function itemsOf({ executor, source }: FoundTemplate): readonly Item[] | undefin
 
 const textOf = (value: unknown, key: string): string => {
   const found = ownField(value, key);
-  return typeof found === 'string' || typeof found === 'number' || typeof found === 'boolean' ? String(found) : '';
+  return typeof found === 'string' || typeof found === 'number' || typeof found === 'boolean'
+    ? String(found)
+    : '';
 };
 
 function inspectItem({ blueprint: { info } }: Subject, { name, value, document }: Item, say: Say): void {
-  if (textOf(value, 'type') === '') say('item-type', document.at([]), `the deploy item "${name}" has no type`);
+  if (textOf(value, 'type') === '')
+    say('item-type', document.at([]), `the deploy item "${name}" has no type`);
   for (const { kind, path, message } of misfits(deployItemSpecification, value)) {
     if (kind === 'unknown') say('item-field', document.at(path, 'key'), message);
   }
@@ -105,18 +108,24 @@ function inspectItem({ blueprint: { info } }: Subject, { name, value, document }
   const type = declared.get(wanted);
   const at = document.at(['target', 'import']);
   if (type === undefined || type === 'data') {
-    const why = type === 'data' ? 'that import is data' : hintFor(wanted, targets, 'declare it under "imports"');
+    const why =
+      type === 'data' ? 'that import is data' : hintFor(wanted, targets, 'declare it under "imports"');
     say('item-target', at, `there is no target import "${wanted}"; ${why}`);
     return;
   }
-  const [needs, form] = type === 'targetList' ? ['index', 'list'] : type === 'targetMap' ? ['key', 'map'] : [];
+  const [needs, form] =
+    type === 'targetList' ? ['index', 'list'] : type === 'targetMap' ? ['key', 'map'] : [];
   if (needs !== undefined && ownField(target, needs) === undefined) {
     say('item-target', at, `"${wanted}" is a target ${form ?? ''}; say which element with "${needs}"`);
   }
   const extra = ['index', 'key'].find((key) => key !== needs && ownField(target, key) !== undefined);
   if (extra !== undefined) {
     const path: Path = ['target', extra];
-    say('item-target', document.at(path, 'key'), `"${wanted}" is of the type ${type}, so "${extra}" means nothing there`);
+    say(
+      'item-target',
+      document.at(path, 'key'),
+      `"${wanted}" is of the type ${type}, so "${extra}" means nothing there`,
+    );
   }
 }
 
@@ -125,7 +134,8 @@ function inspectNames(items: readonly Item[], say: Say): void {
   for (const { name, document } of items) {
     if (isOpen(name)) continue;
     if (name === '') say('item-name', document.at([]), 'the deploy item has no name');
-    else if (seen.has(name)) say('item-name', document.at(['name']), `there is another deploy item called "${name}"`);
+    else if (seen.has(name))
+      say('item-name', document.at(['name']), `there is another deploy item called "${name}"`);
     seen.add(name);
   }
 }
@@ -138,7 +148,11 @@ function inspectDependencies(items: readonly Item[], say: Say): void {
     for (const [i, needed] of (needs.get(name) ?? []).entries()) {
       if (isOpen(needed) || names.includes(needed)) continue;
       const why = hintFor(needed, names, `there are ${names.join(', ')}`);
-      say('item-dependency', document.at(['dependsOn', i]), `there is no deploy item "${needed}" to depend on; ${why}`);
+      say(
+        'item-dependency',
+        document.at(['dependsOn', i]),
+        `there is no deploy item "${needed}" to depend on; ${why}`,
+      );
     }
   }
   const cycle = shortestCycle(needs);

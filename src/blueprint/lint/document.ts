@@ -89,7 +89,9 @@ function kindFindings(
     const found = value[field];
     if (found === wanted || (found === undefined && isOptional)) return [];
     if (found === undefined) {
-      return [finding('wrong-kind', document.at([]), `the field "${field}" is missing; write ${field}: ${wanted}`)];
+      return [
+        finding('wrong-kind', document.at([]), `the field "${field}" is missing; write ${field}: ${wanted}`),
+      ];
     }
     const meant = closest(String(found), [wanted]) === undefined ? '' : ', a slip of the pen?';
     const message = `${field} is ${JSON.stringify(found)} instead of ${wanted}${meant}`;
@@ -109,7 +111,9 @@ export const noYaml = (source: Source, error: YamlError): Finding => {
 
 export function shapeFindings(document: YamlText, value: unknown, schema: z.ZodType): readonly Finding[] {
   return misfits(schema, value).map(({ kind, path, message }) => {
-    const rule = ({ unknown: 'unknown-field', capitals: 'field-capitals', type: 'wrong-type' } as const)[kind];
+    const rule = ({ unknown: 'unknown-field', capitals: 'field-capitals', type: 'wrong-type' } as const)[
+      kind
+    ];
     return finding(rule, document.at(path, kind === 'type' ? 'value' : 'key'), message);
   });
 }
@@ -118,4 +122,3 @@ export const readBlueprint = (source: Source): Read => readDocument(source, blue
 
 export const readTemplate = (source: Source): Read =>
   readDocument(source, installationTemplate, INSTALLATION_TEMPLATE_KIND);
-

@@ -16,7 +16,10 @@ const rules = {
     about: 'an execution of a type that this version of Espalier cannot execute',
   },
   'template-missing': { level: 'error', about: 'an execution with neither `template` nor `file`' },
-  'template-twice': { level: 'warning', about: 'an execution with `template` and `file`: the file is not read' },
+  'template-twice': {
+    level: 'warning',
+    about: 'an execution with `template` and `file`: the file is not read',
+  },
   'template-syntax': { level: 'error', about: 'a template that cannot be parsed' },
   'file-missing': { level: 'error', about: 'a file that is named and not there' },
 } as const;
@@ -105,9 +108,11 @@ async function inspectFileCalls(
   for (const { name, path, pos } of fileCallsIn(parsed)) {
     const included = name === 'include' ? files.source(path) : undefined;
     if (included) await inspectText(report, executor.type, included);
-    const isThere = name === 'readDir' ? files.tree.list(path) !== undefined : files.source(path) !== undefined;
+    const isThere =
+      name === 'readDir' ? files.tree.list(path) !== undefined : files.source(path) !== undefined;
     if (isThere) continue;
-    const what = name === 'readDir' ? `there is no folder ${path} in the blueprint` : missingFile(path, files.paths);
+    const what =
+      name === 'readDir' ? `there is no folder ${path} in the blueprint` : missingFile(path, files.paths);
     report('file-missing', source.place(pos, path.length + 2), what);
   }
 }

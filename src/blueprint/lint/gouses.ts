@@ -97,7 +97,9 @@ function visitStatement(node: Statement, scope: Scope): void {
 }
 
 function visitPipe({ commands }: PipeNode, scope: Scope): void {
-  const isDefaulted = commands.some(({ args: [callee] }) => callee?.kind === 'identifier' && isLenient(callee.name));
+  const isDefaulted = commands.some(
+    ({ args: [callee] }) => callee?.kind === 'identifier' && isLenient(callee.name),
+  );
   for (const command of commands) visitCommand(command, isDefaulted ? { ...scope, isAsking: true } : scope);
 }
 

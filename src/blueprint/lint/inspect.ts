@@ -13,18 +13,18 @@ import type { Finding, RuleFacts, RuleGroup } from './finding.ts';
 import { findTemplates } from './foundtemplates.ts';
 import { referenceRules } from './references.ts';
 import { schemaRules } from './schemas.ts';
-import type { Place } from './source.ts';
+import type { Place, Source } from './source.ts';
 import { sourceFilesIn, type SourceFiles } from './sourcefiles.ts';
 import { subInstallationRules } from './subinstallations.ts';
 import type { Caller, Child, Subject } from './subject.ts';
 import { YamlText } from './yamltext.ts';
 
 const groups: Readonly<Record<string, RuleGroup>> = {
-  'Definitions': definitionRules,
-  'Schemas': schemaRules,
-  'Templates': executionRules,
-  'References': referenceRules,
-  'Exports': exportRules,
+  Definitions: definitionRules,
+  Schemas: schemaRules,
+  Templates: executionRules,
+  References: referenceRules,
+  Exports: exportRules,
   'Sub-installations': subInstallationRules,
   'Deploy items': deployItemRules,
   'Installations and their blueprints': callerRules,
@@ -61,6 +61,28 @@ export function inlineInput(
   const isMap = isObject(value) && !('$type' in value);
   const written = isMap ? { document: document.below([BLUEPRINT_FILE]), value } : undefined;
   return { files: sourceFilesIn(document, filesystem), written, caller, at: document.at([], 'key') };
+}
+
+/** The texts of all templates of a blueprint and of its children, and all files that templates may include. */
+export function templateSources(input: BlueprintInput): readonly Source[] {
+  const { files, written } = input;
+  const source = files.source(BLUEPRINT_FILE);
+  const document = written?.document ?? (source && YamlText.of(source));
+  const text = written ? JSON.stringify(written.value) : source?.text;
+  if (!document || text === undefined) return [];
+  const info = parseBlueprint(text);
+  const { children } = findChildren(document, { info, files: files.tree }, files);
+  return [
+    ...findTemplates(document, info, files).flatMap((template) => template.source ?? []),
+    ...children.flatMap(({ document: own, template: { blueprint } }) =>
+      blueprint.filesystem === undefined
+        ? []
+        : templateSources(
+            inlineInput(own.below(['blueprint', 'filesystem']), blueprint.filesystem, undefined),
+          ),
+    ),
+    ...files.paths.flatMap((path) => files.source(path) ?? []),
+  ];
 }
 
 async function inspectAll(input: BlueprintInput): Promise<readonly Finding[]> {
@@ -111,7 +133,10 @@ function callerOf(parent: Subject, { document, template }: Child): Caller {
 
 function inOrder(findings: readonly Finding[]): readonly Finding[] {
   const once = new Map(
-    findings.map((one) => [`${one.place.file}:${one.place.line}:${one.place.column}:${one.rule}:${one.message}`, one]),
+    findings.map((one) => [
+      `${one.place.file}:${one.place.line}:${one.place.column}:${one.rule}:${one.message}`,
+      one,
+    ]),
   );
   const files = [...new Set(findings.map(({ place }) => place.file))];
   return [...once.values()].sort(

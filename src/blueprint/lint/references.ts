@@ -16,7 +16,10 @@ const rules = {
     level: 'warning',
     about: 'an import that no template, sub-installation or mapping reads',
   },
-  'root-value-unknown': { level: 'warning', about: 'a template reads a root value that does not exist there' },
+  'root-value-unknown': {
+    level: 'warning',
+    about: 'a template reads a root value that does not exist there',
+  },
 } as const;
 type RuleName = keyof typeof rules;
 
@@ -39,7 +42,11 @@ interface TextUse {
 function usesOf({ executor, source }: FoundTemplate): readonly TextUse[] {
   if (!source) return [];
   const parsed = parsedGoTemplate(executor, source);
-  return parsed ? usesIn(parsed) : executor.type === 'GoTemplate' ? [{ path: [], pos: 0, isAsking: true }] : textUses(source.text);
+  return parsed
+    ? usesIn(parsed)
+    : executor.type === 'GoTemplate'
+      ? [{ path: [], pos: 0, isAsking: true }]
+      : textUses(source.text);
 }
 
 /** For engines without a tree to walk: `imports.name` within braces or parentheses, else anything that says imports. */
@@ -91,7 +98,9 @@ function inspectUses(
 
 /** What import executions bind shows only when they run; it is enough that they mention the name. */
 const isBound = ({ templates }: Subject, name: string): boolean =>
-  templates.some(({ kind, source }) => kind === 'import' && source !== undefined && mentions(source.text, name));
+  templates.some(
+    ({ kind, source }) => kind === 'import' && source !== undefined && mentions(source.text, name),
+  );
 
 // ---------------------------------------------------------------- what nobody reads
 
@@ -114,7 +123,9 @@ function otherTexts(subject: Subject, uses: readonly TextUse[]): readonly string
   const { children, templates, files, caller } = subject;
   const isPassedOn = uses.some(({ path }) => path.length === 0);
   return [
-    ...children.map(({ template }) => JSON.stringify([template.imports ?? {}, template.importDataMappings ?? {}])),
+    ...children.map(({ template }) =>
+      JSON.stringify([template.imports ?? {}, template.importDataMappings ?? {}]),
+    ),
     ...templates.map(({ source }) => wordsOutside(source?.text ?? '')),
     ...(caller?.exportDataMappings ? [JSON.stringify(caller.exportDataMappings)] : []),
     ...(isPassedOn ? files.paths.map((path) => files.source(path)?.text ?? '') : []),

@@ -10,11 +10,15 @@ import type { Path } from './yamltext.ts';
 const rules = {
   'schema-invalid': {
     level: 'error',
-    about: 'a schema that cannot be used: wrong in itself, or with references to what is not there or goes in circles',
+    about:
+      'a schema that cannot be used: wrong in itself, or with references to what is not there or goes in circles',
   },
   'schema-keyword': { level: 'warning', about: 'a word in a schema that means nothing, or nothing here' },
   'default-mismatch': { level: 'error', about: 'a default that its own schema refuses' },
-  'local-type-invalid': { level: 'warning', about: 'an entry of `localTypes` that cannot be used, and is not' },
+  'local-type-invalid': {
+    level: 'warning',
+    about: 'an entry of `localTypes` that cannot be used, and is not',
+  },
   'local-type-unused': { level: 'info', about: 'an entry of `localTypes` that nothing refers to' },
 } as const;
 type RuleName = keyof typeof rules;
@@ -25,7 +29,8 @@ export const schemaRules = ruleGroup<RuleName>(rules, (subject, report) => {
     const [list, type] = path;
     // What is wrong with a local type in use shows where it is used.
     if (list !== 'localTypes') inspectSchema(subject, report, schema, path);
-    else if (!isInUse(subject, String(type))) inspectSchema(subject, report, schema, path, 'local-type-invalid');
+    else if (!isInUse(subject, String(type)))
+      inspectSchema(subject, report, schema, path, 'local-type-invalid');
     inspectKeywords(subject, report, schema, path);
   }
   visitImports(info.imports ?? [], ['imports'], (definition, path) => {
@@ -73,7 +78,9 @@ function inspectSchema(
   const problem = schemaProblem(schema, blueprint);
   if (problem === undefined) return;
   const [text, where] = wordsOf(problem);
-  const named = references.find(([, ref]) => text.includes(ref.replace(/^local:\/\//, '')) || text.includes(ref));
+  const named = references.find(
+    ([, ref]) => text.includes(ref.replace(/^local:\/\//, '')) || text.includes(ref),
+  );
   const deeper = where === undefined ? named?.[0] : [...where, '$ref'];
   report(rule, document.at([...path, ...(deeper ?? [])]), `the schema cannot be used: ${text}`);
 }
@@ -176,6 +183,10 @@ function inspectUse({ document, raw, blueprint: { info }, files }: Subject, repo
   const texts = files.paths.map((path) => files.source(path)?.text ?? '').join('\n') + JSON.stringify(raw);
   for (const name of Object.keys(info.localTypes ?? {})) {
     if (texts.includes(`local://${name}`)) continue;
-    report('local-type-unused', document.at(['localTypes', name], 'key'), `nothing refers to local://${name}`);
+    report(
+      'local-type-unused',
+      document.at(['localTypes', name], 'key'),
+      `nothing refers to local://${name}`,
+    );
   }
 }

@@ -11,7 +11,10 @@ import { hintFor } from './words.ts';
 import type { Path } from './yamltext.ts';
 
 const rules = {
-  'child-name': { level: 'error', about: 'a sub-installation without a name, or with one that no object can have' },
+  'child-name': {
+    level: 'error',
+    about: 'a sub-installation without a name, or with one that no object can have',
+  },
   'child-duplicate': { level: 'error', about: 'two sub-installations of one name' },
   'child-blueprint': {
     level: 'error',
@@ -19,7 +22,8 @@ const rules = {
   },
   'child-reference': {
     level: 'error',
-    about: 'a sub-installation imports from a secret or config map: only data and targets of the parent can be had',
+    about:
+      'a sub-installation imports from a secret or config map: only data and targets of the parent can be had',
   },
   'child-import-unsatisfied': {
     level: 'error',
@@ -27,7 +31,8 @@ const rules = {
   },
   'child-export-conflict': {
     level: 'error',
-    about: 'a sub-installation exports under a name that is taken: by a sibling, or by an import of the parent',
+    about:
+      'a sub-installation exports under a name that is taken: by a sibling, or by an import of the parent',
   },
   'child-cycle': { level: 'error', about: 'sub-installations that wait for each other in a circle' },
   'child-invalid': { level: 'error', about: 'anything else that keeps sub-installations from being made' },
@@ -124,7 +129,11 @@ function inspectExports({ children, blueprint }: Subject, say: Say): void {
   for (const { document, template } of children) {
     const { data = [], targets = [] } = template.exports ?? {};
     const all = [
-      ...data.map(({ dataRef }, i) => ({ kind: 'data', ref: dataRef, path: ['exports', 'data', i, 'dataRef'] })),
+      ...data.map(({ dataRef }, i) => ({
+        kind: 'data',
+        ref: dataRef,
+        path: ['exports', 'data', i, 'dataRef'],
+      })),
       ...targets.map(({ target = '' }, i) => ({
         ...{ kind: 'target', ref: target, path: ['exports', 'targets', i, 'target'] },
       })),
@@ -166,7 +175,8 @@ function inspectImports({ children, blueprint }: Subject, say: Say): void {
     for (const [i, entry] of (child.template.imports?.targets ?? []).entries()) {
       const at: Path = ['imports', 'targets', i];
       if (entry.target) check(child, entry.target, targets, [...at, 'target']);
-      for (const [n, ref] of (entry.targets ?? []).entries()) check(child, ref, targets, [...at, 'targets', n]);
+      for (const [n, ref] of (entry.targets ?? []).entries())
+        check(child, ref, targets, [...at, 'targets', n]);
       for (const [key, ref] of Object.entries(entry.targetMap ?? {})) {
         check(child, ref, targets, [...at, 'targetMap', key]);
       }
@@ -179,11 +189,14 @@ function inspectCycle({ children }: Subject, say: Say): void {
   if (!cycle) return;
   const [name, next] = cycle;
   const child = children.find(({ template }) => template.name === name);
-  const given = exportedNames(children.find(({ template }) => template.name === next)?.template ?? { name: '' });
+  const given = exportedNames(
+    children.find(({ template }) => template.name === next)?.template ?? { name: '' },
+  );
   if (!child) return;
   const ref = [...importedNames(child.template)].find((id) => given.has(id))?.replace(/^\w+\//, '');
   const i = (child.template.imports?.data ?? []).findIndex(({ dataRef }) => dataRef === ref);
-  const at = i >= 0 ? child.document.at(['imports', 'data', i, 'dataRef']) : child.document.at(['imports'], 'key');
+  const at =
+    i >= 0 ? child.document.at(['imports', 'data', i, 'dataRef']) : child.document.at(['imports'], 'key');
   say('child-cycle', at, `these wait for each other: ${cycleText(cycle)}`);
 }
 

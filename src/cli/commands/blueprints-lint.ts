@@ -17,9 +17,15 @@ export interface LintOptions {
 }
 
 /** @returns the exit code: 1 when there are errors */
-export async function lint(paths: readonly string[], options: LintOptions, terminal: Terminal): Promise<number> {
+export async function lint(
+  paths: readonly string[],
+  options: LintOptions,
+  terminal: Terminal,
+): Promise<number> {
   if (paths.length === 0) {
-    throw new UsageError('which blueprint? Give a folder with a blueprint.yaml, or a file with an Installation');
+    throw new UsageError(
+      'which blueprint? Give a folder with a blueprint.yaml, or a file with an Installation',
+    );
   }
   const found: FoundBlueprint[] = [];
   const unreadable: Finding[] = [];

@@ -1,5 +1,6 @@
 /** Rules about an installation, or a template of one, and the blueprint that it uses: that they speak of the same names. */
 import type { ImportDefinition } from '../../api/blueprint.ts';
+import type { TargetImport } from '../../api/kinds/installation.ts';
 import type { View } from '../../lib/objects.ts';
 import { declaredImports } from '../templatechecks.ts';
 import { ruleGroup, type Report } from './finding.ts';
@@ -69,29 +70,33 @@ function inspectSupplied({ blueprint: { info } }: Subject, caller: Caller, say: 
   const declared = declaredImports(info);
   const types = targetTypes(info.imports ?? []);
   const hasMappings = mappedNames(caller).length > 0;
-  const inspect = (name: string, kind: 'data' | 'target', path: Path): void => {
+  const inspect = (name: string, given: string, path: Path): void => {
     const type = declared.get(name);
     const at = caller.document.at(path);
     if (type === undefined) {
-      if (hasMappings && kind === 'data') return;
-      const why = hintFor(name, [...declared.keys()], 'so nothing reads it');
-      say('import-not-declared', at, `the blueprint of ${caller.name} has no import "${name}": ${why}`);
-    } else if ((type === 'data') !== (kind === 'data')) {
-      const [wanted, given] = kind === 'data' ? ['a target', 'data'] : ['data', 'a target'];
-      say('import-of-other-kind', at, `the blueprint wants ${wanted} as "${name}", but gets ${given}`);
-    } else if (kind === 'target') {
+      if (hasMappings && given === 'data') return;
+      const why = hintFor(name, [...declared.keys()], 'nothing reads it');
+      say('import-not-declared', at, `the blueprint of ${caller.name} has no import "${name}"; ${why}`);
+    } else if (type !== given && type !== '') {
+      // Mappings may make of it what is wanted.
+      if (mappedNames(caller).includes(name)) return;
+      say('import-of-other-kind', at, `the blueprint wants a ${type} as "${name}", but gets a ${given}`);
+    } else if (given !== 'data') {
       const [is, wanted] = [caller.targetTypeOf(name), types.get(name)];
       if (is === undefined || wanted === undefined || is === wanted) return;
-      say(
-        'target-type-mismatch',
-        at,
-        `"${name}" is a target of the type ${is}, but the blueprint wants ${wanted}`,
-      );
+      const message = `"${name}" is a target of the type ${is}, but the blueprint wants ${wanted}`;
+      say('target-type-mismatch', at, message);
     }
   };
   for (const [i, name] of dataNames(caller).entries()) inspect(name, 'data', ['imports', 'data', i, 'name']);
-  for (const [i, name] of targetNames(caller).entries())
-    inspect(name, 'target', ['imports', 'targets', i, 'name']);
+  for (const [i, entry] of (caller.imports?.targets ?? []).entries()) {
+    inspect(entry.name, formOf(entry), ['imports', 'targets', i, 'name']);
+  }
+}
+
+function formOf(entry: View<TargetImport>): 'target' | 'targetList' | 'targetMap' {
+  if (entry.targets !== undefined || entry.targetListRef) return 'targetList';
+  return entry.targetMap !== undefined || entry.targetMapRef ? 'targetMap' : 'target';
 }
 
 function targetTypes(definitions: readonly View<ImportDefinition>[]): ReadonlyMap<string, string> {
@@ -108,11 +113,11 @@ function inspectExports({ blueprint: { info } }: Subject, caller: Caller, say: S
   const mapped = Object.keys(caller.exportDataMappings ?? {});
   const inspect = (name: string, path: Path): void => {
     if (declared.includes(name) || mapped.includes(name)) return;
-    const why = hintFor(name, declared, 'and no mapping makes it');
+    const why = hintFor(name, declared, 'no mapping makes it either');
     say(
       'export-not-declared',
       caller.document.at(path),
-      `the blueprint of ${caller.name} has no export "${name}": ${why}`,
+      `the blueprint of ${caller.name} has no export "${name}"; ${why}`,
     );
   };
   for (const [i, { name }] of (caller.exports?.data ?? []).entries())
@@ -128,9 +133,9 @@ function inspectMappings({ blueprint: { info } }: Subject, caller: Caller, say: 
   const declared = [...declaredImports(info).keys()];
   for (const name of mappedNames(caller)) {
     if (declared.includes(name)) continue;
-    const why = hintFor(name, declared, 'so the mapping has no effect');
+    const why = hintFor(name, declared, 'the mapping has no effect');
     const at = caller.document.at(['importDataMappings', name], 'key');
-    say('mapping-unknown', at, `the blueprint of ${caller.name} has no import "${name}": ${why}`);
+    say('mapping-unknown', at, `the blueprint of ${caller.name} has no import "${name}"; ${why}`);
   }
   const exports = (info.exports ?? []).map(({ name }) => name);
   const sides = [

@@ -57,7 +57,7 @@ function inspectDeclared({ templates, blueprint, caller }: Subject, report: Repo
     for (const found of body.matchAll(new RegExp(`^${indent}([A-Za-z_][\\w.-]*):`, 'gm'))) {
       const name = found[1] ?? '';
       if (declared.includes(name)) continue;
-      const hint = hintFor(name, declared, 'so it is dropped');
+      const hint = hintFor(name, declared, 'it is dropped');
       const at = source.place(begin + found.index + indent.length, name.length);
       report('export-undeclared', at, `the blueprint declares no export "${name}"; ${hint}`);
     }

@@ -84,16 +84,39 @@ function inspectUses(
   for (const { path, pos, isAsking } of uses) {
     const [root, name] = path;
     if (root === undefined || !source) continue;
-    const at = source.place(pos, root.length + 1);
+    const [rootAt, nameAt] = placesOf(source.text, path, pos);
     if (executor.type === 'GoTemplate' && !roots.includes(root)) {
       const hint = hintFor(root, roots, `there are ${roots.join(', ')}`);
-      report('root-value-unknown', at, `there is no "${root}" in ${kind} executions; ${hint}`);
+      report(
+        'root-value-unknown',
+        source.place(rootAt, root.length),
+        `there is no "${root}" in ${kind} executions; ${hint}`,
+      );
     }
     if (root !== 'imports' || name === undefined || declared.includes(name)) continue;
     if (isAsking || isBound(subject, name)) continue;
     const hint = hintFor(name, declared, 'declare it under "imports"');
-    report('import-unknown', source.place(pos), `the blueprint has no import "${name}"; ${hint}`);
+    report(
+      'import-unknown',
+      source.place(nameAt, name.length),
+      `the blueprint has no import "${name}"; ${hint}`,
+    );
   }
+}
+
+/**
+ * Where the first two names of a path stand.
+ * @param pos somewhere in it: engines tell the last name, or a key beside it
+ */
+function placesOf(
+  text: string,
+  [root = '', name = '']: readonly string[],
+  pos: number,
+): readonly [number, number] {
+  const before = text.lastIndexOf(root, pos);
+  const rootAt = before < 0 || text.slice(before, pos).includes('\n') ? pos : before;
+  const behind = text.indexOf(name, rootAt + root.length);
+  return [rootAt, behind < 0 ? pos : behind];
 }
 
 /** What import executions bind shows only when they run; it is enough that they mention the name. */
@@ -106,7 +129,8 @@ const isBound = ({ templates }: Subject, name: string): boolean =>
 
 function inspectUnused(subject: Subject, report: Report<RuleName>, uses: readonly TextUse[]): void {
   const isAllUsed = uses.some(({ path: [root, name] }) => root === 'imports' && name === undefined);
-  if (isAllUsed) return;
+  // What a template reads that is not there, nobody can tell.
+  if (isAllUsed || subject.templates.some(({ source }) => source === undefined)) return;
   const read = new Set(uses.flatMap(({ path: [root, name] }) => (root === 'imports' ? [name] : [])));
   const others = otherTexts(subject, uses);
   for (const [name, path] of declarations(subject)) {

@@ -3,6 +3,7 @@ import { createItem } from '../../../controllers/execution/items.ts';
 import type { Execution } from '../../api/kinds/execution.ts';
 import { annotations, API_VERSION } from '../../api/labels.ts';
 import { stateSecret } from '../../blueprint/state.ts';
+import { goJson } from '../../lib/gojson.ts';
 import { isObject, ownField, type Fields } from '../../lib/objects.ts';
 import { MASK, type Mask } from './mask.ts';
 import type { RenderedInstallation } from './simulate.ts';
@@ -66,7 +67,19 @@ function shown(
       ...(isObject(notes) && { annotations: kept }),
     },
   };
-  return showSecrets ? all : (mask.value(withoutSecrets(all)) as Fields);
+  if (showSecrets) return all;
+  const masked = mask.value(withoutSecrets(all)) as Fields;
+  const isSame = goJson(masked) === goJson(all);
+  return isSame ? masked : withoutHash(masked);
+}
+
+/** A hash of a short secret tells it to who tries. */
+function withoutHash(object: Fields): Fields {
+  const metadata = object['metadata'] as Fields;
+  const notes = metadata['annotations'];
+  if (ownField(notes, annotations.dataHash) === undefined) return object;
+  const masked = { ...(notes as Fields), [annotations.dataHash]: MASK };
+  return { ...object, metadata: { ...metadata, annotations: masked } };
 }
 
 /** What a target or a secret holds is nobody's business, wherever it came from. */

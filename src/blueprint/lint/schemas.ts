@@ -1,10 +1,10 @@
 /** Rules about JSON schemas: that they can be used, and that defaults fit them. */
-import { closest } from '../../lib/closest.ts';
 import { isObject, type View } from '../../lib/objects.ts';
 import type { ImportDefinition } from '../../api/blueprint.ts';
 import { checkSchema, schemaProblem } from '../jsonschema.ts';
 import { ruleGroup, type Report } from './finding.ts';
 import type { Subject } from './subject.ts';
+import { hintFor } from './words.ts';
 import type { Path } from './yamltext.ts';
 
 const rules = {
@@ -119,33 +119,43 @@ const TOO_NEW: readonly string[] = [
   ...['$recursiveRef', '$recursiveAnchor', '$dynamicRef', '$dynamicAnchor', 'minContains', 'maxContains'],
 ];
 const OF_SCHEMAS = ['properties', 'patternProperties', 'definitions', '$defs', 'dependencies'];
-const SCHEMAS = ['additionalProperties', 'additionalItems', 'items', 'contains', 'propertyNames', 'not'];
-const MORE_SCHEMAS = ['if', 'then', 'else', 'allOf', 'anyOf', 'oneOf'];
+const SCHEMAS = [
+  ...['additionalProperties', 'additionalItems', 'items', 'contains', 'propertyNames', 'not'],
+  ...['if', 'then', 'else', 'allOf', 'anyOf', 'oneOf'],
+];
 
-function inspectKeywords(subject: Subject, report: Report<RuleName>, schema: unknown, path: Path): void {
-  if (Array.isArray(schema)) {
-    for (const [i, item] of schema.entries()) inspectKeywords(subject, report, item, [...path, i]);
-  }
+function inspectKeywords(
+  subject: Subject,
+  report: Report<RuleName>,
+  schema: unknown,
+  path: Path,
+  isLater = namesLaterDraft(schema),
+): void {
+  const inner = (value: unknown, here: Path): void => {
+    inspectKeywords(subject, report, value, here, isLater);
+  };
+  if (Array.isArray(schema)) for (const [i, item] of schema.entries()) inner(item, [...path, i]);
   if (!isObject(schema)) return;
   for (const [key, value] of Object.entries(schema)) {
     const here = [...path, key];
-    const message = keywordProblem(key);
+    const message = keywordProblem(key, isLater);
     if (message !== undefined) report('schema-keyword', subject.document.at(here, 'key'), message);
-    if ([...SCHEMAS, ...MORE_SCHEMAS].includes(key)) inspectKeywords(subject, report, value, here);
+    if (SCHEMAS.includes(key)) inner(value, here);
     if (OF_SCHEMAS.includes(key) && isObject(value)) {
-      for (const [name, item] of Object.entries(value)) {
-        if (isObject(item)) inspectKeywords(subject, report, item, [...here, name]);
-      }
+      for (const [name, item] of Object.entries(value)) if (isObject(item)) inner(item, [...here, name]);
     }
   }
 }
 
-function keywordProblem(key: string): string | undefined {
-  if (TOO_NEW.includes(key)) return `"${key}" has no effect: schemas are read as drafts 4, 6 and 7`;
+const namesLaterDraft = (schema: unknown): boolean =>
+  isObject(schema) && /\b(2019-09|2020-12)\b/.test(String(schema['$schema']));
+
+function keywordProblem(key: string, isLater: boolean): string | undefined {
+  if (TOO_NEW.includes(key)) {
+    return isLater ? undefined : `"${key}" has no effect: the schema is read as drafts 4, 6 and 7`;
+  }
   if (KEYWORDS.includes(key) || key.startsWith('x-')) return undefined;
-  const meant = closest(key, KEYWORDS);
-  if (meant !== undefined) return `"${key}" means nothing in a schema; did you mean "${meant}"?`;
-  return `"${key}" means nothing in a schema, so it has no effect`;
+  return `"${key}" means nothing in a schema; ${hintFor(key, KEYWORDS, 'it has no effect')}`;
 }
 
 // ---------------------------------------------------------------- defaults and local types

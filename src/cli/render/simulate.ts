@@ -213,6 +213,8 @@ async function exportsOf(work: Exporting): Promise<readonly WrittenObject[] | st
   const { installation, context, items, children, scope, world, place, step } = work;
   const wanted = [...(installation.spec.exports?.data ?? []), ...(installation.spec.exports?.targets ?? [])];
   if (wanted.length === 0) return [];
+  const whole = world.exports && suppliedChildExports(world.exports, place.path, installation.spec);
+  if (whole) return exportObjects(installation, place.parent, whole);
   const unknown = [
     ...(world.exports ? [] : items.map(({ name }) => below(place.path, name))),
     ...children.flatMap(({ name, object, inside }) => {

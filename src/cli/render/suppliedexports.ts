@@ -1,5 +1,5 @@
 /** The exports file: what deploy items, or sub-installations as a whole, are supposed to export. */
-import type { InstallationTemplate } from '../../api/blueprint.ts';
+import type { InstallationExports } from '../../api/kinds/installation.ts';
 import type { ExportValues } from '../../blueprint/exports.ts';
 import { closest } from '../../lib/closest.ts';
 import { isObject, ownField, type View } from '../../lib/objects.ts';
@@ -34,7 +34,7 @@ export function uselessExports({ values }: SuppliedExports, known: readonly stri
 export function suppliedChildExports(
   { values }: SuppliedExports,
   path: string,
-  { exports }: View<InstallationTemplate>,
+  { exports }: { readonly exports?: View<InstallationExports> | undefined },
 ): ExportValues | undefined {
   const own = values.get(path);
   if (!isObject(own)) return undefined;

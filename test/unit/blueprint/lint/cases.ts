@@ -174,7 +174,7 @@ export const cases: readonly Case[] = [
     title: 'a word of schemas that is too new',
     replace: 'maximum: 65535',
     by: 'prefixItems: []',
-    says: 'blueprint.yaml:4:26: warning: "prefixItems" has no effect: schemas are read as drafts 4, 6 and 7 [schema-keyword]',
+    says: 'blueprint.yaml:4:26: warning: "prefixItems" has no effect: the schema is read as drafts 4, 6 and 7 [schema-keyword]',
   },
   {
     title: 'a default that its schema refuses',

@@ -97,7 +97,8 @@ function inObject(value: unknown, document: YamlText): FoundBlueprint | undefine
   const spec = isTemplate ? value : ownField(value, 'spec');
   const path = isTemplate ? ['blueprint', 'filesystem'] : ['spec', 'blueprint', 'inline', 'filesystem'];
   const filesystem = path.reduce<unknown>((at, key) => ownField(at, key), value);
-  const name = String((isTemplate ? value['name'] : ownField(value['metadata'], 'name')) ?? '');
+  const named = isTemplate ? value['name'] : ownField(value['metadata'], 'name');
+  const name = typeof named === 'string' ? named : '(without name)';
   const caller: Caller = {
     ...((isObject(spec) ? spec : {}) as Partial<Installation['spec']>),
     name: `${isTemplate ? 'installation template' : 'installation'} ${name}`,

@@ -93,7 +93,10 @@ function kindFindings(
         finding('wrong-kind', document.at([]), `the field "${field}" is missing; write ${field}: ${wanted}`),
       ];
     }
-    const meant = closest(String(found), [wanted]) === undefined ? '' : ', a slip of the pen?';
+    const meant =
+      closest(JSON.stringify(found).replaceAll('"', ''), [wanted]) === undefined
+        ? ''
+        : ', a slip of the pen?';
     const message = `${field} is ${JSON.stringify(found)} instead of ${wanted}${meant}`;
     return [finding('wrong-kind', document.at([field]), message)];
   });

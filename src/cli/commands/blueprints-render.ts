@@ -17,6 +17,7 @@ import { seededRng } from '../../lib/rng.ts';
 import { parseYaml, parseYamlAll, toYaml, YamlError } from '../../lib/yaml.ts';
 import { blueprintsAt, STDIN, type FoundBlueprint } from '../blueprint-sources.ts';
 import { exitCodes, UsageError } from '../errors.ts';
+import { withoutSteps } from '../print.ts';
 import { findingText } from '../print-findings.ts';
 import { localComponents, type LocalComponents } from '../render/localcomponent.ts';
 import { maskOf, noMask, type Mask } from '../render/mask.ts';
@@ -102,7 +103,7 @@ async function setting(path: string, found: FoundBlueprint, options: RenderOptio
 type Given = { readonly [K in keyof Installation]?: Installation[K] };
 
 const installationIn = (value: unknown): Given | undefined =>
-  isObject(value) && value['kind'] === installationKind.kind ? (value as Given) : undefined;
+  isObject(value) && value['kind'] === installationKind.kind ? value : undefined;
 
 function installationFile(path: string): Given {
   const found = parsed(path, parseYamlAll).flatMap((value) => installationIn(value) ?? []);
@@ -259,6 +260,12 @@ function complainAbout(
   const finding = templateFinding(error, input);
   const text = finding
     ? findingText(finding, { paint: paintError, columns })
-    : `${paintError.red('error:')} ${error.message}`;
+    : `${paintError.red('error:')} ${shortened(error.message)}`;
   terminal.warn(mask.text(text));
 }
+
+/** What the template was given is known to who gave it. */
+const shortened = (message: string): string =>
+  withoutSteps(message)
+    .replace(/\n+template input:\n[\s\S]*$/, '')
+    .trimEnd();

@@ -131,7 +131,7 @@ async function componentsOf(
     async view({ ref, inline }) {
       if (inline) {
         const component = readDescriptor(inline);
-        return viewOf({ kind: 'inline', document: inline as JsonMap }, { component, repository });
+        return viewOf({ kind: 'inline', document: inline }, { component, repository });
       }
       if (!ref) return undefined;
       const { componentName, version } = ref;

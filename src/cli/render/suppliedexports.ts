@@ -45,7 +45,8 @@ export function suppliedChildExports(
     .filter(({ name }) => Object.hasOwn(own, name))
     .map(({ name, target = '' }) => {
       const value = ownField(own[name], 'spec') ?? own[name];
-      const type = String(ownField(value, 'type') ?? '');
+      const named = ownField(value, 'type');
+      const type = typeof named === 'string' ? named : '';
       return { name, ref: target, type, config: ownField(value, 'config'), labels: {}, annotations: {} };
     });
   return { data, targets };

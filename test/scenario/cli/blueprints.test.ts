@@ -188,7 +188,10 @@ spec:
           await espalier(
             ...deep,
             '-e',
-            write({ 'partly.yaml': 'database: { endpoint: {} }\nwebb: 1\nweb/settings: { url: x }\n' }),
+            write({
+              'partly.yaml':
+                'database: { endpoint: { host: h, port: 1 } }\nwebb: 1\nweb/settings: { url: x }\n',
+            }),
           )
         ).errors,
       ).to.match(
@@ -226,6 +229,16 @@ spec:
       expect(errors).to.contain(
         'hello-landscape.greeting: imported datatype does not have the expected schema',
       );
+    });
+
+    it('says which value is missing where, without the words around it', async () => {
+      const file = write({ 'imports.yaml': imports });
+      const partly = write({ 'partly.yaml': 'database: { endpoint: { port: 1 } }\n' });
+      const { errors } = await espalier('bp', 'render', landscape, '-f', file, '-e', partly, '--deep');
+      expect(errors)
+        .to.match(/^error: unable to template executions: template "deploy execution" contains fields/)
+        .and.contain('.imports.database.host')
+        .and.not.contain('template input');
     });
 
     it('looks into a component, in a folder or packed', async () => {

@@ -232,12 +232,20 @@ spec:
     });
 
     it('says which value is missing where, without the words around it', async () => {
-      const file = write({ 'imports.yaml': imports });
-      const partly = write({ 'partly.yaml': 'database: { endpoint: { port: 1 } }\n' });
-      const { errors } = await espalier('bp', 'render', landscape, '-f', file, '-e', partly, '--deep');
+      const text = `apiVersion: landscaper.gardener.cloud/v1alpha1
+kind: Blueprint
+imports: [{ name: size, required: false, schema: { type: integer } }]
+deployExecutions:
+  - name: main
+    type: GoTemplate
+    template: |
+      deployItems: [{ name: app, type: test.example/fake, config: { size: {{ .imports.size }} } }]
+`;
+      const { code, errors } = await espalier('bp', 'render', write({ 'none/blueprint.yaml': text }));
+      expect(code).to.equal(1);
       expect(errors)
         .to.match(/^error: unable to template executions: template "deploy execution" contains fields/)
-        .and.contain('.imports.database.host')
+        .and.contain('missing: {{.imports.size}}')
         .and.not.contain('template input');
     });
 

@@ -98,10 +98,16 @@ function noteOf(node: Node): string {
 const WRAPPING = /^Op: \S+ - Reason: \S+ - Message: /;
 
 /** The sentence inside the words that name steps, on one line. */
-export function plainMessage(message: string): string {
+export const plainMessage = (message: string): string =>
+  withoutSteps(message)
+    .replaceAll(/\s*\n\s*/g, ' ')
+    .trim();
+
+/** The same with its lines. */
+export function withoutSteps(message: string): string {
   let text = message;
   while (WRAPPING.test(text)) text = text.replace(WRAPPING, '');
-  return text.replaceAll(/\s*\n\s*/g, ' ').trim();
+  return text;
 }
 
 // ---------------------------------------------------------------- a line

@@ -15,6 +15,7 @@ import { FINALIZER, RECONCILE_REASON_RETRY, annotations, operations } from '../.
 import { installationKind, type Installation } from '../../src/api/kinds/installation.ts';
 import { letGo } from '../../src/machine/abandoned.ts';
 import { amend, patch, patchStatus, type Amendment } from '../../src/machine/decision.ts';
+import { INTERRUPTED } from '../../src/machine/item-end.ts';
 import type { Intake } from '../../src/machine/reconcile.ts';
 import type { JobStatus } from '../../src/machine/status.ts';
 import type { View } from '../../src/runtime/types.ts';
@@ -90,9 +91,7 @@ const interrupted = (self: View<Installation>, now: string) => ({
   jobIDFinished: self.status?.jobID,
   transitionTimes: { finishedTime: now },
   lastError: {
-    operation: 'InterruptOperation',
-    reason: 'InterruptOperation',
-    message: 'operation was interrupted',
+    ...INTERRUPTED,
     codes: ['ERR_FOR_INFO_ONLY'],
     lastTransitionTime: now,
     lastUpdateTime: now,

@@ -86,6 +86,39 @@ describe('an interrupt', () => {
     await expectInterrupted(scene);
   });
 
+  it('S-96: on a deploy item ends that item alone, and the rest of the job as it ends', async () => {
+    const scene = await here.scene();
+    await halfWay(scene);
+    const { name } = scene.item('web', 'b')!.metadata;
+    await scene.annotate(deployItemKind, name, { [annotations.operation]: 'interrupt' });
+    const { status } = await scene.finished('web', 'Failed');
+    const b = scene.item('web', 'b')!;
+    expect(b.status).to.deep.include({ phase: 'Failed', jobID: status?.jobID, jobIDFinished: status?.jobID });
+    expect(b.status?.lastError?.message).to.equal('operation was interrupted');
+    expect(scene.item('web', 'c')?.status?.jobID, 'waited for b, and never began').to.equal(undefined);
+    expect(status?.lastError?.message).to.contain('b: operation was interrupted');
+    await scene.until(
+      'the annotation is gone',
+      () => !scene.item('web', 'b')?.metadata.annotations?.[annotations.operation],
+    );
+  });
+
+  it('S-96: on a deploy item without a job is taken away without effect', async () => {
+    const scene = await here.scene();
+    await halfWay(scene);
+    for (const template of ['a', 'c']) {
+      const { name } = scene.item('web', template)!.metadata;
+      await scene.annotate(deployItemKind, name, { [annotations.operation]: 'interrupt' });
+      await scene.until('the annotation is gone', () => {
+        const seen = scene.seen(deployItemKind, name);
+        const was = seen.some((i) => i.metadata.annotations?.[annotations.operation] === 'interrupt');
+        return was && !scene.item('web', template)?.metadata.annotations?.[annotations.operation];
+      });
+    }
+    for (const template of ['b', 'c']) await scene.answer('web', template);
+    await scene.finished('web', 'Succeeded');
+  });
+
   for (const what of ['conflict', 'server-error', 'lost', 'reset'] as const) {
     it(`S-97: is carried to the end when an item's write meets trouble: ${what}`, async () => {
       const scene = await here.scene();

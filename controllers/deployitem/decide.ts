@@ -5,6 +5,7 @@ import { annotations, operations } from '../../src/api/labels.ts';
 import { refusalForJob } from '../../src/api/validation/index.ts';
 import { amend, type Effect, type Problem } from '../../src/machine/decision.ts';
 import { INTERRUPTED, endItem } from '../../src/machine/item-end.ts';
+import { isPickedUp } from '../../src/machine/pickup.ts';
 import type { View } from '../../src/runtime/types.ts';
 
 export interface Snapshot {
@@ -40,15 +41,6 @@ export function judgePickup(snapshot: Snapshot): Verdict {
   return leftMs > 0
     ? { do: 'look-again', afterMs: leftMs + GRACE_MS }
     : failing(snapshot, timedOut(snapshot));
-}
-
-/** A deployer stamps the item when it takes up a job; the same second counts. */
-export function isPickedUp({ status }: View<DeployItem>): boolean {
-  const { lastReconcileTime, jobIDGenerationTime } = status ?? {};
-  if (lastReconcileTime === undefined) return false;
-  return (
-    jobIDGenerationTime === undefined || Date.parse(lastReconcileTime) >= Date.parse(jobIDGenerationTime)
-  );
 }
 
 function timedOut({ self, pickupTimeoutMs, isTargetMissing }: Snapshot): Problem {

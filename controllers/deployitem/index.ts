@@ -4,10 +4,11 @@ import { operations } from '../../src/api/labels.ts';
 import { deployItemKind, type DeployItem } from '../../src/api/kinds/deployitem.ts';
 import { timestamp, type Clock } from '../../src/lib/clock.ts';
 import { Applier } from '../../src/machine/apply.ts';
+import { isPickedUp } from '../../src/machine/pickup.ts';
 import type { World } from '../../src/machine/world.ts';
 import type { ControllerSpec } from '../../src/runtime/controller.ts';
 import type { Client, View } from '../../src/runtime/types.ts';
-import { interruptAsked, isPickedUp, judgePickup } from './decide.ts';
+import { interruptAsked, judgePickup } from './decide.ts';
 
 export interface DeployItemPorts {
   readonly world: World;

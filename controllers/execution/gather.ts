@@ -16,6 +16,7 @@ import { index, secretKind, type World } from '../../src/machine/world.ts';
 import { NotFound } from '../../src/runtime/errors.ts';
 import type { ClientPool } from '../../src/runtime/client-pool.ts';
 import type { Client, View } from '../../src/runtime/types.ts';
+import { whoIsMissing } from './awaiting.ts';
 import { assign, dueForRemoval, templatesOf, type Item } from './classify.ts';
 import { clusterNames, itemsWithoutCluster } from './clusters.ts';
 import type { Snapshot } from './snapshot.ts';
@@ -26,13 +27,15 @@ export interface Sources {
   readonly client: Client;
   /** For the source clusters of target syncs. */
   readonly sources: ClientPool;
+  /** Names of the deployers of this process, by the type they serve. */
+  readonly deployers: ReadonlyMap<string, string>;
 }
 
 export const managedItems = (world: World, self: View<Execution>): readonly Item[] =>
   world.deployItems.byIndex(index.managedBy, keyOf(self));
 
 export const gather =
-  ({ world, client, sources }: Sources) =>
+  ({ world, client, sources, deployers }: Sources) =>
   (self: View<Execution>, now: string): Gatherers<Snapshot> => ({
     self: () => self,
     now: () => now,
@@ -46,6 +49,7 @@ export const gather =
         dueForRemoval(self, await get('templates'), await get('items')),
       ),
     freshName: () => freshNames(self, managedItems(world, self), (item) => !isBeingDeleted(item.metadata)),
+    missingDeployer: () => (type) => whoIsMissing(type, deployers, world.deployItems.list()),
     exports: async (get) => readExports(client, self, await get('templates'), await get('items')),
     exportObject: () => world.dataObjects.get(`${self.metadata.namespace ?? ''}/${exportName(self)}`),
   });

@@ -186,7 +186,14 @@ function populate(
   };
   for (const name of chosen.controllers) {
     if (name === 'health' || (name === 'context' && configuration.contexts.isDisabled)) continue;
-    add(controllerSpec(name, ground, configuration, metrics) as ControllerSpec<Obj>);
+    add(
+      controllerSpec(
+        name,
+        { ...ground, deployers: servedBy(chosen.deployers) },
+        configuration,
+        metrics,
+      ) as ControllerSpec<Obj>,
+    );
   }
   const deps = { ...ground, metrics: deployerMetrics(metrics), signal };
   for (const name of chosen.deployers) {
@@ -195,7 +202,12 @@ function populate(
   }
 }
 
-type ControllerPorts = Parameters<typeof installationController>[0] & { readonly sources: ClientPool };
+type ControllerPorts = Parameters<typeof installationController>[0] &
+  Parameters<typeof executionController>[0];
+
+/** Names of the deployers of this process, by the type they serve. */
+const servedBy = (names: readonly DeployerName[]): ReadonlyMap<string, string> =>
+  new Map(names.map(deployerPlugin).map(({ type, name }) => [type, name]));
 
 function controllerSpec(
   name: Exclude<ControllerName, 'health'>,

@@ -79,7 +79,8 @@ export class Process implements Host {
       Promise.reject(new Error('there are no other clusters')),
     );
     const stock = createStock({ clock: clock.unmuted, rng });
-    const common = { world, client, clock: clock.unmuted, rng, sources, stock };
+    const deployers = new Map<string, string>();
+    const common = { world, client, clock: clock.unmuted, rng, sources, stock, deployers };
     if (parts.includes('landscaper')) {
       add(installationController(common) as unknown as ControllerSpec<Obj>);
       add(executionController(common) as unknown as ControllerSpec<Obj>);

@@ -48,21 +48,21 @@ export function awaiting(
 /**
  * Why nobody takes up items of a type, as far as it can be told: deployers of other processes do not announce
  * themselves, but leave their name on what they took up.
- * @param served names of the deployers of this process, by type
+ * @param served types that the deployers of this process serve
  * @param all every deploy item there is
  * @returns undefined when a deployer of this process serves it
  */
 export function whoIsMissing(
   type: string,
-  served: ReadonlyMap<string, string>,
+  served: ReadonlySet<string>,
   all: Iterable<Item>,
 ): string | undefined {
   if (served.has(type)) return undefined;
-  const here = [...served.values()].join(', ') || 'none';
+  const here = [...served].join(', ') || 'nothing';
   for (const { spec, status } of all) {
     const name = status?.deployer?.name;
     if (spec.type === type && name)
-      return `no deployer here serves type ${type} (here: ${here}), and ${name}, which has served it before, has not answered yet`;
+      return `no deployer here serves type ${type} (but ${here}), and ${name}, which has served it before, has not answered yet`;
   }
-  return `no deployer is known for type ${type} (here: ${here}), and none has ever taken up such an item`;
+  return `no deployer here serves type ${type} (but ${here}), and none has ever taken up such an item`;
 }

@@ -27,15 +27,15 @@ export interface Sources {
   readonly client: Client;
   /** For the source clusters of target syncs. */
   readonly sources: ClientPool;
-  /** Names of the deployers of this process, by the type they serve. */
-  readonly deployers: ReadonlyMap<string, string>;
+  /** Types of deploy items that the deployers of this process serve. */
+  readonly servedTypes: ReadonlySet<string>;
 }
 
 export const managedItems = (world: World, self: View<Execution>): readonly Item[] =>
   world.deployItems.byIndex(index.managedBy, keyOf(self));
 
 export const gather =
-  ({ world, client, sources, deployers }: Sources) =>
+  ({ world, client, sources, servedTypes }: Sources) =>
   (self: View<Execution>, now: string): Gatherers<Snapshot> => ({
     self: () => self,
     now: () => now,
@@ -49,7 +49,7 @@ export const gather =
         dueForRemoval(self, await get('templates'), await get('items')),
       ),
     freshName: () => freshNames(self, managedItems(world, self), (item) => !isBeingDeleted(item.metadata)),
-    missingDeployer: () => (type) => whoIsMissing(type, deployers, world.deployItems.list()),
+    missingDeployer: () => (type) => whoIsMissing(type, servedTypes, world.deployItems.list()),
     exports: async (get) => readExports(client, self, await get('templates'), await get('items')),
     exportObject: () => world.dataObjects.get(`${self.metadata.namespace ?? ''}/${exportName(self)}`),
   });

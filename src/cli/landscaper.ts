@@ -189,7 +189,7 @@ function populate(
     add(
       controllerSpec(
         name,
-        { ...ground, deployers: servedBy(chosen.deployers) },
+        { ...ground, servedTypes: typesServedBy(chosen.deployers) },
         configuration,
         metrics,
       ) as ControllerSpec<Obj>,
@@ -205,9 +205,8 @@ function populate(
 type ControllerPorts = Parameters<typeof installationController>[0] &
   Parameters<typeof executionController>[0];
 
-/** Names of the deployers of this process, by the type they serve. */
-const servedBy = (names: readonly DeployerName[]): ReadonlyMap<string, string> =>
-  new Map(names.map(deployerPlugin).map(({ type, name }) => [type, name]));
+const typesServedBy = (names: readonly DeployerName[]): ReadonlySet<string> =>
+  new Set(names.map(deployerPlugin).map(({ type }) => type));
 
 function controllerSpec(
   name: Exclude<ControllerName, 'health'>,

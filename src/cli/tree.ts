@@ -154,8 +154,7 @@ function node(
     condition: conditionOf(object),
     isOutdated,
     marks: marksOf(object, isOutdated),
-    message:
-      conditionMessage(object, conditionReasons.NotTakenUp) ?? (status?.lastError?.message || undefined),
+    message: stuckOn(object) ?? (status?.lastError?.message || undefined),
     heldUpBy: [],
     startedAt: timeOf(times?.triggerTime ?? times?.initTime),
     endedAt: isRunning ? undefined : timeOf(times?.finishedTime),
@@ -172,6 +171,10 @@ function marksOf(object: TreeObject, isOutdated: boolean): string[] {
     ...(object.kind === 'Installation' && isSuspended(object.metadata) ? ['suspended'] : []),
   ];
 }
+
+/** Who is missing, without the list of what is waited for: the tree shows that. */
+const stuckOn = (object: TreeObject): string | undefined =>
+  conditionMessage(object, conditionReasons.NotTakenUp)?.replace(/^waits for [^;]*; /, '');
 
 const conditionMessage = ({ status }: TreeObject, reason: ConditionReason): string | undefined =>
   status?.conditions?.find((condition) => condition.reason === reason)?.message;

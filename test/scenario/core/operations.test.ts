@@ -291,6 +291,29 @@ describe('a job that is repeated by the clock', () => {
     expect(scene.jobs('web')).to.have.length(2);
   });
 
+  it('says that it rests when the spec has changed, until the next job', async () => {
+    const scene = await here.scene();
+    const told = () =>
+      scene.installation('web')?.status?.conditions?.find(({ type }) => type === 'AutomaticReconcile');
+    const patient = { interval: '1h', numberOfReconciles: 1 };
+    await scene.create(web({ spec: { automaticReconcile: { failedReconcile: patient } } }));
+    await scene.answer('web', 'app', 'Failed');
+    await scene.until('the repetition', () => scene.jobs('web').length === 2);
+    await scene.answer('web', 'app', 'Failed');
+    await scene.finished('web', 'Failed', { after: scene.jobs('web')[0] });
+    expect(told()).to.equal(undefined);
+    await scene.setBlueprint('web', blueprint({ items: [] }));
+    const condition = await scene.until('it says so', told);
+    expect(condition).to.deep.include({ status: 'False', reason: 'SpecChanged' });
+    expect(condition.message).to.contain(`${annotations.operation}=reconcile`);
+    expect(scene.jobs('web')).to.have.length(2);
+    await scene.operation('web', 'reconcile');
+    await scene.until('the item goes', () => scene.item('web', 'app')?.metadata.deletionTimestamp);
+    expect(told()).to.equal(undefined);
+    await scene.uninstall('web', 'app');
+    await scene.finished('web', 'Succeeded', { after: scene.jobs('web')[1] });
+  });
+
   it('S-104: does not come at once after a success', async () => {
     const scene = await here.scene();
     await scene.create(root('empty', { spec: { automaticReconcile: { succeededReconcile: {} } } }));

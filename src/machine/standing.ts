@@ -41,7 +41,7 @@ export function keepStanding(
   if (equal(before, after)) return undefined;
   const [news] = wanted.filter(({ type }) => !before.some((c) => c.type === type));
   return {
-    effects: [patchStatus(kind, self as View<Obj>, { conditions: after.length > 0 ? after : null })],
+    effects: [patchStatus(kind, self, { conditions: after.length > 0 ? after : null })],
     then: 'continue',
     ...(news && { event: { reason: news.reason, note: news.message } }),
   };
@@ -67,8 +67,8 @@ export function drift(self: Parent, below: readonly Child[]): ConditionChange[] 
   const jobID = self.status?.jobID ?? '';
   if (!isFinished(self) || self.status?.phase !== 'Succeeded') return [];
   const causes = below.flatMap((object) => {
-    const why = object.kind === 'DeployItem' ? failureSince(object, jobID) : driftOf(object as Parent);
-    return why === undefined ? [] : [`${named(object as View<Obj>)}: ${why}`.slice(0, MAX_CAUSE_LENGTH)];
+    const why = object.kind === 'DeployItem' ? failureSince(object, jobID) : driftOf(object);
+    return why === undefined ? [] : [`${named(object)}: ${why}`.slice(0, MAX_CAUSE_LENGTH)];
   });
   if (causes.length === 0) return [];
   const message = causes.slice(0, MAX_CAUSES).join('; ');

@@ -94,7 +94,7 @@ describe('an item that nobody takes up', () => {
     await scene.create(stack({ children: [worker('a')] }));
     const { metadata } = await scene.until('a', () => scene.child('stack', 'a'));
     const item = await neglect(scene, metadata.name);
-    const { message = '' } = await scene.until('the root tells', () => {
+    const { message } = await scene.until('the root tells', () => {
       const wait = waitOf(scene.installation('stack'));
       return wait?.reason === 'NotTakenUp' ? wait : undefined;
     });

@@ -8,7 +8,7 @@ import type { DeployItem } from '../api/kinds/deployitem.ts';
 import type { Execution } from '../api/kinds/execution.ts';
 import type { Installation } from '../api/kinds/installation.ts';
 import { equal } from '../lib/json.ts';
-import type { Kind, Obj, View } from '../runtime/types.ts';
+import type { Kind, View } from '../runtime/types.ts';
 import { named, patchStatus, type ConditionChange } from './decision.ts';
 import type { Intake } from './reconcile.ts';
 import { mergeConditions, type Condition } from './status.ts';

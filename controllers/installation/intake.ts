@@ -187,7 +187,8 @@ const notYetOurs: Rule = (self) => {
 const askedForThisJob: Rule = (self) => {
   if (!isRoot(self.metadata) || !hasOperation(self.metadata, operations.reconcile)) return undefined;
   const hasJustBegun =
-    !isFinished(self) && self.status?.phase === firstPhase(self.metadata) && !self.status.lastError;
+    isJobUnstarted(self) ||
+    (!isFinished(self) && self.status?.phase === firstPhase(self.metadata) && !self.status.lastError);
   if (!hasJustBegun) return undefined;
   return { effects: [amend(installationKind, self, takingUp(self))], then: 'continue' };
 };

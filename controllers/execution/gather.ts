@@ -48,7 +48,12 @@ export const gather =
         self,
         dueForRemoval(self, await get('templates'), await get('items')),
       ),
-    freshName: () => freshNames(self, managedItems(world, self), (item) => !isBeingDeleted(item.metadata)),
+    freshName: () =>
+      freshNames(
+        self,
+        (name) => world.deployItems.get(`${self.metadata.namespace ?? ''}/${name}`),
+        (item) => !isBeingDeleted(item.metadata),
+      ),
     missingDeployer: () => (type) => whoIsMissing(type, servedTypes, world.deployItems.list()),
     exports: async (get) => readExports(client, self, await get('templates'), await get('items')),
     exportObject: () => world.dataObjects.get(`${self.metadata.namespace ?? ''}/${exportName(self)}`),

@@ -62,7 +62,7 @@ export const gather =
       freshName: () =>
         freshNames(
           self,
-          world.installations.list(namespace),
+          (name) => world.installations.get(`${namespace}/${name}`),
           (other) => isOwnedBy(other, self) && !isBeingDeleted(other.metadata),
         ),
       context: () => {

@@ -13,7 +13,7 @@ import {
 import { annotations, operations } from '../../src/api/labels.ts';
 import { installationKind, type Installation } from '../../src/api/kinds/installation.ts';
 import type { Stock } from '../../src/components/stock.ts';
-import { predecessorsOf, siblingOf, successorsOf } from '../../src/dataflow/siblings.ts';
+import { isTrading, predecessorsOf, siblingOf, successorsOf } from '../../src/dataflow/siblings.ts';
 import { randomUuid } from '../../src/lib/uuid.ts';
 import { isAbandoned } from '../../src/machine/abandoned.ts';
 import { keyOf } from '../../src/machine/apply.ts';
@@ -131,7 +131,9 @@ function concerned(world: World, installation: Inst): readonly Key[] {
   const parent = parentOf(world, installation);
   if (parent) add(parent);
   if (!world.installations.get(keyOf(installation))) childrenOf(world, installation).forEach(add);
-  tradingPartners(installation, siblingsOf(world, installation).filter(mayWait)).forEach(add);
+  if (isTrading(siblingOf(installation))) {
+    tradingPartners(installation, siblingsOf(world, installation).filter(mayWait)).forEach(add);
+  }
   return keys;
 }
 

@@ -231,4 +231,47 @@ export const deviations: readonly Deviation[] = [
     here: 'It is a file with that number or boolean.',
     adr: '0023-values-arrive-as-they-were-given',
   },
+  {
+    id: 'items-can-be-interrupted',
+    upstream: 'operation: interrupt on a deploy item has no effect and stays there.',
+    here: 'It ends the job of that item as failed, and goes.',
+    adr: '0014-every-wait-can-be-ended',
+  },
+  {
+    id: 'waits-are-conditions',
+    upstream:
+      'A wait is a lastError that names one of those waited for; an item nobody serves waits in silence.',
+    here: 'The condition Waiting names all of them, and says after ten seconds which type nobody serves.',
+    adr: '0020-conditions-tell-what-phases-do-not',
+  },
+  {
+    id: 'drift-is-told-upwards',
+    upstream: 'An item that fails after its job is reflected nowhere above.',
+    here: 'The condition Drifted carries it up to the root until it is over.',
+    adr: '0020-conditions-tell-what-phases-do-not',
+  },
+  {
+    id: 'resting-retries-say-so',
+    upstream: 'A change of the spec ends automatic retries without a word.',
+    here: 'It ends them with the condition AutomaticReconcile and an event.',
+    adr: '0020-conditions-tell-what-phases-do-not',
+  },
+  {
+    id: 'removed-exports-are-not-claimed',
+    upstream: 'The condition CreateExports stays True when a later job fails.',
+    here: 'It turns to False: the job has removed the exports.',
+    adr: '0020-conditions-tell-what-phases-do-not',
+  },
+  {
+    id: 'roots-can-be-held-back',
+    upstream: 'The annotation ignore has no effect.',
+    here: 'An annotation of ours suspends a root; ignore is answered by an event.',
+    adr: '0021-jobs-that-are-held-back',
+  },
+  {
+    id: 'unchanged-imports-start-nobody-if-asked',
+    upstream: 'The success of a root starts all that import from it.',
+    here: 'So it does here, except for those whose annotation asks for it only after a change of their imports.',
+    adr: '0021-jobs-that-are-held-back',
+  },
 ];

@@ -208,7 +208,14 @@ function populate(
   };
   for (const name of chosen.controllers) {
     if (name === 'health' || (name === 'context' && configuration.contexts.isDisabled)) continue;
-    add(controllerSpec(name, ground, configuration, metrics) as ControllerSpec<Obj>);
+    add(
+      controllerSpec(
+        name,
+        { ...ground, servedTypes: typesServedBy(chosen.deployers) },
+        configuration,
+        metrics,
+      ) as ControllerSpec<Obj>,
+    );
   }
   const deps = { ...ground, metrics: deployerMetrics(metrics), signal };
   for (const name of chosen.deployers) {
@@ -217,7 +224,11 @@ function populate(
   }
 }
 
-type ControllerPorts = Parameters<typeof installationController>[0] & { readonly sources: ClientPool };
+type ControllerPorts = Parameters<typeof installationController>[0] &
+  Parameters<typeof executionController>[0];
+
+const typesServedBy = (names: readonly DeployerName[]): ReadonlySet<string> =>
+  new Set(names.map(deployerPlugin).map(({ type }) => type));
 
 function controllerSpec(
   name: Exclude<ControllerName, 'health'>,

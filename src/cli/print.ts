@@ -72,10 +72,11 @@ function rowsOf(node: Node, branch: string, indent: string, options: PrintOption
   return [row, ...below];
 }
 
-const phaseOf = (node: Node): string => {
-  const phase = node.phase || 'Waiting';
-  return node.isOutdated && node.phase ? `${phase} (outdated)` : phase;
-};
+const phaseOf = ({ phase, marks }: Node): string => (phase || 'Waiting') + marksText(marks);
+
+/** ` (outdated)` behind a phase, or nothing. */
+export const marksText = (marks: readonly string[]): string =>
+  marks.length > 0 ? ` (${marks.join(', ')})` : '';
 
 /** What is worth saying: why it failed, or what is waited for. Parents leave that to their children. */
 function noteOf(node: Node): string {

@@ -51,12 +51,20 @@ interface Scalar {
   readonly isString: boolean;
 }
 
+/** The older of go-yaml's two ways to lay YAML out, and the newer: lists indented below their key, nothing folded. */
+type Layout = 'compact' | 'pretty';
+
 export class YamlEmitter {
+  readonly #layout: Layout;
   #out = '';
   #column = 0;
   #indent = -1;
   #isWhitespace = true;
   #isIndention = true;
+
+  constructor(layout: Layout = 'compact') {
+    this.#layout = layout;
+  }
 
   /** @throws TypeError for what JSON cannot hold */
   emit(value: unknown): string {
@@ -108,7 +116,7 @@ export class YamlEmitter {
       return;
     }
     const outer = this.#indent;
-    this.#increase(false, isInMapping && !this.#isIndention);
+    this.#increase(false, this.#layout === 'compact' && isInMapping && !this.#isIndention);
     for (const item of items) {
       this.#writeIndent();
       this.#indicator('-', { needsSpace: true, isWhitespace: false, isIndention: true });
@@ -172,7 +180,14 @@ export class YamlEmitter {
 
   /** Whether a blank at this place becomes a line break. */
   #isFold(chars: readonly string[], i: number, wasSpace: boolean): boolean {
-    return chars[i] === ' ' && !wasSpace && this.#column > BEST_WIDTH && i > 0 && i < chars.length - 1;
+    return (
+      this.#layout === 'compact' &&
+      chars[i] === ' ' &&
+      !wasSpace &&
+      this.#column > BEST_WIDTH &&
+      i > 0 &&
+      i < chars.length - 1
+    );
   }
 
   #plain(text: string, canFold: boolean): void {

@@ -47,3 +47,6 @@ export function parseYamlAll(text: string, options: YamlOptions = {}): unknown[]
  * @throws TypeError for functions and symbols
  */
 export const toYaml = (value: unknown): string => new YamlEmitter().emit(value);
+
+/** The same as go-yaml 3 lays it out: lists indented below their key, long texts in one line. */
+export const toYamlPretty = (value: unknown): string => new YamlEmitter('pretty').emit(value);

@@ -176,7 +176,8 @@ const isHidden = (v: Version, c: Constraint): boolean => v.pre !== '' && c.versi
 const holds = (v: Version, c: Constraint): boolean =>
   (c.operator === '!=' || !isHidden(v, c)) && (OPERATORS[c.operator]?.(v, c) ?? false);
 
-function check(constraint: string, version: string): boolean {
+/** Whether a version is within a constraint such as `>=1.20 <2`. @throws FunctionError */
+export function check(constraint: string, version: string): boolean {
   const alternatives = parseConstraints(constraint);
   const v = parseVersion(version);
   return alternatives.some((all) => all.every((c) => holds(v, c)));

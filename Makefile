@@ -66,6 +66,10 @@ test-node-lts: install ## the same on the current LTS of Node.js, fetched for th
 test-envtest: install ## conformance, scenario and end-to-end tests on a real kube-apiserver
 	@$(TSX) hack/run-tests.ts --envtest $(SUITES) $(ARGS)
 
+.PHONY: test-helm
+test-helm: install ## render charts here and with the real helm, and compare; builds helm once, needs Go
+	@$(TSX) hack/helm/compare.ts $(ARGS)
+
 .PHONY: simulate
 simulate: install ## controllers under drawn faults, SEEDS=1000 times; one again: SEED=42 ARGS=--verbose
 	@$(TSX) test/simulation/main.ts $(if $(SEED),--seed $(SEED),--seeds $(SEEDS)) $(ARGS)

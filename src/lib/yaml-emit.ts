@@ -42,6 +42,12 @@ function numberText(value: number | bigint): string {
     const digits = BigInt(value).toString();
     if (value >= -(2 ** 63)) return Math.abs(value) < 2 ** 53 ? digits : String(value);
   }
+  return floatText(value);
+}
+
+/** A Go float: a million is `1e+06`. */
+function floatText(value: number | bigint): string {
+  if (typeof value === 'bigint') return value.toString();
   return formatGoFloat(value, 'g').replace('+Inf', '.inf').replace('-Inf', '-.inf').replace('NaN', '.nan');
 }
 
@@ -107,7 +113,7 @@ export class YamlEmitter {
     const json = typeof value === 'object' && value !== null && 'toJSON' in value ? toJson(value) : value;
     if (Array.isArray(json)) this.#sequence(json, isInMapping);
     else if (typeof json === 'object' && json !== null) this.#mapping(json);
-    else this.#scalar(scalarOf(json), false);
+    else this.#scalar(scalarOf(json, this.#layout), false);
   }
 
   #sequence(items: readonly unknown[], isInMapping: boolean): void {
@@ -289,13 +295,13 @@ const isBreakable = (text: string): boolean => /[\r\u0085\u2028\u2029]/.test(tex
 
 const toJson = (value: object): unknown => (value as { toJSON: () => unknown }).toJSON();
 
-function scalarOf(value: unknown): Scalar {
+function scalarOf(value: unknown, layout: Layout): Scalar {
   switch (typeof value) {
     case 'string':
       return { text: value, isString: true };
     case 'number':
     case 'bigint':
-      return { text: numberText(value), isString: false };
+      return { text: layout === 'pretty' ? floatText(value) : numberText(value), isString: false };
     case 'boolean':
       return { text: String(value), isString: false };
     case 'undefined':

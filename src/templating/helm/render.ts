@@ -41,6 +41,7 @@ const NOTES = 'NOTES.txt';
 /** @throws ChartInvalid, ValuesInvalid, ChartTemplateFailed, ManifestUnreadable; what `lookup` throws */
 export async function renderChart(given: Chart, options: RenderOptions, world: World): Promise<Rendering> {
   const { capabilities = defaultCapabilities, release } = options;
+  refuseMissing(given);
   const chart = withDependencies(given, options.values);
   const values = coalesceValues(chart, options.values);
   if (!options.skipsSchema) checkValues(chart, values);
@@ -56,6 +57,17 @@ export async function renderChart(given: Chart, options: RenderOptions, world: W
   const manifests = new Map([...printed].filter(([path]) => !path.endsWith(NOTES)));
   const notes = printed.get(`${name}/templates/${NOTES}`) ?? '';
   return { ...sortManifests(manifests), crds: crdFiles(chart), notes, values, chart };
+}
+
+/** A chart that lies without its dependencies would be rendered in part. */
+function refuseMissing({ metadata, dependencies }: Chart): void {
+  const missing = metadata.dependencies
+    .map(({ name }) => name)
+    .filter((name) => !dependencies.some((d) => d.metadata.name === name));
+  if (missing.length === 0) return;
+  throw new ChartInvalid(
+    `chart ${metadata.name}: found in Chart.yaml, but missing in charts/ directory: ${missing.join(', ')}; pack it after "helm dependency build"`,
+  );
 }
 
 /**

@@ -50,9 +50,9 @@ function validatorFor(dialect: string): Ajv {
     addUsedSchema: false,
     code: { regExp },
   } as const;
-  const ajv = /2020-12/.test(dialect)
+  const ajv = dialect.includes('2020-12')
     ? new Ajv2020(options)
-    : /2019-09/.test(dialect)
+    : dialect.includes('2019-09')
       ? new Ajv2019(options)
       : new Ajv(options);
   addFormats(ajv);

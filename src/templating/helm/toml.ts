@@ -100,7 +100,6 @@ const ESCAPES: Readonly<Record<string, string>> = {
 };
 
 const quoted = (text: string): string =>
-  // eslint-disable-next-line no-control-regex -- these are the characters that need an escape
   `"${text.replace(/["\\\u0000-\u001f\u007f]/g, (c) => ESCAPES[c] ?? `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`)}"`;
 
 const keyText = (key: string): string =>

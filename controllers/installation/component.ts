@@ -9,7 +9,7 @@ import {
 } from '../../src/api/kinds/componentversionoverwrites.ts';
 import type { Installation } from '../../src/api/kinds/installation.ts';
 import { isBeingDeleted } from '../../src/api/job.ts';
-import { Credentials, dockerCredentials, ocmCredentials } from '../../src/components/credentials.ts';
+import { Credentials, secretCredentials } from '../../src/components/credentials.ts';
 import { readDescriptor, type JsonMap } from '../../src/components/descriptor.ts';
 import { ComponentProblem } from '../../src/components/errors.ts';
 import { describeOverwrite, overwritten, type Overwrite } from '../../src/components/overwrites.ts';
@@ -146,9 +146,10 @@ async function requestFor(context: View<Context>, client: ComponentPorts['client
 
   const credentials: Credentials[] = [];
   for (const { name: secret = '' } of registryPullSecrets) {
-    const { data = {} } = await read(secretKind, secret, 'GetPullSecret');
+    const { data } = await read(secretKind, secret, 'GetPullSecret');
+    const texts = decoded(data ?? {});
     credentials.push(
-      explained('CalculateContext', () => credentialsIn(data, `secret ${namespace}/${secret}`)),
+      explained('CalculateContext', () => secretCredentials(texts, `secret ${namespace}/${secret}`)),
     );
   }
   const config =
@@ -169,16 +170,10 @@ async function requestFor(context: View<Context>, client: ComponentPorts['client
   return { credentials: Credentials.all(credentials), resolvers, overwrites: overwrites?.overwrites ?? [] };
 }
 
-function credentialsIn(data: Readonly<Record<string, string>>, where: string): Credentials {
-  const text = (key: string): string | undefined =>
-    data[key] === undefined ? undefined : Buffer.from(data[key], 'base64').toString('utf8');
-  const docker = text('.dockerconfigjson');
-  const ocm = text('.ocmcredentialconfig');
-  return Credentials.all([
-    ...(docker === undefined ? [] : [dockerCredentials(docker, `.dockerconfigjson in ${where}`)]),
-    ...(ocm === undefined ? [] : [ocmCredentials(ocm, `.ocmcredentialconfig in ${where}`)]),
-  ]);
-}
+const decoded = (data: Readonly<Record<string, string>>): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    Object.entries(data).map(([key, value]) => [key, Buffer.from(value, 'base64').toString('utf8')]),
+  );
 
 // ---------------------------------------------------------------- words
 

@@ -13,6 +13,7 @@ export {
   UnauthorizedError,
 } from './errors.ts';
 export type { ContinuousReconcile } from './continuous.ts';
+export type { HostApi } from './host.ts';
 export type { KubeAccess } from './access.ts';
 export type { ResolvedTarget, SelfCluster } from './target.ts';
 export type { Requirement, TargetSelector } from './responsible.ts';

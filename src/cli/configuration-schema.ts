@@ -51,6 +51,11 @@ export const configurationSchema = z.looseObject({
     }),
     cacheSize: z.number().int().nonnegative().nullish(),
   }),
+  helm: section({
+    executable: name.nullish(),
+    chartCacheSize: z.number().int().nonnegative().nullish(),
+    staticCapabilities: z.boolean().nullish(),
+  }),
   blueprintStore: unused(ownCache),
   metrics: unused('where metrics are served is an option of the command, --metrics-address'),
   crdManagement: section({

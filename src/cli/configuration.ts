@@ -33,6 +33,12 @@ export interface Configuration {
     readonly allowPlainHttp?: boolean;
     readonly cacheBytes?: number;
   };
+  /** How charts are handled; an addition of ours. */
+  readonly helm: {
+    readonly executable?: string;
+    readonly cacheBytes?: number;
+    readonly staticCapabilities?: boolean;
+  };
   /** Whether the CustomResourceDefinitions are installed or updated at the start. */
   readonly installsCrds: boolean;
   /** Deployments of the system itself; without it their health is not checked. */
@@ -52,6 +58,7 @@ export const defaults: Configuration = {
   pickupTimeoutMs: 5 * 60_000,
   contexts: {},
   registry: {},
+  helm: {},
   installsCrds: true,
 };
 
@@ -74,6 +81,7 @@ export function readConfiguration(file: string, log?: Pick<Logger, 'info' | 'war
     pickupTimeoutMs: pickup(file, deployItemTimeouts?.pickup),
     contexts: contextSettings(result.data),
     registry: registrySettings(result.data, file),
+    helm: helmSettings(result.data, file),
     installsCrds: crdManagement?.deployCrd ?? defaults.installsCrds,
     ...(deployments && { health: healthOf(deployments) }),
   };
@@ -107,6 +115,17 @@ function registrySettings({ registry }: ConfigurationFile, file: string): Config
     ...(local?.rootPath && { localRoot: resolve(dirname(file), local.rootPath) }),
     ...(oci?.allowPlainHttp && { allowPlainHttp: true }),
     ...(typeof cacheSize === 'number' && { cacheBytes: cacheSize }),
+  };
+}
+
+/** A program without a folder is looked for on the PATH. */
+function helmSettings({ helm }: ConfigurationFile, file: string): Configuration['helm'] {
+  const { executable, chartCacheSize, staticCapabilities } = helm ?? {};
+  const isPath = executable?.includes('/');
+  return {
+    ...(executable && { executable: isPath ? resolve(dirname(file), executable) : executable }),
+    ...(typeof chartCacheSize === 'number' && { cacheBytes: chartCacheSize }),
+    ...(staticCapabilities && { staticCapabilities: true }),
   };
 }
 

@@ -7,6 +7,7 @@ import { startHealthCheck } from '../../controllers/health/index.ts';
 import { installationController } from '../../controllers/installation/index.ts';
 import { syncObjectController } from '../../controllers/syncobject/index.ts';
 import { targetSyncController } from '../../controllers/targetsync/index.ts';
+import { helmDeployer, type HelmOptions } from '../../deployers/helm/index.ts';
 import { manifestDeployer } from '../../deployers/manifest/index.ts';
 import { mockDeployer } from '../../deployers/mock/index.ts';
 import { deployerController, type DeployerPlugin } from '../../deployers/sdk/index.ts';
@@ -190,7 +191,10 @@ function populate(
   }
   const deps = { ...ground, metrics: deployerMetrics(metrics), signal };
   for (const name of chosen.deployers) {
-    const plugin = withRecord(deployerPlugin(name), report);
+    const plugin = withRecord(
+      deployerPlugin(name, { stock: ground.stock, clock, ...configuration.helm }),
+      report,
+    );
     add(deployerController(plugin, deps) as unknown as ControllerSpec<Obj>);
   }
 }
@@ -224,8 +228,10 @@ function controllerSpec(
   }
 }
 
-function deployerPlugin(name: DeployerName): DeployerPlugin {
+function deployerPlugin(name: DeployerName, helm: HelmOptions): DeployerPlugin {
   switch (name) {
+    case 'helm':
+      return helmDeployer(helm);
     case 'manifest':
       return manifestDeployer();
     case 'mock':

@@ -1,7 +1,7 @@
 /** What `Chart.yaml` says, read with Go's leniency and checked by Helm's rules. */
 import { isObject, ownField, type Fields } from '../../lib/objects.ts';
 import { parseYaml, YamlError } from '../../lib/yaml.ts';
-import { check } from '../gotemplate/funcs/semver.ts';
+import { check, compareVersions, parseVersion } from '../gotemplate/funcs/semver.ts';
 import { FunctionError } from '../gotemplate/errors.ts';
 import { ChartInvalid } from './errors.ts';
 
@@ -143,6 +143,22 @@ export function isInRange(range: string, version: string): boolean {
     return check(range, version);
   } catch (error) {
     if (error instanceof FunctionError) return false;
+    throw error;
+  }
+}
+
+/** Which of two versions is the newer; what is no version comes last. */
+export function compareRanked(a: string, b: string): number {
+  const [x, y] = [versionOf(a), versionOf(b)];
+  if (!x || !y) return Number(x !== undefined) - Number(y !== undefined);
+  return compareVersions(x, y);
+}
+
+function versionOf(text: string): ReturnType<typeof parseVersion> | undefined {
+  try {
+    return parseVersion(text);
+  } catch (error) {
+    if (error instanceof FunctionError) return undefined;
     throw error;
   }
 }

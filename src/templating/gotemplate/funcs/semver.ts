@@ -4,7 +4,7 @@ import { FunctionError } from '../errors.ts';
 import { fn } from '../signature.ts';
 import { GoInt, GoObject, type GoFunction, type Value } from '../values.ts';
 
-interface Version {
+export interface Version {
   readonly major: bigint;
   readonly minor: bigint;
   readonly patch: bigint;
@@ -19,7 +19,7 @@ const VERSION =
 /** Longer versions and constraints are refused: the patterns here take more than linear time. */
 const MAX_LENGTH = 512;
 
-function parseVersion(text: string): Version {
+export function parseVersion(text: string): Version {
   if (text.length > MAX_LENGTH) throw new FunctionError('invalid semantic version');
   const match =
     VERSION.exec(text) ??

@@ -4,10 +4,11 @@ import { ComponentProblem } from '../../src/components/errors.ts';
 import { HelmError } from '../../src/templating/helm/errors.ts';
 import type { Chart } from '../../src/templating/helm/chart.ts';
 import { chartOfArchive } from '../../src/templating/helm/load.ts';
-import { ConfigurationError, messageOf, RetryError } from '../sdk/errors.ts';
+import { messageOf } from '../sdk/errors.ts';
 import { CACHE_ANNOTATION, type ChartCache } from './cache.ts';
 import type { ChartSource } from './config.ts';
 import { download, DownloadFailed } from './download.ts';
+import { broken, passing } from './problems.ts';
 import { chartFromComponent, chartFromRegistry } from './registry.ts';
 import { chartFromRepository, RepositoryProblem } from './repository.ts';
 import { once, type HelmOptions, type HelmRun } from './run.ts';
@@ -19,8 +20,6 @@ export interface LoadedChart {
   readonly digest: string;
 }
 
-const PLACE = ['TemplateChart', 'GetHelmChart'] as const;
-
 /** Fetched once for a job. @throws ConfigurationError for what is in the configuration itself; RetryError for all else */
 export function loadChart(run: HelmRun, options: HelmOptions, cache: ChartCache): Promise<LoadedChart> {
   return once(run, 'chart', async () => {
@@ -31,8 +30,8 @@ export function loadChart(run: HelmRun, options: HelmOptions, cache: ChartCache)
       return { chart: chartOfArchive(bytes), bytes, digest };
     } catch (error) {
       if (!(error instanceof HelmError)) throw error;
-      if (source.kind !== 'raw') throw new RetryError(...PLACE, error.message, { cause: error });
-      throw new ConfigurationError(...PLACE, `chart.archive.raw: ${error.message}`, { cause: error });
+      if (source.kind !== 'raw') throw passing('GetHelmChart', error.message, error);
+      throw broken('GetHelmChart', `chart.archive.raw: ${error.message}`, error);
     }
   });
 }
@@ -55,7 +54,7 @@ async function bytesOf(
       error instanceof DownloadFailed ||
       error instanceof RepositoryProblem;
     if (!isKnown) throw error;
-    throw new RetryError(...PLACE, messageOf(error), { cause: error, info: mayAppear(messageOf(error)) });
+    throw passing('GetHelmChart', messageOf(error), error, mayAppear(messageOf(error)));
   }
 }
 

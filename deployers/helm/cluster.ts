@@ -6,8 +6,8 @@ import { knownApiVersions, type Capabilities } from '../../src/templating/helm/c
 import type { Chart } from '../../src/templating/helm/chart.ts';
 import type { LookupKey } from '../../src/templating/helm/functions.ts';
 import type { KubeAccess } from '../sdk/access.ts';
-import { RetryError } from '../sdk/errors.ts';
 import { inParallel } from '../sdk/manifests/parallel.ts';
+import { passing } from './problems.ts';
 
 /** Upstream's, whatever the target is. */
 export const staticCapabilities: Capabilities = { kubeVersion: 'v1.20.0', apiVersions: knownApiVersions };
@@ -72,9 +72,7 @@ export const lookupOn =
       if (error instanceof NotFound) return undefined;
       if (signal.aborted) throw error;
       const why = error instanceof NoSuchKind ? 'the target has no such kind' : (error as Error).message;
-      throw new RetryError('TemplateChart', 'RenderHelmValues', `lookup of ${what}: ${why}`, {
-        cause: error,
-      });
+      throw passing('RenderHelmValues', `lookup of ${what}: ${why}`, error);
     }
   };
 

@@ -18,16 +18,24 @@ export function actionFlags(
 
 /** Helm's own time when a job has no limit. */
 const UNLIMITED_MS = 24 * 3_600_000;
-/** Between helm's time and the end of the job, so that helm ends by itself and says what it was waiting for. */
-const MARGIN_MS = 500;
+/** Shares of the time that is left: helm is to end by itself, and to say what it was waiting for. */
+const PLAIN = 0.9;
+/** An installation that fails is taken back, which is quick. */
+const ATOMIC_INSTALL = 0.75;
+/** A roll-back may take the same time again. */
+const ATOMIC_UPGRADE = 0.5;
 
 /**
- * What is left of the job, or less where the user says so. An atomic action gets half: what it rolls back may take the
- * same time again.
+ * What is left of the job, or less where the user says so.
  * @param leftMs of the job; Infinity without a limit
  */
-export function timeoutFlag({ atomic, timeoutMs }: ActionOptions, leftMs: number): readonly string[] {
+export function timeoutFlag(
+  { atomic, timeoutMs }: ActionOptions,
+  leftMs: number,
+  isUpgrade = false,
+): readonly string[] {
   const usable = Number.isFinite(leftMs) ? leftMs : UNLIMITED_MS;
-  const most = Math.max(1, Math.floor(atomic ? usable / 2 : usable - MARGIN_MS));
+  const share = !atomic ? PLAIN : isUpgrade ? ATOMIC_UPGRADE : ATOMIC_INSTALL;
+  const most = Math.max(1, Math.floor(usable * share));
   return ['--timeout', `${String(Math.min(most, Math.floor(timeoutMs ?? most)))}ms`];
 }

@@ -75,9 +75,9 @@ async function release(
   if (newest && isPending(newest) && isAbandoned(run, newest)) await dropRecord(access, newest, signal);
   const action = records.length === 0 || isOnlyPending(records, run) ? 'install' : 'upgrade';
   run.checkpoint(`${PREFIX}: ${CHECKPOINTS[action]}`);
-  checkAgainstSchema(action, loaded, config);
   // Noted before anything is made, so that a deletion finds the release even after a crash.
   await run.begin(statusOf(previous?.managedResources ?? [], { name, namespace }));
+  checkAgainstSchema(action, loaded, config);
   await act(action, run, access, loaded, options);
   const made = (await recordsOf(access, config, signal)).at(-1);
   const note = { name, namespace, digest, ...(made && { revision: made.revision }) };
@@ -131,7 +131,7 @@ async function act(
     args: [
       ...[action, config.name, '{chart.tgz}', '--namespace', config.namespace, '--values', '{values.yaml}'],
       ...actionFlags(chosen, major),
-      ...timeoutFlag(chosen, left),
+      ...timeoutFlag(chosen, left, action === 'upgrade'),
       ...(action === 'install' && config.createNamespace ? ['--create-namespace'] : []),
       ...(action === 'upgrade' ? ['--history-max', '10', '--reset-values'] : []),
     ],
@@ -140,7 +140,19 @@ async function act(
   if (answer.isOk) return;
   await dropPending(run, access);
   const message = `unable to ${action} helm chart release: ${shown(answer, run)}`;
-  throw new RetryError(OPERATION, REASONS[action], message);
+  throw new RetryError(OPERATION, REASONS[action], message, { afterMs: pauseAfter(message, run) });
+}
+
+const RETRY_MS = 5000;
+
+/**
+ * Every attempt costs a revision, so the next one takes its time. What has been waited for in vain is not tried again:
+ * it would wait, and roll back, for ever shorter times.
+ */
+function pauseAfter(message: string, run: HelmRun): number {
+  const hasWaited = /context deadline exceeded|timed out waiting/.test(message);
+  const left = run.checkpoint(`${PREFIX}: start apply files`);
+  return hasWaited && Number.isFinite(left) ? left : RETRY_MS;
 }
 
 /** What is left pending would block every further attempt. */

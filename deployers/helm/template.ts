@@ -1,7 +1,7 @@
 /** Template mode: the chart is rendered here, and its objects are applied as the manifest deployer applies its own. */
 import type { Capabilities } from '../../src/templating/helm/capabilities.ts';
 import type { Chart } from '../../src/templating/helm/chart.ts';
-import { HelmError, ManifestUnreadable } from '../../src/templating/helm/errors.ts';
+import { HelmError } from '../../src/templating/helm/errors.ts';
 import { splitManifests, isTestHook } from '../../src/templating/helm/manifests.ts';
 import { renderChart, type Rendering } from '../../src/templating/helm/render.ts';
 import { copy } from '../../src/lib/json.ts';
@@ -11,7 +11,6 @@ import { NoSuchKind } from '../../src/runtime/errors.ts';
 import { getIfThere } from '../../src/runtime/read.ts';
 import type { Kind, Obj } from '../../src/runtime/types.ts';
 import type { KubeAccess } from '../sdk/access.ts';
-import { ConfigurationError } from '../sdk/errors.ts';
 import { deploy } from '../sdk/manifests/deploy.ts';
 import { MANIFEST_LABEL, ownershipOf } from '../sdk/manifests/label.ts';
 import { CRD_KIND, isKubeObject, type KubeObject, type Manifest } from '../sdk/manifests/model.ts';
@@ -20,6 +19,7 @@ import { removeAll } from '../sdk/manifests/remove.ts';
 import type { Outcome } from '../sdk/outcome.ts';
 import { isAnObject, lookupOn } from './cluster.ts';
 import { HELM_GROUP } from './config.ts';
+import { broken } from './problems.ts';
 import { once, PREFIX, type HelmRun } from './run.ts';
 import { statusOf, type HelmStatus } from './status.ts';
 
@@ -96,7 +96,7 @@ async function render(
     );
   } catch (error) {
     if (!(error instanceof HelmError)) throw error;
-    throw new ConfigurationError('TemplateChart', 'RenderHelmValues', error.message, { cause: error });
+    throw broken('RenderHelmValues', error.message, error);
   }
 }
 
@@ -118,7 +118,7 @@ function objectsOf({ crds, manifests, hooks }: Rendering): readonly KubeObject[]
 function refuseHuge(value: unknown, source: string): void {
   if (typeof value === 'bigint') {
     const message = `${source}: an integer beyond 2^53 would be rounded on its way to the target; put it in quotes`;
-    throw new ConfigurationError('TemplateChart', 'RenderHelmValues', message);
+    throw broken('RenderHelmValues', message);
   }
   if (typeof value !== 'object' || value === null) return;
   for (const inner of Object.values(value)) refuseHuge(inner, source);
@@ -130,9 +130,7 @@ function readDefinition(source: string, text: string): unknown {
   } catch (error) {
     if (!(error instanceof YamlError)) throw error;
     const message = `YAML parse error on ${source}: ${error.message}`;
-    throw new ConfigurationError('TemplateChart', 'RenderHelmValues', message, {
-      cause: new ManifestUnreadable(message),
-    });
+    throw broken('RenderHelmValues', message, error);
   }
 }
 

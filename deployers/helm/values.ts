@@ -4,9 +4,10 @@ import type { Chart } from '../../src/templating/helm/chart.ts';
 import { withDependencies } from '../../src/templating/helm/dependencies.ts';
 import { coalesceValues } from '../../src/templating/helm/coalesce.ts';
 import { HelmError } from '../../src/templating/helm/errors.ts';
-import { ConfigurationError, messageOf, RetryError } from '../sdk/errors.ts';
+import { messageOf, RetryError } from '../sdk/errors.ts';
 import { evaluate, InvalidPath } from '../sdk/jsonpath.ts';
-import { PREFIX, type HelmRun } from './run.ts';
+import { broken } from './problems.ts';
+import { type HelmRun } from './run.ts';
 
 /**
  * Values by the dotted keys of their exports.
@@ -45,13 +46,13 @@ function explained<T>(work: () => T): T {
     return work();
   } catch (error) {
     if (!(error instanceof HelmError)) throw error;
-    throw new ConfigurationError('TemplateChart', 'PrepareHelmValues', error.message, { cause: error });
+    throw broken('PrepareHelmValues', error.message, error);
   }
 }
 
 function valueAt(root: object, key: string, path: string): unknown {
   const fail = (why: string): RetryError =>
-    new RetryError(PREFIX, 'ConstructExportFromValues', `export ${key}: ${why}`);
+    new RetryError('ApplyFile', 'ConstructExportFromValues', `export ${key}: ${why}`);
   try {
     const [first] = evaluate(path, root) ?? [];
     if (first !== undefined) return first;

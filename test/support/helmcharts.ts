@@ -31,7 +31,7 @@ const deploymentIn = (name: string): string =>
 /** C2: a list of three Deployments. */
 export const c2 = (): Buffer =>
   packChart({
-    'templates/list.yaml': `apiVersion: v1\nkind: List\nitems:\n${['x', 'y', 'z'].map(deploymentIn).join('')}`,
+    'templates/list.yaml': `apiVersion: v1\nkind: List\nitems:\n${['one', 'two', 'three'].map(deploymentIn).join('')}`,
   });
 
 /** C3: a subchart with a condition. */

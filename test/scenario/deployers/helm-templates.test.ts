@@ -138,7 +138,7 @@ describe('the helm deployer without releases', () => {
         'data:\n  kube: {{ .Capabilities.KubeVersion.Version }}\n' +
           '  has: {{ .Capabilities.APIVersions.Has "apps/v1/Deployment" | quote }}\n' +
           '  no: {{ .Capabilities.APIVersions.Has "none/v1" | quote }}\n' +
-          '  looked: {{ (lookup "v1" "ConfigMap" .Release.Namespace "existing").data.found }}\n' +
+          '  looked: {{ (lookup "v1" "ConfigMap" .Release.Namespace "existing").data.found | quote }}\n' +
           '  none: {{ lookup "v1" "ConfigMap" .Release.Namespace "absent" | empty | quote }}\n' +
           '  listed: {{ (lookup "v1" "ConfigMap" .Release.Namespace "").items | len | quote }}\n' +
           '  revision: {{ .Release.Revision | quote }}\n',

@@ -209,10 +209,16 @@ export class World {
 
   /** The item at the end of the job. */
   async finished(name: string, job: string): Promise<DeployItem> {
-    return this.until(`${name} finishes ${job}`, async () => {
-      const item = await this.item(name);
-      return item.status?.jobIDFinished === job ? item : undefined;
-    });
+    let last = '';
+    return this.until(
+      `${name} finishes ${job}`,
+      async () => {
+        const item = await this.item(name);
+        last = item.status?.lastError?.message ?? '';
+        return item.status?.jobIDFinished === job ? item : undefined;
+      },
+      () => last,
+    );
   }
 
   async run(name: string, job: string): Promise<DeployItem> {
@@ -231,7 +237,7 @@ export class World {
   }
 
   /** Asks again until there is an answer; a kind that is not served yet is none. */
-  async until<T>(what: string, ask: () => Promise<T | undefined>): Promise<T> {
+  async until<T>(what: string, ask: () => Promise<T | undefined>, why = (): string => ''): Promise<T> {
     const end = clock.now() + PATIENCE_MS;
     for (;;) {
       const answer = await ask().catch((error: unknown) => {
@@ -239,7 +245,7 @@ export class World {
         throw error;
       });
       if (answer) return answer;
-      if (clock.now() > end) throw new Error(`timed out: ${what}`);
+      if (clock.now() > end) throw new Error(`timed out: ${what} ${why()}`.trim());
       await sleep(clock, 20);
     }
   }

@@ -274,4 +274,54 @@ export const deviations: readonly Deviation[] = [
     here: 'So it does here, except for those whose annotation asks for it only after a change of their imports.',
     adr: '0021-jobs-that-are-held-back',
   },
+  {
+    id: 'templates-see-the-target',
+    upstream: 'Charts without a release are rendered for Kubernetes 1.20, whatever the target is.',
+    here: 'They see version and kinds of the target; helm.staticCapabilities brings the old way back.',
+    adr: '0025-charts',
+  },
+  {
+    id: 'subcharts-by-condition-in-both-modes',
+    upstream: 'Conditions, tags and imported values of subcharts count in releases only.',
+    here: 'They count in both modes.',
+    adr: '0025-charts',
+  },
+  {
+    id: 'chart-tests-are-not-applied',
+    upstream: 'Objects that belong to helm test are applied with all others.',
+    here: 'They are left out; other hooks are applied.',
+    adr: '0025-charts',
+  },
+  {
+    id: 'documents-of-charts-are-read',
+    upstream: 'A document of a chart that is no YAML is left out without a word.',
+    here: 'The job ends with a sentence that names the template.',
+    adr: '0025-charts',
+  },
+  {
+    id: 'namespaces-of-charts-stay',
+    upstream:
+      'A namespace made for a chart without a release is replaced when it is there, and deleted with the item.',
+    here: 'It keeps what others wrote into it, and stays.',
+    adr: '0025-charts',
+  },
+  {
+    id: 'one-revision-per-change',
+    upstream: 'Every job makes a revision of its release, five within a second when helm fails.',
+    here: 'A job that finds nothing changed makes none; after a failure the next attempt comes after five seconds.',
+    adr: '0025-charts',
+  },
+  {
+    id: 'releases-are-not-forgotten',
+    upstream: 'A renamed release stays for ever, and so does one whose item lost its status.',
+    here: 'The status names the release; the old one is uninstalled, and deletion goes by name.',
+    adr: '0025-charts',
+  },
+  {
+    id: 'helm-mistakes-end-the-job',
+    upstream:
+      'An unknown update strategy is accepted; a broken archive or a reference without tag is repeated until the timeout.',
+    here: 'All of them end the job at once, as mistakes of the configuration.',
+    adr: '0025-charts',
+  },
 ];

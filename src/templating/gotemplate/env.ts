@@ -4,7 +4,18 @@ import type { Rng } from '../../lib/rng.ts';
 import { noFiles, type TemplateFiles } from '../files.ts';
 import { LimitError } from './errors.ts';
 import { byteLength } from '../go/go-string.ts';
+import type { ListNode } from './ast.ts';
+import type { ParsedSource } from './parse.ts';
 import type { GoFunction } from './values.ts';
+
+/** A named template and the source it comes from. */
+export interface NamedTemplate {
+  readonly source: ParsedSource;
+  readonly body: ListNode;
+}
+
+/** Templates that call each other by name, from whatever source they are. */
+export type TemplateSet = ReadonlyMap<string, NamedTemplate>;
 
 /** Functions by name. */
 export type FunctionTable = Readonly<Record<string, GoFunction>>;
@@ -43,6 +54,8 @@ export class Env {
   readonly files: TemplateFiles;
   /** Everything that may be called; included templates have the same. */
   readonly functions: FunctionTable;
+  /** What may be called by name; undefined: only what the source at hand defines. */
+  templates: TemplateSet | undefined;
   /** Places that printed `<no value>`. */
   readonly missing: MissingValue[] = [];
   readonly #deadline: number;

@@ -146,8 +146,10 @@ export class Evaluation {
     try {
       work();
     } catch (error) {
-      if (!(error instanceof LimitError)) throw error;
-      throw new TemplateLimitExceeded(...this.#described(node, error.message, error));
+      if (!(error instanceof LimitError || error instanceof RangeError)) throw error;
+      this.at(node, '', () => {
+        throw error;
+      });
     }
   }
 

@@ -35,7 +35,12 @@ export function checkSchema(schema: unknown, value: unknown, blueprint: SchemaSo
     const message = `validator creation failed: error compiling jsonschema: ${(error as Error).message}`;
     return { kind: 'unusable', message };
   }
-  if (validate(value)) return { kind: 'valid' };
+  try {
+    if (validate(value)) return { kind: 'valid' };
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    return { kind: 'unusable', message: 'the schema refers to itself without end, or the value is nested too deeply' };
+  }
   return { kind: 'invalid', message: describeErrors(validate.errors as ErrorObject[]) };
 }
 

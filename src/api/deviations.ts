@@ -324,4 +324,28 @@ export const deviations: readonly Deviation[] = [
     here: 'All of them end the job at once, as mistakes of the configuration.',
     adr: '0025-charts',
   },
+  {
+    id: 'handlebars',
+    upstream: 'Templates are of type GoTemplate or Spiff.',
+    here: 'Handlebars is a third type.',
+    adr: '0022-templates-run-aside',
+  },
+  {
+    id: 'templates-have-limits',
+    upstream: 'A template runs as long as it likes, with all memory there is.',
+    here: 'Time, output, steps and memory are limited; reaching a limit ends the job with the key that allows more.',
+    adr: '0022-templates-run-aside',
+  },
+  {
+    id: 'secrets-are-masked',
+    upstream: 'Messages quote values that a template failed with, those of secrets and targets included.',
+    here: 'They are replaced by [...].',
+    adr: '0022-templates-run-aside',
+  },
+  {
+    id: 'errors-name-the-execution',
+    upstream: 'A template error does not say in which execution it happened.',
+    here: 'Its last line does.',
+    adr: '0022-templates-run-aside',
+  },
 ];

@@ -31,7 +31,15 @@ const MAX_VALIDATORS = 500;
 export function checkSchema(schema: unknown, value: unknown, blueprint: SchemaSources): SchemaVerdict {
   const validate = prepared(schema, blueprint);
   if (typeof validate === 'string') return { kind: 'unusable', message: validate };
-  if (validate(value)) return { kind: 'valid' };
+  try {
+    if (validate(value)) return { kind: 'valid' };
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    return {
+      kind: 'unusable',
+      message: 'the schema refers to itself without end, or the value is nested too deeply',
+    };
+  }
   return { kind: 'invalid', message: describeErrors(validate.errors as ErrorObject[]) };
 }
 

@@ -203,7 +203,7 @@ function templatingSettings({ templating }: ConfigurationFile, file: string): Co
     ...(typeof maxSteps === 'number' && { maxSteps }),
   };
   return {
-    limits,
+    ...(Object.keys(limits).length > 0 && { limits }),
     ...(typeof workers === 'number' && { workers }),
     ...(typeof memoryMiB === 'number' && { memoryMiB }),
   };

@@ -38,6 +38,13 @@ export const DEFAULT_LIMITS: TemplateLimits = {
   timeoutMs: 10_000,
 };
 
+/** How a limit is raised, for messages. */
+const moreWith = (key: string): string => `; templating.${key} of the configuration allows more`;
+
+/** What an engine says when the output grows too large. */
+export const outputTooLarge = ({ maxOutputBytes }: TemplateLimits): string =>
+  `the output is larger than ${String(maxOutputBytes)} bytes${moreWith('maxOutputBytes')}`;
+
 /** A place of a template that printed `<no value>`. */
 export interface MissingValue {
   readonly source: string;
@@ -84,17 +91,23 @@ export class Env {
     if (this.#steps < this.#nextLook) return;
     this.#nextLook = this.#steps + 1024;
     if (this.#steps > this.limits.maxSteps) {
-      throw new LimitError(`the template needs more than ${String(this.limits.maxSteps)} steps`);
+      throw new LimitError(
+        `the template needs more than ${String(this.limits.maxSteps)} steps${moreWith('maxSteps')}`,
+      );
     }
     if (this.clock.now() > this.#deadline) {
-      throw new LimitError(`the template takes longer than ${String(this.limits.timeoutMs)} ms`);
+      throw new LimitError(
+        `the template takes longer than ${String(this.limits.timeoutMs)} ms${moreWith('timeout')}`,
+      );
     }
   }
 
   /** Asks before something of this size is made. @throws LimitError */
   reserve(size: number): void {
     if (size > this.limits.maxOutputBytes) {
-      throw new LimitError(`a result of more than ${String(this.limits.maxOutputBytes)} bytes`);
+      throw new LimitError(
+        `a result of more than ${String(this.limits.maxOutputBytes)} bytes${moreWith('maxOutputBytes')}`,
+      );
     }
     this.charge(size / 16);
   }

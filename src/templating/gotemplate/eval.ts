@@ -12,7 +12,7 @@ import {
 } from './ast.ts';
 import { callFunction } from './eval-call.ts';
 import { evalPath } from './eval-field.ts';
-import type { Env, NamedTemplate } from './env.ts';
+import { outputTooLarge, type Env, type NamedTemplate } from './env.ts';
 import { type Evaluator, MISSING, type Piped } from './evaluator.ts';
 import {
   FunctionError,
@@ -91,7 +91,7 @@ export class Evaluation implements Evaluator {
   #write(text: string): void {
     this.#output.bytes += byteLength(text);
     if (this.#output.bytes > this.env.limits.maxOutputBytes) {
-      this.#stop(`the output is larger than ${String(this.env.limits.maxOutputBytes)} bytes`, undefined);
+      this.#stop(outputTooLarge(this.env.limits), undefined);
     }
     this.#output.text += text;
   }

@@ -75,6 +75,12 @@ describe('import values', () => {
     it(title, () => expect(construct(definitions, found)).to.deep.equal(values));
   }
 
+  it('may have any name', () => {
+    const found = { data: JSON.parse('{"__proto__": {"a": 1}}') as Record<string, unknown> };
+    const values = construct([{ name: '__proto__', schema: {} }], found);
+    expect(Object.entries(values)).to.deep.equal([['__proto__', { a: 1 }]]);
+  });
+
   it('come from mappings first', () => {
     const definitions = [
       { name: 'url', schema: text },

@@ -12,7 +12,7 @@ NODE_LTS ?= 26.10.0
 # For example: make test SUITES=test/unit/cli
 SUITES ?=
 ARGS ?=
-# For `make simulate`: how many seeds, or the one to replay.
+# For `make simulate`: how many seeds, or the one to replay; for `make test-go-oracle` the one to replay.
 SEEDS ?= 1000
 SEED ?=
 
@@ -65,6 +65,10 @@ test-node-lts: install ## the same on the current LTS of Node.js, fetched for th
 .PHONY: test-envtest
 test-envtest: install ## conformance, scenario and end-to-end tests on a real kube-apiserver
 	@$(TSX) hack/run-tests.ts --envtest $(SUITES) $(ARGS)
+
+.PHONY: test-go-oracle
+test-go-oracle: install ## compare the template engine with Go's over made-up cases; once more: SEED=42
+	@SEED=$(SEED) $(TSX) hack/go-oracle/compare.ts $(ARGS)
 
 .PHONY: simulate
 simulate: install ## controllers under drawn faults, SEEDS=1000 times; one again: SEED=42 ARGS=--verbose

@@ -8,23 +8,24 @@ import {
   type ComponentVersionOverwrites,
 } from '../../src/api/kinds/componentversionoverwrites.ts';
 import type { Installation } from '../../src/api/kinds/installation.ts';
-import { isBeingDeleted } from '../../src/api/job.ts';
 import { Credentials, dockerCredentials, ocmCredentials } from '../../src/components/credentials.ts';
 import { readDescriptor, type JsonMap } from '../../src/components/descriptor.ts';
-import { ComponentProblem } from '../../src/components/errors.ts';
 import { describeOverwrite, overwritten, type Overwrite } from '../../src/components/overwrites.ts';
 import { readResolvers } from '../../src/components/resolvers.ts';
 import type { Request, Stock } from '../../src/components/stock.ts';
 import type { ComponentSource, ComponentView } from '../../src/components/view.ts';
-import { PhaseError, asText, type ConditionChange } from '../../src/machine/decision.ts';
+import { asText, type ConditionChange } from '../../src/machine/decision.ts';
 import { configMapKind, secretKind } from '../../src/machine/world.ts';
 import { getIfThere } from '../../src/runtime/read.ts';
 import type { Client, Kind, Obj, View } from '../../src/runtime/types.ts';
+import { explained, explainedAsync, problem } from './component-errors.ts';
+import { verifyComponent, type VerificationPolicy } from './verification.ts';
 
 export interface ComponentPorts {
   /** For secrets, config maps and overwrites, which are not cached. */
   readonly client: Pick<Client, 'get'>;
   readonly stock: Stock;
+  readonly verification?: VerificationPolicy;
 }
 
 export interface FoundComponent {
@@ -32,11 +33,6 @@ export interface FoundComponent {
   readonly view: ComponentView | undefined;
   /** What became of the reference, where the Context names overwrites. */
   readonly condition: ConditionChange | undefined;
-}
-
-/** Something that may be had another time. */
-export class NotAvailableNow extends PhaseError {
-  override readonly outcome = 'retry';
 }
 
 export type FindComponent = (
@@ -74,7 +70,7 @@ const withoutMetadata = ({ metadata: _, ...rest }: View<Context>): object => res
 async function find(
   self: View<Installation>,
   context: View<Context>,
-  { client, stock }: ComponentPorts,
+  { client, stock, verification }: ComponentPorts,
 ): Promise<FoundComponent> {
   const request = await requestFor(context, client);
   const source = explained('CalculateContext', () => sourceOf(self, context, request.overwrites));
@@ -88,6 +84,7 @@ async function find(
       ? stock.find(source.original, request)
       : Promise.resolve(stock.inline(source.document, repositoryContext, request)),
   );
+  await verifyComponent(self, context, own.component, { client, policy: verification });
   const view = await explainedAsync('InitInstallationOperation', () =>
     stock.view(source, own, repositoryContext, request),
   );
@@ -178,42 +175,4 @@ function credentialsIn(data: Readonly<Record<string, string>>, where: string): C
     ...(docker === undefined ? [] : [dockerCredentials(docker, `.dockerconfigjson in ${where}`)]),
     ...(ocm === undefined ? [] : [ocmCredentials(ocm, `.ocmcredentialconfig in ${where}`)]),
   ]);
-}
-
-// ---------------------------------------------------------------- words
-
-const problem = (reason: string, message: string, cause?: unknown): PhaseError =>
-  new PhaseError('InitPrerequisites', reason, message, [], { cause });
-
-/** What is definite ends the job; what may pass by itself is shown and tried again. */
-export function asPhaseError(reason: string, error: unknown, operation = 'InitPrerequisites'): unknown {
-  if (!(error instanceof ComponentProblem)) return error;
-  const Class = error.isPassing ? NotAvailableNow : PhaseError;
-  return new Class(operation, reason, error.message, [], { cause: error });
-}
-
-/** Nothing of a job is under way while it looks for its component: who deletes the installation does not want it to wait. */
-export async function unlessDeleted<T>({ metadata }: View<Installation>, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    if (!(error instanceof NotAvailableNow) || !isBeingDeleted(metadata)) throw error;
-    throw new PhaseError(error.operation, error.reason, error.message, error.codes, { cause: error });
-  }
-}
-
-function explained<T>(reason: string, work: () => T): T {
-  try {
-    return work();
-  } catch (error) {
-    throw asPhaseError(reason, error);
-  }
-}
-
-async function explainedAsync<T>(reason: string, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    throw asPhaseError(reason, error);
-  }
 }

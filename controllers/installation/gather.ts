@@ -2,6 +2,7 @@
 import { contextKind } from '../../src/api/kinds/context.ts';
 import { dataObjectKind } from '../../src/api/kinds/dataobject.ts';
 import type { Installation } from '../../src/api/kinds/installation.ts';
+import type { TemplateRunner } from '../../src/blueprint/work.ts';
 import { targetKind } from '../../src/api/kinds/target.ts';
 import { executionContext, installationContext, objectName } from '../../src/dataflow/scope.ts';
 import {
@@ -17,15 +18,14 @@ import { exportSources } from '../../src/dataflow/exportsources.ts';
 import { predecessorsOf, siblingOf } from '../../src/dataflow/siblings.ts';
 import { dataSourceTypes, labels } from '../../src/api/labels.ts';
 import { isBeingDeleted, parentInstallation } from '../../src/api/job.ts';
-import type { Clock } from '../../src/lib/clock.ts';
-import type { Rng } from '../../src/lib/rng.ts';
 import type { Gatherers } from '../../src/machine/phase.ts';
 import { freshNames } from '../../src/machine/fresh-names.ts';
 import { configMapKind, index, secretKind, type World } from '../../src/machine/world.ts';
 import { getIfThere } from '../../src/runtime/read.ts';
 import type { Client, Kind, Obj, View } from '../../src/runtime/types.ts';
 import { childrenOf, executionOf, isOwnedBy, siblingsOf, type Inst } from './relatives.ts';
-import { unlessDeleted, type FindComponent } from './component.ts';
+import type { FindComponent } from './component.ts';
+import { unlessDeleted } from './component-errors.ts';
 import { loadOrExplain, renderExportObjects, renderForInit } from './render.ts';
 import type { DataOrTarget, Snapshot, Upsert } from './snapshot.ts';
 
@@ -33,13 +33,13 @@ export interface Sources {
   readonly world: World;
   /** For secrets and config maps, which are not cached. */
   readonly client: Client;
-  readonly clock: Clock;
-  readonly rng: Rng;
+  /** Where templates are executed. */
+  readonly runner: TemplateRunner;
   readonly findComponent: FindComponent;
 }
 
 export const gather =
-  ({ world, client, clock, rng, findComponent }: Sources) =>
+  ({ world, client, runner, findComponent }: Sources) =>
   (self: View<Installation>, now: string): Gatherers<Snapshot> => {
     const namespace = self.metadata.namespace ?? '';
     const ownScope = `${namespace}/${installationContext(self.metadata.name)}`;
@@ -91,7 +91,7 @@ export const gather =
       execution: () => executionOf(world, self),
       rendered: (get) =>
         unlessDeleted(self, async () =>
-          renderForInit(self, await get('blueprint'), (await get('imports')).imports, { clock, rng }),
+          renderForInit(self, await get('blueprint'), (await get('imports')).imports, runner),
         ),
       importUpserts: async (get) => upserts((await get('rendered')).importObjects),
       ownExports: () =>
@@ -112,9 +112,7 @@ export const gather =
         const { imports } = await get('imports');
         const blueprint = await get('blueprint');
         return upserts(
-          await unlessDeleted(self, () =>
-            renderExportObjects(self, blueprint, imports, sources, { clock, rng }),
-          ),
+          await unlessDeleted(self, () => renderExportObjects(self, blueprint, imports, sources, runner)),
         );
       },
     };

@@ -12,6 +12,8 @@ import {
 import { operations } from '../../src/api/labels.ts';
 import { installationKind, type Installation } from '../../src/api/kinds/installation.ts';
 import type { Stock } from '../../src/components/stock.ts';
+import type { Clock } from '../../src/lib/clock.ts';
+import type { Rng } from '../../src/lib/rng.ts';
 import { predecessorsOf, siblingOf, successorsOf } from '../../src/dataflow/siblings.ts';
 import { randomUuid } from '../../src/lib/uuid.ts';
 import { isAbandoned } from '../../src/machine/abandoned.ts';
@@ -24,6 +26,7 @@ import { byController } from '../../src/runtime/mappers.ts';
 import { watchSource } from '../../src/runtime/sources.ts';
 import type { Key } from '../../src/runtime/types.ts';
 import { componentFinder } from './component.ts';
+import type { VerificationPolicy } from './verification.ts';
 import { gather, type Sources } from './gather.ts';
 import { begin, intake, isWaitingForUs } from './intake.ts';
 import { phases } from './phases.ts';
@@ -31,8 +34,12 @@ import { judgeRetry } from './retry.ts';
 import { childrenOf, executionOf, ownExecution, parentOf, siblingsOf, type Inst } from './relatives.ts';
 
 export interface InstallationPorts extends Omit<Sources, 'findComponent'> {
+  readonly clock: Clock;
+  readonly rng: Rng;
   /** The way to components. */
   readonly stock: Stock;
+  /** Which components must be signed; default: those of installations that ask for it. */
+  readonly verification?: VerificationPolicy;
   readonly workers?: number;
   readonly entered?: (phase: string, from: string | undefined) => void;
 }

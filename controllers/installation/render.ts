@@ -12,14 +12,15 @@ import { loadBlueprint, type LoadedBlueprint } from '../../src/blueprint/load.ts
 import type { JsonMap } from '../../src/blueprint/model.ts';
 import { templateScope, type RenderContext } from '../../src/blueprint/render.ts';
 import type { StateUpdate } from '../../src/blueprint/state.ts';
+import type { TemplateRunner } from '../../src/blueprint/work.ts';
 import { childInstallation, renderSubInstallations } from '../../src/blueprint/subinstallations.ts';
 import { withContents, type ComponentView } from '../../src/components/view.ts';
 import { exportObjects, importObjects, type WrittenObject } from '../../src/dataflow/objects.ts';
-import type { Clock } from '../../src/lib/clock.ts';
-import type { Rng } from '../../src/lib/rng.ts';
 import { PhaseError, asText, type ConditionChange } from '../../src/machine/decision.ts';
 import type { View } from '../../src/runtime/types.ts';
-import { asPhaseError } from './component.ts';
+import { maskError, type Mask } from '../../src/lib/masking.ts';
+import { maskFor } from '../../src/blueprint/secrets.ts';
+import { asPhaseError } from './component-errors.ts';
 import type { Rendered, WantedChild } from './snapshot.ts';
 
 type Self = View<Installation>;
@@ -44,30 +45,25 @@ export async function renderForInit(
   self: Self,
   blueprint: LoadedBlueprint,
   imports: ImportSet,
-  chance: Chance,
+  runner: TemplateRunner,
 ): Promise<Rendered> {
-  const values = await importValues(initSteps, self, blueprint, imports, chance);
-  const context = await explain(blueprint, initSteps, 'RenderImportExecutions', () =>
-    renderContext(self, blueprint, values, chance),
+  const subject = { component: blueprint.component, mask: maskFor(imports) };
+  const values = await importValues({ ...subject, steps: initSteps }, self, blueprint, imports, runner);
+  const context = await explain(subject, initSteps, 'RenderImportExecutions', () =>
+    renderContext(self, blueprint, values, runner),
   );
   const objects = await explain(
-    blueprint,
+    subject,
     initSteps,
     'CreateOrUpdateImports',
     () => importObjects(self, blueprint, values),
     notStored,
   );
   const children = await orError(
-    explain(blueprint, initSteps, 'EnsureSubinstallations', () => renderChildren(self, context)),
+    explain(subject, initSteps, 'EnsureSubinstallations', () => renderChildren(self, context)),
   );
   const items = await orError(
-    explain(
-      blueprint,
-      initSteps,
-      'ReconcileExecution',
-      () => renderItems(self, context, imports),
-      itemsFailed,
-    ),
+    explain(subject, initSteps, 'ReconcileExecution', () => renderItems(self, context, imports), itemsFailed),
   );
   return { importObjects: objects, children, items };
 }
@@ -78,14 +74,15 @@ export async function renderExportObjects(
   blueprint: LoadedBlueprint,
   imports: ImportSet,
   sources: ExportSources,
-  chance: Chance,
+  runner: TemplateRunner,
 ): Promise<readonly WrittenObject[]> {
-  const values = await importValues(exportSteps, self, blueprint, imports, chance);
-  const context = await explain(blueprint, exportSteps, 'RenderImportExecutionsForExports', () =>
-    renderContext(self, blueprint, values, chance),
+  const subject = { component: blueprint.component, mask: maskFor(imports, sources) };
+  const values = await importValues({ ...subject, steps: exportSteps }, self, blueprint, imports, runner);
+  const context = await explain(subject, exportSteps, 'RenderImportExecutionsForExports', () =>
+    renderContext(self, blueprint, values, runner),
   );
-  const exported = await explain(blueprint, exportSteps, 'ConstructExports', () => {
-    const { exports, states } = renderExports(context, self, sources);
+  const exported = await explain(subject, exportSteps, 'ConstructExports', async () => {
+    const { exports, states } = await renderExports(context, self, sources);
     refuseState(states);
     return exports;
   });
@@ -93,26 +90,26 @@ export async function renderExportObjects(
 }
 
 async function importValues(
-  steps: Steps,
+  { steps, ...subject }: Subject & { readonly steps: Steps },
   self: Self,
   blueprint: LoadedBlueprint,
   imports: ImportSet,
-  chance: Chance,
+  runner: TemplateRunner,
 ): Promise<JsonMap> {
-  const values = await explain(blueprint, steps, steps.construct, () =>
-    constructImports(self, blueprint, imports),
+  const values = await explain(subject, steps, steps.construct, () =>
+    constructImports(self, blueprint, imports, runner),
   );
   return explain(
-    blueprint,
+    subject,
     steps,
     steps.execute,
-    () => runImportExecutions(renderContext(self, blueprint, values, chance)),
+    () => runImportExecutions(renderContext(self, blueprint, values, runner)),
     steps.reason === undefined ? undefined : importsRejected,
   );
 }
 
-function renderChildren(self: Self, context: RenderContext): WantedChild[] {
-  const { templates, states } = renderSubInstallations(context);
+async function renderChildren(self: Self, context: RenderContext): Promise<WantedChild[]> {
+  const { templates, states } = await renderSubInstallations(context);
   refuseState(states);
   return templates.map((template) => ({
     name: template.name,
@@ -132,27 +129,24 @@ function validChild(
   throw new SubInstallationsInvalid(`unable to create installation for ${template.name}: ${refusal}`);
 }
 
-function renderItems(self: Self, context: RenderContext, { targets, targetLists, targetMaps }: ImportSet) {
+async function renderItems(
+  self: Self,
+  context: RenderContext,
+  { targets, targetLists, targetMaps }: ImportSet,
+) {
   const namespace = self.metadata.namespace ?? '';
-  const { items, states } = renderDeployItems(context, { namespace, targets, targetLists, targetMaps });
+  const { items, states } = await renderDeployItems(context, { namespace, targets, targetLists, targetMaps });
   refuseState(states);
   return items;
-}
-
-/** For template functions such as `now` and `randAlpha`. */
-export interface Chance {
-  readonly clock: Clock;
-  readonly rng: Rng;
 }
 
 const renderContext = (
   self: Self,
   blueprint: LoadedBlueprint,
   values: JsonMap,
-  { clock, rng }: Chance,
+  runner: TemplateRunner,
 ): RenderContext => ({
-  clock,
-  rng,
+  runner,
   blueprint,
   scope: templateScope(self, values, blueprint),
   states: new Map(),
@@ -208,9 +202,15 @@ const itemsFailed = ({ message }: BlueprintProblem): ConditionChange => ({
   message,
 });
 
+/** What a step is about: the component that it may read, and what its errors must not show. */
+interface Subject {
+  readonly component: ComponentView | undefined;
+  readonly mask: Mask;
+}
+
 /** Runs one step, again for each content of the component that it turns out to need. */
 async function explain<T>(
-  { component }: LoadedBlueprint,
+  { component, mask }: Subject,
   { operation, reason }: Steps,
   stepName: string,
   work: () => T | Promise<T>,
@@ -218,9 +218,11 @@ async function explain<T>(
 ): Promise<T> {
   try {
     return await withContents(component, work);
-  } catch (error) {
+  } catch (caught) {
+    const error = maskError(caught, mask);
     if (!(error instanceof BlueprintProblem)) throw asPhaseError(stepName, error, operation);
-    const conditions = condition ? [condition(error)] : [];
+    const found = condition?.(error);
+    const conditions = found ? [{ ...found, message: mask(found.message) }] : [];
     const options = { cause: error, conditions };
     if (!reason) throw new PhaseError(operation, stepName, error.message, error.codes, options);
     const message = asText({ operation: reason, reason: stepName, message: error.message });

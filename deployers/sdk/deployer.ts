@@ -42,6 +42,9 @@ export interface DeployerPlugin<C = unknown, S = unknown> {
   schedule?(config: C): ContinuousReconcile | undefined;
 }
 
+/** The plugin as it is; infers the types of configuration and status from its codecs. */
+export const definePlugin = <C, S = unknown>(plugin: DeployerPlugin<C, S>): DeployerPlugin<C, S> => plugin;
+
 /** What a plugin sees of one look at one item. */
 export interface Run<C = unknown, S = unknown> {
   readonly item: View<DeployItem>;
@@ -52,25 +55,25 @@ export interface Run<C = unknown, S = unknown> {
   /** Undefined when the item has none. */
   readonly target: ResolvedTarget | undefined;
   /** Another Target of the item's namespace. @throws RetryError when it cannot be had */
-  secondaryTarget(name: string): Promise<ResolvedTarget>;
+  readonly secondaryTarget: (name: string) => Promise<ResolvedTarget>;
   /** Aborts on interruption, on shutdown, and when the time of the job is used up. */
   readonly signal: AbortSignal;
   /**
    * @returns milliseconds left for the job
    * @throws TimeoutError when there are none
    */
-  checkpoint(name: string): number;
+  readonly checkpoint: (name: string) => number;
   /**
    * Makes it durable that work on the outside begins: phase Progressing, and a provider status under which a later
    * call finds what a crash may leave behind.
    */
-  begin(status?: S): Promise<void>;
+  begin(this: void, status?: S): Promise<void>;
   /** Kept in memory between the looks of one job at one generation of the spec; lost with the process. */
   readonly scratch: Map<string, unknown>;
   readonly clock: Clock;
   readonly rng: Rng;
   readonly log: Logger;
-  event(type: 'Normal' | 'Warning', reason: string, note: string): void;
+  readonly event: (type: 'Normal' | 'Warning', reason: string, note: string) => void;
 }
 
 /** Counts and times, when somebody collects them. */

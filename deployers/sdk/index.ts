@@ -1,7 +1,15 @@
-/** The public surface of the deployer SDK: the contract, what a plugin may answer and throw, and the controller around it. */
+/** The public surface of the deployer SDK: the contract, what a plugin may answer and throw, and ways to run it. */
 export { deployerController } from './controller.ts';
-export type { DeployerDeps, DeployerMetrics, DeployerPlugin, DeployerSettings, Run } from './deployer.ts';
+export {
+  definePlugin,
+  type DeployerDeps,
+  type DeployerMetrics,
+  type DeployerPlugin,
+  type DeployerSettings,
+  type Run,
+} from './deployer.ts';
 export { CodecError, asItIs, codec, type Codec } from './codec.ts';
+export { schemaCodec, type Schema } from './schema.ts';
 export { done, fail, retry, wait, type ExportOf, type Outcome } from './outcome.ts';
 export {
   ConfigurationError,
@@ -13,7 +21,10 @@ export {
   UnauthorizedError,
 } from './errors.ts';
 export type { ContinuousReconcile } from './continuous.ts';
+export { deployerMetrics } from './metrics.ts';
 export type { KubeAccess } from './access.ts';
 export type { ResolvedTarget, SelfCluster } from './target.ts';
 export type { Requirement, TargetSelector } from './responsible.ts';
 export { failAt, standardTimeouts, type TimeoutPolicy } from './timeout.ts';
+export { startDeployer, type DeployerProcess, type DeployerProcessOptions } from './process.ts';
+export { serve } from './serve.ts';

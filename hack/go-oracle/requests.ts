@@ -2,13 +2,8 @@
 import { readFileSync } from 'node:fs';
 import type { Rng } from '../../src/lib/rng.ts';
 import { standardFunctions } from '../../src/templating/gotemplate/template.ts';
-
-export interface OracleRequest {
-  readonly template?: string;
-  readonly values?: unknown;
-  readonly yaml?: string;
-  readonly toYaml?: unknown;
-}
+import { UNCERTAIN } from './certain.ts';
+import { PRINTED, VALUES, pick, times, words, type OracleRequest } from './made-of.ts';
 
 interface Recorded {
   readonly values: unknown;
@@ -22,28 +17,6 @@ const recorded = JSON.parse(
   ),
 ) as Recorded;
 
-const VALUES = {
-  name: 'web',
-  num: 3,
-  big: 300,
-  f: 0.1,
-  zero: 0,
-  neg: -2.5,
-  e: '',
-  nul: null,
-  yes: true,
-  s: '007',
-  l: ['one', 'two'],
-  nums: [1, 2, 3],
-  m: { b: 2, a: 1 },
-  deep: { x: null, y: { z: 'end' } },
-  objs: [{ name: 'p' }, { name: 'q' }],
-  uni: 'Grüße, 世界 🌍',
-  lines: 'first\nsecond\n\nlast\n',
-  mixed: [1, 'a', null, true, [2], { k: 1 }],
-};
-
-const words = (text: string): string[] => text.split(' ~ ');
 const STRINGS = words(
   '"abc" ~ "äöü" ~ "" ~ .s ~ .name ~ .uni ~ .lines ~ "a,b,c" ~ "Foo Bar-baz_qux HTTPServer2x" ~ "-" ~ "12" ~ "0x1f" ~ "1.5" ~ "a/b/../c.txt" ~ "aGk=" ~ "[0-9]+" ~ "(a|b)*" ~ "1.2.3" ~ "^1.2" ~ "https://u:p@h:80/p?q=1#f" ~ "  x  " ~ "<a&b>" ~ "1h30m" ~ "2006-01-02" ~ "2024-02-29" ~ "{\\"a\\": [1, 2.5, null]}" ~ "UTC" ~ "map" ~ "$1x"',
 );
@@ -74,15 +47,8 @@ const BY_TYPE: Readonly<Record<string, readonly string[]>> = {
 const SHOWN = words(
   '{{ CALL }} ~ {{ (CALL) | toJson }} ~ {{ printf "%v|%T" (CALL) (CALL) }} ~ {{ printf "%q" (CALL) }} ~ {{ toString (CALL) }} ~ {{ toYaml (CALL) }} ~ {{ with CALL }}{{ . }}{{ else }}none{{ end }} ~ {{ range CALL }}<{{ . }}>{{ end }} ~ {{ (CALL).x }}',
 );
-/** Chance, time, keys, order left open upstream, and changes that would make a value contain itself. */
-const SKIPPED =
-  /^(now|ago|rand|uuid|shuffle|encryptAES|decryptAES|derivePassword|htpasswd|bcrypt|gen|buildCustom|keys|values|set$|deepCopy|mustDeepCopy|date|htmlDate|call|fail)/;
-
-const pick = <T>(rng: Rng, from: readonly T[]): T => from[Math.floor(rng.next() * from.length)] as T;
-const times = <T>(count: number, make: () => T): T[] => Array.from({ length: count }, make);
-
 export function functionCalls(rng: Rng, each: number): OracleRequest[] {
-  const names = Object.entries(standardFunctions).filter(([name]) => !SKIPPED.test(name));
+  const names = Object.entries(standardFunctions).filter(([name]) => !UNCERTAIN.test(name));
   return names.flatMap(([name, { params, variadic }]) =>
     times(each, () => {
       const extra = variadic === undefined ? 0 : Math.floor(rng.next() * 4);
@@ -101,9 +67,6 @@ export function functionCalls(rng: Rng, each: number): OracleRequest[] {
 
 const FLAGS = ['', '', '', '+', '-', '#', '0', ' ', '+0', '-0', '# ', '+-', '#0'];
 const VERBS = ['v', 'v', 'd', 's', 'q', 'x', 'X', 'f', 'e', 'g', 'G', 't', 'T', 'c', 'U', 'o', '%', 'z'];
-const PRINTED = words(
-  '1 ~ -42 ~ 255 ~ 0 ~ 3.14159 ~ 1e21 ~ 1e-7 ~ .f ~ .neg ~ .name ~ "q\\"uo" ~ .l ~ .m ~ .nul ~ .nums ~ true ~ nil ~ .lines ~ (list 1 "a" nil) ~ (int64 7) ~ 0.5 ~ 2.5 ~ 123456 ~ 9223372036854775807 ~ (until 3) ~ (splitList "," "a,b") ~ (b64dec "/w==") ~ (dict)',
-);
 
 export function formats(rng: Rng, count: number): OracleRequest[] {
   return times(count, () => {

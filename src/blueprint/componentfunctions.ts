@@ -8,8 +8,8 @@ import { toPlain } from '../templating/gotemplate/funcs/json.ts';
 import { fn } from '../templating/gotemplate/signature.ts';
 import { fromJson, type Value } from '../templating/gotemplate/values.ts';
 
-/** For GoTemplate; `getResourceContent` may interrupt the execution, see components/view.ts. */
-export function goFunctionsFor(view: ComponentView | undefined): FunctionTable {
+/** `getResourceContent` may interrupt the execution, see components/view.ts. */
+function goFunctionsFor(view: ComponentView | undefined): FunctionTable {
   const functions = componentFunctions(view);
   return Object.fromEntries(
     componentFunctionNames.map((name) => [
@@ -26,4 +26,13 @@ export function goFunctionsFor(view: ComponentView | undefined): FunctionTable {
   );
 }
 
-export const functionsWithoutComponent: FunctionTable = goFunctionsFor(undefined);
+const functionsWithoutComponent: FunctionTable = goFunctionsFor(undefined);
+const tables = new WeakMap<ComponentView, FunctionTable>();
+
+/** One table per component, because engines remember what they make of it. */
+export function componentFunctionsFor(component: ComponentView | undefined): FunctionTable {
+  if (!component) return functionsWithoutComponent;
+  const known = tables.get(component) ?? goFunctionsFor(component);
+  tables.set(component, known);
+  return known;
+}

@@ -31,11 +31,14 @@ export interface RenderedDeployItems {
  * Renders and checks all deploy items of the blueprint, in the order of its executions.
  * @throws TemplateFailed (code ERR_FOR_INFO_ONLY, as upstream), DeployItemsInvalid
  */
-export function renderDeployItems(context: RenderContext, targets: TargetObjects): RenderedDeployItems {
+export async function renderDeployItems(
+  context: RenderContext,
+  targets: TargetObjects,
+): Promise<RenderedDeployItems> {
   const items: DeployItemTemplate[] = [];
   const states: StateUpdate[] = [];
   for (const executor of context.blueprint.info.deployExecutions ?? []) {
-    const { output, state } = runOrExplain(context, executor);
+    const { output, state } = await runOrExplain(context, executor);
     items.push(...deployItemsFrom(output, targets));
     if (state) states.push(state);
   }
@@ -50,9 +53,12 @@ const asRendering = (failure: TemplateFailed): TemplateFailed =>
     codes: ['ERR_FOR_INFO_ONLY'],
   });
 
-function runOrExplain(context: RenderContext, executor: View<TemplateExecutor>): ExecutionOutput {
+async function runOrExplain(
+  context: RenderContext,
+  executor: View<TemplateExecutor>,
+): Promise<ExecutionOutput> {
   try {
-    return runExecution(context, executor, { kind: 'deploy' });
+    return await runExecution(context, executor, { kind: 'deploy' });
   } catch (error) {
     throw error instanceof TemplateFailed ? asRendering(error) : error;
   }

@@ -7,12 +7,11 @@ import { define } from '../lib/json.ts';
 import { isObject, ownField, type View } from '../lib/objects.ts';
 import { fieldsOf, present } from './decode.ts';
 import { ExportInvalid } from './errors.ts';
-import { checkSchema } from './jsonschema.ts';
 import type { LoadedBlueprint } from './load.ts';
-import { evaluateMapping } from './mapping.ts';
 import type { JsonMap } from './model.ts';
 import { runExecution, unreadableResult, type RenderContext } from './render.ts';
 import type { StateUpdate } from './state.ts';
+import type { TemplateRunner } from './work.ts';
 
 /** What export executions see besides the common scope. */
 export interface ExportSources {
@@ -56,49 +55,56 @@ export interface RenderedExports {
  * Runs the export executions, then the mappings, then picks what the installation exports, in its order.
  * @throws TemplateFailed, ExportInvalid, MappingFailed
  */
-export function renderExports(
+export async function renderExports(
   context: RenderContext,
   installation: View<Installation>,
   sources: ExportSources,
-): RenderedExports {
+): Promise<RenderedExports> {
   let results: Record<string, unknown> = {};
   const states: StateUpdate[] = [];
   const more = { values: { ...sources }, ...sources };
   for (const executor of context.blueprint.info.exportExecutions ?? []) {
-    const { output, state } = runExecution(context, executor, { kind: 'export', more });
+    const { output, state } = await runExecution(context, executor, { kind: 'export', more });
     results = merged(results, decodeResult(output)) as Record<string, unknown>;
     if (state) states.push(state);
   }
-  return { exports: constructExports(installation, context.blueprint, results), states };
+  const exports = await constructExports(installation, context.blueprint, results, context.runner);
+  return { exports, states };
 }
 
-/** The pure part: declared values, mappings, checks, selection. */
-export function constructExports(
+/** The second part: declared values, mappings, checks, selection. */
+export async function constructExports(
   installation: View<Installation>,
   blueprint: LoadedBlueprint,
   results: JsonMap,
-): ExportValues {
+  runner: TemplateRunner,
+): Promise<ExportValues> {
   const { name } = installation.metadata;
-  const check = (definition: View<ExportDefinition>, values: JsonMap): void => {
-    const message = exportProblem(definition, values[definition.name], blueprint);
+  const check = async (definition: View<ExportDefinition>, values: JsonMap): Promise<void> => {
+    const message = await exportProblem(definition, values[definition.name], { blueprint, runner });
     if (message !== undefined) throw new ExportInvalid(`(inst: ${name}).internalExports: ${message}`);
   };
   const declared = (blueprint.info.exports ?? []).filter((d) => Object.hasOwn(results, d.name));
-  for (const definition of declared) check(definition, results);
+  for (const definition of declared) await check(definition, results);
   const values = Object.fromEntries(declared.map((d) => [d.name, results[d.name]]));
-  const mapped = mappedValues(installation, values);
+  const mapped = await mappedValues(installation, values, runner);
   for (const definition of blueprint.info.exports ?? []) {
-    if (Object.hasOwn(mapped, definition.name)) check(definition, mapped);
+    if (Object.hasOwn(mapped, definition.name)) await check(definition, mapped);
   }
   return select(installation, { ...values, ...mapped });
 }
 
-function mappedValues({ metadata, spec }: View<Installation>, values: JsonMap): JsonMap {
+async function mappedValues(
+  { metadata, spec }: View<Installation>,
+  values: JsonMap,
+  runner: TemplateRunner,
+): Promise<JsonMap> {
   const bindings = { ...values, exports: values };
-  const entries = Object.entries(spec.exportDataMappings ?? {}).map(([key, document]) => {
+  const entries: [string, unknown][] = [];
+  for (const [key, document] of Object.entries(spec.exportDataMappings ?? {})) {
     const what = `export mapping template (inst: ${metadata.name}).internalExports.${key}`;
-    return [key, evaluateMapping(document, bindings, { what, reason: 'ConstructExports' })] as const;
-  });
+    entries.push([key, await runner.map({ document, bindings, what, reason: 'ConstructExports' })]);
+  }
   return Object.fromEntries(entries);
 }
 
@@ -124,11 +130,11 @@ function select({ metadata, spec }: View<Installation>, values: JsonMap): Export
 // ---------------------------------------------------------------- checks
 
 /** What is wrong with the value of an export; undefined when it is fine. */
-function exportProblem(
+async function exportProblem(
   { name, type = '', schema, targetType }: View<ExportDefinition>,
   value: unknown,
-  blueprint: LoadedBlueprint,
-): string | undefined {
+  { blueprint, runner }: { readonly blueprint: LoadedBlueprint; readonly runner: TemplateRunner },
+): Promise<string | undefined> {
   if (type === 'target') {
     const actual = ownField(value, 'type');
     if (typeof actual !== 'string') {
@@ -139,7 +145,7 @@ function exportProblem(
   }
   if (type !== 'data') return `unknown export type '${type}'`;
   if (schema === undefined) return `schema for data export "${name}" must not be empty`;
-  const verdict = checkSchema(schema, value, blueprint);
+  const verdict = await runner.check({ schema, value, blueprint });
   if (verdict.kind === 'valid') return undefined;
   if (verdict.kind === 'unusable') return verdict.message;
   return `exported data does not satisfy the configured schema: ${verdict.message}`;

@@ -6,11 +6,10 @@ import { isObject, ownField, type View } from '../lib/objects.ts';
 import { fieldsOf } from './decode.ts';
 import { DefinitionInvalid, ImportNotSatisfied, ImportsRejected, SchemaValidationFailed } from './errors.ts';
 import { importValues, type ImportSet } from './importset.ts';
-import { checkSchema } from './jsonschema.ts';
 import type { LoadedBlueprint } from './load.ts';
-import { evaluateMapping } from './mapping.ts';
 import type { JsonMap } from './model.ts';
 import { runExecution, unreadableResult, type RenderContext } from './render.ts';
+import type { TemplateRunner } from './work.ts';
 
 type Definition = View<ImportDefinition>;
 
@@ -18,39 +17,42 @@ type Definition = View<ImportDefinition>;
  * The blueprint's imports with their values; names without value are absent.
  * @throws ImportNotSatisfied, SchemaValidationFailed, DefinitionInvalid, MappingFailed
  */
-export function constructImports(
+export async function constructImports(
   installation: View<Installation>,
   blueprint: LoadedBlueprint,
   found: ImportSet,
-): JsonMap {
+  runner: TemplateRunner,
+): Promise<JsonMap> {
   const name = installation.metadata.name;
   const values = importValues(found);
-  const mapped = mappedValues(installation, values);
+  const mapped = await mappedValues(installation, values, runner);
   const constructed: Record<string, unknown> = {};
-  const visit = (definition: Definition, parentPath: string): void => {
+  const visit = async (definition: Definition, parentPath: string): Promise<void> => {
     const path = `${parentPath}.${definition.name}`;
     const value = valueOf(definition, { found, values, mapped, path });
     if (value === undefined) {
       if (definition.required ?? true) throw new ImportNotSatisfied(definition.name, definition.type ?? '');
       return;
     }
-    checkValue(definition, value, { path, blueprint });
+    await checkValue(definition, value, { path, blueprint, runner });
     define(constructed, definition.name, value);
-    for (const conditional of definition.imports ?? []) visit(conditional, path);
+    for (const conditional of definition.imports ?? []) await visit(conditional, path);
   };
-  for (const definition of blueprint.info.imports ?? []) visit(definition, name);
+  for (const definition of blueprint.info.imports ?? []) await visit(definition, name);
   return constructed;
 }
 
 /** Each mapping is evaluated on its own and sees the installation's imports, not the other mappings. */
-function mappedValues(
+async function mappedValues(
   { metadata, spec }: View<Installation>,
-  values: Readonly<Record<string, unknown>>,
-): Readonly<Record<string, unknown>> {
-  const entries = Object.entries(spec.importDataMappings ?? {}).map(([key, document]) => {
+  bindings: JsonMap,
+  runner: TemplateRunner,
+): Promise<JsonMap> {
+  const entries: [string, unknown][] = [];
+  for (const [key, document] of Object.entries(spec.importDataMappings ?? {})) {
     const what = `import mapping template ${metadata.name}.${key}`;
-    return [key, evaluateMapping(document, values, { what, reason: 'ConstructImports' })] as const;
-  });
+    entries.push([key, await runner.map({ document, bindings, what, reason: 'ConstructImports' })]);
+  }
   return Object.fromEntries(entries);
 }
 
@@ -77,11 +79,14 @@ function valueOf(
   }
 }
 
-function checkValue(
-  definition: Definition,
-  value: unknown,
-  { path, blueprint }: { readonly path: string; readonly blueprint: LoadedBlueprint },
-): void {
+interface Place {
+  readonly path: string;
+  readonly blueprint: LoadedBlueprint;
+  readonly runner: TemplateRunner;
+}
+
+async function checkValue(definition: Definition, value: unknown, place: Place): Promise<void> {
+  const { path } = place;
   const expected = definition.targetType ?? '';
   const typeOf = (target: unknown): string => {
     const type = ownField(ownField(target, 'spec'), 'type');
@@ -109,19 +114,19 @@ function checkValue(
       }
       return;
     default:
-      checkData(definition, value, { path, blueprint });
+      await checkData(definition, value, place);
   }
 }
 
-function checkData(
-  definition: Definition,
+async function checkData(
+  { schema }: Definition,
   value: unknown,
-  { path, blueprint }: { readonly path: string; readonly blueprint: LoadedBlueprint },
-): void {
-  if (definition.schema === undefined) {
+  { path, blueprint, runner }: Place,
+): Promise<void> {
+  if (schema === undefined) {
     throw new SchemaValidationFailed(`${path}: no schema defined: schema is nil`);
   }
-  const verdict = checkSchema(definition.schema, value, blueprint);
+  const verdict = await runner.check({ schema, value, blueprint });
   if (verdict.kind === 'unusable') throw new SchemaValidationFailed(`${path}: ${verdict.message}`);
   if (verdict.kind === 'invalid') {
     throw new SchemaValidationFailed(
@@ -135,11 +140,11 @@ function checkData(
  * those before it; the first that returns errors ends the run.
  * @throws ImportsRejected, TemplateFailed
  */
-export function runImportExecutions(context: RenderContext): JsonMap {
+export async function runImportExecutions(context: RenderContext): Promise<JsonMap> {
   let imports: JsonMap = context.scope.imports;
   for (const executor of context.blueprint.info.importExecutions ?? []) {
     const scope = { ...context.scope, imports };
-    const { output } = runExecution({ ...context, scope }, executor, { kind: 'import' });
+    const { output } = await runExecution({ ...context, scope }, executor, { kind: 'import' });
     const { errors, bindings } = decodeResult(output);
     if (errors.length > 0) throw new ImportsRejected(errors);
     imports = { ...imports, ...bindings };

@@ -7,6 +7,8 @@ export interface DataImport {
   readonly value: unknown;
   /** SHA-1 of the content, as the imports hash wants it. */
   readonly version: string;
+  /** Comes from a Secret: nobody may see it in a message. */
+  readonly isSecret?: boolean;
 }
 
 /** Keyed by the import's name in the installation; order of insertion is that of the spec. */

@@ -7,6 +7,7 @@ import { RE2JS } from 're2js';
 import { goJson } from '../lib/gojson.ts';
 import { sha1Hex } from '../lib/hash.ts';
 import { ContentNeeded } from '../components/errors.ts';
+import type { Blueprint } from './model.ts';
 import type { LoadedBlueprint } from './load.ts';
 import { dialectOf, normalSchema, type Dialect } from './schemadialect.ts';
 import { describeErrors } from './schemaerrors.ts';
@@ -18,11 +19,16 @@ export type SchemaVerdict =
   /** the schema itself is wrong */
   | { readonly kind: 'unusable'; readonly message: string };
 
+/** As much of a blueprint as schemas may refer to. */
+export interface SchemaSources extends Pick<LoadedBlueprint, 'files' | 'component'> {
+  readonly info: Pick<Blueprint, 'localTypes'>;
+}
+
 const MAX_SCHEMA_LENGTH = 1_000_000;
 const MAX_VALIDATORS = 500;
 
 /** A schema that cannot be used is an answer too. @throws ContentNeeded, see components/view.ts, and nothing else */
-export function checkSchema(schema: unknown, value: unknown, blueprint: LoadedBlueprint): SchemaVerdict {
+export function checkSchema(schema: unknown, value: unknown, blueprint: SchemaSources): SchemaVerdict {
   let validate: ValidateFunction;
   try {
     const expanded = expandReferences(schema, blueprint);

@@ -1,20 +1,16 @@
 /** What every template execution sees, and how one is run: the bridge to the template engines. */
 import type { TemplateExecutor } from '../api/blueprint.ts';
 import type { Installation } from '../api/kinds/installation.ts';
-import type { Clock } from '../lib/clock.ts';
 import { anyCaseField, type View } from '../lib/objects.ts';
-import type { Rng } from '../lib/rng.ts';
-import type { FunctionTable } from '../templating/gotemplate/env.ts';
 import { RenderError } from '../templating/errors.ts';
-import { renderExecution, type EngineOptions } from '../templating/render.ts';
 import { ComponentProblem } from '../components/errors.ts';
 import { componentValues } from '../components/functions.ts';
 import type { ComponentView } from '../components/view.ts';
-import { functionsWithoutComponent, goFunctionsFor } from './componentfunctions.ts';
 import { TemplateFailed } from './errors.ts';
 import type { LoadedBlueprint } from './load.ts';
 import type { JsonMap } from './model.ts';
 import { stateSecretName, type StateUpdate } from './state.ts';
+import type { TemplateRunner } from './work.ts';
 
 /** Root values shared by all executions of an installation. */
 export interface TemplateScope {
@@ -33,9 +29,7 @@ export interface RenderContext {
   readonly installation: string;
   /** Stored state documents by the name of their secret (see stateSecretNames); missing means none yet. */
   readonly states: ReadonlyMap<string, unknown>;
-  /** For template functions such as `now` and `randAlpha`. */
-  readonly clock: Clock;
-  readonly rng: Rng;
+  readonly runner: TemplateRunner;
 }
 
 export type ExecutionKind = 'import' | 'subinstallation' | 'deploy' | 'export';
@@ -99,43 +93,27 @@ const HEADINGS: Readonly<Record<ExecutionKind, string>> = {
  * @param more root values of this kind besides the common ones
  * @throws TemplateFailed
  */
-export function runExecution(
-  { blueprint, scope, installation, states, clock, rng }: RenderContext,
-  executor: View<TemplateExecutor>,
+export async function runExecution(
+  { blueprint, scope, installation, states, runner }: RenderContext,
+  execution: View<TemplateExecutor>,
   { kind, more = {} }: { readonly kind: ExecutionKind; readonly more?: JsonMap },
-): ExecutionOutput {
-  const options: EngineOptions = {
-    clock,
-    rng,
-    files: blueprint.files,
-    functions: functionsOf(blueprint.component),
-  };
+): Promise<ExecutionOutput> {
   try {
     if (kind === 'import') {
-      return { output: renderExecution(executor, { ...scope }, options), state: undefined };
+      const output = await runner.render({ execution, values: { ...scope }, blueprint });
+      return { output, state: undefined };
     }
     const group = kind === 'export' ? 'export' : 'deploy';
-    const secretName = stateSecretName(installation, group, executor.name ?? '');
+    const secretName = stateSecretName(installation, group, execution.name ?? '');
     const values = { ...scope, state: states.get(secretName) ?? {}, ...more };
-    const output = renderExecution(executor, values, { ...options, refuseNoValueIn: `${kind} execution` });
+    const refuseNoValueIn = `${kind} execution` as const;
+    const output = await runner.render({ execution, values, blueprint, refuseNoValueIn });
     const state = anyCaseField(output, 'state');
     return { output, state: state === undefined || state === null ? undefined : { secretName, state } };
   } catch (cause) {
     if (!(cause instanceof RenderError)) throw cause;
     throw new TemplateFailed(`${HEADINGS[kind]}${cause.message}`, { cause });
   }
-}
-
-const tables = new WeakMap<ComponentView, FunctionTable>();
-
-/** One table per component, because engines remember what they make of it. */
-function functionsOf(component: ComponentView | undefined): FunctionTable {
-  if (!component) return functionsWithoutComponent;
-  const known = tables.get(component);
-  if (known) return known;
-  const table = goFunctionsFor(component);
-  tables.set(component, table);
-  return table;
 }
 
 /** The failure to read what a template produced as what it should be. */

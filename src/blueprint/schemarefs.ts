@@ -7,7 +7,7 @@ import { ComponentProblem } from '../components/errors.ts';
 import { parseComponentUri } from '../components/relativereference.ts';
 import type { FoundComponent } from '../components/repository.ts';
 import { readText } from './filetree.ts';
-import type { LoadedBlueprint } from './load.ts';
+import type { SchemaSources } from './jsonschema.ts';
 import { schemaIn } from './resources.ts';
 
 /** A reference that cannot be resolved. */
@@ -22,12 +22,12 @@ export class UnresolvedReference extends Error {
  * The schema with all such references replaced; siblings of `$ref` vanish. Pointers (`#/…`) stay for the validator.
  * @throws UnresolvedReference also for anything that would have to be fetched
  */
-export function expandReferences(schema: unknown, blueprint: LoadedBlueprint): unknown {
+export function expandReferences(schema: unknown, blueprint: SchemaSources): unknown {
   return expand(schema, { blueprint, path: '[]', open: [] });
 }
 
 interface Place {
-  readonly blueprint: LoadedBlueprint;
+  readonly blueprint: SchemaSources;
   readonly path: string;
   /** references being expanded around this place */
   readonly open: readonly string[];
@@ -97,7 +97,7 @@ function schemaOfComponent(ref: string, { blueprint: { component }, owner }: Pla
 
 type Fail = (why: string) => never;
 
-function localType(target: string, { info }: LoadedBlueprint, fail: Fail): unknown {
+function localType(target: string, { info }: SchemaSources, fail: Fail): unknown {
   const [type = '', ...path] = target.split('/');
   if (path.some((part) => part !== '')) fail('a path is not supported for local resources');
   if (!info.localTypes || !Object.hasOwn(info.localTypes, type)) {
@@ -106,7 +106,7 @@ function localType(target: string, { info }: LoadedBlueprint, fail: Fail): unkno
   return info.localTypes?.[type];
 }
 
-function schemaFile(path: string, { files }: LoadedBlueprint, fail: Fail): unknown {
+function schemaFile(path: string, { files }: SchemaSources, fail: Fail): unknown {
   const text = readText(files, path);
   if (text === undefined) return fail(`unable to read local schema from ${path}: file does not exist`);
   try {

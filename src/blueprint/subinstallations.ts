@@ -31,12 +31,12 @@ export interface RenderedSubInstallations {
  * Renders, prunes and checks the templates. A cycle among them is an error with code ERR_CYCLIC_DEPENDENCIES.
  * @throws TemplateFailed, SubInstallationsInvalid
  */
-export function renderSubInstallations(context: RenderContext): RenderedSubInstallations {
+export async function renderSubInstallations(context: RenderContext): Promise<RenderedSubInstallations> {
   const { blueprint, scope } = context;
   const rendered: InstallationTemplate[] = [];
   const states: StateUpdate[] = [];
   for (const executor of blueprint.info.subinstallationExecutions ?? []) {
-    const { output, state } = runExecution(context, executor, { kind: 'subinstallation' });
+    const { output, state } = await runExecution(context, executor, { kind: 'subinstallation' });
     rendered.push(...renderedTemplates(output));
     if (state) states.push(state);
   }

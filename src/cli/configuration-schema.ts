@@ -1,5 +1,6 @@
 /** The form of the configuration file, all keys of upstream's: those in use, and those that mean nothing here. */
 import { z } from 'zod';
+import { verificationPolicies } from '../../controllers/installation/verification.ts';
 
 /** Any part may be there without a value, as templates of charts leave it. */
 const section = <Shape extends z.ZodRawShape>(shape: Shape) => z.looseObject(shape).nullish();
@@ -51,6 +52,13 @@ export const configurationSchema = z.looseObject({
     }),
     cacheSize: z.number().int().nonnegative().nullish(),
   }),
+  templating: section({
+    timeout: z.string().nullish(),
+    maxOutputBytes: z.int().min(1024).nullish(),
+    maxSteps: z.int().min(1000).nullish(),
+    workers: z.int().positive().max(16).nullish(),
+    memoryMiB: z.int().min(32).nullish(),
+  }),
   blueprintStore: unused(ownCache),
   metrics: unused('where metrics are served is an option of the command, --metrics-address'),
   crdManagement: section({
@@ -72,7 +80,7 @@ export const configurationSchema = z.looseObject({
     })
     .nullish(),
   hpaMain: unused('one replica does the work; with --lease others stand by'),
-  signatureVerificationEnforcementPolicy: unused('signatures of component versions are not verified yet'),
+  signatureVerificationEnforcementPolicy: z.enum(verificationPolicies).nullish(),
 });
 
 export type ConfigurationFile = z.infer<typeof configurationSchema>;

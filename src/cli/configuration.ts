@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { z } from 'zod';
 import type { HealthSettings } from '../../controllers/health/index.ts';
+import type { VerificationPolicy } from '../../controllers/installation/verification.ts';
 import { isDuration, parseDuration } from '../lib/duration.ts';
 import { parseYaml } from '../lib/yaml.ts';
 import type { Logger } from '../observability/log.ts';
@@ -33,6 +34,18 @@ export interface Configuration {
     readonly allowPlainHttp?: boolean;
     readonly cacheBytes?: number;
   };
+  /** What templates, mappings and schemas may use. */
+  readonly templating: {
+    readonly limits?: {
+      readonly timeoutMs?: number;
+      readonly maxOutputBytes?: number;
+      readonly maxSteps?: number;
+    };
+    readonly workers?: number;
+    readonly memoryMiB?: number;
+  };
+  /** Which components must be signed; default: those of installations that ask for it. */
+  readonly verification?: VerificationPolicy;
   /** Whether the CustomResourceDefinitions are installed or updated at the start. */
   readonly installsCrds: boolean;
   /** Deployments of the system itself; without it their health is not checked. */
@@ -52,6 +65,7 @@ export const defaults: Configuration = {
   pickupTimeoutMs: 5 * 60_000,
   contexts: {},
   registry: {},
+  templating: {},
   installsCrds: true,
 };
 
@@ -69,12 +83,16 @@ export function readConfiguration(file: string, log?: Pick<Logger, 'info' | 'war
   for (const note of notes.unused) log?.info({}, `configuration ${file}: ${note}`);
 
   const { controllers, deployItemTimeouts, lsDeployments: deployments, crdManagement } = result.data;
+  const { signatureVerificationEnforcementPolicy: policy } = result.data;
   return {
     workers: workersOf(controllers),
-    pickupTimeoutMs: pickup(file, deployItemTimeouts?.pickup),
+    pickupTimeoutMs:
+      durationAt(file, 'deployItemTimeouts.pickup', deployItemTimeouts?.pickup) ?? defaults.pickupTimeoutMs,
     contexts: contextSettings(result.data),
     registry: registrySettings(result.data, file),
+    templating: templatingSettings(result.data, file),
     installsCrds: crdManagement?.deployCrd ?? defaults.installsCrds,
+    ...(policy && { verification: policy }),
     ...(deployments && { health: healthOf(deployments) }),
   };
 }
@@ -146,13 +164,28 @@ function workersOf(controllers: Controllers): Configuration['workers'] {
   };
 }
 
-function pickup(file: string, text: string | null | undefined): number {
-  if (text === undefined || text === null) return defaults.pickupTimeoutMs;
+/** Milliseconds of a duration; undefined when the key has no value. @throws UsageError */
+function durationAt(file: string, key: string, text: string | null | undefined): number | undefined {
+  if (text === undefined || text === null) return undefined;
   const ms = isDuration(text) ? parseDuration(text) : -1;
-  if (ms < 0) {
-    throw new UsageError(
-      `configuration ${file}: deployItemTimeouts.pickup: "${text}" is no duration such as 5m or none`,
-    );
+  if (ms >= 0) return ms;
+  throw new UsageError(`configuration ${file}: ${key}: "${text}" is no duration such as 5m or none`);
+}
+
+function templatingSettings({ templating }: ConfigurationFile, file: string): Configuration['templating'] {
+  const { timeout, maxOutputBytes, maxSteps, workers, memoryMiB } = templating ?? {};
+  const timeoutMs = durationAt(file, 'templating.timeout', timeout);
+  if (timeoutMs === 0) {
+    throw new UsageError(`configuration ${file}: templating.timeout: templates need a limit, such as 10s`);
   }
-  return ms;
+  const limits = {
+    ...(timeoutMs !== undefined && { timeoutMs }),
+    ...(typeof maxOutputBytes === 'number' && { maxOutputBytes }),
+    ...(typeof maxSteps === 'number' && { maxSteps }),
+  };
+  return {
+    limits,
+    ...(typeof workers === 'number' && { workers }),
+    ...(typeof memoryMiB === 'number' && { memoryMiB }),
+  };
 }

@@ -9,7 +9,9 @@ import { syncObjectController } from '../../controllers/syncobject/index.ts';
 import { targetSyncController } from '../../controllers/targetsync/index.ts';
 import { manifestDeployer } from '../../deployers/manifest/index.ts';
 import { mockDeployer } from '../../deployers/mock/index.ts';
-import { deployerController, type DeployerPlugin } from '../../deployers/sdk/index.ts';
+import { deployerController, deployerMetrics, type DeployerPlugin } from '../../deployers/sdk/index.ts';
+import { asideRunner } from '../blueprint/aside/runner.ts';
+import type { TemplateRunner } from '../blueprint/work.ts';
 import { createStock, type Stock } from '../components/stock.ts';
 import { systemClock, type Clock } from '../lib/clock.ts';
 import { Closing } from '../lib/closing.ts';
@@ -35,7 +37,7 @@ import { connect, type KubeconfigSource, type ServerAddress } from '../runtime/h
 import { createManager, type LeaseSettings, type Manager } from '../runtime/manager.ts';
 import type { Client, Obj } from '../runtime/types.ts';
 import { defaults, type Configuration } from './configuration.ts';
-import { ensureCrds } from './ensure-crds.ts';
+import { ensureCrds } from '../machine/ensure-crds.ts';
 import { UsageError } from './errors.ts';
 import { controllerNames, deployerNames, type ControllerName, type DeployerName } from './names.ts';
 
@@ -126,6 +128,8 @@ interface Ground {
   readonly sources: ClientPool;
   /** What was read from registries and archives. */
   readonly stock: Stock;
+  /** Executes templates beside everything else. */
+  readonly runner: TemplateRunner;
   readonly clock: Clock;
   readonly rng: Rng;
   readonly log: Logger;
@@ -146,9 +150,27 @@ async function prepareGround(options: LandscaperOptions, closing: Closing): Prom
   const { configuration = defaults } = options;
   const stock = createStock({ clock, rng, signal: closing.signal, ...configuration.registry });
   closing.add(() => stock.close());
+  const runner = asideRunner({ clock, ...configuration.templating });
+  closing.add(() => runner.close());
+  observeCache(stock, metrics);
   const caches = createCaches({ client, clock, rng, log, registry });
   const self = await connection.address();
-  return { client, self, caches, world: createWorld(caches), sources, stock, clock, rng, log, metrics };
+  const world = createWorld(caches);
+  return { client, self, caches, world, sources, stock, runner, clock, rng, log, metrics };
+}
+
+/** Under upstream's names. */
+function observeCache(stock: Stock, metrics: Metrics): void {
+  const labels = ['id'];
+  const id = { id: 'components' };
+  metrics.observed(
+    { name: 'ociclient_cache_memory_usage_bytes', help: 'Bytes of fetched contents that are kept.', labels },
+    () => [[id, stock.cache.size]],
+  );
+  metrics.observed(
+    { name: 'ociclient_cache_items_total', help: 'Fetched contents that are kept.', labels },
+    () => [[id, stock.cache.items]],
+  );
 }
 
 const clock: Clock = systemClock;
@@ -209,7 +231,10 @@ function controllerSpec(
   const workers = { workers: configuration.workers[name] };
   switch (name) {
     case 'installation':
-      return installationController({ ...ports, ...workers, entered });
+      return installationController({
+        ...{ ...ports, ...workers, entered },
+        ...(configuration.verification && { verification: configuration.verification }),
+      });
     case 'execution':
       return executionController({ ...ports, ...workers, entered });
     case 'deployitem':
@@ -252,27 +277,6 @@ function phaseMetric(metrics: Metrics, controller: string): (phase: string) => v
   });
   return (phase) => {
     counter.inc({ controller, phase });
-  };
-}
-
-function deployerMetrics(metrics: Metrics) {
-  const jobs = metrics.histogram({
-    name: 'espalier_deployer_job_duration_seconds',
-    help: 'Time from the start to the end of a deploy item job, by deployer and final phase.',
-    labels: ['deployer', 'phase'],
-  });
-  const failures = metrics.counter({
-    name: 'espalier_deployer_errors_total',
-    help: 'Looks at a deploy item that failed, by deployer and reason.',
-    labels: ['deployer', 'reason'],
-  });
-  return {
-    jobEnded(deployer: string, phase: string, seconds: number) {
-      jobs.observe({ deployer, phase }, seconds);
-    },
-    lookFailed(deployer: string, reason: string) {
-      failures.inc({ deployer, reason });
-    },
   };
 }
 

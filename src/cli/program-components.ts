@@ -1,19 +1,31 @@
-/** Commands about components: packing them, and bringing them into registries. */
+/** Commands about components: packing them, bringing them into registries, and checking them. */
 import { Option, type Command } from 'commander';
-import type { PackOptions, PushOptions } from './commands/components.ts';
+import type { RegistryOptions } from './commands/component-places.ts';
+import type { PackOptions } from './commands/components.ts';
+import type { VerifyOptions } from './commands/verify-components.ts';
 import { examples } from './program-parts.ts';
 import type { Terminal } from './terminal.ts';
+
+const PLAIN_HTTP = [
+  '--plain-http',
+  'allow plain HTTP: for http://HOST, and for hosts on this machine',
+] as const;
+const DOCKER_CONFIG = [
+  '--docker-config <file>',
+  'credentials; default config.json in DOCKER_CONFIG, or in ~/.docker',
+] as const;
 
 export function addComponentCommands(program: Command, terminal: Terminal): void {
   const group = program
     .command('components')
     .aliases(['component', 'comp'])
-    .summary('pack components, and push them into registries')
+    .summary('pack components, push them into registries, and verify them')
     .description(
-      'Packs folders as component versions, and brings them into registries. See docs/components.md.',
+      'Packs folders as component versions, brings them into registries, and checks what is there. See docs/components.md.',
     );
   addPack(group, terminal);
   addPush(group, terminal);
+  addVerify(group, terminal);
 }
 
 function addPack(group: Command, terminal: Terminal): void {
@@ -50,8 +62,8 @@ function addPush(group: Command, terminal: Terminal): void {
     .description(
       'Stores all component versions of an archive in a registry. Credentials are those of `docker login`, if there are any.',
     )
-    .option('--plain-http', 'allow plain HTTP: for http://HOST, and for hosts on this machine')
-    .option('--docker-config <file>', 'credentials; default config.json in DOCKER_CONFIG, or in ~/.docker')
+    .option(...PLAIN_HTTP)
+    .option(...DOCKER_CONFIG)
     .addHelpText(
       'after',
       examples([
@@ -59,8 +71,38 @@ function addPush(group: Command, terminal: Terminal): void {
         ['espalier components push shop.ctf localhost:5000 --plain-http', 'into one on this machine'],
       ]),
     )
-    .action(async (archive: string, registry: string, options: PushOptions) => {
+    .action(async (archive: string, registry: string, options: RegistryOptions) => {
       const { push } = await import('./commands/components.ts');
       await push(archive, registry, options, terminal);
+    });
+}
+
+function addVerify(group: Command, terminal: Terminal): void {
+  group
+    .command('verify')
+    .argument('<place>', 'archive in the common transport format, or a registry')
+    .argument('[component]', 'NAME:VERSION; of an archive all, when it is left out')
+    .summary('check that components are what their descriptors and signatures say')
+    .description(
+      'Reads all contents that lie beside a component and compares them with the digests in its descriptor, and components with the digests of references to them. What lies elsewhere is named and not fetched.',
+    )
+    .option('--signature <name>', 'demand this signature')
+    .option('--public-key <file>', 'key that signed, PEM')
+    .option('--ca <file>', 'certificates of authorities that vouch for who signed, PEM')
+    .option(...PLAIN_HTTP)
+    .option(...DOCKER_CONFIG)
+    .addHelpText(
+      'after',
+      examples([
+        ['espalier components verify shop.ctf', 'all components of an archive'],
+        [
+          'espalier components verify registry.example.org/components example.org/shop:1.0.0 --signature release --public-key key.pem',
+          'one in a registry, which must be signed',
+        ],
+      ]),
+    )
+    .action(async (place: string, component: string | undefined, options: VerifyOptions) => {
+      const { verify } = await import('./commands/verify-components.ts');
+      await verify(place, component, options, terminal);
     });
 }

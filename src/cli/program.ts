@@ -6,6 +6,7 @@ import { Command, CommanderError } from 'commander';
 import { complain } from './complain.ts';
 import { exitCodes, UsageError } from './errors.ts';
 import { addComponentCommands } from './program-components.ts';
+import { addDeployerCommands } from './program-deployers.ts';
 import { addInstallationCommands } from './program-installations.ts';
 import { examples, type Exit } from './program-parts.ts';
 import { addServerCommands } from './program-servers.ts';
@@ -64,6 +65,7 @@ export function createProgram(terminal: Terminal, onExit: (code: Exit) => void):
   addServerCommands(program, terminal, onExit);
   addInstallationCommands(program, terminal, onExit);
   addComponentCommands(program, terminal);
+  addDeployerCommands(program, terminal, onExit);
   addSmallCommands(program, terminal);
   return program;
 }

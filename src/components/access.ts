@@ -5,7 +5,8 @@ import { nameOf, type Component, type Resource } from './descriptor.ts';
 import { ContentInvalid } from './errors.ts';
 import { parseImageReference } from './imagereference.ts';
 import { artifactContent } from './ocirepository.ts';
-import { verifyResource, type Content, type FoundComponent } from './repository.ts';
+import type { Content, FoundComponent } from './repository.ts';
+import { verifyResource } from './verify.ts';
 
 export interface AccessPorts {
   registry(address: string): ArtifactStore;
@@ -18,7 +19,7 @@ export async function fetchResource(
   ports: AccessPorts,
 ): Promise<Content> {
   const content = await fetchContent(found, resource, ports);
-  verifyResource(found.component, resource, content);
+  await verifyResource(found.component, resource, content);
   return content;
 }
 

@@ -3,8 +3,13 @@
 export interface ContentCache {
   /** What is kept under the key, or what `load` answers. Failures are not kept; nobody loads what is being loaded. */
   get(key: string, load: () => Promise<Uint8Array>): Promise<Uint8Array>;
-  /** How many bytes are kept. */
+  readonly facts: CacheFacts;
+}
+
+export interface CacheFacts {
+  /** Bytes that are kept. */
   readonly size: number;
+  readonly items: number;
 }
 
 /** @param maxBytes 0 keeps nothing */
@@ -25,8 +30,8 @@ export function createContentCache(maxBytes: number): ContentCache {
   };
 
   return {
-    get size() {
-      return size;
+    get facts() {
+      return { size, items: kept.size };
     },
     get(key, load) {
       const known = kept.get(key);

@@ -61,7 +61,7 @@ export function ctfStore(files: Files, name: string): ArtifactStore {
 }
 
 /**
- * The files of a transport archive that is one file, compressed or not.
+ * The files of an archive that is one file, compressed or not.
  * @throws ContentInvalid
  */
 export async function filesOfArchive(bytes: Uint8Array, name: string): Promise<Files> {
@@ -73,6 +73,6 @@ export async function filesOfArchive(bytes: Uint8Array, name: string): Promise<F
     return filesInMemory(fileTreeOf(files));
   } catch (cause) {
     if (!(cause instanceof TarError || cause instanceof UnpackError)) throw cause;
-    throw new ContentInvalid(`${name} is no transport archive: ${cause.message}`, { cause });
+    throw new ContentInvalid(`${name} is no usable archive: ${cause.message}`, { cause });
   }
 }

@@ -34,7 +34,12 @@ const resource = z.looseObject({
   access: maybe(z.looseObject({ type: z.string() })),
   digest: maybe(digest),
 });
-const reference = z.looseObject({ ...named, componentName: z.string().min(1), version: z.string().min(1) });
+const reference = z.looseObject({
+  ...named,
+  componentName: z.string().min(1),
+  version: z.string().min(1),
+  digest: maybe(digest),
+});
 const provider = z.union([z.string(), z.looseObject({ name: z.string() })]);
 const repositoryContexts = list(z.looseObject({ type: z.string() }));
 const sources = list(z.looseObject({ name: z.string() }));
@@ -46,6 +51,7 @@ const v2 = z.looseObject({
     version: z.string().min(1),
     provider: maybe(provider),
     labels: maybe(labels),
+    creationTime: maybe(z.string()),
     repositoryContexts,
     sources,
     componentReferences: list(reference),
@@ -60,6 +66,7 @@ const v3 = z.looseObject({
     version: z.string().min(1),
     provider: maybe(provider),
     labels: maybe(labels),
+    creationTime: maybe(z.string()),
   }),
   repositoryContexts,
   spec: maybe(z.looseObject({ resources: list(resource), references: list(reference), sources })),
@@ -75,6 +82,8 @@ export interface Component {
   readonly version: string;
   readonly provider: string | JsonMap;
   readonly labels: readonly JsonMap[] | undefined;
+  /** As it is written. */
+  readonly creationTime?: string | undefined;
   readonly repositoryContexts: readonly JsonMap[];
   readonly resources: readonly Resource[];
   readonly references: readonly Reference[];
@@ -98,20 +107,23 @@ export function readDescriptor(document: unknown, what = 'the component descript
 }
 
 function ofV2({ meta: _, component, ...more }: z.output<typeof v2>): Component {
-  const { name, version, provider = '', labels, repositoryContexts, sources } = component;
+  const { name, version, provider = '', labels, creationTime } = component;
+  const { repositoryContexts, sources } = component;
   const { componentReferences: references, resources } = component;
   return {
-    ...{ schemaVersion: V2, name, version, provider, labels, repositoryContexts, sources, more },
+    ...{ schemaVersion: V2, name, version, provider, labels, creationTime },
+    ...{ repositoryContexts, sources, more },
     ...tidied(version, resources, references),
   };
 }
 
 function ofV3({ apiVersion: _, kind: __, metadata, ...rest }: z.output<typeof v3>): Component {
   const { repositoryContexts, spec, ...more } = rest;
-  const { name, version, provider = '', labels } = metadata;
+  const { name, version, provider = '', labels, creationTime } = metadata;
   const { resources = [], references = [], sources = [] } = spec ?? {};
   return {
-    ...{ schemaVersion: V3, name, version, provider, labels, repositoryContexts, sources, more },
+    ...{ schemaVersion: V3, name, version, provider, labels, creationTime },
+    ...{ repositoryContexts, sources, more },
     ...tidied(version, resources, references),
   };
 }
@@ -141,22 +153,23 @@ export const descriptorOf = (component: Component, form: SchemaVersion): JsonMap
   form === V2 ? toV2(component) : toV3(component);
 
 export function toV2(component: Component): JsonMap {
-  const { name, version, provider, labels, repositoryContexts, sources, resources, references, more } =
-    component;
+  const { name, version, provider, labels, creationTime, more } = component;
+  const { repositoryContexts, sources, resources, references } = component;
   return {
     ...more,
     meta: { schemaVersion: V2 },
     component: {
       ...{ name, version, provider: typeof provider === 'string' ? provider : provider['name'] },
       ...(labels && labels.length > 0 && { labels }),
+      ...(creationTime !== undefined && { creationTime }),
       ...{ repositoryContexts, sources, componentReferences: references, resources },
     },
   };
 }
 
 export function toV3(component: Component): JsonMap {
-  const { name, version, provider, labels, repositoryContexts, sources, resources, references, more } =
-    component;
+  const { name, version, provider, labels, creationTime, more } = component;
+  const { repositoryContexts, sources, resources, references } = component;
   return {
     ...more,
     apiVersion: V3,
@@ -164,6 +177,7 @@ export function toV3(component: Component): JsonMap {
     metadata: {
       ...{ name, version, provider: typeof provider === 'string' ? { name: provider } : provider },
       ...(labels && labels.length > 0 && { labels }),
+      ...(creationTime !== undefined && { creationTime }),
     },
     ...(repositoryContexts.length > 0 && { repositoryContexts }),
     spec: {

@@ -7,6 +7,12 @@ const ALGORITHMS: Readonly<Record<string, number>> = { sha256: 64, sha512: 128 }
 export const sha256 = (bytes: Uint8Array): string =>
   `sha256:${createHash('sha256').update(bytes).digest('hex')}`;
 
+const HASHES: Readonly<Record<string, string>> = { 'SHA-256': 'sha256', 'SHA-512': 'sha512' };
+
+/** What Node.js calls an algorithm of a descriptor, where it can be written in both ways; undefined when unknown. */
+export const hashName = (algorithm: string): string | undefined =>
+  HASHES[algorithm] ?? (Object.hasOwn(ALGORITHMS, algorithm) ? algorithm : undefined);
+
 /** Whether a text is a digest of a kind that we can compute. */
 export function isDigest(text: string): boolean {
   const [algorithm = '', hex = ''] = text.split(':', 2);

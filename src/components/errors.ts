@@ -20,6 +20,9 @@ export class RegistryRefused extends ComponentProblem {}
 /** What a registry or a file holds is not what it should be: damaged, too large, of an unknown form. */
 export class ContentInvalid extends ComponentProblem {}
 
+/** A signature is missing, or is not that of what was signed. */
+export class SignatureInvalid extends ComponentProblem {}
+
 /** There is no such component version in any of the places where it was looked for. */
 export class ComponentNotFound extends ComponentProblem {
   constructor(name: string, version: string, places: readonly string[]) {

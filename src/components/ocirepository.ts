@@ -42,6 +42,17 @@ export function repositoryPathOf(
   );
 }
 
+/** The component versions among the entries of an archive. */
+export const componentsIn = (
+  entries: readonly { readonly repository: string; readonly tag?: string | undefined }[],
+): readonly { readonly name: string; readonly version: string; readonly tag: string }[] =>
+  entries.flatMap(({ repository, tag }) => {
+    const name = /^component-descriptors\/(.+)$/.exec(repository)?.[1];
+    return name === undefined || tag === undefined
+      ? []
+      : [{ name, tag, version: tag.replaceAll('.build-', '+') }];
+  });
+
 export function ociRepository(place: OciPlace): Repository {
   const { store, context, name } = place;
   const pathOf = (component: string): string => repositoryPathOf(place, component);

@@ -6,17 +6,17 @@ import { toYaml } from '../lib/yaml.ts';
 import { buildArtifact, mediaTypes, type NewArtifact, type NewBlob } from './artifact.ts';
 import type { PackedComponent } from './componentfile.ts';
 import { blobPath, CTF_INDEX, ctfStore, readIndex, type CtfEntry } from './ctf.ts';
-import { toV2, type Component, type JsonMap } from './descriptor.ts';
+import { descriptorOf, type Component, type JsonMap } from './descriptor.ts';
 import { sha256 } from './digest.ts';
 import { ContentInvalid } from './errors.ts';
 import type { Files } from './files.ts';
-import { ociRepository, repositoryPathOf, tagOf } from './ocirepository.ts';
+import { componentsIn, ociRepository, repositoryPathOf, tagOf } from './ocirepository.ts';
 import type { Registry } from './registry.ts';
 
 export function componentArtifact({ component, layers }: PackedComponent): NewArtifact {
   const descriptor: NewBlob = {
     mediaType: mediaTypes.descriptorTar,
-    content: writeTar([['component-descriptor.yaml', Buffer.from(toYaml(toV2(component)))]]),
+    content: writeTar([['component-descriptor.yaml', Buffer.from(toYaml(descriptorOf(component, component.schemaVersion)))]]),
   };
   const layer = {
     mediaType: descriptor.mediaType,
@@ -99,10 +99,9 @@ export async function pushAll(
   const store = ctfStore(files, name);
   const repository = ociRepository({ ...PLACE, store, context: {}, name });
   const pushed: Component[] = [];
-  for (const { repository: path, tag } of await readIndex(files, name)) {
-    const component = /^component-descriptors\/(.+)$/.exec(path)?.[1];
-    if (component === undefined || tag === undefined) continue;
-    const found = await repository.find(component, tag.replaceAll('.build-', '+'));
+  for (const { name: component, version, tag } of componentsIn(await readIndex(files, name))) {
+    const found = await repository.find(component, version);
+    const path = repositoryPathOf(PLACE, component);
     const artifact = await store.artifact(path, tag);
     if (!found || !artifact)
       throw new ContentInvalid(`${name} has no ${path}:${tag}, though its index says so`);

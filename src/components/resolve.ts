@@ -5,6 +5,7 @@ import { ComponentNotFound, ReferenceInvalid } from './errors.ts';
 import { overwritten, type ComponentReference, type Overwrite } from './overwrites.ts';
 import type { FoundComponent, Repository } from './repository.ts';
 import { fits, type Resolver } from './resolvers.ts';
+import { verifyReference } from './verify.ts';
 
 /** A reference may carry the descriptor that it leads to. */
 export const DESCRIPTOR_LABEL = 'landscaper.gardener.cloud/component-descriptor';
@@ -75,11 +76,16 @@ export async function resolveAll(
   };
   const follow = async (from: FoundComponent, reference: Reference): Promise<FoundComponent> => {
     const nested = nestedDescriptor(reference);
+    if (nested) verifyReference(from.component, reference, nested);
     if (nested) return { component: nested, repository: from.repository };
     const { componentName, version } = reference;
     const wanted = overwritten({ repositoryContext: context, componentName, version }, lookup.overwrites);
     const known = byName.get(nameOf({ name: wanted.componentName, version: wanted.version }));
-    return known ?? findComponent(wanted, lookup);
+    const found = known ?? (await findComponent(wanted, lookup));
+    // Who overwrites a reference wants another component than the one that the digest is of.
+    const isMeant = wanted.componentName === componentName && wanted.version === version;
+    if (isMeant) verifyReference(from.component, reference, found.component);
+    return found;
   };
 
   await visit(own);

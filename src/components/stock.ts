@@ -4,7 +4,7 @@ import { goJson } from '../lib/gojson.ts';
 import type { Rng } from '../lib/rng.ts';
 import type { ArtifactStore } from './artifact.ts';
 import { Authorization } from './authorization.ts';
-import { createContentCache } from './cache.ts';
+import { createContentCache, type CacheFacts } from './cache.ts';
 import { openRepository } from './context.ts';
 import type { Credentials } from './credentials.ts';
 import { nameOf, readDescriptor, type JsonMap } from './descriptor.ts';
@@ -49,6 +49,8 @@ export interface Stock {
     context: JsonMap | undefined,
     request: Request,
   ): Promise<ComponentView>;
+  /** Of the contents that are kept. */
+  readonly cache: CacheFacts;
   close(): Promise<void>;
 }
 
@@ -81,6 +83,9 @@ export function createStock(options: StockOptions): Stock {
   const lookup = (request: Request): Lookup => ({ ...request, open: (context) => open(context, request) });
   return {
     registry,
+    get cache() {
+      return cache.facts;
+    },
     find: (reference, request) => findComponent(overwritten(reference, request.overwrites), lookup(request)),
     inline(document, context, request) {
       const component = readDescriptor(document);

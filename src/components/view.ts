@@ -18,7 +18,7 @@ import { ComponentProblem, ContentNeeded, ReferenceInvalid } from './errors.ts';
 import { describeSelector, select, type Selector } from './identity.ts';
 import type { ComponentReference } from './overwrites.ts';
 import type { RelativeReference } from './relativereference.ts';
-import type { Content, FoundComponent } from './repository.ts';
+import type { Content, FoundComponent, Repository } from './repository.ts';
 import { targetKey, type Resolved } from './resolve.ts';
 
 /** Where the component of an installation comes from. */
@@ -31,21 +31,50 @@ export interface ResourcePlace {
   readonly resource: Resource;
 }
 
+/** What a thread has to be given to see a component. It has no way to repositories. */
+export interface ComponentData {
+  readonly source: ComponentSource;
+  readonly components: readonly Component[];
+  /** What each reference leads to: its key, and a position in `components`. */
+  readonly targets: readonly (readonly [key: string, position: number])[];
+}
+
+/** Contents that were fetched, or why they could not be. */
+export type Shelf = ReadonlyMap<string, Content | ComponentProblem>;
+
 export class ComponentView {
   readonly source: ComponentSource;
   readonly own: Component;
   readonly #resolved: Resolved;
   readonly #ports: AccessPorts;
-  readonly #shelf = new Map<string, Content | ComponentProblem>();
-  readonly #asked = new Map<string, ResourcePlace>();
+  readonly #shelf: Map<string, Content | ComponentProblem>;
 
-  constructor(source: ComponentSource, resolved: Resolved, ports: AccessPorts) {
+  constructor(source: ComponentSource, resolved: Resolved, ports: AccessPorts, shelf: Shelf = new Map()) {
     const [first] = resolved.all;
     if (!first) throw new TypeError('a view needs a component');
     this.source = source;
     this.own = first.component;
     this.#resolved = resolved;
     this.#ports = ports;
+    this.#shelf = new Map(shelf);
+  }
+
+  /** The same for all views of what was resolved once. */
+  get identity(): object {
+    return this.#resolved;
+  }
+
+  get shelf(): Shelf {
+    return this.#shelf;
+  }
+
+  data(): ComponentData {
+    const { all, targets } = this.#resolved;
+    return {
+      source: this.source,
+      components: all.map(({ component }) => component),
+      targets: [...targets].map(([key, found]) => [key, all.indexOf(found)]),
+    };
   }
 
   /** The same component without the contents that were fetched: those are for one pass, and may be large. */
@@ -106,18 +135,21 @@ export class ComponentView {
   content(place: ResourcePlace): Content {
     const key = keyOf(place);
     const found = this.#shelf.get(key);
-    if (found === undefined) {
-      this.#asked.set(key, place);
-      throw new ContentNeeded(key);
-    }
+    if (found === undefined) throw new ContentNeeded(key);
     if (found instanceof ComponentProblem) throw found;
     return found;
   }
 
+  #places(): readonly ResourcePlace[] {
+    return this.#resolved.all.flatMap((owner) =>
+      owner.component.resources.map((resource) => ({ owner, resource })),
+    );
+  }
+
   /** @throws ComponentProblem when it may be had another time; what is definite is told to who asks for the content */
   async fetch({ key }: ContentNeeded): Promise<void> {
-    const place = this.#asked.get(key);
-    if (!place) throw new TypeError(`nobody has asked for ${key}`);
+    const place = this.#places().find((each) => keyOf(each) === key);
+    if (!place) throw new TypeError(`the component has no content ${key}`);
     try {
       this.#shelf.set(key, await fetchResource(place.owner, place.resource, this.#ports));
     } catch (error) {
@@ -126,6 +158,19 @@ export class ComponentView {
     }
   }
 }
+
+/** A view of plain data, for another thread: what has not been fetched yet has to be asked for. */
+export function viewOf({ source, components, targets }: ComponentData, shelf: Shelf): ComponentView {
+  const all = components.map((component) => ({ component, repository: nowhere }));
+  const found = targets.flatMap(([key, at]) => (all[at] ? [[key, all[at]] as const] : []));
+  return new ComponentView(source, { all, targets: new Map(found) }, noPorts, shelf);
+}
+
+const unreachable = (): never => {
+  throw new TypeError('a view of plain data has no repositories');
+};
+const nowhere: Repository = { name: 'nowhere', context: {}, find: unreachable, localBlob: unreachable };
+const noPorts: AccessPorts = { registry: unreachable };
 
 const keyOf = ({ owner, resource }: ResourcePlace): string =>
   `${nameOf(owner.component)} ${describeSelector({ ...resource.extraIdentity, name: resource.name })} ${resource.version ?? ''}`;

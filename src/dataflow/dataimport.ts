@@ -38,14 +38,17 @@ export function keyedImport(ref: KeyedReference, source: KeyedSource | undefined
   if (!source) return `${ref.kind}s "${ref.name}" not found`;
   const entries = ref.kind === 'secret' ? decoded(source.data) : configEntries(source);
   const { key } = ref;
+  const isSecret = ref.kind === 'secret';
   try {
-    if (key === undefined || key === '') return wholeImport(entries);
+    if (key === undefined || key === '') return { ...wholeImport(entries), isSecret };
     const content = entries.get(key);
     if (!content) return missingKey(ref, key);
-    return { value: parseYaml(content.toString('utf8')), version: sha1Hex(content) };
+    return { value: parseYaml(content.toString('utf8')), version: sha1Hex(content), isSecret };
   } catch (error) {
     if (!(error instanceof YamlError)) throw error;
-    return `${ref.kind} ${ref.namespace}/${ref.name} cannot be read: ${error.message}`;
+    // What go-yaml says may quote the text.
+    const why = isSecret ? `line ${String(error.line ?? 1)} of an entry is no YAML` : error.message;
+    return `${ref.kind} ${ref.namespace}/${ref.name} cannot be read: ${why}`;
   }
 }
 

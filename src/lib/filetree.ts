@@ -5,6 +5,8 @@ import { toYaml } from './yaml.ts';
 
 /** Paths are relative to the root, a leading `/` is allowed. */
 export interface FileTree {
+  /** All of it as plain data, which threads can hand to each other: see fileTreeAt. */
+  readonly root: Folder;
   /** undefined when there is no such file */
   read(path: string): Uint8Array | undefined;
   /** undefined when there is no such folder; sorted by name */
@@ -18,28 +20,28 @@ export interface FileEntry {
   readonly size: number;
 }
 
-type Node =
+export type FileNode =
   | { readonly kind: 'file'; readonly content: Uint8Array }
   | { readonly kind: 'link'; readonly target: string }
   | Folder;
-interface Folder {
+export interface Folder {
   readonly kind: 'folder';
-  readonly entries: ReadonlyMap<string, Node>;
+  readonly entries: ReadonlyMap<string, FileNode>;
 }
 
 /** A folder that is being filled. */
 interface OpenFolder {
   readonly kind: 'folder';
-  readonly entries: Map<string, Node>;
+  readonly entries: Map<string, FileNode>;
 }
-const isOpenFolder = (node: Node | undefined): node is OpenFolder => node?.kind === 'folder';
+const isOpenFolder = (node: FileNode | undefined): node is OpenFolder => node?.kind === 'folder';
 
 const MAX_LINKS = 40;
 const BINARY_START = '---Start Binary---';
 const BINARY_END = '---End Binary---';
 
 /** @param filesystem the tree as it stands in the Installation; anything but a map is an empty tree */
-export const inlineFileTree = (filesystem: unknown): FileTree => treeOf(folder(filesystem));
+export const inlineFileTree = (filesystem: unknown): FileTree => fileTreeAt(folder(filesystem));
 
 /** @param files contents by path, without `.` and `..`; the folders are those that the paths name */
 export function fileTreeOf(files: ReadonlyMap<string, Uint8Array>): FileTree {
@@ -56,11 +58,13 @@ export function fileTreeOf(files: ReadonlyMap<string, Uint8Array>): FileTree {
     }
     if (name !== undefined) at.entries.set(name, file(content));
   }
-  return treeOf(root);
+  return fileTreeAt(root);
 }
 
-function treeOf(root: Folder): FileTree {
+/** The tree with this root. */
+export function fileTreeAt(root: Folder): FileTree {
   return {
+    root,
     read(path) {
       const node = find(root, path);
       return node?.kind === 'file' ? node.content : undefined;
@@ -81,7 +85,7 @@ export function readText(files: FileTree, path: string): string | undefined {
 // ---------------------------------------------------------------- building
 
 function folder(value: unknown): Folder {
-  const entries = new Map<string, Node>();
+  const entries = new Map<string, FileNode>();
   if (isObject(value)) {
     for (const [name, child] of Object.entries(value)) {
       const node = nodeOf(child);
@@ -92,7 +96,7 @@ function folder(value: unknown): Folder {
 }
 
 /** Lists and null are no nodes, as upstream has it; numbers and booleans are files with that text. */
-function nodeOf(value: unknown): Node | undefined {
+function nodeOf(value: unknown): FileNode | undefined {
   if (typeof value === 'string') return file(textContent(value));
   if (typeof value === 'number' || typeof value === 'boolean') return file(Buffer.from(String(value)));
   if (!isObject(value)) return undefined;
@@ -117,7 +121,7 @@ function nodeOf(value: unknown): Node | undefined {
 
 const text = (value: unknown): string => (typeof value === 'string' ? value : '');
 
-const file = (content: Uint8Array): Node => ({ kind: 'file', content });
+const file = (content: Uint8Array): FileNode => ({ kind: 'file', content });
 
 function textContent(text: string): Uint8Array {
   const lines = text.trimEnd().split('\n');
@@ -141,7 +145,7 @@ function entriesOf(node: Folder, root: Folder): readonly FileEntry[] {
 }
 
 /** Walks the tree; `..` never leaves the root, links are followed within it. */
-function find(root: Folder, path: string, links = 0): Exclude<Node, { kind: 'link' }> | undefined {
+function find(root: Folder, path: string, links = 0): Exclude<FileNode, { kind: 'link' }> | undefined {
   const trail: Folder[] = [root];
   const parts = path.split('/').filter((part) => part !== '' && part !== '.');
   for (const [i, part] of parts.entries()) {

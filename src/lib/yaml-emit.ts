@@ -45,6 +45,29 @@ function numberText(value: number | bigint): string {
   return formatGoFloat(value, 'g').replace('+Inf', '.inf').replace('-Inf', '-.inf').replace('NaN', '.nan');
 }
 
+/** Where programs that write YAML differ. */
+export interface YamlDialect {
+  readonly numberText: (value: number | bigint) => string;
+  /** Whether a text would be taken for something else without quotes. */
+  readonly needsQuotes: (text: string) => boolean;
+  /** Whether a text is written as a block, if it can be. */
+  readonly isBlock: (text: string) => boolean;
+  /** Whether characters beyond ASCII are written as escapes, in quotes. */
+  readonly isAscii: boolean;
+  /** Whether every block that ends with a line break is marked `|+`. */
+  readonly keepsBreaks: boolean;
+  readonly compareKeys: (a: string, b: string) => number;
+}
+
+const GO_YAML: YamlDialect = {
+  numberText,
+  needsQuotes: needsYamlQuotes,
+  isBlock: (text) => text.includes('\n'),
+  isAscii: false,
+  keepsBreaks: false,
+  compareKeys,
+};
+
 /** The text of a scalar, and whether it is a string (which may need quotes). */
 interface Scalar {
   readonly text: string;
@@ -52,11 +75,16 @@ interface Scalar {
 }
 
 export class YamlEmitter {
+  readonly #dialect: YamlDialect;
   #out = '';
   #column = 0;
   #indent = -1;
   #isWhitespace = true;
   #isIndention = true;
+
+  constructor(dialect = GO_YAML) {
+    this.#dialect = dialect;
+  }
 
   /** @throws TypeError for what JSON cannot hold */
   emit(value: unknown): string {
@@ -99,7 +127,7 @@ export class YamlEmitter {
     const json = typeof value === 'object' && value !== null && 'toJSON' in value ? toJson(value) : value;
     if (Array.isArray(json)) this.#sequence(json, isInMapping);
     else if (typeof json === 'object' && json !== null) this.#mapping(json);
-    else this.#scalar(scalarOf(json), false);
+    else this.#scalar(scalarOf(json, this.#dialect), false);
   }
 
   #sequence(items: readonly unknown[], isInMapping: boolean): void {
@@ -134,7 +162,7 @@ export class YamlEmitter {
     }
     const outer = this.#indent;
     this.#increase(false, false);
-    entries.sort(([a], [b]) => compareKeys(a, b));
+    entries.sort(([a], [b]) => this.#dialect.compareKeys(a, b));
     for (const [key, value] of entries) {
       this.#writeIndent();
       const isSimple = !analyzeText(key).isMultiline && Buffer.byteLength(key) <= MAX_SIMPLE_KEY;
@@ -160,10 +188,11 @@ export class YamlEmitter {
 
   #string(text: string, isKey: boolean): void {
     const analysis = analyzeText(text);
-    if (text.includes('\n')) {
+    if (this.#dialect.isAscii && !ASCII.test(text)) this.#double(text, !isKey);
+    else if (this.#dialect.isBlock(text)) {
       if (analysis.block && !isKey) this.#literal(text);
       else this.#double(text, !isKey);
-    } else if (needsYamlQuotes(text)) this.#double(text, !isKey);
+    } else if (this.#dialect.needsQuotes(text)) this.#double(text, !isKey);
     else if (analysis.isMultiline && isKey) this.#double(text, false);
     else if (analysis.plain) this.#plain(text, !isKey);
     else if (analysis.single) this.#single(text, !isKey);
@@ -227,7 +256,7 @@ export class YamlEmitter {
     const chars = Array.from(text);
     let wasSpace = false;
     chars.forEach((c, i) => {
-      if (!isPrintable(c) || isBreak(c) || c === '"' || c === '\\') {
+      if (!isPrintable(c) || (this.#dialect.isAscii && c > '~') || isBreak(c) || c === '"' || c === '\\') {
         this.#put(escape(c));
         wasSpace = false;
       } else if (c === ' ') {
@@ -250,7 +279,8 @@ export class YamlEmitter {
     if (text.startsWith(' ') || isBreak(text.charAt(0))) this.#indicator(String(STEP), plain);
     const last = text.at(-1) as string;
     if (!isBreak(last)) this.#indicator('-', plain);
-    else if (text.length === 1 || isBreak(text.at(-2) as string)) this.#indicator('+', plain);
+    else if (this.#dialect.keepsBreaks || text.length === 1 || isBreak(text.at(-2) as string))
+      this.#indicator('+', plain);
     this.#break();
     this.#isIndention = true;
     this.#isWhitespace = true;
@@ -270,17 +300,18 @@ export class YamlEmitter {
   }
 }
 
+const ASCII = /^[\x00-\x7f]*$/;
 const isBreakable = (text: string): boolean => /[\r\u0085\u2028\u2029]/.test(text);
 
 const toJson = (value: object): unknown => (value as { toJSON: () => unknown }).toJSON();
 
-function scalarOf(value: unknown): Scalar {
+function scalarOf(value: unknown, dialect: YamlDialect): Scalar {
   switch (typeof value) {
     case 'string':
       return { text: value, isString: true };
     case 'number':
     case 'bigint':
-      return { text: numberText(value), isString: false };
+      return { text: dialect.numberText(value), isString: false };
     case 'boolean':
       return { text: String(value), isString: false };
     case 'undefined':

@@ -1,6 +1,6 @@
 /** Builds the tree of a YAML document from its tokens, as libyaml does: same texts accepted, same complaints. */
 import { yamlErrorAt } from './yaml-error.ts';
-import { YamlScanner, type YamlToken, type YamlTokenKind } from './yaml-scan.ts';
+import { YamlScanner, type YamlScanOptions, type YamlToken, type YamlTokenKind } from './yaml-scan.ts';
 
 export interface ScalarNode {
   readonly kind: 'scalar';
@@ -55,8 +55,8 @@ export class YamlParser {
   #depth = 0;
   #isFirst = true;
 
-  constructor(text: string) {
-    this.#scanner = new YamlScanner(text);
+  constructor(text: string, options: YamlScanOptions = {}) {
+    this.#scanner = new YamlScanner(text, options);
   }
 
   /** The next document; undefined at the end of the stream. @throws YamlError */

@@ -59,8 +59,15 @@ export interface PlainScalar {
 const isFlowIndicator = (c: number): boolean =>
   c === 44 || c === 63 || c === 91 || c === 93 || c === 123 || c === 125;
 
-/** @param indent of the block around; deeper lines belong to the scalar */
-export function scanPlain(cursor: Cursor, options: { indent: number; isFlow: boolean }): PlainScalar {
+export interface PlainOptions {
+  /** Of the block around; deeper lines belong to the scalar. */
+  readonly indent: number;
+  readonly isFlow: boolean;
+  /** Whether `:` must not stand inside of a scalar in a flow collection, as before libyaml 0.2. */
+  readonly refusesColon: boolean;
+}
+
+export function scanPlain(cursor: Cursor, options: PlainOptions): PlainScalar {
   const indent = options.indent + 1;
   const gap = new Gap();
   let text = '';
@@ -70,6 +77,8 @@ export function scanPlain(cursor: Cursor, options: { indent: number; isFlow: boo
     let end = start;
     for (let c = cursor.code(); !isBlankOrEnd(c); c = cursor.text.charCodeAt(end) || END) {
       if (c === 58 && isBlankOrEnd(cursor.text.charCodeAt(end + 1) || END)) break;
+      if (c === 58 && options.isFlow && options.refusesColon)
+        throw yamlErrorAt("found unexpected ':'; put the text in quotes", cursor.line);
       if (options.isFlow && isFlowIndicator(c)) break;
       end++;
     }

@@ -68,8 +68,15 @@ const OPENING: Readonly<Record<string, YamlTokenKind>> = { '[': 'sequence', '{':
 const CLOSING: Readonly<Record<string, YamlTokenKind>> = { ']': 'sequence-end', '}': 'mapping-end' };
 const NOT_PLAIN = new Set('-?:,[]{}#&*!|>\'"%@`');
 
+/** Where programs that read YAML differ. */
+export interface YamlScanOptions {
+  /** Whether `[http://x]` is an error; otherwise it is a text. */
+  readonly refusesColonInFlow?: boolean;
+}
+
 export class YamlScanner {
   readonly #cursor: Cursor;
+  readonly #refusesColon: boolean;
   #tokens: YamlToken[] = [];
   #head = 0;
   #taken = 0;
@@ -80,8 +87,9 @@ export class YamlScanner {
   readonly #keys: SimpleKey[] = [noKey()];
   #isDone = false;
 
-  constructor(text: string) {
+  constructor(text: string, options: YamlScanOptions = {}) {
     this.#cursor = new Cursor(text);
+    this.#refusesColon = options.refusesColonInFlow ?? false;
     if (text.startsWith('\ufeff')) this.#cursor.index = 1;
   }
 
@@ -339,7 +347,11 @@ export class YamlScanner {
     this.#saveKey();
     this.#isKeyAllowed = false;
     const { line } = this.#cursor;
-    const scalar = scanPlain(this.#cursor, { indent: this.#indent, isFlow: this.#flowLevel > 0 });
+    const scalar = scanPlain(this.#cursor, {
+      indent: this.#indent,
+      isFlow: this.#flowLevel > 0,
+      refusesColon: this.#refusesColon,
+    });
     if (scalar.endsInBreak) this.#isKeyAllowed = true;
     this.#tokens.push({ kind: 'scalar', line, value: scalar.text, suffix: '', isPlain: true });
   }

@@ -8,9 +8,10 @@
 import { YamlDecoder, type YamlOptions } from './yaml-decode.ts';
 import { YamlEmitter } from './yaml-emit.ts';
 import { YamlError } from './yaml-error.ts';
-import { YamlParser } from './yaml-parse.ts';
+import { YamlParser, type YamlNode } from './yaml-parse.ts';
+import type { YamlScanOptions } from './yaml-scan.ts';
 
-export { YamlError, type YamlOptions };
+export { YamlError, type YamlNode, type YamlOptions };
 
 const CONTROL = /[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd\u{10000}-\u{10ffff}]/u;
 
@@ -32,13 +33,15 @@ export function parseYaml(text: string, options: YamlOptions = {}): unknown {
 }
 
 /** All documents of a YAML stream. @throws YamlError */
-export function parseYamlAll(text: string, options: YamlOptions = {}): unknown[] {
+export const parseYamlAll = (text: string, options: YamlOptions = {}): unknown[] =>
+  parseYamlNodes(text).map((node) => new YamlDecoder(options).decode(node));
+
+/** All documents of a YAML stream as trees, for those who give scalars another meaning. @throws YamlError */
+export function parseYamlNodes(text: string, options: YamlScanOptions = {}): YamlNode[] {
   checkCharacters(text);
-  const parser = new YamlParser(text);
-  const documents: unknown[] = [];
-  for (let node = parser.document(); node; node = parser.document()) {
-    documents.push(new YamlDecoder(options).decode(node));
-  }
+  const parser = new YamlParser(text, options);
+  const documents: YamlNode[] = [];
+  for (let node = parser.document(); node; node = parser.document()) documents.push(node);
   return documents;
 }
 

@@ -7,7 +7,9 @@
  * A kubeconfig given as text comes from a Target, that is from a tenant. It may not name files of this machine
  * or run commands on it.
  */
+import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
 import { delimiter, dirname, isAbsolute, join } from 'node:path';
 import { parseYaml } from '../lib/yaml.ts';
 import { KubeconfigError } from './errors.ts';
@@ -52,6 +54,17 @@ export type ExternalCredentials = (
   context: string,
   refused: boolean,
 ) => Promise<Credentials>;
+
+/** Where a program looks that was told nothing: KUBECONFIG, then the pod's own account, then the home folder. */
+export function findKubeconfig(
+  env: Readonly<Record<string, string | undefined>>,
+  home = homedir(),
+): KubeconfigSource | undefined {
+  if (env['KUBECONFIG']) return { file: env['KUBECONFIG'] };
+  if (env['KUBERNETES_SERVICE_HOST']) return 'in-cluster';
+  const file = join(home, '.kube', 'config');
+  return existsSync(file) ? { file } : undefined;
+}
 
 const SERVICE_ACCOUNT = '/var/run/secrets/kubernetes.io/serviceaccount';
 

@@ -4,7 +4,7 @@ import { sourceBlock } from './excerpt.ts';
 import { toPlain } from './gotemplate/funcs/json.ts';
 import type { Env, FunctionTable } from './gotemplate/env.ts';
 import { FunctionError, TemplateExecutionError, TemplateParseError } from './gotemplate/errors.ts';
-import { stringOf } from './gotemplate/go-string.ts';
+import { stringOf } from './go/go-string.ts';
 import { envFn, fn } from './gotemplate/signature.ts';
 import { executeIn, parseTemplate } from './gotemplate/template.ts';
 import { fromJson, GoObject, int64, typedList, type Value } from './gotemplate/values.ts';

@@ -28,6 +28,9 @@ export class TemplateTypeNotSupported extends RenderError {
 /** The template is wrong, or fails with these values. The message holds an excerpt of its source. */
 export class TemplateBroken extends RenderError {}
 
+/** The execution was stopped from outside: it took too long or needed too much memory. */
+export class TemplateStopped extends RenderError {}
+
 /** The result contains `<no value>`: something that the template prints is missing. */
 export class ResultHasNoValue extends RenderError {}
 

@@ -1,6 +1,7 @@
 /** Makes template errors readable: the lines around the place, and what the template was given, with values masked. */
 import { gzipSync } from 'node:zlib';
 import { goJson } from '../lib/gojson.ts';
+import { maskOf } from '../lib/masking.ts';
 import { fromJson, typeName } from './gotemplate/values.ts';
 
 const LINES_AROUND = 5;
@@ -43,6 +44,25 @@ function mask(value: unknown, depth = 0): unknown {
     ? '[...] (%!s(<nil>))'
     : `[...] (${typeName(fromJson(value))})`;
 }
+
+/** A message of an engine without the values that it quotes; what the template says itself may stay. */
+export function withoutValues(
+  message: string,
+  source: string,
+  values: Readonly<Record<string, unknown>>,
+): string {
+  const secret = Object.entries(values).filter(([key]) => MASKED.has(key));
+  const mask = maskOf(secret.map(([, value]) => value));
+  // Who writes `fail` decides what it says.
+  if (message.includes('error calling fail: ')) return message;
+  return message
+    .split(QUOTED_SOURCE)
+    .map((part) => (source.includes(part) ? part : mask(part)))
+    .join('');
+}
+
+/** The code in `at <.imports.x>`, kept as a part of its own. */
+const QUOTED_SOURCE = /(?<= at <)([^>]*)(?=>: )/;
 
 function inputLine(key: string, value: unknown): string {
   const json = goJson(MASKED.has(key) ? mask(value) : value);

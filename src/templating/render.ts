@@ -11,13 +11,14 @@ import {
   TemplateTypeNotSupported,
   TemplateTypeUnknown,
 } from './errors.ts';
-import { excerpt, inputBlock, shorten, sourceBlock } from './excerpt.ts';
+import { excerpt, inputBlock, shorten, sourceBlock, withoutValues } from './excerpt.ts';
 import type { TemplateFiles } from './files.ts';
 import type { Env, FunctionTable, TemplateLimits } from './gotemplate/env.ts';
 import { placeOf, TemplateError } from './gotemplate/errors.ts';
-import { toValidText } from './gotemplate/go-string.ts';
+import { toValidText } from './go/go-string.ts';
 import { executeIn, newEnv, parseTemplate } from './gotemplate/template.ts';
 import { fromJson } from './gotemplate/values.ts';
+import { renderHandlebars } from './handlebars/render.ts';
 
 /** An entry of a blueprint's `deployExecutions` and the like. */
 export interface TemplateExecution {
@@ -55,7 +56,14 @@ export function renderExecution(
   values: Values,
   options: EngineOptions,
 ): unknown {
-  return readResult(renderText(execution, values, options));
+  const text = renderText(execution, values, options);
+  try {
+    return readResult(text);
+  } catch (error) {
+    // Complaints about YAML quote it.
+    if (error instanceof ResultUnreadable) error.message = withoutValues(error.message, '', values);
+    throw error;
+  }
 }
 
 /** The result of an execution before it is read as YAML. @throws RenderError */
@@ -63,8 +71,9 @@ export function renderText(execution: TemplateExecution, values: Values, options
   switch (execution.type) {
     case 'GoTemplate':
       return renderGoTemplate(templateText(execution, options.files), values, options);
-    case 'Spiff':
     case 'Handlebars':
+      return renderHandlebarsTemplate(templateText(execution, options.files), values, options);
+    case 'Spiff':
       throw new TemplateTypeNotSupported(execution.type);
     default:
       throw new TemplateTypeUnknown(execution.type);
@@ -114,12 +123,29 @@ function renderGoTemplate(source: string, values: Values, options: EngineOptions
   try {
     text = toValidText(executeIn(env, parseTemplate(TEMPLATE_NAME, source, functions), fromJson(values)));
   } catch (error) {
-    if (!(error instanceof TemplateError)) throw error;
-    const message = error.message + sourceBlock(error.message, source) + inputBlock(values);
-    throw new TemplateBroken(shorten(message), { cause: error });
+    throw broken(error, source, values);
   }
   if (options.refuseNoValueIn !== undefined) checkNoValue(text, options.refuseNoValueIn, env, values);
   return text;
+}
+
+/** Strict by itself: what is missing has no text that could be looked for. */
+function renderHandlebarsTemplate(source: string, values: Values, options: EngineOptions): string {
+  try {
+    return renderHandlebars(TEMPLATE_NAME, source, values, { ...options, functions: functionsOf(options) });
+  } catch (error) {
+    const { template = TEMPLATE_NAME } = error instanceof TemplateError ? error : {};
+    const file = template === TEMPLATE_NAME ? undefined : options.files.read(template);
+    throw broken(error, file ? Buffer.from(file).toString('utf8') : source, values);
+  }
+}
+
+/** The error of an engine with the lines around its place and what the template was given. */
+function broken(error: unknown, source: string, values: Values): unknown {
+  if (!(error instanceof TemplateError)) return error;
+  const said = withoutValues(error.message, source, values);
+  const message = said + sourceBlock(error.message, source) + inputBlock(values);
+  return new TemplateBroken(shorten(message), { cause: error });
 }
 
 const NO_VALUE = '<no value>';

@@ -14,7 +14,7 @@ const { values, positionals } = parseArgs({
 });
 const wanted = (what: string): boolean => positionals.length === 0 || positionals.includes(what);
 
-if (wanted('templating')) benchTemplating();
+if (wanted('templating')) await benchTemplating();
 if (wanted('requests') || wanted('trees')) {
   for (const server of values.envtest ? [embedded, real] : [embedded]) {
     const subject = await subjectOn(await server());

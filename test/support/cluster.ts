@@ -6,8 +6,8 @@ import { randomBytes } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { startApiServer, type ApiServer } from '../../src/apiserver/server.ts';
-import { ensureCrds } from '../../src/cli/ensure-crds.ts';
-import { startLandscaper, type Landscaper } from '../../src/cli/landscaper.ts';
+import { ensureCrds } from '../../src/machine/ensure-crds.ts';
+import { startLandscaper, type Landscaper, type LandscaperOptions } from '../../src/cli/landscaper.ts';
 import { defaults, type Configuration } from '../../src/cli/configuration.ts';
 import { contextKind } from '../../src/api/kinds/context.ts';
 import { API_VERSION } from '../../src/api/labels.ts';
@@ -35,6 +35,7 @@ export interface ControllerOptions {
   /** Default: mock. Items of other types are answered by the test. */
   readonly deployers?: readonly string[];
   readonly config?: Partial<Configuration>;
+  readonly more?: Pick<Partial<LandscaperOptions>, 'log' | 'metricsAddress'>;
 }
 
 /** A running set of controllers, and the means to trouble it. */
@@ -158,6 +159,7 @@ export async function startControllers(
     controllers,
     deployers,
     crds: false,
+    ...options.more,
     wrapClient: (client) => faults.around(client),
   });
   return {

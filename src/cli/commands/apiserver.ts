@@ -3,10 +3,10 @@ import { systemClock } from '../../lib/clock.ts';
 import { createClient } from '../../runtime/client.ts';
 import { connect } from '../../runtime/http.ts';
 import { startEmbedded, type Embedded } from '../embedded.ts';
-import { ensureCrds } from '../ensure-crds.ts';
+import { ensureCrds } from '../../machine/ensure-crds.ts';
 import { applyVerbosity, loggerFor, type LogOptions } from '../logging.ts';
 import { quoted } from '../self.ts';
-import { aborted, onInterrupt } from '../signals.ts';
+import { aborted, onInterrupt } from '../../runtime/signals.ts';
 import type { Terminal } from '../terminal.ts';
 import type { Logger } from '../../observability/log.ts';
 

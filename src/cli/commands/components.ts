@@ -1,13 +1,10 @@
 /** `espalier components`: packs a folder as a component version, and brings archives of them into registries. */
-import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { homedir } from 'node:os';
-import { basename, dirname, join, resolve } from 'node:path';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import { packFolder } from '../../components/componentfile.ts';
 import { addressOf } from '../../components/context.ts';
-import { Credentials, dockerCredentials } from '../../components/credentials.ts';
-import { filesOfArchive } from '../../components/ctf.ts';
 import { nameOf } from '../../components/descriptor.ts';
-import { filesOnDisk, type Files } from '../../components/files.ts';
+import { filesOnDisk } from '../../components/files.ts';
 import {
   ctfArchive,
   ctfFiles,
@@ -23,19 +20,20 @@ import { isGzip } from '../../lib/gzip.ts';
 import { secureRng } from '../../lib/secure-rng.ts';
 import { CommandError, UsageError } from '../errors.ts';
 import type { Terminal } from '../terminal.ts';
+import {
+  archiveAt,
+  credentials,
+  counted,
+  isFolder,
+  MAX_FILE_BYTES,
+  type RegistryOptions,
+} from './component-places.ts';
 
 export interface PackOptions {
   readonly to: string;
   readonly format?: 'directory' | 'tar' | 'tgz';
   readonly force?: boolean;
 }
-export interface PushOptions {
-  readonly plainHttp?: boolean;
-  readonly dockerConfig?: string;
-}
-
-const MAX_FILE_BYTES = 256 * 2 ** 20;
-
 export async function pack(folder: string, options: PackOptions, terminal: Terminal): Promise<void> {
   if (!isFolder(folder)) throw new UsageError(`there is no folder ${folder}`);
   const packed = await packFolder(filesOnDisk(folder, MAX_FILE_BYTES), folder);
@@ -76,7 +74,7 @@ function store(ctf: CtfContent, path: string, format: NonNullable<PackOptions['f
 export async function push(
   archive: string,
   registry: string,
-  options: PushOptions,
+  options: RegistryOptions,
   terminal: Terminal,
 ): Promise<void> {
   if (!existsSync(archive)) throw new UsageError(`there is no archive ${archive}`);
@@ -100,22 +98,3 @@ export async function push(
     await stock.close();
   }
 }
-
-async function archiveAt(path: string): Promise<Files> {
-  if (isFolder(path)) return filesOnDisk(path, MAX_FILE_BYTES);
-  return filesOfArchive(readFileSync(path), basename(path));
-}
-
-/** Those of `docker login`. */
-function credentials({ dockerConfig }: PushOptions, { env }: Terminal): Credentials {
-  const file = dockerConfig ?? join(env['DOCKER_CONFIG'] ?? join(homedir(), '.docker'), 'config.json');
-  if (!existsSync(file)) {
-    if (dockerConfig !== undefined) throw new UsageError(`there is no file ${dockerConfig}`);
-    return Credentials.none;
-  }
-  return dockerCredentials(readFileSync(file, 'utf8'), file);
-}
-
-const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
-
-const counted = (count: number, noun: string): string => `${String(count)} ${noun}${count === 1 ? '' : 's'}`;

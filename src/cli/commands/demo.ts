@@ -14,7 +14,7 @@ import { elapsedText } from '../print.ts';
 import { showProgress } from '../progress.ts';
 import { sample, sampleObjects } from '../sample.ts';
 import { quoted, selfCommand } from '../self.ts';
-import { aborted, onInterrupt, type Interruption } from '../signals.ts';
+import { aborted, onInterrupt, type Interruption } from '../../runtime/signals.ts';
 import type { Terminal } from '../terminal.ts';
 import type { Node } from '../tree.ts';
 import { hasEnded, report } from './operation.ts';

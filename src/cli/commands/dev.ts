@@ -7,7 +7,7 @@ import { applyAll, namespaceObject } from '../objects.ts';
 import type { Address } from '../options.ts';
 import { packageInfo } from '../package.ts';
 import { quoted, selfCommand } from '../self.ts';
-import { aborted, onInterrupt } from '../signals.ts';
+import { aborted, onInterrupt } from '../../runtime/signals.ts';
 import type { Terminal } from '../terminal.ts';
 
 export interface DevOptions extends LogOptions {

@@ -6,7 +6,7 @@ import { CommandError, exitCodes } from '../errors.ts';
 import { inspectText } from '../print-inspect.ts';
 import { treeLines } from '../print.ts';
 import { showProgress } from '../progress.ts';
-import { onInterrupt } from '../signals.ts';
+import { onInterrupt } from '../../runtime/signals.ts';
 import type { Terminal } from '../terminal.ts';
 import { failedOnly, someNode, treesOf, type Node } from '../tree.ts';
 

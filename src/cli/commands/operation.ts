@@ -8,7 +8,7 @@ import { withCluster, type Cluster, type NamespacedOptions } from '../cluster.ts
 import { CommandError, exitCodes, UsageError } from '../errors.ts';
 import { isKindUnknown } from '../complain.ts';
 import { showProgress } from '../progress.ts';
-import { onInterrupt } from '../signals.ts';
+import { onInterrupt } from '../../runtime/signals.ts';
 import type { Terminal } from '../terminal.ts';
 import { faultsIn, type Node } from '../tree.ts';
 

@@ -5,7 +5,7 @@ import { startLandscaper } from '../landscaper.ts';
 import { applyVerbosity, loggerFor, type LogOptions } from '../logging.ts';
 import type { Address, NamespacedName } from '../options.ts';
 import { ShutdownError } from '../../runtime/errors.ts';
-import { aborted, onInterrupt } from '../signals.ts';
+import { aborted, onInterrupt } from '../../runtime/signals.ts';
 import type { Terminal } from '../terminal.ts';
 
 export interface StartOptions extends ClusterOptions, LogOptions {

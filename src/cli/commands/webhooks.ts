@@ -10,7 +10,7 @@ import { UsageError } from '../errors.ts';
 import { kubeconfigSource, type ClusterOptions } from '../kubeconfig.ts';
 import { applyVerbosity, loggerFor, type LogOptions } from '../logging.ts';
 import type { NamespacedName } from '../options.ts';
-import { aborted, onInterrupt } from '../signals.ts';
+import { aborted, onInterrupt } from '../../runtime/signals.ts';
 import type { Terminal } from '../terminal.ts';
 
 export interface WebhooksCommandOptions extends ClusterOptions, LogOptions {

@@ -1,5 +1,5 @@
 /** The syntax tree of a template. Every node knows its offset in the source; `print` gives Go's text of a node. */
-import { quoteString } from './quote.ts';
+import { quoteString } from '../go/quote.ts';
 
 export interface TextNode {
   readonly kind: 'text';

@@ -4,8 +4,8 @@ import { FunctionError } from './errors.ts';
 import { lookUp } from './eval-field.ts';
 import type { Env, FunctionTable } from './env.ts';
 import { sprint, sprintf, sprintln } from './format.ts';
-import { byteLength, bytesOf, byteSlice } from './go-string.ts';
-import { isPrintable } from './quote.ts';
+import { byteLength, bytesOf, byteSlice } from '../go/go-string.ts';
+import { isPrintable } from '../go/quote.ts';
 import { envFn, fn } from './signature.ts';
 import {
   elemType,

@@ -2,7 +2,7 @@
 import { FunctionError } from './errors.ts';
 import { formatValue, NO_FLAGS } from './format-value.ts';
 import { sprintf } from './format.ts';
-import { compareStrings } from './go-string.ts';
+import { compareStrings } from '../go/go-string.ts';
 import { GoInt, integerOf, typeName, type Value } from './values.ts';
 
 type Kind = 'bool' | 'int' | 'float' | 'string' | 'other';

@@ -3,7 +3,7 @@ import type { Clock } from '../../lib/clock.ts';
 import type { Rng } from '../../lib/rng.ts';
 import { noFiles, type TemplateFiles } from '../files.ts';
 import { LimitError } from './errors.ts';
-import { byteLength } from './go-string.ts';
+import { byteLength } from '../go/go-string.ts';
 import type { GoFunction } from './values.ts';
 
 /** Functions by name. */

@@ -1,5 +1,5 @@
 /** What can go wrong with a template, with the place in its source. Messages are Go's, so that users recognise them. */
-import { byteLength, toValidText } from './go-string.ts';
+import { byteLength, toValidText } from '../go/go-string.ts';
 
 export interface TemplatePlace {
   /** Name under which the source was parsed. */
@@ -42,7 +42,7 @@ export class TemplateExecutionError extends TemplateError {}
 export class TemplateLimitExceeded extends TemplateExecutionError {}
 
 /** A function complains about its arguments; the evaluator adds the place. */
-export class FunctionError extends Error {}
+export { GoError as FunctionError } from '../go/errors.ts';
 
 /** A limit was hit inside a function; the evaluator adds the place. */
 export class LimitError extends Error {}

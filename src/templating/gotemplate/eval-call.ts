@@ -1,6 +1,6 @@
 /** Calls a function: counts and checks arguments as Go's reflection does, short-circuits `and` and `or`. */
 import { print, type Node, type Operand } from './ast.ts';
-import { rejoin } from './go-string.ts';
+import { rejoin } from '../go/go-string.ts';
 import { type Evaluator, MISSING, type Piped } from './evaluator.ts';
 import { canBeNil, forImplementation, isAssignable, nilOf, paramName } from './signature.ts';
 import { isList, isTrue, typeName, type GoFunction, type Value } from './values.ts';

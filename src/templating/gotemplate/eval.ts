@@ -22,10 +22,10 @@ import {
   TemplateLimitExceeded,
 } from './errors.ts';
 import { sprintValue } from './format.ts';
-import { byteLength } from './go-string.ts';
+import { byteLength } from '../go/go-string.ts';
 import type { ParsedSource } from './parse.ts';
 import { elementsOf } from './range.ts';
-import { quoteString } from './quote.ts';
+import { quoteString } from '../go/quote.ts';
 import { isFunction, isTrue, typeName, type Value } from './values.ts';
 import { Variables } from './variables.ts';
 
@@ -174,10 +174,10 @@ export class Evaluation implements Evaluator {
       this.#variables.reset(mark);
       if (flow === 'break') break;
     }
-    let flow: Flow = 'next';
-    if (!isDone && node.otherwise) flow = this.#list(node.otherwise);
+    const flow = !isDone && node.otherwise ? this.#list(node.otherwise) : 'next';
     this.#variables.reset(outer);
-    return flow;
+    // A break in the else branch means a loop around this one to the parser, yet it ends here in Go.
+    return flow === 'break' ? 'next' : flow;
   }
 
   #template(node: TemplateNode): void {

@@ -1,7 +1,7 @@
 /** Writes one value under one verb, as Go's `fmt` does: numbers, strings, bytes, lists, maps, objects. */
 import { formatGoFloat } from '../../lib/go-float.ts';
-import { bytesOf, runesOf } from './go-string.ts';
-import { canBackquote, escapeRune, isPrintable, quoteString } from './quote.ts';
+import { bytesOf, runesOf } from '../go/go-string.ts';
+import { canBackquote, escapeRune, isPrintable, quoteString } from '../go/quote.ts';
 import { GoInt, GoMap, GoObject, elemType, isFunction, isList, typeName, type Value } from './values.ts';
 
 export interface Flags {

@@ -1,6 +1,6 @@
 /** Cuts a template into tokens by the rules of Go's text/template: text, trim markers, comments, actions. */
 
-import { quoteString } from './quote.ts';
+import { quoteString } from '../go/quote.ts';
 
 export type TokenKind =
   | 'text'

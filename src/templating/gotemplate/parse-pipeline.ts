@@ -2,8 +2,8 @@
 import type { CommandNode, NumberNode, Operand, PipeNode } from './ast.ts';
 import { print } from './ast.ts';
 import type { Token } from './lex.ts';
-import { looksLikeFloat, parseNumber, unquote } from './literals.ts';
-import { quoteString } from './quote.ts';
+import { looksLikeFloat, parseNumber, unquote } from '../go/literals.ts';
+import { quoteString } from '../go/quote.ts';
 import type { TokenStream } from './token-stream.ts';
 
 interface Scope {

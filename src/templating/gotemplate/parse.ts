@@ -1,9 +1,9 @@
 /** Builds the syntax tree of a template: text, actions and control structures. Pipelines are in parse-pipeline.ts. */
 import { isEmpty, type ListNode, type PipeNode, type Statement } from './ast.ts';
 import { tokenize } from './lex.ts';
-import { LiteralError, unquote } from './literals.ts';
+import { LiteralError, unquote } from '../go/literals.ts';
 import { parsePipeline } from './parse-pipeline.ts';
-import { quoteString } from './quote.ts';
+import { quoteString } from '../go/quote.ts';
 import { TokenStream } from './token-stream.ts';
 
 /** What a source defines: its own text under its name, and everything in `define` and `block`. */
@@ -91,14 +91,9 @@ class Parser {
   #definition(): void {
     const name = this.#templateName('define clause');
     this.#tokens.expectRight('define clause');
-    this.#define(name, this.#body('define clause'));
-  }
-
-  /** A list that must end with `{{end}}`. */
-  #body(context: string): ListNode {
     const { list, end } = this.#list();
-    if (end.kind !== 'end') this.#tokens.fail(`unexpected {{${end.kind}}} in ${context}`);
-    return list;
+    if (end.kind !== 'end') this.#tokens.fail(`unexpected {{${end.kind}}} in define clause`);
+    this.#define(name, list);
   }
 
   #templateName(context: string): string {
@@ -208,8 +203,12 @@ class Parser {
     const pos = this.#tokens.peekNonSpace().pos;
     const name = this.#templateName('block clause');
     const pipe = this.#pipeline('block clause');
+    const line = this.#tokens.line;
     const child = this.#child();
-    child.#define(name, child.#body('block clause'));
+    const { list, end } = child.#list();
+    // Go tells the line of the clause that begins the block, not of the one that ends it.
+    if (end.kind !== 'end') this.#tokens.fail(`unexpected {{${end.kind}}} in block clause`, line);
+    child.#define(name, list);
     return { kind: 'template', pos, name, pipe };
   }
 }

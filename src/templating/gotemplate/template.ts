@@ -7,7 +7,7 @@ import type { TemplateFiles } from '../files.ts';
 import { Env, type FunctionTable, type TemplateLimits } from './env.ts';
 import { Evaluation, type Output } from './eval.ts';
 import { sprigFunctions } from './funcs/sprig.ts';
-import { rejoin, toValidText } from './go-string.ts';
+import { rejoin, toValidText } from '../go/go-string.ts';
 import { parse, type ParsedSource } from './parse.ts';
 import { fromJson, type Value } from './values.ts';
 

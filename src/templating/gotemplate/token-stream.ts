@@ -1,7 +1,7 @@
 /** The parser's view of the tokens: look ahead, step back, complain with Go's words. */
 import { placeOfLine, TemplateParseError } from './errors.ts';
 import type { Token, TokenKind } from './lex.ts';
-import { quoteString } from './quote.ts';
+import { quoteString } from '../go/quote.ts';
 
 export class TokenStream {
   /** Line of the action that is being parsed; 0 outside of actions. */
@@ -78,9 +78,13 @@ export class TokenStream {
     this.fail(`unexpected ${describe(token)} in ${context}`);
   }
 
+  /** Of the last token that was looked at. */
+  get line(): number {
+    return this.#tokens[this.#furthest]?.line ?? 1;
+  }
+
   /** @throws TemplateParseError always */
-  fail(reason: string): never {
-    const line = this.#tokens[this.#furthest]?.line ?? 1;
+  fail(reason: string, line = this.line): never {
     const message = `template: ${this.#name}:${String(line)}: ${reason}`;
     throw new TemplateParseError(message, placeOfLine(this.#name, this.#source, line), reason);
   }

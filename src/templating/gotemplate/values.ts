@@ -3,7 +3,7 @@
  * it does upstream, and integers never lose digits. `null` is an empty interface (a field of it is an error),
  * `undefined` is no value at all (a field of it is no value again); Go makes that difference too.
  */
-import { compareStrings } from './go-string.ts';
+import { compareStrings } from '../go/go-string.ts';
 
 /** An integer of a Go type other than int. */
 export class GoInt {

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { installationKind, type Installation } from '../../../src/api/kinds/installation.ts';
 import { runProgram } from '../../../src/cli/program.ts';
 import { startEmbedded, type Embedded } from '../../../src/cli/embedded.ts';
-import { ensureCrds } from '../../../src/cli/ensure-crds.ts';
+import { ensureCrds } from '../../../src/machine/ensure-crds.ts';
 import { startLandscaper, type Landscaper } from '../../../src/cli/landscaper.ts';
 import { applyAll, namespaceObject } from '../../../src/cli/objects.ts';
 import { systemClock } from '../../../src/lib/clock.ts';

@@ -134,7 +134,7 @@ describe('a program that is slow to stop', function () {
 
   it('ends with 1 at the second signal', async () => {
     const script = `
-      const { onInterrupt } = await import('./src/cli/signals.ts');
+      const { onInterrupt } = await import('./src/runtime/signals.ts');
       setInterval(() => undefined, 1000);
       onInterrupt(() => console.log('stopping'));
       console.log('up');

@@ -12,6 +12,7 @@ import { createWorld } from '../../../src/machine/world.ts';
 import type { Logger } from '../../../src/observability/log.ts';
 import { createMetrics } from '../../../src/observability/metrics.ts';
 import { createCaches } from '../../../src/runtime/cache.ts';
+import { inThisThread } from '../../../src/blueprint/work.ts';
 import { createStock } from '../../../src/components/stock.ts';
 import { createClientPool } from '../../../src/runtime/client-pool.ts';
 import type { ControllerSpec } from '../../../src/runtime/controller.ts';
@@ -81,7 +82,7 @@ export class Process implements Host {
     const stock = createStock({ clock: clock.unmuted, rng });
     const common = { world, client, clock: clock.unmuted, rng, sources, stock };
     if (parts.includes('landscaper')) {
-      add(installationController(common) as unknown as ControllerSpec<Obj>);
+      add(installationController({ ...common, runner: inThisThread(common) }) as unknown as ControllerSpec<Obj>);
       add(executionController(common) as unknown as ControllerSpec<Obj>);
       add(deployItemController({ ...common, pickupTimeoutMs: PICKUP_MS }) as unknown as ControllerSpec<Obj>);
       add(contextController({ world }));

@@ -1,3 +1,4 @@
+import { outcome } from '../../support/outcome.ts';
 import { expect } from 'chai';
 import { ExportInvalid, TemplateFailed } from '../../../src/blueprint/errors.ts';
 import { renderExports, type ExportSources } from '../../../src/blueprint/exports.ts';
@@ -27,36 +28,40 @@ const run = ({ exports, definitions = [], templates = [], mappings, sources = {}
     { ...noSources, ...sources },
   );
 };
-const values = (given: Given): Record<string, unknown> =>
-  Object.fromEntries(run(given).exports.data.map(({ ref, value }) => [ref, value]));
+const values = async (given: Given): Promise<Record<string, unknown>> =>
+  Object.fromEntries((await run(given)).exports.data.map(({ ref, value }) => [ref, value]));
 
 describe('exports', () => {
-  it('are what executions give for declared names, under the names the installation wants', () => {
+  it('are what executions give for declared names, under the names the installation wants', async () => {
     const given = {
       exports: asksFor('out'),
       definitions: [str],
       templates: ['exports: {out: hello, other: 1}'],
     };
-    expect(run(given).exports.data).to.deep.equal([{ name: 'out', ref: 'ref-out', value: 'hello' }]);
+    expect((await run(given)).exports.data).to.deep.equal([{ name: 'out', ref: 'ref-out', value: 'hello' }]);
   });
 
-  it('may go out under two names', () => {
+  it('may go out under two names', async () => {
     const data = [
       { name: 'out', dataRef: 'a' },
       { name: 'out', dataRef: 'b' },
     ];
-    expect(values({ exports: { data }, definitions: [str], templates: ['exports: {out: x}'] })).to.deep.equal(
-      { a: 'x', b: 'x' },
-    );
+    expect(
+      await values({ exports: { data }, definitions: [str], templates: ['exports: {out: x}'] }),
+    ).to.deep.equal({ a: 'x', b: 'x' });
   });
 
-  it('of several executions are merged, maps deeply', () => {
+  it('of several executions are merged, maps deeply', async () => {
     const templates = ['exports: {out: {a: 1, l: [1], __proto__: {x: 1}}}', 'exports: {out: {b: 2, l: [2]}}'];
-    const { 'ref-out': out } = values({ exports: asksFor('out'), definitions: [any('out')], templates });
+    const { 'ref-out': out } = await values({
+      exports: asksFor('out'),
+      definitions: [any('out')],
+      templates,
+    });
     expect(JSON.stringify(out)).to.equal('{"a":1,"l":[2],"__proto__":{"x":1},"b":2}');
   });
 
-  it('see results of items, own data and targets, also below values', () => {
+  it('see results of items, own data and targets, also below values', async () => {
     const template =
       'exports: {out: [{{ .deployitems.app.url }}, {{ .values.deployitems.app.url }}, {{ .dataobjects.region }}, {{ .targets.cl.spec.type }}, {{ .imports.region }}]}';
     const sources = {
@@ -65,20 +70,20 @@ describe('exports', () => {
       targets: { cl: { spec: { type: 'k' } } },
     };
     expect(
-      values({ exports: asksFor('out'), definitions: [any('out')], templates: [template], sources }),
+      await values({ exports: asksFor('out'), definitions: [any('out')], templates: [template], sources }),
     ).to.deep.equal({
       'ref-out': ['u', 'u', 'r', 'k', 'eu'],
     });
   });
 
-  it('need no value as long as nobody asks', () => {
-    expect(run({ definitions: [str], templates: ['exports: {}'] }).exports).to.deep.equal({
+  it('need no value as long as nobody asks', async () => {
+    expect((await run({ definitions: [str], templates: ['exports: {}'] })).exports).to.deep.equal({
       data: [],
       targets: [],
     });
   });
 
-  it('may come from mappings, which see declared values bare and below exports', () => {
+  it('may come from mappings, which see declared values bare and below exports', async () => {
     const mappings = {
       renamed: '(( "<" exports.raw ">" ))',
       bare: '(( raw "!" ))',
@@ -91,7 +96,7 @@ describe('exports', () => {
       templates: ['exports: {raw: x, exports: inner}'],
       mappings,
     };
-    expect(values(given)).to.deep.equal({
+    expect(await values(given)).to.deep.equal({
       'ref-renamed': '<x>',
       'ref-bare': 'x!',
       'ref-inner': 'inner',
@@ -99,11 +104,11 @@ describe('exports', () => {
     });
   });
 
-  it('may be targets', () => {
+  it('may be targets', async () => {
     const template = `exports: {t: {type: ${CLUSTER}, config: {kubeconfig: abc}, labels: {a: b}, annotations: {c: 5}}}`;
     expect(
-      run({ exports: asksForTarget, definitions: [tgt('kubernetes-cluster')], templates: [template] }).exports
-        .targets,
+      (await run({ exports: asksForTarget, definitions: [tgt('kubernetes-cluster')], templates: [template] }))
+        .exports.targets,
     ).to.deep.equal([
       {
         name: 't',
@@ -116,10 +121,10 @@ describe('exports', () => {
     ]);
   });
 
-  it('may be targets with a secret', () => {
+  it('may be targets with a secret', async () => {
     const template = `exports: {t: {type: ${CLUSTER}, secretRef: {name: s, key: k}}}`;
-    const [value] = run({ exports: asksForTarget, definitions: [tgt()], templates: [template] }).exports
-      .targets;
+    const [value] = (await run({ exports: asksForTarget, definitions: [tgt()], templates: [template] }))
+      .exports.targets;
     expect(value)
       .to.deep.include({ secretRef: { name: 's', key: 'k' } })
       .and.not.have.property('config');
@@ -205,25 +210,25 @@ describe('exports that fail', () => {
     ],
   ];
   for (const [title, given, message] of rows) {
-    it(title, () => expect(() => run(given)).to.throw(ExportInvalid, message));
+    it(title, async () => expect(await outcome(run(given))).to.throw(ExportInvalid, message));
   }
 
-  it('a template that fails', () => {
-    expect(() => run({ templates: ['exports: {out: {{ .imports.nope.x }}}'] })).to.throw(
+  it('a template that fails', async () => {
+    expect(await outcome(run({ templates: ['exports: {out: {{ .imports.nope.x }}}'] }))).to.throw(
       TemplateFailed,
       'nil pointer evaluating',
     );
   });
 
-  it('a result of the wrong form', () => {
-    expect(() => run({ templates: ['exports: [1]'] })).to.throw(
+  it('a result of the wrong form', async () => {
+    expect(await outcome(run({ templates: ['exports: [1]'] }))).to.throw(
       TemplateFailed,
       'exports: expected a map, found a list',
     );
   });
 
-  it('a result with a missing value', () => {
-    expect(() => run({ templates: ['exports: {out: {{ .imports.nope }} }'] })).to.throw(
+  it('a result with a missing value', async () => {
+    expect(await outcome(run({ templates: ['exports: {out: {{ .imports.nope }} }'] }))).to.throw(
       TemplateFailed,
       'contains fields with "no value"',
     );

@@ -1,3 +1,4 @@
+import { outcome } from '../../support/outcome.ts';
 import { expect } from 'chai';
 import {
   DefinitionInvalid,
@@ -5,7 +6,7 @@ import {
   SchemaValidationFailed,
 } from '../../../src/blueprint/errors.ts';
 import { constructImports } from '../../../src/blueprint/imports.ts';
-import { blueprint, CLUSTER, imports, installation, target } from '../dataflow/given.ts';
+import { blueprint, CLUSTER, imports, installation, runner, target } from '../dataflow/given.ts';
 
 type Definitions = readonly object[];
 type Found = Parameters<typeof imports>[0];
@@ -18,6 +19,7 @@ const construct = (
     installation('shop', importDataMappings ? { importDataMappings } : {}),
     blueprint({ imports: definitions }),
     imports(found),
+    runner,
   );
 
 const text = { type: 'string' };
@@ -72,37 +74,39 @@ describe('import values', () => {
     ],
   ];
   for (const [title, definitions, found, values] of rows) {
-    it(title, () => expect(construct(definitions, found)).to.deep.equal(values));
+    it(title, async () => expect(await construct(definitions, found)).to.deep.equal(values));
   }
 
-  it('may have any name', () => {
+  it('may have any name', async () => {
     const found = { data: JSON.parse('{"__proto__": {"a": 1}}') as Record<string, unknown> };
-    const values = construct([{ name: '__proto__', schema: {} }], found);
+    const values = await construct([{ name: '__proto__', schema: {} }], found);
     expect(Object.entries(values)).to.deep.equal([['__proto__', { a: 1 }]]);
   });
 
-  it('come from mappings first', () => {
+  it('come from mappings first', async () => {
     const definitions = [
       { name: 'url', schema: text },
       { name: 'host', schema: text },
       { name: 'fixed', schema: text },
     ];
     const mappings = { url: '(( proto "://" host ))', host: '(( host "!" ))', fixed: 'fixed' };
-    expect(construct(definitions, { data: { proto: 'http', host: 'db' } }, mappings)).to.deep.equal({
+    expect(await construct(definitions, { data: { proto: 'http', host: 'db' } }, mappings)).to.deep.equal({
       url: 'http://db',
       host: 'db!',
       fixed: 'fixed',
     });
   });
 
-  it('that mappings give are checked as well', () => {
-    expect(() => construct([{ name: 'x', schema: text }], {}, { x: 5 })).to.throw(SchemaValidationFailed);
+  it('that mappings give are checked as well', async () => {
+    expect(await outcome(construct([{ name: 'x', schema: text }], {}, { x: 5 }))).to.throw(
+      SchemaValidationFailed,
+    );
   });
 
-  it('show targets to mappings', () => {
+  it('show targets to mappings', async () => {
     const mappings = { kc: '(( cluster.spec.config.kubeconfig ))' };
     expect(
-      construct([{ name: 'kc', schema: text }], { targets: { cluster: target('t') } }, mappings),
+      await construct([{ name: 'kc', schema: text }], { targets: { cluster: target('t') } }, mappings),
     ).to.deep.equal({ kc: '{}' });
   });
 });
@@ -181,13 +185,13 @@ describe('imports that fail', () => {
     ],
   ];
   for (const [title, definitions, found, message] of rows) {
-    it(title, () => {
+    it(title, async () => {
       const [Wanted] = [ImportNotSatisfied, SchemaValidationFailed, DefinitionInvalid].filter((Class) =>
         Class === ImportNotSatisfied
           ? message.startsWith('blueprint defines')
           : (Class === DefinitionInvalid) === message.includes('unknown import type'),
       );
-      expect(() => construct(definitions, found)).to.throw(Wanted!, message);
+      expect(await outcome(construct(definitions, found))).to.throw(Wanted!, message);
     });
   }
 });

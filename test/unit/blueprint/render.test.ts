@@ -1,3 +1,4 @@
+import { outcome } from '../../support/outcome.ts';
 import { expect } from 'chai';
 import { renderDeployItems } from '../../../src/blueprint/deployitems.ts';
 import { DeployItemsInvalid, ImportsRejected, TemplateFailed } from '../../../src/blueprint/errors.ts';
@@ -13,9 +14,12 @@ describe('import executions', () => {
   const run = (...importExecutions: object[]) =>
     runImportExecutions(context(blueprint({ importExecutions }), { prefix: 'p' }));
 
-  it('add bindings that the next one sees', () => {
+  it('add bindings that the next one sees', async () => {
     expect(
-      run(go('bindings: {full: "{{ .imports.prefix }}-x"}'), go('bindings: {next: {{ .imports.full }}!}')),
+      await run(
+        go('bindings: {full: "{{ .imports.prefix }}-x"}'),
+        go('bindings: {next: {{ .imports.full }}!}'),
+      ),
     ).to.deep.equal({
       prefix: 'p',
       full: 'p-x',
@@ -23,33 +27,29 @@ describe('import executions', () => {
     });
   });
 
-  it('may overwrite imports', () => {
-    expect(run(go('bindings: {prefix: {a: map}}'))).to.deep.equal({ prefix: { a: 'map' } });
+  it('may overwrite imports', async () => {
+    expect(await run(go('bindings: {prefix: {a: map}}'))).to.deep.equal({ prefix: { a: 'map' } });
   });
 
-  it('may have nothing to say', () => {
-    expect(run(go(''), go('errors: []'), go('other: 1'))).to.deep.equal({ prefix: 'p' });
+  it('may have nothing to say', async () => {
+    expect(await run(go(''), go('errors: []'), go('other: 1'))).to.deep.equal({ prefix: 'p' });
   });
 
-  it('may leave a value out without failing', () => {
-    expect(run(go('bindings: {x: {{ .imports.nope }}}'))).to.have.property('x', '<no value>');
+  it('may leave a value out without failing', async () => {
+    expect(await run(go('bindings: {x: {{ .imports.nope }}}'))).to.have.property('x', '<no value>');
   });
 
-  it('reject the imports with their errors, and the next is not run', () => {
-    expect(() => run(go('errors: [e1, "e2 {{ .imports.prefix }}"]'), go('{{ broken')))
+  it('reject the imports with their errors, and the next is not run', async () => {
+    expect(await outcome(run(go('errors: [e1, "e2 {{ .imports.prefix }}"]'), go('{{ broken'))))
       .to.throw(ImportsRejected, 'import validation failed: e1, e2 p')
       .with.deep.property('errors', ['e1', 'e2 p']);
   });
 
-  it('know nothing of state', () => {
-    expect(run(go('bindings: {roots: {{ keys . | sortAlpha | toJson }}}'))).to.have.deep.property('roots', [
-      'blueprint',
-      'blueprintDef',
-      'cd',
-      'componentDescriptorDef',
-      'components',
-      'imports',
-    ]);
+  it('know nothing of state', async () => {
+    expect(await run(go('bindings: {roots: {{ keys . | sortAlpha | toJson }}}'))).to.have.deep.property(
+      'roots',
+      ['blueprint', 'blueprintDef', 'cd', 'componentDescriptorDef', 'components', 'imports'],
+    );
   });
 
   const mistakes: readonly [string, object, string][] = [
@@ -68,7 +68,8 @@ describe('import executions', () => {
     ],
   ];
   for (const [title, executor, message] of mistakes) {
-    it(`fail for ${title}`, () => expect(() => run(executor)).to.throw(TemplateFailed, message));
+    it(`fail for ${title}`, async () =>
+      expect(await outcome(run(executor))).to.throw(TemplateFailed, message));
   }
 });
 
@@ -86,10 +87,10 @@ describe('deploy executions', () => {
       { ...noTargets, targets: new Map([['cluster', target('my-cluster')]]) },
     );
 
-  it('make items out of a file of the blueprint', () => {
+  it('make items out of a file of the blueprint', async () => {
     const text =
       'deployItems:\n- name: app\n  type: test.example/fake\n  target: {import: cluster}\n  config:\n    text: {{ .imports.text | quote }}\n    ns: {{ .imports.cluster.metadata.namespace }}\n';
-    const { items } = run([{ name: 'main', type: 'GoTemplate', file: '/deploy.yaml' }], {
+    const { items } = await run([{ name: 'main', type: 'GoTemplate', file: '/deploy.yaml' }], {
       'deploy.yaml': text,
     });
     expect(items).to.deep.equal([
@@ -102,8 +103,8 @@ describe('deploy executions', () => {
     ]);
   });
 
-  it('add up, and depend on each other', () => {
-    const { items } = run([
+  it('add up, and depend on each other', async () => {
+    const { items } = await run([
       go(`deployItems: [{name: a, ${item}}]`),
       go(`deployItems: [{name: b, dependsOn: [a], ${item}}]`),
     ]);
@@ -113,21 +114,24 @@ describe('deploy executions', () => {
     ]);
   });
 
-  it('do not see what another one changed', () => {
-    const { items } = run([
+  it('do not see what another one changed', async () => {
+    const { items } = await run([
       go(`{{ $_ := set .imports "text" "changed" }}deployItems: [{name: "{{ .imports.text }}", ${item}}]`),
       go(`deployItems: [{name: "{{ .imports.text }}", ${item}}]`),
     ]);
     expect(items.map(({ name }) => name)).to.deep.equal(['changed', 'hello']);
   });
 
-  it('are checked together', () => {
+  it('are checked together', async () => {
     const twice = [go(`deployItems: [{name: a, ${item}}]`), go(`deployItems: [{name: a, ${item}}]`)];
-    expect(() => run(twice)).to.throw(DeployItemsInvalid, 'deployExecutions[1]: Duplicate value: "a"');
+    expect(await outcome(run(twice))).to.throw(
+      DeployItemsInvalid,
+      'deployExecutions[1]: Duplicate value: "a"',
+    );
   });
 
-  it('fail with a code that marks the failure as information', () => {
-    expect(() => run([go('{{')]))
+  it('fail with a code that marks the failure as information', async () => {
+    expect(await outcome(run([go('{{')])))
       .to.throw(
         TemplateFailed,
         'Op: RenderDeployItemTemplates - Reason: Template - Message: unable to template executions: template: execution:1',
@@ -135,19 +139,19 @@ describe('deploy executions', () => {
       .with.deep.property('codes', ['ERR_FOR_INFO_ONLY']);
   });
 
-  it('remember what they put under state, and find it again', () => {
+  it('remember what they put under state, and find it again', async () => {
     const counting = go(
       '{{ $c := add1 (.state.count | default 0) }}state: {count: {{ $c }}}\ndeployItems: []',
       'default',
     );
     const secretName = stateSecretName('shop', 'deploy', 'default');
-    expect(run([counting]).states).to.deep.equal([{ secretName, state: { count: 1 } }]);
-    expect(run([counting], {}, new Map([[secretName, { count: 41 }]])).states).to.deep.equal([
+    expect((await run([counting])).states).to.deep.equal([{ secretName, state: { count: 1 } }]);
+    expect((await run([counting], {}, new Map([[secretName, { count: 41 }]]))).states).to.deep.equal([
       { secretName, state: { count: 42 } },
     ]);
   });
 
-  it('remember nothing when they do not say', () => {
-    expect(run([go('deployItems: []')])).to.deep.equal({ items: [], states: [] });
+  it('remember nothing when they do not say', async () => {
+    expect(await run([go('deployItems: []')])).to.deep.equal({ items: [], states: [] });
   });
 });

@@ -1,3 +1,4 @@
+import { outcome } from '../../support/outcome.ts';
 import { expect } from 'chai';
 import { SubInstallationsInvalid, TemplateFailed } from '../../../src/blueprint/errors.ts';
 import { childInstallation, renderSubInstallations } from '../../../src/blueprint/subinstallations.ts';
@@ -18,58 +19,60 @@ const parentImports = [
   { name: 'tm', type: 'targetMap', targetType: CLUSTER },
   { name: 'late', schema: {}, required: false },
 ];
-const render = (
+const render = async (
   subinstallations: readonly unknown[],
   more: object = {},
   files: Record<string, unknown> = {},
 ) =>
-  renderSubInstallations(
-    context(blueprint({ imports: parentImports, subinstallations, ...more }, files), {
-      region: 'eu',
-      cl: {},
-      ts: [],
-      tm: {},
-    }),
+  (
+    await renderSubInstallations(
+      context(blueprint({ imports: parentImports, subinstallations, ...more }, files), {
+        region: 'eu',
+        cl: {},
+        ts: [],
+        tm: {},
+      }),
+    )
   ).templates;
 const executions = (text: string) => ({
   subinstallationExecutions: [{ name: 's', type: 'GoTemplate', template: text }],
 });
 
 describe('templates of sub-installations', () => {
-  it('come from executions first, then from the list and its files', () => {
+  it('come from executions first, then from the list and its files', async () => {
     const files = { 'db.yaml': JSON.stringify({ ...HEAD, ...template('db') }) };
     const text =
       'subinstallations: [{{ range until 2 }}{name: s{{ . }}, blueprint: {filesystem: {}}},{{ end }}]';
-    const names = render([template('a'), { file: '/db.yaml' }], executions(text), files).map(
+    const names = (await render([template('a'), { file: '/db.yaml' }], executions(text), files)).map(
       ({ name }) => name,
     );
     expect(names).to.deep.equal(['s0', 's1', 'a', 'db']);
   });
 
-  it('may have keys in any case, and no head', () => {
+  it('may have keys in any case, and no head', async () => {
     const text = 'subInstallations: [{Name: 5, blueprint: {FileSystem: {a: b}}}]';
-    expect(render([], executions(text))).to.deep.equal([
+    expect(await render([], executions(text))).to.deep.equal([
       { name: '5', blueprint: { filesystem: { a: 'b' } } },
     ]);
   });
 
-  it('see imports', () => {
+  it('see imports', async () => {
     const text = 'subinstallations: [{name: "in-{{ .imports.region }}", blueprint: {filesystem: {}}}]';
-    expect(render([], executions(text))[0]?.name).to.equal('in-eu');
+    expect((await render([], executions(text)))[0]?.name).to.equal('in-eu');
   });
 
-  it('lose imports that refer to an optional import without value', () => {
+  it('lose imports that refer to an optional import without value', async () => {
     const data = [
       { name: 'i', dataRef: 'region' },
       { name: 'j', dataRef: 'late' },
     ];
-    expect(render([template('a', { imports: { data } })])[0]?.imports).to.deep.equal({
+    expect((await render([template('a', { imports: { data } })]))[0]?.imports).to.deep.equal({
       data: data.slice(0, 1),
     });
   });
 
-  it('may use all that the parent imports and siblings export', () => {
-    render([
+  it('may use all that the parent imports and siblings export', async () => {
+    await render([
       template('a', { ...gives('x'), ...takes('region') }),
       template('b', takes('x')),
       template('c', takesTarget({ target: 'cl' })),
@@ -83,8 +86,8 @@ describe('templates of sub-installations', () => {
     ]);
   });
 
-  it('may export data and a target of one name', () => {
-    render([template('a', gives('same')), template('b', givesTarget('same'))]);
+  it('may export data and a target of one name', async () => {
+    await render([template('a', gives('same')), template('b', givesTarget('same'))]);
   });
 
   const UNSATISFIED = 'Not found: "import not satisfied"';
@@ -209,17 +212,17 @@ describe('templates of sub-installations', () => {
     ['a wrong type', [{ name: 'a', imports: [1] }], 'imports: expected a map, found a list'],
   ];
   for (const [title, templates, message] of mistakes) {
-    it(`are refused for ${title}`, () => {
-      expect(() => render(templates)).to.throw(SubInstallationsInvalid, message);
+    it(`are refused for ${title}`, async () => {
+      expect(await outcome(render(templates))).to.throw(SubInstallationsInvalid, message);
     });
   }
 
-  it('are refused for a cycle, with the code that tells machines so', () => {
+  it('are refused for a cycle, with the code that tells machines so', async () => {
     const cycle = [
       template('a', { ...takes('y'), ...gives('x') }),
       template('b', { ...takes('x'), ...gives('y') }),
     ];
-    expect(() => render(cycle))
+    expect(await outcome(render(cycle)))
       .to.throw(
         SubInstallationsInvalid,
         'the subinstallations have a cycle: a -{depends_on}-> b -{depends_on}-> a',
@@ -227,8 +230,8 @@ describe('templates of sub-installations', () => {
       .with.deep.property('codes', ['ERR_CYCLIC_DEPENDENCIES']);
   });
 
-  it('that cannot be read are a failure of the template', () => {
-    expect(() => render([], executions('subinstallations: [5]'))).to.throw(
+  it('that cannot be read are a failure of the template', async () => {
+    expect(await outcome(render([], executions('subinstallations: [5]')))).to.throw(
       TemplateFailed,
       'error while decoding templated execution: subinstallations[0]: expected a map, found a number',
     );
@@ -238,7 +241,7 @@ describe('templates of sub-installations', () => {
 describe('a child installation', () => {
   const parent = installation('shop');
 
-  it('is what upstream would create', () => {
+  it('is what upstream would create', async () => {
     const child = childInstallation(parent, {
       ...template('db', { ...takes('region'), ...gives('url') }),
       importDataMappings: { zone: '(( i ))' },
@@ -274,7 +277,7 @@ describe('a child installation', () => {
     });
   });
 
-  it('has empty imports and exports, but no empty lists in them; an empty list of targets stays', () => {
+  it('has empty imports and exports, but no empty lists in them; an empty list of targets stays', async () => {
     const { spec } = childInstallation(parent, {
       ...template('db'),
       imports: { data: [], targets: [{ name: 't', targets: [] }] },
@@ -285,20 +288,20 @@ describe('a child installation', () => {
     expect(childInstallation(parent, template('x')).spec).to.deep.include({ imports: {}, exports: {} });
   });
 
-  it('inherits the wish to cache charts', () => {
+  it('inherits the wish to cache charts', async () => {
     const key = 'landscaper.gardener.cloud/cache-helm-charts';
     const wishing = installation('shop', {}, { annotations: { [key]: 'true' } });
     expect(childInstallation(wishing, template('a')).metadata.annotations).to.have.property(key, 'true');
   });
 
-  it('inherits the wish to have the component verified', () => {
+  it('inherits the wish to have the component verified', async () => {
     const verification = { signatureName: 'vendor' };
     const careful = installation('shop', { verification });
     expect(childInstallation(careful, template('a')).spec.verification).to.deep.equal(verification);
     expect(childInstallation(parent, template('a')).spec).not.to.have.property('verification');
   });
 
-  it('cannot take its blueprint from a component that is not there', () => {
+  it('cannot take its blueprint from a component that is not there', async () => {
     expect(() => childInstallation(parent, { name: 'a', blueprint: { ref: 'cd://resources/x' } })).to.throw(
       SubInstallationsInvalid,
       'unable to create installation for a: no component descriptor defined to resolve the blueprint ref',

@@ -199,5 +199,4 @@ const WITHOUT_USE = [
   'crdManagement.forceUpdate',
   'deployItemTimeouts.abort',
   'hpaMain',
-  'signatureVerificationEnforcementPolicy',
 ];

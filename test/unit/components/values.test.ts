@@ -311,7 +311,7 @@ describe('the cache of contents', () => {
       });
     for (const key of ['a', 'b', 'a', 'c', 'a', 'b']) await get(key);
     expect(loads).to.deep.equal(['a', 'b', 'c', 'b']);
-    expect(cache.size).to.be.at.most(10);
+    expect(cache.facts.size).to.be.at.most(10);
     await get('huge', 11);
     await get('a');
     expect(loads.filter((key) => key === 'a')).to.have.length(1);

@@ -7,6 +7,7 @@ import type { ObjectMeta } from '../../../src/api/shared.ts';
 import type { ImportSet } from '../../../src/blueprint/importset.ts';
 import { loadInlineBlueprint, type LoadedBlueprint } from '../../../src/blueprint/load.ts';
 import { templateScope, type RenderContext } from '../../../src/blueprint/render.ts';
+import { inThisThread } from '../../../src/blueprint/work.ts';
 import { importedData } from '../../../src/dataflow/dataimport.ts';
 import { seededRng } from '../../../src/lib/rng.ts';
 import { FakeClock } from '../../support/clock.ts';
@@ -69,12 +70,14 @@ export const imports = ({
   targetMaps: new Map(Object.entries(targetMaps)),
 });
 
+/** Does the work of templates here and now. */
+export const runner = inThisThread({ clock: new FakeClock(), rng: seededRng(1) });
+
 /** What executions of the installation `shop` are run with. */
 export const context = (loaded: LoadedBlueprint, values: Record<string, unknown>): RenderContext => ({
   blueprint: loaded,
   scope: templateScope(installation('shop'), values),
   installation: 'shop',
   states: new Map(),
-  clock: new FakeClock(),
-  rng: seededRng(1),
+  runner,
 });

@@ -93,7 +93,7 @@ describe('a template execution', () => {
     ['without a type', { type: '', template: 'a' }, TemplateTypeUnknown, 'unknown template type '],
     [
       'of a type to come',
-      { type: 'Handlebars', template: 'a' },
+      { type: 'Spiff', template: 'a' },
       TemplateTypeNotSupported,
       'not supported yet',
     ],

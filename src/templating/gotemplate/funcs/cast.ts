@@ -1,7 +1,7 @@
 /** Loose conversions of template values to numbers and texts, as sprig's functions do them. */
-import { parseGoFloat, parseGoInteger } from '../literals.ts';
+import { parseGoFloat, parseGoInteger } from '../../go/literals.ts';
 import { sprintValue } from '../format.ts';
-import { stringOf } from '../go-string.ts';
+import { stringOf } from '../../go/go-string.ts';
 import { GoInt, GoObject, isSlice, itemsOf, type Value } from '../values.ts';
 
 const MIN_INT64 = -(2n ** 63n);

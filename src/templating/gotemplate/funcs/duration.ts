@@ -1,6 +1,6 @@
 /** Go durations: `1h30m`, in nanoseconds. */
 import { FunctionError } from '../errors.ts';
-import { bytesOf } from '../go-string.ts';
+import { bytesOf } from '../../go/go-string.ts';
 
 const UNITS: Readonly<Record<string, bigint>> = {
   ns: 1n,

@@ -1,6 +1,6 @@
 /** Base 64 and base 32. Decoders answer bad input with the text of the error, as sprig's do. */
 import type { Env, FunctionTable } from '../env.ts';
-import { bytesOf, stringOf } from '../go-string.ts';
+import { bytesOf, stringOf } from '../../go/go-string.ts';
 import { envFn, fn } from '../signature.ts';
 
 /** Where Go's decoder of base 64 stops; undefined when all is well. Line breaks do not count. */

@@ -2,7 +2,7 @@
 import { createCipheriv, createDecipheriv, createHash, createHmac, scryptSync } from 'node:crypto';
 import type { Env, FunctionTable } from '../env.ts';
 import { FunctionError } from '../errors.ts';
-import { bytesOf, stringOf } from '../go-string.ts';
+import { bytesOf, stringOf } from '../../go/go-string.ts';
 import { envFn, fn } from '../signature.ts';
 import { randomBytes } from './random.ts';
 

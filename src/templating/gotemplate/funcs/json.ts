@@ -2,7 +2,7 @@
 import type { FunctionTable } from '../env.ts';
 import { FunctionError } from '../errors.ts';
 import { sprintValue } from '../format.ts';
-import { toValidText } from '../go-string.ts';
+import { toValidText } from '../../go/go-string.ts';
 import { fn } from '../signature.ts';
 import { fromJson, GoInt, GoMap, GoObject, isFunction, isList, isNilList, type Value } from '../values.ts';
 import { parseYaml } from '../../../lib/yaml.ts';

@@ -2,8 +2,8 @@
 import type { Env, FunctionTable } from '../env.ts';
 import { FunctionError } from '../errors.ts';
 import { sprintValue } from '../format.ts';
-import { byteLength, byteSlice, compareStrings } from '../go-string.ts';
-import { quoteString } from '../quote.ts';
+import { byteLength, byteSlice, compareStrings } from '../../go/go-string.ts';
+import { quoteString } from '../../go/quote.ts';
 import { envFn, fn } from '../signature.ts';
 import { GoMap, isSlice, typedList, type Value } from '../values.ts';
 import { toText, toTexts } from './cast.ts';

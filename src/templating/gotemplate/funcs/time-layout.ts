@@ -1,6 +1,6 @@
 /** Go's time layouts: `2006-01-02T15:04:05Z07:00` and its parts, for writing and reading. */
 import { FunctionError } from '../errors.ts';
-import { quoteString } from '../quote.ts';
+import { quoteString } from '../../go/quote.ts';
 import { abbreviation, offsetText, pad, zoneOffset } from './time-zone.ts';
 
 /** A moment, and the zone it is shown in: a zone name, or an offset such as `+02:00`. */

@@ -1,22 +1,11 @@
-/** URLs taken apart and put together, by the rules of Go's `net/url`. */
+/** URLs taken apart and put together, as sprig offers it. */
+import { hostname, parseUrl, unescapeUrl, type GoUrl } from '../../go/url.ts';
 import type { FunctionTable } from '../env.ts';
 import { FunctionError } from '../errors.ts';
-import { bytesOf, stringOf } from '../go-string.ts';
-import { quoteString } from '../quote.ts';
+import { bytesOf } from '../../go/go-string.ts';
+import { quoteString } from '../../go/quote.ts';
 import { fn } from '../signature.ts';
 import { GoMap, kindName } from '../values.ts';
-
-/** @throws FunctionError for broken escapes */
-function unescape(text: string): string {
-  const bad = /%(?![0-9a-fA-F]{2}).{0,2}/s.exec(text)?.[0];
-  if (bad !== undefined) throw new FunctionError(`invalid URL escape ${quoteString(bad)}`);
-  if (!text.includes('%')) return text;
-  const bytes: Buffer[] = [];
-  for (const part of text.split(/(%[0-9a-fA-F]{2})/)) {
-    bytes.push(/^%..$/.test(part) ? Buffer.from(part.slice(1), 'hex') : bytesOf(part));
-  }
-  return stringOf(Buffer.concat(bytes));
-}
 
 function escapeBytes(text: string, safe: RegExp): string {
   return Array.from(bytesOf(text), (b) => {
@@ -29,66 +18,28 @@ const PATH = /[A-Za-z0-9\-_.~$&+,/:;=@]/;
 const FRAGMENT = /[A-Za-z0-9\-_.~$&+,/:;=?@!()*]/;
 const USER = /[A-Za-z0-9\-_.~$&+,;=]/;
 
-const CONTROL = /\p{Cc}/u;
-
-/** Far beyond what browsers and servers take; the patterns here take more than linear time. */
-const MAX_LENGTH = 8192;
-
-/** `//user@host` at the start, and the path after it. */
-function cutAuthority(rest: string, hasScheme: boolean): { authority: string; path: string } {
-  if (!rest.startsWith('//') || (!hasScheme && rest.startsWith('///'))) return { authority: '', path: rest };
-  const slash = rest.indexOf('/', 2);
-  if (slash < 0) return { authority: rest.slice(2), path: '' };
-  return { authority: rest.slice(2, slash), path: rest.slice(slash) };
-}
-
-/** @throws FunctionError with Go's words, without the URL */
-function parse(url: string): Record<string, string> {
-  if (url.length > MAX_LENGTH) throw new FunctionError('the URL is too long');
-  if (CONTROL.test(url)) throw new FunctionError('net/url: invalid control character in URL');
-  const [beforeFragment = '', ...fragments] = url.split('#');
-  const scheme = /^([A-Za-z][A-Za-z0-9+.-]*):/.exec(beforeFragment)?.[1] ?? '';
-  const afterScheme = scheme === '' ? beforeFragment : beforeFragment.slice(scheme.length + 1);
-  if (scheme === '' && afterScheme.startsWith(':')) throw new FunctionError('missing protocol scheme');
-  const question = afterScheme.indexOf('?');
-  const query = question < 0 ? '' : afterScheme.slice(question + 1);
-  const rest = question < 0 ? afterScheme : afterScheme.slice(0, question);
-  const common = { scheme: scheme.toLowerCase(), query, fragment: unescape(fragments.join('#')) };
-  if (!rest.startsWith('/') && scheme !== '')
-    return { ...common, opaque: rest, host: '', path: '', userinfo: '' };
-  if (scheme === '' && /^[^/]*:/.test(rest))
-    throw new FunctionError('first path segment in URL cannot contain colon');
-  const { authority, path } = cutAuthority(rest, scheme !== '');
-  const at = authority.lastIndexOf('@');
-  const host = authority.slice(at + 1);
-  const port = /:([^:\]]*)$/.exec(host)?.[1] ?? '';
-  if (/[^0-9]/.test(port)) throw new FunctionError(`invalid port ${quoteString(`:${port}`)} after host`);
-  const userinfo = userInfo(authority.slice(0, Math.max(at, 0)));
-  return { ...common, opaque: '', host: unescape(host), path: unescape(path), userinfo };
-}
-
 /** Name and password, written as Go writes them. */
 function userInfo(text: string): string {
   if (text === '') return '';
   const colon = text.indexOf(':');
-  const name = escapeBytes(unescape(colon < 0 ? text : text.slice(0, colon)), USER);
-  return colon < 0 ? name : `${name}:${escapeBytes(unescape(text.slice(colon + 1)), USER)}`;
+  const name = escapeBytes(unescapeUrl(colon < 0 ? text : text.slice(0, colon)), USER);
+  return colon < 0 ? name : `${name}:${escapeBytes(unescapeUrl(text.slice(colon + 1)), USER)}`;
 }
 
-const hostname = (host: string): string => {
-  const bracketed = /^\[(.*)\](?::\d*)?$/.exec(host)?.[1];
-  return bracketed ?? host.replace(/:[^:]*$/, '');
-};
+const userText = ({ name, password }: { name: string; password?: string }): string =>
+  escapeBytes(name, USER) + (password === undefined ? '' : `:${escapeBytes(password, USER)}`);
 
 function urlParse(url: string): GoMap {
-  let parts: Record<string, string>;
+  let parts: GoUrl;
   try {
-    parts = parse(url);
+    parts = parseUrl(url);
   } catch (cause) {
     const reason = `parse ${quoteString(url)}: ${(cause as Error).message}`;
     throw new FunctionError(`unable to parse url: ${reason}`, { cause });
   }
-  return new GoMap(new Map(Object.entries({ ...parts, hostname: hostname(parts['host'] ?? '') })));
+  const { user, ...texts } = parts;
+  const userinfo = user ? userText(user) : '';
+  return new GoMap(new Map(Object.entries({ ...texts, userinfo, hostname: hostname(parts.host) })));
 }
 
 function urlJoin(map: GoMap): string {

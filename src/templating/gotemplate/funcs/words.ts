@@ -1,6 +1,6 @@
 /** Functions about words and letters: case styles, wrapping, abbreviations. */
 import type { FunctionTable } from '../env.ts';
-import { byteLength, bytesOf, byteSlice, stringOf } from '../go-string.ts';
+import { byteLength, bytesOf, byteSlice, stringOf } from '../../go/go-string.ts';
 import { fn } from '../signature.ts';
 
 const isUpper = (c: string): boolean => /\p{Lu}/u.test(c);

@@ -130,6 +130,12 @@ describe('a failing template', () => {
     }
   });
 
+  it('blames the line where a block begins for an else in it', () => {
+    expect(failure('\n{{ block "b" . }}\n\n{{ else }}{{ end }}', data)).to.equal(
+      'template: execution:2: unexpected {{else}} in block clause',
+    );
+  });
+
   it('counts columns in bytes, as Go does', () => {
     expect(failure('äö {{ .a.b }}', {})).to.contain('execution:1:10:');
   });

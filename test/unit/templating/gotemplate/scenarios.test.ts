@@ -112,6 +112,11 @@ describe('the GoTemplate scenarios', () => {
     expect(parseYaml(render('k: {{ .imports.s }}'))).to.deep.equal({ k: 7 });
   });
 
+  it('ends only the inner loop at a break in its else branch, as Go does', () => {
+    const inner = '{{ range list }}{{ else }}{{ break }}{{ end }}';
+    expect(render(`{{ range .imports.nums }}a${inner}b{{ end }}`)).to.equal('abab');
+  });
+
   it('names the way out when an imported number is compared with an integer', () => {
     expect(failure('{{ eq .imports.num 3 }}')).to.contain('imported numbers are floating point');
   });

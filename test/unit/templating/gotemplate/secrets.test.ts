@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { secureRng } from '../../../../src/lib/secure-rng.ts';
-import { bcryptHash } from '../../../../src/templating/gotemplate/funcs/bcrypt.ts';
+import { bcryptHash } from '../../../../src/templating/go/bcrypt.ts';
 import { FakeClock } from '../../../support/clock.ts';
 import { failure, render } from './support.ts';
 

@@ -1,6 +1,6 @@
 /** Ctrl-C and SIGTERM: the first asks for an orderly end, the second ends at once. */
-import { exitCodes } from './errors.ts';
 
+const FAILED = 1;
 const signals = ['SIGINT', 'SIGTERM'] as const;
 
 export interface Interruption {
@@ -14,7 +14,7 @@ export interface Interruption {
 export function onInterrupt(onFirst: () => void = () => undefined): Interruption {
   const controller = new AbortController();
   const handler = (): void => {
-    if (controller.signal.aborted) process.exit(exitCodes.failed);
+    if (controller.signal.aborted) process.exit(FAILED);
     controller.abort(new Error('interrupted'));
     onFirst();
   };

@@ -3,7 +3,10 @@ import { loadCrds } from '../api/crds.ts';
 import { sleep, type Clock } from '../lib/clock.ts';
 import type { Logger } from '../observability/log.ts';
 import type { Client, Kind, Obj } from '../runtime/types.ts';
-import { CommandError } from './errors.ts';
+import { EspalierError } from '../runtime/errors.ts';
+
+/** The API server took our kinds, and does not serve them. */
+export class CrdsNotServed extends EspalierError {}
 
 interface Crd extends Obj {
   status?: { conditions?: { type: string; status: string; message?: string }[] };
@@ -19,7 +22,7 @@ const crdKind: Kind<Crd> = {
 const DEADLINE_MS = 30_000;
 const INTERVAL_MS = 50;
 
-/** @throws CommandError when a definition is not served in time; the errors of runtime/errors.ts */
+/** @throws CrdsNotServed when a definition is not served in time; the errors of runtime/errors.ts */
 export async function ensureCrds(client: Client, clock: Clock, log: Logger): Promise<void> {
   const wanted = loadCrds() as unknown as Crd[];
   const written = await Promise.all(
@@ -37,7 +40,7 @@ async function established(client: Client, clock: Clock, crd: Crd, deadline: num
   for (let now = crd; !isServed(now); now = await client.get(crdKind, name)) {
     if (clock.now() > deadline) {
       const refused = now.status?.conditions?.find((c) => c.type === 'NamesAccepted' && c.status === 'False');
-      throw new CommandError(
+      throw new CrdsNotServed(
         `CustomResourceDefinition ${name} is not served after 30 s${refused?.message ? `: ${refused.message}` : ''}`,
       );
     }

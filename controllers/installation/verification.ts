@@ -1,0 +1,76 @@
+/** Whether the component of an installation has to be signed, and with what signatures are checked. */
+import { isRoot } from '../../src/api/job.ts';
+import type { Context, VerificationSignature } from '../../src/api/kinds/context.ts';
+import type { Installation } from '../../src/api/kinds/installation.ts';
+import type { SecretReference } from '../../src/api/shared.ts';
+import type { Component } from '../../src/components/descriptor.ts';
+import { signatureNames, verifySignature, type Trust } from '../../src/components/signature.ts';
+import { secretKind } from '../../src/machine/world.ts';
+import { getIfThere } from '../../src/runtime/read.ts';
+import type { Client, View } from '../../src/runtime/types.ts';
+import { explained, problem } from './component-errors.ts';
+
+/** Verify always, never, or where the installation asks for it. */
+export const verificationPolicies = ['Enforce', 'DoNotEnforce', 'Disabled'] as const;
+export type VerificationPolicy = (typeof verificationPolicies)[number];
+
+export interface VerificationPorts {
+  readonly client: Pick<Client, 'get'>;
+  readonly policy: VerificationPolicy | undefined;
+}
+
+/** @throws PhaseError with reason ExtractVerifyInfo or VerifySignature */
+export async function verifyComponent(
+  self: View<Installation>,
+  context: View<Context>,
+  component: Component,
+  { client, policy = 'DoNotEnforce' }: VerificationPorts,
+): Promise<void> {
+  const wanted = self.spec.verification?.signatureName;
+  if (policy === 'Disabled' || (policy === 'DoNotEnforce' && !self.spec.verification)) return;
+  if (wanted === undefined || wanted === '') {
+    throw problem(
+      'ExtractVerifyInfo',
+      'components have to be signed here: spec.verification.signatureName must name the signature to check',
+    );
+  }
+  // The wish came from above. What is not signed by itself is covered by the signature of the component above.
+  const isInherited = policy === 'DoNotEnforce' && !isRoot(self.metadata);
+  if (isInherited && !signatureNames(component).includes(wanted)) return;
+  const trust = await trustFor(wanted, context, client);
+  explained('VerifySignature', () => {
+    verifySignature(component, wanted, trust);
+  });
+}
+
+async function trustFor(
+  signatureName: string,
+  { metadata, verificationSignatures = {} }: View<Context>,
+  client: Pick<Client, 'get'>,
+): Promise<Trust> {
+  const fail = (why: string): never => {
+    throw problem('ExtractVerifyInfo', `context '${metadata.name}' ${why}`);
+  };
+  const entry: View<VerificationSignature> | undefined = Object.hasOwn(verificationSignatures, signatureName)
+    ? verificationSignatures[signatureName]
+    : undefined;
+  if (!entry) return fail(`has no entry '${signatureName}' in verificationSignatures`);
+  const read = async (reference: View<SecretReference>): Promise<string> => {
+    const { name, namespace = metadata.namespace ?? '', key } = reference;
+    const secret = await getIfThere(client, secretKind, `${namespace}/${name}`);
+    if (!secret) return fail(`references secret ${namespace}/${name}, which cannot be found`);
+    const { data = {} } = secret;
+    const [only, ...others] = Object.keys(data);
+    const chosen = key ?? (others.length === 0 ? only : undefined);
+    const value = chosen !== undefined && Object.hasOwn(data, chosen) ? data[chosen] : undefined;
+    if (value === undefined || value === '') {
+      const what = key === undefined ? 'several entries; name one in key' : `nothing under the key '${key}'`;
+      return fail(`references secret ${namespace}/${name}, which holds ${what}`);
+    }
+    return Buffer.from(value, 'base64').toString('utf8');
+  };
+  const { publicKeySecretReference, caCertificateSecretReference } = entry;
+  if (publicKeySecretReference) return { publicKey: await read(publicKeySecretReference) };
+  if (caCertificateSecretReference) return { caCertificates: await read(caCertificateSecretReference) };
+  return fail(`names neither a public key nor authorities for signature '${signatureName}'`);
+}

@@ -1,0 +1,24 @@
+/** What deployers count and measure, as metrics of the process they run in. */
+import type { Metrics } from '../../src/observability/metrics.ts';
+import type { DeployerMetrics } from './deployer.ts';
+
+export function deployerMetrics(metrics: Metrics): DeployerMetrics {
+  const jobs = metrics.histogram({
+    name: 'espalier_deployer_job_duration_seconds',
+    help: 'Time from the start to the end of a deploy item job, by deployer and final phase.',
+    labels: ['deployer', 'phase'],
+  });
+  const failures = metrics.counter({
+    name: 'espalier_deployer_errors_total',
+    help: 'Looks at a deploy item that failed, by deployer and reason.',
+    labels: ['deployer', 'reason'],
+  });
+  return {
+    jobEnded(deployer, phase, seconds) {
+      jobs.observe({ deployer, phase }, seconds);
+    },
+    lookFailed(deployer, reason) {
+      failures.inc({ deployer, reason });
+    },
+  };
+}

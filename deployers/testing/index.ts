@@ -1,0 +1,105 @@
+/**
+ * The conformance suite for deployers, in whatever language they are written: it plays the core on a cluster that the
+ * deployer works on, and looks at what the deployer writes.
+ */
+import { randomBytes } from 'node:crypto';
+import { deployItemKind } from '../../src/api/kinds/deployitem.ts';
+import { systemClock } from '../../src/lib/clock.ts';
+import { Closing } from '../../src/lib/closing.ts';
+import { systemRng } from '../../src/lib/rng.ts';
+import { silentLogger } from '../../src/observability/log.ts';
+import { createCaches } from '../../src/runtime/cache.ts';
+import { createClient } from '../../src/runtime/client.ts';
+import { connect } from '../../src/runtime/http.ts';
+import { checks, type Check } from './checks.ts';
+import { Stage } from './stage.ts';
+import type { Subject } from './subject.ts';
+
+export { startTestCluster, type TestCluster } from './cluster.ts';
+export { ContractBroken } from './stage.ts';
+export { readSubject, SubjectError, type Subject } from './subject.ts';
+
+export type Verdict = 'passed' | 'failed' | 'skipped';
+
+export interface CheckResult {
+  readonly name: string;
+  /** The rule, such as `ends a job with phase, job id and time in one write`. */
+  readonly sentence: string;
+  readonly verdict: Verdict;
+  /** What was seen instead, or why it was not tried. */
+  readonly why?: string;
+  /** Milliseconds. */
+  readonly took: number;
+}
+
+export interface ConformanceOptions {
+  /** Text of the kubeconfig of a cluster with our kinds, on which the deployer runs. */
+  readonly kubeconfig: string;
+  /** Milliseconds that the deployer has for anything it has to do; default 20,000. */
+  readonly patienceMs?: number;
+  /** Names of checks; default all. */
+  readonly only?: readonly string[];
+  /** Called as soon as a check is over. */
+  readonly onResult?: (result: CheckResult) => void;
+}
+
+const PATIENCE_MS = 20_000;
+
+/**
+ * Puts a deployer through the suite. All checks run side by side in a namespace that is removed afterwards.
+ * @returns one result per check, in the order of the suite
+ * @throws the errors of src/runtime/errors.ts when the cluster cannot be used
+ */
+export async function checkDeployer(
+  subject: Subject,
+  { kubeconfig, patienceMs = PATIENCE_MS, only, onResult }: ConformanceOptions,
+): Promise<readonly CheckResult[]> {
+  const clock = systemClock;
+  const log = silentLogger;
+  const closing = new Closing();
+  try {
+    const connection = await connect({
+      kubeconfig: { text: kubeconfig },
+      ...{ userAgent: 'deployer-conformance', clock, log },
+    });
+    const client = createClient(connection);
+    closing.add(() => client.close());
+    const caches = createCaches({ client, clock, rng: systemRng, log });
+    const items = caches.of(deployItemKind);
+    const namespace = `conformance-${randomBytes(4).toString('hex')}`;
+    const stage = new Stage(subject, namespace, { client, items, clock, kubeconfig, patienceMs });
+    await caches.start(closing.signal);
+    await stage.open();
+    closing.add(() => stage.close());
+    const chosen = checks.filter(({ name }) => !only || only.includes(name));
+    return await Promise.all(
+      chosen.map(async (check) => {
+        const result = await carriedOut(check, stage);
+        onResult?.(result);
+        return result;
+      }),
+    );
+  } finally {
+    await closing.close();
+  }
+}
+
+async function carriedOut(check: Check, stage: Stage): Promise<CheckResult> {
+  const { name, sentence } = check;
+  const why = reasonToSkip(check, stage.subject);
+  if (why !== undefined) return { name, sentence, verdict: 'skipped', why, took: 0 };
+  const startedAt = performance.now();
+  const took = (): number => Math.round(performance.now() - startedAt);
+  try {
+    await check.run(stage);
+    return { name, sentence, verdict: 'passed', took: took() };
+  } catch (error) {
+    return { name, sentence, verdict: 'failed', why: (error as Error).message, took: took() };
+  }
+}
+
+function reasonToSkip({ name, needs = [] }: Check, subject: Subject): string | undefined {
+  const missing = needs.filter((need) => subject[need] === undefined);
+  if (missing.length > 0) return `the subject has no ${missing.join(' and no ')}`;
+  return subject.without?.[name];
+}

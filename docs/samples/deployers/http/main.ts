@@ -1,0 +1,4 @@
+import { serve } from 'espalier/deployer-sdk';
+import { httpDeployer } from './deployer.ts';
+
+await serve(httpDeployer);

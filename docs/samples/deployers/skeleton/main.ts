@@ -1,0 +1,4 @@
+import { serve } from 'espalier/deployer-sdk';
+import { plugin } from './deployer.ts';
+
+await serve(plugin);

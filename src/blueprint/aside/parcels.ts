@@ -1,0 +1,97 @@
+/** Work as messages between threads: what several pieces share is sent once, the rest as JSON text, which is fastest. */
+import { createHash } from 'node:crypto';
+import { ComponentProblem } from '../../components/errors.ts';
+import type { Content } from '../../components/repository.ts';
+import { viewOf, type ComponentData, type ComponentView, type Shelf } from '../../components/view.ts';
+import { fileTreeAt, type FileNode, type FileTree, type Folder } from '../../lib/filetree.ts';
+import type { Parcel } from '../../templating/worker/pool.ts';
+import type { SchemaSources } from '../jsonschema.ts';
+
+/** JSON text, or the value itself where JSON would lose something. */
+export type Packed = { readonly json: string } | { readonly value: unknown };
+
+export function pack(value: unknown): Packed {
+  try {
+    return { json: JSON.stringify(value) ?? 'null' };
+  } catch (error) {
+    // Integers beyond 2^53.
+    if (error instanceof TypeError) return { value };
+    throw error;
+  }
+}
+
+export const unpack = (packed: Packed): unknown =>
+  'json' in packed ? (JSON.parse(packed.json) as unknown) : packed.value;
+
+/** A blueprint by the ids of its parcels. */
+export interface PackedBlueprint {
+  readonly files: string;
+  readonly component: string | undefined;
+  readonly localTypes: Packed;
+  readonly shelf: PackedShelf;
+}
+
+/** Contents that were fetched, or the sentence that says why they cannot be. */
+type PackedShelf = readonly (readonly [key: string, found: Content | { readonly problem: string }])[];
+
+export function packBlueprint({ files, component, info }: SchemaSources): {
+  readonly packed: PackedBlueprint;
+  readonly parcels: readonly Parcel[];
+} {
+  const tree = { id: filesId(files), content: () => files.root };
+  const view = component && { id: componentId(component), content: () => component.data() };
+  const shelf = [...(component?.shelf ?? [])].map(
+    ([key, found]) => [key, found instanceof ComponentProblem ? { problem: found.message } : found] as const,
+  );
+  return {
+    packed: { files: tree.id, component: view?.id, localTypes: pack(info.localTypes ?? null), shelf },
+    parcels: view ? [tree, view] : [tree],
+  };
+}
+
+/** @param found the contents of parcels */
+export function unpackBlueprint(packed: PackedBlueprint, found: (id: string) => unknown): SchemaSources {
+  const { files, component, localTypes } = packed;
+  const shelf: Shelf = new Map(
+    packed.shelf.map(([key, found]) => [
+      key,
+      'problem' in found ? new ComponentProblem(found.problem) : found,
+    ]),
+  );
+  const types = unpack(localTypes) as SchemaSources['info']['localTypes'] | null;
+  return {
+    files: fileTreeAt(found(files) as Folder),
+    info: types ? { localTypes: types } : {},
+    component: component === undefined ? undefined : viewOf(found(component) as ComponentData, shelf),
+  };
+}
+
+const fileIds = new WeakMap<FileTree, string>();
+
+/** Blueprints are read anew for each pass; equal ones have the same id. */
+function filesId(files: FileTree): string {
+  const known = fileIds.get(files);
+  if (known !== undefined) return known;
+  const hash = createHash('sha256');
+  const add = (node: FileNode, name: string): void => {
+    hash.update(`${node.kind} ${JSON.stringify(name)} `);
+    if (node.kind === 'folder') {
+      hash.update(`${String(node.entries.size)} `);
+      for (const [key, entry] of node.entries) add(entry, key);
+    } else if (node.kind === 'link') hash.update(`${JSON.stringify(node.target)} `);
+    else hash.update(`${String(node.content.length)} `).update(node.content);
+  };
+  add(files.root, '');
+  const id = `files ${hash.digest('base64')}`;
+  fileIds.set(files, id);
+  return id;
+}
+
+const componentIds = new WeakMap<object, string>();
+let components = 0;
+
+function componentId({ identity }: ComponentView): string {
+  const id = componentIds.get(identity) ?? `component ${String(++components)}`;
+  componentIds.set(identity, id);
+  return id;
+}

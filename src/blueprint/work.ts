@@ -1,0 +1,76 @@
+/**
+ * The work that blueprints ask for and that users can make as long as they like: executions, mappings and schemas.
+ * Each is a pure function of plain data, so it can be done here or aside, in a thread that can be stopped.
+ */
+import type { Clock } from '../lib/clock.ts';
+import type { Rng } from '../lib/rng.ts';
+import type { TemplateLimits } from '../templating/gotemplate/env.ts';
+import { renderExecution, type EngineOptions, type TemplateExecution } from '../templating/render.ts';
+import { componentFunctionsFor } from './componentfunctions.ts';
+import { checkSchema, type SchemaSources, type SchemaVerdict } from './jsonschema.ts';
+import { evaluateMapping } from './mapping.ts';
+import type { JsonMap } from './model.ts';
+
+/** What a piece of work may use of the world. */
+export interface WorkWorld {
+  readonly clock: Clock;
+  readonly rng: Rng;
+  readonly limits?: Partial<TemplateLimits>;
+}
+
+export interface RenderJob {
+  readonly execution: TemplateExecution;
+  /** root values */
+  readonly values: JsonMap;
+  readonly blueprint: SchemaSources;
+  readonly refuseNoValueIn?: EngineOptions['refuseNoValueIn'];
+}
+
+export interface MappingJob {
+  readonly document: unknown;
+  readonly bindings: JsonMap;
+  /** name for messages, e.g. `import mapping template shop.url` */
+  readonly what: string;
+  /** reason of the error */
+  readonly reason: string;
+}
+
+export interface SchemaJob {
+  readonly schema: unknown;
+  readonly value: unknown;
+  readonly blueprint: SchemaSources;
+}
+
+/** Does the work: in this thread or in others. All of it may be interrupted by ContentNeeded, see components/view.ts. */
+export interface TemplateRunner {
+  /** The result of an execution, read as JSON. @throws RenderError */
+  render(job: RenderJob): Promise<unknown>;
+  /** The value of a mapping. @throws MappingFailed */
+  map(job: MappingJob): Promise<unknown>;
+  /** Whether a value is as a schema wants it. */
+  check(job: SchemaJob): Promise<SchemaVerdict>;
+}
+
+export const work = {
+  render: ({ execution, values, blueprint, refuseNoValueIn }: RenderJob, world: WorkWorld): unknown =>
+    renderExecution(execution, values, {
+      ...world,
+      files: blueprint.files,
+      functions: componentFunctionsFor(blueprint.component),
+      ...(refuseNoValueIn && { refuseNoValueIn }),
+    }),
+  map: ({ document, bindings, what, reason }: MappingJob): unknown =>
+    evaluateMapping(document, bindings, { what, reason }),
+  check: ({ schema, value, blueprint }: SchemaJob): SchemaVerdict => checkSchema(schema, value, blueprint),
+} as const;
+
+export type WorkKind = keyof typeof work;
+
+/** Everything at once in this thread: for virtual time, where order must not depend on other threads. */
+export const inThisThread = (world: WorkWorld): TemplateRunner => ({
+  render: (job) => settled(() => work.render(job, world)),
+  map: (job) => settled(() => work.map(job)),
+  check: (job) => settled(() => work.check(job)),
+});
+
+const settled = <T>(run: () => T): Promise<T> => new Promise((resolve) => resolve(run()));

@@ -1,0 +1,49 @@
+/** Artifacts packed as one blob: a tar archive with an index, a manifest, and what that names. */
+import { z } from 'zod';
+import { parseManifest, type BlobRef } from './artifact.ts';
+import { blobPath, filesOfArchive } from './ctf.ts';
+import { verifyDigest } from './digest.ts';
+import { ContentInvalid } from './errors.ts';
+import type { Files } from './files.ts';
+
+/** Names the one artifact that is meant, where there are several. */
+const MAIN = 'software.ocm/main';
+
+const index = z.looseObject({
+  manifests: z.array(z.looseObject({ digest: z.string() })).min(1),
+  annotations: z.record(z.string(), z.string()).nullish(),
+});
+
+/**
+ * The digest of the artifact, after everything that it names was compared with its digest.
+ * @throws ContentInvalid when the blob is no such archive, or damaged
+ */
+export async function artifactIn(blob: Uint8Array, what: string): Promise<string> {
+  const files = await filesOfArchive(blob, what);
+  const document = (await files.read('artifact-descriptor.json')) ?? (await files.read('index.json'));
+  const found = document && index.safeParse(jsonOrNothing(document)).data;
+  if (!found) throw new ContentInvalid(`${what} has the digest of an artifact, but is no archive of one`);
+  const digest = found.annotations?.[MAIN] ?? (found.manifests[0] as { digest: string }).digest;
+  if (!found.manifests.some((one) => one.digest === digest)) {
+    throw new ContentInvalid(`${what}: the archive names ${digest} as its artifact, which is not in it`);
+  }
+  const { config, layers } = parseManifest(await checkedBlob(files, digest, what), what);
+  for (const part of [config, ...layers] satisfies BlobRef[]) await checkedBlob(files, part.digest, what);
+  return digest;
+}
+
+async function checkedBlob(files: Files, digest: string, what: string): Promise<Uint8Array> {
+  const bytes =
+    (await files.read(blobPath(digest))) ?? (await files.read(`blobs/${digest.replace(':', '/')}`));
+  if (!bytes) throw new ContentInvalid(`${what}: the archive has no blob ${digest.slice(0, 200)}`);
+  verifyDigest(bytes, digest, `blob ${digest} in ${what}`);
+  return bytes;
+}
+
+function jsonOrNothing(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(Buffer.from(bytes).toString('utf8')) as unknown;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,76 @@
+/** Looks at a component version as it lies somewhere, and says what is wrong with it. */
+import { fetchResource } from './access.ts';
+import { nameOf, type Resource } from './descriptor.ts';
+import { ComponentProblem, RepositoryUnusable } from './errors.ts';
+import type { FoundComponent } from './repository.ts';
+import { verifySignature, type Trust } from './signature.ts';
+import { verifyReference } from './verify.ts';
+
+export interface Findings {
+  /** Resources whose contents are here and what their digests say. */
+  readonly sound: readonly string[];
+  /** Resources whose contents are here, and that have no digest to compare with. */
+  readonly unproved: readonly string[];
+  /** Resources and references that lead to other places, which are not looked at. */
+  readonly elsewhere: readonly string[];
+  /** Sentences. */
+  readonly problems: readonly string[];
+}
+
+export interface Demand {
+  readonly signatureName: string;
+  readonly trust: Trust;
+}
+
+const HERE = /^(?:localBlob|localOciBlob|localFilesystemBlob|relativeOciReference)(?:\/|$)/;
+
+/**
+ * Reads every content that belongs to the version, and compares digests and, where it is demanded, the signature.
+ * @throws RegistryUnavailable and RegistryRefused; what is wrong with the component is in the answer
+ */
+export async function inspect(
+  { component, repository }: FoundComponent,
+  demand: Demand | undefined,
+): Promise<Findings> {
+  const sound: string[] = [];
+  const unproved: string[] = [];
+  const elsewhere: string[] = [];
+  const problems: string[] = [];
+  const noting = async (work: () => unknown): Promise<boolean> => {
+    try {
+      await work();
+      return true;
+    } catch (error) {
+      if (!(error instanceof ComponentProblem) || error.isPassing) throw error;
+      problems.push(error.message);
+      return false;
+    }
+  };
+  for (const resource of component.resources) {
+    if (!isHere(resource)) elsewhere.push(resource.name);
+    else if (await noting(() => fetchResource({ component, repository }, resource, nowhereElse))) {
+      (resource.digest ? sound : unproved).push(resource.name);
+    }
+  }
+  for (const reference of component.references) {
+    await noting(async () => {
+      const target = await repository.find(reference.componentName, reference.version);
+      if (target) verifyReference(component, reference, target.component);
+      else elsewhere.push(nameOf({ name: reference.componentName, version: reference.version }));
+    });
+  }
+  if (demand) {
+    await noting(() => {
+      verifySignature(component, demand.signatureName, demand.trust);
+    });
+  }
+  return { sound, unproved, elsewhere, problems };
+}
+
+const isHere = ({ access }: Resource): boolean => access !== undefined && HERE.test(access.type);
+
+const nowhereElse = {
+  registry: (address: string): never => {
+    throw new RepositoryUnusable(`registry ${address} is not asked here`);
+  },
+};

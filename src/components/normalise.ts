@@ -1,0 +1,225 @@
+/**
+ * What of a component version is signed: its descriptor in a normal form, without where things are and without labels
+ * that are not marked for it. Two forms are in use, in several editions.
+ *
+ * The older one writes each map as a list of maps with one key, and follows the form that the descriptor has on the
+ * wire; the newer is canonical JSON (RFC 8785) of one form for all.
+ *
+ * @see open-component-model/ocm api/ocm/compdesc/normalizations, api/ocm/compdesc/versions
+ */
+import { createHash } from 'node:crypto';
+import { byCodePoint, goJson } from '../lib/gojson.ts';
+import { isObject, ownField } from '../lib/objects.ts';
+import { nameOf, V3, type Component, type Digest, type JsonMap } from './descriptor.ts';
+import { hashName } from './digest.ts';
+import { ContentInvalid } from './errors.ts';
+
+type Form = (component: Component) => string;
+
+const FORMS: Readonly<Record<string, Form>> = {
+  'jsonNormalisation/v1': (component) => goJson(entries(versioned(component, onTheWire))),
+  'jsonNormalisation/v2': (component) => canonicalJson(versioned(component, inside)),
+  // As before, but for identities that stay as they are.
+  'jsonNormalisation/v3': (component) => canonicalJson(inside(component)),
+};
+
+export const isNormalisation = (algorithm: string): boolean => Object.hasOwn(FORMS, algorithm);
+
+/** @throws ContentInvalid when the form is unknown */
+export function normalised(component: Component, algorithm: string): string {
+  const form = isNormalisation(algorithm) ? FORMS[algorithm] : undefined;
+  if (form) return form(component);
+  throw new ContentInvalid(
+    `component ${nameOf(component)}: "${algorithm}" is no normal form of descriptors that is known here; known are ${Object.keys(FORMS).join(', ')}`,
+  );
+}
+
+/** The digest of the descriptor in hexadecimal digits. @throws ContentInvalid for algorithms that are not known */
+export function componentDigest(
+  component: Component,
+  { hashAlgorithm, normalisationAlgorithm }: Pick<Digest, 'hashAlgorithm' | 'normalisationAlgorithm'>,
+): string {
+  const name = hashName(hashAlgorithm);
+  if (name === undefined) {
+    throw new ContentInvalid(
+      `component ${nameOf(component)}: "${hashAlgorithm}" is no digest that can be computed here`,
+    );
+  }
+  return createHash(name).update(normalised(component, normalisationAlgorithm)).digest('hex');
+}
+
+/** Resources and references that a signature does not cover, because their digests are not in the descriptor. */
+export function withoutDigest({ resources, references }: Component): readonly string[] {
+  return [
+    ...resources
+      .filter((one) => one.access && !isNone(one.access.type) && !one.digest)
+      .map(({ name }) => `resource ${name}`),
+    ...references.filter(({ digest }) => !digest).map(({ name }) => `reference ${name}`),
+  ];
+}
+
+// ---------------------------------------------------------------- the parts
+
+type Element = JsonMap & { readonly name: string };
+
+const isNone = (type: string): boolean => type === 'none' || type === 'None';
+
+const present = (fields: JsonMap): JsonMap =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+
+const orAbsent = (value: unknown): unknown =>
+  value === '' || value === null || (isObject(value) && Object.keys(value).length === 0) ? undefined : value;
+
+const isSigned = (label: JsonMap): boolean => label['signing'] === true || label['signing'] === 'true';
+
+const labelOf = ({ name, version, value, signing }: JsonMap): JsonMap =>
+  present({ name, version: orAbsent(version), value, signing: signing ? true : undefined });
+
+/** undefined when none is signed */
+function signedLabels(labels: unknown): unknown {
+  const signed = (Array.isArray(labels) ? (labels as JsonMap[]) : []).filter(isSigned).map(labelOf);
+  return signed.length === 0 ? undefined : signed;
+}
+
+function allLabels(labels: unknown): unknown {
+  const all = (Array.isArray(labels) ? (labels as JsonMap[]) : []).map((label) =>
+    present({ ...labelOf(label), merge: label['merge'] }),
+  );
+  return all.length === 0 ? undefined : all;
+}
+
+function digestOf(element: object): unknown {
+  const digest = ownField(element, 'digest');
+  if (!isObject(digest)) return undefined;
+  const { hashAlgorithm, normalisationAlgorithm, value } = digest;
+  return { hashAlgorithm, normalisationAlgorithm, value };
+}
+
+/** @param empty what stands for no further identity */
+const elementOf = (element: Element, labels: unknown, empty: unknown): JsonMap => ({
+  name: element.name,
+  version: element['version'] ?? '',
+  extraIdentity: orAbsent(element['extraIdentity']) ?? empty,
+  labels,
+});
+
+const resourceOf = (resource: Element, empty?: null): JsonMap =>
+  present({
+    ...elementOf(resource, signedLabels(resource['labels']), empty),
+    type: resource['type'],
+    relation: orAbsent(resource['relation']),
+    digest: isNone(String(ownField(resource['access'], 'type'))) ? undefined : digestOf(resource),
+  });
+
+const referenceOf = (reference: Element, labels: unknown, empty?: null): JsonMap =>
+  present({
+    ...elementOf(reference, labels, empty),
+    componentName: reference['componentName'],
+    digest: digestOf(reference),
+  });
+
+const sourceOf = (source: JsonMap): JsonMap =>
+  present({
+    ...elementOf(source as Element, signedLabels(source['labels']), undefined),
+    type: source['type'],
+  });
+
+/** Older descriptors may hold the provider as the JSON text of a map. */
+function providerOf({ provider }: Component): string | JsonMap {
+  if (typeof provider !== 'string') return provider;
+  try {
+    const document: unknown = JSON.parse(provider);
+    return isObject(document) ? document : provider;
+  } catch {
+    return provider;
+  }
+}
+
+const withSignedLabels = (provider: JsonMap): JsonMap =>
+  present({ ...provider, labels: signedLabels(provider['labels']) });
+
+// ---------------------------------------------------------------- the forms
+
+/** Resources that nothing but the version tells apart have it in their identity, all but the last. */
+function versioned(component: Component, form: (component: Component) => JsonMap): JsonMap {
+  const resources = component.resources.map((one) => ({ ...one, extraIdentity: { ...one.extraIdentity } }));
+  resources.forEach((one, i) => {
+    const isSame = (other: (typeof resources)[number], j: number): boolean =>
+      i !== j && other.name === one.name && sorted(other.extraIdentity) === sorted(one.extraIdentity);
+    if (resources.some(isSame)) one.extraIdentity['version'] = one.version ?? '';
+  });
+  return form({ ...component, resources });
+}
+
+const sorted = (identity: Readonly<Record<string, string>>): string => goJson(identity);
+
+function onTheWire(component: Component): JsonMap {
+  return component.schemaVersion === V3 ? v3OnTheWire(component) : v2OnTheWire(component);
+}
+
+function v2OnTheWire(component: Component): JsonMap {
+  const { name, version, labels, creationTime, references, resources } = component;
+  const provider = providerOf(component);
+  return {
+    meta: { schemaVersion: 'v2' },
+    component: present({
+      ...{ name, version, labels: signedLabels(labels), creationTime },
+      provider: typeof provider === 'string' ? provider : withSignedLabels(provider),
+      componentReferences: references.map((one) => referenceOf(one, signedLabels(one.labels), null)),
+      resources: resources.map((one) => resourceOf(one, null)),
+    }),
+  };
+}
+
+function v3OnTheWire(component: Component): JsonMap {
+  const { name, version, labels, creationTime, references, resources, sources, provider } = component;
+  const unlessNone = (all: readonly JsonMap[]): unknown => (all.length === 0 ? undefined : all);
+  return {
+    apiVersion: V3,
+    kind: 'ComponentVersion',
+    metadata: present({
+      ...{ name, version, labels: signedLabels(labels), creationTime },
+      provider: typeof provider === 'string' ? { name: provider } : provider,
+    }),
+    spec: present({
+      resources: unlessNone(resources.map((one) => resourceOf(one))),
+      references: unlessNone(references.map((one) => referenceOf(one, signedLabels(one.labels)))),
+      sources: unlessNone(sources.map(sourceOf)),
+    }),
+  };
+}
+
+/** References keep all of their labels here, as upstream has it. */
+function inside(component: Component): JsonMap {
+  const { name, version, labels, creationTime, references, resources, sources } = component;
+  const provider = providerOf(component);
+  return {
+    component: present({
+      ...{ name, version, labels: signedLabels(labels), creationTime },
+      provider: typeof provider === 'string' ? { name: provider } : withSignedLabels(provider),
+      componentReferences: references.map((one) => referenceOf(one, allLabels(one.labels))),
+      resources: resources.map((one) => resourceOf(one)),
+      sources: sources.map(sourceOf),
+    }),
+  };
+}
+
+// ---------------------------------------------------------------- writing
+
+function entries(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(entries);
+  if (!isObject(value)) return value;
+  return Object.entries(value)
+    .sort(([a], [b]) => byCodePoint(a, b))
+    .map(([key, field]) => ({ [key]: entries(field) }));
+}
+
+function canonicalJson(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
+  if (typeof value === 'bigint') return JSON.stringify(Number(value));
+  if (!isObject(value)) return JSON.stringify(value ?? null);
+  const fields = Object.entries(value)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([key, field]) => `${JSON.stringify(key)}:${canonicalJson(field)}`);
+  return `{${fields.join(',')}}`;
+}

@@ -1,0 +1,148 @@
+/** Signatures of component versions: RSA, with a public key or with certificates of an authority. */
+import { constants, createPublicKey, verify, X509Certificate, type KeyObject } from 'node:crypto';
+import { z } from 'zod';
+import { nameOf, type Component } from './descriptor.ts';
+import { hashName } from './digest.ts';
+import { SignatureInvalid } from './errors.ts';
+import { componentDigest, normalised, withoutDigest } from './normalise.ts';
+
+/** What signatures are checked with: PEM texts. The public key wins. */
+export interface Trust {
+  readonly publicKey?: string;
+  readonly caCertificates?: string;
+}
+
+const signature = z.looseObject({
+  name: z.string(),
+  digest: z.looseObject({
+    hashAlgorithm: z.string(),
+    normalisationAlgorithm: z.string(),
+    value: z.string(),
+  }),
+  signature: z.looseObject({ algorithm: z.string(), mediaType: z.string(), value: z.string() }),
+});
+type Signature = z.output<typeof signature>;
+
+const RSA = 'application/vnd.ocm.signature.rsa';
+const RSA_PSS = 'application/vnd.ocm.signature.rsa-pss';
+const PEM = 'application/x-pem-file';
+const PADDINGS: Readonly<Record<string, number>> = {
+  'RSASSA-PKCS1-V1_5': constants.RSA_PKCS1_PADDING,
+  'RSASSA-PSS': constants.RSA_PKCS1_PSS_PADDING,
+};
+const CODE_SIGNING = '1.3.6.1.5.5.7.3.3';
+const ANY_USAGE = '2.5.29.37.0';
+
+export const signatureNames = ({ more }: Component): readonly string[] =>
+  (Array.isArray(more['signatures']) ? (more['signatures'] as unknown[]) : []).flatMap((one) => {
+    const result = signature.safeParse(one);
+    return result.success ? [result.data.name] : [];
+  });
+
+/**
+ * Checks that the descriptor is what was signed. It covers contents by their digests, which are checked when they are
+ * read, and other components by the digests of references.
+ * @throws SignatureInvalid saying which signature of which component, and why
+ */
+export function verifySignature(component: Component, name: string, trust: Trust): void {
+  const fail = (why: string): never => {
+    throw new SignatureInvalid(`signature ${name} of component ${nameOf(component)} ${why}`);
+  };
+  const found = signaturesOf(component).find((one) => one.name === name);
+  if (!found) {
+    const others = signatureNames(component);
+    return fail(`is not there; the component has ${others.length === 0 ? 'none' : others.join(', ')}`);
+  }
+  const uncovered = withoutDigest(component);
+  if (uncovered.length > 0) {
+    return fail(`covers nothing of ${uncovered.join(', ')}: the descriptor holds no digest of it`);
+  }
+  const { digest } = found;
+  const expected = componentDigest(component, digest);
+  if (expected !== digest.value.toLowerCase()) {
+    return fail(
+      `is of another descriptor: that was signed had the digest ${digest.value}, this has ${expected}`,
+    );
+  }
+  const padding = PADDINGS[found.signature.algorithm];
+  if (padding === undefined) {
+    return fail(
+      `is made with ${found.signature.algorithm}, which cannot be verified here; known are ${Object.keys(PADDINGS).join(', ')}`,
+    );
+  }
+  const { bytes, certificates } = signatureBytes(found) ?? fail('is not in a form that can be read');
+  const key = keyFrom(trust, certificates, fail);
+  if (key.asymmetricKeyType !== 'rsa' && key.asymmetricKeyType !== 'rsa-pss') {
+    return fail('needs an RSA key, and the one that is given is none');
+  }
+  const text = Buffer.from(normalised(component, digest.normalisationAlgorithm));
+  const options = { key, padding };
+  if (!verify(hashName(digest.hashAlgorithm), text, options, bytes)) {
+    fail('does not belong to the given key');
+  }
+}
+
+function signaturesOf({ more }: Component): readonly Signature[] {
+  const all = more['signatures'];
+  return (Array.isArray(all) ? (all as unknown[]) : []).flatMap((one) => signature.safeParse(one).data ?? []);
+}
+
+const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
+
+function signatureBytes({ signature: { mediaType, value, algorithm } }: Signature) {
+  if (mediaType === RSA || mediaType === RSA_PSS) {
+    const bytes = Buffer.from(value, 'hex');
+    return bytes.length > 0 ? { bytes, certificates: [] } : undefined;
+  }
+  const block = /-----BEGIN SIGNATURE-----\r?\n([^-]+(?:-[^-]+)*?)-----END SIGNATURE-----/.exec(value)?.[1];
+  if (mediaType !== PEM || block === undefined) return undefined;
+  const [, named = algorithm] = /^Signature Algorithm: (.*?)\r?$/m.exec(block) ?? [];
+  if (named !== algorithm) return undefined;
+  const bytes = Buffer.from(block.replace(/^[^\n]*:[^\n]*\n/gm, ''), 'base64');
+  return { bytes, certificates: value.match(CERTIFICATE) ?? [] };
+}
+
+function keyFrom(
+  { publicKey, caCertificates }: Trust,
+  certificates: readonly string[],
+  fail: (why: string) => never,
+): KeyObject {
+  if (publicKey !== undefined) {
+    try {
+      return createPublicKey(publicKey);
+    } catch {
+      return fail('cannot be checked: what is given as the public key is no PEM with a key or certificate');
+    }
+  }
+  if (caCertificates === undefined)
+    return fail('cannot be checked: neither a public key nor authorities are given');
+  try {
+    const [leaf, ...others] = certificates.map((text) => new X509Certificate(text));
+    const authorities = (caCertificates.match(CERTIFICATE) ?? []).map((text) => new X509Certificate(text));
+    if (!leaf) return fail('comes without a certificate, so that the authorities say nothing about it');
+    if (!mayTrust(leaf, others, authorities)) return fail('has a certificate that no authority vouches for');
+    return leaf.publicKey;
+  } catch (error) {
+    if (error instanceof SignatureInvalid) throw error;
+    return fail('cannot be checked: one of the certificates cannot be read');
+  }
+}
+
+/** A certificate lasts as long as what it signed: what counts is the time when it became valid, as upstream has it. */
+function mayTrust(
+  leaf: X509Certificate,
+  others: readonly X509Certificate[],
+  authorities: readonly X509Certificate[],
+): boolean {
+  const usages = leaf.keyUsage as string[] | undefined;
+  if (usages && !usages.includes(CODE_SIGNING) && !usages.includes(ANY_USAGE)) return false;
+  const time = Date.parse(leaf.validFrom);
+  const isValidThen = (one: X509Certificate): boolean =>
+    Date.parse(one.validFrom) <= time && time <= Date.parse(one.validTo);
+  const issued = (one: X509Certificate, by: X509Certificate): boolean =>
+    by.ca && isValidThen(by) && one.checkIssued(by) && one.verify(by.publicKey);
+  const leads = (one: X509Certificate, left: number): boolean =>
+    authorities.some((by) => by.fingerprint256 === one.fingerprint256 || issued(one, by)) ||
+    (left > 0 && others.some((by) => by !== one && issued(one, by) && leads(by, left - 1)));
+  return leads(leaf, 8);
+}

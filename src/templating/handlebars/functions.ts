@@ -1,0 +1,51 @@
+/** Functions that mean something else here than in Go templates. */
+import { parseYaml, YamlError } from '../../lib/yaml.ts';
+import { builtins } from '../gotemplate/builtins.ts';
+import type { Env, FunctionTable } from '../gotemplate/env.ts';
+import { FunctionError } from '../gotemplate/errors.ts';
+import { readJson } from '../gotemplate/funcs/json.ts';
+import { envFn, fn } from '../gotemplate/signature.ts';
+import { GoInt, isTrue, type Value } from '../gotemplate/values.ts';
+import { includeFile } from './eval.ts';
+import { withIntegers } from './values.ts';
+
+function readYaml(text: string): Value {
+  try {
+    return withIntegers(parseYaml(text, { integers: 'exact' }));
+  } catch (error) {
+    if (!(error instanceof YamlError)) throw error;
+    throw new FunctionError(`error converting YAML to JSON: ${error.message}`, { cause: error });
+  }
+}
+
+const isInteger = (value: Value): boolean => typeof value === 'bigint' || value instanceof GoInt;
+
+/** Go compares integers with doubles never; numbers are numbers here. */
+function comparable(values: readonly Value[]): readonly Value[] {
+  const isNumeric = values.every((value) => typeof value === 'number' || isInteger(value));
+  if (!isNumeric || values.every(isInteger)) return values;
+  return values.map((value) => Number(value instanceof GoInt ? value.value : value));
+}
+
+const comparisons = Object.fromEntries(
+  ['eq', 'ne', 'lt', 'le', 'gt', 'ge'].map((name) => [
+    name,
+    envFn('value value', (env: Env, a: Value, b: Value) => builtins[name]?.call(env, comparable([a, b]))),
+  ]),
+);
+
+/** What wins over the functions of Go templates. */
+export const handlebarsFunctions: FunctionTable = {
+  ...comparisons,
+  not: fn('any', (value: Value) => !isTrue(value)),
+  include: envFn('string any', (env: Env, path: string, data: Value) => includeFile(env, path, data)),
+  fromYaml: fn('string', readYaml),
+  mustFromJson: fn('string', (text: string) => withIntegers(readJson(text))),
+  fromJson: fn('string', (text: string) => {
+    try {
+      return withIntegers(readJson(text));
+    } catch {
+      return null;
+    }
+  }),
+};

@@ -1,0 +1,32 @@
+/** Renders Handlebars templates: the entrance to this folder. */
+import type { FunctionTable } from '../gotemplate/env.ts';
+import { toValidText } from '../go/go-string.ts';
+import { newEnv, type ExecuteOptions } from '../gotemplate/template.ts';
+import { executeSource } from './eval.ts';
+import { handlebarsFunctions } from './functions.ts';
+import { readSource } from './source.ts';
+import { withIntegers } from './values.ts';
+
+const tables = new WeakMap<FunctionTable, FunctionTable>();
+
+function tableOf(functions: FunctionTable): FunctionTable {
+  const table = tables.get(functions) ?? { ...functions, ...handlebarsFunctions };
+  tables.set(functions, table);
+  return table;
+}
+
+/**
+ * The output of a template.
+ * @param name appears in error texts
+ * @param values root values, as JSON; they are not changed
+ * @throws TemplateParseError, TemplateExecutionError; TemplateLimitExceeded when a limit of the options is reached
+ */
+export function renderHandlebars(
+  name: string,
+  text: string,
+  values: Readonly<Record<string, unknown>>,
+  options: ExecuteOptions & { readonly functions: FunctionTable },
+): string {
+  const env = newEnv({ ...options, functions: tableOf(options.functions) });
+  return toValidText(executeSource(env, readSource(name, text), withIntegers(values)));
+}

@@ -1,0 +1,133 @@
+/**
+ * Reads Handlebars templates. The grammar is the package's; it is never asked to compile or run anything, so no text
+ * of a user becomes code.
+ */
+import { createHash } from 'node:crypto';
+import Handlebars from 'handlebars';
+import { closest } from '../../lib/closest.ts';
+import { placeOf, TemplateParseError, type TemplatePlace } from '../gotemplate/errors.ts';
+
+/** A parsed text; immutable, and good for any number of executions. */
+export interface Source {
+  /** Name in messages: the execution, or the path of a file. */
+  readonly name: string;
+  readonly text: string;
+  readonly program: hbs.AST.Program;
+}
+
+const CACHE_SIZE = 512;
+const cache = new Map<string, Source>();
+
+/** A text, or one of the last 512 that were read. @throws TemplateParseError */
+export function readSource(name: string, text: string): Source {
+  const key = createHash('sha256').update(`${name}\0`).update(text).digest('base64');
+  const known = cache.get(key);
+  if (known) cache.delete(key);
+  const source = known ?? { name, text, program: parse(name, text) };
+  cache.set(key, source);
+  if (cache.size > CACHE_SIZE) cache.delete(cache.keys().next().value as string);
+  return source;
+}
+
+/** The grammar does not know paths from the root, `{{> /a.hbs}}`; a blank instead of the slash moves nothing. */
+const FROM_ROOT = /(?<!\\)(\{\{~?#?>\s*)\/(?=[\w.])/g;
+
+function parse(name: string, text: string): hbs.AST.Program {
+  try {
+    return Handlebars.parse(text.replace(FROM_ROOT, '$1 '));
+  } catch (error) {
+    if (!(error instanceof Error)) throw error;
+    const { pos, reason } = complaint(text, error);
+    const place = placeOf(name, text, pos);
+    const message = `template: ${name}:${String(place.line)}:${String(place.column)}: ${reason}`;
+    throw new TemplateParseError(message, place, reason, { cause: error });
+  }
+}
+
+interface Complaint {
+  readonly pos: number;
+  readonly reason: string;
+}
+
+/** Where a text is wrong, and what is: the parser says it in three ways. */
+function complaint(
+  text: string,
+  error: Error & { readonly lineNumber?: number; readonly column?: number },
+): Complaint {
+  if (error instanceof RangeError) return { pos: 0, reason: 'the template is nested too deeply' };
+  const { message, lineNumber, column } = error;
+  if (lineNumber !== undefined) {
+    const [opened, closed] = message.includes(" doesn't match ")
+      ? message.split(/ doesn't match | - \d/)
+      : [];
+    const reason =
+      closed === undefined
+        ? message.replace(/ - \d+:\d+$/, '')
+        : `{{#${String(opened)}}} is closed by {{/${closed}}}; expected {{/${String(opened)}}}`;
+    return { pos: positionOf(text, lineNumber, column ?? 0), reason };
+  }
+  const line = Number(/ on line (\d+)/.exec(message)?.[1] ?? 1);
+  const [, snippet = '', pointer = '', rest = ''] = message.split('\n');
+  const pos = positionOf(text, line, columnIn(text, line, snippet.slice(0, pointer.length - 1)));
+  const found = / got '([^']*)'$/.exec(rest)?.[1] ?? 'INVALID';
+  const expected = [...rest.matchAll(/'([A-Z_]+)'/g)].map(([, token]) => WORDS[token ?? '']);
+  const wanted = [...new Set(expected.slice(0, -1).filter((word) => word !== undefined))];
+  const what = WORDS[found] ?? `"${text.slice(pos).split('\n')[0]?.slice(0, 20) ?? ''}"`;
+  const list = wanted.length === 0 ? '' : `, expected ${wanted.join(', ').replace(/, ([^,]*)$/, ' or $1')}`;
+  return { pos, reason: `found ${what}${list}` };
+}
+
+/** Tokens of the grammar in words; those that nobody would write there are left out. */
+const WORDS: Readonly<Record<string, string>> = {
+  CLOSE: '}}',
+  CLOSE_RAW_BLOCK: '}}}}',
+  CLOSE_UNESCAPED: '}}}',
+  OPEN_SEXPR: '(',
+  CLOSE_SEXPR: ')',
+  OPEN_ENDBLOCK: '{{/…}}',
+  OPEN_BLOCK: '{{#…}}',
+  OPEN_PARTIAL: '{{>…}}',
+  INVERSE: '{{else}}',
+  ID: 'a name',
+  STRING: 'a text',
+  NUMBER: 'a number',
+  DATA: '@',
+  SEP: '/',
+  EQUALS: '=',
+  EOF: 'the end of the template',
+};
+
+/** The parser shows the text before the place, shortened and without line breaks. */
+function columnIn(text: string, line: number, before: string): number {
+  const written = text.split('\n')[line - 1] ?? '';
+  for (let length = before.length; length > 0; length--) {
+    const at = written.lastIndexOf(before.slice(-length));
+    if (at >= 0) return at + length;
+  }
+  return 0;
+}
+
+/** @param line 1-based; @param column 0-based, in characters */
+export function positionOf(text: string, line: number, column: number): number {
+  let start = 0;
+  for (let n = 1; n < line; n++) start = text.indexOf('\n', start) + 1;
+  return start + column;
+}
+
+export const placeOfNode = ({ name, text }: Source, { loc }: hbs.AST.Node): TemplatePlace =>
+  placeOf(name, text, positionOf(text, loc.start.line, loc.start.column));
+
+const MAX_SHOWN = 60;
+
+/** A node as it is written, for messages; long ones are cut. */
+export function writtenAs({ text }: Source, { loc }: hbs.AST.Node): string {
+  const [start, end] = [loc.start, loc.end].map(({ line, column }) => positionOf(text, line, column));
+  const written = text.slice(start, end).replace(/\s+/g, ' ').trim();
+  return written.length > MAX_SHOWN ? `${written.slice(0, MAX_SHOWN)}…` : written;
+}
+
+/** ` (did you mean …?)`, where one of the names is near. */
+export function meant(name: string, known: readonly string[]): string {
+  const near = closest(name, known);
+  return near === undefined ? '' : `; did you mean ${near}?`;
+}

@@ -1,0 +1,101 @@
+/** Check sums and hashes of passwords. */
+import { createHash } from 'node:crypto';
+import { bcryptHash, bcryptParts } from '../../go/bcrypt.ts';
+import { bytesOf } from '../../go/go-string.ts';
+import type { SpiffFunction, SpiffFunctionTable } from '../function.ts';
+import type { SpiffValue } from '../value.ts';
+import { count, fail, integer, text } from './arguments.ts';
+import { APR1, md5crypt } from './md5crypt.ts';
+import { randomBytes, randomText } from './random.ts';
+
+const ALGORITHMS: ReadonlyMap<string, string> = new Map([
+  ['md5', 'md5'],
+  ['sha1', 'sha1'],
+  ['sha224', 'sha224'],
+  ['sha256', 'sha256'],
+  ['sha384', 'sha384'],
+  ['sha512', 'sha512'],
+  ['sha512/224', 'sha512-224'],
+  ['sha512/256', 'sha512-256'],
+]);
+/** The original writes the text itself and the MD4 of nothing; who stored such values wants them again. */
+const MD4_OF_NOTHING = '31d6cfe0d16ae931b73c59d7e0c089c0';
+
+const digest = (algorithm: string, source: string): string =>
+  createHash(algorithm).update(bytesOf(source)).digest('hex');
+
+function hash(args: readonly SpiffValue[]): SpiffValue {
+  count(args, 1, 2, 'hash takes one or two arguments');
+  const mode = args.length > 1 ? text(args[1], 'second argument for hash must be a string') : 'sha256';
+  const source = text(args[0], 'first argument for hash must be a string');
+  if (mode === 'md4') return bytesOf(source).toString('hex') + MD4_OF_NOTHING;
+  return digest(ALGORITHMS.get(mode) ?? fail(`invalid hash type '${mode}'`), source);
+}
+
+const MIN_COST = 4n;
+const MAX_COST = 31n;
+const DEFAULT_COST = 10n;
+/** Each step doubles the time; this is some seconds. The original would take hours for the largest. */
+const LARGEST_COST = 14;
+const MAX_PASSWORD_BYTES = 72;
+
+function costOf(wanted: bigint): number {
+  if (wanted > MAX_COST) {
+    fail(`bcrypt error: crypto/bcrypt: cost ${wanted.toString()} is outside allowed inclusive range 4..31`);
+  }
+  if (wanted > LARGEST_COST) fail(`bcrypt error: a cost over ${String(LARGEST_COST)} takes too long`);
+  return Number(wanted < MIN_COST ? DEFAULT_COST : wanted);
+}
+
+const bcrypt: SpiffFunction = (args, { rng }) => {
+  count(args, 1, 2, 'bcrypt takes one or two arguments');
+  const password = bytesOf(text(args[0], 'first argument for bcrypt must be a string'));
+  const cost =
+    args.length > 1 ? integer(args[1], 'second argument for bcrypt must be an integer') : DEFAULT_COST;
+  if (password.length > MAX_PASSWORD_BYTES) fail('bcrypt error: bcrypt: password length exceeds 72 bytes');
+  return bcryptHash(password, randomBytes(rng, 16), costOf(cost));
+};
+
+function bcryptCheck(args: readonly SpiffValue[]): SpiffValue {
+  count(args, 2, 2, 'bcrypt_check takes two arguments');
+  const password = text(args[0], 'first argument for bcrypt_check must be a string');
+  const known = text(args[1], 'second argument for bcrypt_check must be a string');
+  const parts = bcryptParts(known);
+  if (!parts || parts.cost < MIN_COST || parts.cost > MAX_COST) return false;
+  const made = bcryptHash(
+    bytesOf(password).subarray(0, MAX_PASSWORD_BYTES),
+    parts.salt,
+    costOf(BigInt(parts.cost)),
+  );
+  return made.slice(-53) === known.slice(-53);
+}
+
+const SALT_ALPHABET = './0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const SALT_LENGTH = 8;
+
+const md5cryptFunction: SpiffFunction = (args, { rng }) => {
+  count(args, 1, 1, 'md5crypt takes one argument');
+  const password = text(args[0], 'first argument for md5crypt must be a string');
+  return md5crypt(bytesOf(password), randomText(rng, SALT_ALPHABET, SALT_LENGTH), APR1);
+};
+
+function md5cryptCheck(args: readonly SpiffValue[]): SpiffValue {
+  count(args, 2, 2, 'md5crypt_check takes two arguments');
+  const password = text(args[0], 'first argument for md5crypt_check must be a string');
+  const known = text(args[1], 'second argument for md5crypt_check must be a string');
+  const parts = known.split('$');
+  if (parts.length !== 4) fail("invalid md5crypt hash: must contain three '$' characters");
+  return md5crypt(bytesOf(password), parts[2] as string, `$${parts[1] as string}$`) === known;
+}
+
+export const hashFunctions: SpiffFunctionTable = {
+  md5: (args) => {
+    count(args, 1, 1, 'md5 takes exactly one argument');
+    return digest('md5', text(args[0], 'first argument for md5 must be a string'));
+  },
+  hash,
+  bcrypt,
+  bcrypt_check: bcryptCheck,
+  md5crypt: md5cryptFunction,
+  md5crypt_check: md5cryptCheck,
+};

@@ -1,0 +1,40 @@
+/** The functions of Spiff that need nothing but their arguments. Those that need expressions are the evaluator's. */
+import type { SpiffFunctionTable } from '../function.ts';
+import { addressFunctions } from './addresses.ts';
+import { cryptFunctions } from './crypt.ts';
+import { encodingFunctions } from './encodings.ts';
+import { featureFunctions } from './features.ts';
+import { fileFunctions } from './files.ts';
+import { hashFunctions } from './hashes.ts';
+import { ipFunctions } from './ips.ts';
+import { listFunctions } from './lists.ts';
+import { numberFunctions } from './numbers.ts';
+import { patternFunctions } from './patterns.ts';
+import { randomFunctions } from './random.ts';
+import { textFunctions } from './texts.ts';
+import { versionFunctions } from './versions.ts';
+import { wireguardFunctions } from './wireguard.ts';
+import { x509Functions } from './x509.ts';
+
+export { formatText } from './texts.ts';
+export { areEqual } from './equals.ts';
+export { readData } from './documents.ts';
+
+/** By name. There is none that reaches the host: `env`, `exec`, `pipe`, `write`, `tempfile` and `mkdir` are missing. */
+export const standardFunctions: SpiffFunctionTable = {
+  ...textFunctions,
+  ...patternFunctions,
+  ...listFunctions,
+  ...numberFunctions,
+  ...encodingFunctions,
+  ...hashFunctions,
+  ...cryptFunctions,
+  ...randomFunctions,
+  ...addressFunctions,
+  ...ipFunctions,
+  ...versionFunctions,
+  ...x509Functions,
+  ...wireguardFunctions,
+  ...fileFunctions,
+  ...featureFunctions,
+};

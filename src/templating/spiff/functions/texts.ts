@@ -1,0 +1,134 @@
+/** Texts: joined, cut, trimmed, replaced, formatted. */
+import { byteLength, byteSlice, stringOf, bytesOf } from '../../go/go-string.ts';
+import { sprintf } from '../../gotemplate/format.ts';
+import { GoInt, type Value } from '../../gotemplate/values.ts';
+import type { SpiffFunction, SpiffFunctionTable } from '../function.ts';
+import { isSpiffList, isSpiffMap, SpiffCallable, SpiffTemplate, type SpiffValue } from '../value.ts';
+import { writeSpiffYaml } from '../yaml/index.ts';
+import { count, fail, integer, limited, simpleText, text } from './arguments.ts';
+
+function join(args: readonly SpiffValue[]): SpiffValue {
+  if (args.length === 0) fail('join requires at least one argument');
+  const parts = args.flatMap((arg, i): string[] => {
+    if (arg === null) return [];
+    if (!isSpiffList(arg)) {
+      return [simpleText(arg) ?? fail(`argument ${String(i)} to join must be simple value or list`)];
+    }
+    if (i === 0) fail('first argument for join must be a string');
+    return arg.map(
+      (item) => simpleText(item) ?? fail(`elements of list(arg ${String(i)}) to join must be simple values`),
+    );
+  });
+  const [separator, ...rest] = parts;
+  return limited('join', rest.join(separator ?? fail('first argument for join must be a string')));
+}
+
+/** Go's `SplitN`: an empty separator cuts into characters. */
+function splitAt(separator: string, source: string, limit: bigint): string[] {
+  if (limit === 0n) return [];
+  const parts = separator === '' ? Array.from(source) : source.split(separator);
+  if (limit < 0n || BigInt(parts.length) <= limit) return parts;
+  const first = parts.slice(0, Number(limit) - 1);
+  return [...first, parts.slice(Number(limit) - 1).join(separator)];
+}
+
+/** Pieces of `size` characters each; the last of `limit` pieces takes the rest. */
+function chunks(source: string, size: bigint, limit: bigint): string[] {
+  const pieces: string[] = [];
+  let rest = Array.from(source);
+  const most = limit < 0n ? rest.length : Math.max(1, Number(limit));
+  const step = Number(size);
+  while (rest.length > 0) {
+    const isLast = pieces.length >= most - 1 && limit >= 0n;
+    pieces.push(rest.slice(0, isLast ? undefined : step).join(''));
+    rest = isLast ? [] : rest.slice(step);
+  }
+  return pieces;
+}
+
+function split(args: readonly SpiffValue[]): SpiffValue {
+  count(args, 2, 3, 'split takes 2 or 3 arguments');
+  const source = text(args[1], 'second argument for split must be a string');
+  const limit = args.length > 2 ? integer(args[2], 'third argument for split must be an integer') : -1n;
+  const [separator] = args;
+  if (typeof separator === 'string') return splitAt(separator, source, limit);
+  const size = integer(separator, 'first argument for split must be a string');
+  if (size <= 0n) fail('max line length argument must be positive');
+  return chunks(source, size, limit);
+}
+
+function trimText(source: string, set: ReadonlySet<string>): string {
+  const runes = Array.from(source);
+  let start = 0;
+  let end = runes.length;
+  while (start < end && set.has(runes[start] as string)) start++;
+  while (end > start && set.has(runes[end - 1] as string)) end--;
+  return runes.slice(start, end).join('');
+}
+
+function trim(args: readonly SpiffValue[]): SpiffValue {
+  if (args.length === 0) fail('trim takes one or two arguments');
+  if (args.length > 2) fail('split takes one or two arguments');
+  const set = new Set(args.length === 2 ? text(args[1], 'second argument of split must be a string') : ' \t');
+  const [source] = args;
+  if (typeof source === 'string') return trimText(source, set);
+  if (source === undefined || !isSpiffList(source)) return fail('trim accepts only a string or list');
+  return source.map((item) => trimText(text(item, 'list elements must be strings to be trimmed'), set));
+}
+
+function substr(args: readonly SpiffValue[]): SpiffValue {
+  count(args, 2, 3, 'substr takes two to three arguments');
+  const source = text(args[0], 'first argument for substr must be a string');
+  const length = BigInt(byteLength(source));
+  const fromEnd = (index: bigint): bigint => (index < 0n ? length + index : index);
+  const start = fromEnd(integer(args[1], 'second argument for substr must be an integer'));
+  const end =
+    args.length > 2 ? fromEnd(integer(args[2], 'third argument for substr must be an integer')) : length;
+  if (length < end) {
+    fail(`substr effective end index (${end.toString()}) exceeds string length (${length.toString()})`);
+  }
+  if (start < 0n) fail(`negative substr effective start index (${start.toString()})`);
+  if (start > end) {
+    fail(`substr start index (${start.toString()}) aftsre end index (${end.toString()}) `);
+  }
+  return byteSlice(source, Number(start), Number(end));
+}
+
+/** Characters are changed one by one, as Go does: `ß` has no capital. */
+const eachRune =
+  (name: string, change: (rune: string) => string): SpiffFunction =>
+  (args) => {
+    count(args, 1, 1, `${name} requires one argument`);
+    const source = text(args[0], `first argument for ${name} must be a string`);
+    return Array.from(source, (rune) => {
+      const changed = change(rune);
+      return Array.from(changed).length === 1 ? changed : rune;
+    }).join('');
+  };
+
+/** A value as Go's `Sprintf` gets it: lists and maps come as YAML. */
+function printable(value: SpiffValue): Value {
+  if (typeof value === 'bigint') return new GoInt('int64', value);
+  if (value === null || typeof value !== 'object') return value;
+  if (isSpiffList(value) || isSpiffMap(value) || value instanceof SpiffTemplate) return writeSpiffYaml(value);
+  return value instanceof SpiffCallable ? value.text : null;
+}
+
+/** `format`, and what `error` says. @param name of the function, for its complaints */
+export function formatText(name: string, args: readonly SpiffValue[]): string {
+  if (args.length === 0) fail(`alt least one argument required for '${name}'`);
+  const [format, ...values] = args.map(printable);
+  if (typeof format !== 'string') return fail(`${name}: format must be string`);
+  const result = sprintf(format, values);
+  return limited(name, stringOf(bytesOf(result)));
+}
+
+export const textFunctions: SpiffFunctionTable = {
+  join,
+  split,
+  trim,
+  substr,
+  lower: eachRune('lower', (rune) => rune.toLowerCase()),
+  upper: eachRune('upper', (rune) => rune.toUpperCase()),
+  format: (args) => formatText('format', args),
+};

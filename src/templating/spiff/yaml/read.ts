@@ -1,0 +1,81 @@
+/**
+ * Reads Spiff's YAML. It is a dialect: a tag means nothing (`!!str 5` is 5), `<<` is a key like any other (the
+ * evaluator merges), keys must be text, and `:` inside of a text in a flow collection is an error.
+ * Better than the original: any character may be used, dates stay as they are, aliases cannot fill the memory.
+ */
+import { parseYamlNodes, YamlError, type YamlNode } from '../../../lib/yaml.ts';
+import type { SpiffMap, SpiffValue } from '../value.ts';
+import { readScalar, type YamlScalar } from './scalars.ts';
+
+/** How many nodes aliases may repeat in one document. */
+const MAX_REPEATED = 100_000;
+
+/**
+ * The only document of a text; null when it is empty.
+ * @throws YamlError
+ */
+export function readSpiffYaml(text: string): SpiffValue {
+  const documents = readSpiffYamlAll(text);
+  if (documents.length > 1) throw new YamlError('multi document not possible');
+  return documents[0] ?? null;
+}
+
+/** All documents of a stream. @throws YamlError */
+export const readSpiffYamlAll = (text: string): SpiffValue[] =>
+  parseYamlNodes(text, { refusesColonInFlow: true }).map((node) => new Reader().read(node));
+
+class Reader {
+  /** Targets of the aliases that are being followed. */
+  readonly #open = new Set<YamlNode>();
+  #repeated = 0;
+
+  read(node: YamlNode): SpiffValue {
+    if (this.#open.size > 0 && ++this.#repeated > MAX_REPEATED) {
+      throw new YamlError('yaml: document contains excessive aliasing', node.line + 1);
+    }
+    switch (node.kind) {
+      case 'scalar':
+        return scalarOf(node);
+      case 'sequence':
+        return node.items.map((item) => this.read(item));
+      case 'mapping':
+        return this.#mapping(node.items);
+      default:
+        return this.#alias(node);
+    }
+  }
+
+  #mapping(items: readonly YamlNode[]): SpiffMap {
+    const map = new Map<string, SpiffValue>();
+    for (let i = 0; i < items.length; i += 2) {
+      map.set(keyOf(items[i] as YamlNode), this.read(items[i + 1] as YamlNode));
+    }
+    return map;
+  }
+
+  #alias({ target, name, line }: YamlNode & { kind: 'alias' }): SpiffValue {
+    if (this.#open.has(target)) {
+      throw new YamlError(`yaml: line ${String(line + 1)}: anchor '${name}' value contains itself`, line + 1);
+    }
+    this.#open.add(target);
+    const value = this.read(target);
+    this.#open.delete(target);
+    return value;
+  }
+}
+
+const scalarOf = ({ value, tag, isPlain }: YamlNode & { kind: 'scalar' }): YamlScalar =>
+  tag === '' && !isPlain ? value : readScalar(value);
+
+function keyOf(node: YamlNode): string {
+  const target = node.kind === 'alias' ? node.target : node;
+  if (target.kind === 'scalar') {
+    const key = scalarOf(target);
+    if (typeof key === 'string') return key;
+    throw new YamlError(`map key must be a string: ${key === null ? '<nil>' : String(key)}`, node.line + 1);
+  }
+  throw new YamlError(
+    `map key must be a string: a ${target.kind === 'sequence' ? 'list' : 'map'}`,
+    node.line + 1,
+  );
+}

@@ -1,0 +1,117 @@
+/** `espalier deployers`, as authors of deployers use it. */
+import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { runProgram } from '../../../src/cli/program.ts';
+import { fakeTerminal } from '../../unit/cli/terminal.ts';
+
+const SUBJECT = `
+type: example.org/skeleton
+succeeds: { apiVersion: skeleton.example.org/v1, kind: ProviderConfiguration, greeting: hello }
+`;
+const MAIN = ['--conditions=espalier-source', '--import=tsx', 'docs/samples/deployers/skeleton/main.ts'];
+
+describe('espalier deployers', function () {
+  this.timeout(60_000);
+  let folder: string;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'espalier-test-'));
+  });
+  afterEach(() => {
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  async function run(...args: string[]) {
+    const terminal = fakeTerminal();
+    const code = await runProgram(['deployers', ...args], terminal);
+    return { code, out: terminal.output, err: terminal.errors };
+  }
+
+  describe('new', () => {
+    it('writes a deployer that goes by its name throughout', async () => {
+      const to = join(folder, 'dns');
+      const { code, out } = await run('new', 'dns-record', '--type', 'example.com/dns', '--to', to);
+      expect(code).to.equal(0);
+      expect(out).to.contain('A deployer for items of type example.com/dns');
+      const texts = readdirSync(to).map((file) => readFileSync(join(to, file), 'utf8'));
+      expect(texts.join('\n')).to.not.contain('skeleton').and.not.contain('example.org');
+      expect(readFileSync(join(to, 'deployer.ts'), 'utf8'))
+        .to.contain("type: 'example.com/dns'")
+        .and.contain("name: 'dns-record.example.com'");
+      const { dependencies } = JSON.parse(readFileSync(join(to, 'package.json'), 'utf8')) as {
+        dependencies: Record<string, string>;
+      };
+      expect(dependencies).to.have.all.keys('espalier', 'zod');
+    });
+
+    it('touches no folder with something in it', async () => {
+      writeFileSync(join(folder, 'mine.txt'), 'mine');
+      const { code, err } = await run('new', 'dns', '--to', folder);
+      expect(code).to.equal(2);
+      expect(err).to.contain('is not empty; choose another folder with --to');
+      expect(readdirSync(folder)).to.deep.equal(['mine.txt']);
+    });
+
+    for (const [what, args] of [
+      ['a name', ['Dns_Record']],
+      ['a type', ['dns', '--type', 'dns']],
+    ] as const) {
+      it(`refuses ${what} that is none`, async () => {
+        const { code, err } = await run('new', ...args, '--to', join(folder, 'x'));
+        expect(code).to.equal(2);
+        expect(err).to.match(/; write /);
+      });
+    }
+  });
+
+  describe('check', () => {
+    const subject = (text: string): string => {
+      const file = join(folder, 'subject.yaml');
+      writeFileSync(file, text);
+      return file;
+    };
+
+    it('starts a deployer, says how it did check by check, and ends it', async () => {
+      const { code, out } = await run('check', subject(SUBJECT), '--', process.execPath, ...MAIN);
+      expect(out).to.contain('✓ ends a job with phase, job id and time in one write');
+      expect(out).to.match(/\n1\d passed, 0 failed, \d skipped\n$/);
+      expect(code).to.equal(0);
+    });
+
+    it('fails with what it saw when a check fails', async () => {
+      const broken = SUBJECT.replace('greeting: hello', 'greeting: 5');
+      const args = ['--only', 'end', '--', process.execPath, ...MAIN];
+      const { code, out } = await run('check', subject(broken), ...args);
+      expect(out)
+        .to.contain('status.phase is "Failed", expected "Succeeded"')
+        .and.contain('0 passed, 1 failed');
+      expect(code).to.equal(1);
+    });
+
+    it('says so when the deployer ends by itself', async () => {
+      const { code, err } = await run(
+        'check',
+        subject(SUBJECT),
+        '--',
+        process.execPath,
+        '-e',
+        'process.exit(7)',
+      );
+      expect(err).to.contain('ended by itself with exit code 7');
+      expect(code).to.equal(1);
+    });
+
+    it('names what is wrong with the description', async () => {
+      const { code, err } = await run('check', subject('type: a/b\nsucceds: {}'), '--', 'true');
+      expect(code).to.equal(2);
+      expect(err).to.contain('subject.yaml').and.contain('succeeds');
+    });
+
+    it('asks where the deployer runs', async () => {
+      const { code, err } = await run('check', subject(SUBJECT));
+      expect(code).to.equal(2);
+      expect(err).to.contain('--kubeconfig');
+    });
+  });
+});

@@ -1,0 +1,223 @@
+/** Installations whose components must be signed, and contents that are not what the descriptor says. */
+import { expect } from 'chai';
+import { contextKind } from '../../../src/api/kinds/context.ts';
+import { API_VERSION } from '../../../src/api/labels.ts';
+import { readDescriptor } from '../../../src/components/descriptor.ts';
+import { sha256 } from '../../../src/components/digest.ts';
+import { componentDigest } from '../../../src/components/normalise.ts';
+import { secretKind } from '../../../src/machine/world.ts';
+import type { Kind, Obj } from '../../../src/runtime/types.ts';
+import { useCluster } from '../../support/cluster.ts';
+import { BLUEPRINT_TAR, blob, descriptor, reference, seeing } from '../../support/components.ts';
+import { blueprint, root } from '../../support/landscape.ts';
+import type { Scene } from '../../support/scene.ts';
+import { keyPair, withSignature } from '../../support/signing.ts';
+
+const keys = keyPair();
+const NORMAL = { hashAlgorithm: 'SHA-256', normalisationAlgorithm: 'jsonNormalisation/v2' };
+const digestOf = (content: string) => ({
+  ...{ hashAlgorithm: 'SHA-256', normalisationAlgorithm: 'genericBlobDigest/v1' },
+  value: sha256(Buffer.from(content)).slice('sha256:'.length),
+});
+const SUB = JSON.stringify(blueprint({}));
+const text = (content = 'hello\n') => ({
+  ...blob('text', 'plainText', 'text/plain', 'text.txt'),
+  digest: digestOf(content),
+});
+const leaf = descriptor('example.org/leaf', '0.1.0', [
+  {
+    ...blob('sub-bp', 'landscaper.gardener.cloud/blueprint', BLUEPRINT_TAR, 'sub'),
+    access: { type: 'none' },
+  },
+]);
+const leafDigest = { ...NORMAL, value: componentDigest(readDescriptor(leaf), NORMAL) };
+const rootWith = (resource: object, digest: object = leafDigest) =>
+  descriptor(
+    'example.org/root',
+    '1.0.0',
+    [resource],
+    [reference('leaf', 'example.org/leaf', '0.1.0', { digest })],
+  );
+
+const installation = (component: object, spec: object = {}) =>
+  root('shop', {
+    spec: {
+      exports: { data: [{ name: 'seen', dataRef: 'seen' }] },
+      componentDescriptor: {
+        ref: {
+          repositoryContext: {
+            ...{ type: 'inline', compDescDirPath: 'comps', blobDirPath: 'blobs' },
+            fileSystem: {
+              comps: {
+                'root.yaml': { $type: 'yaml', value: component },
+                'leaf.yaml': { $type: 'yaml', value: leaf },
+              },
+              blobs: { 'text.txt': 'hello\n', sub: { 'blueprint.yaml': SUB } },
+            },
+          },
+          ...{ componentName: 'example.org/root', version: '1.0.0' },
+        },
+      },
+      blueprint: {
+        inline: {
+          filesystem: {
+            'blueprint.yaml': JSON.stringify(
+              seeing('{{ getResourceContent "cd://resources/text" | quote }}'),
+            ),
+          },
+        },
+      },
+      ...spec,
+    },
+  });
+
+const SIGNED = { verification: { signatureName: 'release' }, context: 'trusting' };
+
+function scenes(here: ReturnType<typeof useCluster>) {
+  const create = (scene: Scene, kind: Kind, object: object): Promise<Obj> => {
+    const { metadata } = object as Obj;
+    const placed = { ...object, metadata: { ...metadata, namespace: scene.ns } } as Obj;
+    return here.cluster.client.send({ verb: 'create', kind, object: placed });
+  };
+  /** A Context that trusts our key. */
+  const trusting = async (scene: Scene): Promise<void> => {
+    const data = { 'key.pem': Buffer.from(keys.publicKey).toString('base64') };
+    await create(scene, secretKind, {
+      ...{ apiVersion: 'v1', kind: 'Secret', metadata: { name: 'release-key' }, data },
+    });
+    await create(scene, contextKind, {
+      ...{ apiVersion: API_VERSION, kind: 'Context', metadata: { name: 'trusting' } },
+      verificationSignatures: {
+        release: { publicKeySecretReference: { name: 'release-key', key: 'key.pem' } },
+        lost: { publicKeySecretReference: { name: 'nowhere' } },
+        nothing: {},
+      },
+    });
+  };
+  const run = async (component: object, spec: object, phase: 'Succeeded' | 'Failed') => {
+    const scene = await here.scene();
+    await trusting(scene);
+    await scene.create(installation(component, spec));
+    const { status } = await scene.finished('shop', phase);
+    return { scene, error: status?.lastError };
+  };
+  return {
+    succeeds: async (component: object, spec: object = SIGNED): Promise<void> => {
+      const { scene } = await run(component, spec, 'Succeeded');
+      expect(scene.dataObject('seen')?.data).to.equal('hello\n');
+    },
+    errorOf: async (component: object, spec: object = SIGNED) => (await run(component, spec, 'Failed')).error,
+  };
+}
+
+describe('an installation that wants its component signed', () => {
+  const here = useCluster();
+  const { succeeds, errorOf } = scenes(here);
+  const good = rootWith(text());
+
+  it('is carried out with a component that is signed with the key in the Context', async () => {
+    await succeeds(withSignature(good, keys));
+  });
+
+  const refusals: readonly [string, () => object, object, string, string][] = [
+    [
+      'is not signed',
+      () => good,
+      SIGNED,
+      'VerifySignature',
+      'signature release of component example.org/root:1.0.0 is not there',
+    ],
+    [
+      'is signed with another key',
+      () => withSignature(good, keyPair()),
+      SIGNED,
+      'VerifySignature',
+      'does not belong to the given key',
+    ],
+    [
+      'was changed after it had been signed',
+      () => ({ ...withSignature(good, keys), component: rootWith(text('other')).component }),
+      SIGNED,
+      'VerifySignature',
+      'is of another descriptor',
+    ],
+    [
+      'is signed under a name that the Context does not know',
+      () => withSignature(good, keys),
+      { ...SIGNED, verification: { signatureName: 'draft' } },
+      'ExtractVerifyInfo',
+      "has no entry 'draft' in verificationSignatures",
+    ],
+    [
+      'cannot be checked because the secret is missing',
+      () => withSignature(good, keys, { name: 'lost' }),
+      { ...SIGNED, verification: { signatureName: 'lost' } },
+      'ExtractVerifyInfo',
+      'nowhere, which cannot be found',
+    ],
+    [
+      'cannot be checked because the Context names no key',
+      () => withSignature(good, keys, { name: 'nothing' }),
+      { ...SIGNED, verification: { signatureName: 'nothing' } },
+      'ExtractVerifyInfo',
+      'names neither a public key nor authorities',
+    ],
+  ];
+  for (const [title, component, spec, reason, message] of refusals) {
+    it(`fails when the component ${title}`, async () => {
+      const error = await errorOf(component(), spec);
+      expect(error).to.include({ operation: 'InitPrerequisites', reason });
+      expect(error?.message).to.contain(message);
+      expect(error?.message).not.to.contain('BEGIN PUBLIC KEY');
+    });
+  }
+
+  it('fails when a content is not the one that was signed', async () => {
+    const error = await errorOf(withSignature(rootWith(text('what it was')), keys));
+    const [expected, found] = ['what it was', 'hello\n'].map((content) => digestOf(content).value);
+    expect(error?.message)
+      .to.contain('resource text of component example.org/root:1.0.0 is damaged')
+      .and.contain(`should be sha256:${expected ?? ''}, but is sha256:${found ?? ''}`);
+  });
+});
+
+describe('an installation', () => {
+  const here = useCluster();
+  const { succeeds, errorOf } = scenes(here);
+
+  it('needs no signature where nobody asks for one', async () => {
+    await succeeds(rootWith(text()), {});
+  });
+
+  it('fails when a reference leads to another component than its digest says', async () => {
+    const error = await errorOf(rootWith(text(), { ...leafDigest, value: 'c'.repeat(64) }), {});
+    expect(error?.message).to.contain(
+      'reference leaf of component example.org/root:1.0.0 leads to another example.org/leaf:0.1.0',
+    );
+    expect(error?.message).to.contain(`should be ${'c'.repeat(64)}, but is ${leafDigest.value}`);
+  });
+});
+
+describe('where all components must be signed', () => {
+  const here = useCluster({ config: { verification: 'Enforce' } });
+  const { succeeds, errorOf } = scenes(here);
+
+  it('an installation with a signed one is carried out', async () => {
+    await succeeds(withSignature(rootWith(text()), keys));
+  });
+
+  it('an installation that names no signature fails and is told what to name', async () => {
+    const error = await errorOf(withSignature(rootWith(text()), keys), {});
+    expect(error).to.include({ operation: 'InitPrerequisites', reason: 'ExtractVerifyInfo' });
+    expect(error?.message).to.contain('spec.verification.signatureName must name the signature');
+  });
+});
+
+describe('where signatures are switched off', () => {
+  const here = useCluster({ config: { verification: 'Disabled' } });
+  const { succeeds } = scenes(here);
+
+  it('an installation that asks for one is carried out without', async () => {
+    await succeeds(rootWith(text()));
+  });
+});

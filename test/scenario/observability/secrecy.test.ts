@@ -1,0 +1,230 @@
+/**
+ * Plants words in secrets, targets, state and results of deploy items, lets everything that knows them fail, and looks
+ * for the words wherever a process speaks: statuses, conditions, events, logs at the lowest level, metrics.
+ */
+import { PassThrough } from 'node:stream';
+import { expect } from 'chai';
+import { request } from 'undici';
+import { API_VERSION, GROUP } from '../../../src/api/labels.ts';
+import { secretKind } from '../../../src/machine/world.ts';
+import { createLogger } from '../../../src/observability/log.ts';
+import { eventKind } from '../../../src/runtime/recorder.ts';
+import type { Kind, Obj } from '../../../src/runtime/types.ts';
+import { useCluster } from '../../support/cluster.ts';
+import { RECONCILE, blueprint, mockItem, type BlueprintParts } from '../../support/landscape.ts';
+import type { Scene } from '../../support/scene.ts';
+
+const MARK = 'MaRkEr';
+const PASSWORD = `${MARK}-of-the-password`;
+const TOKEN = `${MARK}-of-the-target`;
+const RESULT = `${MARK}-of-the-item`;
+const KUBECONFIG = `apiVersion: v1\nkind: Config\nusers:\n- name: me\n  user: {token: ${TOKEN}}\n`;
+const CLUSTER = `${GROUP}/kubernetes-cluster`;
+
+const go = (template: string, name = 'x') => ({ name, type: 'GoTemplate', template });
+const hbs = (template: string) => ({ name: 'x', type: 'Handlebars', template });
+const deploy = (...deployExecutions: object[]): BlueprintParts => ({ more: { deployExecutions } });
+const item = `type: test.example/fake, config: {}`;
+const text = { type: 'string' };
+
+interface Case {
+  readonly parts: BlueprintParts;
+  /** Schema of the password. */
+  readonly schema?: object;
+  readonly mappings?: Readonly<Record<string, unknown>>;
+}
+
+/** What fails, each in an installation of its own. */
+const cases: Readonly<Record<string, Case>> = {
+  'go-field': { parts: deploy(go('{{ .imports.pw.x }}')) },
+  'go-range': { parts: deploy(go('{{ range .imports.pw }}{{ end }}')) },
+  'go-fail': { parts: deploy(go('{{ fail (print "bad " .imports.pw) }}')) },
+  'go-fail-target': { parts: deploy(go('{{ fail .imports.cluster.spec.config.kubeconfig }}')) },
+  'go-fail-base64': { parts: deploy(go('{{ fail (b64enc .imports.pw) }}')) },
+  'go-date': { parts: deploy(go('{{ mustToDate "2006" .imports.pw }}')) },
+  'go-compare': { parts: deploy(go('{{ eq .imports.cluster .imports.cluster }}')) },
+  'go-url': { parts: deploy(go('{{ urlParse (print ":" .imports.pw) }}')) },
+  'go-version': { parts: deploy(go('{{ semver .imports.pw }}')) },
+  'go-no-value': { parts: deploy(go('a: {{ .imports.none }}\nb: {{ .imports.pw }}')) },
+  'go-yaml': { parts: deploy(go('a: [{{ .imports.pw }}\nb: {{ .imports.pw }}: x')) },
+  'go-tag': { parts: deploy(go('a: !!int {{ .imports.pw }}')) },
+  'go-key': { parts: deploy(go('? ~\n: {{ .imports.pw }}')) },
+  'go-state': { parts: deploy(go('state: {pw: "{{ .imports.pw }}"}\ndeployItems: []')) },
+  'hbs-missing': { parts: deploy(hbs('{{imports.pw.x}}')) },
+  'hbs-fail': { parts: deploy(hbs('{{fail imports.pw}}')) },
+  'hbs-kind': { parts: deploy(hbs('{{#each imports.pw}}{{/each}}')) },
+  'hbs-partial': { parts: deploy(hbs('{{> (lookup imports "pw")}}')) },
+  'hbs-date': { parts: deploy(hbs('{{mustToDate "2006" imports.pw}}')) },
+  'item-name': {
+    parts: deploy(
+      go(`deployItems: [{name: "{{ .imports.pw }}", ${item}}, {name: "{{ .imports.pw }}", ${item}}]`),
+    ),
+  },
+  'item-target': {
+    parts: deploy(go(`deployItems: [{name: a, target: {import: "{{ .imports.pw }}"}, ${item}}]`)),
+  },
+  'item-timeout': { parts: deploy(go(`deployItems: [{name: a, timeout: "{{ .imports.pw }}", ${item}}]`)) },
+  'item-depends': {
+    parts: deploy(go(`deployItems: [{name: a, dependsOn: ["{{ .imports.pw }}"], ${item}}]`)),
+  },
+  'import-errors': { parts: { more: { importExecutions: [go('errors: ["not {{ .imports.pw }}"]')] } } },
+  'import-broken': { parts: { more: { importExecutions: [go('errors: {{ .imports.pw }}')] } } },
+  'child-name': {
+    parts: {
+      more: {
+        subinstallationExecutions: [
+          go('subinstallations: [{name: "{{ .imports.pw }}/", blueprint: {filesystem: {}}}]'),
+        ],
+      },
+    },
+  },
+  'child-imports': {
+    parts: {
+      more: {
+        subinstallationExecutions: [
+          go(
+            'subinstallations: [{name: a, blueprint: {filesystem: {}}, imports: {data: [{name: x, dataRef: "{{ .imports.pw }}"}]}}]',
+          ),
+        ],
+      },
+    },
+  },
+  'schema-type': { parts: {}, schema: { type: 'integer' } },
+  'schema-pattern': { parts: {}, schema: { type: 'string', pattern: '^x$' } },
+  'schema-enum': { parts: {}, schema: { enum: ['a'] } },
+  'schema-broken': { parts: {}, schema: { type: 'nonsense' } },
+  'mapping-missing': { parts: {}, mappings: { pw: '(( pw.none ))' } },
+  'mapping-join': { parts: {}, mappings: { pw: '(( cluster.spec pw ))' } },
+  'export-fail': {
+    parts: {
+      items: [mockItem('a', { export: { pw: RESULT } })],
+      more: { exportExecutions: [go('{{ fail .values.deployitems.a.pw }}')] },
+    },
+  },
+  'export-range': {
+    parts: {
+      items: [mockItem('a', { export: { pw: RESULT } })],
+      more: { exportExecutions: [go('{{ range .deployitems.a.pw }}{{ end }}')] },
+    },
+  },
+  'export-target': { parts: { more: { exportExecutions: [go('{{ fail (toString .targets) }}')] } } },
+  'export-schema': {
+    parts: {
+      more: {
+        exports: [{ name: 'out', type: 'data', schema: { type: 'integer' } }],
+        exportExecutions: [go('exports: {out: "{{ .imports.pw }}"}')],
+      },
+    },
+  },
+};
+
+const installation = (name: string, { parts, schema, mappings }: Case): Obj & { spec: object } => ({
+  apiVersion: API_VERSION,
+  kind: 'Installation',
+  metadata: { name, annotations: { ...RECONCILE } },
+  spec: {
+    imports: {
+      data: [{ name: 'pw', secretRef: { name: 'password', key: 'pw' } }],
+      targets: [{ name: 'cluster', target: 'cluster' }],
+    },
+    ...(mappings && { importDataMappings: mappings }),
+    blueprint: {
+      inline: {
+        filesystem: {
+          'blueprint.yaml': JSON.stringify(
+            blueprint({
+              ...parts,
+              more: {
+                imports: [
+                  { name: 'pw', type: 'data', schema: schema ?? text },
+                  { name: 'cluster', type: 'target', targetType: CLUSTER },
+                ],
+                ...parts.more,
+              },
+            }),
+          ),
+        },
+      },
+    },
+  },
+});
+
+const log = new PassThrough();
+const lines: string[] = [];
+log.on('data', (chunk: Buffer) => lines.push(chunk.toString()));
+
+describe('what is secret', () => {
+  const here = useCluster({
+    controllers: ['installation', 'execution', 'deployitem'],
+    more: {
+      log: createLogger({ level: 'trace', destination: log }),
+      metricsAddress: { host: '127.0.0.1', port: 0 },
+    },
+  });
+  let scene: Scene;
+  const messages = new Map<string, string>();
+
+  before(async function () {
+    this.timeout(120_000);
+    scene = await here.scene();
+    const secret = {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { name: 'password', namespace: scene.ns },
+      data: { pw: Buffer.from(PASSWORD).toString('base64') },
+    };
+    await here.cluster.client.send({ verb: 'create', kind: secretKind as Kind<Obj>, object: secret });
+    const spec = { type: CLUSTER, config: { kubeconfig: KUBECONFIG } };
+    await scene.create({
+      apiVersion: API_VERSION,
+      kind: 'Target',
+      metadata: { name: 'cluster' },
+      spec,
+    } as Obj);
+    for (const [name, given] of Object.entries(cases)) await scene.create(installation(name, given));
+    for (const name of Object.keys(cases)) {
+      const { status } = await scene.finished(name, 'Failed', { ms: 90_000 });
+      messages.set(name, status?.lastError?.message ?? '');
+    }
+  });
+
+  for (const name of Object.keys(cases)) {
+    it(`stays so when this fails: ${name}`, () => {
+      expect(messages.get(name), 'the failure is told').not.to.equal('');
+      const { status } = scene.installation(name) ?? {};
+      expect(JSON.stringify(status)).not.to.contain(MARK);
+      expect(JSON.stringify(status)).not.to.contain(Buffer.from(PASSWORD).toString('base64'));
+    });
+  }
+
+  it('is in no status of anything', () => {
+    const all = here.cluster.history(scene.ns).map(({ object }) => object as Obj & { status?: unknown });
+    expect(all.length).to.be.greaterThan(100);
+    for (const { kind, metadata, status } of all) {
+      // The mock deployer's status is what its user asked for.
+      if (kind === 'DeployItem') continue;
+      expect(JSON.stringify(status ?? {}), `${kind} ${metadata.name}`).not.to.contain(MARK);
+    }
+  });
+
+  it('is in no event', async () => {
+    const items: unknown[] = [];
+    for await (const page of here.cluster.client.list(eventKind, { namespace: scene.ns })) {
+      items.push(...page.items);
+    }
+    expect(items.length).to.be.greaterThan(10);
+    expect(JSON.stringify(items)).not.to.contain(MARK);
+  });
+
+  it('is in no line of the log', () => {
+    expect(lines.length).to.be.greaterThan(100);
+    expect(lines.filter((line) => line.includes(MARK))).to.deep.equal([]);
+  });
+
+  it('is in no metric', async () => {
+    const url = here.controllers.landscaper.health?.url ?? '';
+    const metrics = await (await request(`${url}/metrics`)).body.text();
+    expect(metrics).to.contain('espalier_phase_transitions_total');
+    expect(metrics).not.to.contain(MARK);
+  });
+});

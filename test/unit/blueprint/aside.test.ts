@@ -1,0 +1,194 @@
+import { expect } from 'chai';
+import { asideRunner, type AsideOptions, type AsideRunner } from '../../../src/blueprint/aside/runner.ts';
+import { MappingFailed } from '../../../src/blueprint/mapping.ts';
+import { ComponentView, withContents } from '../../../src/components/view.ts';
+import type { FoundComponent } from '../../../src/components/repository.ts';
+import { readDescriptor } from '../../../src/components/descriptor.ts';
+import { systemClock } from '../../../src/lib/clock.ts';
+import {
+  ResultHasNoValue,
+  TemplateBroken,
+  TemplateNotFound,
+  TemplateStopped,
+} from '../../../src/templating/errors.ts';
+import { TemplateExecutionError } from '../../../src/templating/gotemplate/errors.ts';
+import { outcome } from '../../support/outcome.ts';
+import { blueprint, runner as here } from '../dataflow/given.ts';
+
+const go = (template: string) => ({ name: 'main', type: 'GoTemplate', template });
+const empty = blueprint();
+
+describe('work done by another thread', () => {
+  const open: AsideRunner[] = [];
+  const start = (options: Partial<AsideOptions> = {}): AsideRunner => {
+    const runner = asideRunner({ clock: systemClock, ...options });
+    open.push(runner);
+    return runner;
+  };
+  let runner: AsideRunner;
+  before(() => {
+    runner = start();
+  });
+  after(() => Promise.all(open.map((each) => each.close())));
+
+  const render = (template: string, values: Record<string, unknown> = {}, loaded = empty) =>
+    runner.render({ execution: go(template), values, blueprint: loaded });
+
+  it('gives the same as here', async () => {
+    const files = blueprint({}, { 'part.tpl': 'v: {{ .x }}', link: { $type: 'symlink', value: 'part.tpl' } });
+    const template = 'a: {{ .imports.name | upper }}\nb: {{ include "/link" (dict "x" 1) | quote }}';
+    const job = { execution: go(template), values: { imports: { name: 'web' } }, blueprint: files };
+    expect(await runner.render(job)).to.deep.equal(await here.render(job));
+    expect(await runner.render(job)).to.deep.equal({ a: 'WEB', b: 'v: 1' });
+  });
+
+  it('keeps integers that JSON would round', async () => {
+    expect(await render('a: "{{ .n }}"', { n: 2n ** 60n })).to.deep.equal({ a: String(2n ** 60n) });
+  });
+
+  it('has the time and chance of its own', async () => {
+    const { a, b } = (await render('a: "{{ now | unixEpoch }}"\nb: {{ randAlpha 20 }}')) as {
+      a: string;
+      b: string;
+    };
+    expect(Math.abs(Number(a) - Date.now() / 1000)).to.be.below(60);
+    expect(b).to.match(/^[A-Za-z]{20}$/);
+  });
+
+  it('has no environment', async () => {
+    expect(await outcome(render('{{ env "PATH" }}'))).to.throw(TemplateBroken, 'function "env" not defined');
+  });
+
+  const failures: readonly [string, string, new (...args: never[]) => Error, string][] = [
+    ['a template that is broken', '{{ .a.b.c', TemplateBroken, 'template: execution:1'],
+    ['one that fails', 'x\n{{ fail "so" }}', TemplateBroken, 'execution:2:3: executing "execution"'],
+  ];
+  for (const [what, template, Class, message] of failures) {
+    it(`says the same of ${what}`, async () => {
+      const job = { execution: go(template), values: { imports: {} }, blueprint: empty };
+      const [there, at] = [await outcome(runner.render(job)), await outcome(here.render(job))];
+      expect(there).to.throw(Class, message);
+      let text = '';
+      try {
+        at();
+      } catch (error) {
+        text = (error as Error).message;
+      }
+      expect(there).to.throw(text);
+    });
+  }
+
+  it('keeps the place of an error', async () => {
+    try {
+      await render('x\n  {{ fail "so" }}');
+    } catch (error) {
+      const { cause } = error as Error;
+      expect(cause).to.be.instanceOf(TemplateExecutionError);
+      expect(cause).to.include({
+        line: 2,
+        column: 5,
+        sourceLine: '  {{ fail "so" }}',
+        reason: 'error calling fail: so',
+      });
+      return;
+    }
+    throw new Error('it succeeded');
+  });
+
+  it('tells missing values and missing templates apart from others', async () => {
+    const job = {
+      execution: go('{{ .x }}'),
+      values: {},
+      blueprint: empty,
+      refuseNoValueIn: 'deploy execution' as const,
+    };
+    expect(await outcome(runner.render(job))).to.throw(ResultHasNoValue);
+    const none = { execution: { type: 'GoTemplate' }, values: {}, blueprint: empty };
+    expect(await outcome(runner.render(none))).to.throw(TemplateNotFound, 'no template found');
+  });
+
+  it('is done for mappings and schemas too', async () => {
+    const mapping = {
+      what: 'import mapping template shop.x',
+      reason: 'ConstructImports',
+      bindings: { a: 'b' },
+    };
+    expect(await runner.map({ ...mapping, document: { x: '(( a "!" ))' } })).to.deep.equal({ x: 'b!' });
+    expect(await outcome(runner.map({ ...mapping, document: '(( no ))' })))
+      .to.throw(MappingFailed, 'unable to template import mapping template shop.x: unresolved nodes:')
+      .with.property('reason', 'ConstructImports');
+    const loaded = blueprint({ localTypes: { word: { type: 'string' } } });
+    const schema = { $ref: 'local://word' };
+    expect(await runner.check({ schema, value: 'x', blueprint: loaded })).to.deep.equal({ kind: 'valid' });
+    expect(await runner.check({ schema, value: 5, blueprint: loaded })).to.deep.include({ kind: 'invalid' });
+  });
+
+  it('asks for contents of components and gets them once', async () => {
+    let fetched = 0;
+    const component = readDescriptor({
+      meta: { schemaVersion: 'v2' },
+      component: {
+        ...{
+          name: 'example.org/a',
+          version: '1',
+          repositoryContexts: [],
+          sources: [],
+          componentReferences: [],
+        },
+        resources: [
+          {
+            name: 'data',
+            version: '1',
+            type: 'x',
+            relation: 'local',
+            access: { type: 'localBlob', localReference: 'r', mediaType: 'text/plain' },
+          },
+        ],
+      },
+    });
+    const found: FoundComponent = {
+      component,
+      repository: {
+        ...{ name: 'test', context: {}, find: () => Promise.resolve(undefined) },
+        localBlob: () => Promise.resolve(Buffer.from(`content ${String(++fetched)}`)),
+      },
+    };
+    const resolved = { all: [found], targets: new Map() };
+    const noRegistry = () => {
+      throw new Error('no registry');
+    };
+    const view = new ComponentView({ kind: 'inline', document: {} }, resolved, { registry: noRegistry });
+    const template =
+      'a: {{ getResourceContent "cd://resources/data" }}\nb: {{ (getResource "name" "data").version | quote }}';
+    const result = await withContents(view, () => render(template, {}, { ...empty, component: view }));
+    expect(result).to.deep.equal({ a: 'content 1', b: '1' });
+    expect(fetched).to.equal(1);
+  });
+
+  it('goes on with what waits when one takes too long, and says how to allow more', async () => {
+    const short = start({ limits: { timeoutMs: 50 } });
+    const slow = short.render({
+      execution: go(
+        '{{ genPrivateKey "rsa" }}{{ genPrivateKey "rsa" }}{{ genPrivateKey "rsa" }}{{ genPrivateKey "rsa" }}{{ range until 4000 }}{{ range until 4000 }}{{ end }}{{ end }}',
+      ),
+      values: {},
+      blueprint: empty,
+    });
+    const quick = short.render({ execution: go('a: 1'), values: {}, blueprint: empty });
+    expect(await outcome(slow)).to.throw(/templating\.timeout/);
+    expect(await quick).to.deep.equal({ a: 1 });
+  });
+
+  it('fails for itself alone when it needs too much memory', async () => {
+    const small = start({ memoryMiB: 32, limits: { maxSteps: 1e9, maxOutputBytes: 2 ** 30 } });
+    const eats =
+      '{{ $d := dict }}{{ range untilStep 0 10000000 1 }}{{ $_ := set $d (print .) (list . .) }}{{ end }}';
+    const greedy = small.render({ execution: go(eats), values: {}, blueprint: empty });
+    const modest = small.render({ execution: go('a: 1'), values: {}, blueprint: empty });
+    expect(await outcome(greedy)).to.throw(
+      TemplateStopped,
+      'execution "main" was stopped because it needs more than 32 MiB of memory; templating.memoryMiB of the configuration allows more',
+    );
+    expect(await modest).to.deep.equal({ a: 1 });
+  });
+});

@@ -1,0 +1,147 @@
+/** What a signature of a component proves, and what it does not. */
+import { readFileSync } from 'node:fs';
+import { expect } from 'chai';
+import { readDescriptor } from '../../../src/components/descriptor.ts';
+import { SignatureInvalid } from '../../../src/components/errors.ts';
+import { verifySignature, type Trust } from '../../../src/components/signature.ts';
+import { descriptor, reference } from '../../support/components.ts';
+import { keyPair, withSignature, type SigningOptions } from '../../support/signing.ts';
+
+const fixture = (name: string): string =>
+  readFileSync(new URL(`../../fixtures/signing/${name}.pem`, import.meta.url), 'utf8');
+const CERTIFICATES = {
+  authority: fixture('authority'),
+  intermediate: fixture('intermediate'),
+  leaf: fixture('signer'),
+  stranger: fixture('stranger'),
+};
+const keys = keyPair();
+const other = keyPair();
+const DIGEST = {
+  hashAlgorithm: 'SHA-256',
+  normalisationAlgorithm: 'genericBlobDigest/v1',
+  value: 'a'.repeat(64),
+};
+const text = {
+  ...{ name: 'text', version: '1.0.0', type: 'plainText', relation: 'local', digest: DIGEST },
+  access: { type: 'localBlob', localReference: 'x', mediaType: 'text/plain' },
+};
+const component = descriptor('example.org/a', '1.0.0', [text]);
+const verify = (document: object, trust: Trust = { publicKey: keys.publicKey }, name = 'release') => {
+  verifySignature(readDescriptor(document), name, trust);
+};
+const refused = (document: object, trust?: Trust, name?: string): string => {
+  try {
+    verify(document, trust, name);
+  } catch (error) {
+    expect(error).to.be.instanceOf(SignatureInvalid);
+    return (error as Error).message;
+  }
+  return 'accepted';
+};
+
+describe('a signature of a component', () => {
+  const kinds: readonly SigningOptions[] = [
+    {},
+    { form: 'jsonNormalisation/v1' },
+    { form: 'jsonNormalisation/v3' },
+    { algorithm: 'RSASSA-PSS' },
+  ];
+  for (const kind of kinds) {
+    it(`is accepted with ${kind.form ?? kind.algorithm ?? 'the usual algorithms'}`, () => {
+      verify(withSignature(component, keys, kind));
+    });
+  }
+
+  it('survives a move to another repository', () => {
+    const signed = withSignature(component, keys);
+    const moved = {
+      ...signed,
+      component: { ...signed.component, repositoryContexts: [{ type: 'OCIRegistry', baseUrl: 'elsewhere' }] },
+    };
+    verify(moved);
+  });
+
+  it('does not survive a change of what it covers', () => {
+    const signed = withSignature(component, keys);
+    const changed = {
+      ...signed,
+      component: {
+        ...signed.component,
+        resources: [{ ...text, digest: { ...DIGEST, value: 'b'.repeat(64) } }],
+      },
+    };
+    expect(refused(changed)).to.match(
+      /^signature release of component example\.org\/a:1\.0\.0 is of another descriptor: .*[0-9a-f]{64}.*[0-9a-f]{64}/,
+    );
+  });
+
+  const rows: readonly [string, object, Trust | undefined, string][] = [
+    ['by somebody else', withSignature(component, other), undefined, 'does not belong to the given key'],
+    ['that is missing', component, undefined, 'is not there; the component has none'],
+    [
+      'of another name',
+      withSignature(component, keys, { name: 'draft' }),
+      undefined,
+      'is not there; the component has draft',
+    ],
+    [
+      'that leaves a content open',
+      withSignature(descriptor('example.org/a', '1.0.0', [{ ...text, digest: null }]), keys),
+      undefined,
+      'covers nothing of resource text',
+    ],
+    [
+      'that leaves a reference open',
+      withSignature(descriptor('example.org/a', '1.0.0', [], [reference('leaf', 'b.org/b', '1')]), keys),
+      undefined,
+      'covers nothing of reference leaf',
+    ],
+    ['without a key', withSignature(component, keys), {}, 'neither a public key nor authorities'],
+    ['with a key that is none', withSignature(component, keys), { publicKey: 'key' }, 'is no PEM'],
+    [
+      'without a certificate where authorities are trusted',
+      withSignature(component, keys),
+      { caCertificates: CERTIFICATES.authority },
+      'comes without a certificate',
+    ],
+  ];
+  for (const [title, document, trust, message] of rows) {
+    it(`${title} is refused: ${message}`, () => {
+      expect(refused(document, trust)).to.contain(message);
+    });
+  }
+
+  it('made in another way is refused with the ways that are known', () => {
+    const signed = withSignature(component, keys);
+    const [first] = signed['signatures'] as { signature: object }[];
+    const strange = {
+      ...signed,
+      signatures: [{ ...first, signature: { ...first!.signature, algorithm: 'sigstore' } }],
+    };
+    expect(refused(strange)).to.contain('is made with sigstore').and.contain('RSASSA-PKCS1-V1_5');
+  });
+
+  describe('with certificates', () => {
+    const signed = (...certificates: string[]) => {
+      const value = [fixture('signature'), ...certificates].join('');
+      return withSignature(component, keys, { asPem: () => value });
+    };
+    const trust = { caCertificates: CERTIFICATES.authority };
+
+    it('is accepted when an authority vouches for the signer, over others if need be', () => {
+      verify(signed(CERTIFICATES.leaf, CERTIFICATES.intermediate), trust);
+      verify(signed(CERTIFICATES.leaf), { caCertificates: CERTIFICATES.intermediate });
+      verify(signed(CERTIFICATES.leaf), { publicKey: CERTIFICATES.leaf });
+    });
+
+    it('is refused when the chain has a gap, or ends at somebody else', () => {
+      const gap = refused(signed(CERTIFICATES.leaf), trust);
+      expect(gap).to.contain('no authority vouches for');
+      const stranger = refused(signed(CERTIFICATES.leaf, CERTIFICATES.intermediate), {
+        caCertificates: CERTIFICATES.stranger,
+      });
+      expect(stranger).to.contain('no authority vouches for');
+    });
+  });
+});

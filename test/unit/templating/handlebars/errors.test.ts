@@ -1,0 +1,123 @@
+import { expect } from 'chai';
+import { TemplateBroken } from '../../../../src/templating/errors.ts';
+import { TemplateExecutionError } from '../../../../src/templating/gotemplate/errors.ts';
+import { complaint, render } from './support.ts';
+
+const values = {
+  imports: { provider: 'aws', list: [1, 2], nothing: null, password: 's3cr3t-value' },
+  name: 'web',
+};
+const tree = { 'part.hbs': 'first\n  {{nope}}', 'broken.hbs': '{{#if}', 'again.hbs': '{{> again.hbs}}' };
+
+const rows: readonly [string, string, string][] = [
+  [
+    'a missing field, with the name that was meant',
+    'a\n  {{imports.provder}}',
+    'execution:2:2: at <{{imports.provder}}>: imports.provder is missing: there is no provder; imports is a map; did you mean provider?',
+  ],
+  [
+    'the first missing part of a path',
+    '{{imports.cloud.region.zone}}',
+    'imports.cloud.region.zone is missing: there is no cloud; imports is a map',
+  ],
+  [
+    'a field of a text',
+    '{{imports.provider.name}}',
+    'imports.provider.name is missing: there is no name; imports.provider is a text',
+  ],
+  [
+    'a missing argument',
+    '{{upper imports.region}}',
+    'execution:1:8: at <imports.region>: imports.region is missing',
+  ],
+  [
+    'a null that is printed',
+    '{{imports.nothing}}',
+    'the value is null, which cannot be printed; give it a default',
+  ],
+  ['a function that does not exist', '{{uppr name}}', 'there is no function uppr; did you mean upper?'],
+  [
+    'an argument of the wrong kind',
+    '{{upper imports.list}}',
+    'error calling upper: argument 1: expected a text, found a list',
+  ],
+  ['too few arguments', '{{replace "a" name}}', 'error calling replace: expected 3 arguments, found 2'],
+  [
+    'named arguments for a function',
+    '{{upper name size=1}}',
+    'upper takes no named arguments; (dict size=…) makes a map of them',
+  ],
+  [
+    'a path with arguments',
+    '{{imports.provider 1}}',
+    'a path cannot be called; only functions take arguments',
+  ],
+  ['a value that has no elements', '{{#each name}}{{/each}}', 'expected a list or a map, found a text'],
+  [
+    'a partial that is not there',
+    '{{> other.hbs}}',
+    'there is no partial other.hbs: neither a file of the blueprint nor defined by inline',
+  ],
+  [
+    'a mistake in a partial, with both places',
+    'x\n{{> part.hbs}}',
+    'execution:2:0: at <{{> part.hbs}}>: template: part.hbs:2:2: at <{{nope}}>: nope is missing: there is no nope\ntemplate source:\n1:    first\n2:      {{nope}}\n        ˆ≈≈≈≈≈≈≈\n\ntemplate source:\n1:    x\n2:    {{> part.hbs}}\n',
+  ],
+  ['a partial that cannot be read', '{{> broken.hbs}}', 'template: broken.hbs:1:5: found "}", expected'],
+  ['a partial that contains itself', '{{> again.hbs}}', 'exceeded maximum template depth (500)'],
+  [
+    'a block that is closed by another',
+    'x\n{{#if name}}{{/each}}',
+    'execution:2:3: {{#if}} is closed by {{/each}}; expected {{/if}}',
+  ],
+  [
+    'a block that is never closed',
+    'x\n{{#if name}}',
+    'execution:2:12: found the end of the template, expected',
+  ],
+  ['a mustache that is never closed', 'one\ntwo {{name', 'execution:2:'],
+  ['a decorator', '{{* x}}', 'only {{#*inline "name"}} may stand here'],
+  [
+    'what the template itself complains about',
+    '{{#if name}}{{fail "no"}}{{/if}}',
+    'execution:1:12: at <{{fail "no"}}>: error calling fail: no',
+  ],
+  ['a missing context of a partial', '{{> part.hbs imports.x}}', 'imports.x is missing'],
+];
+
+describe('a broken Handlebars template', () => {
+  for (const [what, template, message] of rows) {
+    it(`is told about ${what}`, () => {
+      expect(complaint(template, values, { tree })).to.contain(message);
+    });
+  }
+
+  it('shows the line and the place', () => {
+    expect(complaint('deployItems:\n- name: a\n  type: {{imports.kind}}\n- name: b', values)).to.equal(
+      [
+        'template: execution:3:8: at <{{imports.kind}}>: imports.kind is missing: there is no kind; imports is a map',
+        'template source:',
+        '1:    deployItems:',
+        '2:    - name: a',
+        '3:      type: {{imports.kind}}',
+        '              ˆ≈≈≈≈≈≈≈',
+        '4:    - name: b',
+        '',
+      ].join('\n'),
+    );
+  });
+
+  it('shows what it was given without the values', () => {
+    expect(() => render('{{nope}}', values))
+      .to.throw(TemplateBroken, '"password":"[...] (string)"')
+      .and.satisfies(({ message }: Error) => !message.includes('s3cr3t-value'));
+  });
+
+  it('has the place for programs too', () => {
+    expect(() => render('a\n {{nope}}'))
+      .to.throw(TemplateBroken)
+      .with.property('cause')
+      .that.is.instanceOf(TemplateExecutionError)
+      .and.includes({ line: 2, column: 1, sourceLine: ' {{nope}}' });
+  });
+});

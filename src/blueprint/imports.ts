@@ -1,6 +1,7 @@
 /** From the imports found to the values templates see: mappings, defaults, conditions, types and schemas. */
 import type { ImportDefinition } from '../api/blueprint.ts';
 import type { Installation } from '../api/kinds/installation.ts';
+import { define } from '../lib/json.ts';
 import { isObject, ownField, type View } from '../lib/objects.ts';
 import { fieldsOf } from './decode.ts';
 import { DefinitionInvalid, ImportNotSatisfied, ImportsRejected, SchemaValidationFailed } from './errors.ts';
@@ -34,7 +35,7 @@ export async function constructImports(
       return;
     }
     await checkValue(definition, value, { path, blueprint, runner });
-    constructed[definition.name] = value;
+    define(constructed, definition.name, value);
     for (const conditional of definition.imports ?? []) await visit(conditional, path);
   };
   for (const definition of blueprint.info.imports ?? []) await visit(definition, name);

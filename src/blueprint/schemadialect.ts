@@ -3,6 +3,7 @@
  * `$schema` says, while the validator is strict about drafts. Who names draft 2019-09 or 2020-12 in the schema gets that
  * one; old forms are understood there, too, because blueprints were written with them.
  */
+import { define } from '../lib/json.ts';
 import { isObject, type Fields } from '../lib/objects.ts';
 
 export type Dialect = 'draft-07' | '2019-09' | '2020-12';
@@ -54,7 +55,7 @@ export function normalSchema(schema: unknown, dialect: Dialect): unknown {
   const result: Fields = {};
   for (const [key, value] of Object.entries(schema)) {
     if (DROPPED.has(key) || (isOld && LATER.has(key)) || (isReference && !KEPT_BESIDE_REF.has(key))) continue;
-    result[key] = inner(key, value, dialect);
+    define(result, key, inner(key, value, dialect));
   }
   moveExclusive(result, 'maximum', 'exclusiveMaximum');
   moveExclusive(result, 'minimum', 'exclusiveMinimum');

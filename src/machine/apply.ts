@@ -39,7 +39,8 @@ export class Applier {
   }
 
   #onNewest(effect: Effect): Effect {
-    if (effect.do === 'create' || effect.do === 'delete') return effect;
+    // A replacement would undo what was written before it in this pass: let it conflict, and the pass be repeated.
+    if (effect.do !== 'patch' && effect.do !== 'amend') return effect;
     const resourceVersion = this.#versions.get(effect.target.metadata.uid ?? '');
     if (!resourceVersion) return effect;
     return {

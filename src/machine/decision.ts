@@ -45,7 +45,7 @@ export class PhaseError extends Error {
 export const asText = (p: Problem): string =>
   `Op: ${p.operation} - Reason: ${p.reason} - Message: ${p.message}`;
 
-/** One write. Patches and replacements carry the resource version of `target`, so a change we have not seen makes them fail. */
+/** One write. What changes an object carries the version of `target`, so a change we have not seen makes it fail. */
 export type Effect = Write & { readonly ifRefused?: Refusal };
 
 /** What a definite refusal means to the phase that asked for the write; what was refused and why is added to it. */

@@ -33,12 +33,17 @@ export function judgeWrite(error: unknown, effect: Effect, self: MetaView): Verd
     error instanceof ApiError && /failed calling webhook|failed to call webhook/.test(error.message);
   if (isWebhookDown) return { outcome: 'retry', problem: { ...problem, codes: ['ERR_WEBHOOK'] } };
   const isPassing = isNamespaceGoing(error) && !isBeingDeleted(self);
-  if (error instanceof Invalid || (error instanceof Forbidden && !isPassing)) {
+  if (error instanceof Invalid || isTooLarge(error) || (error instanceof Forbidden && !isPassing)) {
     return { outcome: 'fail', problem };
   }
   if (error instanceof ApiError || error instanceof TransportError) return { outcome: 'retry', problem };
   throw error;
 }
+
+/** API servers say it with a code, etcd behind them only in words, as trouble of the server. */
+const isTooLarge = (error: unknown): boolean =>
+  error instanceof ApiError &&
+  (error.status === 413 || error.message.includes('etcdserver: request is too large'));
 
 const isNamespaceGoing = (error: unknown): boolean =>
   error instanceof Forbidden &&

@@ -138,6 +138,19 @@ describe('exports', () => {
     });
   }
 
+  it('that are larger than what a server takes end the job with a sentence', async () => {
+    const { error } = await fails(here, gives('"{{ repeat 3500000 "x" }}"'));
+    expect(error.reason).to.equal('CreateOrUpdateExports');
+    expect(error.message).to.contain('for export greeting-out');
+    expect(error.message).to.contain('too large');
+  });
+
+  it('whose names make no labels end the job with a sentence', async () => {
+    const { error } = await fails(here, gives('hello', TEXT, 'my export'));
+    expect(error.message).to.contain('for export my export');
+    expect(error.message).to.contain('a valid label must');
+  });
+
   it('DF-42: leave alone what a person made, and say so', async () => {
     const { scene, error } = await fails(here, {
       ...gives('hello'),

@@ -77,6 +77,12 @@ describe('import values', () => {
     it(title, async () => expect(await construct(definitions, found)).to.deep.equal(values));
   }
 
+  it('may have any name', async () => {
+    const found = { data: JSON.parse('{"__proto__": {"a": 1}}') as Record<string, unknown> };
+    const values = await construct([{ name: '__proto__', schema: {} }], found);
+    expect(Object.entries(values)).to.deep.equal([['__proto__', { a: 1 }]]);
+  });
+
   it('come from mappings first', async () => {
     const definitions = [
       { name: 'url', schema: text },

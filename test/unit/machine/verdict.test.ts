@@ -2,7 +2,14 @@ import { expect } from 'chai';
 import { deployItemKind } from '../../../src/api/kinds/deployitem.ts';
 import { create } from '../../../src/machine/decision.ts';
 import { judgeWrite } from '../../../src/machine/verdict.ts';
-import { Conflict, Forbidden, Invalid, NotFound, ServerFailure } from '../../../src/runtime/errors.ts';
+import {
+  ApiError,
+  Conflict,
+  Forbidden,
+  Invalid,
+  NotFound,
+  ServerFailure,
+} from '../../../src/runtime/errors.ts';
 import { deleting, item } from '../../support/given.ts';
 
 const ref = { verb: 'create', kind: 'DeployItem', namespace: 'demo', name: 'a' };
@@ -16,6 +23,16 @@ describe('a refused write', () => {
     { what: 'an object that is gone', error: new NotFound('x', facts(404)), outcome: 'again' },
     { what: 'an object that makes no sense', error: new Invalid('x', facts(422)), outcome: 'fail' },
     { what: 'a missing right', error: new Forbidden('x', facts(403)), outcome: 'fail' },
+    {
+      what: 'an object that the server finds too large',
+      error: new ApiError('x', facts(413)),
+      outcome: 'fail',
+    },
+    {
+      what: 'an object that etcd finds too large',
+      error: new ServerFailure('etcdserver: request is too large', facts(500)),
+      outcome: 'fail',
+    },
     { what: 'a server in trouble', error: new ServerFailure('x', facts(500)), outcome: 'retry' },
     { what: 'a namespace that goes, before the object itself is deleted', error: going, outcome: 'retry' },
     { what: 'a namespace that goes with the object', error: going, meta: deleting, outcome: 'fail' },

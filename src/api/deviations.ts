@@ -149,6 +149,18 @@ export const deviations: readonly Deviation[] = [
     adr: '0017-nothing-is-left-behind',
   },
   {
+    id: 'digests-are-always-compared',
+    upstream: 'Digests in descriptors are compared only where a signature is verified.',
+    here: 'They are compared whenever a content is read or a reference followed, as far as they can be computed.',
+    adr: '0019-components',
+  },
+  {
+    id: 'a-signature-is-checked-without-fetching-everything',
+    upstream: 'To verify a signature, all contents of all components below are fetched, images as well.',
+    here: 'The descriptor and those it refers to are checked at once, each content when it is read. Descriptors must hold the digests.',
+    adr: '0019-components',
+  },
+  {
     id: 'registries-are-asked-again',
     upstream: 'A registry that cannot be reached, or is busy, fails the job at once.',
     here: 'The installation shows it and tries again, at growing intervals, until it is deleted or interrupted.',

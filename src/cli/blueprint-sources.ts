@@ -1,17 +1,16 @@
 /** Finds blueprints where people point: folders, their `blueprint.yaml`, and YAML with an Installation in it. */
 import { readFileSync, statSync, existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { BLUEPRINT_FILE, BLUEPRINT_KIND, INSTALLATION_TEMPLATE_KIND } from '../api/blueprint.ts';
-import { installationKind, type Installation } from '../api/kinds/installation.ts';
+import { BLUEPRINT_FILE, BLUEPRINT_KIND } from '../api/blueprint.ts';
 import { noYaml } from '../blueprint/lint/document.ts';
 import type { Finding } from '../blueprint/lint/finding.ts';
+import { holderOf } from '../blueprint/lint/holder.ts';
 import { inlineInput, type BlueprintInput } from '../blueprint/lint/inspect.ts';
 import { Source } from '../blueprint/lint/source.ts';
 import { sourceFilesOf } from '../blueprint/lint/sourcefiles.ts';
-import type { Caller } from '../blueprint/lint/subject.ts';
 import { YamlText } from '../blueprint/lint/yamltext.ts';
-import { filesBelow, filesOnDisk } from '../components/files.ts';
-import { isObject, ownField } from '../lib/objects.ts';
+import { filesBelow, filesOnDisk, type Files } from '../components/files.ts';
+import { ownField } from '../lib/objects.ts';
 import { parseYamlAll, YamlError } from '../lib/yaml.ts';
 import { CommandError, UsageError } from './errors.ts';
 
@@ -20,8 +19,8 @@ export interface FoundBlueprint {
   /** For people: the folder, or the file and the object in it. */
   readonly name: string;
   readonly input: BlueprintInput;
-  /** The object around it, and where it stands. */
-  readonly holder: { readonly value: unknown; readonly document: YamlText } | undefined;
+  /** The object around it, and what is wrong with that. */
+  readonly holder: { readonly value: unknown; readonly findings: readonly Finding[] } | undefined;
 }
 
 /** A file that is no YAML. */
@@ -61,10 +60,16 @@ async function inFolder(folder: string): Promise<FoundBlueprint> {
     const hint = found === undefined ? '' : `; did you mean ${found}?`;
     throw new UsageError(`the folder ${folder} is no blueprint: it has no file ${BLUEPRINT_FILE}${hint}`);
   }
-  const contents = await filesBelow(filesOnDisk(folder, MAX_FILE_BYTES), '.');
+  const contents = await filesBelow(withoutGit(filesOnDisk(folder, MAX_FILE_BYTES)), '.');
   const files = sourceFilesOf(contents, (path) => join(folder, path));
   return { name: folder, input: { files }, holder: undefined };
 }
+
+/** A blueprint may be a whole repository; what Git keeps beside it is no part of it. */
+const withoutGit = (files: Files): Files => ({
+  read: (path) => files.read(path),
+  list: async (path) => (await files.list(path))?.filter(({ name }) => name !== '.git'),
+});
 
 function inYaml(file: string, text: string): readonly FoundBlueprint[] {
   const source = new Source(file, text);
@@ -92,21 +97,9 @@ function inObject(value: unknown, document: YamlText): FoundBlueprint | undefine
     const files = sourceFilesOf(new Map(), () => file);
     return { name: file, input: { files, written: { document, value } }, holder: undefined };
   }
-  const isTemplate = kind === INSTALLATION_TEMPLATE_KIND;
-  if (!isObject(value) || !(isTemplate || kind === installationKind.kind)) return undefined;
-  const spec = isTemplate ? value : ownField(value, 'spec');
-  const path = isTemplate ? ['blueprint', 'filesystem'] : ['spec', 'blueprint', 'inline', 'filesystem'];
-  const filesystem = path.reduce<unknown>((at, key) => ownField(at, key), value);
-  const named = isTemplate ? value['name'] : ownField(value['metadata'], 'name');
-  const name = typeof named === 'string' ? named : '(without name)';
-  const caller: Caller = {
-    ...((isObject(spec) ? spec : {}) as Partial<Installation['spec']>),
-    name: `${isTemplate ? 'installation template' : 'installation'} ${name}`,
-    document: isTemplate ? document : document.below(['spec']),
-    hasComponent: isTemplate ? undefined : isObject(ownField(spec, 'componentDescriptor')),
-    targetTypeOf: () => undefined,
-  };
-  if (filesystem === undefined) return undefined;
-  const input = inlineInput(document.below(path), filesystem, caller);
-  return { name: `${file} (${caller.name})`, input, holder: { value, document } };
+  const holder = holderOf(document, value);
+  if (!holder?.filesystem) return undefined;
+  const { filesystem, caller, name, findings } = holder;
+  const input = inlineInput(filesystem.document, filesystem.value, caller);
+  return { name: `${file} (${name})`, input, holder: { value, findings } };
 }

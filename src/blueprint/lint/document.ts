@@ -22,6 +22,7 @@ export const documentRules = {
   'wrong-kind': { level: 'error', about: 'an `apiVersion` or `kind` that says the file is something else' },
   'blueprint-missing': { level: 'error', about: 'an inline blueprint without a text `blueprint.yaml`' },
   'blueprint-empty': { level: 'warning', about: 'a blueprint with nothing in it: it does nothing' },
+  'installation-invalid': { level: 'error', about: 'an Installation that no controller would work with' },
   'wrong-type': { level: 'error', about: 'a list where a text should be, and the like' },
   'duplicate-key': { level: 'warning', about: 'a field that is there twice: the last one wins' },
   'unknown-field': { level: 'warning', about: 'a field that nobody reads, often a slip of the pen' },
@@ -105,6 +106,9 @@ function kindFindings(
 /** @param at where it should be */
 export const missingBlueprint = (at: Place): Finding =>
   finding('blueprint-missing', at, `there is no text "${BLUEPRINT_FILE}" at the top of the blueprint`);
+
+export const invalidInstallation = (at: Place, refusal: string): Finding =>
+  finding('installation-invalid', at, `no controller works with this installation: ${refusal}`);
 
 export const noYaml = (source: Source, error: YamlError): Finding => {
   const place = error.line === undefined ? source.place(0) : source.placeOfLine(error.line - 1);

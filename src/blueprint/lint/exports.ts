@@ -1,6 +1,7 @@
 /** Rules about exports: that something makes them, and that somebody wants those of sub-installations. */
 import { exportedNames, importedNames } from '../dependencies.ts';
 import { ruleGroup, type Report } from './finding.ts';
+import { knowsAllChildren } from './subinstallations.ts';
 import type { Subject } from './subject.ts';
 import { hintFor, mentions } from './words.ts';
 
@@ -65,9 +66,8 @@ function inspectDeclared({ templates, blueprint, caller }: Subject, report: Repo
 }
 
 function inspectWanted(subject: Subject, report: Report<RuleName>): void {
-  const { children, templates } = subject;
-  // Rendered siblings may want anything.
-  if (templates.some(({ kind }) => kind === 'subinstallation')) return;
+  const { children } = subject;
+  if (!knowsAllChildren(subject)) return;
   const wanted = new Set(children.flatMap(({ template }) => [...importedNames(template)]));
   const texts = exportTexts(subject);
   for (const { template, document } of children) {

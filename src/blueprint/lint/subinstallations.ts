@@ -57,12 +57,17 @@ export const subInstallationRules = ruleGroup<RuleName>(rules, (subject, report)
     inspectForms(child, say);
   }
   inspectExports(subject, say);
-  if (subject.templates.every(({ kind }) => kind !== 'subinstallation')) {
+  if (knowsAllChildren(subject)) {
     inspectImports(subject, say);
     if (isClean) inspectTheRest(subject, say);
   }
   inspectCycle(subject, say);
 });
+
+/** Whether there are no other children than those: rendered ones, or such that cannot be read, may export anything. */
+export const knowsAllChildren = ({ templates, children, blueprint: { info } }: Subject): boolean =>
+  templates.every(({ kind }) => kind !== 'subinstallation') &&
+  children.length === (info.subinstallations ?? []).length;
 
 const MAX_NAME_LENGTH = 52;
 

@@ -1,11 +1,7 @@
 /** `espalier blueprints lint`: inspects blueprints without a cluster. */
 import { readFileSync } from 'node:fs';
-import { installation as installationSchema } from '../../api/kinds/installation.ts';
-import { installationTemplate, INSTALLATION_TEMPLATE_KIND } from '../../api/blueprint.ts';
-import { shapeFindings } from '../../blueprint/lint/document.ts';
 import type { Finding } from '../../blueprint/lint/finding.ts';
 import { inspectBlueprint } from '../../blueprint/lint/inspect.ts';
-import { ownField } from '../../lib/objects.ts';
 import { blueprintsAt, Unreadable, type FoundBlueprint } from '../blueprint-sources.ts';
 import { exitCodes, UsageError } from '../errors.ts';
 import { countsOf, findingJson, findingText, githubText, summaryText } from '../print-findings.ts';
@@ -57,10 +53,7 @@ export async function lint(
 const strictly = (finding: Finding, { strict }: LintOptions): Finding =>
   strict && finding.level === 'warning' ? { ...finding, level: 'error' } : finding;
 
-async function inspect({ input, holder }: FoundBlueprint): Promise<readonly Finding[]> {
-  const findings = await inspectBlueprint(input);
-  if (!holder) return findings;
-  const isTemplate = ownField(holder.value, 'kind') === INSTALLATION_TEMPLATE_KIND;
-  const schema = isTemplate ? installationTemplate : installationSchema;
-  return [...shapeFindings(holder.document, holder.value, schema), ...findings];
-}
+const inspect = async ({ input, holder }: FoundBlueprint): Promise<readonly Finding[]> => [
+  ...(holder?.findings ?? []),
+  ...(await inspectBlueprint(input)),
+];

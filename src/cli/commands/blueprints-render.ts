@@ -4,6 +4,7 @@ import { basename, dirname, resolve } from 'node:path';
 import { installationKind, type Installation } from '../../api/kinds/installation.ts';
 import { BLUEPRINT_FILE } from '../../api/blueprint.ts';
 import { API_VERSION } from '../../api/labels.ts';
+import { refusalForJob } from '../../api/validation/index.ts';
 import type { BlueprintInput } from '../../blueprint/lint/inspect.ts';
 import { BlueprintProblem } from '../../blueprint/errors.ts';
 import { parseBlueprint, type LoadedBlueprint } from '../../blueprint/load.ts';
@@ -17,7 +18,7 @@ import { inThisThread } from '../../blueprint/work.ts';
 import { seededRng } from '../../lib/rng.ts';
 import { parseYaml, parseYamlAll, toYaml, YamlError } from '../../lib/yaml.ts';
 import { blueprintsAt, STDIN, type FoundBlueprint } from '../blueprint-sources.ts';
-import { exitCodes, UsageError } from '../errors.ts';
+import { CommandError, exitCodes, UsageError } from '../errors.ts';
 import { withoutSteps } from '../print.ts';
 import { findingText } from '../print-findings.ts';
 import { localComponents, type LocalComponents } from '../render/localcomponent.ts';
@@ -98,7 +99,12 @@ async function setting(path: string, found: FoundBlueprint, options: RenderOptio
     ...(components && !given.spec?.componentDescriptor && { componentDescriptor: definitionOf(components) }),
   };
   const metadata = { namespace: 'default', ...given.metadata };
-  const installation = { ...given, metadata, spec, status: { jobID: JOB } } as unknown as Installation;
+  const status = { observedGeneration: 0, jobID: JOB };
+  const installation = { ...given, metadata, spec, status } as unknown as Installation;
+  const refusal = refusalForJob('installations', installation);
+  if (refusal !== undefined) {
+    throw new CommandError(`no controller works with installation ${metadata.name ?? ''}: ${refusal}`);
+  }
   return { installation, components };
 }
 

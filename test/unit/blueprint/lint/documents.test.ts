@@ -69,6 +69,13 @@ describe('inspecting a blueprint in an Installation', () => {
     );
   });
 
+  it('tells what keeps controllers from working with the Installation itself', async () => {
+    const text = `${installation('        blueprint.yaml: ""\n')}  imports:\n    data: [{ name: x }]\n`;
+    expect((await inspectInstallation(text)).map(lineOf)).to.include(
+      'installation.yaml:10:12: error: no controller works with this installation: spec.imports.data[0]: Required value: exactly one of [DataRef, SecretRef, ConfigMapRef] must be set (currently set: none) [installation-invalid]',
+    );
+  });
+
   it('warns of an empty blueprint', async () => {
     const found = await inspectInstallation(installation('        blueprint.yaml: ""\n'));
     expect(found.map(lineOf)).to.deep.equal([

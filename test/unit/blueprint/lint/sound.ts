@@ -1,11 +1,11 @@
 /** A blueprint without fault; each case of the tests spoils one thing in it. */
+import { holderOf } from '../../../../src/blueprint/lint/holder.ts';
 import { inspectBlueprint, inlineInput } from '../../../../src/blueprint/lint/inspect.ts';
 import type { Finding } from '../../../../src/blueprint/lint/finding.ts';
 import { Source } from '../../../../src/blueprint/lint/source.ts';
 import { sourceFilesOf } from '../../../../src/blueprint/lint/sourcefiles.ts';
 import { YamlText } from '../../../../src/blueprint/lint/yamltext.ts';
 import { parseYaml } from '../../../../src/lib/yaml.ts';
-import { ownField } from '../../../../src/lib/objects.ts';
 
 export type Files = Readonly<Record<string, string>>;
 
@@ -138,13 +138,14 @@ export const inspect = (files: Files): Promise<readonly Finding[]> => {
   return inspectBlueprint({ files: sourceFilesOf(contents, (path) => path) });
 };
 
-/** The blueprint in an Installation, given as YAML; it must have an inline blueprint. */
-export function inspectInstallation(text: string): Promise<readonly Finding[]> {
-  const value = parseYaml(text);
-  const path = ['spec', 'blueprint', 'inline', 'filesystem'];
-  const filesystem = path.reduce<unknown>((at, key) => ownField(at, key), value);
+/** An Installation and the blueprint in it, given as YAML. */
+export async function inspectInstallation(text: string): Promise<readonly Finding[]> {
   const document = YamlText.of(new Source('installation.yaml', text));
-  return inspectBlueprint(inlineInput(document.below(path), filesystem, undefined));
+  const holder = holderOf(document, parseYaml(text));
+  if (!holder?.filesystem) return holder?.findings ?? [];
+  const { filesystem, caller, findings } = holder;
+  const input = inlineInput(filesystem.document, filesystem.value, caller);
+  return [...findings, ...(await inspectBlueprint(input))];
 }
 
 /** `file:line:column: level: message [rule]` */

@@ -18,7 +18,7 @@ export async function benchTrees(subject: Subject, many: number): Promise<void> 
     const rate = await measure(subject, shape, many);
     console.log(
       `${shape.padEnd(6)} the rate for ${many} is ${(rate.perSecond / few.perSecond).toFixed(2)} of that for ${FEW}; ` +
-        `by processor time, which others on the machine do not change much, ${(few.cpuMs / rate.cpuMs).toFixed(2)}`,
+        `by processor time ${(few.cpuMs / rate.cpuMs).toFixed(2)}`,
     );
   }
   console.log(`memory of this process: ${Math.round(process.memoryUsage.rss() / 2 ** 20)} MiB`);

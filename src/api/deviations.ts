@@ -181,7 +181,8 @@ export const deviations: readonly Deviation[] = [
   },
   {
     id: 'waits-are-conditions',
-    upstream: 'A wait is a lastError that names one of those waited for; an item nobody serves waits in silence.',
+    upstream:
+      'A wait is a lastError that names one of those waited for; an item nobody serves waits in silence.',
     here: 'The condition Waiting names all of them, and says after ten seconds which type nobody serves.',
     adr: '0020-conditions-tell-what-phases-do-not',
   },

@@ -16,17 +16,28 @@ export async function benchTrees(subject: Subject, many: number): Promise<void> 
   for (const shape of shapeNames) {
     const few = await measure(subject, shape, FEW);
     const rate = await measure(subject, shape, many);
-    console.log(`${shape.padEnd(6)} the rate for ${many} is ${(rate / few).toFixed(2)} of that for ${FEW}`);
+    console.log(
+      `${shape.padEnd(6)} the rate for ${many} is ${(rate.perSecond / few.perSecond).toFixed(2)} of that for ${FEW}; ` +
+        `by processor time ${(few.cpuMs / rate.cpuMs).toFixed(2)}`,
+    );
   }
   console.log(`memory of this process: ${Math.round(process.memoryUsage.rss() / 2 ** 20)} MiB`);
 }
 
-/** Answers with trees per second. */
-async function measure(subject: Subject, shape: ShapeName, count: number): Promise<number> {
+interface Rate {
+  readonly perSecond: number;
+  /** Processor time of this process for one tree; on the embedded server that of the server is in it. */
+  readonly cpuMs: number;
+}
+
+async function measure(subject: Subject, shape: ShapeName, count: number): Promise<Rate> {
   const names = Array.from({ length: count }, (_, i) => `${shape}-${count}-${i}`);
   const bareMs = await bareCreates(subject, names);
   await subject.requests();
+  const cpuBefore = process.cpuUsage();
   const installMs = await subject.install(names, shape);
+  const { user, system } = process.cpuUsage(cpuBefore);
+  const cpuMs = (user + system) / 1000 / count;
   const { writes, reads } = await subject.requests();
   const deleteMs = await subject.uninstall(names);
 
@@ -34,10 +45,10 @@ async function measure(subject: Subject, shape: ShapeName, count: number): Promi
   const perTree = (requests: number): string => (requests / count).toFixed(1);
   console.log(
     `${shape.padEnd(6)} ×${count}: installed ${perSecond(installMs).toFixed(1)}/s, deleted ` +
-      `${perSecond(deleteMs).toFixed(1)}/s; per tree ${perTree(writes - count)} writes, ${perTree(reads)} reads; ` +
+      `${perSecond(deleteMs).toFixed(1)}/s; per tree ${cpuMs.toFixed(0)} ms of processor, ${perTree(writes - count)} writes, ${perTree(reads)} reads; ` +
       `${(installMs / bareMs).toFixed(1)} times as long as one bare create each`,
   );
-  return perSecond(installMs);
+  return { perSecond: perSecond(installMs), cpuMs };
 }
 
 async function bareCreates({ client }: Subject, names: readonly string[]): Promise<number> {

@@ -184,10 +184,19 @@ function doubles(value: unknown): SpiffValue {
 
 function difference({ document }: SpiffRequest, go: SpiffAnswer, ours: SpiffAnswer): string | undefined {
   if (go.error !== undefined || ours.error !== undefined) {
-    return go.error === ours.error ? undefined : describe(document, go, ours);
+    const [theirs, is] = [go, ours].map(({ output, error }) =>
+      error === undefined ? output : inOrder(error),
+    );
+    return theirs === is ? undefined : describe(document, go, ours);
   }
   const same = isDeepStrictEqual(JSON.parse(go.output ?? ''), JSON.parse(ours.output ?? ''));
   return same ? undefined : describe(document, go, ours);
+}
+
+/** The entries of a list of problems in an order of their own: the original leaves it to chance. */
+function inOrder(error: string): string {
+  const [head = '', ...entries] = error.split(/\n\t(?=\(\( )/);
+  return [head, ...entries.sort()].join('\n\t');
 }
 
 const describe = (document: string, go: SpiffAnswer, ours: SpiffAnswer): string =>

@@ -89,7 +89,7 @@ function difference(call: SpiffCall, go: SpiffAnswer): string | undefined {
 
 /** Whether two doubles differ in nothing but the last bits: processors and libraries round in their own ways. */
 const areClose = (a: unknown, b: unknown): boolean =>
-  typeof a === 'number' && typeof b === 'number' && Math.abs(a - b) <= Math.abs(a) * 4 * Number.EPSILON;
+  typeof a === 'number' && typeof b === 'number' && Math.abs(a - b) <= Math.abs(a) * 1e-12;
 
 interface Result {
   readonly value?: unknown;

@@ -537,7 +537,8 @@ export function literal(value: SpiffValue): string {
   }
   if (value === null) return '~';
   if (typeof value === 'string') return JSON.stringify(value);
-  if (typeof value !== 'number') return String(value);
+  if (typeof value === 'bigint' || typeof value === 'boolean') return String(value);
+  if (typeof value !== 'number') throw new Error('only data can be written');
   return Number.isInteger(value) && Math.abs(value) < 1e21 ? `${value.toFixed(0)}.0` : String(value);
 }
 

@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"time"
 
 	"github.com/mandelsoft/spiff/spiffing"
 	spiffyaml "github.com/mandelsoft/spiff/yaml"
@@ -63,6 +64,25 @@ func evaluate(r spiffRequest) (out string, err error) {
 	return string(bytes), err
 }
 
+// Some documents never end in the original; the evaluation goes on beside the next ones.
+func evaluateInTime(r spiffRequest) (string, error) {
+	type result struct {
+		out string
+		err error
+	}
+	done := make(chan result, 1)
+	go func() {
+		out, err := evaluate(r)
+		done <- result{out, err}
+	}()
+	select {
+	case it := <-done:
+		return it.out, it.err
+	case <-time.After(2 * time.Second):
+		return "", fmt.Errorf("panic: no answer after two seconds")
+	}
+}
+
 func serveSpiff() {
 	in := bufio.NewReaderSize(os.Stdin, 1<<20)
 	out := json.NewEncoder(os.Stdout)
@@ -74,7 +94,7 @@ func serveSpiff() {
 			var a answer
 			if e := json.Unmarshal(line, &r); e != nil {
 				a.Error = "request: " + e.Error()
-			} else if text, e := evaluate(r); e != nil {
+			} else if text, e := evaluateInTime(r); e != nil {
 				a.Error = e.Error()
 			} else {
 				a.Output = &text

@@ -9,27 +9,14 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { formatGoFloat } from '../../src/lib/go-float.ts';
 import { goJson } from '../../src/lib/gojson.ts';
 import { seededRng } from '../../src/lib/rng.ts';
-import { toValidText } from '../../src/templating/go/go-string.ts';
 import { Unresolvable } from '../../src/templating/spiff/function.ts';
 import { standardFunctions } from '../../src/templating/spiff/functions/index.ts';
-import { isSpiffList, isSpiffMap, SpiffCallable, type SpiffValue } from '../../src/templating/spiff/value.ts';
+import { plain, type SpiffAnswer, type SpiffRequest } from './spiff-answers.ts';
 import { documentOf, spiffCalls, world, type SpiffCall } from './spiff-calls.ts';
 import { compareDocuments } from './spiff-documents.ts';
 import { knownSpiffDifferences } from './spiff-known.ts';
-
-export interface SpiffAnswer {
-  readonly output?: string;
-  readonly error?: string;
-}
-
-export interface SpiffRequest {
-  readonly document: string;
-  readonly bindings?: unknown;
-  readonly stubs?: readonly string[];
-}
 
 /** The same shape as that of the other comparisons. */
 export interface SpiffComparison {
@@ -102,7 +89,7 @@ function difference(call: SpiffCall, go: SpiffAnswer): string | undefined {
 
 /** Whether two doubles differ in nothing but the last bits: processors and libraries round in their own ways. */
 const areClose = (a: unknown, b: unknown): boolean =>
-  typeof a === 'number' && typeof b === 'number' && Math.abs(a - b) <= Math.abs(a) * 4 * Number.EPSILON;
+  typeof a === 'number' && typeof b === 'number' && Math.abs(a - b) <= Math.abs(a) * 1e-12;
 
 interface Result {
   readonly value?: unknown;
@@ -126,16 +113,6 @@ function evaluate({ name, args }: SpiffCall): Result {
     }
     return { error: `crash: ${(error as Error).stack ?? ''}` };
   }
-}
-
-function plain(value: SpiffValue): unknown {
-  if (isSpiffList(value)) return value.map(plain);
-  if (isSpiffMap(value)) return Object.fromEntries([...value].map(([key, item]) => [key, plain(item)]));
-  if (typeof value === 'string') return toValidText(value);
-  if (typeof value === 'number' && !Number.isFinite(value)) {
-    throw new Unresolvable(`json: unsupported value: ${formatGoFloat(value, 'g')}`);
-  }
-  return value instanceof SpiffCallable ? `(( ${value.text} ))` : value;
 }
 
 function shown({ name }: SpiffCall, { value, error }: Result): string {

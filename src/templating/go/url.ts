@@ -55,14 +55,19 @@ export function parseUrl(url: string): GoUrl {
   if (!rest.startsWith('/') && scheme !== '') return { ...common, opaque: rest, host: '', path: '' };
   if (scheme === '' && /^[^/]*:/.test(rest))
     throw new GoError('first path segment in URL cannot contain colon');
-  const { authority, path } = cutAuthority(rest, scheme !== '');
+  return { ...common, ...placeOf(rest, scheme !== '') };
+}
+
+/** User, host and path. */
+function placeOf(rest: string, hasScheme: boolean): Pick<GoUrl, 'opaque' | 'host' | 'path' | 'user'> {
+  const { authority, path } = cutAuthority(rest, hasScheme);
   const at = authority.lastIndexOf('@');
   const host = authority.slice(at + 1);
   const port = /:([^:\]]*)$/.exec(host)?.[1] ?? '';
   if (/[^0-9]/.test(port)) throw new GoError(`invalid port ${quoteString(`:${port}`)} after host`);
   const wrong = NOT_IN_HOST.exec(host)?.[0];
   if (wrong !== undefined) throw new GoError(`invalid character ${quoteString(wrong)} in host name`);
-  const parts = { ...common, opaque: '', host: unescapeUrl(host), path: unescapeUrl(path) };
+  const parts = { opaque: '', host: unescapeUrl(host), path: unescapeUrl(path) };
   return at < 0 ? parts : { ...parts, user: userOf(authority.slice(0, at)) };
 }
 

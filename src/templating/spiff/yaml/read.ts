@@ -15,14 +15,16 @@ const MAX_REPEATED = 100_000;
  * @throws YamlError
  */
 export function readSpiffYaml(text: string): SpiffValue {
-  const documents = readSpiffYamlAll(text);
-  if (documents.length > 1) throw new YamlError('multi document not possible');
-  return documents[0] ?? null;
+  const [document = null, ...others] = readSpiffYamlAll(text);
+  if (others.length > 0) throw new YamlError('multi document not possible');
+  return document;
 }
 
-/** All documents of a stream. @throws YamlError */
-export const readSpiffYamlAll = (text: string): SpiffValue[] =>
-  parseYamlNodes(text, { refusesColonInFlow: true }).map((node) => new Reader().read(node));
+/** All documents of a stream; an empty one has one that is null. @throws YamlError */
+export function readSpiffYamlAll(text: string): SpiffValue[] {
+  const nodes = parseYamlNodes(text, { refusesColonInFlow: true });
+  return nodes.length === 0 ? [null] : nodes.map((node) => new Reader().read(node));
+}
 
 class Reader {
   /** Targets of the aliases that are being followed. */

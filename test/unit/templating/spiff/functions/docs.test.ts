@@ -1,0 +1,21 @@
+import { expect } from 'chai';
+import { readFileSync } from 'node:fs';
+import { standardFunctions } from '../../../../../src/templating/spiff/functions/index.ts';
+
+const page = readFileSync(new URL('../../../../../docs/spiff-functions.md', import.meta.url), 'utf8');
+const section = (title: string): string =>
+  new RegExp(`## ${title}\n([^]*?)(\n## |$)`).exec(page)?.[1] ?? expect.fail(`there is no section ${title}`);
+const names = (text: string): string[] =>
+  [...text.matchAll(/`([a-z_0-9]+)`/g)].map(([, name]) => name as string);
+
+describe('the page of Spiff functions', () => {
+  it('lists every function that there is, and no other', () => {
+    expect(names(section('Provided'))).to.have.members(Object.keys(standardFunctions));
+  });
+  it('lists as missing only what is missing', () => {
+    const first = section('Missing')
+      .split('\n')
+      .map((line) => line.split('|')[1] ?? '');
+    expect(Object.keys(standardFunctions)).to.not.include.oneOf(first.flatMap(names));
+  });
+});

@@ -1,0 +1,100 @@
+/** Keys and certificates: those of the original are read, and its facts about them are ours. */
+import { expect } from 'chai';
+import { createPublicKey, X509Certificate } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import type { SpiffValue } from '../../../../../src/templating/spiff/value.ts';
+import { call, complaint } from './support.ts';
+
+/** Made by the original in one run. */
+const original = JSON.parse(readFileSync(new URL('./keys.json', import.meta.url), 'utf8')) as {
+  key: string;
+  publicKey: string;
+  ssh: string;
+  certificate: string;
+  parsed: Record<string, unknown>;
+  wireguard: string;
+  wireguardPublic: string;
+};
+
+const fields = (more: Readonly<Record<string, SpiffValue>>): SpiffValue =>
+  new Map(Object.entries({ usage: ['Signature', 'ServerAuth'], organization: ['ACME'], ...more }));
+
+const certificate = (more: Readonly<Record<string, SpiffValue>>): X509Certificate =>
+  new X509Certificate(call('x509cert', fields(more)) as string);
+
+describe('keys', () => {
+  it('of the original give the same public keys', () => {
+    expect(call('x509publickey', original.key)).to.equal(original.publicKey);
+    expect(call('x509publickey', original.key, 'ssh')).to.equal(original.ssh);
+    expect(call('x509publickey', original.certificate)).to.equal(original.publicKey);
+    expect(call('wgpublickey', original.wireguard)).to.equal(original.wireguardPublic);
+  });
+  for (const kind of ['P224', 'P256', 'P384', 'P521', 1024n]) {
+    it(`of kind ${String(kind)} can be made, and their public parts be read`, () => {
+      const key = call('x509genkey', kind) as string;
+      expect(key).to.match(/^-----BEGIN (EC|RSA) PRIVATE KEY-----\n/);
+      const general = call('x509publickey', key, 'pkix') as string;
+      expect(call('x509publickey', general)).to.equal(call('x509publickey', key));
+      expect(createPublicKey(key).asymmetricKeyType).to.be.oneOf(['ec', 'rsa']);
+    });
+  }
+  it('with so many bits that they take minutes are refused', () => {
+    expect(complaint('x509genkey', 100_000n)).to.match(/a key must have 1024 to 8192 bits$/);
+  });
+  it('are never shown in complaints', () => {
+    expect(complaint('wgpublickey', 'c2VjcmV0')).to.equal('error parsing key: incorrect key size: 6');
+    const broken = '-----BEGIN EC PRIVATE KEY-----\nc2VjcmV0\n-----END EC PRIVATE KEY-----\n';
+    expect(complaint('x509publickey', broken)).to.not.include('c2VjcmV0');
+  });
+});
+
+describe('certificates', () => {
+  it('of the original are read as it reads them', () => {
+    const { validity, ...rest } = Object.fromEntries(
+      call('x509parsecert', original.certificate) as ReadonlyMap<string, SpiffValue>,
+    );
+    expect(rest).to.deep.equal(original.parsed);
+    expect(validity).to.be.a('bigint');
+  });
+  it('sign themselves', () => {
+    const made = certificate({
+      privateKey: original.key,
+      commonName: 'web',
+      hosts: ['a.example', '10.0.0.1', '::1'],
+    });
+    expect(made.verify(made.publicKey)).to.equal(true);
+    expect(made.subject).to.equal('O=ACME\nCN=web');
+    expect(made.checkHost('a.example')).to.equal('a.example');
+    expect(made.checkIP('10.0.0.1')).to.equal('10.0.0.1');
+    expect(made.ca).to.equal(false);
+  });
+  it('are signed by an authority', () => {
+    const caKey = call('x509genkey', 'P384');
+    const caCert = call(
+      'x509cert',
+      fields({ usage: 'CertSign', commonName: 'ca', privateKey: caKey }),
+    ) as string;
+    const ca = new X509Certificate(caCert);
+    const leaf = certificate({
+      commonName: 'leaf',
+      publicKey: original.publicKey,
+      ...{ caCert, caPrivateKey: caKey },
+    });
+    expect(ca.ca).to.equal(true);
+    expect(leaf.checkIssued(ca)).to.equal(true);
+    expect(leaf.verify(ca.publicKey)).to.equal(true);
+  });
+  it('are not made with the key of another authority', () => {
+    const other = call('x509genkey', 1024n);
+    const wrong = fields({ privateKey: original.key, caCert: original.certificate, caPrivateKey: other });
+    expect(complaint('x509cert', wrong)).to.match(/doesn't match parent's PublicKey$/);
+  });
+  it('are valid for a year from now unless something else is asked for', () => {
+    const made = certificate({ privateKey: original.key });
+    const hours = (Date.parse(made.validTo) - Date.parse(made.validFrom)) / 3_600_000;
+    expect(hours).to.equal(8760);
+    const dated = certificate({ privateKey: original.key, validFrom: 'Jan 2 15:04:05 2024', validity: 48n });
+    expect(dated.validFrom).to.equal('Jan  2 15:04:05 2024 GMT');
+    expect(dated.validTo).to.equal('Jan  4 15:04:05 2024 GMT');
+  });
+});

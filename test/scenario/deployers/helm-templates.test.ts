@@ -137,7 +137,7 @@ describe('the helm deployer without releases', () => {
         'seen',
         'data:\n  kube: {{ .Capabilities.KubeVersion.Version }}\n' +
           '  has: {{ .Capabilities.APIVersions.Has "apps/v1/Deployment" | quote }}\n' +
-          '  no: {{ .Capabilities.APIVersions.Has "none/v1" | quote }}\n' +
+          '  lacks: {{ .Capabilities.APIVersions.Has "none/v1" | quote }}\n' +
           '  looked: {{ (lookup "v1" "ConfigMap" .Release.Namespace "existing").data.found | quote }}\n' +
           '  none: {{ lookup "v1" "ConfigMap" .Release.Namespace "absent" | empty | quote }}\n' +
           '  listed: {{ (lookup "v1" "ConfigMap" .Release.Namespace "").items | len | quote }}\n' +
@@ -147,7 +147,7 @@ describe('the helm deployer without releases', () => {
     const name = await give({ ...raw(chart), name: 'seen' });
     expect((await world.run(name, 'j1')).status?.phase).to.equal('Succeeded');
     const data = (await world.configMap('app/seen'))?.['data'] as Record<string, string>;
-    expect(data).to.include({ has: 'true', no: 'false', looked: 'yes', none: 'true', revision: '0' });
+    expect(data).to.include({ has: 'true', lacks: 'false', looked: 'yes', none: 'true', revision: '0' });
     expect(data['kube']).to.match(/^v1\.3\d/);
     expect(Number(data['listed'])).to.be.greaterThan(0);
   });

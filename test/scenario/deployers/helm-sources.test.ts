@@ -10,20 +10,14 @@ import { seededRng } from '../../../src/lib/rng.ts';
 import { blob, descriptor } from '../../support/components.ts';
 import { c1 } from '../../support/helmcharts.ts';
 import { TestRegistry } from '../../support/registry.ts';
+import { helmConfig } from '../../unit/deployers/bench.ts';
 import { LS, World } from './world.ts';
 
 const CHART_LAYER = 'application/vnd.cncf.helm.chart.content.v1.tar+gzip';
 const LOGIN = { username: 'u', password: 'p' };
 const CACHED = { annotations: { [`${LS}/cache-helm-charts`]: 'true' } };
 
-const helm = (chart: object, name: string): object => ({
-  apiVersion: `helm.deployer.${LS}/v1alpha1`,
-  kind: 'ProviderConfiguration',
-  name,
-  namespace: 'app',
-  helmDeployment: false,
-  chart,
-});
+const helm = (chart: object, name: string): object => helmConfig({ chart, name });
 
 /** Answers with files, and notes who asked. */
 class FileServer {

@@ -1,16 +1,8 @@
 /** Charts without releases, on API servers. */
 import { expect } from 'chai';
 import { c1, c2, c3, configMapOf, raw } from '../../support/helmcharts.ts';
+import { helmConfig as helm } from '../../unit/deployers/bench.ts';
 import { LS, World, type Json } from './world.ts';
-
-const helm = (fields: object): object => ({
-  apiVersion: `helm.deployer.${LS}/v1alpha1`,
-  kind: 'ProviderConfiguration',
-  name: 'demo',
-  namespace: 'app',
-  helmDeployment: false,
-  ...fields,
-});
 
 describe('the helm deployer without releases', () => {
   let world: World;

@@ -1,5 +1,6 @@
 /** HTTP for charts: archives and repositories, with a limit on what is read. */
-import { Agent, fetch } from 'undici';
+import { STATUS_CODES } from 'node:http';
+import { Agent, request } from 'undici';
 import { messageOf } from '../sdk/errors.ts';
 
 export interface Download {
@@ -25,38 +26,57 @@ export function shownUrl(text: string): string {
   return `${url.origin}${url.pathname}`;
 }
 
+const MAX_REDIRECTS = 5;
+
 /** @param what begins the message, such as `unable to fetch helm chart`. @throws DownloadFailed */
-export async function download(
-  what: string,
-  { url, authorization, ca, signal }: Download,
-): Promise<Uint8Array> {
-  const fail = (why: string, cause?: unknown): DownloadFailed =>
-    new DownloadFailed(`${what} from "${shownUrl(url)}": ${why}`, { cause });
+export async function download(what: string, from: Download): Promise<Uint8Array> {
+  const { url, ca, signal } = from;
   const agent = new Agent({
     headersTimeout: SILENCE_MS,
     bodyTimeout: SILENCE_MS,
     connect: { timeout: SILENCE_MS, ...(ca !== undefined && { ca }) },
   });
   try {
-    const answer = await fetch(url, {
-      dispatcher: agent,
-      signal,
-      headers: { 'user-agent': 'espalier', ...(authorization !== undefined && { authorization }) },
-    });
-    if (!answer.ok) throw fail(`${String(answer.status)} ${answer.statusText}`.trim());
-    const parts: Uint8Array[] = [];
-    let size = 0;
-    for await (const part of answer.body ?? []) {
-      size += (part as Uint8Array).length;
-      if (size > MAX_BYTES) throw fail(`more than ${String(MAX_BYTES)} bytes`);
-      parts.push(part as Uint8Array);
-    }
-    return Buffer.concat(parts);
+    return await followed(from, agent);
   } catch (error) {
-    if (signal.aborted || error instanceof DownloadFailed) throw error;
-    const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
-    throw fail(messageOf(cause), error);
+    if (signal.aborted) throw error;
+    throw new DownloadFailed(`${what} from "${shownUrl(url)}": ${messageOf(error)}`, { cause: error });
   } finally {
     await agent.destroy();
   }
+}
+
+async function followed({ url, authorization, signal }: Download, dispatcher: Agent): Promise<Uint8Array> {
+  let at = new URL(url);
+  for (let hops = 0; hops <= MAX_REDIRECTS; hops++) {
+    const isHome = at.origin === new URL(url).origin;
+    const { statusCode, headers, body } = await request(at, {
+      dispatcher,
+      signal,
+      headers: {
+        'user-agent': 'espalier',
+        ...(authorization !== undefined && isHome && { authorization }),
+      },
+    });
+    const { location } = headers;
+    if (statusCode < 300) return readAll(body);
+    if (statusCode >= 400 || typeof location !== 'string') {
+      throw new Error(`${String(statusCode)} ${STATUS_CODES[statusCode] ?? ''}`.trim());
+    }
+    await body.dump();
+    at = new URL(location, at);
+    if (!/^https?:$/.test(at.protocol)) throw new Error('redirected to something that is not HTTP');
+  }
+  throw new Error('too many redirects');
+}
+
+async function readAll(body: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
+  const parts: Uint8Array[] = [];
+  let size = 0;
+  for await (const part of body) {
+    size += part.length;
+    if (size > MAX_BYTES) throw new Error(`more than ${String(MAX_BYTES)} bytes`);
+    parts.push(part);
+  }
+  return Buffer.concat(parts);
 }

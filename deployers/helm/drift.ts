@@ -1,5 +1,5 @@
 /** Whether a release is still on its cluster as it was made. Fields that others added are no drift. */
-import { isObject, ownField } from '../../src/lib/objects.ts';
+import { isObject, ownField, type Fields } from '../../src/lib/objects.ts';
 import { NoSuchKind, NotFound } from '../../src/runtime/errors.ts';
 import type { KubeAccess } from '../sdk/access.ts';
 import type { KubeObject } from '../sdk/manifests/model.ts';
@@ -41,17 +41,13 @@ async function liveOf(
 
 /** What a server would store of it: texts of a secret become data, and fields that say nothing are left out. */
 function comparable(object: KubeObject): unknown {
-  const {
-    status: _,
-    stringData,
-    ...rest
-  } = object as KubeObject & { status?: unknown; stringData?: unknown };
+  const { status: _, stringData, ...rest }: Fields = object;
   if (object.kind !== 'Secret' || !isObject(stringData)) return rest;
-  const data = Object.entries(stringData).map(([key, value]) => [
-    key,
-    Buffer.from(String(value)).toString('base64'),
-  ]);
-  return { ...rest, data: { ...(isObject(rest['data']) && rest['data']), ...Object.fromEntries(data) } };
+  const texts = Object.entries(stringData).map(
+    ([key, value]) => [key, Buffer.from(String(value)).toString('base64')] as const,
+  );
+  const data = isObject(rest['data']) ? rest['data'] : {};
+  return { ...rest, data: { ...data, ...Object.fromEntries(texts) } };
 }
 
 /** Whether a value has all that is wanted: maps may have more, lists may not. */

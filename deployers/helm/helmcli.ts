@@ -161,18 +161,3 @@ export function complaintOf({ stderr }: HelmAnswer): string {
   const text = at < 0 ? (stderr.trim().split('\n').at(-1) ?? '') : stderr.slice(at + 'Error: '.length);
   return text.replace(/((?:parse template|tpl function execution for) )"(?:[^"\\]|\\.)*"/g, '$1[...]').trim();
 }
-
-/** The text without any of these values. */
-export function masked(text: string, values: unknown, shown: readonly string[]): string {
-  const secrets = [...textsIn(values)].filter((value) => value.length >= 4 && !shown.includes(value));
-  return secrets
-    .sort((a, b) => b.length - a.length)
-    .reduce((masking, secret) => masking.replaceAll(secret, '[...]'), text);
-}
-
-function* textsIn(value: unknown): Generator<string> {
-  if (typeof value === 'string') yield value;
-  else if (typeof value === 'object' && value !== null) {
-    for (const inner of Object.values(value)) yield* textsIn(inner);
-  }
-}

@@ -1,16 +1,8 @@
 /** Finds kube-apiserver and etcd, or builds them from their Go modules: once, into a cache outside the tree. */
 import { spawnSync } from 'node:child_process';
-import {
-  accessSync,
-  constants,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { isExecutable } from '../executable.ts';
 import { binariesIn, cacheFolder, versions, type Binaries } from './versions.ts';
 
 /** There is no control plane to be had on this machine; the message says what to install. */
@@ -59,15 +51,6 @@ export function ensureBinaries(say: (line: string) => void = () => {}): Binaries
     buildApiserver(cached.apiserver);
   }
   return cached;
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 function hasGo(): boolean {

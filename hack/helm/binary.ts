@@ -1,8 +1,9 @@
 /** Finds the real helm, or builds it from its Go module: once, into a cache outside the tree. */
 import { spawnSync } from 'node:child_process';
-import { accessSync, constants, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { isExecutable } from '../executable.ts';
 
 const MODULE = 'helm.sh/helm/v3';
 export const HELM_VERSION = 'v3.19.5';
@@ -71,14 +72,5 @@ function build(target: string): void {
     renameSync(join(folder, 'helm'), target);
   } finally {
     rmSync(folder, { recursive: true, force: true });
-  }
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
   }
 }

@@ -4,9 +4,10 @@
  *     npx tsx hack/registry/main.ts    # builds it; takes some minutes
  */
 import { spawnSync } from 'node:child_process';
-import { accessSync, constants, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
+import { isExecutable } from '../executable.ts';
 
 const MODULE = 'github.com/distribution/distribution/v3/cmd/registry';
 const VERSION = 'v3.0.0';
@@ -45,14 +46,5 @@ export function buildRegistry(say: (line: string) => void): string {
     return target;
   } finally {
     rmSync(folder, { recursive: true, force: true });
-  }
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
   }
 }

@@ -4,15 +4,10 @@ import { expect } from 'chai';
 import type { DeployItem } from '../../../deployers/sdk/kinds.ts';
 import { c1, c2, c3, c4, configMapOf, NO_HELM, raw, realHelm } from '../../support/helmcharts.ts';
 import { skip } from '../../support/skip.ts';
+import { helmConfig } from '../../unit/deployers/bench.ts';
 import { LS, World, type Json } from './world.ts';
 
-const helm = (fields: object): object => ({
-  apiVersion: `helm.deployer.${LS}/v1alpha1`,
-  kind: 'ProviderConfiguration',
-  name: 'demo',
-  namespace: 'app',
-  ...fields,
-});
+const helm = (fields: object): object => helmConfig({ helmDeployment: true, ...fields });
 
 describe('the helm deployer with releases', () => {
   let world: World;

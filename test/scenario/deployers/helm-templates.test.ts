@@ -1,16 +1,8 @@
 /** Charts without releases, on API servers. */
 import { expect } from 'chai';
 import { c1, c2, c3, configMapOf, raw } from '../../support/helmcharts.ts';
+import { helmConfig as helm } from '../../unit/deployers/bench.ts';
 import { LS, World, type Json } from './world.ts';
-
-const helm = (fields: object): object => ({
-  apiVersion: `helm.deployer.${LS}/v1alpha1`,
-  kind: 'ProviderConfiguration',
-  name: 'demo',
-  namespace: 'app',
-  helmDeployment: false,
-  ...fields,
-});
 
 describe('the helm deployer without releases', () => {
   let world: World;
@@ -137,7 +129,7 @@ describe('the helm deployer without releases', () => {
         'seen',
         'data:\n  kube: {{ .Capabilities.KubeVersion.Version }}\n' +
           '  has: {{ .Capabilities.APIVersions.Has "apps/v1/Deployment" | quote }}\n' +
-          '  no: {{ .Capabilities.APIVersions.Has "none/v1" | quote }}\n' +
+          '  lacks: {{ .Capabilities.APIVersions.Has "none/v1" | quote }}\n' +
           '  looked: {{ (lookup "v1" "ConfigMap" .Release.Namespace "existing").data.found | quote }}\n' +
           '  none: {{ lookup "v1" "ConfigMap" .Release.Namespace "absent" | empty | quote }}\n' +
           '  listed: {{ (lookup "v1" "ConfigMap" .Release.Namespace "").items | len | quote }}\n' +
@@ -147,7 +139,7 @@ describe('the helm deployer without releases', () => {
     const name = await give({ ...raw(chart), name: 'seen' });
     expect((await world.run(name, 'j1')).status?.phase).to.equal('Succeeded');
     const data = (await world.configMap('app/seen'))?.['data'] as Record<string, string>;
-    expect(data).to.include({ has: 'true', no: 'false', looked: 'yes', none: 'true', revision: '0' });
+    expect(data).to.include({ has: 'true', lacks: 'false', looked: 'yes', none: 'true', revision: '0' });
     expect(data['kube']).to.match(/^v1\.3\d/);
     expect(Number(data['listed'])).to.be.greaterThan(0);
   });

@@ -305,6 +305,16 @@ export const manifestConfig = (fields: object, version = 'v1alpha2'): object => 
   ...fields,
 });
 
+/** A chart that is applied without a release. */
+export const helmConfig = (fields: object): object => ({
+  apiVersion: `helm.deployer.${LS}/v1alpha1`,
+  kind: 'ProviderConfiguration',
+  name: 'demo',
+  namespace: 'app',
+  helmDeployment: false,
+  ...fields,
+});
+
 export const mockConfig = (fields: object = {}): object => ({
   apiVersion: `mock.deployer.${LS}/v1alpha1`,
   kind: 'ProviderConfiguration',

@@ -140,6 +140,8 @@ export class FakeCluster implements Client, KubeAccess {
 
   raw(method: string, path: string): Promise<unknown> {
     this.requests.push({ verb: method, what: path });
+    if (path === '/version') return Promise.resolve({ gitVersion: 'v1.34.0' });
+    if (path === '/apis') return Promise.resolve({ groups: [] });
     if (!path.endsWith('/token')) return Promise.reject(new Error(`no answer to ${method} ${path}`));
     return Promise.resolve({ status: { token: `token-of-${path.split('/').at(-2) ?? ''}` } });
   }

@@ -103,6 +103,7 @@ describe('the page about the configuration', () => {
     expect(rest).to.deep.equal({
       pickupTimeoutMs: 600_000,
       installsCrds: false,
+      helm: { executable: '/usr/local/bin/helm', cacheBytes: 50_000_000, staticCapabilities: true },
       registry: { localRoot: '/var/lib/espalier/components', cacheBytes: 134_217_728 },
       contexts: {
         excludedNamespaces: ['kube-system'],

@@ -1,0 +1,208 @@
+/** Where charts come from: archives, registries, repositories, components; and with which credentials. */
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect } from 'chai';
+import { buildArtifact } from '../../../src/components/artifact.ts';
+import { Credentials } from '../../../src/components/credentials.ts';
+import { createStock } from '../../../src/components/stock.ts';
+import { systemClock as clock } from '../../../src/lib/clock.ts';
+import { seededRng } from '../../../src/lib/rng.ts';
+import { blob, descriptor } from '../../support/components.ts';
+import { c1 } from '../../support/helmcharts.ts';
+import { TestRegistry } from '../../support/registry.ts';
+import { helmConfig } from '../../unit/deployers/bench.ts';
+import { LS, World } from './world.ts';
+
+const CHART_LAYER = 'application/vnd.cncf.helm.chart.content.v1.tar+gzip';
+const LOGIN = { username: 'u', password: 'p' };
+const CACHED = { annotations: { [`${LS}/cache-helm-charts`]: 'true' } };
+
+const helm = (chart: object, name: string): object => helmConfig({ chart, name });
+
+/** Answers with files, and notes who asked. */
+class FileServer {
+  readonly asked: { readonly path: string; readonly headers: IncomingHttpHeaders }[] = [];
+  readonly files = new Map<string, string | Buffer>();
+  needsLogin = false;
+  readonly #server = createServer(({ url = '', headers }, response) => {
+    this.asked.push({ path: url, headers });
+    const isLocked = this.needsLogin && headers.authorization !== 'Basic dTpw';
+    const file = this.files.get(url);
+    if (isLocked || file === undefined) response.writeHead(isLocked ? 401 : 404).end();
+    else response.end(file);
+  });
+
+  async start(): Promise<void> {
+    await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve));
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${String((this.#server.address() as AddressInfo).port)}`;
+  }
+
+  async stop(): Promise<void> {
+    this.#server.closeAllConnections();
+    await new Promise((resolve) => this.#server.close(resolve));
+  }
+}
+
+describe('sources of charts', () => {
+  let world: World;
+  let registry: TestRegistry;
+  let locked: TestRegistry;
+  const server = new FileServer();
+
+  before(async function () {
+    this.timeout(30_000);
+    world = await World.start();
+    registry = await TestRegistry.start();
+    locked = await TestRegistry.start({ login: LOGIN, auth: 'basic' });
+    await server.start();
+    const stock = createStock({ clock, rng: seededRng(1), allowPlainHttp: true });
+    const artifact = buildArtifact(
+      { mediaType: 'application/vnd.cncf.helm.config.v1+json', content: Buffer.from('{}') },
+      [{ mediaType: CHART_LAYER, content: c1() }],
+    );
+    const auths = JSON.stringify({ auths: { [locked.address]: LOGIN } });
+    const { dockerCredentials } = await import('../../../src/components/credentials.ts');
+    await stock.registry(registry.address, Credentials.none).push('charts/c1', '0.1.0', artifact);
+    await stock
+      .registry(locked.address, dockerCredentials(auths, 'test'))
+      .push('charts/c1', '0.1.0', artifact);
+    await stock.close();
+    await secret('reg', { '.dockerconfigjson': auths });
+  });
+  after(async () => {
+    await world.stop();
+    await Promise.all([registry.stop(), locked.stop(), server.stop()]);
+  });
+
+  const secret = (name: string, stringData: Record<string, string>) =>
+    world.create(world.host, {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { name, namespace: 'proj' },
+      stringData,
+    });
+  const context = (name: string, fields: object) =>
+    world.create(world.host, {
+      apiVersion: `${LS}/v1alpha1`,
+      kind: 'Context',
+      metadata: { name, namespace: 'proj' },
+      ...fields,
+    });
+  const run = async (name: string, chart: object, more = {}) => {
+    await world.giveItem(name, 'helm', helm(chart, name), more);
+    return (await world.run(name, 'j1')).status;
+  };
+  /** The first complaint of a job that goes on. */
+  const complaint = async (name: string, chart: object, more = {}): Promise<string> => {
+    await world.giveItem(name, 'helm', helm(chart, name), more);
+    await world.kick(name, 'j1');
+    return world.until('the complaint', async () => (await world.item(name)).status?.lastError?.message);
+  };
+
+  it('S-62: an archive is fetched by URL, and one that is not there is asked for again', async () => {
+    server.files.set('/c1.tgz', c1());
+    const status = await run('remote', { archive: { remote: { url: `${server.url}/c1.tgz` } } });
+    expect(status?.phase).to.equal('Succeeded');
+    const url = `${server.url}/none.tgz?sig=secret`;
+    const message = await complaint('late', { archive: { remote: { url } } });
+    expect(message).to.contain(`unable to fetch helm chart from "${server.url}/none.tgz": 404`);
+    server.files.set('/none.tgz?sig=secret', c1());
+    expect((await world.finished('late', 'j1')).status?.phase).to.equal('Succeeded');
+  });
+
+  for (const [what, chart, text] of [
+    ['a reference without tag', { ref: 'reg.local/charts/c1' }, 'no tag specified in reference'],
+    ['no source', {}, 'must not be empty'],
+    ['a source of old', { fromResource: { resourceName: 'x' } }, 'no longer supported'],
+    ['bytes that are no chart', { archive: { raw: 'aGVsbG8=' } }, 'chart.archive.raw'],
+  ] as const) {
+    it(`S-63: ${what} ends the job`, async () => {
+      const status = await run(`bad-${what.replaceAll(' ', '-')}`, chart);
+      expect(status?.phase).to.equal('Failed');
+      expect(status?.lastError?.message).to.contain(text);
+      expect(status?.lastError?.codes).to.deep.equal(['ERR_CONFIGURATION_PROBLEM']);
+    });
+  }
+
+  it('S-64: a private registry wants the pull secrets of the Context', async () => {
+    const chart = { ref: `${locked.address}/charts/c1:0.1.0` };
+    const message = await complaint('anonymous', chart);
+    expect(message).to.contain('charts/c1:0.1.0');
+    expect(await world.configMap('app/anonymous-cm')).to.equal(undefined);
+    await context('pulling', { registryPullSecrets: [{ name: 'reg' }] });
+    const status = await run('known', chart, { context: 'pulling' });
+    expect(status?.phase).to.equal('Succeeded');
+  });
+
+  it('S-65: a private repository gets the header of the entry that it lies below, and no other', async () => {
+    const index = { apiVersion: 'v1', entries: { small: [{ version: '0.1.0', urls: ['small-0.1.0.tgz'] }] } };
+    for (const folder of ['r', 'open']) {
+      server.files.set(`/${folder}/index.yaml`, JSON.stringify(index));
+      server.files.set(`/${folder}/small-0.1.0.tgz`, c1());
+    }
+    const chart = (folder: string): object => ({
+      helmChartRepo: {
+        helmChartRepoUrl: `${server.url}/${folder}`,
+        helmChartName: 'small',
+        helmChartVersion: '0.1.0',
+      },
+    });
+    await secret('repo', { authHeader: 'Basic dTpw' });
+    await secret('bearer', { authHeader: 'Bearer x' });
+    const auths = (name: string) => [{ url: `${server.url}/r`, secretRef: { name } }];
+    await context('repo', { configurations: { helmChartRepoCredentials: { auths: auths('repo') } } });
+    await context('bearer', { configurations: { helmChartRepoCredentials: { auths: auths('bearer') } } });
+    server.needsLogin = true;
+    expect((await run('repo', chart('r'), { context: 'repo' }))?.phase).to.equal('Succeeded');
+    expect(await complaint('bearer', chart('r'), { context: 'bearer' })).to.contain(
+      'only basic auth supported',
+    );
+    server.needsLogin = false;
+    server.asked.length = 0;
+    expect((await run('open', chart('open'), { context: 'repo' }))?.phase).to.equal('Succeeded');
+    expect(server.asked.map(({ headers }) => headers.authorization)).to.deep.equal([undefined, undefined]);
+  });
+
+  it('a chart that a repository does not have yet is asked for quietly', async () => {
+    const repo = { helmChartRepoUrl: `${server.url}/open`, helmChartName: 'none', helmChartVersion: '1.0.0' };
+    expect(await complaint('nochart', { helmChartRepo: repo })).to.contain('no chart name found');
+    expect((await world.item('nochart')).status?.lastError?.codes).to.deep.equal(['ERR_FOR_INFO_ONLY']);
+  });
+
+  it('S-66: a chart is asked for in each job, or once a day for items that say so', async () => {
+    const chart = { ref: `${registry.address}/charts/c1:0.1.0` };
+    const asked = async (name: string, more: object): Promise<number> => {
+      registry.seen.length = 0;
+      await run(name, chart, more);
+      await world.run(name, 'j2');
+      await world.run(name, 'j3');
+      return registry.requests(/manifests/).length;
+    };
+    expect(await asked('each', {})).to.equal(3);
+    expect(await asked('daily', CACHED)).to.equal(1);
+  });
+
+  it('a chart is a resource of a component, by the key that templates make', async () => {
+    const binary = `---Start Binary---\n${c1().toString('base64')}\n---End Binary---\n`;
+    const component = descriptor('example.org/app', '1.0.0', [
+      blob('chart', 'helmChart', 'application/tar+gzip', 'chart.tgz'),
+    ]);
+    await context('component', {
+      repositoryContext: {
+        ...{ type: 'inline', compDescDirPath: 'comps', blobDirPath: 'blobs' },
+        fileSystem: {
+          comps: { 'a.yaml': { $type: 'yaml', value: component } },
+          blobs: { 'chart.tgz': binary },
+        },
+      },
+    });
+    const key = { component: { name: 'example.org/app', version: '1.0.0' }, resource: { name: 'chart' } };
+    const resourceRef = Buffer.from(JSON.stringify(key)).toString('base64');
+    const status = await run('resource', { resourceRef }, { context: 'component' });
+    expect(status?.lastError?.message).to.equal(undefined);
+    expect(status?.phase).to.equal('Succeeded');
+  });
+}).timeout(40_000);

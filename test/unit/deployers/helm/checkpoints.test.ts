@@ -1,0 +1,64 @@
+import { expect } from 'chai';
+import { helmDeployer } from '../../../../deployers/helm/index.ts';
+import { failAt } from '../../../../deployers/sdk/timeout.ts';
+import { createStock } from '../../../../src/components/stock.ts';
+import { systemClock as clock } from '../../../../src/lib/clock.ts';
+import { seededRng } from '../../../../src/lib/rng.ts';
+import { c1, raw } from '../../../support/helmcharts.ts';
+import { Bench, helmConfig, LS } from '../bench.ts';
+
+const stock = createStock({ clock, rng: seededRng(1) });
+
+describe('the time of a job with a chart is noticed', () => {
+  const bench = (checkpoint: string, config: object): Bench => {
+    const b = new Bench(helmDeployer({ stock, clock }), { timeouts: failAt(`helm deployer: ${checkpoint}`) });
+    b.givenTarget();
+    b.giveItem(config, { type: `${LS}/helm` });
+    return b;
+  };
+
+  for (const checkpoint of [
+    'start reconcile',
+    'start progressing',
+    'start apply files',
+    'start create manifests',
+    'start apply manifests',
+    'before readiness check',
+    'default readiness checks',
+    'custom readiness checks',
+    'before reading export values',
+  ]) {
+    it(`S-69: at "${checkpoint}"`, async () => {
+      const b = bench(checkpoint, helmConfig(raw(c1())));
+      await b.kick('j1');
+      expect(b.status().phase).to.equal('Failed');
+      expect(b.status().lastError?.message).to.contain(checkpoint);
+      expect(b.status().lastError?.codes).to.deep.equal(['ERR_TIMEOUT']);
+    });
+  }
+
+  for (const checkpoint of ['before installing release', 'start delete', 'start deleting']) {
+    it(`S-69: at "${checkpoint}" of a release`, async () => {
+      const b = bench(checkpoint, helmConfig({ ...raw(c1()), helmDeployment: true }));
+      await b.kick('j1');
+      if (!checkpoint.startsWith('before')) {
+        await b.delete();
+        await b.kick('j2');
+      }
+      expect(b.status().phase).to.match(/Failed$/);
+      expect(b.status().lastError?.message).to.contain(checkpoint);
+    });
+  }
+
+  it('a chart is fetched and rendered once for a job, however often it is looked at', async () => {
+    const isReady = { jsonPath: '.data.ready', operator: 'exists' };
+    const demo = { apiVersion: 'v1', kind: 'ConfigMap', name: 'demo-cm', namespace: 'app' };
+    const custom = [{ name: 'c', resourceSelector: [demo], requirements: [isReady] }];
+    const b = bench('nowhere', helmConfig({ ...raw(c1()), readinessChecks: { custom } }));
+    await b.kick('j1');
+    b.target.takeRequests();
+    await b.pass(60_000);
+    expect(b.target.takeRequests().every((request) => request.startsWith('get'))).to.equal(true);
+    expect(b.target.requests.filter(({ what }) => what === '/version')).to.deep.equal([]);
+  });
+});

@@ -1,0 +1,83 @@
+import { expect } from 'chai';
+import { helmConfig } from '../../../../deployers/helm/config.ts';
+import { helmConfig as document } from '../bench.ts';
+
+const chart = { archive: { raw: 'AA==' } };
+const decode = (fields: object) => helmConfig.decode(document({ chart, ...fields }));
+
+describe('the configuration of a chart', () => {
+  it('makes a release unless told otherwise', () => {
+    expect(decode({ helmDeployment: undefined }).isRelease).to.equal(true);
+    expect(decode({}).isRelease).to.equal(false);
+  });
+
+  const sources: readonly (readonly [string, object, string])[] = [
+    ['an archive', { archive: { raw: 'AA==' }, ref: 'a/b:1' }, 'raw'],
+    ['a URL', { archive: { remote: { url: 'https://a.example/c.tgz' } }, ref: 'a/b:1' }, 'remote'],
+    ['a reference', { ref: 'oci://a.example/b:1', resourceRef: 'x' }, 'ref'],
+    [
+      'a repository',
+      { helmChartRepo: { helmChartRepoUrl: 'https://a', helmChartName: 'b', helmChartVersion: '1' } },
+      'repo',
+    ],
+    ['a resource', { resourceRef: 'eA==' }, 'resource'],
+  ];
+  for (const [what, source, kind] of sources) {
+    it(`takes ${what}`, () => {
+      expect(decode({ chart: source }).chart.kind).to.equal(kind);
+    });
+  }
+
+  const mistakes: readonly (readonly [string, object, string])[] = [
+    ['no name', { name: undefined }, 'name: Required value: must not be empty'],
+    ['no namespace', { namespace: '' }, 'namespace: Required value'],
+    ['values that are no map', { values: 'msg: yo' }, 'values: expected an object'],
+    ['a strategy nobody knows', { updateStrategy: 'replace' }, 'replace is not a valid update strategy'],
+    [
+      'a URL that is none',
+      { chart: { archive: { remote: { url: 'file:///etc/passwd' } } } },
+      'http or https',
+    ],
+    [
+      'an option nobody knows',
+      { helmDeploymentConfig: { install: { atomicc: true } } },
+      'helmDeploymentConfig.install: Unsupported value: "atomicc": supported values: "atomic", "force"',
+    ],
+    [
+      'a timeout that is none',
+      { helmDeploymentConfig: { upgrade: { timeout: 'soon' } } },
+      'helmDeploymentConfig.upgrade.timeout: expected a duration',
+    ],
+    [
+      'an option of another action',
+      { helmDeploymentConfig: { uninstall: { atomic: true } } },
+      'supported values: "timeout", "wait"',
+    ],
+    [
+      'an export given twice',
+      {
+        exports: { exports: [{ key: 'a', jsonPath: '.Values.a' }] },
+        exportsFromManifests: [{ key: 'a', jsonPath: '.data.a' }],
+      },
+      'Duplicate value: "a"',
+    ],
+    [
+      'an old export without namespace',
+      { exportsFromManifests: [{ key: 'a', jsonPath: '.a', fromResource: { kind: 'ConfigMap' } }] },
+      'fromResource.namespace: Required value',
+    ],
+  ];
+  for (const [what, fields, message] of mistakes) {
+    it(`refuses ${what}`, () => {
+      expect(() => decode(fields)).to.throw(message);
+    });
+  }
+
+  it('reads a timeout as text and in nanoseconds, and atomic means wait', () => {
+    const { install, upgrade } = decode({
+      helmDeploymentConfig: { install: { timeout: '90s', atomic: true }, upgrade: { timeout: 2e9 } },
+    });
+    expect(install).to.include({ timeoutMs: 90_000, atomic: true, wait: true });
+    expect(upgrade).to.include({ timeoutMs: 2000, wait: false });
+  });
+});

@@ -1,0 +1,142 @@
+import { expect } from 'chai';
+import { createChartCache } from '../../../../deployers/helm/cache.ts';
+import { isAsMade } from '../../../../deployers/helm/drift.ts';
+import { actionFlags, timeoutFlag } from '../../../../deployers/helm/flags.ts';
+import { complaintOf } from '../../../../deployers/helm/helmcli.ts';
+import { masked } from '../../../../deployers/helm/mask.ts';
+import type { KubeObject } from '../../../../deployers/sdk/manifests/model.ts';
+import { FakeClock } from '../../../support/clock.ts';
+import { configMap } from '../bench.ts';
+import { FakeCluster } from '../fake-cluster.ts';
+
+const plain = {
+  atomic: false,
+  force: false,
+  skipSchemaValidation: false,
+  takeOwnership: false,
+  wait: false,
+  timeoutMs: undefined,
+};
+
+describe('options of helm', () => {
+  it('are named as the version of helm names them', () => {
+    const all = {
+      ...plain,
+      atomic: true,
+      force: true,
+      wait: true,
+      skipSchemaValidation: true,
+      takeOwnership: true,
+    };
+    const common = ['--skip-schema-validation', '--take-ownership'];
+    expect(actionFlags(all, 3)).to.deep.equal(['--atomic', '--wait', '--force', ...common]);
+    expect(actionFlags(all, 4)).to.deep.equal([
+      '--rollback-on-failure',
+      '--wait',
+      '--force-replace',
+      ...common,
+    ]);
+  });
+
+  const cases: readonly (readonly [string, object, number, boolean, string])[] = [
+    ['nearly all that is left of the job', {}, 100_000, false, '90000ms'],
+    ['what the user wants, when it is less', { timeoutMs: 5000 }, 100_000, false, '5000ms'],
+    ['no more than is left', { timeoutMs: 500_000 }, 100_000, false, '90000ms'],
+    [
+      'half for an atomic upgrade, since a roll-back may take as long',
+      { atomic: true },
+      100_000,
+      true,
+      '50000ms',
+    ],
+    ['a day for a job without limit', {}, Infinity, false, '77760000ms'],
+  ];
+  for (const [what, options, left, isUpgrade, flag] of cases) {
+    it(`give helm ${what}`, () => {
+      expect(timeoutFlag({ ...plain, ...options }, left, isUpgrade)).to.deep.equal(['--timeout', flag]);
+    });
+  }
+});
+
+describe('a release that may have changed', () => {
+  const cluster = new FakeCluster('app');
+  cluster.put(configMap('a', { k: 'v', more: 'x' }));
+  cluster.put({
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { name: 's', namespace: 'app' },
+    data: { k: Buffer.from('v').toString('base64') },
+  });
+  const { signal } = new AbortController();
+  const is = (...objects: object[]) => isAsMade(objects as KubeObject[], 'app', cluster, signal);
+  const secret = (value: string): object => ({
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { name: 's' },
+    stringData: { k: value },
+  });
+
+  const cases: readonly (readonly [string, object, boolean])[] = [
+    ['fields that others added are no drift', configMap('a', { k: 'v' }), true],
+    ['another value is drift', configMap('a', { k: 'w' }), false],
+    ['an object that is gone is drift', configMap('b', {}), false],
+    ['a label that is gone is drift', configMap('a', { k: 'v' }, { labels: { l: '1' } }), false],
+    ['texts of a secret are compared as data', secret('v'), true],
+    ['another text of a secret is drift', secret('w'), false],
+    ['a kind that is gone is drift', { ...configMap('a', {}), kind: 'Nothing' }, false],
+    ['empty fields say nothing', { ...configMap('a', { k: 'v' }), binaryData: {}, immutable: false }, true],
+  ];
+  for (const [what, object, answer] of cases) {
+    it(what, async () => {
+      expect(await is(object)).to.equal(answer);
+    });
+  }
+});
+
+describe('complaints of helm', () => {
+  const answer = (stderr: string) => complaintOf({ isOk: false, stdout: '', stderr });
+
+  it('are shown without what helm logs on the way', () => {
+    const log =
+      'coalesce.go:289: warning: destination for a.b is a table. Ignoring non-table value (hunter22)';
+    expect(answer(`${log}\nError: INSTALLATION FAILED: no\n`)).to.equal('INSTALLATION FAILED: no');
+  });
+
+  it('do not repeat the text that tpl was given', () => {
+    const text = answer('Error: x: error during tpl function execution for "{{ \\"a\\" }} hunter22": boom');
+    expect(text).to.equal('x: error during tpl function execution for [...]: boom');
+  });
+
+  it('do not show texts of values, but names that everybody knows', () => {
+    const values = { password: 'hunter22', list: [{ a: 'demo' }], on: 'yes' };
+    expect(masked('demo said hunter22, yes', values, ['demo'])).to.equal('demo said [...], yes');
+  });
+});
+
+describe('charts that are kept', () => {
+  const bytes = (n: number): Uint8Array => new Uint8Array(n);
+
+  it('are fetched again after a day', async () => {
+    const clock = new FakeClock();
+    const cache = createChartCache(clock, 1000);
+    let fetched = 0;
+    const get = () => cache.get('a', () => Promise.resolve(bytes(++fetched)));
+    await get();
+    await clock.advance(23 * 3_600_000);
+    expect((await get()).length).to.equal(1);
+    await clock.advance(3_600_001);
+    expect((await get()).length).to.equal(2);
+  });
+
+  it('give way to newer ones, the oldest first', async () => {
+    const cache = createChartCache(new FakeClock(), 1000);
+    const fetched: string[] = [];
+    const get = (key: string) =>
+      cache.get(key, () => {
+        fetched.push(key);
+        return Promise.resolve(bytes(400));
+      });
+    for (const key of ['a', 'b', 'c', 'b', 'a']) await get(key);
+    expect(fetched).to.deep.equal(['a', 'b', 'c', 'a']);
+  });
+});

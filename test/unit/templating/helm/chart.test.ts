@@ -1,0 +1,169 @@
+import { gzipSync } from 'node:zlib';
+import { expect } from 'chai';
+import { systemClock } from '../../../../src/lib/clock.ts';
+import { seededRng } from '../../../../src/lib/rng.ts';
+import { writeTar } from '../../../../src/lib/tar.ts';
+import { chartOfArchive, chartOfFolder } from '../../../../src/templating/helm/load.ts';
+import type { LookupKey } from '../../../../src/templating/helm/functions.ts';
+import { glob, shellPattern } from '../../../../src/templating/helm/patterns.ts';
+import { renderChart } from '../../../../src/templating/helm/render.ts';
+
+type Files = Readonly<Record<string, string>>;
+const META = 'apiVersion: v2\nname: c\nversion: 1.0.0\n';
+const bytes = (files: Files) =>
+  Object.entries(files).map(([name, text]) => [name, Buffer.from(text)] as const);
+const tar = (files: Files): Uint8Array => writeTar(bytes(files));
+const world = { clock: systemClock, rng: seededRng(1) };
+const release = { name: 'r', namespace: 'n', revision: 1, isUpgrade: false };
+
+describe('a chart', () => {
+  it('is read packed, unpacked from gzip only, and as a folder', () => {
+    const files = { 'Chart.yaml': META, 'templates/a.yaml': 'a: 1' };
+    const packed = tar({ 'c/Chart.yaml': META, 'c/templates/a.yaml': 'a: 1' });
+    for (const chart of [
+      chartOfArchive(packed),
+      chartOfArchive(gzipSync(packed)),
+      chartOfFolder(new Map(bytes(files))),
+    ]) {
+      expect(chart.metadata.name).to.equal('c');
+      expect(chart.templates.map(({ name }) => name)).to.deep.equal(['templates/a.yaml']);
+    }
+  });
+
+  const refused: readonly (readonly [string, Uint8Array, string])[] = [
+    ['that is no archive', Buffer.from('hello'.repeat(200)), 'no tar archive'],
+    ['that is damaged', gzipSync(tar({ 'c/Chart.yaml': META })).subarray(0, 40), 'cannot be unpacked'],
+    ['without files', tar({}), 'no files in chart archive'],
+    ['that leads out of its folder', tar({ 'c/../../x': '' }), 'references parent directory'],
+    ['with an absolute path', tar({ 'c//etc/passwd': '' }), 'absolute paths'],
+    ['without a folder', tar({ 'Chart.yaml': META }), 'not in base directory'],
+    ['without Chart.yaml', tar({ 'c/values.yaml': '' }), 'Chart.yaml file is missing'],
+    [
+      'with a name that is a path',
+      tar({ 'c/Chart.yaml': META.replace('name: c', 'name: a/b') }),
+      '"a/b" is invalid',
+    ],
+    ['with a version that is none', tar({ 'c/Chart.yaml': META.replace('1.0.0', 'x') }), '"x" is invalid'],
+    [
+      'with values that are no map',
+      tar({ 'c/Chart.yaml': META, 'c/values.yaml': '- a' }),
+      'c/values.yaml: it holds no map',
+    ],
+    ['that is YAML only in part', tar({ 'c/Chart.yaml': 'a: [' }), 'cannot load Chart.yaml'],
+    [
+      'whose subchart is broken',
+      tar({ 'c/Chart.yaml': META, 'c/charts/s/Chart.yaml': 'name: s' }),
+      'error unpacking subchart s',
+    ],
+  ];
+  for (const [what, archive, message] of refused) {
+    it(`${what} is refused with a sentence`, () => {
+      expect(() => chartOfArchive(archive)).to.throw(message);
+    });
+  }
+
+  it('in a folder leaves out what .helmignore names', () => {
+    const files = {
+      'Chart.yaml': META,
+      '.helmignore': '# no\n*.bak\n/top.txt\ndocs/\nsub/*.md\n',
+      ...{
+        'a.bak': '',
+        'top.txt': '',
+        'sub/top.txt': '',
+        'docs/x/y.txt': '',
+        'sub/a.md': '',
+        'sub/a.txt': '',
+      },
+      'templates/.hidden': '',
+    };
+    const chart = chartOfFolder(new Map(bytes(files)));
+    expect(chart.files.map(({ name }) => name)).to.deep.equal(['.helmignore', 'sub/a.txt', 'sub/top.txt']);
+    expect(chart.templates).to.deep.equal([]);
+    expect(() => chartOfFolder(new Map(bytes({ 'Chart.yaml': META, '.helmignore': 'a/**' })))).to.throw(
+      'double-star',
+    );
+  });
+
+  it('knows globs and patterns of a shell', () => {
+    expect(['a/b', 'a/b/c', 'a/x.y'].filter(glob('a/*'))).to.deep.equal(['a/b', 'a/x.y']);
+    expect(['a/b/c.y', 'c.y', 'a.z'].filter(glob('{**/,}*.y'))).to.deep.equal(['a/b/c.y', 'c.y']);
+    expect(['a', 'b'].filter(glob('[ab'))).to.deep.equal(['a', 'b']);
+    expect(['ab', 'xb', 'b'].filter(shellPattern('[^x]b') ?? (() => false))).to.deep.equal(['ab']);
+    expect(shellPattern('[')).to.equal(undefined);
+  });
+});
+
+describe('lookups of a template', () => {
+  const chart = (template: string) =>
+    chartOfFolder(new Map(bytes({ 'Chart.yaml': META, 'templates/a.yaml': template })));
+
+  it('are answered although templates cannot wait, each asked once', async () => {
+    const asked: LookupKey[] = [];
+    const lookup = (wanted: LookupKey): Promise<unknown> => {
+      asked.push(wanted);
+      return Promise.resolve(
+        wanted.name === 'first' ? { data: { next: 'second' } } : { data: { v: 'found' } },
+      );
+    };
+    const text =
+      '{{- $a := lookup "v1" "ConfigMap" "n" "first" }}\na: {{ (lookup "v1" "ConfigMap" "n" $a.data.next).data.v }}\nb: {{ $a.data.next }}';
+    const { manifests } = await renderChart(chart(text), { release, values: {}, lookup }, world);
+    expect(manifests[0]?.document).to.deep.equal({ a: 'found', b: 'second' });
+    expect(asked.map(({ name }) => name)).to.deep.equal(['first', 'second']);
+  });
+
+  it('that never come to an end are stopped', async () => {
+    const lookup = (): Promise<unknown> => Promise.resolve({});
+    const text = 'a: {{ lookup "v1" "ConfigMap" "n" (randAlphaNum 20) }}';
+    const rendering = renderChart(chart(text), { release, values: {}, lookup }, world);
+    expect(await rendering.catch((error: unknown) => (error as Error).message)).to.contain(
+      'look up something else each time',
+    );
+  });
+
+  it('of what does not exist is empty', async () => {
+    const lookup = (): Promise<unknown> => Promise.resolve(undefined);
+    const text = 'a: {{ lookup "v1" "ConfigMap" "n" "x" | empty }}';
+    const { manifests } = await renderChart(chart(text), { release, values: {}, lookup }, world);
+    expect(manifests[0]?.document).to.deep.equal({ a: true });
+  });
+});
+
+describe('a chart that goes wrong', () => {
+  const fails = async (files: Files, values = {}): Promise<string> => {
+    const chart = chartOfFolder(new Map(bytes({ 'Chart.yaml': META, ...files })));
+    try {
+      await renderChart(chart, { release, values }, world);
+      return 'nothing went wrong';
+    } catch (error) {
+      return (error as Error).message;
+    }
+  };
+
+  it('does not repeat the text that tpl was given', async () => {
+    const message = await fails(
+      { 'templates/a.yaml': 'a: {{ tpl .Values.t . }}' },
+      { t: 'hunter22 {{ if }}' },
+    );
+    expect(message).to.contain('c/templates/a.yaml:1:').and.to.contain('missing value for if');
+    expect(message).not.to.contain('hunter22');
+  });
+
+  it('that includes itself for ever is stopped', async () => {
+    const text = '{{ define "a" }}{{ include "a" . }}{{ end }}{{ include "a" . }}';
+    expect(await fails({ 'templates/a.yaml': text })).to.match(/nested reference|depth|recursion|exceeded/);
+  });
+
+  it('names chart and rule of a schema, not the value', async () => {
+    const schema = JSON.stringify({
+      properties: { a: { enum: ['x'] }, b: { type: 'object', additionalProperties: false } },
+    });
+    const message = await fails({ 'values.schema.json': schema }, { a: 'hunter22', b: { odd: 1 } });
+    expect(message).to.contain("c:\n- at '/a'").and.to.contain('"odd"');
+    expect(message).not.to.contain('hunter22');
+  });
+
+  it('whose schema is broken says so', async () => {
+    expect(await fails({ 'values.schema.json': '{' })).to.contain('the schema cannot be used');
+  });
+});

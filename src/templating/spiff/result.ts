@@ -20,7 +20,7 @@ export const withoutLocal = (root: Node): Node => without(root, ({ flags }) => h
 const isHelp = ({ flags }: Node): boolean => hasFlag(flags, FLAG.local | FLAG.temporary);
 
 /** Without what is temporary, and with escaped expressions as the texts they stand for. */
-export const finished = (root: Node): Node => unescaped(without(root, isHelp));
+export const finished = (root: Node): Node => unescaped(without(root, isHelp), (key) => key);
 
 export const output = (root: Node): SpiffValue => {
   const { value } = finished(root);
@@ -37,11 +37,14 @@ export function stateIn(root: Node): SpiffValue {
 
 const ESCAPED = /^\(\(!([^]*)\)\)$/;
 
-function unescaped(root: Node): Node {
+const bareKey = (key: string): string => key.replace(/^(<<<?)!/, '$1');
+
+/** Keys are escaped everywhere but at the top. */
+function unescaped(root: Node, nameOf = bareKey): Node {
   const { value } = root;
   if (typeof value === 'string') return { ...root, value: value.replace(ESCAPED, '(($1))') };
-  if (isList(value)) return { ...root, value: value.map(unescaped) };
+  if (isList(value)) return { ...root, value: value.map((it) => unescaped(it)) };
   if (!isFields(value)) return root;
-  const entries = [...value].map(([key, it]) => [key.replace(/^(<<<?)!/, '$1'), unescaped(it)] as const);
+  const entries = [...value].map(([key, it]) => [nameOf(key), unescaped(it)] as const);
   return { ...root, value: new Map(entries) };
 }

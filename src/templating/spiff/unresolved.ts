@@ -22,7 +22,7 @@ export function unresolvedIn(root: Node, engine: Engine): Unresolved | undefined
   return {
     hasError: found.some(({ node }) => (node.issue?.text ?? '') !== ''),
     hasFailed: found.some(({ node }) => node.hasFailed === true),
-    issues: found.map(({ node, ...place }) => ({ ...node.issue, text: line({ node, ...place }, ' ') })),
+    issues: found.map(({ node, ...place }) => ({ ...node.issue, text: line({ node, ...place }, '') })),
     text: `unresolved nodes:${found.map((it) => `\n\t${line(it, '\t')}${nested(it.node.issue)}`).join('')}`,
   };
 }

@@ -112,7 +112,7 @@ export type Expr =
   | { readonly kind: 'named'; readonly name: string; readonly over: Expr }
   | MapExpr
   | RangeExpr
-  | { readonly kind: 'group'; readonly inner: Expr }
+  | { readonly kind: 'group'; readonly inner: Expr; readonly text?: string }
   | { readonly kind: 'scope'; readonly locals: MapExpr; readonly body: Expr }
   | { readonly kind: 'or'; readonly left: Expr; readonly right: Expr }
   | { readonly kind: 'validOr'; readonly left: Expr; readonly right: Expr }

@@ -41,7 +41,11 @@ export class Cursor {
 
   /** Takes a sign that is understood by itself. */
   sign(wanted: string): boolean {
-    const start = this.pos;
+    return this.close(wanted, this.pos);
+  }
+
+  /** Takes the sign that ends what began there. */
+  close(wanted: string, start: number): boolean {
     if (!this.take(wanted)) return false;
     this.mark(start);
     return true;

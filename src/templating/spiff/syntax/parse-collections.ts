@@ -9,7 +9,7 @@ export function separated<T>({ cursor }: Grammar, item: () => T | undefined): T[
   if (first === undefined) return undefined;
   const items = [first];
   for (;;) {
-    const next = cursor.attempt(() => (cursor.sign(',') ? item() : undefined));
+    const next = cursor.attempt(() => (cursor.take(',') ? item() : undefined));
     if (next === undefined) return items;
     items.push(next);
   }
@@ -29,16 +29,18 @@ const elements = (grammar: Grammar): Expr[] | undefined => separated(grammar, ()
 export function list(grammar: Grammar, { isEmptyAllowed }: { isEmptyAllowed: boolean }): Expr | undefined {
   const { cursor } = grammar;
   return cursor.attempt(() => {
+    const start = cursor.pos;
     if (!cursor.sign('[')) return undefined;
     cursor.blanks();
     const items = elements(grammar) ?? (isEmptyAllowed ? [] : undefined);
-    return items && cursor.sign(']') ? { kind: 'list', items } : undefined;
+    return items && cursor.close(']', start) ? { kind: 'list', items } : undefined;
   });
 }
 
 /** `"k" = v, …` up to the closing bracket. */
 export function assignments(grammar: Grammar, close: '}' | ')'): MapExpr | undefined {
   const { cursor } = grammar;
+  const start = cursor.pos;
   const entry = (): MapExpr['entries'][number] | undefined =>
     cursor.attempt(() => {
       const key = grammar.expression();
@@ -47,7 +49,7 @@ export function assignments(grammar: Grammar, close: '}' | ')'): MapExpr | undef
       return value && { key, value };
     });
   const entries = separated(grammar, entry) ?? [];
-  return cursor.sign(close) ? { kind: 'map', entries } : undefined;
+  return cursor.close(close, start) ? { kind: 'map', entries } : undefined;
 }
 
 export function map(grammar: Grammar): MapExpr | undefined {
@@ -63,11 +65,12 @@ export function map(grammar: Grammar): MapExpr | undefined {
 export function range(grammar: Grammar): RangeExpr | undefined {
   const { cursor } = grammar;
   return cursor.attempt(() => {
+    const from = cursor.pos;
     if (!cursor.sign('[')) return undefined;
     const start = grammar.expression();
     if (!cursor.sign('..')) return undefined;
     const end = grammar.expression();
-    return cursor.sign(']') ? { kind: 'range', start, end } : undefined;
+    return cursor.close(']', from) ? { kind: 'range', start, end } : undefined;
   });
 }
 
@@ -86,14 +89,15 @@ export function argumentsOf(grammar: Grammar): Expr[] | undefined {
       return over && { kind: 'named', name: argument, over };
     });
   return cursor.attempt(() => {
+    const start = cursor.pos;
     if (!cursor.sign('(')) return undefined;
     cursor.blanks();
     const args: Expr[] = separated(grammar, named) ?? [];
     const more = cursor.attempt(() => {
-      if (args.length > 0 && !cursor.sign(',')) return undefined;
+      if (args.length > 0 && !cursor.take(',')) return undefined;
       return elements(grammar);
     });
     args.push(...(more ?? []));
-    return cursor.sign(')') ? args : undefined;
+    return cursor.close(')', start) ? args : undefined;
   });
 }

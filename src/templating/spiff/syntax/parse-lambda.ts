@@ -20,7 +20,8 @@ type Parameters = Pick<LambdaExpr, 'parameters' | 'hasRest'>;
 
 function parameterList(grammar: Grammar): Parameters | undefined {
   const { cursor } = grammar;
-  if (!cursor.sign('|')) return undefined;
+  const start = cursor.pos;
+  if (!cursor.take('|')) return undefined;
   cursor.blanks();
   const parameters = separated(grammar, () => parameter(grammar)) ?? [];
   const firstDefault = parameters.findIndex(({ value }) => value !== undefined);
@@ -29,7 +30,7 @@ function parameterList(grammar: Grammar): Parameters | undefined {
   }
   const hasRest = parameters.length > 0 && cursor.sign('...');
   if (hasRest) cursor.blanks();
-  return cursor.sign('|') ? { parameters, hasRest } : undefined;
+  return cursor.close('|', start) ? { parameters, hasRest } : undefined;
 }
 
 function parameter(grammar: Grammar): Parameter | undefined {
@@ -69,10 +70,11 @@ export function loop(grammar: Grammar): Expr | undefined {
   const { cursor } = grammar;
   for (const [open, kind, close] of LOOPS) {
     const found = cursor.attempt((): Expr | undefined => {
+      const start = cursor.pos;
       if (!cursor.take(open)) return undefined;
       const over = grammar.operators();
       const inner = over && body(grammar);
-      return inner && cursor.sign(close) ? { kind: 'loop', loop: kind, over, body: inner } : undefined;
+      return inner && cursor.close(close, start) ? { kind: 'loop', loop: kind, over, body: inner } : undefined;
     });
     if (found) return found;
   }
@@ -82,22 +84,24 @@ export function loop(grammar: Grammar): Expr | undefined {
 function sum(grammar: Grammar): Expr | undefined {
   const { cursor } = grammar;
   return cursor.attempt(() => {
+    const start = cursor.pos;
     if (!cursor.take('sum[')) return undefined;
     const over = grammar.operators();
     if (!over || !cursor.take('|')) return undefined;
     const initial = grammar.operators();
     const inner = initial && body(grammar);
-    return inner && cursor.sign(']') ? { kind: 'sum', over, initial, body: inner } : undefined;
+    return inner && cursor.close(']', start) ? { kind: 'sum', over, initial, body: inner } : undefined;
   });
 }
 
 function catching(grammar: Grammar): Expr | undefined {
   const { cursor } = grammar;
   return cursor.attempt(() => {
+    const start = cursor.pos;
     if (!cursor.take('catch[')) return undefined;
     const over = grammar.operators();
     const inner = over && body(grammar);
-    return inner && cursor.sign(']') ? { kind: 'catch', over, body: inner } : undefined;
+    return inner && cursor.close(']', start) ? { kind: 'catch', over, body: inner } : undefined;
   });
 }
 
@@ -105,12 +109,13 @@ function catching(grammar: Grammar): Expr | undefined {
 function sync(grammar: Grammar): Expr | undefined {
   const { cursor } = grammar;
   return cursor.attempt((): Expr | undefined => {
+    const start = cursor.pos;
     if (!cursor.take('sync[')) return undefined;
     const over = grammar.operators();
     if (!over) return undefined;
     const sameNames = cursor.attempt(() => {
       const condition = lambda(grammar);
-      if (!condition || !cursor.sign(',')) return undefined;
+      if (!condition || !cursor.take(',')) return undefined;
       const value = grammar.expression();
       return value && { condition, value: { ...condition, body: value } };
     });
@@ -118,7 +123,7 @@ function sync(grammar: Grammar): Expr | undefined {
     if (!condition) return undefined;
     const value = sameNames?.value ?? body(grammar);
     const timeout = value && cursor.attempt(() => (cursor.take('|') ? grammar.expression() : undefined));
-    if (!cursor.sign(']')) return undefined;
+    if (!cursor.close(']', start)) return undefined;
     return { kind: 'sync', over, condition, value, timeout, isFunction: false };
   });
 }

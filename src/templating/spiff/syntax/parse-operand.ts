@@ -116,9 +116,10 @@ function chained(grammar: Grammar): Expr | undefined {
 function grouped(grammar: Grammar): Expr | undefined {
   const { cursor } = grammar;
   return cursor.attempt(() => {
+    const start = cursor.pos;
     if (!cursor.take('(')) return undefined;
     const inner = grammar.expression();
-    return inner && cursor.sign(')') ? { kind: 'group', inner } : undefined;
+    return inner && cursor.close(')', start) ? { kind: 'group', inner } : undefined;
   });
 }
 
@@ -171,8 +172,9 @@ function dynamicIndex(grammar: Grammar, over: Expr): Expr | undefined {
 function projection(grammar: Grammar, over: Expr): Expr | undefined {
   const { cursor } = grammar;
   return cursor.attempt(() => {
+    const start = cursor.pos;
     cursor.take('.');
-    const isOfAll = cursor.sign('[*]');
+    const isOfAll = cursor.close('[*]', start);
     const slice = isOfAll ? undefined : range(grammar);
     if (!isOfAll && !slice) return undefined;
     const slot = {};

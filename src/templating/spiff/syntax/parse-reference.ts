@@ -9,8 +9,10 @@ export const MARKER = ['template', 'temporary', 'local', 'inject', 'state', 'def
 /** `name`, `a.b`, `a:b` */
 export function tag(cursor: Cursor): boolean {
   const part = (): boolean => {
+    const partStart = cursor.pos;
     if (!/[a-zA-Z_]/.test(cursor.peek())) return false;
     cursor.run(/[a-zA-Z0-9_]/);
+    cursor.mark(partStart);
     return true;
   };
   const start = cursor.pos;
@@ -30,7 +32,7 @@ function tagPrefix(cursor: Cursor): string | undefined {
     });
     if (!isDocument && !tag(cursor)) return undefined;
     const name = cursor.since(start);
-    return cursor.sign('::') ? name : undefined;
+    return cursor.close('::', start) ? name : undefined;
   });
 }
 

@@ -61,9 +61,11 @@ class Parser implements Grammar {
     }
     cursor.blanks();
     const body = cursor.attempt(() => {
+      const start = cursor.pos;
       if (!cursor.take('(')) return undefined;
       const inner = this.expression();
-      return inner && cursor.sign(')') ? inner : undefined;
+      if (!inner || !cursor.close(')', start)) return undefined;
+      return { kind: 'group' as const, inner, text: cursor.since(start) };
     });
     cursor.blanks();
     return { kind: 'marker', markers, body };

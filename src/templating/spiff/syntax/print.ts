@@ -26,7 +26,7 @@ const printers: Printers = {
   named: ({ name, over }) => `${name}=${print(over)}`,
   map: (expr) => `{${assignments(expr)} }`,
   range: ({ start, end }) => `[${start ? print(start) : '%!s(<nil>)'}..${end ? print(end) : '%!s(<nil>)'}]`,
-  group: ({ inner }) => `( ${print(inner)} )`,
+  group: ({ inner, text }) => text ?? `( ${print(inner)} )`,
   scope: ({ locals, body }) => `(${assignments(locals).trimStart()} ) ${print(body)}`,
   or: ({ left, right }) => `${print(left)} || ${print(right)}`,
   validOr: ({ left, right }) => `${print(left)} // ${print(right)}`,

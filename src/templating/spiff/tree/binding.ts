@@ -13,7 +13,7 @@ export class Scope {
   local: Fields | undefined;
   /** The document, when it is a list. */
   readonly list: List | undefined;
-  /** Where the map stands; undefined for parameters and the values that are given to a document. */
+  /** Where the map stands; undefined for the top of a document, parameters and the values it is given. */
   readonly path: Path | undefined;
   readonly outer: Scope | undefined;
   readonly #root: Scope | undefined;
@@ -113,11 +113,16 @@ export class Binding implements Place {
   }
 
   withScope(local: Fields): Binding {
-    return this.#with({ scope: new Scope(this.scope, this.path, local) });
+    return this.#with({ scope: new Scope(this.scope, this.#scopePath(), local) });
   }
 
   withList(list: List): Binding {
-    return this.#with({ scope: new Scope(this.scope, this.path, undefined, list) });
+    return this.#with({ scope: new Scope(this.scope, this.#scopePath(), undefined, list) });
+  }
+
+  /** The top of a document is no place that `__` means. */
+  #scopePath(): Path | undefined {
+    return this.path.length > 0 ? this.path : undefined;
   }
 
   withLocals(names: Fields): Binding {
@@ -156,7 +161,7 @@ export class Binding implements Place {
     if (path.length === 0) return node(root.list, 'root');
     if (path[0] !== '__map') return find(node(root.list, 'scope'), path, true);
     let top: Fields | undefined;
-    for (let at = this.scope; at; at = at.outer) if (at.local) top = at.local;
+    for (let at: Scope | undefined = this.scope; at; at = at.outer) if (at.local) top = at.local;
     return find(node(top ?? NO_FIELDS, 'scope'), path.slice(1), true);
   }
 
@@ -165,7 +170,7 @@ export class Binding implements Place {
     const [first = '', ...rest] = path;
     if (first === '__ctx') return find(this.#context(), rest, true);
     for (let scope: Scope | undefined = this.scope; scope; scope = scope.outer) {
-      const found = scope.local?.get(first);
+      const found: Node | undefined = scope.local?.get(first);
       if (!found) continue;
       if (first === SELF && rest.length > 0) return found.resolver?.findReference(rest);
       return find(found, rest, true);

@@ -17,6 +17,7 @@ import { exportSources } from '../../src/dataflow/exportsources.ts';
 import { predecessorsOf, siblingOf } from '../../src/dataflow/siblings.ts';
 import { dataSourceTypes, labels } from '../../src/api/labels.ts';
 import { isBeingDeleted, parentInstallation } from '../../src/api/job.ts';
+import { stateSecretNames } from '../../src/blueprint/state.ts';
 import type { Clock } from '../../src/lib/clock.ts';
 import type { Rng } from '../../src/lib/rng.ts';
 import type { Gatherers } from '../../src/machine/phase.ts';
@@ -26,6 +27,7 @@ import { getIfThere } from '../../src/runtime/read.ts';
 import type { Client, Kind, Obj, View } from '../../src/runtime/types.ts';
 import { childrenOf, executionOf, isOwnedBy, siblingsOf, type Inst } from './relatives.ts';
 import { unlessDeleted, type FindComponent } from './component.ts';
+import { StateSecrets } from './states.ts';
 import { loadOrExplain, renderExportObjects, renderForInit } from './render.ts';
 import type { DataOrTarget, Snapshot, Upsert } from './snapshot.ts';
 
@@ -54,6 +56,8 @@ export const gather =
     };
     const upserts = (objects: readonly WrittenObject[]): Upsert[] =>
       objects.map((wanted) => ({ wanted, existing: existing(wanted) }));
+
+    const secrets = new StateSecrets(client, namespace);
 
     return {
       self: () => self,
@@ -90,9 +94,12 @@ export const gather =
       children: () => childrenOf(world, self),
       execution: () => executionOf(world, self),
       rendered: (get) =>
-        unlessDeleted(self, async () =>
-          renderForInit(self, await get('blueprint'), (await get('imports')).imports, { clock, rng }),
-        ),
+        unlessDeleted(self, async () => {
+          const blueprint = await get('blueprint');
+          const states = await secrets.states(stateSecretNames(self.metadata.name, blueprint, 'deploy'));
+          return renderForInit(self, blueprint, (await get('imports')).imports, { clock, rng, states });
+        }),
+      stateUpserts: async (get) => secrets.upserts((await get('rendered')).states),
       importUpserts: async (get) => upserts((await get('rendered')).importObjects),
       ownExports: () =>
         byIndex(index.source).filter(
@@ -101,7 +108,7 @@ export const gather =
       oldExports: async (get) =>
         (await get('ownExports')).filter(({ metadata: { labels: l } }) => l?.[labels.dataJobId] !== jobID),
       staleObjects: () => staleObjects(byIndex(index.context), jobID),
-      exportUpserts: async (get) => {
+      renderedExports: async (get) => {
         const executionName = objectName(executionContext(self.metadata.name), '');
         const stale = new Set(await get('staleObjects'));
         const sources = exportSources({
@@ -111,12 +118,13 @@ export const gather =
         });
         const { imports } = await get('imports');
         const blueprint = await get('blueprint');
-        return upserts(
-          await unlessDeleted(self, () =>
-            renderExportObjects(self, blueprint, imports, sources, { clock, rng }),
-          ),
-        );
+        return unlessDeleted(self, async () => {
+          const states = await secrets.states(stateSecretNames(self.metadata.name, blueprint, 'export'));
+          return renderExportObjects(self, blueprint, imports, sources, { clock, rng, states });
+        });
       },
+      exportUpserts: async (get) => upserts((await get('renderedExports')).objects),
+      exportStateUpserts: async (get) => secrets.upserts((await get('renderedExports')).states),
     };
   };
 

@@ -15,17 +15,15 @@ import { constructImports, runImportExecutions } from '../../src/blueprint/impor
 import type { ImportSet } from '../../src/blueprint/importset.ts';
 import { loadBlueprint, type LoadedBlueprint } from '../../src/blueprint/load.ts';
 import type { JsonMap } from '../../src/blueprint/model.ts';
-import { templateScope, type RenderContext } from '../../src/blueprint/render.ts';
-import type { StateUpdate } from '../../src/blueprint/state.ts';
+import { templateScope, type Chance, type RenderContext } from '../../src/blueprint/render.ts';
+import type { States } from '../../src/blueprint/state.ts';
 import { childInstallation, renderSubInstallations } from '../../src/blueprint/subinstallations.ts';
 import { withContents, type ComponentView } from '../../src/components/view.ts';
-import { exportObjects, importObjects, type WrittenObject } from '../../src/dataflow/objects.ts';
-import type { Clock } from '../../src/lib/clock.ts';
-import type { Rng } from '../../src/lib/rng.ts';
+import { exportObjects, importObjects } from '../../src/dataflow/objects.ts';
 import { PhaseError, asText, type ConditionChange } from '../../src/machine/decision.ts';
 import type { View } from '../../src/runtime/types.ts';
 import { asPhaseError } from './component.ts';
-import type { Rendered, WantedChild } from './snapshot.ts';
+import type { Rendered, RenderedExportObjects, WantedChild } from './snapshot.ts';
 
 type Self = View<Installation>;
 
@@ -49,11 +47,11 @@ export async function renderForInit(
   self: Self,
   blueprint: LoadedBlueprint,
   imports: ImportSet,
-  chance: Chance,
+  tools: Tools,
 ): Promise<Rendered> {
-  const values = await importValues(initSteps, self, blueprint, imports, chance);
+  const values = await importValues(initSteps, self, blueprint, imports, tools);
   const context = await explain(blueprint, initSteps, 'RenderImportExecutions', () =>
-    renderContext(self, blueprint, values, chance),
+    renderContext(self, blueprint, values, tools),
   );
   const objects = await explain(
     blueprint,
@@ -63,44 +61,45 @@ export async function renderForInit(
     notStored('CreateImports'),
   );
   const children = await orError(
-    explain(blueprint, initSteps, 'EnsureSubinstallations', () => renderChildren(self, context)),
+    explain(blueprint, initSteps, 'EnsureSubinstallations', () =>
+      context.states.attempt(() => renderChildren(self, context)),
+    ),
   );
   const items = await orError(
     explain(
       blueprint,
       initSteps,
       'ReconcileExecution',
-      () => renderItems(self, context, imports),
+      () => context.states.attempt(() => renderItems(self, context, imports)),
       itemsFailed,
     ),
   );
-  return { importObjects: objects, children, items };
+  return { importObjects: objects, children, items, states: context.states.updates };
 }
 
-/** The exports as they are stored. @throws PhaseError */
+/** The exports as they are stored, and what their executions want to remember. @throws PhaseError */
 export async function renderExportObjects(
   self: Self,
   blueprint: LoadedBlueprint,
   imports: ImportSet,
   sources: ExportSources,
-  chance: Chance,
-): Promise<readonly WrittenObject[]> {
-  const values = await importValues(exportSteps, self, blueprint, imports, chance);
+  tools: Tools,
+): Promise<RenderedExportObjects> {
+  const values = await importValues(exportSteps, self, blueprint, imports, tools);
   const context = await explain(blueprint, exportSteps, 'RenderImportExecutionsForExports', () =>
-    renderContext(self, blueprint, values, chance),
+    renderContext(self, blueprint, values, tools),
   );
-  const exported = await explain(blueprint, exportSteps, 'ConstructExports', () => {
-    const { exports, states } = renderExports(context, self, sources);
-    refuseState(states);
-    return exports;
-  });
-  return explain(
+  const { exports: exported } = await explain(blueprint, exportSteps, 'ConstructExports', () =>
+    context.states.attempt(() => renderExports(context, self, sources)),
+  );
+  const objects = await explain(
     blueprint,
     exportSteps,
     'CreateOrUpdateExports',
     () => exportObjects(self, parentInstallation(self.metadata), exported),
     notStored('CreateExports'),
   );
+  return { objects, states: context.states.updates };
 }
 
 async function importValues(
@@ -108,23 +107,22 @@ async function importValues(
   self: Self,
   blueprint: LoadedBlueprint,
   imports: ImportSet,
-  chance: Chance,
+  tools: Tools,
 ): Promise<JsonMap> {
   const values = await explain(blueprint, steps, steps.construct, () =>
-    constructImports(self, blueprint, imports),
+    constructImports(self, blueprint, imports, tools),
   );
   return explain(
     blueprint,
     steps,
     steps.execute,
-    () => runImportExecutions(renderContext(self, blueprint, values, chance)),
+    () => runImportExecutions(renderContext(self, blueprint, values, tools)),
     steps.reason === undefined ? undefined : importsRejected,
   );
 }
 
 function renderChildren(self: Self, context: RenderContext): WantedChild[] {
-  const { templates, states } = renderSubInstallations(context);
-  refuseState(states);
+  const { templates } = renderSubInstallations(context);
   return templates.map((template) => ({
     name: template.name,
     object: validChild(self, template, context.blueprint.component),
@@ -145,36 +143,27 @@ function validChild(
 
 function renderItems(self: Self, context: RenderContext, { targets, targetLists, targetMaps }: ImportSet) {
   const namespace = self.metadata.namespace ?? '';
-  const { items, states } = renderDeployItems(context, { namespace, targets, targetLists, targetMaps });
-  refuseState(states);
-  return items;
+  return renderDeployItems(context, { namespace, targets, targetLists, targetMaps }).items;
 }
 
-/** For template functions such as `now` and `randAlpha`. */
-export interface Chance {
-  readonly clock: Clock;
-  readonly rng: Rng;
+export interface Tools extends Chance {
+  /** As they are stored when the phase begins. */
+  readonly states: States;
 }
 
 const renderContext = (
   self: Self,
   blueprint: LoadedBlueprint,
   values: JsonMap,
-  { clock, rng }: Chance,
+  { clock, rng, states }: Tools,
 ): RenderContext => ({
   clock,
   rng,
+  states,
   blueprint,
   scope: templateScope(self, values, blueprint),
-  states: new Map(),
   installation: self.metadata.name,
 });
-
-/** Losing state silently would be worse than saying no. */
-function refuseState(states: readonly StateUpdate[]): void {
-  if (states.length === 0) return;
-  throw new BlueprintProblem('Template', 'templates that keep state between jobs are not supported yet');
-}
 
 // ---------------------------------------------------------------- words
 

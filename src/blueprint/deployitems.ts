@@ -7,8 +7,7 @@ import { formatDuration, isDuration, parseDuration } from '../lib/duration.ts';
 import type { View } from '../lib/objects.ts';
 import { fieldsOf, present, type FieldReader } from './decode.ts';
 import { DeployItemsInvalid, TemplateFailed } from './errors.ts';
-import { runExecution, unreadableResult, type ExecutionOutput, type RenderContext } from './render.ts';
-import type { StateUpdate } from './state.ts';
+import { runExecution, unreadableResult, type RenderContext } from './render.ts';
 
 interface Named {
   readonly metadata: { readonly name: string };
@@ -24,7 +23,6 @@ export interface TargetObjects {
 
 export interface RenderedDeployItems {
   readonly items: readonly DeployItemTemplate[];
-  readonly states: readonly StateUpdate[];
 }
 
 /**
@@ -33,14 +31,11 @@ export interface RenderedDeployItems {
  */
 export function renderDeployItems(context: RenderContext, targets: TargetObjects): RenderedDeployItems {
   const items: DeployItemTemplate[] = [];
-  const states: StateUpdate[] = [];
   for (const executor of context.blueprint.info.deployExecutions ?? []) {
-    const { output, state } = runOrExplain(context, executor);
-    items.push(...deployItemsFrom(output, targets));
-    if (state) states.push(state);
+    items.push(...deployItemsFrom(runOrExplain(context, executor), targets));
   }
   checkDeployItems(items);
-  return { items, states };
+  return { items };
 }
 
 /** Upstream marks failures of deploy executions, and of no others, as information only. */
@@ -50,7 +45,7 @@ const asRendering = (failure: TemplateFailed): TemplateFailed =>
     codes: ['ERR_FOR_INFO_ONLY'],
   });
 
-function runOrExplain(context: RenderContext, executor: View<TemplateExecutor>): ExecutionOutput {
+function runOrExplain(context: RenderContext, executor: View<TemplateExecutor>): unknown {
   try {
     return runExecution(context, executor, { kind: 'deploy' });
   } catch (error) {

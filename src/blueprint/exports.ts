@@ -11,8 +11,7 @@ import { checkSchema } from './jsonschema.ts';
 import type { LoadedBlueprint } from './load.ts';
 import { evaluateMapping } from './mapping.ts';
 import type { JsonMap } from './model.ts';
-import { runExecution, unreadableResult, type RenderContext } from './render.ts';
-import type { StateUpdate } from './state.ts';
+import { runExecution, unreadableResult, type Chance, type RenderContext } from './render.ts';
 
 /** What export executions see besides the common scope. */
 export interface ExportSources {
@@ -49,7 +48,6 @@ export interface ExportValues {
 
 export interface RenderedExports {
   readonly exports: ExportValues;
-  readonly states: readonly StateUpdate[];
 }
 
 /**
@@ -62,14 +60,12 @@ export function renderExports(
   sources: ExportSources,
 ): RenderedExports {
   let results: Record<string, unknown> = {};
-  const states: StateUpdate[] = [];
   const more = { values: { ...sources }, ...sources };
   for (const executor of context.blueprint.info.exportExecutions ?? []) {
-    const { output, state } = runExecution(context, executor, { kind: 'export', more });
+    const output = runExecution(context, executor, { kind: 'export', more });
     results = merged(results, decodeResult(output)) as Record<string, unknown>;
-    if (state) states.push(state);
   }
-  return { exports: constructExports(installation, context.blueprint, results), states };
+  return { exports: constructExports(installation, context.blueprint, results, context) };
 }
 
 /** The pure part: declared values, mappings, checks, selection. */
@@ -77,6 +73,7 @@ export function constructExports(
   installation: View<Installation>,
   blueprint: LoadedBlueprint,
   results: JsonMap,
+  chance: Chance,
 ): ExportValues {
   const { name } = installation.metadata;
   const check = (definition: View<ExportDefinition>, values: JsonMap): void => {
@@ -86,18 +83,21 @@ export function constructExports(
   const declared = (blueprint.info.exports ?? []).filter((d) => Object.hasOwn(results, d.name));
   for (const definition of declared) check(definition, results);
   const values = Object.fromEntries(declared.map((d) => [d.name, results[d.name]]));
-  const mapped = mappedValues(installation, values);
+  const mapped = mappedValues(installation, values, chance);
   for (const definition of blueprint.info.exports ?? []) {
     if (Object.hasOwn(mapped, definition.name)) check(definition, mapped);
   }
   return select(installation, { ...values, ...mapped });
 }
 
-function mappedValues({ metadata, spec }: View<Installation>, values: JsonMap): JsonMap {
+function mappedValues({ metadata, spec }: View<Installation>, values: JsonMap, chance: Chance): JsonMap {
   const bindings = { ...values, exports: values };
   const entries = Object.entries(spec.exportDataMappings ?? {}).map(([key, document]) => {
     const what = `export mapping template (inst: ${metadata.name}).internalExports.${key}`;
-    return [key, evaluateMapping(document, bindings, { what, reason: 'ConstructExports' })] as const;
+    return [
+      key,
+      evaluateMapping(document, bindings, { key, what, reason: 'ConstructExports' }, chance),
+    ] as const;
   });
   return Object.fromEntries(entries);
 }

@@ -9,7 +9,7 @@ import { checkSchema } from './jsonschema.ts';
 import type { LoadedBlueprint } from './load.ts';
 import { evaluateMapping } from './mapping.ts';
 import type { JsonMap } from './model.ts';
-import { runExecution, unreadableResult, type RenderContext } from './render.ts';
+import { runExecution, unreadableResult, type Chance, type RenderContext } from './render.ts';
 
 type Definition = View<ImportDefinition>;
 
@@ -21,10 +21,11 @@ export function constructImports(
   installation: View<Installation>,
   blueprint: LoadedBlueprint,
   found: ImportSet,
+  chance: Chance,
 ): JsonMap {
   const name = installation.metadata.name;
   const values = importValues(found);
-  const mapped = mappedValues(installation, values);
+  const mapped = mappedValues(installation, values, chance);
   const constructed: Record<string, unknown> = {};
   const visit = (definition: Definition, parentPath: string): void => {
     const path = `${parentPath}.${definition.name}`;
@@ -45,10 +46,14 @@ export function constructImports(
 function mappedValues(
   { metadata, spec }: View<Installation>,
   values: Readonly<Record<string, unknown>>,
+  chance: Chance,
 ): Readonly<Record<string, unknown>> {
   const entries = Object.entries(spec.importDataMappings ?? {}).map(([key, document]) => {
     const what = `import mapping template ${metadata.name}.${key}`;
-    return [key, evaluateMapping(document, values, { what, reason: 'ConstructImports' })] as const;
+    return [
+      key,
+      evaluateMapping(document, values, { key, what, reason: 'ConstructImports' }, chance),
+    ] as const;
   });
   return Object.fromEntries(entries);
 }
@@ -138,7 +143,7 @@ export function runImportExecutions(context: RenderContext): JsonMap {
   let imports: JsonMap = context.scope.imports;
   for (const executor of context.blueprint.info.importExecutions ?? []) {
     const scope = { ...context.scope, imports };
-    const { output } = runExecution({ ...context, scope }, executor, { kind: 'import' });
+    const output = runExecution({ ...context, scope }, executor, { kind: 'import' });
     const { errors, bindings } = decodeResult(output);
     if (errors.length > 0) throw new ImportsRejected(errors);
     imports = { ...imports, ...bindings };

@@ -2,11 +2,12 @@
 import type { TemplateExecutor } from '../api/blueprint.ts';
 import type { Installation } from '../api/kinds/installation.ts';
 import type { Clock } from '../lib/clock.ts';
-import { anyCaseField, type View } from '../lib/objects.ts';
+import type { View } from '../lib/objects.ts';
 import type { Rng } from '../lib/rng.ts';
 import type { FunctionTable } from '../templating/gotemplate/env.ts';
 import { RenderError } from '../templating/errors.ts';
-import { renderExecution, type EngineOptions } from '../templating/render.ts';
+import { renderExecution, renderWithState, type EngineOptions } from '../templating/render.ts';
+import type { SpiffFunctionTable } from '../templating/spiff/function.ts';
 import { ComponentProblem } from '../components/errors.ts';
 import { componentValues } from '../components/functions.ts';
 import type { ComponentView } from '../components/view.ts';
@@ -14,7 +15,8 @@ import { functionsWithoutComponent, goFunctionsFor } from './componentfunctions.
 import { TemplateFailed } from './errors.ts';
 import type { LoadedBlueprint } from './load.ts';
 import type { JsonMap } from './model.ts';
-import { stateSecretName, type StateUpdate } from './state.ts';
+import { spiffFunctionsFor } from './spifffunctions.ts';
+import { stateSecretName, type States } from './state.ts';
 
 /** Root values shared by all executions of an installation. */
 export interface TemplateScope {
@@ -26,16 +28,19 @@ export interface TemplateScope {
   readonly componentDescriptorDef: unknown;
 }
 
-export interface RenderContext {
+/** For template functions such as `now` and `randAlpha`, and for limits. */
+export interface Chance {
+  readonly clock: Clock;
+  readonly rng: Rng;
+}
+
+export interface RenderContext extends Chance {
   readonly blueprint: LoadedBlueprint;
   readonly scope: TemplateScope;
   /** Name of the installation; the names of state secrets contain it. */
   readonly installation: string;
-  /** Stored state documents by the name of their secret (see stateSecretNames); missing means none yet. */
-  readonly states: ReadonlyMap<string, unknown>;
-  /** For template functions such as `now` and `randAlpha`. */
-  readonly clock: Clock;
-  readonly rng: Rng;
+  /** What executions have remembered, and what they want to. */
+  readonly states: States;
 }
 
 export type ExecutionKind = 'import' | 'subinstallation' | 'deploy' | 'export';
@@ -80,13 +85,6 @@ function definitionOf({ source }: ComponentView): unknown {
   return { ref: { ...(repositoryContext && { repositoryContext }), componentName, version } };
 }
 
-export interface ExecutionOutput {
-  /** the result of the template, read as YAML */
-  readonly output: unknown;
-  /** what the execution wants to remember; undefined when it did not say */
-  readonly state: StateUpdate | undefined;
-}
-
 /** What goes before the message of the engine, as upstream nests it. */
 const HEADINGS: Readonly<Record<ExecutionKind, string>> = {
   import: 'unable to template executions: ',
@@ -96,6 +94,7 @@ const HEADINGS: Readonly<Record<ExecutionKind, string>> = {
 };
 
 /**
+ * The result of an execution. What it wants to remember is noted in the context's states.
  * @param more root values of this kind besides the common ones
  * @throws TemplateFailed
  */
@@ -103,37 +102,49 @@ export function runExecution(
   { blueprint, scope, installation, states, clock, rng }: RenderContext,
   executor: View<TemplateExecutor>,
   { kind, more = {} }: { readonly kind: ExecutionKind; readonly more?: JsonMap },
-): ExecutionOutput {
+): unknown {
   const options: EngineOptions = {
     clock,
     rng,
     files: blueprint.files,
-    functions: functionsOf(blueprint.component),
+    ...functionsOf(blueprint.component),
   };
   try {
     if (kind === 'import') {
-      return { output: renderExecution(executor, { ...scope }, options), state: undefined };
+      return renderExecution(executor, { ...scope }, options);
     }
     const group = kind === 'export' ? 'export' : 'deploy';
     const secretName = stateSecretName(installation, group, executor.name ?? '');
-    const values = { ...scope, state: states.get(secretName) ?? {}, ...more };
-    const output = renderExecution(executor, values, { ...options, refuseNoValueIn: `${kind} execution` });
-    const state = anyCaseField(output, 'state');
-    return { output, state: state === undefined || state === null ? undefined : { secretName, state } };
+    const { output, state } = renderWithState(
+      executor,
+      { ...scope, ...more },
+      { ...options, refuseNoValueIn: `${kind} execution` },
+      states.get(secretName),
+    );
+    if (state) states.note({ secretName, ...state });
+    return output;
   } catch (cause) {
     if (!(cause instanceof RenderError)) throw cause;
     throw new TemplateFailed(`${HEADINGS[kind]}${cause.message}`, { cause });
   }
 }
 
-const tables = new WeakMap<ComponentView, FunctionTable>();
+interface Functions {
+  readonly functions: FunctionTable;
+  readonly spiffFunctions: SpiffFunctionTable;
+}
+const tables = new WeakMap<ComponentView, Functions>();
+const withoutComponent: Functions = {
+  functions: functionsWithoutComponent,
+  spiffFunctions: spiffFunctionsFor(undefined),
+};
 
 /** One table per component, because engines remember what they make of it. */
-function functionsOf(component: ComponentView | undefined): FunctionTable {
-  if (!component) return functionsWithoutComponent;
+function functionsOf(component: ComponentView | undefined): Functions {
+  if (!component) return withoutComponent;
   const known = tables.get(component);
   if (known) return known;
-  const table = goFunctionsFor(component);
+  const table = { functions: goFunctionsFor(component), spiffFunctions: spiffFunctionsFor(component) };
   tables.set(component, table);
   return table;
 }

@@ -1,7 +1,7 @@
 /** From JSON to the values of expressions, and back. */
-import { Unresolvable } from './function.ts';
-import { isObject } from '../../lib/objects.ts';
 import { define } from '../../lib/json.ts';
+import { isObject } from '../../lib/objects.ts';
+import { Unresolvable } from './function.ts';
 import { isSpiffList, isSpiffMap, type SpiffValue } from './value.ts';
 
 /**
@@ -31,6 +31,7 @@ export function toJsonValue(value: SpiffValue, path = ''): unknown {
   if (isSpiffList(value)) return value.map((item, i) => toJsonValue(item, `${path}.[${i}]`));
   if (!isSpiffMap(value)) return value;
   const fields = {};
-  for (const [key, item] of value) define(fields, key, toJsonValue(item, path === '' ? key : `${path}.${key}`));
+  for (const [key, item] of value)
+    define(fields, key, toJsonValue(item, path === '' ? key : `${path}.${key}`));
   return fields;
 }

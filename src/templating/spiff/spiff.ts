@@ -65,7 +65,8 @@ export function renderSpiff(input: SpiffInput, { functions, limits, ...world }: 
 
 /** The stored state is a document too, which is evaluated first. */
 function stateStub(engine: Engine, values: Binding, state: SpiffValue): Node {
-  const stub = isSpiffMap(state) && state.size === 0 ? node(new Map(), 'stateHdl') : toNode(state, 'stateHdl');
+  const stub =
+    isSpiffMap(state) && state.size === 0 ? node(new Map(), 'stateHdl') : toNode(state, 'stateHdl');
   return withoutLocal(complete(engine, values, stub, []));
 }
 

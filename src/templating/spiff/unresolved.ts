@@ -34,7 +34,8 @@ function* findAll(root: Node, at: Path, engine: Engine): Generator<Found> {
     isFound = true;
     yield { node: root, at, from: origin(root, at) };
   } else if (isFields(value)) {
-    for (const key of [...value.keys()].sort(byCodePoint)) yield* findAll(value.get(key) as Node, [...at, key], engine);
+    for (const key of [...value.keys()].sort(byCodePoint))
+      yield* findAll(value.get(key) as Node, [...at, key], engine);
   } else if (isList(value)) {
     for (const [i, item] of value.entries()) yield* findAll(item, [...at, `[${i}]`], engine);
   } else if (typeof value === 'string') {

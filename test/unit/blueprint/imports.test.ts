@@ -5,6 +5,8 @@ import {
   SchemaValidationFailed,
 } from '../../../src/blueprint/errors.ts';
 import { constructImports } from '../../../src/blueprint/imports.ts';
+import { seededRng } from '../../../src/lib/rng.ts';
+import { FakeClock } from '../../support/clock.ts';
 import { blueprint, CLUSTER, imports, installation, target } from '../dataflow/given.ts';
 
 type Definitions = readonly object[];
@@ -18,6 +20,7 @@ const construct = (
     installation('shop', importDataMappings ? { importDataMappings } : {}),
     blueprint({ imports: definitions }),
     imports(found),
+    { clock: new FakeClock(), rng: seededRng(1) },
   );
 
 const text = { type: 'string' };

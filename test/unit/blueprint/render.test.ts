@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { renderDeployItems } from '../../../src/blueprint/deployitems.ts';
 import { DeployItemsInvalid, ImportsRejected, TemplateFailed } from '../../../src/blueprint/errors.ts';
 import { runImportExecutions } from '../../../src/blueprint/imports.ts';
-import { stateSecretName } from '../../../src/blueprint/state.ts';
+import { States, stateSecretName, type StateUpdate } from '../../../src/blueprint/state.ts';
 import { blueprint, context, target } from '../dataflow/given.ts';
 
 const go = (template: string, name = 'g') => ({ name, type: 'GoTemplate', template });
@@ -76,7 +76,7 @@ describe('deploy executions', () => {
   const run = (
     deployExecutions: readonly object[],
     files: Record<string, unknown> = {},
-    states = new Map<string, unknown>(),
+    states = new States(),
   ) =>
     renderDeployItems(
       {
@@ -141,13 +141,27 @@ describe('deploy executions', () => {
       'default',
     );
     const secretName = stateSecretName('shop', 'deploy', 'default');
-    expect(run([counting]).states).to.deep.equal([{ secretName, state: { count: 1 } }]);
-    expect(run([counting], {}, new Map([[secretName, { count: 41 }]])).states).to.deep.equal([
+    const after = (stored: ReadonlyMap<string, unknown>): readonly StateUpdate[] => {
+      const states = new States(stored);
+      run([counting], {}, states);
+      return states.updates;
+    };
+    expect(after(new Map())).to.deep.equal([{ secretName, state: { count: 1 } }]);
+    expect(after(new Map([[secretName, { count: 41 }]]))).to.deep.equal([
       { secretName, state: { count: 42 } },
     ]);
   });
 
+  it('find what one of the same name has remembered a moment ago', () => {
+    const remembering = go('state: {seen: {{ .state.seen | default 0 | add1 }}}', 'same');
+    const states = new States();
+    run([remembering, remembering], {}, states);
+    expect(states.updates.map(({ state }) => state)).to.deep.equal([{ seen: 2 }]);
+  });
+
   it('remember nothing when they do not say', () => {
-    expect(run([go('deployItems: []')])).to.deep.equal({ items: [], states: [] });
+    const states = new States();
+    run([go('deployItems: []')], {}, states);
+    expect(states.updates).to.deep.equal([]);
   });
 });

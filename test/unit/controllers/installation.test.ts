@@ -22,7 +22,7 @@ const ownExecution = (status: object = {}, meta: object = {}) =>
     },
   });
 
-const nothing: Rendered = { importObjects: [], children: [], items: [] };
+const nothing: Rendered = { importObjects: [], children: [], items: [], states: [] };
 const wanted = (name: string) => ({
   name,
   object: {
@@ -50,10 +50,12 @@ const decide = (name: keyof typeof phases, snapshot: Partial<Snapshot> = {}): De
     execution: undefined,
     rendered: nothing,
     importUpserts: [],
+    stateUpserts: [],
     ownExports: [],
     oldExports: [],
     staleObjects: [],
     exportUpserts: [],
+    exportStateUpserts: [],
     ...snapshot,
   });
 

@@ -7,6 +7,7 @@ import type { ObjectMeta } from '../../../src/api/shared.ts';
 import type { ImportSet } from '../../../src/blueprint/importset.ts';
 import { loadInlineBlueprint, type LoadedBlueprint } from '../../../src/blueprint/load.ts';
 import { templateScope, type RenderContext } from '../../../src/blueprint/render.ts';
+import { States } from '../../../src/blueprint/state.ts';
 import { importedData } from '../../../src/dataflow/dataimport.ts';
 import { seededRng } from '../../../src/lib/rng.ts';
 import { FakeClock } from '../../support/clock.ts';
@@ -74,7 +75,7 @@ export const context = (loaded: LoadedBlueprint, values: Record<string, unknown>
   blueprint: loaded,
   scope: templateScope(installation('shop'), values),
   installation: 'shop',
-  states: new Map(),
+  states: new States(),
   clock: new FakeClock(),
   rng: seededRng(1),
 });

@@ -20,7 +20,8 @@ function parseAddress(text: string): Address | undefined {
   return { value: version === 4 ? valueOf4(host) : valueOf6(host), bits, prefix };
 }
 
-const valueOf4 = (host: string): bigint => host.split('.').reduce((sum, part) => sum * 256n + BigInt(part), 0n);
+const valueOf4 = (host: string): bigint =>
+  host.split('.').reduce((sum, part) => sum * 256n + BigInt(part), 0n);
 
 function valueOf6(host: string): bigint {
   const expanded = host.replace(/(\d+\.\d+\.\d+\.\d+)$/, (v4) => {
@@ -39,16 +40,16 @@ function textOf({ value, bits, prefix }: Address): string {
   return prefix === undefined ? host : `${host}/${prefix}`;
 }
 
-const textOf4 = (value: bigint): string => [24n, 16n, 8n, 0n].map((shift) => (value >> shift) & 255n).join('.');
+const textOf4 = (value: bigint): string =>
+  [24n, 16n, 8n, 0n].map((shift) => (value >> shift) & 255n).join('.');
 
 /** The longest run of two or more zero groups is left out, the first of several. */
 function textOf6(value: bigint): string {
   const groups = Array.from({ length: 8 }, (_, i) => (value >> BigInt(112 - 16 * i)) & 0xffffn);
   const text = groups.map((group) => group.toString(16)).join(':');
-  const longest = [...text.matchAll(/(?<![0-9a-f])0(?::0)+(?![0-9a-f])/g)].reduce<RegExpExecArray | undefined>(
-    (best, run) => (best && best[0].length >= run[0].length ? best : run),
-    undefined,
-  );
+  const longest = [...text.matchAll(/(?<![0-9a-f])0(?::0)+(?![0-9a-f])/g)].reduce<
+    RegExpExecArray | undefined
+  >((best, run) => (best && best[0].length >= run[0].length ? best : run), undefined);
   if (!longest) return text;
   const before = text.slice(0, longest.index).replace(/:$/, '');
   const after = text.slice(longest.index + longest[0].length).replace(/^:/, '');
@@ -109,7 +110,9 @@ export function divideNetwork(text: string, by: Value): Value | Error {
 export function multiplyNetwork(text: string, by: Value): Value | Error {
   const network = parseAddress(text);
   if (network?.prefix === undefined) {
-    return new Error(`first argument of multiplication must be CIDR or number: invalid CIDR address: ${text}`);
+    return new Error(
+      `first argument of multiplication must be CIDR or number: invalid CIDR address: ${text}`,
+    );
   }
   if (typeof by !== 'bigint') return new Error('CIDR multiplication requires an integer argument');
   const start = network.value & maskOf(network.prefix, network.bits);

@@ -37,13 +37,21 @@ function onNumbers(
   };
 }
 
-const plainAdd = onNumbers('non-IP address addition requires number arguments', (a, b) => a + b, (a, b) => a + b);
+const plainAdd = onNumbers(
+  'non-IP address addition requires number arguments',
+  (a, b) => a + b,
+  (a, b) => a + b,
+);
 const plainSubtract = onNumbers(
   'non-IP address subtration requires number arguments',
   (a, b) => a - b,
   (a, b) => a - b,
 );
-const plainDivide = onNumbers('non-CIDR division requires number arguments', (a, b) => a / b, (a, b) => a / b);
+const plainDivide = onNumbers(
+  'non-CIDR division requires number arguments',
+  (a, b) => a / b,
+  (a, b) => a / b,
+);
 
 const add: Operation = (a, b, info) =>
   typeof a === 'string' ? orFail(addToAddress(a, b), info) : plainAdd(a, b, info);

@@ -58,7 +58,13 @@ function named(engine: Engine, { name, values, info, expr }: NamedCall, binding:
   if (!plain) return fail(`unknown function '${name}'`, info);
   const world: FunctionWorld = {
     ...engine.world,
-    call: (callable, args) => callFromFunction(engine, callable, args.map((arg) => fromSpiff(arg, '')), binding),
+    call: (callable, args) =>
+      callFromFunction(
+        engine,
+        callable,
+        args.map((arg) => fromSpiff(arg, '')),
+        binding,
+      ),
   };
   try {
     const value = fromSpiff(plain(values.map(toSpiff), world), binding.source);
@@ -95,10 +101,7 @@ function callValue(engine: Engine, expr: CallExpr, binding: Binding): Outcome {
   if (callee.kind === 'failed') return callee;
   const lambda = callee.kind === 'values' ? callee.values[0] : undefined;
   if (callee.kind === 'values' && !(lambda instanceof Lambda)) {
-    return fail(
-      `function call '${print(expr.callee)}' requires function name or lambda value`,
-      callee.info,
-    );
+    return fail(`function call '${print(expr.callee)}' requires function name or lambda value`, callee.info);
   }
   const args = elements(engine, expr.args, binding);
   if (args.kind === 'failed') return args;

@@ -100,4 +100,3 @@ const textOf = (value: Value): string | undefined => {
   if (typeof value === 'string') return value;
   return typeof value === 'bigint' || typeof value === 'boolean' ? String(value) : undefined;
 };
-

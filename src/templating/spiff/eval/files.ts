@@ -65,7 +65,10 @@ function interpret(engine: Engine, { name, content, mode: given }: Content, bind
     const { node: result, unresolved } = engine.flow(document, isRerooted ? binding.withNewRoot() : binding);
     if (unresolved || isExpr(result.value)) {
       const nested = unresolved ? { nested: unresolved.issues } : {};
-      return { kind: 'failed', info: { issue: { text: `resolution of yaml file '${name}' failed`, ...nested } } };
+      return {
+        kind: 'failed',
+        info: { issue: { text: `resolution of yaml file '${name}' failed`, ...nested } },
+      };
     }
     return answer(result.value, { source: name });
   };
@@ -195,4 +198,3 @@ export const fileFunctions: Readonly<Record<string, FileFunction>> = {
   ]),
   mkdir,
 };
-

@@ -98,7 +98,12 @@ export function callLambda(
   const missing = parameters.slice(args.length).filter(({ name }) => !names.has(name));
   const isShort = names.size === 0 && missing.length > 0 && !hasRest && !parameters.at(-1)?.value;
   if (isCurried || (mayCurry && isShort)) {
-    const rest: LambdaExpr = { kind: 'lambda', parameters: missing, hasRest: hasRest && missing.length > 0, body };
+    const rest: LambdaExpr = {
+      kind: 'lambda',
+      parameters: missing,
+      hasRest: hasRest && missing.length > 0,
+      body,
+    };
     return answer(lambdaOf(rest, values, target.binding));
   }
   for (const parameter of missing) {
@@ -169,7 +174,12 @@ function defaultOf({ value }: Parameter, isRest: boolean): Value | undefined {
   return isRest ? [] : undefined;
 }
 
-function tooFew({ parameters, hasRest }: LambdaExpr, names: Fields, missing: Parameter, found: number): string {
+function tooFew(
+  { parameters, hasRest }: LambdaExpr,
+  names: Fields,
+  missing: Parameter,
+  found: number,
+): string {
   if (names.size > 0) return `missing named argument for ${missing.name}`;
   const firstOptional = parameters.findIndex(({ value }) => value !== undefined);
   const optional = firstOptional >= 0 ? parameters.length - firstOptional : hasRest ? 1 : 0;

@@ -19,7 +19,11 @@ const entriesOf = (value: Value): readonly Entry[] | undefined => {
 const valueOf = ({ value }: Node): Value => value as Value;
 
 /** What goes over the elements: values, then the lambda. */
-function prepared(engine: Engine, exprs: { over: LoopExpr['over']; body: LoopExpr['body'] }, binding: Binding) {
+function prepared(
+  engine: Engine,
+  exprs: { over: LoopExpr['over']; body: LoopExpr['body'] },
+  binding: Binding,
+) {
   const over = operands(engine, [exprs.over], binding, { isLocal: true });
   if (over.kind === 'failed') return over;
   const body = operands(engine, [exprs.body], binding);

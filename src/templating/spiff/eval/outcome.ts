@@ -34,8 +34,7 @@ export const failed = (info: Info): Failed => ({ kind: 'failed', info });
 
 export const issue = (text: string, more: Partial<Issue> = {}): Issue => ({ text, ...more });
 
-export const fail = (text: string, info: Info = NOTHING): Failed =>
-  failed({ ...info, issue: issue(text) });
+export const fail = (text: string, info: Info = NOTHING): Failed => failed({ ...info, issue: issue(text) });
 
 /** The later one wins where it says something; replacing is only meant by the last. */
 export function join(before: Info, after: Info): Info {

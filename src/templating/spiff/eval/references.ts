@@ -12,7 +12,8 @@ import { answer, fail, failed, issue, join, NOTHING, open, type Info, type Outco
 
 export function reference(_engine: Engine, expr: ReferenceExpr, binding: Binding, isLocal: boolean): Outcome {
   const { tag, path } = expr;
-  const fromRoot = (steps: Path): Node | undefined => binding.findFromRoot(steps[0] === '' ? steps.slice(1) : steps);
+  const fromRoot = (steps: Path): Node | undefined =>
+    binding.findFromRoot(steps[0] === '' ? steps.slice(1) : steps);
   const isOwn = tag === 'doc:0' || tag === 'doc.0';
   if (tag !== '' && !isOwn) return tagged(expr, binding, isLocal);
   if (isOwn && path.length === 1 && path[0] === '') return fail('no reference to actual document possible');
@@ -47,12 +48,7 @@ function tagged(expr: ReferenceExpr, { tags }: Binding, isLocal: boolean): Outco
 }
 
 /** Goes step by step, so that the message names the first that is not there, or not evaluated yet. */
-function follow(
-  expr: Expr,
-  path: Path,
-  look: (steps: Path) => Node | undefined,
-  isLocal: boolean,
-): Outcome {
+function follow(expr: Expr, path: Path, look: (steps: Path) => Node | undefined, isLocal: boolean): Outcome {
   let at: Node | undefined;
   for (let i = 1; i <= path.length; i++) {
     at = look(path.slice(0, i));

@@ -43,7 +43,8 @@ function only(operator: string, args: readonly Value[], what: string): Value {
   return arg;
 }
 
-const plain = (value: Value): string => (typeof value === 'number' ? formatGoFloat(value, 'g') : String(value));
+const plain = (value: Value): string =>
+  typeof value === 'number' ? formatGoFloat(value, 'g') : String(value);
 
 function ordered(
   [operator, good, bad]: readonly [string, string, string],
@@ -270,11 +271,11 @@ function byLambda(engine: Engine, lambda: Lambda, args: readonly Value[], bindin
   const answers = isList(outcome.value) ? outcome.value.map((it) => it.value as Value) : [outcome.value];
   const [first = null, good, bad] = answers;
   if (answers.length === 0 || answers.length > 3) {
-    throw new ConditionProblem(
-      `invalid result length of validator ${lambda.text}, got ${answers.length}`,
-    );
+    throw new ConditionProblem(`invalid result length of validator ${lambda.text}, got ${answers.length}`);
   }
-  const texts = [good, bad].map((text) => (text === undefined ? undefined : textOf('lambda validator', text)));
+  const texts = [good, bad].map((text) =>
+    text === undefined ? undefined : textOf('lambda validator', text),
+  );
   const [ifGood = `${lambda.text} succeeded`, ifBad = texts[0] ?? `${lambda.text} failed`] = texts;
   return verdict(isTruthy(first), ifGood, ifBad);
 }
@@ -282,7 +283,11 @@ function byLambda(engine: Engine, lambda: Lambda, args: readonly Value[], bindin
 type Validation = (engine: Engine, args: readonly Value[], binding: Binding) => Outcome;
 
 const validation =
-  (name: string, onFailure: (i: number, text: string) => Outcome, onSuccess: (value: Value) => Outcome): Validation =>
+  (
+    name: string,
+    onFailure: (i: number, text: string) => Outcome,
+    onSuccess: (value: Value) => Outcome,
+  ): Validation =>
   (engine, args, binding) => {
     const [value = null, ...conditions] = args;
     if (conditions.length === 0) return fail(`at least two arguments required for ${name}`);

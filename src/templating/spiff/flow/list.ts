@@ -207,7 +207,12 @@ function haveNames(pass: Pass, items: List, keyName: string, binding: Binding): 
 function stepTo(
   pass: Pass,
   item: Node,
-  place: { readonly i: number; readonly keyName: string; readonly binding: Binding; readonly isKeyed: boolean },
+  place: {
+    readonly i: number;
+    readonly keyName: string;
+    readonly binding: Binding;
+    readonly isKeyed: boolean;
+  },
 ): Step {
   const { i, binding, isKeyed } = place;
   const field = place.keyName || 'name';

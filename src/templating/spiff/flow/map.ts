@@ -3,7 +3,17 @@ import { byCodePoint } from '../../../lib/gojson.ts';
 import { isExpr } from '../syntax/ast.ts';
 import type { Binding } from '../tree/binding.ts';
 import { mergeKeyOf } from '../tree/find.ts';
-import { FLAG, hasFlag, isFields, node, Template, typeName, withFlags, type Fields, type Node } from '../tree/node.ts';
+import {
+  FLAG,
+  hasFlag,
+  isFields,
+  node,
+  Template,
+  typeName,
+  withFlags,
+  type Fields,
+  type Node,
+} from '../tree/node.ts';
 import { embedded } from '../tree/resolved.ts';
 import { flagsOf, tagOf, TEMPLATE } from '../eval/documents.ts';
 import type { Pass } from './pass.ts';
@@ -89,9 +99,7 @@ function mergeInto(
     isReplacing: base.isReplacing === true,
     redirect: base.redirect ?? before.redirect,
     problem:
-      isUsable || isUnparsed
-        ? undefined
-        : `require map value for '<<' insert, found '${typeName(value)}'`,
+      isUsable || isUnparsed ? undefined : `require map value for '<<' insert, found '${typeName(value)}'`,
   };
 }
 
@@ -126,7 +134,13 @@ function inject(fields: Map<string, Node>, stub: Node | undefined, flags: number
   }
 }
 
-function finished(root: Node, given: Fields, fields: Map<string, Node>, merging: Merging, here: Binding): Node {
+function finished(
+  root: Node,
+  given: Fields,
+  fields: Map<string, Node>,
+  merging: Merging,
+  here: Binding,
+): Node {
   const { isTemplate, problem } = merging;
   const value = isTemplate
     ? new Template(here.path, node(fields, root.source), root, here)

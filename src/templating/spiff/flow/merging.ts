@@ -5,7 +5,10 @@ import { FLAG, withFlags, type Node } from '../tree/node.ts';
 import { flagsOf, TEMPLATE } from '../eval/documents.ts';
 
 /** What the stub has at this place, and which of its marks hold here too. */
-export function inheritedFlags(binding: Binding): { readonly flags: number; readonly node: Node | undefined } {
+export function inheritedFlags(binding: Binding): {
+  readonly flags: number;
+  readonly node: Node | undefined;
+} {
   const found = binding.findInStubs(binding.stubPath);
   return { flags: (found?.flags ?? 0) & (FLAG.temporary | FLAG.state), node: found };
 }
@@ -22,5 +25,8 @@ export function templateBody(
 ): Node | undefined {
   if (!body) return undefined;
   const others = markers.filter((marker) => marker !== TEMPLATE);
-  return withFlags({ ...original, value: `(( ${print(body)} ))` }, flagsOf({ kind: 'marker', markers: others, body }));
+  return withFlags(
+    { ...original, value: `(( ${print(body)} ))` },
+    flagsOf({ kind: 'marker', markers: others, body }),
+  );
 }

@@ -6,7 +6,17 @@
 import { isExpr, type Expr, type MarkerExpr } from '../syntax/ast.ts';
 import { SyntaxProblem } from '../syntax/cursor.ts';
 import type { Binding } from '../tree/binding.ts';
-import { FLAG, hasFlag, isFields, isList, node, Template, withFlags, type Issue, type Node } from '../tree/node.ts';
+import {
+  FLAG,
+  hasFlag,
+  isFields,
+  isList,
+  node,
+  Template,
+  withFlags,
+  type Issue,
+  type Node,
+} from '../tree/node.ts';
 import { embedded, isResolvedNode } from '../tree/resolved.ts';
 import type { Engine } from '../eval/engine.ts';
 import { defineTag } from '../eval/document-functions.ts';
@@ -91,13 +101,7 @@ interface Flowed {
   readonly isFinal: boolean;
 }
 
-function flowExpression(
-  pass: Pass,
-  given: Node,
-  expr: Expr,
-  here: Binding,
-  isOverridden: boolean,
-): Flowed {
+function flowExpression(pass: Pass, given: Node, expr: Expr, here: Binding, isOverridden: boolean): Flowed {
   const binding = here.withSource(given.source);
   const marker = asMarker(expr);
   const tag = marker && !given.tag ? tagOf(marker) : '';
@@ -182,4 +186,3 @@ const isDefault = (flags: number | undefined): boolean =>
 
 const overridden = (flags: number): number =>
   isDefault(flags) ? (flags | FLAG.inject) & ~FLAG.default : flags;
-

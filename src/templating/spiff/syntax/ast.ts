@@ -120,7 +120,12 @@ export type Expr =
   | { readonly kind: 'concatenation'; readonly left: Expr; readonly right: Expr }
   | { readonly kind: 'logical'; readonly operator: '-and' | '-or'; readonly left: Expr; readonly right: Expr }
   | { readonly kind: 'comparison'; readonly operator: Comparison; readonly left: Expr; readonly right: Expr }
-  | { readonly kind: 'arithmetic'; readonly operator: BinaryOperator; readonly left: Expr; readonly right: Expr }
+  | {
+      readonly kind: 'arithmetic';
+      readonly operator: BinaryOperator;
+      readonly left: Expr;
+      readonly right: Expr;
+    }
   | { readonly kind: 'not'; readonly inner: Expr }
   | { readonly kind: 'instance'; readonly template: Expr }
   | LambdaExpr

@@ -38,9 +38,8 @@ export function list(grammar: Grammar, { isEmptyAllowed }: { isEmptyAllowed: boo
 }
 
 /** `"k" = v, …` up to the closing bracket. */
-export function assignments(grammar: Grammar, close: '}' | ')'): MapExpr | undefined {
+export function assignments(grammar: Grammar, close: '}' | ')', start: number): MapExpr | undefined {
   const { cursor } = grammar;
-  const start = cursor.pos;
   const entry = (): MapExpr['entries'][number] | undefined =>
     cursor.attempt(() => {
       const key = grammar.expression();
@@ -55,9 +54,10 @@ export function assignments(grammar: Grammar, close: '}' | ')'): MapExpr | undef
 export function map(grammar: Grammar): MapExpr | undefined {
   const { cursor } = grammar;
   return cursor.attempt(() => {
+    const start = cursor.pos;
     if (!cursor.sign('{')) return undefined;
     cursor.blanks();
-    return assignments(grammar, '}');
+    return assignments(grammar, '}', start);
   });
 }
 

@@ -74,7 +74,9 @@ export function loop(grammar: Grammar): Expr | undefined {
       if (!cursor.take(open)) return undefined;
       const over = grammar.operators();
       const inner = over && body(grammar);
-      return inner && cursor.close(close, start) ? { kind: 'loop', loop: kind, over, body: inner } : undefined;
+      return inner && cursor.close(close, start)
+        ? { kind: 'loop', loop: kind, over, body: inner }
+        : undefined;
     });
     if (found) return found;
   }

@@ -103,9 +103,10 @@ class Parser implements Grammar {
     const { cursor } = this;
     return cursor.attempt(() => {
       cursor.blanks();
+      const start = cursor.pos;
       if (!cursor.sign('(')) return undefined;
       cursor.blanks();
-      const locals = assignments(this, ')');
+      const locals = assignments(this, ')', start);
       if (!locals) return undefined;
       cursor.blanks();
       const body = this.expression();
@@ -166,7 +167,9 @@ class Parser implements Grammar {
       () => this.#sum(),
       () => {
         const operator = COMPARISONS.find((sign) => this.cursor.sign(sign));
-        return operator && ((left: Expr, right: Expr): Expr => ({ kind: 'comparison', operator, left, right }));
+        return (
+          operator && ((left: Expr, right: Expr): Expr => ({ kind: 'comparison', operator, left, right }))
+        );
       },
     );
   }
@@ -179,7 +182,10 @@ class Parser implements Grammar {
     return this.#arithmetic(() => this.operand(), ['*', '/', '%']);
   }
 
-  #arithmetic(next: () => Expr | undefined, signs: readonly ('+' | '-' | '*' | '/' | '%')[]): Expr | undefined {
+  #arithmetic(
+    next: () => Expr | undefined,
+    signs: readonly ('+' | '-' | '*' | '/' | '%')[],
+  ): Expr | undefined {
     return this.#chain(next, () => {
       const operator = signs.find((sign) => this.cursor.take(sign));
       return operator && ((left: Expr, right: Expr): Expr => ({ kind: 'arithmetic', operator, left, right }));

@@ -25,7 +25,8 @@ export function equalValues(a: Value | Expr, b: Value | Expr): boolean {
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return Object.is(a, b);
   if (isExpr(a)) return isExpr(b) && equalExprs(a, b);
   if (isExpr(b)) return false;
-  if (isList(a)) return isList(b) && a.length === b.length && a.every((it, i) => equalNodes(it, b[i] as Node));
+  if (isList(a))
+    return isList(b) && a.length === b.length && a.every((it, i) => equalNodes(it, b[i] as Node));
   if (isFields(a)) {
     if (!isFields(b) || a.size !== b.size) return false;
     return [...a].every(([key, it]) => {

@@ -5,7 +5,7 @@ import { print } from '../syntax/print.ts';
 import type { Binding } from '../tree/binding.ts';
 import { Lambda, made, type Node, type Value } from '../tree/node.ts';
 import { fromSpiff, toSpiff } from '../tree/plain.ts';
-import { SpiffCallable } from '../value.ts';
+import type { SpiffCallable } from '../value.ts';
 import { elements } from './collections.ts';
 import { documentFunctions } from './document-functions.ts';
 import { operands, type Engine } from './engine.ts';

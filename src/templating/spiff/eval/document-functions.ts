@@ -38,7 +38,8 @@ const error: DocumentFunction = (engine, args) => {
     const call = (): never => {
       throw new Unresolvable('error: takes no lambdas');
     };
-    return fail(String(format(args.map(toSpiff), { ...engine.world, call })));
+    const message = format(args.map(toSpiff), { ...engine.world, call });
+    return fail(typeof message === 'string' ? message : text);
   } catch (problem) {
     if (!(problem instanceof Unresolvable)) throw problem;
     return fail(problem.message);

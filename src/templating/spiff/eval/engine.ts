@@ -37,7 +37,7 @@ export interface Engine {
   cascade(binding: Binding, document: Node, stubs: readonly Node[]): Node;
   /** @throws SyntaxProblem */
   parse(text: string, path: Path, stubPath: Path): Expr;
-  print(expr: Expr): string;
+  readonly print: (expr: Expr) => string;
 }
 
 /** Nodes of a document are left without value; the message lists them. */

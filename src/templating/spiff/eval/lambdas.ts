@@ -69,8 +69,11 @@ export interface CallOptions {
   readonly named?: Fields;
 }
 
+/** An answer, or word that it has to wait. */
+export type Called = Outcome | { readonly kind: 'waiting'; readonly info: Info };
+
 /**
- * Calls a lambda; undefined stands for an answer that has to wait.
+ * Calls a lambda.
  * @param binding where it is called
  */
 export function callLambda(
@@ -79,17 +82,13 @@ export function callLambda(
   positional: readonly Value[],
   binding: Binding,
   { isInline = false, isCurried = false, mayCurry = false, named = new Map() }: CallOptions = {},
-): Outcome | { readonly kind: 'waiting'; readonly info: Info } {
-  const { parameters, hasRest, body } = target.expr;
+): Called {
+  const { parameters, hasRest } = target.expr;
   const args = hasRest ? gatherRest(positional, parameters.length, binding) : positional;
   const names = namesOf(named, parameters);
   if (typeof names === 'string') return fail(names);
-  const problem =
-    args.length > parameters.length
-      ? `found ${args.length} argument(s), but expects ${parameters.length}`
-      : wrongNames(names, args.length, target.expr);
+  const problem = wrongArguments(names, args.length, target.expr);
   if (problem !== undefined) return fail(problem);
-
   const values = new Map<string, Node>([...target.locals, ...names]);
   for (const [i, value] of args.entries()) {
     const parameter = parameters[i];
@@ -98,25 +97,23 @@ export function callLambda(
   const missing = parameters.slice(args.length).filter(({ name }) => !names.has(name));
   const isShort = names.size === 0 && missing.length > 0 && !hasRest && !parameters.at(-1)?.value;
   if (isCurried || (mayCurry && isShort)) {
-    const rest: LambdaExpr = {
-      kind: 'lambda',
-      parameters: missing,
-      hasRest: hasRest && missing.length > 0,
-      body,
-    };
+    const rest: LambdaExpr = { ...target.expr, parameters: missing, hasRest: hasRest && missing.length > 0 };
     return answer(lambdaOf(rest, values, target.binding));
   }
   for (const parameter of missing) {
-    const value = defaultOf(parameter, hasRest && parameter === parameters.at(-1));
+    const value = defaultOf(parameter, target.expr);
     if (value === undefined) return fail(tooFew(target.expr, names, parameter, args.length));
     values.set(parameter.name, made(value, binding.source));
   }
-  const inner = new Map(values);
-  if (!isInline) inner.set('_', { ...made(target, binding.source), resolver: target.binding });
-  const outcome = engine.evaluate(body, binding.withLocals(inner), false);
+  if (!isInline) values.set('_', { ...made(target, binding.source), resolver: target.binding });
+  return evaluateBody(engine, target, values, binding);
+}
+
+function evaluateBody(engine: Engine, target: Lambda, values: Fields, binding: Binding): Called {
+  const outcome = engine.evaluate(target.expr.body, binding.withLocals(values), false);
   if (outcome.kind === 'open') return { kind: 'waiting', info: outcome.info };
   if (outcome.kind === 'value') return outcome;
-  const what = `evaluation of lambda expression failed: ${target.text}: ${describeNames(inner.keys())}`;
+  const what = `evaluation of lambda expression failed: ${target.text}: ${describeNames(values.keys())}`;
   return failed({
     ...outcome.info,
     issue: issue(what, { nested: nested(outcome.info), isSequence: true }),
@@ -150,11 +147,14 @@ function namesOf(named: Fields, parameters: readonly Parameter[]): Map<string, N
   return names;
 }
 
-function wrongNames(
+function wrongArguments(
   names: Fields,
   positional: number,
   { parameters, hasRest }: LambdaExpr,
 ): string | undefined {
+  if (positional > parameters.length) {
+    return `found ${positional} argument(s), but expects ${parameters.length}`;
+  }
   for (const [name, { value }] of names) {
     const i = parameters.findIndex((parameter) => parameter.name === name);
     if (i < 0) return `no lambda parameter found for named argument ${name}`;
@@ -168,10 +168,9 @@ function wrongNames(
   return undefined;
 }
 
-function defaultOf({ value }: Parameter, isRest: boolean): Value | undefined {
-  if (value?.kind === 'value') return value.value;
-  if (value?.kind === 'nil') return null;
-  return isRest ? [] : undefined;
+function defaultOf(parameter: Parameter, { parameters, hasRest }: LambdaExpr): Value | undefined {
+  if (parameter.value?.kind === 'value') return parameter.value.value;
+  return hasRest && parameter === parameters.at(-1) ? [] : undefined;
 }
 
 function tooFew(

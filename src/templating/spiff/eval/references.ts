@@ -3,7 +3,7 @@ import type { Expr, ExprOf, Path, RangeExpr, ReferenceExpr } from '../syntax/ast
 import { print } from '../syntax/print.ts';
 import type { Binding } from '../tree/binding.ts';
 import { find } from '../tree/find.ts';
-import { isFields, isList, keyNameOf, made, type Node, type Value } from '../tree/node.ts';
+import { isFields, isList, keyNameOf, made, type List, type Node, type Value } from '../tree/node.ts';
 import { isLocallyResolved, isResolved } from '../tree/resolved.ts';
 import { isExpr } from '../syntax/ast.ts';
 import { byCodePoint } from '../../../lib/gojson.ts';
@@ -172,18 +172,21 @@ export function slice(engine: Engine, expr: ExprOf<'slice'>, binding: Binding, i
   if (!expr.range.start && !expr.range.end) return fail('slice operator requires start or end index');
   const found = bounds(engine, expr.range, binding);
   if (found.kind !== 'bounds') return found.kind === 'open' ? open(expr, over.info) : found;
+  return cut(list, found.bounds, over.info);
+}
+
+function cut(list: List, { start: givenStart, end: givenEnd }: Bounds, info: Info): Outcome {
   const size = BigInt(list.length);
-  const { start: givenStart, end: givenEnd } = found.bounds;
   const start = givenStart ?? ((givenEnd ?? 0n) < 0n ? -size : 0n);
   const end = givenEnd ?? (start < 0n ? -1n : size - 1n);
-  if (start > end) return answer([], over.info);
+  if (start > end) return answer([], info);
   if (start < 0n && end >= 0n) {
-    return fail('mixed negative and non-negative range not possible for slice', over.info);
+    return fail('mixed negative and non-negative range not possible for slice', info);
   }
-  if (start < -size) return fail(`slice out of range (${start} < -length ${size})`, over.info);
-  if (end >= size) return fail(`slice out of range (${end} >= length ${size})`, over.info);
+  if (start < -size) return fail(`slice out of range (${start} < -length ${size})`, info);
+  if (end >= size) return fail(`slice out of range (${end} >= length ${size})`, info);
   const offset = start < 0n ? size : 0n;
-  return answer(list.slice(Number(start + offset), Number(end + offset) + 1), over.info);
+  return answer(list.slice(Number(start + offset), Number(end + offset) + 1), info);
 }
 
 // ---------------------------------------------------------------- projections

@@ -43,7 +43,7 @@ function only(operator: string, args: readonly Value[], what: string): Value {
   return arg;
 }
 
-const plain = (value: Value): string =>
+const plain = (value: bigint | number): string =>
   typeof value === 'number' ? formatGoFloat(value, 'g') : String(value);
 
 function ordered(

@@ -218,7 +218,7 @@ function stepTo(
   const field = place.keyName || 'name';
   const byIndex = { step: `[${i}]`, hasKey: false, isReady: true };
   const name = isFields(item.value) ? find(item, [field], true) : undefined;
-  if (!name || name.value === null) return byIndex;
+  if (!name) return byIndex;
   const known = isExpr(name.value) ? pass.node(name, binding.withStep(byIndex.step), false) : name;
   if (isExpr(known.value)) return { ...byIndex, isReady: false };
   return isKeyed && typeof known.value === 'string'

@@ -2,7 +2,7 @@
 import { byCodePoint } from '../../../lib/gojson.ts';
 import { formatGoFloat } from '../../../lib/go-float.ts';
 import { quoteString } from '../../gotemplate/quote.ts';
-import { isFields, isList, Lambda, Template, type Value } from '../tree/node.ts';
+import { isFields, isList, Lambda, type Value } from '../tree/node.ts';
 import { isExpr, type Expr, type ExprOf, type LambdaExpr, type MergeExpr } from './ast.ts';
 
 type Printers = { readonly [K in Expr['kind']]: (expr: ExprOf<K>) => string };
@@ -82,7 +82,7 @@ export function valueText(value: Value): string {
     const keys = [...value.keys()].sort(byCodePoint);
     return `{${keys.map((key) => `"${key}"=${inner(value.get(key)?.value)}`).join(', ')}}`;
   }
-  return value instanceof Lambda ? `lambda${lambdaText(value.expr)}` : (value as Template).text;
+  return value instanceof Lambda ? `lambda${lambdaText(value.expr)}` : value.text;
 }
 
 /** Lambdas and templates shown with the names they carry: only the names, values may be secret. */

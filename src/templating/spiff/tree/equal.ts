@@ -34,16 +34,14 @@ export function equalValues(a: Value | Expr, b: Value | Expr): boolean {
       return other !== undefined && equalNodes(it, other);
     });
   }
-  if (a instanceof Lambda) {
-    return b instanceof Lambda && equalExprs(a.expr, b.expr) && equalValues(a.locals, b.locals);
-  }
-  return (
-    a instanceof Template &&
-    b instanceof Template &&
-    equalNodes(a.original, b.original) &&
-    equalNodes(a.prepared, b.prepared)
-  );
+  return a instanceof Lambda ? equalLambdas(a, b) : equalTemplates(a, b);
 }
+
+const equalLambdas = (a: Lambda, b: Value): boolean =>
+  b instanceof Lambda && equalExprs(a.expr, b.expr) && equalValues(a.locals, b.locals);
+
+const equalTemplates = (a: Template, b: Value): boolean =>
+  b instanceof Template && equalNodes(a.original, b.original) && equalNodes(a.prepared, b.prepared);
 
 export const equalExprs = (a: Expr, b: Expr): boolean => equalPlain(a, b);
 

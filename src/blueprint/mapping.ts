@@ -3,7 +3,8 @@ import { noFiles } from '../templating/files.ts';
 import { Unresolvable } from '../templating/spiff/function.ts';
 import { fromJsonValue, toJsonValue } from '../templating/spiff/json.ts';
 import { library } from '../templating/spiff/library.ts';
-import { renderSpiff, SpiffProblem, type SpiffWorld } from '../templating/spiff/spiff.ts';
+import { SpiffProblem } from '../templating/spiff/problem.ts';
+import { renderSpiff, type SpiffWorld } from '../templating/spiff/spiff.ts';
 import type { SpiffMap } from '../templating/spiff/value.ts';
 import { BlueprintProblem } from './errors.ts';
 
@@ -32,12 +33,12 @@ export function evaluateMapping(
   { key, what, reason }: MappingName,
   { clock, rng, limits }: Pick<SpiffWorld, 'clock' | 'rng' | 'limits'>,
 ): unknown {
-  const input = {
-    document: fromJsonValue(document, 'document'),
-    values: fromJsonValue(bindings, 'input') as SpiffMap,
-    source: key,
-  };
   try {
+    const input = {
+      document: fromJsonValue(document, 'document'),
+      values: fromJsonValue(bindings, 'input') as SpiffMap,
+      source: key,
+    };
     return toJsonValue(renderSpiff(input, { clock, rng, limits, files: noFiles, functions: library }).value);
   } catch (error) {
     if (!(error instanceof SpiffProblem) && !(error instanceof Unresolvable)) throw error;

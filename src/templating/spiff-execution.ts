@@ -6,7 +6,8 @@ import { Unresolvable, type SpiffFunctionTable } from './spiff/function.ts';
 import { fromJsonValue, toJsonValue } from './spiff/json.ts';
 import { library } from './spiff/library.ts';
 import { ociFunctions } from './spiff/oci.ts';
-import { renderSpiff, SpiffProblem, type SpiffWorld } from './spiff/spiff.ts';
+import { SpiffProblem } from './spiff/problem.ts';
+import { renderSpiff, type SpiffWorld } from './spiff/spiff.ts';
 import type { SpiffMap, SpiffValue } from './spiff/value.ts';
 import { readDocuments, SpiffYamlProblem } from './spiff/yaml-seam.ts';
 
@@ -28,14 +29,14 @@ export function renderSpiffExecution(
   values: Values,
   { spiffFunctions, state, clock, rng, files, limits }: SpiffOptions,
 ): { readonly output: unknown; readonly state: unknown } {
-  const input = {
-    document: documentOf(execution, files),
-    values: fromJsonValue(values, 'input') as SpiffMap,
-    state: state === undefined ? undefined : fromJsonValue(state, 'document'),
-    source: 'template',
-  };
   const functions = { ...library, ...ociFunctions, ...spiffFunctions };
   try {
+    const input = {
+      document: documentOf(execution, files),
+      values: fromJsonValue(values, 'input') as SpiffMap,
+      state: state === undefined ? undefined : fromJsonValue(state, 'document'),
+      source: 'template',
+    };
     const result = renderSpiff(input, { clock, rng, files, limits, functions });
     return { output: toJsonValue(result.value), state: toJsonValue(result.state) };
   } catch (error) {

@@ -2,17 +2,22 @@
 import { define } from '../../lib/json.ts';
 import { isObject } from '../../lib/objects.ts';
 import { Unresolvable } from './function.ts';
+import { SpiffProblem } from './problem.ts';
 import { isSpiffList, isSpiffMap, type SpiffValue } from './value.ts';
+
+/** Each level of a document takes several of our stack. */
+const MAX_DEPTH = 200;
 
 /**
  * Numbers of a document are integers where they can be. Values that come in from outside are doubles all of them, as
  * they are in the original, where JSON knows nothing else.
+ * @throws SpiffProblem
  */
-export function fromJsonValue(value: unknown, role: 'document' | 'input'): SpiffValue {
-  if (Array.isArray(value)) return value.map((item) => fromJsonValue(item, role));
-  if (isObject(value)) {
-    return new Map(Object.entries(value).map(([key, item]) => [key, fromJsonValue(item, role)]));
-  }
+export function fromJsonValue(value: unknown, role: 'document' | 'input', depth = 0): SpiffValue {
+  if (depth > MAX_DEPTH) throw new SpiffProblem(`the ${role} is nested deeper than ${MAX_DEPTH} levels`);
+  const inner = (item: unknown): SpiffValue => fromJsonValue(item, role, depth + 1);
+  if (Array.isArray(value)) return value.map(inner);
+  if (isObject(value)) return new Map(Object.entries(value).map(([key, item]) => [key, inner(item)]));
   if (typeof value === 'number') {
     return role === 'document' && Number.isSafeInteger(value) ? BigInt(value) : value;
   }

@@ -4,6 +4,7 @@ import { evaluate } from './evaluate.ts';
 import { CascadeFailed, type Engine, type Flowed } from './eval/engine.ts';
 import { passOf } from './flow/pass.ts';
 import { type FunctionWorld, type SpiffFunctionTable, Unresolvable } from './function.ts';
+import { SpiffProblem } from './problem.ts';
 import { parseExpression } from './syntax/parse.ts';
 import { print } from './syntax/print.ts';
 import { Binding, refreshScopes } from './tree/binding.ts';
@@ -35,11 +36,8 @@ export interface SpiffResult {
   readonly state: SpiffValue;
 }
 
-/** The document has no value; the message says why, and nothing of any value. */
-export class SpiffProblem extends Error {}
-
 /** Depth of calls and of documents: what our stack can hold. */
-const MAX_DEPTH = 800;
+const MAX_DEPTH = 500;
 
 /**
  * Evaluates a document until nothing changes any more.
@@ -84,6 +82,7 @@ function newEngine(budget: Budget, functions: SpiffFunctionTable, world: Engine[
     world,
     functions,
     projected: new Map(),
+    settled: new WeakSet(),
     evaluate: (expr, binding, isLocal) => evaluate(engine, expr, binding, isLocal),
     flow: (document, binding) => flowDocument(engine, document, binding, false),
     cascade(binding, document, stubs) {

@@ -27,6 +27,8 @@ export interface Engine {
   readonly world: Omit<FunctionWorld, 'call'>;
   /** Functions of evaluated arguments. */
   readonly functions: SpiffFunctionTable;
+  /** Nodes that no further pass can change. */
+  readonly settled: WeakSet<Node>;
   /** The elements that projections are at. */
   readonly projected: Map<object, Value>;
   /** @param isLocal a map or list may still have parts without value */

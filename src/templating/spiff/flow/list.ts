@@ -185,6 +185,10 @@ function entries(pass: Pass, { items, keyName }: Splicing, given: List, binding:
   const isKeyed = keyName !== NO_KEY && haveNames(pass, items, keyName, binding);
   const results: Node[] = [];
   for (const [i, item] of items.entries()) {
+    if (!isMergeOff && pass.isSettled(item, binding)) {
+      if (item.isUndefined !== true) results.push(item);
+      continue;
+    }
     const { step, hasKey, isReady } = stepTo(pass, item, { i, keyName, binding, isKeyed });
     const entry = !hasKey && isMergeOff ? { ...item, isMerged: true } : item;
     const result = isReady ? pass.node(entry, binding.withStep(step), false) : entry;

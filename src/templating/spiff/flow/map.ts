@@ -117,7 +117,10 @@ function entries(
     const entry = given.get(key);
     let result: Node | undefined;
     if (key === mergeKey) result = rest;
-    else if (entry) result = isWaiting ? entry : pass.node(entry, binding.withStep(key), true);
+    else if (entry) {
+      const isLeft = isWaiting || pass.isSettled(entry, binding);
+      result = isLeft ? entry : pass.node(entry, binding.withStep(key), true);
+    }
     if (!result || result.isUndefined === true) continue;
     const isImplied = hasFlag(flags, FLAG.implied | FLAG.default);
     fields.set(key, isImplied ? withFlags(result, FLAG.implied) : result);

@@ -17,7 +17,7 @@ import {
   type Issue,
   type Node,
 } from '../tree/node.ts';
-import { embedded, isResolvedNode } from '../tree/resolved.ts';
+import { embedded, isResolved, isResolvedNode } from '../tree/resolved.ts';
 import type { Engine } from '../eval/engine.ts';
 import { defineTag } from '../eval/document-functions.ts';
 import { flagsOf, tagOf, TEMPLATE } from '../eval/documents.ts';
@@ -29,6 +29,8 @@ import { templateBody } from './merging.ts';
 /** What the parts of a pass need of each other. */
 export interface Pass {
   readonly engine: Engine;
+  /** Nothing in it can change any more; the same as a pass over it, but much quicker. */
+  isSettled(root: Node, binding: Binding): boolean;
   /** @param isOverridden a stub may replace what stands here */
   node(root: Node, binding: Binding, isOverridden: boolean): Node;
   /** The same without tags. */
@@ -38,11 +40,19 @@ export interface Pass {
 export function passOf(engine: Engine): Pass {
   const pass: Pass = {
     engine,
+    isSettled(root, { stubs }) {
+      engine.budget.charge(1 / 4);
+      if (stubs.length > 0 || root.tag) return false;
+      const { value } = root;
+      if (typeof value === 'object' && value !== null) return engine.settled.has(root);
+      return isResolved(value);
+    },
     node: (root, binding, isOverridden) => tagged(pass.untagged(root, binding, isOverridden), root, binding),
     untagged(root, binding, isOverridden) {
       engine.budget.charge(1);
       engine.budget.enter();
       const result = flowNode(pass, root, binding, isOverridden);
+      if (result === root && binding.stubs.length === 0 && isResolved(root.value)) engine.settled.add(root);
       engine.budget.leave();
       return result;
     },

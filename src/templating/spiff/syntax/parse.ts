@@ -12,7 +12,7 @@ import { assignments } from './parse-collections.ts';
 import { MARKER, tag } from './parse-reference.ts';
 
 /** Deeper nesting would end on our stack. */
-const MAX_NESTING = 100;
+const MAX_NESTING = 200;
 
 /** @throws SyntaxProblem */
 export function parseExpression(source: string, path: Path, stubPath: Path): Expr {
@@ -92,7 +92,7 @@ class Parser implements Grammar {
       cursor.pos = known.end;
       return known.expr;
     }
-    const expr = this.#scoped() ?? cursor.attempt(() => lambda(this)) ?? this.operators();
+    const expr = this.#nested(() => this.#scoped() ?? cursor.attempt(() => lambda(this)) ?? this.operators());
     if (expr) cursor.blanks();
     this.#known.set(start, { expr, end: cursor.pos });
     return expr;
@@ -215,11 +215,15 @@ class Parser implements Grammar {
   }
 
   operand(): Expr | undefined {
-    const { cursor } = this;
+    return this.#nested(() => operand(this));
+  }
+
+  #nested(parse: () => Expr | undefined): Expr | undefined {
     if (++this.#depth > MAX_NESTING) {
-      throw cursor.problemAt(cursor.pos, `an expression is nested deeper than ${MAX_NESTING} levels`);
+      const why = `an expression is nested deeper than ${MAX_NESTING} levels`;
+      throw this.cursor.problemAt(this.cursor.pos, why);
     }
-    const expr = operand(this);
+    const expr = parse();
     this.#depth--;
     return expr;
   }

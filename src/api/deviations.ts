@@ -173,4 +173,17 @@ export const deviations: readonly Deviation[] = [
     here: 'All are read, later ones win; archives that lead out of their folder or are too large are refused.',
     adr: '0019-components',
   },
+  {
+    id: 'spiff-has-no-way-to-the-host',
+    upstream: 'Mappings may run commands and read files of the controller, executions read its environment.',
+    here: 'Executions see the files of the blueprint, mappings none; there are no processes and no environment.',
+    adr: '0020-spiff',
+  },
+  {
+    id: 'spiff-keeps-dates-and-characters',
+    upstream:
+      'Spiff turns plain dates into other texts, and fails for some characters in values and for most in expressions.',
+    here: 'Both stay as they are written.',
+    adr: '0020-spiff',
+  },
 ];

@@ -18,6 +18,7 @@ import { exportSources } from '../../src/dataflow/exportsources.ts';
 import { predecessorsOf, siblingOf } from '../../src/dataflow/siblings.ts';
 import { dataSourceTypes, labels } from '../../src/api/labels.ts';
 import { isBeingDeleted, parentInstallation } from '../../src/api/job.ts';
+import { stateSecretNames } from '../../src/blueprint/state.ts';
 import type { Gatherers } from '../../src/machine/phase.ts';
 import { freshNames } from '../../src/machine/fresh-names.ts';
 import { configMapKind, index, secretKind, type World } from '../../src/machine/world.ts';
@@ -27,6 +28,7 @@ import { childrenOf, executionOf, isOwnedBy, siblingsOf, type Inst } from './rel
 import type { FindComponent } from './component.ts';
 import { unlessDeleted } from './component-errors.ts';
 import { cachedImports } from './lookups.ts';
+import { StateSecrets } from './states.ts';
 import { loadOrExplain, renderExportObjects, renderForInit } from './render.ts';
 import type { DataOrTarget, Snapshot, Upsert } from './snapshot.ts';
 
@@ -55,6 +57,8 @@ export const gather =
     };
     const upserts = (objects: readonly WrittenObject[]): Upsert[] =>
       objects.map((wanted) => ({ wanted, existing: existing(wanted) }));
+
+    const secrets = new StateSecrets(client, namespace);
 
     return {
       self: () => self,
@@ -91,9 +95,12 @@ export const gather =
       children: () => childrenOf(world, self),
       execution: () => executionOf(world, self),
       rendered: (get) =>
-        unlessDeleted(self, async () =>
-          renderForInit(self, await get('blueprint'), (await get('imports')).imports, runner),
-        ),
+        unlessDeleted(self, async () => {
+          const blueprint = await get('blueprint');
+          const states = await secrets.states(stateSecretNames(self.metadata.name, blueprint, 'deploy'));
+          return renderForInit(self, blueprint, (await get('imports')).imports, { runner, states });
+        }),
+      stateUpserts: async (get) => secrets.upserts((await get('rendered')).states),
       importUpserts: async (get) => upserts((await get('rendered')).importObjects),
       ownExports: () =>
         byIndex(index.source).filter(
@@ -102,7 +109,7 @@ export const gather =
       oldExports: async (get) =>
         (await get('ownExports')).filter(({ metadata: { labels: l } }) => l?.[labels.dataJobId] !== jobID),
       staleObjects: () => staleObjects(byIndex(index.context), jobID),
-      exportUpserts: async (get) => {
+      renderedExports: async (get) => {
         const executionName = objectName(executionContext(self.metadata.name), '');
         const stale = new Set(await get('staleObjects'));
         const sources = exportSources({
@@ -112,10 +119,13 @@ export const gather =
         });
         const { imports } = await get('imports');
         const blueprint = await get('blueprint');
-        return upserts(
-          await unlessDeleted(self, () => renderExportObjects(self, blueprint, imports, sources, runner)),
-        );
+        return unlessDeleted(self, async () => {
+          const states = await secrets.states(stateSecretNames(self.metadata.name, blueprint, 'export'));
+          return renderExportObjects(self, blueprint, imports, sources, { runner, states });
+        });
       },
+      exportUpserts: async (get) => upserts((await get('renderedExports')).objects),
+      exportStateUpserts: async (get) => secrets.upserts((await get('renderedExports')).states),
     };
   };
 

@@ -11,17 +11,17 @@ import type { ImportSet } from '../../src/blueprint/importset.ts';
 import { loadBlueprint, type LoadedBlueprint } from '../../src/blueprint/load.ts';
 import type { JsonMap } from '../../src/blueprint/model.ts';
 import { templateScope, type RenderContext } from '../../src/blueprint/render.ts';
-import type { StateUpdate } from '../../src/blueprint/state.ts';
+import type { States } from '../../src/blueprint/state.ts';
 import type { TemplateRunner } from '../../src/blueprint/work.ts';
 import { childInstallation, renderSubInstallations } from '../../src/blueprint/subinstallations.ts';
 import { withContents, type ComponentView } from '../../src/components/view.ts';
-import { exportObjects, importObjects, type WrittenObject } from '../../src/dataflow/objects.ts';
+import { exportObjects, importObjects } from '../../src/dataflow/objects.ts';
 import { PhaseError, asText, type ConditionChange } from '../../src/machine/decision.ts';
 import type { View } from '../../src/runtime/types.ts';
 import { maskError, type Mask } from '../../src/lib/masking.ts';
 import { maskFor } from '../../src/blueprint/secrets.ts';
 import { asPhaseError } from './component-errors.ts';
-import type { Rendered, WantedChild } from './snapshot.ts';
+import type { Rendered, RenderedExportObjects, WantedChild } from './snapshot.ts';
 
 type Self = View<Installation>;
 
@@ -45,12 +45,12 @@ export async function renderForInit(
   self: Self,
   blueprint: LoadedBlueprint,
   imports: ImportSet,
-  runner: TemplateRunner,
+  tools: Tools,
 ): Promise<Rendered> {
   const subject = { component: blueprint.component, mask: maskFor(imports) };
-  const values = await importValues({ ...subject, steps: initSteps }, self, blueprint, imports, runner);
+  const values = await importValues({ ...subject, steps: initSteps }, self, blueprint, imports, tools);
   const context = await explain(subject, initSteps, 'RenderImportExecutions', () =>
-    renderContext(self, blueprint, values, runner),
+    renderContext(self, blueprint, values, tools),
   );
   const objects = await explain(
     subject,
@@ -60,33 +60,40 @@ export async function renderForInit(
     notStored,
   );
   const children = await orError(
-    explain(subject, initSteps, 'EnsureSubinstallations', () => renderChildren(self, context)),
+    explain(subject, initSteps, 'EnsureSubinstallations', () =>
+      context.states.attempt(() => renderChildren(self, context)),
+    ),
   );
   const items = await orError(
-    explain(subject, initSteps, 'ReconcileExecution', () => renderItems(self, context, imports), itemsFailed),
+    explain(
+      subject,
+      initSteps,
+      'ReconcileExecution',
+      () => context.states.attempt(() => renderItems(self, context, imports)),
+      itemsFailed,
+    ),
   );
-  return { importObjects: objects, children, items };
+  return { importObjects: objects, children, items, states: context.states.updates };
 }
 
-/** The exports as they are stored. @throws PhaseError */
+/** The exports as they are stored, and what their executions want to remember. @throws PhaseError */
 export async function renderExportObjects(
   self: Self,
   blueprint: LoadedBlueprint,
   imports: ImportSet,
   sources: ExportSources,
-  runner: TemplateRunner,
-): Promise<readonly WrittenObject[]> {
+  tools: Tools,
+): Promise<RenderedExportObjects> {
   const subject = { component: blueprint.component, mask: maskFor(imports, sources) };
-  const values = await importValues({ ...subject, steps: exportSteps }, self, blueprint, imports, runner);
+  const values = await importValues({ ...subject, steps: exportSteps }, self, blueprint, imports, tools);
   const context = await explain(subject, exportSteps, 'RenderImportExecutionsForExports', () =>
-    renderContext(self, blueprint, values, runner),
+    renderContext(self, blueprint, values, tools),
   );
-  const exported = await explain(subject, exportSteps, 'ConstructExports', async () => {
-    const { exports, states } = await renderExports(context, self, sources);
-    refuseState(states);
-    return exports;
-  });
-  return exportObjects(self, parentInstallation(self.metadata), exported);
+  const exported = await explain(subject, exportSteps, 'ConstructExports', () =>
+    context.states.attempt(() => renderExports(context, self, sources)),
+  );
+  const objects = exportObjects(self, parentInstallation(self.metadata), exported);
+  return { objects, states: context.states.updates };
 }
 
 async function importValues(
@@ -94,23 +101,22 @@ async function importValues(
   self: Self,
   blueprint: LoadedBlueprint,
   imports: ImportSet,
-  runner: TemplateRunner,
+  tools: Tools,
 ): Promise<JsonMap> {
   const values = await explain(subject, steps, steps.construct, () =>
-    constructImports(self, blueprint, imports, runner),
+    constructImports(self, blueprint, imports, tools.runner),
   );
   return explain(
     subject,
     steps,
     steps.execute,
-    () => runImportExecutions(renderContext(self, blueprint, values, runner)),
+    () => runImportExecutions(renderContext(self, blueprint, values, tools)),
     steps.reason === undefined ? undefined : importsRejected,
   );
 }
 
 async function renderChildren(self: Self, context: RenderContext): Promise<WantedChild[]> {
-  const { templates, states } = await renderSubInstallations(context);
-  refuseState(states);
+  const { templates } = await renderSubInstallations(context);
   return templates.map((template) => ({
     name: template.name,
     object: validChild(self, template, context.blueprint.component),
@@ -135,29 +141,28 @@ async function renderItems(
   { targets, targetLists, targetMaps }: ImportSet,
 ) {
   const namespace = self.metadata.namespace ?? '';
-  const { items, states } = await renderDeployItems(context, { namespace, targets, targetLists, targetMaps });
-  refuseState(states);
+  const { items } = await renderDeployItems(context, { namespace, targets, targetLists, targetMaps });
   return items;
+}
+
+export interface Tools {
+  readonly runner: TemplateRunner;
+  /** As they are stored when the phase begins. */
+  readonly states: States;
 }
 
 const renderContext = (
   self: Self,
   blueprint: LoadedBlueprint,
   values: JsonMap,
-  runner: TemplateRunner,
+  { runner, states }: Tools,
 ): RenderContext => ({
   runner,
+  states,
   blueprint,
   scope: templateScope(self, values, blueprint),
-  states: new Map(),
   installation: self.metadata.name,
 });
-
-/** Losing state silently would be worse than saying no. */
-function refuseState(states: readonly StateUpdate[]): void {
-  if (states.length === 0) return;
-  throw new BlueprintProblem('Template', 'templates that keep state between jobs are not supported yet');
-}
 
 // ---------------------------------------------------------------- words
 

@@ -5,12 +5,14 @@ import type { DeployItemTemplate, Execution } from '../../src/api/kinds/executio
 import type { Installation } from '../../src/api/kinds/installation.ts';
 import type { Target } from '../../src/api/kinds/target.ts';
 import type { LoadedBlueprint } from '../../src/blueprint/load.ts';
+import type { StateUpdate } from '../../src/blueprint/state.ts';
 import type { ChildInstallation } from '../../src/blueprint/subinstallations.ts';
 import type { FoundImports } from '../../src/dataflow/imports.ts';
 import type { WrittenObject } from '../../src/dataflow/objects.ts';
 import type { FreshName } from '../../src/machine/fresh-names.ts';
 import { phaseInSteps, phaseOf, stepOf } from '../../src/machine/phase.ts';
 import type { PhaseError } from '../../src/machine/decision.ts';
+import type { Secret } from '../../src/machine/world.ts';
 import type { View } from '../../src/runtime/types.ts';
 import type { FoundComponent } from './component.ts';
 
@@ -27,6 +29,19 @@ export interface Rendered {
   readonly importObjects: readonly WrittenObject[];
   readonly children: readonly WantedChild[] | PhaseError;
   readonly items: readonly DeployItemTemplate[] | PhaseError;
+  /** What executions want to remember, also where one of them failed later. */
+  readonly states: readonly StateUpdate[];
+}
+
+export interface RenderedExportObjects {
+  readonly objects: readonly WrittenObject[];
+  readonly states: readonly StateUpdate[];
+}
+
+/** A state to be stored, and the secret that is there under its name. */
+export interface StateUpsert {
+  readonly update: StateUpdate;
+  readonly existing: View<Secret> | undefined;
 }
 
 /** An object to be written, and what is there under its name. */
@@ -59,6 +74,7 @@ export interface Snapshot {
   /** The execution of the same name, whoever owns it. */
   readonly execution: View<Execution> | undefined;
   readonly rendered: Rendered;
+  readonly stateUpserts: readonly StateUpsert[];
   readonly importUpserts: readonly Upsert[];
   /** Everything that this installation has exported. */
   readonly ownExports: readonly DataOrTarget[];
@@ -66,8 +82,10 @@ export interface Snapshot {
   readonly oldExports: readonly DataOrTarget[];
   /** Objects in the own scope that an earlier job left there. */
   readonly staleObjects: readonly DataOrTarget[];
+  readonly renderedExports: RenderedExportObjects;
   /** What the installation exports now. */
   readonly exportUpserts: readonly Upsert[];
+  readonly exportStateUpserts: readonly StateUpsert[];
 }
 
 export const phase = phaseOf<Snapshot>();

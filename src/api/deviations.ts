@@ -360,4 +360,17 @@ export const deviations: readonly Deviation[] = [
     here: 'Its last line does.',
     adr: '0022-templates-run-aside',
   },
+  {
+    id: 'spiff-has-no-way-to-the-host',
+    upstream: 'Mappings may run commands and read files of the controller, executions read its environment.',
+    here: 'Executions see the files of the blueprint, mappings none; there are no processes and no environment.',
+    adr: '0024-spiff',
+  },
+  {
+    id: 'spiff-keeps-dates-and-characters',
+    upstream:
+      'Spiff turns plain dates into other texts, and fails for some characters in values and for most in expressions.',
+    here: 'Both stay as they are written.',
+    adr: '0024-spiff',
+  },
 ];

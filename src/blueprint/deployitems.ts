@@ -7,8 +7,7 @@ import { formatDuration, isDuration, parseDuration } from '../lib/duration.ts';
 import type { View } from '../lib/objects.ts';
 import { fieldsOf, present, type FieldReader } from './decode.ts';
 import { DeployItemsInvalid, TemplateFailed } from './errors.ts';
-import { runExecution, unreadableResult, type ExecutionOutput, type RenderContext } from './render.ts';
-import type { StateUpdate } from './state.ts';
+import { runExecution, unreadableResult, type RenderContext } from './render.ts';
 
 interface Named {
   readonly metadata: { readonly name: string };
@@ -24,7 +23,6 @@ export interface TargetObjects {
 
 export interface RenderedDeployItems {
   readonly items: readonly DeployItemTemplate[];
-  readonly states: readonly StateUpdate[];
 }
 
 /**
@@ -36,14 +34,11 @@ export async function renderDeployItems(
   targets: TargetObjects,
 ): Promise<RenderedDeployItems> {
   const items: DeployItemTemplate[] = [];
-  const states: StateUpdate[] = [];
   for (const executor of context.blueprint.info.deployExecutions ?? []) {
-    const { output, state } = await runOrExplain(context, executor);
-    items.push(...deployItemsFrom(output, targets));
-    if (state) states.push(state);
+    items.push(...deployItemsFrom(await runOrExplain(context, executor), targets));
   }
   checkDeployItems(items);
-  return { items, states };
+  return { items };
 }
 
 /** Upstream marks failures of deploy executions, and of no others, as information only. */
@@ -53,10 +48,7 @@ const asRendering = (failure: TemplateFailed): TemplateFailed =>
     codes: ['ERR_FOR_INFO_ONLY'],
   });
 
-async function runOrExplain(
-  context: RenderContext,
-  executor: View<TemplateExecutor>,
-): Promise<ExecutionOutput> {
+async function runOrExplain(context: RenderContext, executor: View<TemplateExecutor>): Promise<unknown> {
   try {
     return await runExecution(context, executor, { kind: 'deploy' });
   } catch (error) {

@@ -10,7 +10,6 @@ import { ExportInvalid } from './errors.ts';
 import type { LoadedBlueprint } from './load.ts';
 import type { JsonMap } from './model.ts';
 import { runExecution, unreadableResult, type RenderContext } from './render.ts';
-import type { StateUpdate } from './state.ts';
 import type { TemplateRunner } from './work.ts';
 
 /** What export executions see besides the common scope. */
@@ -46,11 +45,6 @@ export interface ExportValues {
   readonly targets: readonly TargetExportValue[];
 }
 
-export interface RenderedExports {
-  readonly exports: ExportValues;
-  readonly states: readonly StateUpdate[];
-}
-
 /**
  * Runs the export executions, then the mappings, then picks what the installation exports, in its order.
  * @throws TemplateFailed, ExportInvalid, MappingFailed
@@ -59,17 +53,14 @@ export async function renderExports(
   context: RenderContext,
   installation: View<Installation>,
   sources: ExportSources,
-): Promise<RenderedExports> {
+): Promise<ExportValues> {
   let results: Record<string, unknown> = {};
-  const states: StateUpdate[] = [];
   const more = { values: { ...sources }, ...sources };
   for (const executor of context.blueprint.info.exportExecutions ?? []) {
-    const { output, state } = await runExecution(context, executor, { kind: 'export', more });
+    const output = await runExecution(context, executor, { kind: 'export', more });
     results = merged(results, decodeResult(output)) as Record<string, unknown>;
-    if (state) states.push(state);
   }
-  const exports = await constructExports(installation, context.blueprint, results, context.runner);
-  return { exports, states };
+  return constructExports(installation, context.blueprint, results, context.runner);
 }
 
 /** The second part: declared values, mappings, checks, selection. */
@@ -103,7 +94,7 @@ async function mappedValues(
   const entries: [string, unknown][] = [];
   for (const [key, document] of Object.entries(spec.exportDataMappings ?? {})) {
     const what = `export mapping template (inst: ${metadata.name}).internalExports.${key}`;
-    entries.push([key, await runner.map({ document, bindings, what, reason: 'ConstructExports' })]);
+    entries.push([key, await runner.map({ document, bindings, key, what, reason: 'ConstructExports' })]);
   }
   return Object.fromEntries(entries);
 }

@@ -51,7 +51,7 @@ async function mappedValues(
   const entries: [string, unknown][] = [];
   for (const [key, document] of Object.entries(spec.importDataMappings ?? {})) {
     const what = `import mapping template ${metadata.name}.${key}`;
-    entries.push([key, await runner.map({ document, bindings, what, reason: 'ConstructImports' })]);
+    entries.push([key, await runner.map({ document, bindings, key, what, reason: 'ConstructImports' })]);
   }
   return Object.fromEntries(entries);
 }
@@ -144,7 +144,7 @@ export async function runImportExecutions(context: RenderContext): Promise<JsonM
   let imports: JsonMap = context.scope.imports;
   for (const executor of context.blueprint.info.importExecutions ?? []) {
     const scope = { ...context.scope, imports };
-    const { output } = await runExecution({ ...context, scope }, executor, { kind: 'import' });
+    const output = await runExecution({ ...context, scope }, executor, { kind: 'import' });
     const { errors, bindings } = decodeResult(output);
     if (errors.length > 0) throw new ImportsRejected(errors);
     imports = { ...imports, ...bindings };

@@ -1,7 +1,7 @@
 /** What every template execution sees, and how one is run: the bridge to the template engines. */
 import type { TemplateExecutor } from '../api/blueprint.ts';
 import type { Installation } from '../api/kinds/installation.ts';
-import { anyCaseField, type View } from '../lib/objects.ts';
+import type { View } from '../lib/objects.ts';
 import { RenderError } from '../templating/errors.ts';
 import { ComponentProblem } from '../components/errors.ts';
 import { componentValues } from '../components/functions.ts';
@@ -9,7 +9,7 @@ import type { ComponentView } from '../components/view.ts';
 import { TemplateFailed } from './errors.ts';
 import type { LoadedBlueprint } from './load.ts';
 import type { JsonMap } from './model.ts';
-import { stateSecretName, type StateUpdate } from './state.ts';
+import { stateSecretName, type States } from './state.ts';
 import type { TemplateRunner } from './work.ts';
 
 /** Root values shared by all executions of an installation. */
@@ -27,8 +27,8 @@ export interface RenderContext {
   readonly scope: TemplateScope;
   /** Name of the installation; the names of state secrets contain it. */
   readonly installation: string;
-  /** Stored state documents by the name of their secret (see stateSecretNames); missing means none yet. */
-  readonly states: ReadonlyMap<string, unknown>;
+  /** What executions have remembered, and what they want to. */
+  readonly states: States;
   readonly runner: TemplateRunner;
 }
 
@@ -74,13 +74,6 @@ function definitionOf({ source }: ComponentView): unknown {
   return { ref: { ...(repositoryContext && { repositoryContext }), componentName, version } };
 }
 
-export interface ExecutionOutput {
-  /** the result of the template, read as YAML */
-  readonly output: unknown;
-  /** what the execution wants to remember; undefined when it did not say */
-  readonly state: StateUpdate | undefined;
-}
-
 /** What goes before the message of the engine, as upstream nests it. */
 const HEADINGS: Readonly<Record<ExecutionKind, string>> = {
   import: 'unable to template executions: ',
@@ -90,6 +83,7 @@ const HEADINGS: Readonly<Record<ExecutionKind, string>> = {
 };
 
 /**
+ * The result of an execution. What it wants to remember is noted in the context's states.
  * @param more root values of this kind besides the common ones
  * @throws TemplateFailed
  */
@@ -97,19 +91,23 @@ export async function runExecution(
   { blueprint, scope, installation, states, runner }: RenderContext,
   execution: View<TemplateExecutor>,
   { kind, more = {} }: { readonly kind: ExecutionKind; readonly more?: JsonMap },
-): Promise<ExecutionOutput> {
+): Promise<unknown> {
   try {
     if (kind === 'import') {
-      const output = await runner.render({ execution, values: { ...scope }, blueprint });
-      return { output, state: undefined };
+      const { output } = await runner.render({ execution, values: { ...scope }, blueprint });
+      return output;
     }
     const group = kind === 'export' ? 'export' : 'deploy';
     const secretName = stateSecretName(installation, group, execution.name ?? '');
-    const values = { ...scope, state: states.get(secretName) ?? {}, ...more };
-    const refuseNoValueIn = `${kind} execution` as const;
-    const output = await runner.render({ execution, values, blueprint, refuseNoValueIn });
-    const state = anyCaseField(output, 'state');
-    return { output, state: state === undefined || state === null ? undefined : { secretName, state } };
+    const { output, state } = await runner.render({
+      execution,
+      values: { ...scope, ...more },
+      blueprint,
+      stored: states.get(secretName),
+      refuseNoValueIn: `${kind} execution`,
+    });
+    if (state) states.note({ secretName, ...state });
+    return output;
   } catch (cause) {
     if (!(cause instanceof RenderError)) throw cause;
     throw new TemplateFailed(`${HEADINGS[kind]}${cause.message}${whichExecution(kind, execution)}`, {

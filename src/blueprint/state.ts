@@ -1,19 +1,57 @@
-/** State that executions keep between jobs: the names of its secrets and the secrets themselves. */
+/** State that executions keep between jobs: the names of its secrets, the secrets themselves, and who reads them. */
 import type { Installation } from '../api/kinds/installation.ts';
 import { API_VERSION } from '../api/labels.ts';
 import type { ApiObject } from '../api/shared.ts';
 import { goJson } from '../lib/gojson.ts';
 import { sha1Name } from '../lib/hash.ts';
 import type { View } from '../lib/objects.ts';
-import { parseYaml } from '../lib/yaml.ts';
+import { parseYaml, toYaml } from '../lib/yaml.ts';
+import { contentNeeded } from '../components/view.ts';
+import type { TemplateExecutor } from '../api/blueprint.ts';
+import type { RenderedState } from '../templating/render.ts';
 import type { LoadedBlueprint } from './load.ts';
 
 const KEY = 'config';
 
 /** A state document to be stored in the secret of that name. */
-export interface StateUpdate {
+export interface StateUpdate extends RenderedState {
   readonly secretName: string;
-  readonly state: unknown;
+}
+
+/** The states of one pass: as they are stored, with what its executions have changed so far. */
+export class States {
+  readonly #stored: ReadonlyMap<string, unknown>;
+  #noted: ReadonlyMap<string, StateUpdate> = new Map();
+
+  /** @param stored documents by the name of their secret; missing means none yet */
+  constructor(stored: ReadonlyMap<string, unknown> = new Map()) {
+    this.#stored = stored;
+  }
+
+  /** What the execution finds: an empty map at first. */
+  get(secretName: string): unknown {
+    return this.#noted.get(secretName)?.state ?? this.#stored.get(secretName) ?? {};
+  }
+
+  note(update: StateUpdate): void {
+    this.#noted = new Map([...this.#noted, [update.secretName, update]]);
+  }
+
+  /** What is to be stored, one for each secret. */
+  get updates(): readonly StateUpdate[] {
+    return [...this.#noted.values()];
+  }
+
+  /** Work that may be interrupted and repeated: the repetition finds what the first attempt found. */
+  async attempt<T>(work: () => T | Promise<T>): Promise<T> {
+    const before = this.#noted;
+    try {
+      return await work();
+    } catch (error) {
+      if (contentNeeded(error)) this.#noted = before;
+      throw error;
+    }
+  }
 }
 
 /**
@@ -24,16 +62,35 @@ export function stateSecretName(installation: string, kind: 'deploy' | 'export',
   return sha1Name(`${installation}/${kind}${execution}`);
 }
 
-/** Secrets to read before rendering, each once, in the order of the blueprint. */
-export function stateSecretNames(installation: string, { info }: LoadedBlueprint): readonly string[] {
-  const deploy = [...(info.subinstallationExecutions ?? []), ...(info.deployExecutions ?? [])];
-  return [
-    ...new Set([
-      ...deploy.map(({ name = '' }) => stateSecretName(installation, 'deploy', name)),
-      ...(info.exportExecutions ?? []).map(({ name = '' }) => stateSecretName(installation, 'export', name)),
-    ]),
-  ];
+/** Secrets to read before rendering, each once, in the order of the blueprint: those of executions that may look at it. */
+export function stateSecretNames(
+  installation: string,
+  { info, files }: Pick<LoadedBlueprint, 'info' | 'files'>,
+  group: 'deploy' | 'export',
+): readonly string[] {
+  const executions =
+    group === 'export'
+      ? (info.exportExecutions ?? [])
+      : [...(info.subinstallationExecutions ?? []), ...(info.deployExecutions ?? [])];
+  const withState = executions.filter((execution) => mayUseState(execution, files));
+  return [...new Set(withState.map(({ name = '' }) => stateSecretName(installation, group, name)))];
 }
+
+/**
+ * Most templates have no state, and a secret costs a request in every job. Nobody gets at it but by its name, or by
+ * way of the whole of the values: a bare `.` or `$`, which also is what an included file is given.
+ */
+function mayUseState(
+  { type, template, file = '' }: View<TemplateExecutor>,
+  files: LoadedBlueprint['files'],
+): boolean {
+  if (type !== 'GoTemplate') return true;
+  const text = typeof template === 'string' ? template : Buffer.from(files.read(file) ?? []).toString('utf8');
+  if (/state/i.test(text)) return true;
+  return [...text.matchAll(/{{[^]*?}}/g)].some(([action]) => WHOLE_VALUES.test(action));
+}
+
+const WHOLE_VALUES = /(?<![\w)\]"`])\.(?![\w.])|\$(?![\w.])/;
 
 /** The document in a state secret; an empty map when there is none. */
 export function readState(secret: { readonly data?: Readonly<Record<string, string>> | undefined }): unknown {
@@ -46,6 +103,12 @@ export function readState(secret: { readonly data?: Readonly<Record<string, stri
 export interface StateSecret extends ApiObject {
   type: 'Opaque';
   data: Record<string, string>;
+}
+
+/** As upstream writes it: JSON, or for Spiff YAML. */
+export function stateData({ state, format }: StateUpdate): Record<string, string> {
+  const text = format === 'yaml' ? toYaml(state) : goJson(state);
+  return { [KEY]: Buffer.from(text).toString('base64') };
 }
 
 /** The secret that keeps a state, controlled by the installation. */
@@ -69,6 +132,6 @@ export function stateSecret(installation: View<Installation>, update: StateUpdat
       ],
     },
     type: 'Opaque',
-    data: { [KEY]: Buffer.from(goJson(update.state)).toString('base64') },
+    data: stateData(update),
   };
 }

@@ -17,14 +17,12 @@ import { present } from './decode.ts';
 import { cycleText, findCycle } from './dependencies.ts';
 import { SubInstallationsInvalid } from './errors.ts';
 import { runExecution, type RenderContext } from './render.ts';
-import type { StateUpdate } from './state.ts';
 import { checkTemplates, declaredImports } from './templatechecks.ts';
 import { renderedTemplates, staticTemplates } from './templates.ts';
 
 export interface RenderedSubInstallations {
   /** Rendered ones first, then the static ones; references to parent imports without value are gone. */
   readonly templates: readonly InstallationTemplate[];
-  readonly states: readonly StateUpdate[];
 }
 
 /**
@@ -34,11 +32,9 @@ export interface RenderedSubInstallations {
 export async function renderSubInstallations(context: RenderContext): Promise<RenderedSubInstallations> {
   const { blueprint, scope } = context;
   const rendered: InstallationTemplate[] = [];
-  const states: StateUpdate[] = [];
   for (const executor of blueprint.info.subinstallationExecutions ?? []) {
-    const { output, state } = await runExecution(context, executor, { kind: 'subinstallation' });
+    const output = await runExecution(context, executor, { kind: 'subinstallation' });
     rendered.push(...renderedTemplates(output));
-    if (state) states.push(state);
   }
   const declared = declaredImports(blueprint.info);
   const absent = new Set([...declared.keys()].filter((name) => !Object.hasOwn(scope.imports, name)));
@@ -52,7 +48,7 @@ export async function renderSubInstallations(context: RenderContext): Promise<Re
       codes: ['ERR_CYCLIC_DEPENDENCIES'],
     });
   }
-  return { templates, states };
+  return { templates };
 }
 
 /** Imports that refer to an optional import of the parent which has no value are taken out. */

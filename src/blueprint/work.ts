@@ -5,11 +5,18 @@
 import type { Clock } from '../lib/clock.ts';
 import type { Rng } from '../lib/rng.ts';
 import type { TemplateLimits } from '../templating/gotemplate/env.ts';
-import { renderExecution, type EngineOptions, type TemplateExecution } from '../templating/render.ts';
+import {
+  renderExecution,
+  renderWithState,
+  type EngineOptions,
+  type Rendering,
+  type TemplateExecution,
+} from '../templating/render.ts';
 import { componentFunctionsFor } from './componentfunctions.ts';
 import { checkSchema, type SchemaSources, type SchemaVerdict } from './jsonschema.ts';
 import { evaluateMapping } from './mapping.ts';
 import type { JsonMap } from './model.ts';
+import { spiffFunctionsFor } from './spifffunctions.ts';
 
 /** What a piece of work may use of the world. */
 export interface WorkWorld {
@@ -23,10 +30,14 @@ export interface RenderJob {
   /** root values */
   readonly values: JsonMap;
   readonly blueprint: SchemaSources;
+  /** What the execution remembered in the last job, an empty map at first; without it nothing is remembered. */
+  readonly stored?: unknown;
   readonly refuseNoValueIn?: EngineOptions['refuseNoValueIn'];
 }
 
 export interface MappingJob {
+  /** name of the value that it makes */
+  readonly key: string;
   readonly document: unknown;
   readonly bindings: JsonMap;
   /** name for messages, e.g. `import mapping template shop.url` */
@@ -43,8 +54,8 @@ export interface SchemaJob {
 
 /** Does the work: in this thread or in others. All of it may be interrupted by ContentNeeded, see components/view.ts. */
 export interface TemplateRunner {
-  /** The result of an execution, read as JSON. @throws RenderError */
-  render(job: RenderJob): Promise<unknown>;
+  /** The result of an execution, read as JSON, and what it wants to remember. @throws RenderError */
+  render(job: RenderJob): Promise<Rendering>;
   /** The value of a mapping. @throws MappingFailed */
   map(job: MappingJob): Promise<unknown>;
   /** Whether a value is as a schema wants it. */
@@ -52,15 +63,21 @@ export interface TemplateRunner {
 }
 
 export const work = {
-  render: ({ execution, values, blueprint, refuseNoValueIn }: RenderJob, world: WorkWorld): unknown =>
-    renderExecution(execution, values, {
+  render(job: RenderJob, world: WorkWorld): Rendering {
+    const { execution, values, blueprint, stored, refuseNoValueIn } = job;
+    const options: EngineOptions = {
       ...world,
       files: blueprint.files,
       functions: componentFunctionsFor(blueprint.component),
+      spiffFunctions: spiffFunctionsFor(blueprint.component),
       ...(refuseNoValueIn && { refuseNoValueIn }),
-    }),
-  map: ({ document, bindings, what, reason }: MappingJob): unknown =>
-    evaluateMapping(document, bindings, { what, reason }),
+    };
+    return stored === undefined
+      ? { output: renderExecution(execution, values, options), state: undefined }
+      : renderWithState(execution, values, options, stored);
+  },
+  map: ({ document, bindings, ...name }: MappingJob, world: WorkWorld): unknown =>
+    evaluateMapping(document, bindings, name, world),
   check: ({ schema, value, blueprint }: SchemaJob): SchemaVerdict => checkSchema(schema, value, blueprint),
 } as const;
 
@@ -69,7 +86,7 @@ export type WorkKind = keyof typeof work;
 /** Everything at once in this thread: for virtual time, where order must not depend on other threads. */
 export const inThisThread = (world: WorkWorld): TemplateRunner => ({
   render: (job) => settled(() => work.render(job, world)),
-  map: (job) => settled(() => work.map(job)),
+  map: (job) => settled(() => work.map(job, world)),
   check: (job) => settled(() => work.check(job)),
 });
 

@@ -1,6 +1,7 @@
 /** Runs the template execution of a blueprint: finds its text, picks the engine, reads the result as YAML. */
 import type { Clock } from '../lib/clock.ts';
 import type { Rng } from '../lib/rng.ts';
+import { anyCaseField } from '../lib/objects.ts';
 import { parseYaml, YamlError } from '../lib/yaml.ts';
 import { blueprintFunctions, TEMPLATE_NAME } from './blueprint-functions.ts';
 import {
@@ -19,6 +20,8 @@ import { toValidText } from './go/go-string.ts';
 import { executeIn, newEnv, parseTemplate } from './gotemplate/template.ts';
 import { fromJson } from './gotemplate/values.ts';
 import { renderHandlebars } from './handlebars/render.ts';
+import type { SpiffFunctionTable } from './spiff/function.ts';
+import { renderSpiffExecution } from './spiff-execution.ts';
 
 /** An entry of a blueprint's `deployExecutions` and the like. */
 export interface TemplateExecution {
@@ -37,12 +40,46 @@ export interface EngineOptions {
   readonly files: TemplateFiles;
   /** Functions besides Go's, sprig's and those on files and YAML: `getResource` and its relatives. */
   readonly functions?: FunctionTable;
+  /** The same for Spiff. */
+  readonly spiffFunctions?: SpiffFunctionTable;
   readonly limits?: Partial<TemplateLimits>;
   /** What the messages call an execution that must not print `<no value>`; without it that is allowed. */
   readonly refuseNoValueIn?: 'deploy execution' | 'subinstallation execution' | 'export execution';
 }
 
 type Values = Readonly<Record<string, unknown>>;
+
+export interface Rendering {
+  readonly output: unknown;
+  /** What the execution wants to remember; undefined when it does not say. */
+  readonly state: RenderedState | undefined;
+}
+
+export interface RenderedState {
+  readonly state: unknown;
+  /** How it is written into the secret, so that upstream's controllers find what they know; JSON unless said. */
+  readonly format?: 'yaml';
+}
+
+/**
+ * Runs an execution that may remember something from job to job.
+ * @param stored what it remembered the last time; an empty map at first
+ * @throws RenderError as renderExecution
+ */
+export function renderWithState(
+  execution: TemplateExecution,
+  values: Values,
+  options: EngineOptions,
+  stored: unknown,
+): Rendering {
+  if (execution.type === 'Spiff') {
+    const { output, state } = renderSpiffExecution(execution, values, { ...options, state: stored });
+    return { output, state: { state, format: 'yaml' } };
+  }
+  const output = renderExecution(execution, { ...values, state: stored }, options);
+  const state = anyCaseField(output, 'state') ?? undefined;
+  return { output, state: state === undefined ? undefined : { state } };
+}
 
 /**
  * Runs an execution and reads its result, first document, as JSON.
@@ -56,6 +93,7 @@ export function renderExecution(
   values: Values,
   options: EngineOptions,
 ): unknown {
+  if (execution.type === 'Spiff') return renderSpiffExecution(execution, values, options).output;
   const text = renderText(execution, values, options);
   try {
     return readResult(text);

@@ -4,6 +4,7 @@ import { exportConflict } from '../../../src/dataflow/objects.ts';
 import { advance, fail, type Decision } from '../../../src/machine/decision.ts';
 import { asExport, cannotWrite, deleteObject, upsert } from '../objects.ts';
 import { step, steps } from '../snapshot.ts';
+import { storeState } from '../state-effects.ts';
 import { importMissing, predecessorFailed, predecessorStillRunning } from './predecessors.ts';
 
 const importsChanged = step(['importsHash', 'replacedTargets'], ({ self, importsHash, replacedTargets }) =>
@@ -29,8 +30,8 @@ const specChanged = step([], ({ self }) =>
 );
 
 const publish = step(
-  ['staleObjects', 'exportUpserts'],
-  ({ self, staleObjects, exportUpserts }): Decision<'Succeeded'> => {
+  ['staleObjects', 'exportUpserts', 'exportStateUpserts'],
+  ({ self, staleObjects, exportUpserts, exportStateUpserts }): Decision<'Succeeded'> => {
     for (const { wanted, existing } of exportUpserts) {
       const conflict = exportConflict(self, wanted, existing);
       if (!conflict) continue;
@@ -39,7 +40,11 @@ const publish = step(
       return fail({ ...problem, message }, { status: { conditions: [condition] } });
     }
     return advance('Succeeded', {
-      effects: [...staleObjects.map(deleteObject), ...exportUpserts.flatMap((u) => upsert(u, asExport))],
+      effects: [
+        ...exportStateUpserts.flatMap((u) => storeState(self, u, asExport)),
+        ...staleObjects.map(deleteObject),
+        ...exportUpserts.flatMap((u) => upsert(u, asExport)),
+      ],
       status: {
         conditions: [
           {

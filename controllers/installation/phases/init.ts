@@ -23,6 +23,7 @@ import { ensureExecution } from '../execution.ts';
 import { handDown } from '../job.ts';
 import { isOwnedBy } from '../relatives.ts';
 import { asImport, deleteObject, upsert } from '../objects.ts';
+import { storeState } from '../state-effects.ts';
 import { step, steps, type Snapshot } from '../snapshot.ts';
 import {
   deletedWhileWaiting,
@@ -102,6 +103,7 @@ const createSubobjects = step(
   [
     'component',
     'rendered',
+    'stateUpserts',
     'importUpserts',
     'children',
     'execution',
@@ -110,9 +112,13 @@ const createSubobjects = step(
     'predecessorJobs',
   ],
   (snapshot): Decision<'CleanupOrphaned'> => {
-    const { rendered, importsHash, predecessorJobs } = snapshot;
+    const { self, rendered, importsHash, predecessorJobs } = snapshot;
     const overwrite = snapshot.component.condition ? [snapshot.component.condition] : [];
-    const effects: Effect[] = snapshot.importUpserts.flatMap((u) => upsert(u, asImport));
+    // What was generated is stored before anything can depend on it: a job that ends here will find it again.
+    const effects: Effect[] = [
+      ...snapshot.stateUpserts.flatMap((u) => storeState(self, u, asImport)),
+      ...snapshot.importUpserts.flatMap((u) => upsert(u, asImport)),
+    ];
     if (rendered.children instanceof PhaseError) return failed(rendered.children, effects, overwrite);
 
     const children = ensureChildren(snapshot, rendered.children);

@@ -6,6 +6,7 @@ import { fromWire } from '../../templating/worker/errors-on-the-wire.ts';
 import { WorkerPool, WorkStopped } from '../../templating/worker/pool.ts';
 import { MappingFailed } from '../mapping.ts';
 import type { SchemaVerdict } from '../jsonschema.ts';
+import type { Rendering } from '../../templating/render.ts';
 import type { TemplateRunner, WorkKind } from '../work.ts';
 import { unpack } from './parcels.ts';
 import { errorClasses, packJob, type AnyJob, type WireAnswer } from './work-on-the-wire.ts';
@@ -39,11 +40,11 @@ export function asideRunner({ clock, limits = {}, workers, memoryMiB }: AsideOpt
     ...{ entry: ENTRY, clock, memoryMiB: memory, data: limits },
     ...{ size: workers ?? DEFAULT_WORKERS, startMs: START_MS },
   });
-  const run = async (kind: WorkKind, job: AnyJob): Promise<unknown> => {
+  const run = async <T>(kind: WorkKind, job: AnyJob): Promise<T> => {
     const { work, parcels } = packJob(kind, job);
     const answer = (await pool.run(work, { parcels, timeoutMs: timeoutMs + GRACE_MS })) as WireAnswer;
     if ('error' in answer) throw fromWire(answer.error, errorClasses);
-    return unpack(answer.result);
+    return unpack(answer.result) as T;
   };
   /** What a stop means, as the sentence for the user. @throws what is no stop, or nobody's fault */
   const sentence = (error: unknown, what: string): string => {
@@ -59,7 +60,7 @@ export function asideRunner({ clock, limits = {}, workers, memoryMiB }: AsideOpt
   };
   return {
     render: (job) =>
-      run('render', job).catch((error: unknown) => {
+      run<Rendering>('render', job).catch((error: unknown) => {
         throw new TemplateStopped(sentence(error, `execution "${job.execution.name ?? ''}"`), {
           cause: error,
         });

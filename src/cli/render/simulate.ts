@@ -17,7 +17,7 @@ import type { ImportSet } from '../../blueprint/importset.ts';
 import { loadBlueprint, type LoadedBlueprint } from '../../blueprint/load.ts';
 import type { JsonMap } from '../../blueprint/model.ts';
 import { templateScope, type RenderContext } from '../../blueprint/render.ts';
-import type { StateUpdate } from '../../blueprint/state.ts';
+import { States, type StateUpdate } from '../../blueprint/state.ts';
 import {
   childInstallation,
   renderSubInstallations,
@@ -77,8 +77,9 @@ export async function simulate(
 ): Promise<RenderedInstallation> {
   const step = <T>(work: () => T | Promise<T>): Promise<T> => withContents(blueprint.component, work);
   const { runner } = world;
+  const states = new States();
   const contextFor = (imports: JsonMap): RenderContext => ({
-    ...{ runner, blueprint, states: new Map() },
+    ...{ runner, blueprint, states },
     installation: installation.metadata.name,
     scope: templateScope(installation, imports, blueprint),
   });
@@ -86,9 +87,11 @@ export async function simulate(
   const imports = await step(() => runImportExecutions(contextFor(constructed)));
   const context = contextFor(imports);
   const copies = await step(() => importObjects(installation, blueprint, imports));
-  const { templates, states: childStates } = await step(() => renderSubInstallations(context));
+  const { templates } = await step(() => states.attempt(() => renderSubInstallations(context)));
   const namespace = installation.metadata.namespace ?? '';
-  const { items, states } = await step(() => renderDeployItems(context, { ...found, namespace }));
+  const { items } = await step(() =>
+    states.attempt(() => renderDeployItems(context, { ...found, namespace })),
+  );
 
   const scope = [...copies];
   const children: RenderedChild[] = [];
@@ -101,14 +104,13 @@ export async function simulate(
   }
   const inOrder = templates.flatMap(({ name }) => children.filter((child) => child.name === name));
   const exports = await exportsOf({ installation, context, items, children, scope, world, place, step });
-  const all = [...childStates, ...states];
   return {
     path: place.path,
     installation,
     targets: targetsIn(found),
     items,
     children: inOrder,
-    states: all,
+    states: states.updates,
     exports,
   };
 }
@@ -230,6 +232,8 @@ async function exportsOf(work: Exporting): Promise<readonly WrittenObject[] | st
     dataObjects: scope.filter((one): one is DataObject => one.kind === 'DataObject'),
     targets: scope.filter((one): one is Target => one.kind === 'Target'),
   });
-  const rendered = await step(() => renderExports(context, installation, sources));
-  return step(() => exportObjects(installation, place.parent, rendered.exports));
+  const exported = await step(() =>
+    context.states.attempt(() => renderExports(context, installation, sources)),
+  );
+  return step(() => exportObjects(installation, place.parent, exported));
 }

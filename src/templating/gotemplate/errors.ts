@@ -1,6 +1,8 @@
 /** What can go wrong with a template, with the place in its source. Messages are Go's, so that users recognise them. */
 import { byteLength, toValidText } from '../go/go-string.ts';
 
+export { LimitError } from '../budget.ts';
+
 export interface TemplatePlace {
   /** Name under which the source was parsed. */
   readonly template: string;
@@ -43,9 +45,6 @@ export class TemplateLimitExceeded extends TemplateExecutionError {}
 
 /** A function complains about its arguments; the evaluator adds the place. */
 export { GoError as FunctionError } from '../go/errors.ts';
-
-/** A limit was hit inside a function; the evaluator adds the place. */
-export class LimitError extends Error {}
 
 const lineOf = (source: string, line: number): string => source.split('\n')[line - 1] ?? '';
 

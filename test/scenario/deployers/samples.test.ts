@@ -9,7 +9,11 @@ import { checkDeployer, type CheckResult, type Subject } from '../../../deployer
 import { startCluster, type Cluster } from '../../support/cluster.ts';
 
 /** Keeps what is put; a document `{"slow": true}` has no etag. */
-function startStore(): Promise<{ readonly url: string; readonly documents: Map<string, string>; stop(): void }> {
+function startStore(): Promise<{
+  readonly url: string;
+  readonly documents: Map<string, string>;
+  stop(): void;
+}> {
   const documents = new Map<string, string>();
   const server: Server = createServer((request, response) => {
     const path = request.url ?? '';

@@ -83,7 +83,9 @@ export class Process implements Host {
     const servedTypes = new Set<string>();
     const common = { world, client, clock: clock.unmuted, rng, sources, stock, servedTypes };
     if (parts.includes('landscaper')) {
-      add(installationController({ ...common, runner: inThisThread(common) }) as unknown as ControllerSpec<Obj>);
+      add(
+        installationController({ ...common, runner: inThisThread(common) }) as unknown as ControllerSpec<Obj>,
+      );
       add(executionController(common) as unknown as ControllerSpec<Obj>);
       add(deployItemController({ ...common, pickupTimeoutMs: PICKUP_MS }) as unknown as ControllerSpec<Obj>);
       add(contextController({ world }));

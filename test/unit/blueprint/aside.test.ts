@@ -32,14 +32,14 @@ describe('work done by another thread', () => {
   after(() => Promise.all(open.map((each) => each.close())));
 
   const render = (template: string, values: Record<string, unknown> = {}, loaded = empty) =>
-    runner.render({ execution: go(template), values, blueprint: loaded });
+    runner.render({ execution: go(template), values, blueprint: loaded }).then(({ output }) => output);
 
   it('gives the same as here', async () => {
     const files = blueprint({}, { 'part.tpl': 'v: {{ .x }}', link: { $type: 'symlink', value: 'part.tpl' } });
     const template = 'a: {{ .imports.name | upper }}\nb: {{ include "/link" (dict "x" 1) | quote }}';
     const job = { execution: go(template), values: { imports: { name: 'web' } }, blueprint: files };
     expect(await runner.render(job)).to.deep.equal(await here.render(job));
-    expect(await runner.render(job)).to.deep.equal({ a: 'WEB', b: 'v: 1' });
+    expect((await runner.render(job)).output).to.deep.equal({ a: 'WEB', b: 'v: 1' });
   });
 
   it('keeps integers that JSON would round', async () => {
@@ -109,6 +109,7 @@ describe('work done by another thread', () => {
 
   it('is done for mappings and schemas too', async () => {
     const mapping = {
+      key: 'x',
       what: 'import mapping template shop.x',
       reason: 'ConstructImports',
       bindings: { a: 'b' },

@@ -29,7 +29,7 @@ const run = ({ exports, definitions = [], templates = [], mappings, sources = {}
   );
 };
 const values = async (given: Given): Promise<Record<string, unknown>> =>
-  Object.fromEntries((await run(given)).exports.data.map(({ ref, value }) => [ref, value]));
+  Object.fromEntries((await run(given)).data.map(({ ref, value }) => [ref, value]));
 
 describe('exports', () => {
   it('are what executions give for declared names, under the names the installation wants', async () => {
@@ -38,7 +38,7 @@ describe('exports', () => {
       definitions: [str],
       templates: ['exports: {out: hello, other: 1}'],
     };
-    expect((await run(given)).exports.data).to.deep.equal([{ name: 'out', ref: 'ref-out', value: 'hello' }]);
+    expect((await run(given)).data).to.deep.equal([{ name: 'out', ref: 'ref-out', value: 'hello' }]);
   });
 
   it('may go out under two names', async () => {
@@ -77,7 +77,7 @@ describe('exports', () => {
   });
 
   it('need no value as long as nobody asks', async () => {
-    expect((await run({ definitions: [str], templates: ['exports: {}'] })).exports).to.deep.equal({
+    expect(await run({ definitions: [str], templates: ['exports: {}'] })).to.deep.equal({
       data: [],
       targets: [],
     });
@@ -108,7 +108,7 @@ describe('exports', () => {
     const template = `exports: {t: {type: ${CLUSTER}, config: {kubeconfig: abc}, labels: {a: b}, annotations: {c: 5}}}`;
     expect(
       (await run({ exports: asksForTarget, definitions: [tgt('kubernetes-cluster')], templates: [template] }))
-        .exports.targets,
+        .targets,
     ).to.deep.equal([
       {
         name: 't',
@@ -124,7 +124,7 @@ describe('exports', () => {
   it('may be targets with a secret', async () => {
     const template = `exports: {t: {type: ${CLUSTER}, secretRef: {name: s, key: k}}}`;
     const [value] = (await run({ exports: asksForTarget, definitions: [tgt()], templates: [template] }))
-      .exports.targets;
+      .targets;
     expect(value)
       .to.deep.include({ secretRef: { name: 's', key: 'k' } })
       .and.not.have.property('config');

@@ -1,4 +1,6 @@
 import { expect } from 'chai';
+import { seededRng } from '../../../src/lib/rng.ts';
+import { FakeClock } from '../../support/clock.ts';
 import { evaluateMapping, MappingFailed } from '../../../src/blueprint/mapping.ts';
 
 const bindings = {
@@ -15,10 +17,16 @@ const bindings = {
   exports: { raw: 'x' },
 };
 const evaluate = (document: unknown): unknown =>
-  evaluateMapping(document, bindings, {
-    what: 'import mapping template shop.url',
-    reason: 'ConstructImports',
-  });
+  evaluateMapping(
+    document,
+    bindings,
+    {
+      key: 'url',
+      what: 'import mapping template shop.url',
+      reason: 'ConstructImports',
+    },
+    { clock: new FakeClock(), rng: seededRng(1) },
+  );
 
 describe('a data mapping', () => {
   const rows: readonly [string, unknown, unknown][] = [
@@ -56,6 +64,8 @@ describe('a data mapping', () => {
       { plain: 1, host: 'own', deep: { ref: '(( .plain ))', up: '(( plain ))', h: '(( host ))' } },
       { plain: 1, host: 'own', deep: { ref: 1, up: 1, h: 'own' } },
     ],
+    ['computes with numbers', '(( port + 1 ))', 8081],
+    ['merges what it refers to', { '<<<': '(( map.a ))', c: 1 }, { b: [1, 'x', null], c: 1 }],
     [
       'follows references to other expressions',
       { a: '(( b ))', b: '(( host "!" ))' },
@@ -69,17 +79,30 @@ describe('a data mapping', () => {
     [
       'an unknown name',
       '(( nope ))',
-      "unable to template import mapping template shop.url: unresolved nodes:\n\t(( nope ))\tin (root)\t*'nope' not found",
+      "unable to template import mapping template shop.url: unresolved nodes:\n\t(( nope ))\tin url\t\t()\t*'nope' not found",
     ],
-    ['an unknown name deep down', { deep: ['(( host.nope ))'] }, "in deep.[0]\t*'host.nope' not found"],
-    ['a syntax error', '((( in ))', 'is not understood'],
-    ['a function', '(( exec("id") ))', 'is not understood'],
-    ['an operator', '(( port + 1 ))', 'is not understood'],
-    ['an imported number joined to a text', '(( "n" port ))', "type 'float' cannot be concatenated"],
-    ['a map joined to a text', '(( "n" map ))', 'only texts, integers and booleans'],
-    ['a reference to itself', { a: '(( b ))', b: '(( a ))' }, 'refers to itself'],
-    ['a merge', { '<<<': '(( map ))' }, 'not supported'],
-    ['an inherited name', '(( constructor ))', 'not found'],
+    [
+      'an unknown name deep down',
+      { deep: ['(( host.nope ))'] },
+      "in url\tdeep.[0]\t()\t*'host.nope' not found",
+    ],
+    ['a syntax error', '((( in ))', "((( in ))\tin url\t\t()\t*parse error near symbol 5 - symbol 6: ' '"],
+    ['a process', '(( exec("id") ))', '*exec: no OS operations supported in this execution environment'],
+    ['a file', '(( read("/etc/passwd") ))', '*read: error reading [/etc/passwd]:  /etc: file does not exist'],
+    ['the environment', '(( env("PATH") ))', "*unknown function 'env'"],
+    ['a function of executions', '(( parseOCIRef("a:1") ))', "*unknown function 'parseOCIRef'"],
+    [
+      'an imported number joined to a text',
+      '(( "n" port ))',
+      `*type 'float'(port) cannot be concatenated with type 'string'("n")`,
+    ],
+    [
+      'a map joined to a text',
+      '(( "n" map ))',
+      `*type 'map'(map) cannot be concatenated with type 'string'("n")`,
+    ],
+    ['a reference to itself', { a: '(( b ))', b: '(( a ))' }, "(( b ))\tin url\ta\t()\t@'b' unresolved"],
+    ['an inherited name', '(( constructor ))', "*'constructor' not found"],
   ];
   for (const [title, document, message] of mistakes) {
     it(`is refused for ${title}`, () => {

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { renderDeployItems } from '../../../src/blueprint/deployitems.ts';
 import { DeployItemsInvalid, ImportsRejected, TemplateFailed } from '../../../src/blueprint/errors.ts';
 import { runImportExecutions } from '../../../src/blueprint/imports.ts';
-import { stateSecretName } from '../../../src/blueprint/state.ts';
+import { States, stateSecretName, type StateUpdate } from '../../../src/blueprint/state.ts';
 import { blueprint, context, target } from '../dataflow/given.ts';
 
 const go = (template: string, name = 'g') => ({ name, type: 'GoTemplate', template });
@@ -77,7 +77,7 @@ describe('deploy executions', () => {
   const run = (
     deployExecutions: readonly object[],
     files: Record<string, unknown> = {},
-    states = new Map<string, unknown>(),
+    states = new States(),
   ) =>
     renderDeployItems(
       {
@@ -145,13 +145,27 @@ describe('deploy executions', () => {
       'default',
     );
     const secretName = stateSecretName('shop', 'deploy', 'default');
-    expect((await run([counting])).states).to.deep.equal([{ secretName, state: { count: 1 } }]);
-    expect((await run([counting], {}, new Map([[secretName, { count: 41 }]]))).states).to.deep.equal([
+    const after = async (stored: ReadonlyMap<string, unknown>): Promise<readonly StateUpdate[]> => {
+      const states = new States(stored);
+      await run([counting], {}, states);
+      return states.updates;
+    };
+    expect(await after(new Map())).to.deep.equal([{ secretName, state: { count: 1 } }]);
+    expect(await after(new Map([[secretName, { count: 41 }]]))).to.deep.equal([
       { secretName, state: { count: 42 } },
     ]);
   });
 
+  it('find what one of the same name has remembered a moment ago', async () => {
+    const remembering = go('state: {seen: {{ .state.seen | default 0 | add1 }}}', 'same');
+    const states = new States();
+    await run([remembering, remembering], {}, states);
+    expect(states.updates.map(({ state }) => state)).to.deep.equal([{ seen: 2 }]);
+  });
+
   it('remember nothing when they do not say', async () => {
-    expect(await run([go('deployItems: []')])).to.deep.equal({ items: [], states: [] });
+    const states = new States();
+    await run([go('deployItems: []')], {}, states);
+    expect(states.updates).to.deep.equal([]);
   });
 });

@@ -1,4 +1,6 @@
 import { expect } from 'chai';
+import type { Secret } from '../../../src/machine/world.ts';
+import type { View } from '../../../src/runtime/types.ts';
 import { begin, intake, type Facts } from '../../../controllers/installation/intake.ts';
 import { phases } from '../../../controllers/installation/phases.ts';
 import type { Rendered, Snapshot } from '../../../controllers/installation/snapshot.ts';
@@ -22,7 +24,7 @@ const ownExecution = (status: object = {}, meta: object = {}) =>
     },
   });
 
-const nothing: Rendered = { importObjects: [], children: [], items: [] };
+const nothing: Rendered = { importObjects: [], children: [], items: [], states: [] };
 const wanted = (name: string) => ({
   name,
   object: {
@@ -50,10 +52,12 @@ const decide = (name: keyof typeof phases, snapshot: Partial<Snapshot> = {}): De
     execution: undefined,
     rendered: nothing,
     importUpserts: [],
+    stateUpserts: [],
     ownExports: [],
     oldExports: [],
     staleObjects: [],
     exportUpserts: [],
+    exportStateUpserts: [],
     ...snapshot,
   });
 
@@ -209,6 +213,31 @@ describe('an installation in Init', () => {
       ['EnsureSubInstallations', 'True'],
       ['ReconcileExecution', 'False'],
     ]);
+  });
+
+  it('DF-80: stores what executions remember before anything that depends on it, also when one of them fails', () => {
+    const update = { secretName: 'hash', state: { pw: 'gen' }, format: 'yaml' } as const;
+    const stateUpserts = [{ update, existing: undefined }];
+    const rendered = { ...nothing, children: [wanted('a')] };
+    expect(effectsOf(decide('Init', { rendered, stateUpserts }))).to.deep.equal([
+      'create hash',
+      'create a-sfx',
+    ]);
+    const error = new PhaseError('handlePhaseInit', 'CreateImportsAndSubobjects', 'line 1');
+    const failed = decide('Init', { rendered: { ...rendered, items: error }, stateUpserts });
+    expect(effectsOf(failed)).to.deep.equal(['create hash', 'create a-sfx']);
+  });
+
+  it('writes no state that is there already', () => {
+    const update = { secretName: 'hash', state: { n: 1 } };
+    const stored = (text: string): View<Secret> => ({
+      ...{ apiVersion: 'v1', kind: 'Secret', metadata: { name: 'hash', namespace: 'demo' } },
+      data: { config: Buffer.from(text).toString('base64'), other: 'x' },
+    });
+    const effects = (text: string): readonly string[] =>
+      effectsOf(decide('Init', { stateUpserts: [{ update, existing: stored(text) }] }));
+    expect(effects('{"n":1}')).to.deep.equal([]);
+    expect(effects('{"n":0}')).to.deep.equal(['patch hash']);
   });
 
   it('takes back the complaint about items when there are none any more', () => {

@@ -8,6 +8,7 @@ import type { ImportSet } from '../../../src/blueprint/importset.ts';
 import { loadInlineBlueprint, type LoadedBlueprint } from '../../../src/blueprint/load.ts';
 import { templateScope, type RenderContext } from '../../../src/blueprint/render.ts';
 import { inThisThread } from '../../../src/blueprint/work.ts';
+import { States } from '../../../src/blueprint/state.ts';
 import { importedData } from '../../../src/dataflow/dataimport.ts';
 import { seededRng } from '../../../src/lib/rng.ts';
 import { FakeClock } from '../../support/clock.ts';
@@ -78,6 +79,6 @@ export const context = (loaded: LoadedBlueprint, values: Record<string, unknown>
   blueprint: loaded,
   scope: templateScope(installation('shop'), values),
   installation: 'shop',
-  states: new Map(),
+  states: new States(),
   runner,
 });

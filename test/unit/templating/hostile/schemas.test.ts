@@ -91,6 +91,7 @@ describe('a mapping that means harm', () => {
     it(`${what} comes to nothing`, async () => {
       const job = {
         document,
+        key: 'x',
         bindings: {},
         what: 'import mapping template shop.x',
         reason: 'ConstructImports',

@@ -1,0 +1,51 @@
+/** Functions of Spiff executions that look into components; `getResourceContent` may interrupt them, see components/view.ts. */
+import { YamlError } from '../lib/yaml.ts';
+import { componentFunctions, type ComponentFunctionName } from '../components/functions.ts';
+import { ComponentProblem } from '../components/errors.ts';
+import type { ComponentView } from '../components/view.ts';
+import { Unresolvable, type SpiffFunction, type SpiffFunctionTable } from '../templating/spiff/function.ts';
+import { fromJsonValue, toJsonValue } from '../templating/spiff/json.ts';
+import { readSpiffYamlAll } from '../templating/spiff/yaml/index.ts';
+import type { SpiffValue } from '../templating/spiff/value.ts';
+
+/** `getResources` and `getRepositoryContext` are GoTemplate's alone. */
+const NAMES = ['getResource', 'getComponent', 'getResourceKey', 'getResourceContent'] as const;
+
+/** What the functions make of their JSON results. */
+const READERS: Partial<Record<ComponentFunctionName, (result: unknown) => SpiffValue>> = {
+  getResourceContent: (result) => parsed(String(result)),
+};
+
+export function spiffFunctionsFor(view: ComponentView | undefined): SpiffFunctionTable {
+  const functions = componentFunctions(view);
+  const wrap =
+    (name: (typeof NAMES)[number]): SpiffFunction =>
+    (args) => {
+      try {
+        const result = functions[name](args.map((arg) => argument(name, arg)));
+        return READERS[name]?.(result) ?? fromJsonValue(result, 'document');
+      } catch (error) {
+        if (error instanceof ComponentProblem) throw new Unresolvable(error.message, { cause: error });
+        throw error;
+      }
+    };
+  return Object.fromEntries(NAMES.map((name) => [name, wrap(name)]));
+}
+
+/** References may also be given as a map, and not only as text. */
+function argument(name: ComponentFunctionName, arg: SpiffValue): unknown {
+  const value = toJsonValue(arg);
+  const isReference = name === 'getResourceKey' || name === 'getResourceContent';
+  return isReference && typeof value === 'object' ? JSON.stringify(value) : value;
+}
+
+/** Contents are values where they are YAML, and texts otherwise. */
+function parsed(text: string): SpiffValue {
+  try {
+    const [document = null, ...more] = readSpiffYamlAll(text);
+    return more.length > 0 ? text : document;
+  } catch (error) {
+    if (error instanceof YamlError) return text;
+    throw error;
+  }
+}

@@ -1,0 +1,117 @@
+/** `+ - * / %` on integers, doubles, IP addresses and networks; comparisons. */
+import type { ExprOf } from '../syntax/ast.ts';
+import type { Binding } from '../tree/binding.ts';
+import type { Value } from '../tree/node.ts';
+import { both, type Engine } from './engine.ts';
+import { addToAddress, divideNetwork, multiplyNetwork, subtractAddresses } from './addresses.ts';
+import { answer, fail, failed, join, type Info, type Outcome } from './outcome.ts';
+import { isEqual } from './truth.ts';
+
+const wrap = (value: bigint): bigint => BigInt.asIntN(64, value);
+
+type Arithmetic = ExprOf<'arithmetic'>;
+type Operation = (a: Value, b: Value, info: Info) => Outcome;
+
+export const arithmetic = (engine: Engine, expr: Arithmetic, binding: Binding): Outcome =>
+  both(engine, expr, binding, operations[expr.operator]);
+
+/** Two integers stay integers; with one double both become doubles. */
+function numbers(a: Value, b: Value): readonly [bigint, bigint] | readonly [number, number] | undefined {
+  const isNumber = (value: Value): value is bigint | number =>
+    typeof value === 'bigint' || typeof value === 'number';
+  if (!isNumber(a) || !isNumber(b)) return undefined;
+  return typeof a === 'bigint' && typeof b === 'bigint' ? [a, b] : [Number(a), Number(b)];
+}
+
+function onNumbers(
+  refusal: string,
+  integers: (a: bigint, b: bigint) => bigint,
+  doubles: (a: number, b: number) => number,
+): Operation {
+  return (a, b, info) => {
+    const pair = numbers(a, b);
+    if (!pair) return fail(refusal, info);
+    return typeof pair[0] === 'bigint'
+      ? answer(wrap(integers(pair[0], pair[1] as bigint)), info)
+      : answer(doubles(pair[0], pair[1] as number), info);
+  };
+}
+
+const plainAdd = onNumbers(
+  'non-IP address addition requires number arguments',
+  (a, b) => a + b,
+  (a, b) => a + b,
+);
+const plainSubtract = onNumbers(
+  'non-IP address subtration requires number arguments',
+  (a, b) => a - b,
+  (a, b) => a - b,
+);
+const plainDivide = onNumbers(
+  'non-CIDR division requires number arguments',
+  (a, b) => a / b,
+  (a, b) => a / b,
+);
+
+const add: Operation = (a, b, info) =>
+  typeof a === 'string' ? orFail(addToAddress(a, b), info) : plainAdd(a, b, info);
+
+const subtract: Operation = (a, b, info) =>
+  typeof a === 'string' ? orFail(subtractAddresses(a, b), info) : plainSubtract(a, b, info);
+
+const plainMultiply = onNumbers(
+  'non-CIDR multiplication requires number arguments',
+  (a, b) => a * b,
+  (a, b) => a * b,
+);
+const multiply: Operation = (a, b, info) =>
+  typeof a === 'string' ? orFail(multiplyNetwork(a, b), info) : plainMultiply(a, b, info);
+
+const isZero = (value: Value): boolean => value === 0n || value === 0;
+
+const divide: Operation = (a, b, info) => {
+  if (typeof a === 'string') return orFail(divideNetwork(a, b), info);
+  return isZero(b) && numbers(a, b) ? fail('division by zero', info) : plainDivide(a, b, info);
+};
+
+const modulo: Operation = (a, b, info) => {
+  if (typeof a !== 'bigint' || typeof b !== 'bigint') return fail('integer operand required', info);
+  return b === 0n ? fail('division by zero', info) : answer(a % b, info);
+};
+
+const operations: Readonly<Record<Arithmetic['operator'], Operation>> = {
+  '+': add,
+  '-': subtract,
+  '*': multiply,
+  '/': divide,
+  '%': modulo,
+};
+
+const orFail = (result: Value | Error, info: Info): Outcome =>
+  result instanceof Error ? fail(result.message, info) : answer(result, info);
+
+// ---------------------------------------------------------------- comparisons
+
+type Order = (a: bigint | string, b: bigint | string) => boolean;
+const orders: Readonly<Record<'<' | '<=' | '>' | '>=', Order>> = {
+  '<': (a, b) => a < b,
+  '<=': (a, b) => a <= b,
+  '>': (a, b) => a > b,
+  '>=': (a, b) => a >= b,
+};
+
+/** Order is of integers and texts; anything else is just not in that order. */
+export const comparison = (engine: Engine, expr: ExprOf<'comparison'>, binding: Binding): Outcome =>
+  both(engine, expr, binding, (a, b, info) => {
+    const { operator } = expr;
+    if (operator === '==' || operator === '!=') {
+      const verdict = isEqual(a, b);
+      if (verdict !== undefined) return answer(verdict === (operator === '=='), info);
+      const isOfText = typeof a === 'string' && b !== null;
+      return isOfText ? fail('types uncomparable', info) : failed(join(info, {}));
+    }
+    if (typeof a !== 'bigint' && typeof a !== 'string') return answer(false, info);
+    if (typeof b === typeof a) return answer(orders[operator](a, b as typeof a), info);
+    const kinds = typeof a === 'string' ? 'strings or integers' : 'integers or strings';
+    return fail(`comparision ${operator} only for ${kinds}`, info);
+  });

@@ -1,0 +1,123 @@
+/** Calls: of lambdas, of functions that look at their arguments before they are evaluated, and of all others. */
+import { Unresolvable, type FunctionWorld } from '../function.ts';
+import { literal, type CallExpr, type Expr } from '../syntax/ast.ts';
+import { print } from '../syntax/print.ts';
+import type { Binding } from '../tree/binding.ts';
+import { Lambda, made, type Node, type Value } from '../tree/node.ts';
+import { fromSpiff, toSpiff } from '../tree/plain.ts';
+import type { SpiffCallable } from '../value.ts';
+import { elements } from './collections.ts';
+import { documentFunctions } from './document-functions.ts';
+import { operands, type Engine } from './engine.ts';
+import { callLambda } from './lambdas.ts';
+import { specialForms } from './special-forms.ts';
+import { answer, fail, open, type Info, type Outcome } from './outcome.ts';
+
+export function call(engine: Engine, expr: CallExpr, binding: Binding): Outcome {
+  const name = functionName(expr.callee);
+  if (name === '') return callValue(engine, expr, binding);
+  const special = Object.hasOwn(specialForms, name) ? specialForms[name] : undefined;
+  if (special) {
+    return expr.isCurried
+      ? fail(`no currying for intrinsic builtin function (${name})`)
+      : special(engine, expr, binding);
+  }
+  const args = elements(engine, expr.args, binding);
+  if (args.kind === 'failed') return args;
+  if (args.kind === 'open') return open({ ...expr, args: args.exprs }, args.info);
+  const { values, info } = args;
+  if (expr.args.some(({ kind }) => kind === 'named')) {
+    return fail(`no named arguments for builtin function (${name})`, info);
+  }
+  if (expr.isCurried) return answer(curried(expr.callee, values, binding));
+  if (name === 'type' && info.isUndefined === true) return answer('undef', { ...info, isUndefined: false });
+  return named(engine, { name, values, info, expr }, binding);
+}
+
+/** A name of its own is a function's; everything else has to be a lambda. */
+const functionName = (callee: Expr): string => {
+  if (callee.kind !== 'reference' || callee.tag !== '' || callee.path.length !== 1) return '';
+  const [name = ''] = callee.path;
+  return name === '_' ? '' : name;
+};
+
+interface NamedCall {
+  readonly name: string;
+  readonly values: readonly Value[];
+  readonly info: Info;
+  readonly expr: CallExpr;
+}
+
+function named(engine: Engine, { name, values, info, expr }: NamedCall, binding: Binding): Outcome {
+  const onDocuments = Object.hasOwn(documentFunctions, name) ? documentFunctions[name] : undefined;
+  if (onDocuments) {
+    const outcome = onDocuments(engine, values, binding);
+    return outcome.kind === 'open' ? open(expr, outcome.info) : outcome;
+  }
+  const plain = Object.hasOwn(engine.functions, name) ? engine.functions[name] : undefined;
+  if (!plain) return fail(`unknown function '${name}'`, info);
+  const world: FunctionWorld = {
+    ...engine.world,
+    call: (callable, args) =>
+      callFromFunction(
+        engine,
+        callable,
+        args.map((arg) => fromSpiff(arg, '')),
+        binding,
+      ),
+  };
+  try {
+    const value = fromSpiff(plain(values.map(toSpiff), world), binding.source);
+    if (typeof value === 'string') engine.budget.checkText(value);
+    return answer(value, { ...info, isUndefined: false });
+  } catch (error) {
+    if (error instanceof StillOpen) return open(expr, info);
+    if (!(error instanceof Unresolvable)) throw error;
+    return fail(error.message, info);
+  }
+}
+
+/** A lambda that a function called has to wait for something. */
+class StillOpen extends Error {}
+
+function callFromFunction(engine: Engine, callable: SpiffCallable, args: readonly Value[], binding: Binding) {
+  if (!(callable instanceof Lambda)) throw new Unresolvable('lambda value required');
+  const outcome = callLambda(engine, callable, args, binding);
+  if (outcome.kind === 'value') return toSpiff(outcome.value);
+  if (outcome.kind === 'failed') throw new Unresolvable(outcome.info.issue?.text ?? '');
+  throw new StillOpen();
+}
+
+/** `f*(1)` of a function: a lambda that takes the rest of its arguments. */
+function curried(callee: Expr, values: readonly Value[], binding: Binding): Lambda {
+  const rest: Expr = { kind: 'expansion', over: { kind: 'reference', tag: '', path: ['__args'] } };
+  const body: Expr = { kind: 'call', callee, args: [...values.map(literal), rest], isCurried: false };
+  const expr = { kind: 'lambda', parameters: [{ name: '__args' }], hasRest: true, body } as const;
+  return new Lambda(expr, new Map(), binding, print(expr));
+}
+
+function callValue(engine: Engine, expr: CallExpr, binding: Binding): Outcome {
+  const callee = operands(engine, [expr.callee], binding);
+  if (callee.kind === 'failed') return callee;
+  const lambda = callee.kind === 'values' ? callee.values[0] : undefined;
+  if (callee.kind === 'values' && !(lambda instanceof Lambda)) {
+    return fail(`function call '${print(expr.callee)}' requires function name or lambda value`, callee.info);
+  }
+  const args = elements(engine, expr.args, binding);
+  if (args.kind === 'failed') return args;
+  if (args.kind === 'open' || !(lambda instanceof Lambda)) {
+    const [now = expr.callee] = callee.kind === 'open' ? callee.exprs : [];
+    return open({ ...expr, callee: now, args: args.kind === 'open' ? args.exprs : expr.args }, args.info);
+  }
+  const names = new Map<string, Node>();
+  const positional: Value[] = [];
+  // Named arguments come first, and expansions only among the others.
+  for (const [i, value] of args.values.entries()) {
+    const argument = expr.args[i];
+    if (argument?.kind === 'named') names.set(argument.name, made(value, binding.source));
+    else positional.push(value);
+  }
+  const options = { isCurried: expr.isCurried, mayCurry: true, named: names };
+  const outcome = callLambda(engine, lambda, positional, binding, options);
+  return outcome.kind === 'waiting' ? open(expr, outcome.info) : outcome;
+}

@@ -1,0 +1,88 @@
+/** What the evaluation of one kind of expression needs of the whole. */
+import type { Budget } from '../../budget.ts';
+import type { FunctionWorld, SpiffFunctionTable } from '../function.ts';
+import type { Expr, ExprOf, Path } from '../syntax/ast.ts';
+import type { Binding } from '../tree/binding.ts';
+import type { Issue, Node, Value } from '../tree/node.ts';
+import { failed, join, type Failed, type Info, type Outcome } from './outcome.ts';
+
+/** A document that was evaluated as far as it goes. */
+export interface Flowed {
+  readonly node: Node;
+  /** What is left: each with its text; undefined when everything has a value. */
+  readonly unresolved: Unresolved | undefined;
+}
+
+export interface Unresolved {
+  /** One of them cannot be evaluated; otherwise all wait for something. */
+  readonly hasError: boolean;
+  readonly hasFailed: boolean;
+  readonly issues: readonly Issue[];
+  /** `unresolved nodes:` and a line for each */
+  readonly text: string;
+}
+
+export interface Engine {
+  readonly budget: Budget;
+  readonly world: Omit<FunctionWorld, 'call'>;
+  /** Functions of evaluated arguments. */
+  readonly functions: SpiffFunctionTable;
+  /** Nodes that no further pass can change. */
+  readonly settled: WeakSet<Node>;
+  /** The elements that projections are at. */
+  readonly projected: Map<object, Value>;
+  /** @param isLocal a map or list may still have parts without value */
+  evaluate(expr: Expr, binding: Binding, isLocal: boolean): Outcome;
+  /** Evaluates a document at this place. */
+  flow(document: Node, binding: Binding): Flowed;
+  /** A document on top of others. @throws CascadeFailed */
+  cascade(binding: Binding, document: Node, stubs: readonly Node[]): Node;
+  /** @throws SyntaxProblem */
+  parse(text: string, path: Path, stubPath: Path): Expr;
+  readonly print: (expr: Expr) => string;
+}
+
+/** Nodes of a document are left without value; the message lists them. */
+export class CascadeFailed extends Error {}
+
+/** Evaluates one operand after another; all of them, even if one has to wait: a failure is told at once. */
+export function operands(
+  engine: Engine,
+  exprs: readonly Expr[],
+  binding: Binding,
+  { isLocal = false, before = {} }: { readonly isLocal?: boolean; readonly before?: Info } = {},
+):
+  | { readonly kind: 'values'; readonly values: readonly Value[]; readonly info: Info }
+  | { readonly kind: 'open'; readonly exprs: readonly Expr[]; readonly info: Info }
+  | Failed {
+  const values: Value[] = [];
+  const next: Expr[] = [];
+  let isOpen = false;
+  let info: Info = before;
+  for (const expr of exprs) {
+    const outcome = engine.evaluate(expr, binding, isLocal);
+    info = join(info, outcome.info);
+    if (outcome.kind === 'failed') return failed(info);
+    isOpen ||= outcome.kind === 'open';
+    next.push(outcome.kind === 'open' ? outcome.expr : expr);
+    values.push(outcome.kind === 'open' ? null : outcome.value);
+  }
+  return isOpen ? { kind: 'open', exprs: next, info } : { kind: 'values', values, info };
+}
+
+/** Two operands: fails, waits with what became of them, or goes on with both values. */
+export function both(
+  engine: Engine,
+  expr: ExprOf<'concatenation' | 'comparison' | 'arithmetic'>,
+  binding: Binding,
+  then: (left: Value, right: Value, info: Info) => Outcome,
+): Outcome {
+  const found = operands(engine, [expr.left, expr.right], binding);
+  if (found.kind === 'failed') return found;
+  if (found.kind === 'open') {
+    const [left = expr.left, right = expr.right] = found.exprs;
+    return { kind: 'open', expr: { ...expr, left, right }, info: found.info };
+  }
+  const [left = null, right = null] = found.values;
+  return then(left, right, found.info);
+}

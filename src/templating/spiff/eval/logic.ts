@@ -1,0 +1,59 @@
+/** `||`, `//`, `? :`, `!`, `-and`, `-or`. */
+import type { ExprOf } from '../syntax/ast.ts';
+import type { Binding } from '../tree/binding.ts';
+import type { Engine } from './engine.ts';
+import { answer, failed, join, joined, open, type Info, type Outcome } from './outcome.ts';
+import { isTruthy } from './truth.ts';
+
+/** The left one, unless it cannot be evaluated; null and the empty text can. */
+export function or(engine: Engine, expr: ExprOf<'or'>, binding: Binding): Outcome {
+  const left = engine.evaluate(expr.left, binding, false);
+  if (left.kind !== 'failed' && left.info.isUndefined !== true) {
+    return left.kind === 'open' ? open(expr, left.info) : left;
+  }
+  const right = engine.evaluate(expr.right, binding, false);
+  const cleaned: Info = { ...left.info, issue: undefined, hasFailed: false, isUndefined: false };
+  return withUndefinedOf(right, cleaned);
+}
+
+/** Like `||`, but null gives way too. */
+export function validOr(engine: Engine, expr: ExprOf<'validOr'>, binding: Binding): Outcome {
+  const left = engine.evaluate(expr.left, binding, false);
+  if (left.kind === 'open') return left.expr === expr.left ? failed(left.info) : open(expr, left.info);
+  if (left.kind === 'value' && left.value !== null) return left;
+  return withUndefinedOf(engine.evaluate(expr.right, binding, false), left.info);
+}
+
+const withUndefinedOf = (right: Outcome, before: Info): Outcome => ({
+  ...right,
+  info: { ...join(before, right.info), isUndefined: right.info.isUndefined },
+});
+
+export function conditional(engine: Engine, expr: ExprOf<'conditional'>, binding: Binding): Outcome {
+  const condition = engine.evaluate(expr.condition, binding, false);
+  if (condition.kind === 'failed') return condition;
+  if (condition.kind === 'open') return open({ ...expr, condition: condition.expr }, condition.info);
+  const chosen = engine.evaluate(isTruthy(condition.value) ? expr.then : expr.otherwise, binding, false);
+  return { ...chosen, info: join(chosen.info, condition.info) };
+}
+
+export function not(engine: Engine, expr: ExprOf<'not'>, binding: Binding): Outcome {
+  const inner = engine.evaluate(expr.inner, binding, false);
+  if (inner.kind === 'open') return open({ ...expr, inner: inner.expr }, inner.info);
+  return inner.kind === 'failed' ? inner : answer(!isTruthy(inner.value), inner.info);
+}
+
+/** On two integers bit by bit. What the left one decides, the right one cannot spoil by failing. */
+export function logical(engine: Engine, expr: ExprOf<'logical'>, binding: Binding): Outcome {
+  const left = engine.evaluate(expr.left, binding, false);
+  if (left.kind === 'failed') return left;
+  if (left.kind === 'open') return open(expr, left.info);
+  const right = joined(left.info, engine.evaluate(expr.right, binding, false));
+  if (right.kind === 'open') return open(expr, right.info);
+  const isOr = expr.operator === '-or';
+  const [a, b] = [left.value, right.kind === 'value' ? right.value : undefined];
+  if (typeof a === 'bigint' && typeof b === 'bigint') return answer(isOr ? a | b : a & b, right.info);
+  if (typeof a !== 'bigint' && isTruthy(a) === isOr) return answer(isOr, right.info);
+  if (b === undefined) return failed(right.info);
+  return answer(isOr ? isTruthy(a) || isTruthy(b) : isTruthy(a) && isTruthy(b), right.info);
+}

@@ -1,0 +1,32 @@
+/** What maps and lists have in common when something is merged into them. */
+import type { Expr, MarkerExpr } from '../syntax/ast.ts';
+import type { Binding } from '../tree/binding.ts';
+import { FLAG, withFlags, type Node } from '../tree/node.ts';
+import { flagsOf, TEMPLATE } from '../eval/documents.ts';
+
+/** What the stub has at this place, and which of its marks hold here too. */
+export function inheritedFlags(binding: Binding): {
+  readonly flags: number;
+  readonly node: Node | undefined;
+} {
+  const found = binding.findInStubs(binding.stubPath);
+  return { flags: (found?.flags ?? 0) & (FLAG.temporary | FLAG.state), node: found };
+}
+
+/** `<<<: (( merge ))` alone may find nothing. The first pass only parses it. */
+export const isOptionalMerge = (isInitial: boolean, expr: Expr): boolean =>
+  !isInitial && expr.kind === 'merge' && !expr.isRequired;
+
+/** The expression of a template marker, as the text it is until the template is used. */
+export function templateBody(
+  { markers, body }: MarkerExpr,
+  original: Node,
+  print: (expr: Expr) => string,
+): Node | undefined {
+  if (!body) return undefined;
+  const others = markers.filter((marker) => marker !== TEMPLATE);
+  return withFlags(
+    { ...original, value: `(( ${print(body)} ))` },
+    flagsOf({ kind: 'marker', markers: others, body }),
+  );
+}

@@ -1,0 +1,133 @@
+/** Evaluates Spiff documents: values and stored state in, a value and new state out. No way leads to the host. */
+import { Budget, DEFAULT_LIMITS, LimitError, type TemplateLimits } from '../budget.ts';
+import { evaluate } from './evaluate.ts';
+import { CascadeFailed, type Engine, type Flowed } from './eval/engine.ts';
+import { passOf } from './flow/pass.ts';
+import { type FunctionWorld, type SpiffFunctionTable, Unresolvable } from './function.ts';
+import { SpiffProblem } from './problem.ts';
+import { parseExpression } from './syntax/parse.ts';
+import { print } from './syntax/print.ts';
+import { Binding, refreshScopes } from './tree/binding.ts';
+import { equalNodes } from './tree/equal.ts';
+import { isFields, isList, Lambda, node, Template, type Fields, type Node } from './tree/node.ts';
+import { toNode } from './tree/plain.ts';
+import { finished, output, stateIn, withoutLocal } from './result.ts';
+import { isSpiffMap, type SpiffMap, type SpiffValue } from './value.ts';
+import { unresolvedIn } from './unresolved.ts';
+
+export interface SpiffInput {
+  readonly document: SpiffValue;
+  /** Names that the document sees besides its own. */
+  readonly values: SpiffMap;
+  /** What was remembered the last time; undefined where nothing can be. */
+  readonly state?: SpiffValue | undefined;
+  /** Name of the document in messages. */
+  readonly source: string;
+}
+
+export interface SpiffWorld extends Omit<FunctionWorld, 'call'> {
+  readonly functions: SpiffFunctionTable;
+  readonly limits?: Partial<TemplateLimits> | undefined;
+}
+
+export interface SpiffResult {
+  readonly value: SpiffValue;
+  /** The parts marked `&state`; an empty map if there are none. */
+  readonly state: SpiffValue;
+}
+
+/** Depth of calls and of documents: what our stack can hold. */
+const MAX_DEPTH = 500;
+
+/**
+ * Evaluates a document until nothing changes any more.
+ * @throws SpiffProblem when something in it has no value, or it takes too much time or space
+ * @see github.com/mandelsoft/spiff flow, spiffing
+ */
+export function renderSpiff(input: SpiffInput, { functions, limits, ...world }: SpiffWorld): SpiffResult {
+  const budget = new Budget(world.clock, { ...DEFAULT_LIMITS, maxRecursion: MAX_DEPTH, ...limits });
+  const engine = newEngine(budget, functions, world);
+  const values = Binding.ofValues(toNode(input.values, 'values').value as Fields);
+  try {
+    const stubs = input.state === undefined ? [] : [stateStub(engine, values, input.state)];
+    const result = complete(engine, values, toNode(input.document, input.source), stubs);
+    return { value: output(result), state: stateIn(result) };
+  } catch (error) {
+    if (error instanceof LimitError || error instanceof CascadeFailed || error instanceof Unresolvable) {
+      throw new SpiffProblem(error.message, { cause: error });
+    }
+    if (!(error instanceof RangeError)) throw error;
+    throw new SpiffProblem('the document is nested too deeply', { cause: error });
+  }
+}
+
+/** The stored state is a document too, which is evaluated first. */
+function stateStub(engine: Engine, values: Binding, state: SpiffValue): Node {
+  const stub =
+    isSpiffMap(state) && state.size === 0 ? node(new Map(), 'stateHdl') : toNode(state, 'stateHdl');
+  return withoutLocal(complete(engine, values, stub, []));
+}
+
+/** @throws CascadeFailed */
+function complete(engine: Engine, outer: Binding, document: Node, stubs: readonly Node[]): Node {
+  const binding = Binding.ofDocument(outer, document.source, stubs);
+  const { node: result, unresolved } = flowDocument(engine, document, binding, true);
+  if (unresolved) throw new CascadeFailed(unresolved.text);
+  return result;
+}
+
+function newEngine(budget: Budget, functions: SpiffFunctionTable, world: Engine['world']): Engine {
+  const engine: Engine = {
+    budget,
+    world,
+    functions,
+    projected: new Map(),
+    settled: new WeakSet(),
+    evaluate: (expr, binding, isLocal) => evaluate(engine, expr, binding, isLocal),
+    flow: (document, binding) => flowDocument(engine, document, binding, false),
+    cascade(binding, document, stubs) {
+      const prepared: Node[] = [];
+      for (const stub of [...stubs].reverse()) {
+        prepared.unshift(withoutLocal(complete(engine, binding, stub, [...prepared])));
+      }
+      return finished(complete(engine, binding, document, prepared));
+    },
+    parse(text, path, stubPath) {
+      budget.charge(text.length / 4);
+      return parseExpression(text, path, stubPath);
+    },
+    print,
+  };
+  return engine;
+}
+
+/** Passes over a document until one changes nothing. */
+function flowDocument(engine: Engine, document: Node, here: Binding, isOverridden: boolean): Flowed {
+  const pass = passOf(engine);
+  const binding = isList(document.value) ? here.withList(document.value) : here;
+  let current = document;
+  for (;;) {
+    const next = pass.node(current, binding, isOverridden);
+    if (next.isUndefined === true) {
+      current = { ...node(null, next.source), isUndefined: true };
+      break;
+    }
+    everyCallable(next, (home) => refreshScopes(home, next));
+    const isDone = equalNodes(current, next);
+    current = next;
+    if (isDone) break;
+  }
+  everyCallable(current, (home) => {
+    home.isActive = false;
+  });
+  return { node: current, unresolved: unresolvedIn(current, engine) };
+}
+
+/** Visits the places that lambdas and templates of a document look up their names in. */
+function everyCallable({ value }: Node, visit: (home: Binding) => void): void {
+  const inner = isList(value) ? value : isFields(value) ? value.values() : [];
+  for (const it of inner) {
+    if (it.value instanceof Lambda || it.value instanceof Template) visit(it.value.binding);
+    else everyCallable(it, visit);
+  }
+}

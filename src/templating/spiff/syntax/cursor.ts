@@ -1,0 +1,116 @@
+/** Reads the text of an expression piece by piece, and remembers how far any attempt came: that is what errors show. */
+
+/** The text is no expression. The message says how far it could be understood, in the original's words. */
+export class SyntaxProblem extends Error {}
+
+const NAME_CHARACTER = /[a-zA-Z0-9_-]/;
+
+export class Cursor {
+  /** Characters (not bytes) of the text. */
+  readonly #chars: readonly string[];
+  pos = 0;
+  #farthest = { start: 0, end: 0 };
+
+  constructor(text: string) {
+    this.#chars = Array.from(text);
+  }
+
+  get isAtEnd(): boolean {
+    return this.pos >= this.#chars.length;
+  }
+
+  peek(offset = 0): string {
+    return this.#chars[this.pos + offset] ?? '';
+  }
+
+  since(start: number): string {
+    return this.#chars.slice(start, this.pos).join('');
+  }
+
+  /** Notes that the text from there to here made sense. */
+  mark(start: number): void {
+    if (this.pos > start && this.pos > this.#farthest.end) this.#farthest = { start, end: this.pos };
+  }
+
+  /** Takes the text if it comes next. */
+  take(wanted: string): boolean {
+    for (let i = 0; i < wanted.length; i++) if (this.peek(i) !== wanted.charAt(i)) return false;
+    this.pos += wanted.length;
+    return true;
+  }
+
+  /** Takes a sign that is understood by itself. */
+  sign(wanted: string): boolean {
+    return this.close(wanted, this.pos);
+  }
+
+  /** Takes the sign that ends what began there. */
+  close(wanted: string, start: number): boolean {
+    if (!this.take(wanted)) return false;
+    this.mark(start);
+    return true;
+  }
+
+  /** Takes a word, unless it is only the beginning of a longer name. */
+  word(wanted: string): boolean {
+    const start = this.pos;
+    if (!this.take(wanted)) return false;
+    if (NAME_CHARACTER.test(this.peek())) {
+      this.pos = start;
+      return false;
+    }
+    this.mark(start);
+    return true;
+  }
+
+  /** Takes characters as long as they fit; answers how many. */
+  run(fits: RegExp): number {
+    const start = this.pos;
+    while (!this.isAtEnd && fits.test(this.peek())) this.pos++;
+    return this.pos - start;
+  }
+
+  /** Blanks, if there are any. */
+  blanks(): true {
+    const start = this.pos;
+    this.run(/[ \t\n\r]/);
+    this.mark(start);
+    return true;
+  }
+
+  /** At least one blank. */
+  gap(): boolean {
+    const start = this.pos;
+    this.blanks();
+    return this.pos > start;
+  }
+
+  /** What the attempt answers; when that is nothing, as if it had not been made. */
+  attempt<T>(parse: () => T | undefined): T | undefined {
+    const start = this.pos;
+    const result = parse();
+    if (result === undefined) this.pos = start;
+    return result;
+  }
+
+  /** The place that was understood last, e.g. `parse error near symbol 3 - symbol 4: 'a'`. */
+  problem(): SyntaxProblem {
+    const { start, end } = this.#farthest;
+    return new SyntaxProblem(this.#describe(start, end));
+  }
+
+  problemAt(start: number, why: string): SyntaxProblem {
+    return new SyntaxProblem(`${this.#describe(start, this.pos)}: ${why}`);
+  }
+
+  #describe(start: number, end: number): string {
+    const has = this.#chars.includes('\n');
+    const place = (pos: number): string => {
+      const lineStart = this.#chars.lastIndexOf('\n', pos);
+      const line = this.#chars.slice(0, pos + 1).filter((char) => char === '\n').length + 1;
+      const symbol = `symbol ${pos - lineStart}`;
+      return has ? `line ${line} ${symbol}` : symbol;
+    };
+    return `parse error near ${place(start)} - ${place(end)}: '${this.#chars.slice(start, end).join('')}'`;
+  }
+}

@@ -1,0 +1,232 @@
+/**
+ * Parses expressions: a hand-written parser of the original's grammar, alternative by alternative, because its order
+ * decides what is an expression and how far an error message points. Where an alternative failed the next one starts
+ * over; whole expressions are remembered by their place, so that nested parentheses cost no more than their length.
+ */
+import type { Comparison, Expr, MarkerExpr, Path } from './ast.ts';
+import { Cursor } from './cursor.ts';
+import type { Grammar } from './grammar.ts';
+import { lambda } from './parse-lambda.ts';
+import { operand } from './parse-operand.ts';
+import { assignments } from './parse-collections.ts';
+import { MARKER, tag } from './parse-reference.ts';
+
+/** Deeper nesting would end on our stack. */
+const MAX_NESTING = 200;
+
+/** @throws SyntaxProblem */
+export function parseExpression(source: string, path: Path, stubPath: Path): Expr {
+  return new Parser(source, path, stubPath).whole();
+}
+
+class Parser implements Grammar {
+  readonly cursor: Cursor;
+  readonly path: Path;
+  readonly stubPath: Path;
+  readonly #known = new Map<number, { readonly expr: Expr | undefined; readonly end: number }>();
+  #depth = 0;
+
+  constructor(source: string, path: Path, stubPath: Path) {
+    this.cursor = new Cursor(source);
+    this.path = path;
+    this.stubPath = stubPath;
+  }
+
+  whole(): Expr {
+    const { cursor } = this;
+    const expr =
+      cursor.attempt(() => this.#preferred()) ?? cursor.attempt(() => this.#marked()) ?? this.expression();
+    if (expr && cursor.isAtEnd) return expr;
+    throw cursor.problem();
+  }
+
+  #preferred(): Expr | undefined {
+    const { cursor } = this;
+    cursor.blanks();
+    if (!cursor.word('prefer') || !cursor.gap()) return undefined;
+    const inner = this.expression();
+    return inner && { kind: 'prefer', inner };
+  }
+
+  #marked(): MarkerExpr | undefined {
+    const { cursor } = this;
+    cursor.blanks();
+    const first = this.#marker();
+    if (first === undefined) return undefined;
+    const markers = [first];
+    for (;;) {
+      const next = cursor.attempt(() => (cursor.gap() ? this.#marker() : undefined));
+      if (next === undefined) break;
+      markers.push(next);
+    }
+    cursor.blanks();
+    const body = cursor.attempt(() => {
+      const start = cursor.pos;
+      if (!cursor.take('(')) return undefined;
+      const inner = this.expression();
+      if (!inner || !cursor.close(')', start)) return undefined;
+      return { kind: 'group' as const, inner, text: cursor.since(start) };
+    });
+    cursor.blanks();
+    return { kind: 'marker', markers, body };
+  }
+
+  #marker(): string | undefined {
+    const { cursor } = this;
+    return cursor.attempt(() => {
+      const start = cursor.pos;
+      if (!cursor.take('&')) return undefined;
+      const isTag = cursor.take('tag:');
+      if (isTag) cursor.take('*');
+      if (isTag ? !tag(cursor) : !MARKER.some((word) => cursor.take(word))) return undefined;
+      cursor.mark(start);
+      return cursor.since(start);
+    });
+  }
+
+  expression(): Expr | undefined {
+    const { cursor } = this;
+    const start = cursor.pos;
+    const known = this.#known.get(start);
+    if (known) {
+      cursor.pos = known.end;
+      return known.expr;
+    }
+    const expr = this.#nested(() => this.#scoped() ?? cursor.attempt(() => lambda(this)) ?? this.operators());
+    if (expr) cursor.blanks();
+    this.#known.set(start, { expr, end: cursor.pos });
+    return expr;
+  }
+
+  /** `( $a = 1 ) a + 1` */
+  #scoped(): Expr | undefined {
+    const { cursor } = this;
+    return cursor.attempt(() => {
+      cursor.blanks();
+      const start = cursor.pos;
+      if (!cursor.sign('(')) return undefined;
+      cursor.blanks();
+      const locals = assignments(this, ')', start);
+      if (!locals) return undefined;
+      cursor.blanks();
+      const body = this.expression();
+      return body && { kind: 'scope', locals, body };
+    });
+  }
+
+  operators(): Expr | undefined {
+    return this.cursor.attempt(() => {
+      this.cursor.blanks();
+      return this.#chain(
+        () => this.#conditional(),
+        () => {
+          const kind = this.cursor.sign('||') ? 'or' : this.cursor.sign('//') ? 'validOr' : undefined;
+          return kind && ((left: Expr, right: Expr): Expr => ({ kind, left, right }));
+        },
+      );
+    });
+  }
+
+  #conditional(): Expr | undefined {
+    const { cursor } = this;
+    const condition = this.#concatenation();
+    if (!condition) return undefined;
+    const whole = cursor.attempt((): Expr | undefined => {
+      cursor.blanks();
+      if (!cursor.take('?')) return undefined;
+      const then = this.expression();
+      if (!then || !cursor.take(':')) return undefined;
+      const otherwise = this.expression();
+      return otherwise && { kind: 'conditional', condition, then, otherwise };
+    });
+    return whole ?? condition;
+  }
+
+  #concatenation(): Expr | undefined {
+    let left = this.#logical();
+    while (left) {
+      const right = this.cursor.attempt(() => (this.cursor.gap() ? this.#logical() : undefined));
+      if (!right) return left;
+      left = { kind: 'concatenation', left, right };
+    }
+    return undefined;
+  }
+
+  #logical(): Expr | undefined {
+    return this.#chain(
+      () => this.#comparison(),
+      () => {
+        const operator = (['-or', '-and'] as const).find((sign) => this.cursor.take(sign));
+        return operator && ((left: Expr, right: Expr): Expr => ({ kind: 'logical', operator, left, right }));
+      },
+    );
+  }
+
+  #comparison(): Expr | undefined {
+    return this.#chain(
+      () => this.#sum(),
+      () => {
+        const operator = COMPARISONS.find((sign) => this.cursor.sign(sign));
+        return (
+          operator && ((left: Expr, right: Expr): Expr => ({ kind: 'comparison', operator, left, right }))
+        );
+      },
+    );
+  }
+
+  #sum(): Expr | undefined {
+    return this.#arithmetic(() => this.#product(), ['+', '-']);
+  }
+
+  #product(): Expr | undefined {
+    return this.#arithmetic(() => this.operand(), ['*', '/', '%']);
+  }
+
+  #arithmetic(
+    next: () => Expr | undefined,
+    signs: readonly ('+' | '-' | '*' | '/' | '%')[],
+  ): Expr | undefined {
+    return this.#chain(next, () => {
+      const operator = signs.find((sign) => this.cursor.take(sign));
+      return operator && ((left: Expr, right: Expr): Expr => ({ kind: 'arithmetic', operator, left, right }));
+    });
+  }
+
+  /** Operands with operators between them, both with blanks around; from left to right. */
+  #chain(
+    next: () => Expr | undefined,
+    operator: () => ((left: Expr, right: Expr) => Expr) | undefined,
+  ): Expr | undefined {
+    const { cursor } = this;
+    let left = next();
+    while (left) {
+      const so: Expr = left;
+      const joined: Expr | undefined = cursor.attempt(() => {
+        if (!cursor.gap()) return undefined;
+        const join = operator();
+        if (!join || !cursor.gap()) return undefined;
+        const right = next();
+        return right && join(so, right);
+      });
+      if (!joined) return so;
+      left = joined;
+    }
+    return undefined;
+  }
+
+  operand(): Expr | undefined {
+    return this.#nested(() => operand(this));
+  }
+
+  #nested(parse: () => Expr | undefined): Expr | undefined {
+    if (++this.#depth > MAX_NESTING) {
+      const why = `an expression is nested deeper than ${MAX_NESTING} levels`;
+      throw this.cursor.problemAt(this.cursor.pos, why);
+    }
+    const expr = parse();
+    this.#depth--;
+    return expr;
+  }
+}
+
+const COMPARISONS: readonly Comparison[] = ['==', '!=', '<=', '>=', '>', '<'];

@@ -1,0 +1,221 @@
+import { expect } from 'chai';
+import { fileTreeOf } from '../../../../src/lib/filetree.ts';
+import { SpiffProblem } from '../../../../src/templating/spiff/problem.ts';
+import { answerTo, rendered, valueOf } from './given.ts';
+
+describe('a Spiff document', () => {
+  const rows: readonly (readonly [title: string, document: unknown, value: unknown])[] = [
+    [
+      'DF-140: merges maps, its own entries win',
+      { '<<<': '(( imports.m ))', a: 9, d: 4 },
+      { a: 9, b: 2, d: 4 },
+    ],
+    [
+      'splices lists, without entries whose name is there',
+      { l: [{ '<<<': '(( x ))' }, { name: 'a', v: 1 }], x: [{ name: 'a', v: 2 }, { name: 'b' }] },
+      { l: [{ name: 'b' }, { name: 'a', v: 1 }], x: [{ name: 'a', v: 2 }, { name: 'b' }] },
+    ],
+    [
+      'DF-141: leaves out what is temporary',
+      {
+        h: { '<<<': '(( &temporary ))', p: 'p-' },
+        f: '(( &temporary(lambda |x|->h.p x) ))',
+        r: '(( .f("q") ))',
+      },
+      { r: 'p-q' },
+    ],
+    ['leaves out what is undefined', { a: '(( ~~ ))', l: ['(( ~~ ))', 1] }, { l: [1] }],
+    [
+      'evaluates templates where they are used',
+      {
+        t: { '<<<': '(( &template ))', who: '(( name ))' },
+        name: 'outer',
+        i: '(( *t ))',
+        j: { '<<<': '(( *t ))', name: 'inner' },
+      },
+      {
+        t: { '<<<': '(( &template ))', who: '(( name ))' },
+        name: 'outer',
+        i: { who: 'outer' },
+        j: { name: 'inner', who: 'inner' },
+      },
+    ],
+    [
+      'has names that hide the values',
+      { imports: { x: 1 }, a: '(( imports.x ))', b: '(( ___.imports.name ))' },
+      { imports: { x: 1 }, a: 1, b: 'web' },
+    ],
+    [
+      'looks for names from the inside out',
+      { n: 1, m: { n: 2, o: { a: '(( n ))', b: '(( .n ))' } } },
+      { n: 1, m: { n: 2, o: { a: 2, b: 1 } } },
+    ],
+    ['finds values by their tag', { a: '(( &tag:one(5) ))', b: '(( one::. ))' }, { a: 5, b: 5 }],
+    [
+      'lets lambdas call themselves',
+      { fac: '(( &temporary(|x|->x < 2 ? 1 :x * _(x - 1)) ))', r: '(( .fac(5) ))' },
+      { r: 120 },
+    ],
+    ['takes control structures for plain keys', { '<<if': '(( true ))' }, { '<<if': true }],
+    ['may be a list', ['(( .[1] ))', 'x'], ['x', 'x']],
+    ['may be a list that others are spliced into', ['x', { '<<<': '(( [1, 2] ))' }], ['x', 1, 2]],
+    ['may be one expression', '(( imports.m ))', { a: 1, b: 2 }],
+    ['may hold dates', { a: '2024-01-02' }, { a: '2024-01-02' }],
+  ];
+  for (const [title, document, value] of rows) {
+    it(title, () => expect(valueOf(document)).to.deep.equal(value));
+  }
+
+  it('does not give away what is inherited from objects', () => {
+    expect(valueOf({ ['__proto__x']: 1, a: '(( defined(constructor) ))' })).to.deep.include({ a: false });
+  });
+});
+
+describe('stored state', () => {
+  it('DF-143: wins over what the document has at the same place', () => {
+    expect(
+      valueOf(
+        { r: '(( "new" ))', a: 1, m: { x: '(( 2 ))', y: 3 } },
+        { state: { r: 'old', a: 5, m: { y: 4 } } },
+      ),
+    ).to.deep.equal({
+      r: 'old',
+      a: 5,
+      m: { x: 2, y: 4 },
+    });
+  });
+
+  it('keeps what was generated', () => {
+    const document = { pw: '(( &state(merge || rand("x", 4)) ))', other: '(( rand("x", 4) ))' };
+    const first = rendered(document, { state: {}, seed: 1 });
+    expect(first.state).to.deep.equal({ pw: (first.value as { pw: string }).pw });
+    const second = rendered(document, { state: first.state, seed: 7 });
+    expect(second.state).to.deep.equal(first.state);
+    expect((second.value as { pw: string }).pw).to.equal((first.value as { pw: string }).pw);
+  });
+
+  it('is of the top level only', () => {
+    expect(rendered({ m: { x: '(( &state(1) ))' } }, { state: {} }).state).to.deep.equal({});
+  });
+
+  it('may be ignored by a map that is marked', () => {
+    const document = { s: { '<<<': '(( &state(merge none) ))', a: '(( "n" ))' } };
+    expect(rendered(document, { state: { s: { a: 'old', b: 2 } } })).to.deep.equal({
+      value: { s: { a: 'n' } },
+      state: { s: { a: 'n' } },
+    });
+  });
+
+  it('adds what is marked to be injected', () => {
+    const state = { b: '(( &inject(2) ))', c: '(( &default(3) ))', d: 4 };
+    expect(valueOf({ a: 1 }, { state })).to.deep.equal({ a: 1, b: 2, c: 3 });
+  });
+
+  it('is merged where the document says so', () => {
+    const document = {
+      z: { '<<<': '(( merge ))', k: 1 },
+      y: '(( stub(x.q) || 0 ))',
+      l: [{ '<<<': '(( merge on key ))' }, { key: 'x', v: 1 }],
+    };
+    const state = { z: { k: 4, m: 5 }, x: { q: 9 }, l: [{ key: 'x', v: 2 }, { key: 'z' }] };
+    expect(valueOf(document, { state })).to.deep.equal({
+      z: { k: 4, m: 5 },
+      y: 9,
+      l: [{ key: 'z' }, { key: 'x', v: 2 }],
+    });
+  });
+});
+
+describe('files of the blueprint', () => {
+  const files = fileTreeOf(
+    new Map(
+      Object.entries({
+        'a.txt': 'hi\n',
+        'a.yaml': 'x: (( "dynamic" ))\n',
+        't.yaml': 'name: (( imports.name ))\n',
+        'dir/b.json': '{"k": [1, 2.5]}',
+        'multi.yaml': 'a: 1\n---\nb: 2\n',
+        'bad.yaml': 'a: [',
+      }).map(([path, text]) => [path, Buffer.from(text)]),
+    ),
+  );
+  const rows: readonly (readonly [expression: string, value: unknown])[] = [
+    ['read("/a.txt", "text")', 'hi\n'],
+    ['read("a.yaml")', { x: 'dynamic' }],
+    ['read("/dir/b.json")', { k: [1, 2.5] }],
+    ['read("/a.txt", "binary")', 'aGkK'],
+    ['read("/multi.yaml", "multiyaml")', [{ a: 1 }, { b: 2 }]],
+    ['*(read("/t.yaml", "template"))', { name: 'web' }],
+    ['read("/t.yaml", "template")', { '<<<': '(( &template ))', name: '(( imports.name ))' }],
+    ['list_files("/dir")', ['b.json']],
+    ['list_dirs("/")', ['dir']],
+    ['lookup_file("a.txt", ["/dir", "/"])', ['//a.txt']],
+    ['catch(read("/nope.txt", "text")).error', 'read: error reading [/nope.txt]: file does not exist'],
+    [
+      'catch(read("/../../etc/hostname", "text")).error',
+      'read: error reading [/etc/hostname]:  /etc: file does not exist',
+    ],
+    ['catch(read("/dir/b.json", "json")).error', 'invalid file type [/dir/b.json] json'],
+    ['catch(write("/x", "y")).error', 'cannot write file: filehandle is not writable'],
+    ['catch(tempfile("x")).error', 'cannot create temporary file: filehandle is not writable'],
+    ['catch(mkdir("/x")).error', 'cannot create directory "/x": filehandle is not writable'],
+    ['catch(pipe("x", "cat")).error', 'pipe requires at least two arguments'],
+  ];
+  for (const [expression, value] of rows) {
+    it(`(( ${expression} ))`, () => expect(answerTo(expression, { files })).to.deep.equal(value));
+  }
+
+  it('are named when they cannot be read as YAML', () => {
+    expect(answerTo('catch(read("/bad.yaml")).error', { files })).to.match(
+      /^error parsing file \[\/bad\.yaml\]: /,
+    );
+  });
+});
+
+describe('a document that would go on for ever', () => {
+  const rows: readonly (readonly [title: string, document: unknown, message: RegExp])[] = [
+    ['a lambda without end', { f: '(( |x|->_(x) ))', r: '(( .f(1) ))' }, /depth|deeply/],
+    ['a lambda that doubles its work', { f: '(( |x|->_(x) _(x) ))', r: '(( .f(1) ))' }, /depth|deeply|steps/],
+    ['a huge range', { r: '(( [1..1000000000] ))' }, /more than 16777216 bytes/],
+    [
+      'a text that doubles',
+      Object.fromEntries([
+        ['a0', 'x'.repeat(64)],
+        ...Array.from({ length: 40 }, (_, i) => [`a${i + 1}`, `(( a${i} a${i} ))`]),
+      ]),
+      /more than/,
+    ],
+    [
+      'a list that doubles',
+      Object.fromEntries([
+        ['a0', [1, 2]],
+        ...Array.from({ length: 40 }, (_, i) => [`a${i + 1}`, `(( a${i} a${i} ))`]),
+      ]),
+      /more than|steps/,
+    ],
+    ['an expression that makes itself', { a: '(( "(( a " "))" ))' }, /unresolved|steps|longer/],
+    ['loops in loops', { r: '(( map[[1..3000]|x|->map[[1..3000]|y|->x]] ))' }, /steps/],
+    ['templates in templates', { t: { '<<<': '(( &template ))', n: '(( *_ ))' }, i: '(( *t ))' }, /./],
+    [
+      'a document that is too deep',
+      JSON.parse(`${'['.repeat(5000)}${']'.repeat(5000)}`),
+      /nested deeper than 200 levels/,
+    ],
+    [
+      'parentheses without end',
+      { r: `(( ${'('.repeat(500)}1${')'.repeat(500)} ))` },
+      /nested deeper than 200 levels/,
+    ],
+  ];
+  for (const [title, document, message] of rows) {
+    it(`is stopped: ${title}`, () => {
+      expect(() => valueOf(document, { limits: { maxSteps: 300_000 } })).to.throw(SpiffProblem, message);
+    }).timeout(20_000);
+  }
+
+  it('may still be nested and recursive to a sensible depth', () => {
+    const f = '(( &temporary(|x|->x > 0 ? 1 + _(x - 1) :0) ))';
+    expect(valueOf({ f, r: '(( .f(100) ))' })).to.deep.equal({ r: 100 });
+    expect(answerTo(`${'('.repeat(60)}1${')'.repeat(60)}`)).to.equal(1);
+  });
+});

@@ -1,0 +1,251 @@
+import { expect } from 'chai';
+import { SpiffProblem } from '../../../../src/templating/spiff/problem.ts';
+import { answerTo, valueOf } from './given.ts';
+
+type Rows = readonly (readonly [expression: string, value: unknown])[];
+
+const groups: Readonly<Record<string, Rows>> = {
+  'finds values': [
+    ['imports.name', 'web'],
+    ['imports.l.[0]', 'one'],
+    ['imports.l[1]', 'two'],
+    ['imports.l.[-1]', 'two'],
+    ['imports.objs.q.v', 'y'],
+    ['imports.objs.[*].v', ['x', 'y']],
+    ['imports.m.[*]', [1, 2]],
+    ['imports.nums.[1..2]', [2, 3]],
+    ['imports.nums.[-2..]', [2, 3]],
+    ['imports.nums.[..1]', [1, 2]],
+    ['imports.m.["a"]', 1],
+    ['imports.["m", "a"]', 1],
+    ['[1, [2, 3]].[1].[0]', 2],
+    ['{ "x" = [5] }.x.[0]', 5],
+    ['___.imports.name', 'web'],
+    ['__ctx.PATH', ['r']],
+    ['imports.uni', 'Grüße, 世界 🌍'],
+  ],
+  'joins what stands next to each other': [
+    ['imports.name "-" "x"', 'web-x'],
+    ['"n" 5', 'n5'],
+    ['5 -2', '5-2'],
+    ['"b" true', 'btrue'],
+    ['imports.l [ "three" ]', ['one', 'two', 'three']],
+    ['imports.l "three"', ['one', 'two', 'three']],
+    ['imports.m { "b" = "z" }', { a: 1, b: 'z' }],
+    ['imports.m ~', { a: 1, b: 2 }],
+    ['"Grüße 🌍 " imports.name', 'Grüße 🌍 web'],
+  ],
+  'falls back': [
+    ['imports.nope || "d"', 'd'],
+    ['imports.nul || "d"', null],
+    ['imports.nul // "d"', 'd'],
+    ['imports.e // "d"', ''],
+    ['imports.nope || ~~', undefined],
+    ['imports.nope || imports.nada || imports.name', 'web'],
+    ['refused() || 1', 1],
+    ['require(imports.nul) || "required"', 'required'],
+  ],
+  'compares and decides': [
+    ['imports.num == 3', false],
+    ['integer(imports.num) == 3', true],
+    ['imports.num == imports.num', false],
+    ['imports.name == "web" ? "yes!" :"no"', 'yes!'],
+    ['"1" == 1', true],
+    ['[1, "2"] == [1, 2]', true],
+    ['imports.l == ["one", "two"]', true],
+    ['imports.nul == ~', true],
+    ['1 < 2', true],
+    ['"b" > "a"', true],
+    ['imports.num < 5', false],
+    ['[] ? 1 :2', 2],
+    ['0 ? 1 :2', 2],
+    ['!imports.e', true],
+    ['true -and nope || "failed"', 'failed'],
+    ['true -or nope', true],
+    ['5 -and 6', 4],
+  ],
+  computes: [
+    ['1 + 2 * 3', 7],
+    ['7 / 2', 3],
+    ['7.0 / 2', 3.5],
+    ['imports.f * 3', 0.30000000000000004],
+    ['7 % 3', 1],
+    ['"10.0.0.1" + 257', '10.0.1.2'],
+    ['10.0.0.1 - 1', '10.0.0.0'],
+    ['"10.0.0.9" - "10.0.0.1"', 8],
+    ['"10.0.0.0/24" * 2', '10.0.2.0/24'],
+    ['"10.0.0.0/24" / 4', '10.0.0.0/26'],
+    ['"::1" + 1', '::2'],
+    ['"2001:db8::ffff" + 1', '2001:db8::1:0'],
+    ['[3 .. 1]', [3, 2, 1]],
+    ['12345678901', 12345678901],
+    ['-5 + 2', -3],
+  ],
+  'goes over lists and maps': [
+    ['map[imports.l|x|->{"name" = x}]', [{ name: 'one' }, { name: 'two' }]],
+    ['map[imports.l|i,x|->i ":" x]', ['0:one', '1:two']],
+    ['map[imports.l|x|->x == "one" ? ~ :x]', ['two']],
+    ['map{imports.m|k,x|->k "!"}', { a: 'a!', b: 'b!' }],
+    ['map{imports.l|x|->x "!"}', { one: 'one!', two: 'two!' }],
+    ['select[imports.nums|x|->integer(x) > 1]', [2, 3]],
+    ['select{imports.m|k,x|->k == "a"}', { a: 1 }],
+    ['sum[imports.nums|0|s,x|->s + integer(x)]', 6],
+    [
+      'sum[imports.m|[]|s,k,v|->s [{"key" = k, "value" = v}]]',
+      [
+        { key: 'a', value: 1 },
+        { key: 'b', value: 2 },
+      ],
+    ],
+  ],
+  'calls lambdas': [
+    ['(|x,y|->x y)("a", "b")', 'ab'],
+    ['(|x,y="d"|->x y)("a")', 'ad'],
+    ['(|x,rest...|->length(rest))(1, 2, 3)', 2],
+    ['(|x,y|->x y)(y="B", x="A")', 'AB'],
+    ['(|x|->|y|->x y)("a")("b")', 'ab'],
+    ['(|x,y|->x y)("a")("b")', 'ab'],
+    ['(|x,y|->x y)([1, 2]...)', '12'],
+    ['( $a = 25 ) a + 1', 26],
+    ['(lambda "|x|->x x")("q")', 'qq'],
+    ['applied(|x|->x "!", "v")', 'v!'],
+    ['lambda |x|->x + 1', '(( lambda|x|->x + 1 ))'],
+  ],
+  'asks what can be evaluated': [
+    ['[ defined(imports.name), defined(imports.nope), defined(imports.nul) ]', [true, false, true]],
+    ['[ valid(imports.name), valid(imports.nope), valid(imports.nul) ]', [true, false, false]],
+    ['catch(imports.nope)', { error: "'imports.nope' not found", valid: false }],
+    ['catch(imports.name)', { error: '', valid: true, value: 'web' }],
+    ['catch[imports.nope|v,e|->e]', "'imports.nope' not found"],
+    ['sync[imports.name|v|->defined(v),v "!"]', 'web!'],
+    ['eval("imports." "name")', 'web'],
+    ['catch(error("stop here"))', { error: 'stop here', valid: false }],
+  ],
+  validates: [
+    ['validate("10.0.0.1", "ip")', '10.0.0.1'],
+    ['catch(validate("x", "ip"))', { error: 'condition 1 failed: is no ip address: x', valid: false }],
+    ['check(5, ["gt", 3])', true],
+    ['check("x", ["or", "ip", ["=", "x"]])', true],
+    ['check("x", "!ip")', true],
+    ['check([1, 2], ["list", ["type", "int"]])', true],
+    ['check({"a" = 1}, ["mapfield", "b"])', false],
+    ['check("a.b", "dnsdomain")', true],
+    ['check("5", ["match", "^[0-9]$"])', true],
+    [
+      'catch(validate("x", |v|->[v == "y", "good", "bad"]))',
+      { error: 'condition 1 failed: bad', valid: false },
+    ],
+  ],
+  'merges on demand': [
+    ['merge({"a" = 1, "n" = {"x" = 1}}, {"a" = 3, "b" = 2, "n" = {"y" = 2}})', { a: 3, n: { x: 1 } }],
+    ['merge([{"a" = 1}, {"a" = 2}])', { a: 2 }],
+  ],
+};
+
+describe('a Spiff expression', () => {
+  for (const [title, rows] of Object.entries(groups)) {
+    describe(title, () => {
+      for (const [expression, value] of rows) {
+        it(`(( ${expression} ))`, () => expect(answerTo(expression)).to.deep.equal(value));
+      }
+    });
+  }
+
+  it('is a text as a whole: others stay what they are, and escaped ones become one', () => {
+    const texts = {
+      a: 'pre (( imports.name ))',
+      b: '((! x ))',
+      c: '(( imports.name )) x',
+      d: '((imports.name))',
+    };
+    expect(valueOf(texts)).to.deep.equal({ ...texts, b: '(( x ))', d: 'web' });
+  });
+
+  it('may be the result of another one', () => {
+    expect(valueOf({ a: '(( "(( b ))" ))', b: 3 })).to.deep.equal({ a: 3, b: 3 });
+  });
+
+  it('may begin with a word of the language', () => {
+    expect(
+      valueOf({ a: '(( trueish ))', trueish: 1, b: '(( autoscaling.min ))', autoscaling: { min: 2 } }),
+    ).to.include({
+      a: 1,
+      b: 2,
+    });
+  });
+});
+
+describe('what cannot be evaluated', () => {
+  const failure = (document: unknown): string => {
+    try {
+      valueOf(document);
+    } catch (error) {
+      if (error instanceof SpiffProblem) return error.message;
+      throw error;
+    }
+    return 'no failure';
+  };
+  const one = (expression: string, why: string): string =>
+    `unresolved nodes:\n\t(( ${expression} ))\tin template\tr\t()\t${why}`;
+
+  const rows: readonly (readonly [title: string, expression: string, why: string])[] = [
+    [
+      'DF-131: a double joined to a text',
+      '"n" imports.num',
+      `*type 'float'(imports.num) cannot be concatenated with type 'string'("n")`,
+    ],
+    ['a missing name', 'imports.nope', "*'imports.nope' not found"],
+    ['an index beyond the list', 'imports.l.[7]', "*'imports.l.[7]' not found"],
+    ['a function that nobody knows', 'nope(1)', "*unknown function 'nope'"],
+    ['DF-142: a process', 'exec("id")', '*exec: no OS operations supported in this execution environment'],
+    ['the environment', 'env("PATH")', "*unknown function 'env'"],
+    ['division by zero', '1 / 0', '*division by zero'],
+    ['an error of its own', 'error("stop here")', '*stop here'],
+    ['text plus number', '"a" + 1', '*first argument for addition must be IP address, CIDR or number'],
+    ['a missing operand', '1 + ', "*parse error near symbol 5 - symbol 7: '  '"],
+    ['a step without name', 'imports.v. ', "*parse error near symbol 10 - symbol 11: 'v'"],
+    ['an unclosed list', '[1, 2', "*parse error near symbol 7 - symbol 8: ' '"],
+    [
+      'an integer that is too large',
+      '12345678901234567890',
+      "*parse error near symbol 2 - symbol 22: '12345678901234567890': an integer has 64 bits",
+    ],
+    ['a marker that was a proof of concept', '&dynamic', '*the marker &dynamic is not supported'],
+  ];
+  for (const [title, expression, why] of rows) {
+    it(`is told: ${title}`, () => {
+      expect(failure({ r: `(( ${expression} ))` })).to.equal(one(expression, why));
+    });
+  }
+
+  it('is told with what waits for it, errors first', () => {
+    expect(failure({ a: '(( nope ))', b: '(( a ))', c: '(( imports.name.x ))' })).to.equal(
+      "unresolved nodes:\n\t(( nope ))\tin template\ta\t()\t*'nope' not found" +
+        "\n\t(( imports.name.x ))\tin template\tc\t()\t*'imports.name.x' not found" +
+        "\n\t(( a ))\tin template\tb\t()\t-'a' unresolved",
+    );
+  });
+
+  it('is told when it goes round in a circle', () => {
+    expect(failure({ a: '(( b ))', b: '(( a ))' })).to.equal(
+      "unresolved nodes:\n\t(( b ))\tin template\ta\t()\t@'b' unresolved\n\t(( a ))\tin template\tb\t()\t@'a' unresolved",
+    );
+  });
+
+  it('is told with the way through templates and lambdas', () => {
+    expect(failure({ t: { '<<<': '(( &template ))', x: '(( yy ))' }, i: '(( *t ))' })).to.equal(
+      "unresolved nodes:\n\t(( *(t) ))\tin template\ti\t()\t*resolution of template 't' failed" +
+        "\n\t\t\t(( yy ))\tin template\tx\t(i.x)*'yy' not found",
+    );
+    expect(failure({ f: '(( |x|->x.secret ))', r: '(( .f(imports.name) ))' })).to.match(
+      /evaluation of lambda expression failed: lambda\|x\|->x\.secret: \{x\}\n\t\t\.\.\. 'x\.secret' not found$/,
+    );
+  });
+
+  it('DF-138: is told with its place in lists, by name and by number', () => {
+    const document = { deployItems: [{ name: 'a', config: { v: '(( imports.nope ))' } }] };
+    expect(failure(document)).to.equal(
+      "unresolved nodes:\n\t(( imports.nope ))\tin template\tdeployItems.[0].config.v\t(deployItems.name:a.config.v)\t*'imports.nope' not found",
+    );
+  });
+});

@@ -95,7 +95,7 @@ export function callLambda(
     if (parameter) values.set(parameter.name, made(value, binding.source));
   }
   const missing = parameters.slice(args.length).filter(({ name }) => !names.has(name));
-  const isShort = names.size === 0 && missing.length > 0 && !hasRest && !parameters.at(-1)?.value;
+  const isShort = names.size === 0 && missing.length > 0 && isOpenEnded(target.expr);
   if (isCurried || (mayCurry && isShort)) {
     const rest: LambdaExpr = { ...target.expr, parameters: missing, hasRest: hasRest && missing.length > 0 };
     return answer(lambdaOf(rest, values, target.binding));
@@ -108,6 +108,10 @@ export function callLambda(
   if (!isInline) values.set('_', { ...made(target, binding.source), resolver: target.binding });
   return evaluateBody(engine, target, values, binding);
 }
+
+/** Too few arguments are no mistake: nothing stands for those that are missing. */
+const isOpenEnded = ({ parameters, hasRest }: LambdaExpr): boolean =>
+  !hasRest && parameters.at(-1)?.value === undefined;
 
 function evaluateBody(engine: Engine, target: Lambda, values: Fields, binding: Binding): Called {
   const outcome = engine.evaluate(target.expr.body, binding.withLocals(values), false);

@@ -173,7 +173,7 @@ describe('what is secret', () => {
       metadata: { name: 'password', namespace: scene.ns },
       data: { pw: Buffer.from(PASSWORD).toString('base64') },
     };
-    await here.cluster.client.send({ verb: 'create', kind: secretKind as Kind<Obj>, object: secret });
+    await here.cluster.client.send({ verb: 'create', kind: secretKind, object: secret });
     const spec = { type: CLUSTER, config: { kubeconfig: KUBECONFIG } };
     await scene.create({
       apiVersion: API_VERSION,

@@ -103,6 +103,7 @@ describe('the page about the configuration', () => {
     expect(rest).to.deep.equal({
       pickupTimeoutMs: 600_000,
       installsCrds: false,
+      templating: { limits: { timeoutMs: 20_000 }, workers: 2 },
       registry: { localRoot: '/var/lib/espalier/components', cacheBytes: 134_217_728 },
       contexts: {
         excludedNamespaces: ['kube-system'],

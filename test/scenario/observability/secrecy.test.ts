@@ -9,7 +9,7 @@ import { API_VERSION, GROUP } from '../../../src/api/labels.ts';
 import { secretKind } from '../../../src/machine/world.ts';
 import { createLogger } from '../../../src/observability/log.ts';
 import { eventKind } from '../../../src/runtime/recorder.ts';
-import type { Kind, Obj } from '../../../src/runtime/types.ts';
+import type { Obj } from '../../../src/runtime/types.ts';
 import { useCluster } from '../../support/cluster.ts';
 import { RECONCILE, blueprint, mockItem, type BlueprintParts } from '../../support/landscape.ts';
 import type { Scene } from '../../support/scene.ts';

@@ -44,7 +44,7 @@ function microseconds(work: () => void): number {
 const median = (numbers: readonly number[]): number =>
   [...numbers].sort((a, b) => a - b)[Math.floor(numbers.length / 2)] as number;
 /** A blueprint of the size that most have, and what its component would add to the values. */
-const files = { 'blueprint.yaml': `${API_VERSION}`, 'notes.txt': 'x'.repeat(4000) };
+const files = { 'blueprint.yaml': API_VERSION, 'notes.txt': 'x'.repeat(4000) };
 const job = (index: number, type: 'GoTemplate' | 'Handlebars'): RenderJob => ({
   execution: {
     name: 'small',

@@ -9,7 +9,7 @@ import { API_VERSION, GROUP } from '../../../src/api/labels.ts';
 import { secretKind } from '../../../src/machine/world.ts';
 import { createLogger } from '../../../src/observability/log.ts';
 import { eventKind } from '../../../src/runtime/recorder.ts';
-import type { Kind, Obj } from '../../../src/runtime/types.ts';
+import type { Obj } from '../../../src/runtime/types.ts';
 import { useCluster } from '../../support/cluster.ts';
 import { RECONCILE, blueprint, mockItem, type BlueprintParts } from '../../support/landscape.ts';
 import type { Scene } from '../../support/scene.ts';
@@ -173,7 +173,7 @@ describe('what is secret', () => {
       metadata: { name: 'password', namespace: scene.ns },
       data: { pw: Buffer.from(PASSWORD).toString('base64') },
     };
-    await here.cluster.client.send({ verb: 'create', kind: secretKind as Kind<Obj>, object: secret });
+    await here.cluster.client.send({ verb: 'create', kind: secretKind, object: secret });
     const spec = { type: CLUSTER, config: { kubeconfig: KUBECONFIG } };
     await scene.create({
       apiVersion: API_VERSION,

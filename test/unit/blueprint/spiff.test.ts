@@ -4,6 +4,7 @@ import { TemplateFailed } from '../../../src/blueprint/errors.ts';
 import { runImportExecutions } from '../../../src/blueprint/imports.ts';
 import { States, stateSecretName } from '../../../src/blueprint/state.ts';
 import { renderSubInstallations } from '../../../src/blueprint/subinstallations.ts';
+import { outcome } from '../../support/outcome.ts';
 import { blueprint, context } from '../dataflow/given.ts';
 
 const spiff = (template: unknown, name = 's') => ({ name, type: 'Spiff', template });
@@ -15,41 +16,43 @@ describe('Spiff executions', () => {
       context(blueprint({ importExecutions: [spiff(template)] }, files), { prefix: 'p', n: 3 }),
     );
 
-  it('make bindings, from a tree, a text or a file', () => {
+  it('make bindings, from a tree, a text or a file', async () => {
     const expected = { prefix: 'p', n: 3, full: 'p-x' };
-    expect(bindings({ bindings: { full: '(( imports.prefix "-x" ))' } })).to.deep.equal(expected);
-    expect(bindings('bindings:\n  full: (( imports.prefix "-x" ))\n')).to.deep.equal(expected);
+    expect(await bindings({ bindings: { full: '(( imports.prefix "-x" ))' } })).to.deep.equal(expected);
+    expect(await bindings('bindings:\n  full: (( imports.prefix "-x" ))\n')).to.deep.equal(expected);
     const file = { name: 's', type: 'Spiff', file: '/b.yaml' };
     const loaded = blueprint(
       { importExecutions: [file] },
       { 'b.yaml': 'bindings: {full: (( imports.prefix "-x" ))}' },
     );
-    expect(runImportExecutions(context(loaded, { prefix: 'p', n: 3 }))).to.deep.equal(expected);
+    expect(await runImportExecutions(context(loaded, { prefix: 'p', n: 3 }))).to.deep.equal(expected);
   });
 
-  it('read the files of the blueprint', () => {
-    expect(bindings({ bindings: { a: '(( read("/a.txt", "text") ))' } }, { 'a.txt': 'hi' })).to.include({
-      a: 'hi',
-    });
+  it('read the files of the blueprint', async () => {
+    expect(await bindings({ bindings: { a: '(( read("/a.txt", "text") ))' } }, { 'a.txt': 'hi' })).to.include(
+      {
+        a: 'hi',
+      },
+    );
   });
 
-  it('make items and sub-installations', () => {
+  it('make items and sub-installations', async () => {
     const item = { name: '(( imports.name ))', type: 'test.example/fake', config: { v: '(( imports.n ))' } };
     const loaded = blueprint({ deployExecutions: [spiff({ deployItems: [item] })] });
-    expect(renderDeployItems(context(loaded, { name: 'web', n: 3 }), noTargets).items).to.deep.equal([
+    expect((await renderDeployItems(context(loaded, { name: 'web', n: 3 }), noTargets)).items).to.deep.equal([
       { name: 'web', type: 'test.example/fake', config: { v: 3 } },
     ]);
     const child = { name: '(( "c" 1 ))', blueprint: { ref: 'cd://resources/x' } };
     const parent = blueprint({ subinstallationExecutions: [spiff({ subinstallations: [child] })] });
-    expect(renderSubInstallations(context(parent, {})).templates.map(({ name }) => name)).to.deep.equal([
-      'c1',
-    ]);
+    expect(
+      (await renderSubInstallations(context(parent, {}))).templates.map(({ name }) => name),
+    ).to.deep.equal(['c1']);
   });
 
-  it('DF-80: always write their state, under the names that were recorded', () => {
+  it('DF-80: always write their state, under the names that were recorded', async () => {
     const states = new States();
     const loaded = blueprint({ deployExecutions: [spiff({ deployItems: [] })] });
-    renderDeployItems({ ...context(loaded, {}), states }, noTargets);
+    await renderDeployItems({ ...context(loaded, {}), states }, noTargets);
     expect(states.updates).to.deep.equal([
       { secretName: stateSecretName('shop', 'deploy', 's'), state: {}, format: 'yaml' },
     ]);
@@ -61,8 +64,8 @@ describe('Spiff executions', () => {
     ['ociRefVersion("example.org/a:1.2")', '1.2'],
   ];
   for (const [expression, value] of values) {
-    it(`know (( ${expression} ))`, () =>
-      expect(bindings({ bindings: { r: `(( ${expression} ))` } })).to.have.deep.property('r', value));
+    it(`know (( ${expression} ))`, async () =>
+      expect(await bindings({ bindings: { r: `(( ${expression} ))` } })).to.have.deep.property('r', value));
   }
 
   const failures: readonly (readonly [title: string, template: unknown, message: string])[] = [
@@ -80,6 +83,8 @@ describe('Spiff executions', () => {
     ],
   ];
   for (const [title, template, message] of failures) {
-    it(`fail ${title}`, () => expect(() => bindings(template)).to.throw(TemplateFailed, message));
+    it(`fail ${title}`, async () => {
+      expect(await outcome(Promise.resolve(bindings(template)))).to.throw(TemplateFailed, message);
+    });
   }
 });

@@ -104,6 +104,7 @@ describe('the page about the configuration', () => {
       pickupTimeoutMs: 600_000,
       installsCrds: false,
       helm: { executable: '/usr/local/bin/helm', cacheBytes: 50_000_000, staticCapabilities: true },
+      templating: { limits: { timeoutMs: 20_000 }, workers: 2 },
       registry: { localRoot: '/var/lib/espalier/components', cacheBytes: 134_217_728 },
       contexts: {
         excludedNamespaces: ['kube-system'],

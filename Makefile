@@ -70,6 +70,10 @@ test-envtest: install ## conformance, scenario and end-to-end tests on a real ku
 test-go-oracle: install ## compare the template engine with Go's over made-up cases; once more: SEED=42
 	@SEED=$(SEED) $(TSX) hack/go-oracle/compare.ts $(ARGS)
 
+.PHONY: test-helm
+test-helm: install ## render charts here and with the real helm, and compare; builds helm once, needs Go
+	@$(TSX) hack/helm/compare.ts $(ARGS)
+
 .PHONY: simulate
 simulate: install ## controllers under drawn faults, SEEDS=1000 times; one again: SEED=42 ARGS=--verbose
 	@$(TSX) test/simulation/main.ts $(if $(SEED),--seed $(SEED),--seeds $(SEEDS)) $(ARGS)

@@ -11,6 +11,7 @@ import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { findHelm } from './helm/binary.ts';
 
 const root = join(import.meta.dirname, '..');
 const { values } = parseArgs({
@@ -45,7 +46,9 @@ async function start(
   args: readonly string[],
   isReady: (line: string) => boolean,
 ): Promise<void> {
-  const child = spawn(process.execPath, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] });
+  const helm = findHelm();
+  const env = { ...process.env, ...(helm !== undefined && { HELM_EXECUTABLE: helm }) };
+  const child = spawn(process.execPath, args, { cwd: root, env, stdio: ['ignore', 'pipe', 'pipe'] });
   children.push(child);
   const lines: string[] = [];
   await new Promise<void>((ready, failed) => {

@@ -1,8 +1,11 @@
-/** Whether a deploy item has waited too long for a deployer to take it up, or is one that none could. Pure. */
-import { failedPhase, isBeingDeleted, isFinished } from '../../src/api/job.ts';
+/** When the job of a deploy item ends without a deployer: nobody takes it up, nobody could, or a user ends it. Pure. */
+import { hasOperation, isBeingDeleted, isFinished } from '../../src/api/job.ts';
 import { deployItemKind, type DeployItem } from '../../src/api/kinds/deployitem.ts';
+import { annotations, operations } from '../../src/api/labels.ts';
 import { refusalForJob } from '../../src/api/validation/index.ts';
-import { patchStatus, type Effect, type Problem } from '../../src/machine/decision.ts';
+import { amend, type Effect, type Problem } from '../../src/machine/decision.ts';
+import { INTERRUPTED, endItem } from '../../src/machine/item-end.ts';
+import { isPickedUp } from '../../src/machine/pickup.ts';
 import type { View } from '../../src/runtime/types.ts';
 
 export interface Snapshot {
@@ -40,15 +43,6 @@ export function judgePickup(snapshot: Snapshot): Verdict {
     : failing(snapshot, timedOut(snapshot));
 }
 
-/** A deployer stamps the item when it takes up a job; the same second counts. */
-export function isPickedUp({ status }: View<DeployItem>): boolean {
-  const { lastReconcileTime, jobIDGenerationTime } = status ?? {};
-  if (lastReconcileTime === undefined) return false;
-  return (
-    jobIDGenerationTime === undefined || Date.parse(lastReconcileTime) >= Date.parse(jobIDGenerationTime)
-  );
-}
-
 function timedOut({ self, pickupTimeoutMs, isTargetMissing }: Snapshot): Problem {
   const seconds = Math.round(pickupTimeoutMs / 1000);
   const target = self.spec.target?.name ?? '';
@@ -64,15 +58,20 @@ function timedOut({ self, pickupTimeoutMs, isTargetMissing }: Snapshot): Problem
 }
 
 function failing({ self, now }: Snapshot, problem: Problem): Verdict {
-  const error = { ...problem, lastTransitionTime: now, lastUpdateTime: now };
-  const effect = patchStatus(deployItemKind, self, {
-    phase: failedPhase(self.metadata),
-    jobIDFinished: self.status?.jobID,
-    observedGeneration: self.metadata.generation,
-    transitionTimes: { finishedTime: now },
-    lastError: error,
-    firstError: self.status?.firstError ?? error,
-    lastErrors: [...(self.status?.lastErrors ?? []), error].slice(-5),
-  });
+  const { generation } = self.metadata;
+  const effect = endItem(self, { problem, now, jobID: self.status?.jobID, observedGeneration: generation });
   return { do: 'fail', problem, effect };
+}
+
+/**
+ * What a user's wish to end the job of this one item amounts to; undefined when there is no such wish. The annotation
+ * goes last, so that an interrupt that was cut short is carried to the end.
+ */
+export function interruptAsked({ self, now }: Pick<Snapshot, 'self' | 'now'>): readonly Effect[] | undefined {
+  if (!hasOperation(self.metadata, operations.interrupt)) return undefined;
+  const { jobID, observedGeneration = 0 } = self.status ?? {};
+  return [
+    ...(isFinished(self) ? [] : [endItem(self, { problem: INTERRUPTED, now, jobID, observedGeneration })]),
+    amend(deployItemKind, self, { dropAnnotations: { [annotations.operation]: operations.interrupt } }),
+  ];
 }

@@ -16,6 +16,7 @@ import { index, secretKind, type World } from '../../src/machine/world.ts';
 import { NotFound } from '../../src/runtime/errors.ts';
 import type { ClientPool } from '../../src/runtime/client-pool.ts';
 import type { Client, View } from '../../src/runtime/types.ts';
+import { whoIsMissing } from './awaiting.ts';
 import { assign, dueForRemoval, templatesOf, type Item } from './classify.ts';
 import { clusterNames, itemsWithoutCluster } from './clusters.ts';
 import type { Snapshot } from './snapshot.ts';
@@ -26,13 +27,15 @@ export interface Sources {
   readonly client: Client;
   /** For the source clusters of target syncs. */
   readonly sources: ClientPool;
+  /** Types of deploy items that the deployers of this process serve. */
+  readonly servedTypes: ReadonlySet<string>;
 }
 
 export const managedItems = (world: World, self: View<Execution>): readonly Item[] =>
   world.deployItems.byIndex(index.managedBy, keyOf(self));
 
 export const gather =
-  ({ world, client, sources }: Sources) =>
+  ({ world, client, sources, servedTypes }: Sources) =>
   (self: View<Execution>, now: string): Gatherers<Snapshot> => ({
     self: () => self,
     now: () => now,
@@ -45,7 +48,13 @@ export const gather =
         self,
         dueForRemoval(self, await get('templates'), await get('items')),
       ),
-    freshName: () => freshNames(self, managedItems(world, self), (item) => !isBeingDeleted(item.metadata)),
+    freshName: () =>
+      freshNames(
+        self,
+        (name) => world.deployItems.get(`${self.metadata.namespace ?? ''}/${name}`),
+        (item) => !isBeingDeleted(item.metadata),
+      ),
+    missingDeployer: () => (type) => whoIsMissing(type, servedTypes, world.deployItems.list()),
     exports: async (get) => readExports(client, self, await get('templates'), await get('items')),
     exportObject: () => world.dataObjects.get(`${self.metadata.namespace ?? ''}/${exportName(self)}`),
   });

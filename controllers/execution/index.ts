@@ -6,6 +6,7 @@ import type { Clock } from '../../src/lib/clock.ts';
 import { isAbandoned } from '../../src/machine/abandoned.ts';
 import { keyOf } from '../../src/machine/apply.ts';
 import { jobReconciler } from '../../src/machine/reconcile.ts';
+import { conditionsAtStart } from '../../src/machine/standing.ts';
 import type { JobStatus } from '../../src/machine/status.ts';
 import type { ControllerSpec } from '../../src/runtime/controller.ts';
 import { byLabel } from '../../src/runtime/mappers.ts';
@@ -71,5 +72,6 @@ function begin(self: View<Execution>, now: string): JobStatus {
     observedGeneration: self.metadata.generation,
     transitionTimes: { ...status.transitionTimes, initTime: now },
     deployItemCache: undefined,
+    conditions: conditionsAtStart(self),
   };
 }

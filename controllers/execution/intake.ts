@@ -1,10 +1,11 @@
 /** Rules that come before the phases of an execution; the first that has an answer wins. Pure. */
 import { FINALIZER, annotations, operations } from '../../src/api/labels.ts';
-import { hasFinalizer, hasFinishedJob, hasOperation, isBeingDeleted } from '../../src/api/job.ts';
+import { hasFinalizer, hasFinishedJob, hasOperation, isBeingDeleted, isFinished } from '../../src/api/job.ts';
 import { executionKind, writeDeployItems, type Execution } from '../../src/api/kinds/execution.ts';
 import { letGo } from '../../src/machine/abandoned.ts';
 import { patch } from '../../src/machine/decision.ts';
 import type { Intake } from '../../src/machine/reconcile.ts';
+import { drift, keepStanding } from '../../src/machine/standing.ts';
 import type { View } from '../../src/runtime/types.ts';
 import { templatesOf, type Item } from './classify.ts';
 import { interruptItem } from './items.ts';
@@ -50,7 +51,13 @@ const interruptAsked: Rule = (self, { items, now }) => {
   };
 };
 
-const rules: readonly Rule[] = [alreadyLetGo, abandoned, finalizerMissing, interruptAsked];
+/** What would go unnoticed at rest: items that failed in a job of their own. */
+const atRest: Rule = (self, { items, now }) =>
+  isFinished(self) && !isBeingDeleted(self.metadata)
+    ? keepStanding(executionKind, self, drift(self, items), now)
+    : undefined;
+
+const rules: readonly Rule[] = [alreadyLetGo, abandoned, finalizerMissing, interruptAsked, atRest];
 
 export function intake(self: View<Execution>, facts: Facts): Intake | undefined {
   for (const rule of rules) {

@@ -1,12 +1,12 @@
 /** Deploy items as an execution writes them: created, updated, given a job, interrupted, let go. Pure. */
 import { FINALIZER, NO_TARGET_NAME, TRUE, annotations, labels } from '../../src/api/labels.ts';
-import { failedPhase } from '../../src/api/job.ts';
 import { deployItemKind, type DeployItem } from '../../src/api/kinds/deployitem.ts';
 import type { DeployItemTemplate, Execution } from '../../src/api/kinds/execution.ts';
 import { equal } from '../../src/lib/json.ts';
 import { create, patch, patchStatus, type Effect } from '../../src/machine/decision.ts';
 import type { FreshName } from '../../src/machine/fresh-names.ts';
 import { update } from '../../src/machine/update.ts';
+import { INTERRUPTED, endItem } from '../../src/machine/item-end.ts';
 import type { Obj, View } from '../../src/runtime/types.ts';
 import type { Item } from './classify.ts';
 
@@ -147,26 +147,13 @@ export const giveJob = ({ self, now }: Parent, item: Item): Effect =>
   });
 
 /** Ends the item's part of the job at the user's wish. */
-export function interruptItem({ self, now }: Parent, item: Item): Effect {
-  const error = {
-    operation: 'InterruptOperation',
-    reason: 'InterruptOperation',
-    message: 'operation was interrupted',
-    lastTransitionTime: now,
-    lastUpdateTime: now,
-  };
-  const jobID = self.status?.jobID;
-  return patchStatus(deployItemKind, item, {
-    phase: failedPhase(item.metadata),
-    jobID,
-    jobIDFinished: jobID,
-    transitionTimes: { finishedTime: now },
+export const interruptItem = ({ self, now }: Parent, item: Item): Effect =>
+  endItem(item, {
+    problem: INTERRUPTED,
+    now,
+    jobID: self.status?.jobID,
     observedGeneration: item.status?.observedGeneration ?? 0,
-    lastError: { ...error, codes: null },
-    firstError: item.status?.firstError ?? error,
-    lastErrors: [...(item.status?.lastErrors ?? []), error].slice(-5),
   });
-}
 
 /** Lets an item go without uninstalling anything. */
 export const stripFinalizer = (item: Item): Effect =>

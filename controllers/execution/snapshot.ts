@@ -19,6 +19,8 @@ export interface Snapshot {
   readonly clusterless: ReadonlySet<string>;
   /** Names of items that this job makes, by their beginning. */
   readonly freshName: FreshName;
+  /** Why nobody takes up items of a type; undefined when a deployer of this process serves it. */
+  readonly missingDeployer: (type: string) => string | undefined;
   /** What the items export, by template name. */
   readonly exports: Readonly<Record<string, unknown>>;
   /** The data object that publishes the exports, if it exists. */

@@ -8,7 +8,7 @@ import {
   type ComponentVersionOverwrites,
 } from '../../src/api/kinds/componentversionoverwrites.ts';
 import type { Installation } from '../../src/api/kinds/installation.ts';
-import { Credentials, dockerCredentials, ocmCredentials } from '../../src/components/credentials.ts';
+import { Credentials, secretCredentials } from '../../src/components/credentials.ts';
 import { readDescriptor, type JsonMap } from '../../src/components/descriptor.ts';
 import { describeOverwrite, overwritten, type Overwrite } from '../../src/components/overwrites.ts';
 import { readResolvers } from '../../src/components/resolvers.ts';
@@ -145,7 +145,7 @@ async function requestFor(context: View<Context>, client: ComponentPorts['client
   for (const { name: secret = '' } of registryPullSecrets) {
     const { data = {} } = await read(secretKind, secret, 'GetPullSecret');
     credentials.push(
-      explained('CalculateContext', () => credentialsIn(data, `secret ${namespace}/${secret}`)),
+      explained('CalculateContext', () => secretCredentials(decoded(data), `secret ${namespace}/${secret}`)),
     );
   }
   const config =
@@ -166,13 +166,7 @@ async function requestFor(context: View<Context>, client: ComponentPorts['client
   return { credentials: Credentials.all(credentials), resolvers, overwrites: overwrites?.overwrites ?? [] };
 }
 
-function credentialsIn(data: Readonly<Record<string, string>>, where: string): Credentials {
-  const text = (key: string): string | undefined =>
-    data[key] === undefined ? undefined : Buffer.from(data[key], 'base64').toString('utf8');
-  const docker = text('.dockerconfigjson');
-  const ocm = text('.ocmcredentialconfig');
-  return Credentials.all([
-    ...(docker === undefined ? [] : [dockerCredentials(docker, `.dockerconfigjson in ${where}`)]),
-    ...(ocm === undefined ? [] : [ocmCredentials(ocm, `.ocmcredentialconfig in ${where}`)]),
-  ]);
-}
+const decoded = (data: Readonly<Record<string, string>>): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    Object.entries(data).map(([key, value]) => [key, Buffer.from(value, 'base64').toString('utf8')]),
+  );

@@ -26,6 +26,7 @@ import type { Client, Kind, Obj, View } from '../../src/runtime/types.ts';
 import { childrenOf, executionOf, isOwnedBy, siblingsOf, type Inst } from './relatives.ts';
 import type { FindComponent } from './component.ts';
 import { unlessDeleted } from './component-errors.ts';
+import { cachedImports } from './lookups.ts';
 import { loadOrExplain, renderExportObjects, renderForInit } from './render.ts';
 import type { DataOrTarget, Snapshot, Upsert } from './snapshot.ts';
 
@@ -61,7 +62,7 @@ export const gather =
       freshName: () =>
         freshNames(
           self,
-          world.installations.list(namespace),
+          (name) => world.installations.get(`${namespace}/${name}`),
           (other) => isOwnedBy(other, self) && !isBeingDeleted(other.metadata),
         ),
       context: () => {
@@ -138,14 +139,9 @@ async function readImports(self: Inst, world: World, client: Client): Promise<Fo
   const secrets = await readAll(client, secretKind, namespace, needed.secrets);
   const configMaps = await readAll(client, configMapKind, namespace, needed.configMaps);
   const cached: ImportLookups = {
-    dataObject: (name) => world.dataObjects.get(`${namespace}/${name}`),
-    target: (name) => world.targets.get(`${namespace}/${name}`),
+    ...cachedImports(world, namespace),
     secret: (name) => secrets.get(name),
     configMap: (name) => configMaps.get(name),
-    targetsBySelector: ({ labels: wanted }) =>
-      [...world.targets.list(namespace)].filter((target) =>
-        Object.entries(wanted).every(([key, value]) => target.metadata.labels?.[key] === value),
-      ),
   };
   const found = findImports(self, parent, cached);
   if (found.missing.length === 0) return found;

@@ -1,5 +1,6 @@
 /** The installation controller: renders blueprints, hands jobs down the tree, carries data in and out. */
 import {
+  hasAnnotation,
   hasFinalizer,
   hasOperation,
   isBeingDeleted,
@@ -9,17 +10,17 @@ import {
   isRoot,
   isTriggeredFor,
 } from '../../src/api/job.ts';
-import { operations } from '../../src/api/labels.ts';
+import { annotations, operations } from '../../src/api/labels.ts';
 import { installationKind, type Installation } from '../../src/api/kinds/installation.ts';
 import type { Stock } from '../../src/components/stock.ts';
 import type { Clock } from '../../src/lib/clock.ts';
 import type { Rng } from '../../src/lib/rng.ts';
-import { predecessorsOf, siblingOf, successorsOf } from '../../src/dataflow/siblings.ts';
+import { isTrading, predecessorsOf, siblingOf, successorsOf } from '../../src/dataflow/siblings.ts';
 import { randomUuid } from '../../src/lib/uuid.ts';
 import { isAbandoned } from '../../src/machine/abandoned.ts';
 import { keyOf } from '../../src/machine/apply.ts';
 import { jobReconciler } from '../../src/machine/reconcile.ts';
-import type { JobStatus } from '../../src/machine/status.ts';
+import { driftOf } from '../../src/machine/standing.ts';
 import type { World } from '../../src/machine/world.ts';
 import type { ControllerSpec } from '../../src/runtime/controller.ts';
 import { byController } from '../../src/runtime/mappers.ts';
@@ -27,11 +28,20 @@ import { watchSource } from '../../src/runtime/sources.ts';
 import type { Key } from '../../src/runtime/types.ts';
 import { componentFinder } from './component.ts';
 import type { VerificationPolicy } from './verification.ts';
+import { atEnd } from './end.ts';
 import { gather, type Sources } from './gather.ts';
-import { begin, intake, isWaitingForUs } from './intake.ts';
+import { begin, intake } from './intake.ts';
 import { phases } from './phases.ts';
 import { judgeRetry } from './retry.ts';
-import { childrenOf, executionOf, ownExecution, parentOf, siblingsOf, type Inst } from './relatives.ts';
+import {
+  childrenOf,
+  executionOf,
+  ownExecution,
+  parentOf,
+  siblingsOf,
+  stuckBelow,
+  type Inst,
+} from './relatives.ts';
 
 export interface InstallationPorts extends Omit<Sources, 'findComponent'> {
   readonly clock: Clock;
@@ -74,7 +84,7 @@ export function installationController(ports: InstallationPorts): ControllerSpec
         gather: gather({ ...ports, findComponent: componentFinder(ports) }),
         always: ['self', 'now'],
         celebrates: (self) => isRoot(self.metadata),
-        atEnd: (self, status) => withSuccessors(world, self, status),
+        atEnd: (self, status) => atEnd(world, self, status),
         isBelowAtWork: (self) =>
           below(world, self).some((o) => isTriggeredFor(o, self.status?.jobID ?? '') && !isFinished(o)),
       },
@@ -114,6 +124,9 @@ const concernsOthers = (old: Inst, now: Inst): boolean =>
   old.status?.jobID !== now.status?.jobID ||
   old.status?.jobIDFinished !== now.status?.jobIDFinished ||
   old.metadata.deletionTimestamp !== now.metadata.deletionTimestamp ||
+  stuckBelow(old) !== stuckBelow(now) ||
+  driftOf(old) !== driftOf(now) ||
+  hasAnnotation(old.metadata, annotations.suspended) !== hasAnnotation(now.metadata, annotations.suspended) ||
   hasOperation(old.metadata, operations.reconcile) !== hasOperation(now.metadata, operations.reconcile) ||
   hasOperation(old.metadata, operations.interrupt) !== hasOperation(now.metadata, operations.interrupt);
 
@@ -125,7 +138,9 @@ function concerned(world: World, installation: Inst): readonly Key[] {
   const parent = parentOf(world, installation);
   if (parent) add(parent);
   if (!world.installations.get(keyOf(installation))) childrenOf(world, installation).forEach(add);
-  tradingPartners(installation, siblingsOf(world, installation).filter(mayWait)).forEach(add);
+  if (isTrading(siblingOf(installation))) {
+    tradingPartners(installation, siblingsOf(world, installation).filter(mayWait)).forEach(add);
+  }
   return keys;
 }
 
@@ -146,18 +161,4 @@ function tradingPartners(self: Inst, siblings: readonly Inst[]): readonly Inst[]
 
 function below(world: World, self: Inst) {
   return [...ownExecution({ self, execution: executionOf(world, self) }), ...childrenOf(world, self)];
-}
-
-/**
- * A root that succeeded starts the roots that import from it, except those that wait for it. The list is kept in the
- * status, so no crash loses it.
- */
-function withSuccessors(world: World, self: Inst, status: JobStatus): JobStatus {
-  const isSource =
-    status.phase === 'Succeeded' && isRoot(self.metadata) && !self.spec.optimization?.hasNoSiblingExports;
-  if (!isSource || isBeingDeleted(self.metadata)) return status;
-  const idle = siblingsOf(world, self).filter((sibling) => !isWaitingForUs(sibling));
-  const successors = successorsOf(siblingOf(self), idle.map(siblingOf));
-  if (successors.length === 0) return status;
-  return { ...status, dependentsToTrigger: successors.map(({ name }) => ({ name })) };
 }

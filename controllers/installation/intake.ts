@@ -10,12 +10,22 @@ import {
   isJobUnstarted,
   isNewJobDue,
   isRoot,
+  isSuspended,
 } from '../../src/api/job.ts';
 import { FINALIZER, RECONCILE_REASON_RETRY, annotations, operations } from '../../src/api/labels.ts';
+import { conditionReasons, conditionTypes } from '../../src/api/conditions.ts';
 import { installationKind, type Installation } from '../../src/api/kinds/installation.ts';
 import { letGo } from '../../src/machine/abandoned.ts';
-import { amend, patch, patchStatus, type Amendment } from '../../src/machine/decision.ts';
+import {
+  amend,
+  patch,
+  patchStatus,
+  type Amendment,
+  type ConditionChange,
+} from '../../src/machine/decision.ts';
+import { INTERRUPTED } from '../../src/machine/item-end.ts';
 import type { Intake } from '../../src/machine/reconcile.ts';
+import { conditionsAtStart, drift, keepStanding } from '../../src/machine/standing.ts';
 import type { JobStatus } from '../../src/machine/status.ts';
 import type { View } from '../../src/runtime/types.ts';
 import { setOperation, type SubObject } from './job.ts';
@@ -89,10 +99,9 @@ const interrupted = (self: View<Installation>, now: string) => ({
   phaseTransitionTime: now,
   jobIDFinished: self.status?.jobID,
   transitionTimes: { finishedTime: now },
+  conditions: self.status?.conditions?.filter(({ type }) => type !== conditionTypes.Waiting) ?? null,
   lastError: {
-    operation: 'InterruptOperation',
-    reason: 'InterruptOperation',
-    message: 'operation was interrupted',
+    ...INTERRUPTED,
     codes: ['ERR_FOR_INFO_ONLY'],
     lastTransitionTime: now,
     lastUpdateTime: now,
@@ -115,6 +124,7 @@ const reconcileAnnotations = {
 
 const jobDue: Rule = (self, facts) => {
   if (!isRoot(self.metadata) || !(isNewJobDue(self) || hasChanged(self))) return undefined;
+  if (isSuspended(self.metadata)) return undefined;
   const isMachine = self.metadata.annotations?.[annotations.reconcileReason] === RECONCILE_REASON_RETRY;
   return startJob(self, facts, isMachine ? {} : { automaticReconcileStatus: null });
 };
@@ -141,8 +151,14 @@ function startJob(self: View<Installation>, { now, newJobID }: Facts, more: obje
       amend(installationKind, self, takingUp(self)),
     ],
     then: 'continue',
+    ...(hasAnnotation(self.metadata, annotations.ignore) && { event: ignoreIsIgnored }),
   };
 }
+
+const ignoreIsIgnored = {
+  reason: 'IgnoreHasNoEffect',
+  note: `a job was started in spite of ${annotations.ignore}, which nobody reads; ${annotations.suspended}=true holds jobs back`,
+};
 
 /** What goes with the beginning of a job: the wish for it is gone, and the object is ours. */
 const takingUp = (self: View<Installation>): Amendment => ({
@@ -171,10 +187,31 @@ const notYetOurs: Rule = (self) => {
 const askedForThisJob: Rule = (self) => {
   if (!isRoot(self.metadata) || !hasOperation(self.metadata, operations.reconcile)) return undefined;
   const hasJustBegun =
-    !isFinished(self) && self.status?.phase === firstPhase(self.metadata) && !self.status.lastError;
+    isJobUnstarted(self) ||
+    (!isFinished(self) && self.status?.phase === firstPhase(self.metadata) && !self.status.lastError);
   if (!hasJustBegun) return undefined;
   return { effects: [amend(installationKind, self, takingUp(self))], then: 'continue' };
 };
+
+/** What would go unnoticed at rest: retries that do not come, items that failed after their job. */
+const atRest: Rule = (self, { now, below }) => {
+  if (!isFinished(self) || isBeingDeleted(self.metadata)) return undefined;
+  return keepStanding(installationKind, self, [...restingRetries(self, now), ...drift(self, below())], now);
+};
+
+const restingRetries = (self: Inst, now: string): ConditionChange[] =>
+  judgeRetry(self, now).do === 'rest'
+    ? [
+        {
+          type: conditionTypes.AutomaticReconcile,
+          status: 'False',
+          reason: conditionReasons.SpecChanged,
+          message:
+            'no job is started by the clock, for the spec has changed since the last job; ' +
+            `ask for one with ${annotations.operation}=${operations.reconcile}, or for one after every change with ${annotations.reconcileIfChanged}=true`,
+        },
+      ]
+    : [];
 
 const rules: readonly Rule[] = [
   alreadyLetGo,
@@ -186,6 +223,7 @@ const rules: readonly Rule[] = [
   askedForThisJob,
   notYetOurs,
   retryDue,
+  atRest,
 ];
 
 export function intake(self: View<Installation>, facts: Facts): Intake | undefined {
@@ -203,6 +241,7 @@ const begun = (self: View<Installation>, now: string) => ({
   observedGeneration: self.metadata.generation,
   subInstCache: null,
   lastError: null,
+  conditions: conditionsAtStart(self) ?? null,
 });
 
 /** The same for a job that was handed down, as a whole status. */
@@ -213,6 +252,7 @@ export function begin(self: View<Installation>, now: string): JobStatus {
     ...begun(self, now),
     subInstCache: undefined,
     lastError: undefined,
+    conditions: conditionsAtStart(self),
     transitionTimes: { ...status.transitionTimes, initTime: now },
   };
 }

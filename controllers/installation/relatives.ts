@@ -26,6 +26,12 @@ export function siblingsOf(world: World, self: Inst): readonly Inst[] {
   return parent ? childrenOf(world, parent).filter((i) => i.metadata.name !== self.metadata.name) : [];
 }
 
+/** What the object says about an item further down that nobody takes up, without the list of what it waits for. */
+export function stuckBelow({ status }: View<Installation> | View<Execution>): string | undefined {
+  const stuck = status?.conditions?.find((c) => c.type === 'Waiting' && c.reason === 'NotTakenUp');
+  return stuck?.message.replace(/^waits for [^;]*; /, '');
+}
+
 /** The execution of the same name. */
 export const executionOf = (world: World, self: Inst): View<Execution> | undefined =>
   world.executions.get(keyOf(self));

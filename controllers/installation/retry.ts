@@ -1,5 +1,12 @@
 /** Jobs that start by the clock: again after a failure, again after a success. Pure. */
-import { hasFinishedJob, isFinished, isRoot, operationOf } from '../../src/api/job.ts';
+import {
+  hasFinishedJob,
+  isBeingDeleted,
+  isFinished,
+  isRoot,
+  isSuspended,
+  operationOf,
+} from '../../src/api/job.ts';
 import type { AutomaticReconcileStatus, Installation } from '../../src/api/kinds/installation.ts';
 import { InvalidCron, nextTime, parseCron } from '../../src/lib/cron.ts';
 import { isDuration, parseDuration } from '../../src/lib/duration.ts';
@@ -13,7 +20,9 @@ export type Retry =
   | { readonly do: 'wait'; readonly ms: number }
   /** Store the counter, or take it away, and start nothing. */
   | { readonly do: 'note'; readonly counter: Counter | null }
-  | { readonly do: 'start'; readonly counter: Counter };
+  | { readonly do: 'start'; readonly counter: Counter }
+  /** It would be repeated, had the spec not changed since its job. */
+  | { readonly do: 'rest' };
 
 interface Schedule {
   readonly interval?: string | undefined;
@@ -26,10 +35,17 @@ const SHORTEST_MS = 1_000;
 
 /**
  * What the clock asks of an installation. Only a root whose job has ended, that nobody has asked anything, and whose spec
- * is the one the job worked on is repeated: a changed spec wants somebody to look at it.
+ * is the one the job worked on is repeated: a changed spec is rolled out when somebody asks for it.
  * @param now RFC 3339
  */
 export function judgeRetry(self: View<Installation>, now: string): Retry {
+  const retry = judge(self, now);
+  if (self.metadata.generation === self.status?.observedGeneration) return retry;
+  const isWanted = retry.do === 'start' || (retry.do === 'note' && retry.counter !== null);
+  return isWanted && !isBeingDeleted(self.metadata) ? { do: 'rest' } : { do: 'nothing' };
+}
+
+function judge(self: View<Installation>, now: string): Retry {
   const { automaticReconcile } = self.spec;
   if (!automaticReconcile || !isAtRest(self)) return { do: 'nothing' };
   const stored = self.status?.automaticReconcileStatus;
@@ -42,13 +58,13 @@ export function judgeRetry(self: View<Installation>, now: string): Retry {
   return stored && !counter ? { do: 'note', counter: null } : { do: 'nothing' };
 }
 
-/** A root that has worked on the present spec, and of which nobody wants anything else. */
+/** A root whose job has ended, and of which nobody wants anything else. */
 const isAtRest = (self: View<Installation>): boolean =>
   isRoot(self.metadata) &&
   isFinished(self) &&
   !hasFinishedJob(self, '') &&
   operationOf(self.metadata) === undefined &&
-  self.metadata.generation === self.status?.observedGeneration;
+  !isSuspended(self.metadata);
 
 /** At once, then at intervals, until the number is used up. */
 function afterFailure(

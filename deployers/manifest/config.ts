@@ -13,14 +13,8 @@ import {
 import { decodeContinuous, type ContinuousReconcile } from '../sdk/continuous.ts';
 import { decodeExports, type ExportSpec } from '../sdk/exports.ts';
 import { decodeGroups, type DeletionGroup } from '../sdk/manifests/groups.ts';
-import {
-  isKubeObject,
-  policies,
-  strategies,
-  type Manifest,
-  type Policy,
-  type Strategy,
-} from '../sdk/manifests/model.ts';
+import { isKubeObject, policies, type Manifest, type Policy, type Strategy } from '../sdk/manifests/model.ts';
+import { decodeStrategy } from '../sdk/manifests/strategyname.ts';
 import { decodeReadiness, type ReadinessChecks } from '../sdk/readiness/custom.ts';
 
 export const MANIFEST_GROUP = `manifest.deployer.${GROUP}`;
@@ -56,17 +50,6 @@ function decode(fields: Fields, entryOf: (entry: unknown, path: string) => Manif
     ),
     continuousReconcile: decodeContinuous(fields['continuousReconcile']),
   };
-}
-
-function decodeStrategy(value: unknown): Strategy {
-  const text = optionalString(value, 'updateStrategy');
-  if (!text) return 'update';
-  const strategy = strategies.find((s) => s === text);
-  if (strategy) return strategy;
-  throw new CodecError(
-    'validate',
-    `updateStrategy: ${text} is not a valid update strategy, use one of ${strategies.join(', ')}`,
-  );
 }
 
 function decodeManifest(entry: unknown, path: string): Manifest {

@@ -8,6 +8,7 @@ import type { Logger } from '../../src/observability/log.ts';
 import type { Caches, Client, View } from '../../src/runtime/types.ts';
 import type { Codec } from './codec.ts';
 import type { ContinuousReconcile } from './continuous.ts';
+import type { HostApi } from './host.ts';
 import type { ContextObject, DeployItem } from './kinds.ts';
 import type { Outcome } from './outcome.ts';
 import type { TargetSelector } from './responsible.ts';
@@ -56,6 +57,8 @@ export interface Run<C = unknown, S = unknown> {
   readonly target: ResolvedTarget | undefined;
   /** Another Target of the item's namespace. @throws RetryError when it cannot be had */
   readonly secondaryTarget: (name: string) => Promise<ResolvedTarget>;
+  /** Secrets and config maps beside the item. */
+  readonly host: HostApi;
   /** Aborts on interruption, on shutdown, and when the time of the job is used up. */
   readonly signal: AbortSignal;
   /**

@@ -73,9 +73,17 @@ export type ExportLook =
   | { readonly isComplete: true; readonly value: Fields }
   | { readonly isComplete: false; readonly key: string; readonly why: string };
 
-/** One look at all exports with a source on a cluster, one after the other. */
-export async function lookForExports(specs: readonly ExportSpec[], ports: ExportPorts): Promise<ExportLook> {
+/**
+ * One look at all exports with a source on a cluster, one after the other.
+ * @param known values by dotted key that come from elsewhere
+ */
+export async function lookForExports(
+  specs: readonly ExportSpec[],
+  ports: ExportPorts,
+  known: ReadonlyMap<string, unknown> = new Map(),
+): Promise<ExportLook> {
   const value: Fields = {};
+  for (const [key, given] of known) put(value, key, given);
   for (const spec of specs) {
     if (!spec.from) continue;
     ports.checkpoint(checkpointOf(spec.key));

@@ -22,6 +22,7 @@ export {
 } from './errors.ts';
 export type { ContinuousReconcile } from './continuous.ts';
 export { deployerMetrics } from './metrics.ts';
+export type { HostApi } from './host.ts';
 export type { KubeAccess } from './access.ts';
 export type { ResolvedTarget, SelfCluster } from './target.ts';
 export type { Requirement, TargetSelector } from './responsible.ts';

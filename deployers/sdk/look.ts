@@ -21,6 +21,7 @@ import {
   messageOf,
   problemOf,
 } from './errors.ts';
+import { hostApi } from './host.ts';
 import { isLeftInPlace, type Direction } from './intake.ts';
 import { CONTEXT, TARGET, type ContextObject, type DeployItem, type Target } from './kinds.ts';
 import type { Memory } from './memory.ts';
@@ -239,6 +240,7 @@ function runOf(
     context: facts.context,
     target: facts.target,
     secondaryTarget: (name) => secondaryTarget(name, item, ports, pass.signal),
+    host: hostApi(ports.client, item.metadata.namespace ?? '', pass.signal),
     signal: pass.signal,
     checkpoint(name) {
       pass.deadline.checkpoint = name;

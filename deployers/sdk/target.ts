@@ -32,6 +32,8 @@ export interface ResolvedTarget {
   text(key: string): string | undefined;
   /** A ready client. @throws RetryError when there is no way to the cluster */
   kube(): Promise<KubeAccess>;
+  /** For programs that connect by themselves. Files and commands of this machine in it are refused by `kube`. */
+  kubeconfig(): Promise<string>;
 }
 
 /** Reads targets and opens the clusters they lead to. */
@@ -59,6 +61,7 @@ export function createTargetReader(deps: {
       const content = await contentOf(deps.client, target, signal);
       const { name, namespace = '', labels = {}, annotations = {} } = target.metadata;
       const document = (): unknown => (content === undefined ? undefined : parseQuietly(content));
+      const kubeconfig = (): Promise<string> => kubeconfigFor(document(), content, namespace, deps, signal);
       return {
         name,
         namespace,
@@ -72,7 +75,8 @@ export function createTargetReader(deps: {
             ? String(value)
             : undefined;
         },
-        kube: async () => open(deps.pool, await kubeconfigFor(document(), content, namespace, deps, signal)),
+        kube: async () => open(deps.pool, await kubeconfig()),
+        kubeconfig,
       };
     },
   };

@@ -13,6 +13,12 @@ export const conditionTypes = {
   CreateExports: 'CreateExports',
   /** Installation: whether its component version was replaced by another. */
   ComponentReferenceOverwrite: 'ComponentReferenceOverwrite',
+  /** Installation, execution: what has to happen first, while a job waits. Gone as soon as it goes on. */
+  Waiting: 'Waiting',
+  /** Installation: why no job is started by the clock although it is asked for. Gone when that is over. */
+  AutomaticReconcile: 'AutomaticReconcile',
+  /** Installation, execution: something below failed after the last job had succeeded. Gone when that is over. */
+  Drifted: 'Drifted',
   /** Deploy item: the mock deployer could read its configuration. */
   DeployItemValidation: 'DeployItemValidation',
 } as const;
@@ -32,6 +38,14 @@ export const conditionReasons = {
   CreateDataObjects: 'CreateDataObjects',
   CreateTargets: 'CreateTargets',
   DataObjectsCreated: 'DataObjectsCreated',
+  JobFailed: 'JobFailed',
+  SpecChanged: 'SpecChanged',
+  FailedAfterJob: 'FailedAfterJob',
+  JobsUnfinished: 'JobsUnfinished',
+  DeletionPending: 'DeletionPending',
+  PredecessorsUnfinished: 'PredecessorsUnfinished',
+  SuccessorsExist: 'SuccessorsExist',
+  NotTakenUp: 'NotTakenUp',
   FoundOverwrite: 'FoundOverwrite',
   NoOverwriteDefined: 'No overwrite defined',
 } as const;

@@ -149,6 +149,18 @@ export const deviations: readonly Deviation[] = [
     adr: '0017-nothing-is-left-behind',
   },
   {
+    id: 'digests-are-always-compared',
+    upstream: 'Digests in descriptors are compared only where a signature is verified.',
+    here: 'They are compared whenever a content is read or a reference followed, as far as they can be computed.',
+    adr: '0019-components',
+  },
+  {
+    id: 'a-signature-is-checked-without-fetching-everything',
+    upstream: 'To verify a signature, all contents of all components below are fetched, images as well.',
+    here: 'The descriptor and those it refers to are checked at once, each content when it is read. Descriptors must hold the digests.',
+    adr: '0019-components',
+  },
+  {
     id: 'registries-are-asked-again',
     upstream: 'A registry that cannot be reached, or is busy, fails the job at once.',
     here: 'The installation shows it and tries again, at growing intervals, until it is deleted or interrupted.',
@@ -230,5 +242,122 @@ export const deviations: readonly Deviation[] = [
       'A number or boolean in the file tree of a blueprint is a file with a formatting error as content.',
     here: 'It is a file with that number or boolean.',
     adr: '0023-values-arrive-as-they-were-given',
+  },
+  {
+    id: 'items-can-be-interrupted',
+    upstream: 'operation: interrupt on a deploy item has no effect and stays there.',
+    here: 'It ends the job of that item as failed, and goes.',
+    adr: '0014-every-wait-can-be-ended',
+  },
+  {
+    id: 'waits-are-conditions',
+    upstream:
+      'A wait is a lastError that names one of those waited for; an item nobody serves waits in silence.',
+    here: 'The condition Waiting names all of them, and says after ten seconds which type nobody serves.',
+    adr: '0020-conditions-tell-what-phases-do-not',
+  },
+  {
+    id: 'drift-is-told-upwards',
+    upstream: 'An item that fails after its job is reflected nowhere above.',
+    here: 'The condition Drifted carries it up to the root until it is over.',
+    adr: '0020-conditions-tell-what-phases-do-not',
+  },
+  {
+    id: 'resting-retries-say-so',
+    upstream: 'A change of the spec ends automatic retries without a word.',
+    here: 'It ends them with the condition AutomaticReconcile and an event.',
+    adr: '0020-conditions-tell-what-phases-do-not',
+  },
+  {
+    id: 'removed-exports-are-not-claimed',
+    upstream: 'The condition CreateExports stays True when a later job fails.',
+    here: 'It turns to False: the job has removed the exports.',
+    adr: '0020-conditions-tell-what-phases-do-not',
+  },
+  {
+    id: 'roots-can-be-held-back',
+    upstream: 'The annotation ignore has no effect.',
+    here: 'An annotation of ours suspends a root; ignore is answered by an event.',
+    adr: '0021-jobs-that-are-held-back',
+  },
+  {
+    id: 'unchanged-imports-start-nobody-if-asked',
+    upstream: 'The success of a root starts all that import from it.',
+    here: 'So it does here, except for those whose annotation asks for it only after a change of their imports.',
+    adr: '0021-jobs-that-are-held-back',
+  },
+  {
+    id: 'templates-see-the-target',
+    upstream: 'Charts without a release are rendered for Kubernetes 1.20, whatever the target is.',
+    here: 'They see version and kinds of the target; helm.staticCapabilities brings the old way back.',
+    adr: '0025-charts',
+  },
+  {
+    id: 'subcharts-by-condition-in-both-modes',
+    upstream: 'Conditions, tags and imported values of subcharts count in releases only.',
+    here: 'They count in both modes.',
+    adr: '0025-charts',
+  },
+  {
+    id: 'chart-tests-are-not-applied',
+    upstream: 'Objects that belong to helm test are applied with all others.',
+    here: 'They are left out; other hooks are applied.',
+    adr: '0025-charts',
+  },
+  {
+    id: 'documents-of-charts-are-read',
+    upstream: 'A document of a chart that is no YAML is left out without a word.',
+    here: 'The job ends with a sentence that names the template.',
+    adr: '0025-charts',
+  },
+  {
+    id: 'namespaces-of-charts-stay',
+    upstream:
+      'A namespace made for a chart without a release is replaced when it is there, and deleted with the item.',
+    here: 'It keeps what others wrote into it, and stays.',
+    adr: '0025-charts',
+  },
+  {
+    id: 'one-revision-per-change',
+    upstream: 'Every job makes a revision of its release, five within a second when helm fails.',
+    here: 'A job that finds nothing changed makes none; after a failure the next attempt comes after five seconds.',
+    adr: '0025-charts',
+  },
+  {
+    id: 'releases-are-not-forgotten',
+    upstream: 'A renamed release stays for ever, and so does one whose item lost its status.',
+    here: 'The status names the release; the old one is uninstalled, and deletion goes by name.',
+    adr: '0025-charts',
+  },
+  {
+    id: 'helm-mistakes-end-the-job',
+    upstream:
+      'An unknown update strategy is accepted; a broken archive or a reference without tag is repeated until the timeout.',
+    here: 'All of them end the job at once, as mistakes of the configuration.',
+    adr: '0025-charts',
+  },
+  {
+    id: 'handlebars',
+    upstream: 'Templates are of type GoTemplate or Spiff.',
+    here: 'Handlebars is a third type.',
+    adr: '0022-templates-run-aside',
+  },
+  {
+    id: 'templates-have-limits',
+    upstream: 'A template runs as long as it likes, with all memory there is.',
+    here: 'Time, output, steps and memory are limited; reaching a limit ends the job with the key that allows more.',
+    adr: '0022-templates-run-aside',
+  },
+  {
+    id: 'secrets-are-masked',
+    upstream: 'Messages quote values that a template failed with, those of secrets and targets included.',
+    here: 'They are replaced by [...].',
+    adr: '0022-templates-run-aside',
+  },
+  {
+    id: 'errors-name-the-execution',
+    upstream: 'A template error does not say in which execution it happened.',
+    here: 'Its last line does.',
+    adr: '0022-templates-run-aside',
   },
 ];

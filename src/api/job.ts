@@ -93,6 +93,10 @@ export const isNewJobDue = (root: JobView): boolean =>
   (hasOperation(root.metadata, operations.reconcile) ||
     (isBeingDeleted(root.metadata) && !isDeletionPhase(root.status?.phase)));
 
+/** No job is to be started for this root, whoever asks; its deletion is no such job. */
+export const isSuspended = (metadata: MetaView): boolean =>
+  hasAnnotation(metadata, annotations.suspended) && !isBeingDeleted(metadata);
+
 /** An installation that no other installation owns; only such a one creates job ids. */
 export const isRoot = (metadata: MetaView): boolean => parentInstallation(metadata) === undefined;
 

@@ -29,7 +29,11 @@ export const annotations = {
   cacheHelmCharts: `${GROUP}/cache-helm-charts`,
   /** `true` or absent; toggling it makes an event and nothing else. */
   touch: `${GROUP}/touch`,
-  /** Reserved by upstream; without effect. */
+  /** `true` on a root: no job is started but for its deletion. */
+  suspended: `${ESPALIER_PREFIX}/suspended`,
+  /** `true` on a root: the success of a root it imports from starts it only if an import has changed. */
+  startIfImportsChanged: `${ESPALIER_PREFIX}/start-if-imports-changed`,
+  /** Reserved by upstream; without effect, which is said in an event. */
   ignore: `${GROUP}/ignore`,
   /** Target sync: rotate the token at the next pass. */
   rotateToken: `${GROUP}/rotate-token`,

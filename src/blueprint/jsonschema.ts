@@ -29,18 +29,36 @@ const MAX_VALIDATORS = 500;
 
 /** A schema that cannot be used is an answer too. @throws ContentNeeded, see components/view.ts, and nothing else */
 export function checkSchema(schema: unknown, value: unknown, blueprint: SchemaSources): SchemaVerdict {
-  let validate: ValidateFunction;
+  const validate = prepared(schema, blueprint);
+  if (typeof validate === 'string') return { kind: 'unusable', message: validate };
+  try {
+    if (validate(value)) return { kind: 'valid' };
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    return {
+      kind: 'unusable',
+      message: 'the schema refers to itself without end, or the value is nested too deeply',
+    };
+  }
+  return { kind: 'invalid', message: describeErrors(validate.errors as ErrorObject[]) };
+}
+
+/** Why a schema cannot be used; undefined when it can. @throws ContentNeeded */
+export function schemaProblem(schema: unknown, blueprint: SchemaSources): string | undefined {
+  const validate = prepared(schema, blueprint);
+  return typeof validate === 'string' ? validate : undefined;
+}
+
+/** The validator, or why there is none. */
+function prepared(schema: unknown, blueprint: SchemaSources): ValidateFunction | string {
   try {
     const expanded = expandReferences(schema, blueprint);
     const dialect = dialectOf(expanded);
-    validate = validatorFor(normalSchema(expanded, dialect), dialect);
+    return validatorFor(normalSchema(expanded, dialect), dialect);
   } catch (error) {
     if (error instanceof ContentNeeded) throw error;
-    const message = `validator creation failed: error compiling jsonschema: ${(error as Error).message}`;
-    return { kind: 'unusable', message };
+    return `validator creation failed: error compiling jsonschema: ${(error as Error).message}`;
   }
-  if (validate(value)) return { kind: 'valid' };
-  return { kind: 'invalid', message: describeErrors(validate.errors as ErrorObject[]) };
 }
 
 const validators = new Map<string, ValidateFunction>();

@@ -112,9 +112,20 @@ export async function runExecution(
     return { output, state: state === undefined || state === null ? undefined : { secretName, state } };
   } catch (cause) {
     if (!(cause instanceof RenderError)) throw cause;
-    throw new TemplateFailed(`${HEADINGS[kind]}${cause.message}`, { cause });
+    throw new TemplateFailed(`${HEADINGS[kind]}${cause.message}${whichExecution(kind, execution)}`, {
+      cause,
+    });
   }
 }
+
+/** The last line of a message: upstream never says which of the executions it was. */
+const whichExecution = (
+  kind: ExecutionKind,
+  { name = '', file, template }: View<TemplateExecutor>,
+): string => {
+  const isFile = file !== undefined && (template === undefined || template === null);
+  return `\nin ${kind} execution "${name}"${isFile ? `, file ${file}` : ''}`;
+};
 
 /** The failure to read what a template produced as what it should be. */
 export function unreadableResult(kind: ExecutionKind, why: string, cause: unknown): TemplateFailed {

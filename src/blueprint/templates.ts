@@ -19,16 +19,22 @@ export function renderedTemplates(output: unknown): readonly InstallationTemplat
 }
 
 /** The entries of `subinstallations`. @throws SubInstallationsInvalid */
-export function staticTemplates(blueprint: LoadedBlueprint): readonly InstallationTemplate[] {
-  return (blueprint.info.subinstallations ?? []).map((entry, i) => {
-    try {
-      const file = entry.text('file') ?? '';
-      return templateFrom(file === '' ? inlineEntry(entry, i) : templateFile(file, blueprint, i));
-    } catch (cause) {
-      if (!(cause instanceof WrongType)) throw cause;
-      throw unreadable(cause.message, cause);
-    }
-  });
+export const staticTemplates = (blueprint: LoadedBlueprint): readonly InstallationTemplate[] =>
+  (blueprint.info.subinstallations ?? []).map((entry, i) => staticTemplate(entry, i, blueprint));
+
+/** One of them. @throws SubInstallationsInvalid */
+export function staticTemplate(
+  entry: FieldReader,
+  index: number,
+  blueprint: LoadedBlueprint,
+): InstallationTemplate {
+  try {
+    const file = entry.text('file') ?? '';
+    return templateFrom(file === '' ? inlineEntry(entry, index) : templateFile(file, blueprint, index));
+  } catch (cause) {
+    if (!(cause instanceof WrongType)) throw cause;
+    throw unreadable(cause.message, cause);
+  }
 }
 
 function inlineEntry(entry: FieldReader, index: number): FieldReader {

@@ -59,6 +59,11 @@ export const configurationSchema = z.looseObject({
     workers: z.int().positive().max(16).nullish(),
     memoryMiB: z.int().min(32).nullish(),
   }),
+  helm: section({
+    executable: name.nullish(),
+    chartCacheSize: z.number().int().nonnegative().nullish(),
+    staticCapabilities: z.boolean().nullish(),
+  }),
   blueprintStore: unused(ownCache),
   metrics: unused('where metrics are served is an option of the command, --metrics-address'),
   crdManagement: section({

@@ -46,6 +46,12 @@ export interface Configuration {
   };
   /** Which components must be signed; default: those of installations that ask for it. */
   readonly verification?: VerificationPolicy;
+  /** How charts are handled; an addition of ours. */
+  readonly helm: {
+    readonly executable?: string;
+    readonly cacheBytes?: number;
+    readonly staticCapabilities?: boolean;
+  };
   /** Whether the CustomResourceDefinitions are installed or updated at the start. */
   readonly installsCrds: boolean;
   /** Deployments of the system itself; without it their health is not checked. */
@@ -66,6 +72,7 @@ export const defaults: Configuration = {
   contexts: {},
   registry: {},
   templating: {},
+  helm: {},
   installsCrds: true,
 };
 
@@ -91,6 +98,7 @@ export function readConfiguration(file: string, log?: Pick<Logger, 'info' | 'war
     contexts: contextSettings(result.data),
     registry: registrySettings(result.data, file),
     templating: templatingSettings(result.data, file),
+    helm: helmSettings(result.data, file),
     installsCrds: crdManagement?.deployCrd ?? defaults.installsCrds,
     ...(policy && { verification: policy }),
     ...(deployments && { health: healthOf(deployments) }),
@@ -125,6 +133,17 @@ function registrySettings({ registry }: ConfigurationFile, file: string): Config
     ...(local?.rootPath && { localRoot: resolve(dirname(file), local.rootPath) }),
     ...(oci?.allowPlainHttp && { allowPlainHttp: true }),
     ...(typeof cacheSize === 'number' && { cacheBytes: cacheSize }),
+  };
+}
+
+/** A program without a folder is looked for on the PATH. */
+function helmSettings({ helm }: ConfigurationFile, file: string): Configuration['helm'] {
+  const { executable, chartCacheSize, staticCapabilities } = helm ?? {};
+  const isPath = executable?.includes('/');
+  return {
+    ...(executable && { executable: isPath ? resolve(dirname(file), executable) : executable }),
+    ...(typeof chartCacheSize === 'number' && { cacheBytes: chartCacheSize }),
+    ...(staticCapabilities && { staticCapabilities: true }),
   };
 }
 
@@ -184,7 +203,7 @@ function templatingSettings({ templating }: ConfigurationFile, file: string): Co
     ...(typeof maxSteps === 'number' && { maxSteps }),
   };
   return {
-    limits,
+    ...(Object.keys(limits).length > 0 && { limits }),
     ...(typeof workers === 'number' && { workers }),
     ...(typeof memoryMiB === 'number' && { memoryMiB }),
   };

@@ -7,6 +7,7 @@ import { startHealthCheck } from '../../controllers/health/index.ts';
 import { installationController } from '../../controllers/installation/index.ts';
 import { syncObjectController } from '../../controllers/syncobject/index.ts';
 import { targetSyncController } from '../../controllers/targetsync/index.ts';
+import { helmDeployer, type HelmOptions } from '../../deployers/helm/index.ts';
 import { manifestDeployer } from '../../deployers/manifest/index.ts';
 import { mockDeployer } from '../../deployers/mock/index.ts';
 import { deployerController, deployerMetrics, type DeployerPlugin } from '../../deployers/sdk/index.ts';
@@ -206,18 +207,27 @@ function populate(
     const locked = withForeignLocks(spec, world.syncObjects, isPodThere);
     manager.add(withTreeInLog(world, report ? withCriticalProblems(locked, report) : locked));
   };
+  const helm = { stock: ground.stock, clock, ...configuration.helm };
+  const plugins = chosen.deployers.map((name) => deployerPlugin(name, helm));
   for (const name of chosen.controllers) {
     if (name === 'health' || (name === 'context' && configuration.contexts.isDisabled)) continue;
-    add(controllerSpec(name, ground, configuration, metrics) as ControllerSpec<Obj>);
+    add(
+      controllerSpec(
+        name,
+        { ...ground, servedTypes: new Set(plugins.map(({ type }) => type)) },
+        configuration,
+        metrics,
+      ) as ControllerSpec<Obj>,
+    );
   }
   const deps = { ...ground, metrics: deployerMetrics(metrics), signal };
-  for (const name of chosen.deployers) {
-    const plugin = withRecord(deployerPlugin(name), report);
-    add(deployerController(plugin, deps) as unknown as ControllerSpec<Obj>);
+  for (const plugin of plugins) {
+    add(deployerController(withRecord(plugin, report), deps) as unknown as ControllerSpec<Obj>);
   }
 }
 
-type ControllerPorts = Parameters<typeof installationController>[0] & { readonly sources: ClientPool };
+type ControllerPorts = Parameters<typeof installationController>[0] &
+  Parameters<typeof executionController>[0];
 
 function controllerSpec(
   name: Exclude<ControllerName, 'health'>,
@@ -249,8 +259,10 @@ function controllerSpec(
   }
 }
 
-function deployerPlugin(name: DeployerName): DeployerPlugin {
+function deployerPlugin(name: DeployerName, helm: HelmOptions): DeployerPlugin {
   switch (name) {
+    case 'helm':
+      return helmDeployer(helm);
     case 'manifest':
       return manifestDeployer();
     case 'mock':

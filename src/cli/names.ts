@@ -11,5 +11,5 @@ export const controllerNames = [
 ] as const;
 export type ControllerName = (typeof controllerNames)[number];
 
-export const deployerNames = ['manifest', 'mock'] as const;
+export const deployerNames = ['helm', 'manifest', 'mock'] as const;
 export type DeployerName = (typeof deployerNames)[number];

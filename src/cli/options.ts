@@ -64,3 +64,17 @@ export function list(text: string, before: readonly string[] = []): string[] {
   if (names.length === 0) throw new InvalidArgumentError('write names separated by commas.');
   return [...before, ...names];
 }
+
+/** A time as Kubernetes writes it. @throws InvalidArgumentError */
+export function instant(text: string): Date {
+  const time = new Date(text);
+  if (!/^\d{4}-\d\d-\d\dT/.test(text) || Number.isNaN(time.getTime()))
+    throw new InvalidArgumentError('write it like 2026-01-31T12:00:00Z.');
+  return time;
+}
+
+/** @throws InvalidArgumentError */
+export function wholeNumber(text: string): number {
+  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('write a whole number.');
+  return Number(text);
+}

@@ -2,6 +2,7 @@
 import { isFinalPhase, phases } from '../api/job.ts';
 import { isObject } from '../lib/objects.ts';
 import { toYaml } from '../lib/yaml.ts';
+import { marksText } from './print.ts';
 import type { Node } from './tree.ts';
 
 export interface InspectFormat {
@@ -39,7 +40,7 @@ function nodeLines(node: Node, first: string, rest: string, below: string, forma
 function textOf(node: Node, { isWide, hasDetails, hasNamespaces }: InspectFormat): string[] {
   const name = hasNamespaces && node.kind === 'Installation' ? `${node.namespace}/${node.name}` : node.name;
   return [
-    `[${iconOf(node.phase)}${node.phase}${node.isOutdated ? ' (outdated)' : ''}] ${node.kind} ${name}`,
+    `[${iconOf(node.phase)}${node.phase}${marksText(node.marks)}] ${node.kind} ${name}`,
     ...(node.message === undefined ? [] : `Last error: ${node.message}`.split('\n')),
     ...(isWide ? wideLines(node) : []),
     ...(hasDetails ? ['---', ...toYaml(node.object).trimEnd().split('\n'), '---'] : []),

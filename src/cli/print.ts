@@ -72,10 +72,11 @@ function rowsOf(node: Node, branch: string, indent: string, options: PrintOption
   return [row, ...below];
 }
 
-const phaseOf = (node: Node): string => {
-  const phase = node.phase || 'Waiting';
-  return node.isOutdated && node.phase ? `${phase} (outdated)` : phase;
-};
+const phaseOf = ({ phase, marks }: Node): string => (phase || 'Waiting') + marksText(marks);
+
+/** ` (outdated)` behind a phase, or nothing. */
+export const marksText = (marks: readonly string[]): string =>
+  marks.length > 0 ? ` (${marks.join(', ')})` : '';
 
 /** What is worth saying: why it failed, or what is waited for. Parents leave that to their children. */
 function noteOf(node: Node): string {
@@ -98,10 +99,16 @@ function noteOf(node: Node): string {
 const WRAPPING = /^Op: \S+ - Reason: \S+ - Message: /;
 
 /** The sentence inside the words that name steps, on one line. */
-export function plainMessage(message: string): string {
+export const plainMessage = (message: string): string =>
+  withoutSteps(message)
+    .replaceAll(/\s*\n\s*/g, ' ')
+    .trim();
+
+/** The same with its lines. */
+export function withoutSteps(message: string): string {
   let text = message;
   while (WRAPPING.test(text)) text = text.replace(WRAPPING, '');
-  return text.replaceAll(/\s*\n\s*/g, ' ').trim();
+  return text;
 }
 
 // ---------------------------------------------------------------- a line

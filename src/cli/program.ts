@@ -5,6 +5,7 @@
 import { Command, CommanderError } from 'commander';
 import { complain } from './complain.ts';
 import { exitCodes, UsageError } from './errors.ts';
+import { addBlueprintCommands } from './program-blueprints.ts';
 import { addComponentCommands } from './program-components.ts';
 import { addDeployerCommands } from './program-deployers.ts';
 import { addInstallationCommands } from './program-installations.ts';
@@ -64,6 +65,7 @@ export function createProgram(terminal: Terminal, onExit: (code: Exit) => void):
     );
   addServerCommands(program, terminal, onExit);
   addInstallationCommands(program, terminal, onExit);
+  addBlueprintCommands(program, terminal, onExit);
   addComponentCommands(program, terminal);
   addDeployerCommands(program, terminal, onExit);
   addSmallCommands(program, terminal);

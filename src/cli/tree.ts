@@ -1,5 +1,6 @@
 /** Makes trees of what was collected: installations with their sub-installations, execution and deploy items. Pure. */
-import { isFinalPhase, isFinished, parentInstallation } from '../api/job.ts';
+import { conditionReasons, type ConditionReason } from '../api/conditions.ts';
+import { isFinalPhase, isFinished, isSuspended, parentInstallation } from '../api/job.ts';
 import type { DeployItem } from '../api/kinds/deployitem.ts';
 import type { Execution } from '../api/kinds/execution.ts';
 import type { Installation } from '../api/kinds/installation.ts';
@@ -24,6 +25,8 @@ export interface Node {
   readonly condition: Condition;
   /** The object has not been given the job of its root. */
   readonly isOutdated: boolean;
+  /** What the phase does not tell: outdated, drifted since the job, suspended. */
+  readonly marks: readonly string[];
   /** What went wrong, or what is waited for, as in the status. */
   readonly message: string | undefined;
   /** Titles of siblings that it waits for, or because of which it failed. */
@@ -141,6 +144,7 @@ function node(
   const { metadata, status } = object;
   const times = status?.transitionTimes;
   const isRunning = !isFinished(object);
+  const isOutdated = (status?.jobID ?? '') !== (job ?? '');
   return {
     kind,
     name: metadata.name,
@@ -148,8 +152,9 @@ function node(
     title: title ?? metadata.name,
     phase: status?.phase ?? '',
     condition: conditionOf(object),
-    isOutdated: (status?.jobID ?? '') !== (job ?? ''),
-    message: status?.lastError?.message || undefined,
+    isOutdated,
+    marks: marksOf(object, isOutdated),
+    message: stuckOn(object) ?? (status?.lastError?.message || undefined),
     heldUpBy: [],
     startedAt: timeOf(times?.triggerTime ?? times?.initTime),
     endedAt: isRunning ? undefined : timeOf(times?.finishedTime),
@@ -157,6 +162,22 @@ function node(
     children,
   };
 }
+
+function marksOf(object: TreeObject, isOutdated: boolean): string[] {
+  const isDrifted = conditionMessage(object, conditionReasons.FailedAfterJob) !== undefined;
+  return [
+    ...(isOutdated && object.status?.phase ? ['outdated'] : []),
+    ...(isDrifted ? ['drifted'] : []),
+    ...(object.kind === 'Installation' && isSuspended(object.metadata) ? ['suspended'] : []),
+  ];
+}
+
+/** Who is missing, without the list of what is waited for: the tree shows that. */
+const stuckOn = (object: TreeObject): string | undefined =>
+  conditionMessage(object, conditionReasons.NotTakenUp)?.replace(/^waits for [^;]*; /, '');
+
+const conditionMessage = ({ status }: TreeObject, reason: ConditionReason): string | undefined =>
+  status?.conditions?.find((condition) => condition.reason === reason)?.message;
 
 function conditionOf(object: TreeObject): Condition {
   if (!isFinished(object)) return object.status?.phase ? 'running' : 'waiting';

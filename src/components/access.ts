@@ -35,7 +35,7 @@ async function fetchContent(found: FoundComponent, resource: Resource, ports: Ac
     blob(await repository.localBlob(component, required(component, resource, key)));
   switch (access.type.replace(/\/v\d+\w*$/, '')) {
     case 'localBlob':
-      return local('localReference');
+      return localOrGlobal(found, resource, ports, () => local('localReference'));
     case 'localOciBlob':
       return local('digest');
     case 'localFilesystemBlob':
@@ -56,12 +56,47 @@ async function fetchContent(found: FoundComponent, resource: Resource, ports: Ac
       throw cannot(component, resource, `is relative to a registry, and ${repository.name} is none`);
     }
     default:
-      throw cannot(
-        component,
-        resource,
-        `cannot be read here: access of type ${access.type} is not supported`,
-      );
+      throw cannot(component, resource, whyNot(access.type));
   }
+}
+
+/** A local blob may tell where else it is, for whoever has the descriptor without the repository it came from. */
+async function localOrGlobal(
+  found: FoundComponent,
+  resource: Resource,
+  ports: AccessPorts,
+  local: () => Promise<Content>,
+): Promise<Content> {
+  try {
+    return await local();
+  } catch (error) {
+    const elsewhere = ownField(resource.access, 'globalAccess');
+    const type = ownField(elsewhere, 'type');
+    if (!(error instanceof ContentInvalid) || typeof type !== 'string' || type.startsWith('local'))
+      throw error;
+    return fetchContent(found, { ...resource, access: { ...(elsewhere as object), type } }, ports);
+  }
+}
+
+/** What upstream reads besides, and we do not: nobody should make this process call addresses of their choice. */
+const NOT_READ: Readonly<Record<string, string>> = {
+  none: 'has no content: its access says none',
+  git: 'is a source in git, which is not fetched here; add its content to the component as a localBlob',
+  gitHub: 'is a source on GitHub, which is not fetched here; add its content to the component as a localBlob',
+  helm: 'is in a Helm chart repository, which the Helm deployer reads, but templates and blueprints cannot; for these store it as an ociArtifact or localBlob',
+  wget: 'is at an address on the web, which is not fetched here; add its content to the component as a localBlob',
+  s3: 'is in an S3 bucket, which is not read here; add its content to the component as a localBlob',
+  npm: 'is an npm package, which is not fetched here; add its content to the component as a localBlob',
+  maven: 'is a Maven artifact, which is not fetched here; add its content to the component as a localBlob',
+  ocm: 'is a resource of another component; refer to that component and read it from there',
+};
+const ALIASES: Readonly<Record<string, string>> = { github: 'gitHub', web: 'wget', None: 'none', S3: 's3' };
+
+function whyNot(type: string): string {
+  const plain = type.replace(/\/v\d+\w*$/, '');
+  const name = ALIASES[plain] ?? plain;
+  if (Object.hasOwn(NOT_READ, name)) return NOT_READ[name] as string;
+  return `cannot be read here: access of type ${type} is unknown`;
 }
 
 const field = (access: object, key: string): string => {

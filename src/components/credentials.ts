@@ -119,3 +119,13 @@ function readOrRefuse(text: string, where: string, parse: (text: string) => unkn
     throw new RepositoryUnusable(`${where} cannot be read: it is not in the form its key promises`);
   }
 }
+
+/** What a secret for registries holds, by its keys, as text. @throws RepositoryUnusable */
+export function secretCredentials(data: Readonly<Record<string, string>>, where: string): Credentials {
+  const docker = data['.dockerconfigjson'];
+  const ocm = data['.ocmcredentialconfig'];
+  return Credentials.all([
+    ...(docker === undefined ? [] : [dockerCredentials(docker, `.dockerconfigjson in ${where}`)]),
+    ...(ocm === undefined ? [] : [ocmCredentials(ocm, `.ocmcredentialconfig in ${where}`)]),
+  ]);
+}

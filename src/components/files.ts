@@ -58,14 +58,24 @@ export function filesOnDisk(root: string, maxBytes: number): Files {
 const isMissing = (error: unknown): boolean =>
   ['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '');
 
-/** All files below a folder, with paths relative to it. */
-export async function filesBelow(files: Files, folder: string): Promise<Map<string, Uint8Array>> {
+const MAX_FOLDER_BYTES = 256 * 2 ** 20;
+
+/** All files below a folder, with paths relative to it. @throws ContentInvalid when they are too large together */
+export async function filesBelow(
+  files: Files,
+  folder: string,
+  maxBytes = MAX_FOLDER_BYTES,
+): Promise<Map<string, Uint8Array>> {
   const found = new Map<string, Uint8Array>();
+  let size = 0;
   const walk = async (path: string, prefix: string): Promise<void> => {
     for (const { name, isDirectory } of (await files.list(path)) ?? []) {
       if (isDirectory) await walk(`${path}/${name}`, `${prefix}${name}/`);
       else {
         const content = await files.read(`${path}/${name}`);
+        size += content?.length ?? 0;
+        if (size > maxBytes)
+          throw new ContentInvalid(`folder ${folder} has more than ${String(maxBytes)} bytes`);
         if (content) found.set(prefix + name, content);
       }
     }

@@ -22,6 +22,7 @@ export interface OciPlace {
 }
 
 const MAX_DESCRIPTOR_BYTES = 16 * 2 ** 20;
+const MAX_ARTIFACT_BYTES = 128 * 2 ** 20;
 const DESCRIPTOR_FILE = 'component-descriptor.yaml';
 
 /** `+` is no character of a tag. */
@@ -110,8 +111,16 @@ export async function artifactContent(
     );
   }
   const layers = [];
+  let size = 0;
   for (const layer of artifact.layers) {
-    layers.push({ mediaType: layer.mediaType, bytes: await store.blob(repository, layer) });
+    const bytes = await store.blob(repository, layer);
+    size += bytes.length;
+    if (size > MAX_ARTIFACT_BYTES) {
+      throw new ContentInvalid(
+        `${repository} in ${store.name} has layers of more than ${String(MAX_ARTIFACT_BYTES)} bytes together`,
+      );
+    }
+    layers.push({ mediaType: layer.mediaType, bytes });
   }
   return { kind: 'artifact', digest: artifact.digest, layers };
 }

@@ -16,7 +16,9 @@ import type { Registry } from './registry.ts';
 export function componentArtifact({ component, layers }: PackedComponent): NewArtifact {
   const descriptor: NewBlob = {
     mediaType: mediaTypes.descriptorTar,
-    content: writeTar([['component-descriptor.yaml', Buffer.from(toYaml(descriptorOf(component, component.schemaVersion)))]]),
+    content: writeTar([
+      ['component-descriptor.yaml', Buffer.from(toYaml(descriptorOf(component, component.schemaVersion)))],
+    ]),
   };
   const layer = {
     mediaType: descriptor.mediaType,

@@ -74,7 +74,9 @@ export class Registry implements ArtifactStore {
     if (size !== undefined && size > maxBlobBytes) {
       throw new ContentInvalid(`${what} has more than ${String(maxBlobBytes)} bytes`);
     }
-    return this.#ports.cache.get(`${this.#base.host}/${repository}@${digest}`, async () => {
+    // Only what was fetched with the same credentials: the name of a blob is no permission to read it.
+    const login = fingerprint(this.#credentials.for(this.#base.host, repository));
+    return this.#ports.cache.get(`${login} ${this.#base.host}/${repository}@${digest}`, async () => {
       const path = `${repository}/blobs/${digest}`;
       const { request, answer, hadLogin } = await this.#ask(
         { method: 'GET', path, maxBytes: maxBlobBytes, what },

@@ -27,6 +27,8 @@ export interface StockOptions {
   /** Bytes of fetched blobs to keep; default 64 MiB. */
   readonly cacheBytes?: number;
   readonly limits?: Partial<Limits>;
+  /** How long one request may take; default 5 minutes. */
+  readonly deadlineMs?: number;
 }
 
 /** One installation's way to components. */

@@ -32,8 +32,11 @@ export interface TransportOptions {
   /** Ends what is under way. */
   readonly signal?: AbortSignal;
   readonly userAgent?: string;
+  /** How long one request may take, however lively it is; default 5 minutes. */
+  readonly deadlineMs?: number;
 }
 
+const DEADLINE_MS = 5 * 60_000;
 const MAX_TRIES = 4;
 const MAX_REDIRECTS = 5;
 const MAX_ASKED_MS = 10_000;
@@ -104,9 +107,15 @@ export class Transport {
   }
 
   #pauseAfter(retryAfter: string | undefined, tries: number): number {
-    const asked = Number(retryAfter);
-    if (retryAfter !== undefined && Number.isFinite(asked) && asked >= 0) return asked * 1000;
+    const asked = retryAfter === undefined ? Number.NaN : this.#askedMs(retryAfter);
+    if (asked >= 0) return asked;
     return 200 * 2 ** (tries - 1) * (0.8 + 0.4 * this.#options.rng.next());
+  }
+
+  /** Seconds, or a date. */
+  #askedMs(text: string): number {
+    if (/^\d+$/.test(text)) return Number(text) * 1000;
+    return Math.max(0, Date.parse(text) - this.clock.wall());
   }
 
   async #followed(request: RegistryRequest): Promise<RegistryAnswer> {
@@ -130,7 +139,8 @@ export class Transport {
   }
 
   async #once({ method, url, headers, body, maxBytes, what }: RegistryRequest): Promise<RegistryAnswer> {
-    const { signal, userAgent = 'espalier' } = this.#options;
+    const { signal, userAgent = 'espalier', deadlineMs = DEADLINE_MS } = this.#options;
+    const deadline = AbortSignal.timeout(deadlineMs);
     try {
       const response = await this.#agent.request({
         origin: url.origin,
@@ -138,7 +148,7 @@ export class Transport {
         method,
         headers: { 'user-agent': userAgent, ...headers },
         ...(body && { body }),
-        ...(signal && { signal }),
+        signal: signal ? AbortSignal.any([signal, deadline]) : deadline,
       });
       const bytes = await readBody(response, method === 'HEAD' ? 0 : maxBytes, what);
       return {
@@ -152,6 +162,12 @@ export class Transport {
     } catch (error) {
       if (signal?.aborted) throw signal.reason;
       if (error instanceof ContentInvalid) throw error;
+      if (deadline.aborted) {
+        throw new RegistryUnavailable(
+          `registry ${url.host} takes more than ${String(deadlineMs / 1000)} s for ${what}`,
+          { cause: error },
+        );
+      }
       throw new BrokenConnection(url.host, what, error);
     }
   }

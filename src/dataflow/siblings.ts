@@ -30,6 +30,7 @@ export const siblingOf = ({ metadata, spec }: View<Installation>): Sibling => ({
 /** Those of `siblings` that export what `self` imports, without `self`, in the order given. */
 export function predecessorsOf<T extends Sibling>(self: Sibling, siblings: readonly T[]): readonly T[] {
   const wanted = importedNames(self);
+  if (wanted.size === 0) return [];
   return siblings.filter((other) => other.name !== self.name && intersects(exportedNames(other), wanted));
 }
 
@@ -57,6 +58,7 @@ export function duplicateExports(siblings: readonly Sibling[]): readonly Duplica
 /** Those duplicates that concern the imports of `self`: then it is unclear whom it has to wait for. */
 export function ambiguousImports(self: Sibling, siblings: readonly Sibling[]): readonly DuplicateExport[] {
   const wanted = importedNames(self);
+  if (wanted.size === 0) return [];
   const others = siblings.filter(({ name }) => name !== self.name);
   return duplicateExports(others).filter(({ kind, ref }) => wanted.has(`${kind}/${ref}`));
 }
@@ -70,15 +72,23 @@ export const duplicatesText = (duplicates: readonly DuplicateExport[]): string =
 
 /** A shortest circle of imports and exports that `self` is part of, first = last; undefined when there is none. */
 export const circleThrough = (self: Sibling, siblings: readonly Sibling[]): readonly string[] | undefined =>
-  shortestCycleThrough(dependenciesOf([self, ...siblings]), self.name);
+  importedNames(self).size === 0 || exportedNames(self).size === 0
+    ? undefined
+    : shortestCycleThrough(dependenciesOf([self, ...siblings]), self.name);
+
+/** Whether it exchanges anything with siblings; most do not, and need not be compared with any. */
+export const isTrading = (self: Sibling): boolean =>
+  importedNames(self).size > 0 || exportedNames(self).size > 0;
 
 /** Those that import what `self` exports, but for those that `self` needs in turn: nobody can wait for them. */
 export function successorsOutsideCircles<T extends Sibling>(
   self: Sibling,
   siblings: readonly T[],
 ): readonly T[] {
+  const successors = successorsOf(self, siblings);
+  if (successors.length === 0) return [];
   const graph = dependenciesOf([self, ...siblings]);
-  return successorsOf(self, siblings).filter(({ name }) => !dependsOn(graph, self.name, name));
+  return successors.filter(({ name }) => !dependsOn(graph, self.name, name));
 }
 
 /** Predecessors first; ties in the order given. @throws RangeError on a cycle */

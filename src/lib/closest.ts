@@ -11,15 +11,19 @@ export function closest(word: string, known: readonly string[]): string | undefi
   return best;
 }
 
-/** How many letters have to be put in, left out or replaced (Levenshtein). */
+/** How many letters have to be put in, left out, replaced, or swapped with their neighbour. */
 function editDistance(a: string, b: string): number {
+  let before: readonly number[] = [];
   let row = Array.from({ length: b.length + 1 }, (_, i) => i);
   for (const [i, letter] of [...a].entries()) {
     const next = [i + 1];
     for (const [j, other] of [...b].entries()) {
       const replaced = (row[j] ?? 0) + (letter === other ? 0 : 1);
-      next.push(Math.min(replaced, (row[j + 1] ?? 0) + 1, (next[j] ?? 0) + 1));
+      const isSwapped = i > 0 && j > 0 && letter === b[j - 1] && a[i - 1] === other;
+      const swapped = isSwapped ? (before[j - 1] ?? 0) + 1 : Infinity;
+      next.push(Math.min(replaced, swapped, (row[j + 1] ?? 0) + 1, (next[j] ?? 0) + 1));
     }
+    before = row;
     row = next;
   }
   return row.at(-1) ?? 0;

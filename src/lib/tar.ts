@@ -95,8 +95,9 @@ function paxRecords(content: Buffer): Record<string, string> {
   const records: Record<string, string> = {};
   for (let at = 0; at < content.length;) {
     const blank = content.indexOf(0x20, at);
-    const length = blank < 0 ? Number.NaN : Number(content.toString('latin1', at, blank));
-    if (!(length > 0)) throw new TarError('an extended header cannot be read');
+    const digits = blank < 0 ? '' : content.toString('latin1', at, blank);
+    const length = /^\d{1,9}$/.test(digits) ? Number(digits) : 0;
+    if (length === 0) throw new TarError('an extended header cannot be read');
     const record = content.toString('utf8', blank + 1, at + length - 1);
     const equals = record.indexOf('=');
     if (equals > 0) records[record.slice(0, equals)] = record.slice(equals + 1);

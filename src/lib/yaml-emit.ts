@@ -42,6 +42,12 @@ function numberText(value: number | bigint): string {
     const digits = BigInt(value).toString();
     if (value >= -(2 ** 63)) return Math.abs(value) < 2 ** 53 ? digits : String(value);
   }
+  return floatText(value);
+}
+
+/** A Go float: a million is `1e+06`. */
+function floatText(value: number | bigint): string {
+  if (typeof value === 'bigint') return value.toString();
   return formatGoFloat(value, 'g').replace('+Inf', '.inf').replace('-Inf', '-.inf').replace('NaN', '.nan');
 }
 
@@ -57,6 +63,10 @@ export interface YamlDialect {
   /** Whether every block that ends with a line break is marked `|+`. */
   readonly keepsBreaks: boolean;
   readonly compareKeys: (a: string, b: string) => number;
+  /** Whether lists are indented below their key. */
+  readonly indentsLists: boolean;
+  /** Whether long texts are folded. */
+  readonly folds: boolean;
 }
 
 const GO_YAML: YamlDialect = {
@@ -66,6 +76,16 @@ const GO_YAML: YamlDialect = {
   isAscii: false,
   keepsBreaks: false,
   compareKeys,
+  indentsLists: false,
+  folds: true,
+};
+
+/** go-yaml 3. */
+export const PRETTY_YAML: YamlDialect = {
+  ...GO_YAML,
+  numberText: floatText,
+  indentsLists: true,
+  folds: false,
 };
 
 /** The text of a scalar, and whether it is a string (which may need quotes). */
@@ -136,7 +156,7 @@ export class YamlEmitter {
       return;
     }
     const outer = this.#indent;
-    this.#increase(false, isInMapping && !this.#isIndention);
+    this.#increase(false, !this.#dialect.indentsLists && isInMapping && !this.#isIndention);
     for (const item of items) {
       this.#writeIndent();
       this.#indicator('-', { needsSpace: true, isWhitespace: false, isIndention: true });
@@ -201,6 +221,7 @@ export class YamlEmitter {
 
   /** Whether a blank at this place becomes a line break. */
   #isFold(chars: readonly string[], i: number, wasSpace: boolean): boolean {
+    if (!this.#dialect.folds) return false;
     return chars[i] === ' ' && !wasSpace && this.#column > BEST_WIDTH && i > 0 && i < chars.length - 1;
   }
 

@@ -6,7 +6,7 @@
  * can carry `bigint` asks for `integers: 'exact'`, one that wants upstream's doubles for `'rounded'`.
  */
 import { YamlDecoder, type YamlOptions } from './yaml-decode.ts';
-import { YamlEmitter } from './yaml-emit.ts';
+import { PRETTY_YAML, YamlEmitter } from './yaml-emit.ts';
 import { YamlError } from './yaml-error.ts';
 import { YamlParser, type YamlNode } from './yaml-parse.ts';
 import type { YamlScanOptions } from './yaml-scan.ts';
@@ -50,3 +50,6 @@ export function parseYamlNodes(text: string, options: YamlScanOptions = {}): Yam
  * @throws TypeError for functions and symbols
  */
 export const toYaml = (value: unknown): string => new YamlEmitter().emit(value);
+
+/** The same as go-yaml 3 lays it out: lists indented below their key, long texts in one line. */
+export const toYamlPretty = (value: unknown): string => new YamlEmitter(PRETTY_YAML).emit(value);

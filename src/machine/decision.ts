@@ -2,6 +2,7 @@
  * What a phase may answer. A decision is data: what to write, where to go next, or why not yet. Nothing here
  * reads a clock or talks to anybody; apply.ts and run.ts carry decisions out.
  */
+import type { ConditionReason } from '../api/conditions.ts';
 import type { Kind, Obj, View } from '../runtime/types.ts';
 
 /** A reason in the form of `status.lastError`: what was attempted, what was found, a sentence, codes. */
@@ -103,11 +104,30 @@ interface Common {
   readonly status: StatusChange;
 }
 
+/** `installation stack-a-x1`: an object as it is called in a list of what is awaited. */
+export const named = ({ kind, metadata }: View<Obj>): string =>
+  `${kind === 'DeployItem' ? 'deploy item' : kind.toLowerCase()} ${metadata.name}`;
+
+/** What a wait is for. Shown in the condition `Waiting` until the job goes on. */
+export interface Awaited {
+  readonly reason: ConditionReason;
+  /** Kind and name of each object, as in `deploy item web-app-x1`. */
+  readonly objects: readonly string[];
+  /** What else a person should know. */
+  readonly note?: string;
+}
+
 export type Decision<Next extends string = string> =
   /** Go on in phase `to` within the same pass. */
   | (Common & { readonly do: 'advance'; readonly to: Next; readonly confirm: Confirmation })
   /** Something else must happen first; its event wakes us. */
-  | (Common & { readonly do: 'wait'; readonly why: Problem | undefined })
+  | (Common & {
+      readonly do: 'wait';
+      readonly why: Problem | undefined;
+      readonly awaited?: Awaited;
+      /** Look again then, event or not. */
+      readonly againMs?: number;
+    })
   /** The job ends without success. */
   | (Common & { readonly do: 'fail'; readonly problem: Problem })
   /** Not now; another attempt after a growing interval may help. */
@@ -128,9 +148,14 @@ export const advance = <const Next extends string>(
   to: Next,
   extras?: Extras & { readonly confirm?: Confirmation },
 ): Decision<Next> => ({ do: 'advance', to, confirm: extras?.confirm ?? {}, ...common(extras) });
-export const wait = (why?: Problem, extras?: Extras): Decision<never> => ({
+export const wait = (
+  why?: Problem,
+  extras: Extras & { readonly awaited?: Awaited; readonly againMs?: number | undefined } = {},
+): Decision<never> => ({
   do: 'wait',
   why,
+  ...(extras.awaited && { awaited: extras.awaited }),
+  ...(extras.againMs !== undefined && { againMs: extras.againMs }),
   ...common(extras),
 });
 export const fail = (problem: Problem, extras?: Extras): Decision<never> => ({

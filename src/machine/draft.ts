@@ -1,9 +1,10 @@
 /** An object as stored, together with the status it is heading for; stores the difference in one write. */
+import { equal } from '../lib/json.ts';
 import { mergeDiff } from '../lib/merge.ts';
 import type { Kind, Obj, View } from '../runtime/types.ts';
 import { lockedPatch, type ApplyPorts } from './apply.ts';
-import type { Problem, StatusChange } from './decision.ts';
-import { changed, inPhase, withProblem, type JobStatus } from './status.ts';
+import type { Awaited, Problem, StatusChange } from './decision.ts';
+import { changed, inPhase, waitingFor, withProblem, type JobStatus } from './status.ts';
 
 export interface DraftPorts extends ApplyPorts {
   /** RFC 3339, whole seconds. */
@@ -43,11 +44,18 @@ export class Draft<Self extends Obj> {
     this.status = changed(this.status, change, this.#ports.now());
   }
 
-  /** What is being waited for. A wait that only found other words is not written again. */
-  await(why: Problem | undefined): void {
-    const { lastError } = this.status;
+  /** What is being waited for. A wait for the same that only found other words is not written again. */
+  await(why: Problem | undefined, awaited: Awaited | undefined): void {
+    const { lastError, conditions } = this.status;
+    this.status = waitingFor(this.status, awaited, this.#ports.now());
     const isSameWait = why && lastError?.operation === why.operation && lastError.reason === why.reason;
-    if (!isSameWait) this.explain(why);
+    if (!isSameWait || !equal(conditions, this.status.conditions)) this.explain(why);
+  }
+
+  /** What went wrong for now, where nothing is waited for. */
+  stumble(problem: Problem): void {
+    this.status = waitingFor(this.status, undefined, this.#ports.now());
+    this.explain(problem);
   }
 
   explain(problem: Problem | undefined): void {
@@ -56,7 +64,8 @@ export class Draft<Self extends Obj> {
 
   enter(phase: string, final: boolean): void {
     this.#ports.entered?.(phase, this.status.phase);
-    this.status = inPhase(this.status, phase, this.#ports.now(), { final });
+    const now = this.#ports.now();
+    this.status = inPhase(waitingFor(this.status, undefined, now), phase, now, { final });
   }
 
   /** One write of everything that differs, or none. */

@@ -12,21 +12,20 @@ export type FreshName = (prefix: string) => string;
 
 /**
  * @param self the object whose job it is
- * @param neighbours objects whose names may be in the way: those of the same kind and namespace
+ * @param lookUp finds the object of the same kind and namespace whose name may be in the way
  * @param isReused whether a neighbour of that name would be kept instead of being made anew
  */
 export function freshNames<T extends Obj>(
   self: View<Obj> & { readonly status?: { readonly jobID?: string | undefined } | undefined },
-  neighbours: Iterable<View<T>>,
+  lookUp: (name: string) => View<T> | undefined,
   isReused: (neighbour: View<T>) => boolean,
 ): FreshName {
-  const taken = new Set<string>();
-  for (const neighbour of neighbours) if (!isReused(neighbour)) taken.add(neighbour.metadata.name);
   const job = `${self.metadata.uid ?? self.metadata.name}/${self.status?.jobID ?? ''}`;
   return (prefix) => {
     for (let attempt = 0; ; attempt++) {
       const name = `${prefix}${suffixOf(`${job}/${String(attempt)}`)}`;
-      if (!taken.has(name)) return name;
+      const neighbour = lookUp(name);
+      if (!neighbour || isReused(neighbour)) return name;
     }
   };
 }

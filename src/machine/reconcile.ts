@@ -16,6 +16,8 @@ import type { JobStatus } from './status.ts';
 export interface Intake {
   readonly effects: readonly Effect[];
   readonly then: 'stop' | 'continue';
+  /** A warning to those who watch the object, once the effects are done. */
+  readonly event?: { readonly reason: string; readonly note: string };
 }
 
 export interface JobController<Self extends Obj, Snapshot extends object> {
@@ -71,6 +73,7 @@ async function pass<Self extends Obj & JobView, Snapshot extends object>(
     if (intake) {
       const applier = new Applier(ports);
       for (const effect of intake.effects) await applier.carryOut(effect);
+      if (intake.event) ports.event('Warning', intake.event.reason, intake.event.note);
       if (intake.then === 'stop') return { write: 'none' };
     } else if (isFinished(self)) {
       const rest = controller.restMs?.(self, now());
@@ -79,7 +82,9 @@ async function pass<Self extends Obj & JobView, Snapshot extends object>(
       const status = isJobUnstarted(self) ? controller.begin(self, now()) : statusOf(self);
       const end = await runPhases(controller.machine, self, status, ports);
       if (end.end === 'released') return { write: 'none' };
-      if (end.end === 'waiting') return { write: 'none', again: SAFETY_NET_MS };
+      if (end.end === 'waiting') {
+        return { write: 'none', again: Math.min(end.againMs ?? SAFETY_NET_MS, SAFETY_NET_MS) };
+      }
     }
     self = controller.cache.get(ctx.key);
     if (!self) return { write: 'none' };

@@ -47,7 +47,9 @@ export interface RunPorts extends DraftPorts {
 
 /** `finished`: the job ended. `released`: the object is no longer ours. `waiting`: an event will wake it. */
 export type PassEnd<Self> =
-  { readonly end: 'finished' | 'waiting'; readonly self: Self } | { readonly end: 'released' };
+  | { readonly end: 'finished'; readonly self: Self }
+  | { readonly end: 'waiting'; readonly self: Self; readonly againMs?: number | undefined }
+  | { readonly end: 'released' };
 
 /** The phase could not be completed now. Thrown so that the queue tries again after a growing interval. */
 export class NotNow extends Error {
@@ -80,7 +82,13 @@ export async function runPhases<Self extends Obj, Snapshot extends object>(
     const problem = isHeldUp(decision)
       ? await holdUp(row, decision, draft, ports)
       : await carryOn(machine, row, decision, draft, ports);
-    if (!problem && isHeldUp(decision)) return { end: 'waiting', self: draft.self };
+    if (!problem && isHeldUp(decision)) {
+      return {
+        end: 'waiting',
+        self: draft.self,
+        ...(decision.do === 'wait' && { againMs: decision.againMs }),
+      };
+    }
     if (!problem && decision.do === 'release') return { end: 'released' };
 
     const to = problem || decision.do !== 'advance' ? row.onFail : decision.to;
@@ -108,7 +116,7 @@ async function end<Self extends Obj, Snapshot extends object>(
   ports: RunPorts,
 ): Promise<PassEnd<View<Self>>> {
   if (problem && machine.isBelowAtWork?.(draft.picture)) {
-    draft.await(problem);
+    draft.await(problem, undefined);
     await draft.store();
     return { end: 'waiting', self: draft.self };
   }
@@ -132,8 +140,8 @@ async function holdUp<Self extends Obj>(
   ports: RunPorts,
 ): Promise<Problem | undefined> {
   draft.change(decision.status);
-  if (decision.do === 'wait') draft.await(decision.why);
-  else draft.explain(decision.problem);
+  if (decision.do === 'wait') draft.await(decision.why, decision.awaited);
+  else draft.stumble(decision.problem);
   await draft.store();
   const failure = await applyEffects(row, decision.effects, draft, ports);
   if (decision.do === 'retry' && !failure) {
@@ -199,7 +207,7 @@ async function confirm<Self extends Obj, Snapshot extends object>(
     if (equal(before, await get(name as keyof Snapshot))) continue;
     const message = `${name} changed while they were used`;
     const problem = { operation: 'confirm', reason: name, message, codes: ['ERR_FOR_INFO_ONLY'] };
-    draft.explain(problem);
+    draft.stumble(problem);
     await draft.store();
     throw new NotNow(problem);
   }
@@ -222,7 +230,7 @@ async function applyEffects<Self extends Obj>(
       const verdict = judgeWrite(error, effect, draft.self.metadata);
       if (verdict.outcome === 'fail' && onRefusal !== 'retry') return refused(effect, verdict.problem, draft);
       if (verdict.outcome !== 'again') {
-        draft.explain(verdict.problem);
+        draft.stumble(verdict.problem);
         await draft.store();
         throw new NotNow(verdict.problem, { cause: error });
       }

@@ -4,7 +4,8 @@
  */
 import { equal } from '../lib/json.ts';
 import { mergePatch } from '../lib/merge.ts';
-import type { ConditionChange, Problem, StatusChange } from './decision.ts';
+import { conditionTypes } from '../api/conditions.ts';
+import type { Awaited, ConditionChange, Problem, StatusChange } from './decision.ts';
 
 /** The part of a status that all phase machines share. */
 export interface JobStatus {
@@ -43,9 +44,29 @@ export function changed(status: JobStatus, change: StatusChange, now: string): J
   const next = change.set ? mergePatch(status, change.set) : { ...status };
   if (change.conditions) next.conditions = mergeConditions(next.conditions ?? [], change.conditions, now);
   if (next.conditions && change.settled?.length) {
-    next.conditions = next.conditions.filter(({ type }) => !change.settled?.includes(type));
+    const left = next.conditions.filter(({ type }) => !change.settled?.includes(type));
+    if (left.length > 0) next.conditions = left;
+    else delete next.conditions;
   }
   return next;
+}
+
+/** Names beyond these are counted. */
+const MAX_AWAITED = 10;
+
+/** The status with what is being waited for, or without. */
+export function waitingFor(status: JobStatus, awaited: Awaited | undefined, now: string): JobStatus {
+  if (!awaited) return changed(status, { settled: [conditionTypes.Waiting] }, now);
+  const names = awaited.objects.slice(0, MAX_AWAITED).join(', ');
+  const more = awaited.objects.length - MAX_AWAITED;
+  const message = `waits for ${names}${more > 0 ? ` and ${more} more` : ''}${awaited.note ? `; ${awaited.note}` : ''}`;
+  const condition = {
+    type: conditionTypes.Waiting,
+    status: 'True',
+    reason: awaited.reason,
+    message,
+  } as const;
+  return changed(status, { conditions: [condition] }, now);
 }
 
 /** The status in `phase`; a final phase finishes the job in the same breath. */

@@ -39,11 +39,6 @@ export class Indices<T> {
     return typeof keys === 'string' ? [keys] : keys;
   }
 
-  /** Whether an object that is not in the index would be found under `value`. */
-  wouldFind(name: string, value: string, obj: T): boolean {
-    return this.#get(name).valuesOf(obj).includes(value);
-  }
-
   #get(name: string): { readonly valuesOf: IndexFunction<T>; readonly keys: Map<string, Keys> } {
     const index = this.#indices.get(name);
     if (!index) throw new DefinitionError(`there is no index ${name}; it must be added before it is used`);

@@ -5,6 +5,7 @@
  * its version; when the event came first there never is one. A name that was deleted while the write was under way
  * is remembered by uid, or the late answer would bring the object back from the dead.
  */
+import { Indices, type IndexFunction } from './indices.ts';
 import { keyOf } from './keys.ts';
 import type { ObjectStore } from './store.ts';
 import type { Change, Key, Obj, View } from './types.ts';
@@ -30,6 +31,7 @@ export class Overlay<T extends Obj> {
   readonly #store: ObjectStore<T>;
   readonly #compare: CompareVersions;
   readonly #entries = new Map<Key, Entry<T>>();
+  readonly #indices = new Indices<View<T>>();
   readonly #underWay = new Map<Key, UnderWay>();
 
   constructor(store: ObjectStore<T>, compare: CompareVersions) {
@@ -47,6 +49,26 @@ export class Overlay<T extends Obj> {
 
   entries(): Iterable<Entry<T>> {
     return this.#entries.values();
+  }
+
+  /** The same index as that of the store. */
+  index(name: string, valuesOf: IndexFunction<View<T>>): void {
+    const objects = [...this.#entries].flatMap(([key, { obj }]) => (obj ? [[key, obj] as const] : []));
+    this.#indices.add(name, valuesOf, objects);
+  }
+
+  /** Objects found under `value`. What is under way may be much, and every look would go through all of it. */
+  *byIndex(name: string, value: string): Iterable<View<T>> {
+    for (const key of this.#indices.lookUp(name, value)) {
+      const obj = this.#entries.get(key)?.obj;
+      if (obj) yield obj;
+    }
+  }
+
+  #set(key: Key, entry: Entry<T> | undefined): void {
+    this.#indices.replace(key, this.#entries.get(key)?.obj, entry?.obj);
+    if (entry) this.#entries.set(key, entry);
+    else this.#entries.delete(key);
   }
 
   /** A write of `key` begins. */
@@ -79,10 +101,10 @@ export class Overlay<T extends Obj> {
     if (this.#isOlder(version, this.#entries.get(key)?.version)) return true;
     // What is not selected has no event to wait for, except the one that takes it out of the selection.
     if (!isSelected && !this.#store.get(key)) {
-      this.#entries.delete(key);
+      this.#set(key, undefined);
       return false;
     }
-    this.#entries.set(key, { key, uid, version, obj: isSelected ? obj : undefined });
+    this.#set(key, { key, uid, version, obj: isSelected ? obj : undefined });
     return true;
   }
 
@@ -94,7 +116,7 @@ export class Overlay<T extends Obj> {
     const entry = this.#entries.get(key);
     if (!entry) return;
     if (change.type === 'delete' ? uid === entry.uid : !this.#isOlder(resourceVersion, entry.version)) {
-      this.#entries.delete(key);
+      this.#set(key, undefined);
     }
   }
 
@@ -105,9 +127,9 @@ export class Overlay<T extends Obj> {
   relisted(version: string, isInScope: (key: Key) => boolean): readonly View<T>[] {
     for (const [key, meanwhile] of this.#underWay) if (isInScope(key)) meanwhile.listed = version;
     const gone: View<T>[] = [];
-    for (const entry of this.#entries.values()) {
+    for (const entry of [...this.#entries.values()]) {
       if (!isInScope(entry.key) || this.#isOlder(version, entry.version)) continue;
-      this.#entries.delete(entry.key);
+      this.#set(entry.key, undefined);
       if (entry.obj && !this.#store.get(entry.key)) gone.push(entry.obj);
     }
     return gone;
@@ -115,7 +137,7 @@ export class Overlay<T extends Obj> {
 
   /** Forgets everything in scope; the server's history has started anew. */
   clear(isInScope: (key: Key) => boolean): void {
-    for (const key of this.#entries.keys()) if (isInScope(key)) this.#entries.delete(key);
+    for (const key of [...this.#entries.keys()]) if (isInScope(key)) this.#set(key, undefined);
   }
 
   #isOlder(a: string | undefined, b: string | undefined): boolean {

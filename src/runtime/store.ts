@@ -57,11 +57,6 @@ export class ObjectStore<T extends Obj> implements Store<T> {
     return Array.from(this.#indices.lookUp(name, value), (key) => this.#objects.get(key) as View<T>);
   }
 
-  /** Whether an object that is not stored would be found under `value`. */
-  wouldFind(name: string, value: string, obj: View<T>): boolean {
-    return this.#indices.wouldFind(name, value, obj);
-  }
-
   /** Stores a newer object. @returns what changed: nothing, one thing, or a delete and an add */
   put(obj: View<T>, origin: Origin): readonly Change<T>[] {
     const key = keyOf(obj);

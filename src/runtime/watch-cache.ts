@@ -119,31 +119,36 @@ export class WatchCache<T extends Obj> implements Cache<T> {
   list(namespace?: string): Iterable<View<T>> {
     const stored = this.#store.list(namespace);
     if (this.#overlay.size === 0) return stored;
-    return this.#overlaid(stored, (obj) => namespace === undefined || obj.metadata.namespace === namespace);
+    const own = [...this.#overlay.entries()].flatMap(({ obj }) => obj ?? []);
+    const isThere = (obj: View<T>): boolean =>
+      namespace === undefined || obj.metadata.namespace === namespace;
+    return this.#overlaid(stored, own.filter(isThere));
   }
 
   byIndex(index: string, value: string): readonly View<T>[] {
     const stored = this.#store.byIndex(index, value);
     if (this.#overlay.size === 0) return stored;
-    return this.#overlaid(stored, (obj) => this.#store.wouldFind(index, value, obj));
+    return this.#overlaid(stored, this.#overlay.byIndex(index, value));
   }
 
-  #overlaid(stored: Iterable<View<T>>, isWanted: (obj: View<T>) => boolean): View<T>[] {
+  #overlaid(stored: Iterable<View<T>>, own: Iterable<View<T>>): View<T>[] {
     const result: View<T>[] = [];
     for (const obj of stored) if (!this.#overlay.get(keyOf(obj))) result.push(obj);
-    for (const { obj } of this.#overlay.entries()) if (obj && isWanted(obj)) result.push(obj);
+    result.push(...own);
     return result;
   }
 
   index(name: string, keysOf: (obj: View<T>) => readonly string[]): void {
-    this.#store.index(name, (obj) => {
+    const valuesOf = (obj: View<T>): readonly string[] => {
       try {
         return keysOf(obj);
       } catch (error) {
         this.#log.error({ index: name, object: keyOf(obj), err: String(error) }, 'an index function failed');
         return [];
       }
-    });
+    };
+    this.#store.index(name, valuesOf);
+    this.#overlay.index(name, valuesOf);
   }
 
   // -------------------------------------------------------------- subscribers

@@ -1,13 +1,12 @@
 /** The functions Landscaper adds to Go's and sprig's, as far as they need no component: files, YAML, image references. */
-import { parseYaml, toYaml, YamlError } from '../lib/yaml.ts';
 import { sourceBlock } from './excerpt.ts';
-import { toPlain } from './gotemplate/funcs/json.ts';
+import { readYaml, writeYaml } from './gotemplate/funcs/yaml.ts';
 import type { Env, FunctionTable } from './gotemplate/env.ts';
 import { FunctionError, TemplateExecutionError, TemplateParseError } from './gotemplate/errors.ts';
 import { stringOf } from './go/go-string.ts';
 import { envFn, fn } from './gotemplate/signature.ts';
 import { executeIn, parseTemplate } from './gotemplate/template.ts';
-import { fromJson, GoObject, int64, typedList, type Value } from './gotemplate/values.ts';
+import { GoObject, int64, typedList, type Value } from './gotemplate/values.ts';
 import { parseOciReference } from './oci-reference.ts';
 import type { TemplateFileEntry } from './files.ts';
 
@@ -69,25 +68,6 @@ function readDir(env: Env, path: string): Value {
   const entries = env.files.list(path);
   if (!entries) throw new FunctionError('file does not exist');
   return typedList('fs.FileInfo', entries.map(entryObject));
-}
-
-function writeYaml(value: Value): string {
-  try {
-    return toYaml(toPlain(value)).replace(/\n$/, '');
-  } catch (error) {
-    if (error instanceof FunctionError || error instanceof TypeError) return '';
-    throw error;
-  }
-}
-
-/** Integers beyond 2^53 stay exact; upstream rounds them. */
-function readYaml(text: string): Value {
-  try {
-    return fromJson(parseYaml(text, { integers: 'exact' }));
-  } catch (error) {
-    if (!(error instanceof YamlError)) throw error;
-    throw new FunctionError(`error converting YAML to JSON: ${error.message}`, { cause: error });
-  }
 }
 
 function reference(text: string): readonly [string, string] {

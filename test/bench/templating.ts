@@ -1,5 +1,12 @@
-/** How fast a template of 20 deploy items renders: parsed anew each time, from the cache, and by Go's own engine. */
+/**
+ * How fast templates render: parsed anew and from the cache, by Go's own engine, in both languages, in this thread and
+ * in another.
+ */
 import { askGo, GoMissing, withOracle } from '../../hack/go-oracle/oracle.ts';
+import { API_VERSION } from '../../src/api/labels.ts';
+import { asideRunner } from '../../src/blueprint/aside/runner.ts';
+import { inThisThread, type RenderJob, type TemplateRunner } from '../../src/blueprint/work.ts';
+import { inlineFileTree } from '../../src/lib/filetree.ts';
 import { execute, parseTemplate } from '../../src/templating/gotemplate/template.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { systemRng } from '../../src/lib/rng.ts';
@@ -36,6 +43,53 @@ function microseconds(work: () => void): number {
 
 const median = (numbers: readonly number[]): number =>
   [...numbers].sort((a, b) => a - b)[Math.floor(numbers.length / 2)] as number;
+/** A blueprint of the size that most have, and what its component would add to the values. */
+const files = { 'blueprint.yaml': `${API_VERSION}`, 'notes.txt': 'x'.repeat(4000) };
+const job = (index: number, type: 'GoTemplate' | 'Handlebars'): RenderJob => ({
+  execution: {
+    name: 'small',
+    type,
+    template:
+      type === 'GoTemplate'
+        ? 'deployItems:\n- name: {{ .imports.name }}\n  type: mock\n  config: {n: {{ .imports.n }}}\n'
+        : 'deployItems:\n- name: {{imports.name}}\n  type: mock\n  config: { n: {{imports.n}} }\n',
+  },
+  values: { imports: { name: `web-${index}`, n: index }, cd: null, components: null, blueprint: {} },
+  blueprint: { files: inlineFileTree(files), info: {} },
+});
+
+/** A thousand executions, thirty at a time as the controllers do; milliseconds for all. */
+async function thousand(runner: TemplateRunner, type: 'GoTemplate' | 'Handlebars'): Promise<number> {
+  const start = performance.now();
+  let next = 0;
+  const worker = async (): Promise<void> => {
+    while (next < 1000) await runner.render(job(next++, type));
+  };
+  await Promise.all(Array.from({ length: 30 }, worker));
+  return performance.now() - start;
+}
+
+async function benchRunners(): Promise<void> {
+  const aside = asideRunner({ clock: systemClock });
+  const start = performance.now();
+  await aside.render(job(0, 'GoTemplate'));
+  console.log(
+    `first execution in a thread: ${(performance.now() - start).toFixed(0)} ms, its start included`,
+  );
+  for (const type of ['GoTemplate', 'Handlebars'] as const) {
+    for (const [where, runner] of [
+      ['this thread', inThisThread(options)],
+      ['another', aside],
+    ] as const) {
+      await thousand(runner, type);
+      const rounds: number[] = [];
+      for (let i = 0; i < 5; i++) rounds.push(await thousand(runner, type));
+      const ms = rounds.sort((a, b) => a - b)[2] ?? 0;
+      console.log(`1000 small executions of ${type} in ${where}: ${ms.toFixed(0)} ms`);
+    }
+  }
+  await aside.close();
+}
 
 export async function benchTemplating(): Promise<void> {
   const parsed = parseTemplate('items', TEMPLATE);
@@ -48,6 +102,7 @@ export async function benchTemplating(): Promise<void> {
   console.log(
     `template of 20 items: ${cached.toFixed(0)} µs from the cache, ${anew.toFixed(0)} µs parsed anew (${(anew / cached).toFixed(1)} times as long)`,
   );
+  await benchRunners();
   try {
     const go = await withOracle(goMicroseconds);
     console.log(

@@ -2,6 +2,7 @@
 import { FINALIZER } from '../../../src/api/labels.ts';
 import { executionKind } from '../../../src/api/kinds/execution.ts';
 import { fail, patch, release, wait } from '../../../src/machine/decision.ts';
+import { awaiting } from '../awaiting.ts';
 import { planRemoval } from '../classify.ts';
 import { phase } from '../snapshot.ts';
 import { removal } from './progressing.ts';
@@ -14,7 +15,7 @@ const problem = (message: string) => ({
 });
 
 export const deleting = phase({
-  needs: ['templates', 'items', 'clusterless'],
+  needs: ['templates', 'items', 'clusterless', 'missingDeployer'],
   next: ['DeleteFailed'],
   decide(snapshot) {
     const { self, templates, items } = snapshot;
@@ -32,8 +33,11 @@ export const deleting = phase({
     if (running.length === 0 && remove.length === 0 && blocked.length > 0) {
       return fail(problem(`has pending items: ${blocked.join(', ')}`));
     }
+    const going = items.filter((i) => [...running, ...remove].includes(i.metadata.name));
+    const starting = going.filter((i) => remove.includes(i.metadata.name));
     return wait(undefined, {
-      effects: items.filter((i) => remove.includes(i.metadata.name)).map(removal(snapshot)),
+      ...awaiting(snapshot, 'DeletionPending', going, starting),
+      effects: starting.map(removal(snapshot)),
     });
   },
 });

@@ -1,7 +1,16 @@
 /** Starts items as their dependencies finish and waits for all of them; orphans go first. */
 import { hasFinishedJob, isBeingDeleted, isTriggeredFor } from '../../../src/api/job.ts';
 import { deployItemKind } from '../../../src/api/kinds/deployitem.ts';
-import { advance, fail, remove, wait, type Effect, type Problem } from '../../../src/machine/decision.ts';
+import {
+  advance,
+  fail,
+  named,
+  remove,
+  wait,
+  type Effect,
+  type Problem,
+} from '../../../src/machine/decision.ts';
+import { awaiting } from '../awaiting.ts';
 import { assign, isUninstallSkipped, planRemoval, planStart, templateName, type Item } from '../classify.ts';
 import { giveJob, stripFinalizer } from '../items.ts';
 import { step, steps, type Snapshot } from '../snapshot.ts';
@@ -15,20 +24,25 @@ const problem = (message: string, codes: readonly string[]): Problem => ({
 const stillRunning = problem('some running items', ['ERR_UNFINISHED', 'ERR_FOR_INFO_ONLY', 'ERR_NO_RETRY']);
 
 /** Orphans are removed all at once; nothing else starts before they are gone. What has started comes to its end. */
-const orphansLeft = step(['templates', 'items', 'clusterless'], (snapshot) => {
+const orphansLeft = step(['templates', 'items', 'clusterless', 'missingDeployer'], (snapshot) => {
   const { self, templates, items } = snapshot;
   const { active, orphans } = assign(self, templates, items);
   const unmarked = orphans.filter((o) => !isBeingDeleted(o.metadata));
   if (unmarked.length > 0) {
-    return wait(stillRunning, { effects: unmarked.map((o) => remove(deployItemKind, o)) });
+    return wait(stillRunning, {
+      awaited: { reason: 'DeletionPending', objects: orphans.map(named) },
+      effects: unmarked.map((o) => remove(deployItemKind, o)),
+    });
   }
   const going = orphans.filter((o) => !hasSucceeded(o, self.status?.jobID ?? ''));
   if (going.length === 0) return undefined;
   const { remove: startable, running, failed } = planRemoval(self, [], going);
   const isBusy = running.length > 0 || planStart(self, templates, active).running.length > 0;
   if (!isBusy && failed.length > 0) return fail(failedItems(failed));
+  const starting = going.filter((o) => startable.includes(o.metadata.name));
   return wait(stillRunning, {
-    effects: going.filter((o) => startable.includes(o.metadata.name)).map(removal(snapshot)),
+    ...awaiting(snapshot, 'DeletionPending', going, starting),
+    effects: starting.map(removal(snapshot)),
   });
 });
 
@@ -36,7 +50,7 @@ const orphansLeft = step(['templates', 'items', 'clusterless'], (snapshot) => {
 const hasSucceeded = (item: Item, jobID: string): boolean =>
   isTriggeredFor(item, jobID) && hasFinishedJob(item, jobID) && item.status?.phase === 'Succeeded';
 
-const itemsLeft = step(['templates', 'items'], (snapshot) => {
+const itemsLeft = step(['templates', 'items', 'missingDeployer'], (snapshot) => {
   const { self, templates, items } = snapshot;
   const { active } = assign(self, templates, items);
   const { start, running, blocked, failed } = planStart(self, templates, active);
@@ -53,11 +67,12 @@ const itemsLeft = step(['templates', 'items'], (snapshot) => {
     return fail(problem(message, []));
   }
   if (running.length === 0 && start.length === 0) return advance('Completing');
-  const effects = start.flatMap((name): Effect[] => {
-    const item = active.get(name);
-    return item ? [giveJob(snapshot, item)] : [];
+  const starting = start.flatMap((name) => active.get(name) ?? []);
+  const atWork = [...running.flatMap((name) => active.get(name) ?? []), ...starting];
+  return wait(stillRunning, {
+    ...awaiting(snapshot, 'JobsUnfinished', atWork, starting),
+    effects: starting.map((item) => giveJob(snapshot, item)),
   });
-  return wait(stillRunning, { effects });
 });
 
 export const progressing = steps(['Completing'], orphansLeft, itemsLeft);

@@ -1,6 +1,6 @@
 /** Has sub-installations that are no longer wanted uninstalled, and waits until they are gone. */
 import { hasFinishedJob, isBeingDeleted } from '../../../src/api/job.ts';
-import { advance, fail, wait } from '../../../src/machine/decision.ts';
+import { advance, fail, named, wait } from '../../../src/machine/decision.ts';
 import { sendOff } from '../children.ts';
 import { handDown } from '../job.ts';
 import { phase } from '../snapshot.ts';
@@ -28,6 +28,9 @@ export const cleanupOrphaned = phase({
       reason: 'OrphanedSubinstsStillDeleting',
       message: `sub-installations that are no longer wanted are being removed: ${names}`,
     };
-    return wait(problem, { effects: [...orphans.flatMap(sendOff), ...handDown(snapshot, orphans)] });
+    return wait(problem, {
+      awaited: { reason: 'DeletionPending', objects: orphans.map(named) },
+      effects: [...orphans.flatMap(sendOff), ...handDown(snapshot, orphans)],
+    });
   },
 });

@@ -5,7 +5,7 @@
 import { FINALIZER, annotations } from '../../../src/api/labels.ts';
 import { hasAnnotation, hasFinishedJob, isBeingDeleted, isRoot } from '../../../src/api/job.ts';
 import { installationKind } from '../../../src/api/kinds/installation.ts';
-import { fail, patch, release, wait } from '../../../src/machine/decision.ts';
+import { fail, named, patch, release, wait } from '../../../src/machine/decision.ts';
 import { deleteAll, handDown, type SubObject } from '../job.ts';
 import { ownExecution } from '../relatives.ts';
 import { deleteObject } from '../objects.ts';
@@ -44,7 +44,10 @@ export const deleting = phase({
       const message = 'deletion of some sub objects pending';
       return wait(
         { operation, reason: 'PendingSubobjects', message, codes: ['ERR_FOR_INFO_ONLY'] },
-        { effects: [...deleteAll(snapshot, left.filter(isKept)), ...handDown(snapshot, left)] },
+        {
+          awaited: { reason: 'DeletionPending', objects: left.map(named) },
+          effects: [...deleteAll(snapshot, left.filter(isKept)), ...handDown(snapshot, left)],
+        },
       );
     }
     const texts = left.map((o) => `${o.kind} ${o.metadata.name}: ${o.status?.lastError?.message ?? ''}`);

@@ -2,7 +2,7 @@
 import { annotations } from '../../../src/api/labels.ts';
 import { hasAnnotation, hasFinishedJob, isBeingDeleted, isFinished } from '../../../src/api/job.ts';
 import { siblingOf, successorsOutsideCircles } from '../../../src/dataflow/siblings.ts';
-import { advance, fail, wait } from '../../../src/machine/decision.ts';
+import { advance, fail, named, wait } from '../../../src/machine/decision.ts';
 import { deleteAll } from '../job.ts';
 import { ownExecution, type Inst } from '../relatives.ts';
 import { step, steps } from '../snapshot.ts';
@@ -10,8 +10,8 @@ import { step, steps } from '../snapshot.ts';
 const siblingStillImports = step(['siblings'], ({ self, siblings }) => {
   if (hasAnnotation(self.metadata, annotations.deleteIgnoreSuccessors)) return undefined;
   if (self.spec.optimization?.hasNoSiblingExports) return undefined;
-  const [successor] = successorsOutsideCircles(siblingOf(self), siblings.map(siblingOf));
-  const sibling = siblings.find((s) => s.metadata.name === successor?.name);
+  const successors = successorsOutsideCircles(siblingOf(self), siblings.map(siblingOf));
+  const sibling = siblings.find((s) => s.metadata.name === successors[0]?.name);
   if (!sibling) return undefined;
 
   const codes = ['ERR_FOR_INFO_ONLY'];
@@ -24,7 +24,13 @@ const siblingStillImports = step(['siblings'], ({ self, siblings }) => {
     if (!isBeingDeleted(sibling.metadata)) return failed(`a sibling that stays imports the exports: ${name}`);
   }
   const message = `a sibling still imports some of the exports: ${name}; ${wayOut(sibling)}, or annotate this installation with ${annotations.deleteIgnoreSuccessors}=true`;
-  return wait({ operation: 'CheckSuccessorSibling', reason: 'SiblingImport', message, codes });
+  const objects = siblings
+    .filter((s) => successors.some((other) => other.name === s.metadata.name))
+    .map(named);
+  return wait(
+    { operation: 'CheckSuccessorSibling', reason: 'SiblingImport', message, codes },
+    { awaited: { reason: 'SuccessorsExist', objects } },
+  );
 });
 
 /** What a user can do about a sibling that stays. One that failed to go has a reason to tell. */

@@ -9,6 +9,7 @@ import {
   PhaseError,
   advance,
   fail,
+  named,
   retry,
   wait,
   type ConditionChange,
@@ -92,6 +93,7 @@ const executionGoing = step(['execution'], (snapshot) => {
     return fail(problem(`execution ${name} was deleted and cannot be uninstalled: ${why}`));
   }
   return wait(problem(`execution ${name} was deleted; it is uninstalled before it is created anew`), {
+    awaited: { reason: 'DeletionPending', objects: [named(execution)] },
     effects: handDown(snapshot, [execution]),
   });
 });

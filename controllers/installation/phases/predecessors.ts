@@ -7,6 +7,7 @@ import {
   isFinished,
   isJobUnstarted,
   isRoot,
+  isSuspended,
 } from '../../../src/api/job.ts';
 import { operations } from '../../../src/api/labels.ts';
 import {
@@ -16,7 +17,7 @@ import {
   duplicatesText,
   siblingOf,
 } from '../../../src/dataflow/siblings.ts';
-import { asText, fail, wait, type Problem } from '../../../src/machine/decision.ts';
+import { asText, fail, named, wait, type Problem } from '../../../src/machine/decision.ts';
 import type { Inst } from '../relatives.ts';
 import { step } from '../snapshot.ts';
 
@@ -72,20 +73,31 @@ export const deletedWhileWaiting = step(['predecessors'], (snapshot) => {
 /** Children of one parent share its job; roots are on their own. */
 export const predecessorStillRunning = step(['predecessors'], ({ self, predecessors }) => {
   const jobID = self.status?.jobID ?? '';
+  const unfinished = predecessors.filter((p) =>
+    isRoot(self.metadata) ? isStillToRun(p) : !hasFinishedJob(p, jobID),
+  );
+  const awaited = { reason: 'PredecessorsUnfinished', objects: unfinished.map(named) } as const;
   for (const predecessor of predecessors) {
     if (isOnItsWayOut(predecessor)) {
       return fail(problem('AllPredecessorsSucceeded', predecessor, 'is being deleted'));
     }
     if (isRoot(self.metadata)) {
-      if (hasOperation(predecessor.metadata, operations.reconcile)) {
-        return wait(problem('AllPredecessorsFinished', predecessor, 'has reconcile annotation'));
+      if (isAboutToRun(predecessor)) {
+        return wait(problem('AllPredecessorsFinished', predecessor, 'has reconcile annotation'), { awaited });
       }
       if (isFinished(predecessor)) continue;
     } else if (hasFinishedJob(predecessor, jobID)) continue;
-    return wait(problem('AllPredecessorsFinished', predecessor, `not finished current job "${jobID}"`));
+    const what = `not finished current job "${jobID}"`;
+    return wait(problem('AllPredecessorsFinished', predecessor, what), { awaited });
   }
   return undefined;
 });
+
+/** Somebody has asked for its next job, and nothing holds that up. */
+const isAboutToRun = ({ metadata }: Inst): boolean =>
+  hasOperation(metadata, operations.reconcile) && !isSuspended(metadata);
+
+const isStillToRun = (root: Inst): boolean => isAboutToRun(root) || !isFinished(root);
 
 /** It will never export again; and its deletion may be waiting for the very one that asks. */
 const isOnItsWayOut = (predecessor: Inst): boolean =>

@@ -3,9 +3,9 @@
  * get it, is given it here: nobody else would ever start them.
  */
 import { hasFinishedJob } from '../../../src/api/job.ts';
-import { advance, fail, wait, type Problem } from '../../../src/machine/decision.ts';
+import { advance, fail, named, wait, type Awaited, type Problem } from '../../../src/machine/decision.ts';
 import { handDown, type SubObject } from '../job.ts';
-import { ownExecution } from '../relatives.ts';
+import { ownExecution, stuckBelow } from '../relatives.ts';
 import { phase, type Snapshot } from '../snapshot.ts';
 
 type Below = Pick<Snapshot, 'self' | 'children' | 'execution'>;
@@ -16,8 +16,11 @@ export const progressing = phase({
   decide(snapshot) {
     const jobID = snapshot.self.status?.jobID ?? '';
     const below = [...snapshot.children, ...ownExecution(snapshot)];
-    const running = below.find((o) => !hasFinishedJob(o, jobID));
-    if (running) return wait(notFinished(running), { effects: handDown(snapshot, below) });
+    const running = below.filter((o) => !hasFinishedJob(o, jobID));
+    const [first] = running;
+    if (first) {
+      return wait(notFinished(first), { awaited: unfinished(running), effects: handDown(snapshot, below) });
+    }
 
     const problems = [...missing(snapshot), ...failed(snapshot)];
     if (problems.length === 0) return advance('Completing');
@@ -25,6 +28,15 @@ export const progressing = phase({
     return fail({ operation: 'buildErrorIfFailedChild', reason: 'children failed', message });
   },
 });
+
+/** Whom nobody serves is told by its execution, and on the way up by everybody above it. */
+function unfinished(objects: readonly SubObject[]): Awaited {
+  const stuck = objects.map(stuckBelow).find((message) => message !== undefined);
+  const names = objects.map(named);
+  return stuck === undefined
+    ? { reason: 'JobsUnfinished', objects: names }
+    : { reason: 'NotTakenUp', objects: names, note: stuck };
+}
 
 function notFinished(object: SubObject): Problem {
   const { namespace, name } = object.metadata;

@@ -2,14 +2,11 @@
  * The road of a job that applies manifests: intent, apply, orphans, readiness, exports, patches. Whatever has to be waited
  * for ends the look; the next one goes on where this one stopped, or, in another process, from the beginning.
  */
-import type { Fields } from '../../../src/lib/objects.ts';
 import type { Run } from '../deployer.ts';
 import { at, DeployerError } from '../errors.ts';
-import { exportTimeout, exportWait, lookForExports, type ExportSpec } from '../exports.ts';
-import { done, retry, wait, type Outcome } from '../outcome.ts';
+import { retry, wait, type Outcome } from '../outcome.ts';
 import type { KubeAccess } from '../access.ts';
-import { customChecks, defaultCheck, timeoutFor, waitingFor, type Unready } from '../readiness/check.ts';
-import type { ReadinessChecks } from '../readiness/custom.ts';
+import { secondaryOf, settled, type AfterPlan } from '../after.ts';
 import { applyAll, inventoryAfter, placed, type Applied } from './apply.ts';
 import { newProgress, removeRound, type Progress } from './delete.ts';
 import type { DeletionGroup } from './groups.ts';
@@ -31,20 +28,13 @@ import { accessOf, leftProblem } from './remove.ts';
 import { inParallel } from './parallel.ts';
 import { deepMerge } from './strategy.ts';
 
-export interface DeployPlan<S> {
-  /** Begins the names of checkpoints, such as `manifest deployer`. */
-  readonly prefix: string;
-  /** Operation of errors that are not about a single object, such as `ReconcileManifests`. */
-  readonly operation: string;
+export interface DeployPlan<S> extends AfterPlan {
   readonly fieldManager: string;
   readonly manifests: readonly Manifest[];
   readonly strategy: Strategy;
   readonly ownership: Ownership;
   readonly old: readonly ManagedResource[];
   readonly groups: readonly DeletionGroup[];
-  readonly readiness: ReadinessChecks;
-  /** Absent: nothing is exported, not even an empty map. */
-  readonly exports?: readonly ExportSpec[] | undefined;
   readonly status: (managed: readonly ManagedResource[]) => S;
 }
 
@@ -77,16 +67,8 @@ export async function deploy<S>(run: Run<unknown, S>, plan: DeployPlan<S>): Prom
     if (left) return left;
     state.hasOrphans = false;
   }
-  const status = plan.status(state.managed);
-  const unready = await checkReadiness(run, plan, state, access);
-  if (unready) return wait({ status, why: waitingFor(unready), onTimeout: timeoutFor(unready) });
-  return finish(run, plan, state, access, status);
+  return finish(run, plan, state, access);
 }
-
-const secondaryOf =
-  <S>(run: Run<unknown, S>) =>
-  async (name: string): Promise<KubeAccess> =>
-    (await run.secondaryTarget(name)).kube();
 
 // ---------------------------------------------------------------- apply
 
@@ -198,57 +180,23 @@ async function removeOrphans<S>(
   return wait({ status, why, onTimeout });
 }
 
-// ---------------------------------------------------------------- readiness and after
-
-async function checkReadiness<S>(
-  run: Run<unknown, S>,
-  plan: DeployPlan<S>,
-  state: Done,
-  access: KubeAccess,
-): Promise<Unready | undefined> {
-  run.checkpoint(`${plan.prefix}: before readiness check`);
-  const ports = { access, secondary: secondaryOf(run), signal: run.signal };
-  const known = state.live;
-  state.live = new Map();
-  if (!plan.readiness.isDefaultDisabled) {
-    run.checkpoint(`${plan.prefix}: default readiness checks`);
-    run.checkpoint('deployer: during readiness check');
-    const refs = state.managed.map(({ resource }) => resource);
-    const unready = await defaultCheck(refs, known, ports);
-    if (unready) return unready;
-  }
-  run.checkpoint(`${plan.prefix}: custom readiness checks`);
-  return customChecks(plan.readiness.custom, ports);
-}
+// ---------------------------------------------------------------- after
 
 async function finish<S>(
   run: Run<unknown, S>,
   plan: DeployPlan<S>,
   state: Done,
   access: KubeAccess,
-  status: S,
 ): Promise<Outcome<S>> {
-  let value: Fields | undefined;
-  if (plan.exports) {
-    run.checkpoint(`${plan.prefix}: before reading export values`);
-    const look = await lookForExports(plan.exports, {
-      access,
-      secondary: secondaryOf(run),
-      signal: run.signal,
-      checkpoint: (name) => run.checkpoint(name),
-    });
-    if (!look.isComplete) {
-      const { key, why } = look;
-      return wait({
-        status,
-        why: exportWait(plan.operation, key, why),
-        onTimeout: exportTimeout(plan.operation, key),
-      });
-    }
-    ({ value } = look);
+  const status = plan.status(state.managed);
+  const known = state.live;
+  state.live = new Map();
+  const refs = state.managed.map(({ resource }) => resource);
+  const outcome = await settled(run, { ...plan, refs, known, status }, access);
+  if (outcome.kind === 'done') {
+    await inParallel(state.applied, (applied) => patchAfter(applied, access, run.signal));
   }
-  await inParallel(state.applied, (applied) => patchAfter(applied, access, run.signal));
-  return done({ status, ...(value && { exports: { value } }) });
+  return outcome;
 }
 
 async function patchAfter(

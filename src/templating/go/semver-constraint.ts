@@ -159,3 +159,9 @@ export function constraintComplaints(
   const found = all.flat();
   return found.filter((text, i) => text !== hidden || found.indexOf(text) === i);
 }
+
+/** Whether a version is within a constraint such as `>=1.20 <2`. @throws GoError when one of them is none */
+export const satisfies = (version: string, constraint: string): boolean => {
+  const alternatives = parseConstraints(constraint);
+  return constraintComplaints(alternatives, parseVersion(version)).length === 0;
+};

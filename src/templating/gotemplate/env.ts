@@ -4,7 +4,18 @@ import type { Rng } from '../../lib/rng.ts';
 import { noFiles, type TemplateFiles } from '../files.ts';
 import { LimitError } from './errors.ts';
 import { byteLength } from '../go/go-string.ts';
+import type { ListNode } from './ast.ts';
+import type { ParsedSource } from './parse.ts';
 import type { GoFunction } from './values.ts';
+
+/** A named template and the source it comes from. */
+export interface NamedTemplate {
+  readonly source: ParsedSource;
+  readonly body: ListNode;
+}
+
+/** Templates that call each other by name, from whatever source they are. */
+export type TemplateSet = ReadonlyMap<string, NamedTemplate>;
 
 /** Functions by name. */
 export type FunctionTable = Readonly<Record<string, GoFunction>>;
@@ -27,6 +38,13 @@ export const DEFAULT_LIMITS: TemplateLimits = {
   timeoutMs: 10_000,
 };
 
+/** How a limit is raised, for messages. */
+const moreWith = (key: string): string => `; templating.${key} of the configuration allows more`;
+
+/** What an engine says when the output grows too large. */
+export const outputTooLarge = ({ maxOutputBytes }: TemplateLimits): string =>
+  `the output is larger than ${String(maxOutputBytes)} bytes${moreWith('maxOutputBytes')}`;
+
 /** A place of a template that printed `<no value>`. */
 export interface MissingValue {
   readonly source: string;
@@ -43,6 +61,8 @@ export class Env {
   readonly files: TemplateFiles;
   /** Everything that may be called; included templates have the same. */
   readonly functions: FunctionTable;
+  /** What may be called by name; undefined: only what the source at hand defines. */
+  templates: TemplateSet | undefined;
   /** Places that printed `<no value>`. */
   readonly missing: MissingValue[] = [];
   readonly #deadline: number;
@@ -71,17 +91,23 @@ export class Env {
     if (this.#steps < this.#nextLook) return;
     this.#nextLook = this.#steps + 1024;
     if (this.#steps > this.limits.maxSteps) {
-      throw new LimitError(`the template needs more than ${String(this.limits.maxSteps)} steps`);
+      throw new LimitError(
+        `the template needs more than ${String(this.limits.maxSteps)} steps${moreWith('maxSteps')}`,
+      );
     }
     if (this.clock.now() > this.#deadline) {
-      throw new LimitError(`the template takes longer than ${String(this.limits.timeoutMs)} ms`);
+      throw new LimitError(
+        `the template takes longer than ${String(this.limits.timeoutMs)} ms${moreWith('timeout')}`,
+      );
     }
   }
 
   /** Asks before something of this size is made. @throws LimitError */
   reserve(size: number): void {
     if (size > this.limits.maxOutputBytes) {
-      throw new LimitError(`a result of more than ${String(this.limits.maxOutputBytes)} bytes`);
+      throw new LimitError(
+        `a result of more than ${String(this.limits.maxOutputBytes)} bytes${moreWith('maxOutputBytes')}`,
+      );
     }
     this.charge(size / 16);
   }

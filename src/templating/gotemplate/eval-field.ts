@@ -2,7 +2,7 @@
 import type { Node, Operand } from './ast.ts';
 import { callFunction } from './eval-call.ts';
 import { type Evaluator, MISSING, type Piped } from './evaluator.ts';
-import { GoMap, GoObject, typeName, type Value } from './values.ts';
+import { GoMap, GoObject, methodsOf, typeName, type Value } from './values.ts';
 
 interface Receiver {
   readonly value: Value;
@@ -37,20 +37,18 @@ function evalField(
   if (value === undefined) return { value: undefined, isInterface: false };
   if (value === null) return evaluation.fail(`nil pointer evaluating interface {}.${name}`);
   const hasArgs = args.length > 0 || piped !== MISSING;
+  const target = methodsOf(value)?.get(name);
+  if (target) {
+    const result = callFunction(evaluation, { target, name, at: node, isBuiltin: false }, args, piped);
+    return { value: result, isInterface: false };
+  }
   if (value instanceof GoMap) {
     if (hasArgs) evaluation.fail(`${name} is not a method but has arguments`);
     return { value: lookUp(value, name), isInterface: value.elem === 'interface {}' };
   }
-  if (value instanceof GoObject) {
-    const target = value.methods.get(name);
-    if (target) {
-      const result = callFunction(evaluation, { target, name, at: node, isBuiltin: false }, args, piped);
-      return { value: result, isInterface: false };
-    }
-    if (value.fields.has(name)) {
-      if (hasArgs) evaluation.fail(`${name} has arguments but cannot be invoked as function`);
-      return { value: value.fields.get(name), isInterface: false };
-    }
+  if (value instanceof GoObject && value.fields.has(name)) {
+    if (hasArgs) evaluation.fail(`${name} has arguments but cannot be invoked as function`);
+    return { value: value.fields.get(name), isInterface: false };
   }
   return evaluation.fail(
     `can't evaluate field ${name} in type ${isInterface ? 'interface {}' : typeName(value)}`,

@@ -12,7 +12,7 @@ import {
 } from './ast.ts';
 import { callFunction } from './eval-call.ts';
 import { evalPath } from './eval-field.ts';
-import type { Env } from './env.ts';
+import { outputTooLarge, type Env, type NamedTemplate } from './env.ts';
 import { type Evaluator, MISSING, type Piped } from './evaluator.ts';
 import {
   FunctionError,
@@ -91,7 +91,7 @@ export class Evaluation implements Evaluator {
   #write(text: string): void {
     this.#output.bytes += byteLength(text);
     if (this.#output.bytes > this.env.limits.maxOutputBytes) {
-      this.#stop(`the output is larger than ${String(this.env.limits.maxOutputBytes)} bytes`, undefined);
+      this.#stop(outputTooLarge(this.env.limits), undefined);
     }
     this.#output.text += text;
   }
@@ -181,13 +181,18 @@ export class Evaluation implements Evaluator {
   }
 
   #template(node: TemplateNode): void {
-    const body = this.#source.definitions.get(node.name);
-    if (!body) this.fail(`template ${quoteString(node.name)} not defined`);
+    const found = this.#find(node.name) ?? this.fail(`template ${quoteString(node.name)} not defined`);
     const dot = node.pipe ? this.pipeline(node.pipe) : undefined;
     this.env.enter();
     const shared = { env: this.env, output: this.#output };
-    new Evaluation(this.#source, node.name, dot, shared).run(body);
+    new Evaluation(found.source, node.name, dot, shared).run(found.body);
     this.env.leave();
+  }
+
+  #find(name: string): NamedTemplate | undefined {
+    if (this.env.templates) return this.env.templates.get(name);
+    const body = this.#source.definitions.get(name);
+    return body && { source: this.#source, body };
   }
 
   /** The value of a pipeline; `undefined` for nil. */

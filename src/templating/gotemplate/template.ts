@@ -4,11 +4,14 @@ import type { Clock } from '../../lib/clock.ts';
 import type { Rng } from '../../lib/rng.ts';
 import { builtins } from './builtins.ts';
 import type { TemplateFiles } from '../files.ts';
-import { Env, type FunctionTable, type TemplateLimits } from './env.ts';
+import { isEmpty } from './ast.ts';
+import { Env, type FunctionTable, type NamedTemplate, type TemplateLimits } from './env.ts';
+import { FunctionError } from './errors.ts';
 import { Evaluation, type Output } from './eval.ts';
 import { sprigFunctions } from './funcs/sprig.ts';
 import { rejoin, toValidText } from '../go/go-string.ts';
 import { parse, type ParsedSource } from './parse.ts';
+import { quoteString } from '../go/quote.ts';
 import { fromJson, type Value } from './values.ts';
 
 /** A parsed template; immutable, and good for any number of executions. */
@@ -93,6 +96,23 @@ function tableOf(functions: FunctionTable | undefined): FunctionTable {
 /** What an execution and all that it includes share. */
 export const newEnv = (options: ExecuteOptions): Env =>
   new Env({ ...options, functions: tableOf(options.functions) });
+
+/** Adds what a source defines to a set; an empty definition never replaces one that is not. */
+export function addToSet(set: Map<string, NamedTemplate>, { source }: Template): void {
+  for (const [name, body] of source.definitions) {
+    if (!isEmpty(body) || !set.has(name)) set.set(name, { source, body });
+  }
+}
+
+/** Executes a template of `env.templates`. @throws FunctionError when there is none of that name */
+export function executeNamed(env: Env, name: string, dot: Value): string {
+  const found = env.templates?.get(name);
+  if (!found)
+    throw new FunctionError(`template: no template ${quoteString(name)} associated with template "gotpl"`);
+  const output: Output = { text: '', bytes: 0 };
+  new Evaluation(found.source, name, dot, { env, output }).run(found.body);
+  return rejoin(output.text);
+}
 
 /** Executes within a running execution, sharing its limits: what `include` does. */
 export function executeIn(env: Env, template: Template, dot: Value): string {

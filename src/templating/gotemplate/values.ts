@@ -18,16 +18,25 @@ export class GoInt {
 
 export const int64 = (value: bigint): GoInt => new GoInt('int64', BigInt.asIntN(64, value));
 
+/** What a Go type that is a map or a slice has besides its elements. */
+export interface NamedType {
+  readonly type: string;
+  readonly methods: ReadonlyMap<string, GoFunction>;
+}
+
 /** A Go map with string keys. Values taken from JSON are converted when somebody looks at them. */
 export class GoMap {
   /** Type of the values, as Go prints it. */
   readonly elem: string;
+  /** Name and methods of a type of its own; undefined for a plain map. */
+  readonly named: NamedType | undefined;
   #source: object | undefined;
   #entries: Map<string, Value> | undefined;
 
-  constructor(entries?: Map<string, Value>, elem = 'interface {}') {
+  constructor(entries?: Map<string, Value>, elem = 'interface {}', named?: NamedType) {
     this.#entries = entries ?? new Map();
     this.elem = elem;
+    this.named = named;
   }
 
   static ofObject(source: object): GoMap {
@@ -111,12 +120,26 @@ export type Value =
 
 const ELEM = Symbol('element type');
 const NIL = Symbol('nil slice');
-type Tagged = readonly Value[] & { [ELEM]?: string; [NIL]?: true };
+const NAMED = Symbol('named type');
+type Tagged = readonly Value[] & { [ELEM]?: string; [NIL]?: true; [NAMED]?: NamedType };
 
 /** A slice of another element type than interface{}. */
 export function typedList(elem: string, items: Value[]): readonly Value[] {
   (items as unknown as { [ELEM]: string })[ELEM] = elem;
   return items;
+}
+
+/** A slice of a type of its own. */
+export function namedList(elem: string, items: Value[], named: NamedType): readonly Value[] {
+  (items as unknown as { [NAMED]: NamedType })[NAMED] = named;
+  return typedList(elem, items);
+}
+
+/** The methods of a value, if it has any. */
+export function methodsOf(value: Value): ReadonlyMap<string, GoFunction> | undefined {
+  if (value instanceof GoObject) return value.methods;
+  if (value instanceof GoMap) return value.named?.methods;
+  return isList(value) ? (value as Tagged)[NAMED]?.methods : undefined;
 }
 
 /** Go's nil slice: it prints as `[]` and is `null` in JSON. */
@@ -164,19 +187,20 @@ export function typeName(value: Value): string {
     default:
   }
   if (value === null) return '<nil>';
-  if (isList(value)) return `[]${elemType(value)}`;
+  if (isList(value)) return (value as Tagged)[NAMED]?.type ?? `[]${elemType(value)}`;
   if (value instanceof Uint8Array) return '[]uint8';
-  if (value instanceof GoMap) return `map[string]${value.elem}`;
+  if (value instanceof GoMap) return value.named?.type ?? `map[string]${value.elem}`;
   if (value instanceof GoInt || value instanceof GoObject) return value.type;
   return 'func()';
 }
 
 /** Go's kind of the dynamic type, as `reflect` names it. */
 export function kindName(value: Value): string {
+  if (isList(value)) return 'slice';
+  if (value instanceof GoMap) return 'map';
   const type = typeName(value);
   if (type === '<nil>') return 'invalid';
   if (type.startsWith('[]')) return 'slice';
-  if (type.startsWith('map[')) return 'map';
   if (value instanceof GoObject) return type.startsWith('*') ? 'ptr' : 'struct';
   return type === 'func()' ? 'func' : type === 'time.Duration' ? 'int64' : type;
 }

@@ -2,7 +2,7 @@
  * Walks the tree of a Handlebars template and writes its output. Blocks are in blocks.ts. It is strict: what is missing
  * is an error that names it, except where a function or a block is made for missing values.
  */
-import type { Env } from '../gotemplate/env.ts';
+import { outputTooLarge, type Env } from '../gotemplate/env.ts';
 import type { TemplateError } from '../gotemplate/errors.ts';
 import {
   FunctionError,
@@ -64,10 +64,8 @@ export class Evaluation {
 
   write(text: string): void {
     this.#output.bytes += byteLength(text);
-    const { maxOutputBytes } = this.env.limits;
-    if (this.#output.bytes > maxOutputBytes) {
-      throw new LimitError(`the output is larger than ${String(maxOutputBytes)} bytes`);
-    }
+    const { limits } = this.env;
+    if (this.#output.bytes > limits.maxOutputBytes) throw new LimitError(outputTooLarge(limits));
     this.#output.text += text;
   }
 
@@ -146,8 +144,10 @@ export class Evaluation {
     try {
       work();
     } catch (error) {
-      if (!(error instanceof LimitError)) throw error;
-      throw new TemplateLimitExceeded(...this.#described(node, error.message, error));
+      if (!(error instanceof LimitError || error instanceof RangeError)) throw error;
+      this.at(node, '', () => {
+        throw error;
+      });
     }
   }
 

@@ -32,8 +32,27 @@ export function readSource(name: string, text: string): Source {
 /** The grammar does not know paths from the root, `{{> /a.hbs}}`; a blank instead of the slash moves nothing. */
 const FROM_ROOT = /(?<!\\)(\{\{~?#?>\s*)\/(?=[\w.])/g;
 
+/** Deeper than anybody writes; the parser's time grows with the square of it. */
+const MAX_DEPTH = 200;
+
+/** Where blocks or parentheses are nested too deeply; undefined when they are not. */
+function tooDeep(text: string): number | undefined {
+  let [blocks, parentheses, isCode] = [0, 0, false];
+  for (const { 0: token, index } of text.matchAll(/\{\{~?[#/]?|\}\}|[()]/g)) {
+    if (token.length > 1) {
+      isCode = token !== '}}';
+      parentheses = 0;
+      blocks += token.endsWith('#') ? 1 : token.endsWith('/') ? -1 : 0;
+    } else if (isCode) parentheses += token === '(' ? 1 : -1;
+    if (blocks > MAX_DEPTH || parentheses > MAX_DEPTH) return index;
+  }
+  return undefined;
+}
+
 function parse(name: string, text: string): hbs.AST.Program {
   try {
+    const deep = tooDeep(text);
+    if (deep !== undefined) throw new TooDeep(deep);
     return Handlebars.parse(text.replace(FROM_ROOT, '$1 '));
   } catch (error) {
     if (!(error instanceof Error)) throw error;
@@ -41,6 +60,16 @@ function parse(name: string, text: string): hbs.AST.Program {
     const place = placeOf(name, text, pos);
     const message = `template: ${name}:${String(place.line)}:${String(place.column)}: ${reason}`;
     throw new TemplateParseError(message, place, reason, { cause: error });
+  }
+}
+
+/** More levels than a template may have. */
+class TooDeep extends Error {
+  readonly pos: number;
+
+  constructor(pos: number) {
+    super(`the template is nested too deeply: more than ${String(MAX_DEPTH)} blocks or parentheses`);
+    this.pos = pos;
   }
 }
 
@@ -54,6 +83,7 @@ function complaint(
   text: string,
   error: Error & { readonly lineNumber?: number; readonly column?: number },
 ): Complaint {
+  if (error instanceof TooDeep) return { pos: error.pos, reason: error.message };
   if (error instanceof RangeError) return { pos: 0, reason: 'the template is nested too deeply' };
   const { message, lineNumber, column } = error;
   if (lineNumber !== undefined) {

@@ -25,18 +25,20 @@ const text = (content = 'hello\n') => ({
   digest: digestOf(content),
 });
 const leaf = descriptor('example.org/leaf', '0.1.0', [
-  {
-    ...blob('sub-bp', 'landscaper.gardener.cloud/blueprint', BLUEPRINT_TAR, 'sub'),
-    access: { type: 'none' },
-  },
+  blob('sub-bp', 'landscaper.gardener.cloud/blueprint', BLUEPRINT_TAR, 'sub'),
 ]);
-const leafDigest = { ...NORMAL, value: componentDigest(readDescriptor(leaf), NORMAL) };
-const rootWith = (resource: object, digest: object = leafDigest) =>
+const bare = descriptor('example.org/bare', '0.1.0', []);
+const bareDigest = { ...NORMAL, value: componentDigest(readDescriptor(bare), NORMAL) };
+const rootWith = (resource: object, digest: object = bareDigest) =>
   descriptor(
     'example.org/root',
     '1.0.0',
     [resource],
-    [reference('leaf', 'example.org/leaf', '0.1.0', { digest })],
+    [
+      reference('bare', 'example.org/bare', '0.1.0', { digest }),
+      // Signed with the root, although it does not say the digests of its own parts.
+      reference('leaf', 'example.org/leaf', '0.1.0', { digest: { ...NORMAL, value: 'd'.repeat(64) } }),
+    ],
   );
 
 const installation = (component: object, spec: object = {}) =>
@@ -51,6 +53,7 @@ const installation = (component: object, spec: object = {}) =>
               comps: {
                 'root.yaml': { $type: 'yaml', value: component },
                 'leaf.yaml': { $type: 'yaml', value: leaf },
+                'bare.yaml': { $type: 'yaml', value: bare },
               },
               blobs: { 'text.txt': 'hello\n', sub: { 'blueprint.yaml': SUB } },
             },
@@ -71,6 +74,22 @@ const installation = (component: object, spec: object = {}) =>
     },
   });
 
+/** A blueprint with a sub-installation from the leaf, which nobody has signed by itself. */
+const WITH_SUB = {
+  blueprint: {
+    inline: {
+      filesystem: {
+        'blueprint.yaml': JSON.stringify(
+          seeing('{{ getResourceContent "cd://resources/text" | quote }}', {
+            subinstallations: [
+              { name: 'sub', blueprint: { ref: 'cd://componentReferences/leaf/resources/sub-bp' } },
+            ],
+          }),
+        ),
+      },
+    },
+  },
+};
 const SIGNED = { verification: { signatureName: 'release' }, context: 'trusting' };
 
 function scenes(here: ReturnType<typeof useCluster>) {
@@ -117,6 +136,10 @@ describe('an installation that wants its component signed', () => {
 
   it('is carried out with a component that is signed with the key in the Context', async () => {
     await succeeds(withSignature(good, keys));
+  });
+
+  it('takes a sub-installation as signed with it, when its component has no signature of that name', async () => {
+    await succeeds(withSignature(good, keys), { ...SIGNED, ...WITH_SUB });
   });
 
   const refusals: readonly [string, () => object, object, string, string][] = [
@@ -190,11 +213,11 @@ describe('an installation', () => {
   });
 
   it('fails when a reference leads to another component than its digest says', async () => {
-    const error = await errorOf(rootWith(text(), { ...leafDigest, value: 'c'.repeat(64) }), {});
+    const error = await errorOf(rootWith(text(), { ...bareDigest, value: 'c'.repeat(64) }), {});
     expect(error?.message).to.contain(
-      'reference leaf of component example.org/root:1.0.0 leads to another example.org/leaf:0.1.0',
+      'reference bare of component example.org/root:1.0.0 leads to another example.org/bare:0.1.0',
     );
-    expect(error?.message).to.contain(`should be ${'c'.repeat(64)}, but is ${leafDigest.value}`);
+    expect(error?.message).to.contain(`should be ${'c'.repeat(64)}, but is ${bareDigest.value}`);
   });
 });
 
@@ -204,6 +227,11 @@ describe('where all components must be signed', () => {
 
   it('an installation with a signed one is carried out', async () => {
     await succeeds(withSignature(rootWith(text()), keys));
+  });
+
+  it('a sub-installation must be signed by itself', async () => {
+    const error = await errorOf(withSignature(rootWith(text()), keys), { ...SIGNED, ...WITH_SUB });
+    expect(error?.message).to.contain('signature release of component example.org/leaf:0.1.0 is not there');
   });
 
   it('an installation that names no signature fails and is told what to name', async () => {

@@ -47,6 +47,24 @@ describe('the end of a job', () => {
     expect(condition).to.deep.include({ status: 'True', reason: 'DataObjectsCreated' });
   });
 
+  it('no longer claims exports when a later job failed before it wrote them', async () => {
+    const scene = await here.scene();
+    await scene.create(producer({ items: [fakeItem('app')] }));
+    await scene.answer('producer', 'app');
+    const first = await scene.finished('producer', 'Succeeded');
+    const told = (s: typeof first.status) => s?.conditions?.find((c) => c.type === 'CreateExports');
+    expect(told(first.status)).to.deep.include({ status: 'True' });
+    await scene.operation('producer', 'reconcile');
+    await scene.answer('producer', 'app', 'Failed');
+    const { status } = await scene.finished('producer', 'Failed', { after: first.status?.jobID });
+    expect(scene.dataObject('greeting'), 'what the first job exported').to.equal(undefined);
+    expect(told(status)).to.deep.include({ status: 'False', reason: 'JobFailed' });
+    await scene.operation('producer', 'reconcile');
+    await scene.answer('producer', 'app');
+    const end = await scene.finished('producer', 'Succeeded', { after: status?.jobID });
+    expect(told(end.status)).to.deep.include({ status: 'True', reason: 'DataObjectsCreated' });
+  });
+
   it('an export without a value fails the job and says so, and is over with the next job', async () => {
     const scene = await here.scene();
     await scene.create(root('producer', { gives: { out: 'greeting' }, values: { out: 'null' } }));

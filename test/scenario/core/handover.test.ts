@@ -11,7 +11,18 @@ import {
   type Cluster,
   type Controllers,
 } from '../../support/cluster.ts';
-import { consumer, fakeItem, mockItem, producer, root, web } from '../../support/landscape.ts';
+import { strangeTo } from '../../support/original-shape.ts';
+import {
+  child,
+  childB,
+  consumer,
+  fakeItem,
+  mockItem,
+  producer,
+  root,
+  stack,
+  web,
+} from '../../support/landscape.ts';
 import { skip } from '../../support/skip.ts';
 
 const crdKind: Kind = {
@@ -145,6 +156,54 @@ describe('controllers that take over', function () {
       () => !scene.installation('producer')?.status?.dependentsToTrigger,
     );
     expect(scene.jobs('producer')).to.deep.equal(['j1']);
+  });
+
+  it('leave nothing behind, at any time, that the original would refuse or drop', async () => {
+    const scene = await cluster.scene();
+    await start();
+    const automaticReconcile = { failedReconcile: { interval: '1h', numberOfReconciles: 1 } };
+    await scene.create(producer({ items: [mockItem('app', { export: { key: 'value' } })] }));
+    await scene.finished('producer', 'Succeeded');
+    await scene.create(
+      consumer({ items: [fakeItem('app', { timeout: '90s' })], spec: { automaticReconcile } }),
+    );
+    await scene.answer('consumer', 'app', 'Failed');
+    await scene.until('the retry', () => scene.jobs('consumer').length === 2);
+    await scene.create(
+      stack({ children: [child('a', { items: [fakeItem('app')], gives: { out: 'link' } }), childB()] }),
+    );
+    const a = await scene.until('a', () => scene.child('stack', 'a'));
+    await scene.waiting(a.metadata.name, 'app');
+    await scene.busy('stack', 'Progressing');
+    await scene.answer(a.metadata.name, 'app');
+    await scene.finished('stack', 'Succeeded');
+    await scene.operation('consumer', 'interrupt');
+    await scene.finished('consumer', 'Failed', { after: scene.jobs('consumer')[0] });
+    for (const name of ['consumer', 'stack']) await scene.delete(name);
+    await scene.waiting(a.metadata.name, 'app');
+    await scene.answer(a.metadata.name, 'app', 'DeleteFailed');
+    await scene.until(
+      'a failed deletion',
+      () => scene.installation('stack')?.status?.phase === 'DeleteFailed',
+    );
+
+    const versions = cluster.history(scene.ns).map(({ object }) => object);
+    expect(new Set(versions.map(({ kind }) => kind))).to.include.keys(
+      'Installation',
+      'Execution',
+      'DeployItem',
+    );
+    const strange = versions.flatMap((object) => strangeTo(object).map((what) => `${object.kind} ${what}`));
+    expect([...new Set(strange)]).to.deep.equal([]);
+    const ours = versions.flatMap(
+      ({ metadata: { annotations: a = {}, labels: l = {}, finalizers = [] } }) => [
+        ...[...Object.keys(a), ...Object.keys(l)].filter(
+          (key) => !/(^|\.)landscaper\.gardener\.cloud\//.test(key),
+        ),
+        ...finalizers.filter((name) => name !== FINALIZER),
+      ],
+    );
+    expect([...new Set(ours)], 'keys that the original does not know').to.deep.equal([]);
   });
 
   it('S-15: keep fields that they do not know', async function () {

@@ -86,6 +86,39 @@ describe('an interrupt', () => {
     await expectInterrupted(scene);
   });
 
+  it('S-96: on a deploy item ends that item alone, and the rest of the job as it ends', async () => {
+    const scene = await here.scene();
+    await halfWay(scene);
+    const { name } = scene.item('web', 'b')!.metadata;
+    await scene.annotate(deployItemKind, name, { [annotations.operation]: 'interrupt' });
+    const { status } = await scene.finished('web', 'Failed');
+    const b = scene.item('web', 'b')!;
+    expect(b.status).to.deep.include({ phase: 'Failed', jobID: status?.jobID, jobIDFinished: status?.jobID });
+    expect(b.status?.lastError?.message).to.equal('operation was interrupted');
+    expect(scene.item('web', 'c')?.status?.jobID, 'waited for b, and never began').to.equal(undefined);
+    expect(status?.lastError?.message).to.contain('b: operation was interrupted');
+    await scene.until(
+      'the annotation is gone',
+      () => !scene.item('web', 'b')?.metadata.annotations?.[annotations.operation],
+    );
+  });
+
+  it('S-96: on a deploy item without a job is taken away without effect', async () => {
+    const scene = await here.scene();
+    await halfWay(scene);
+    for (const template of ['a', 'c']) {
+      const { name } = scene.item('web', template)!.metadata;
+      await scene.annotate(deployItemKind, name, { [annotations.operation]: 'interrupt' });
+      await scene.until('the annotation is gone', () => {
+        const seen = scene.seen(deployItemKind, name);
+        const was = seen.some((i) => i.metadata.annotations?.[annotations.operation] === 'interrupt');
+        return was && !scene.item('web', template)?.metadata.annotations?.[annotations.operation];
+      });
+    }
+    for (const template of ['b', 'c']) await scene.answer('web', template);
+    await scene.finished('web', 'Succeeded');
+  });
+
   for (const what of ['conflict', 'server-error', 'lost', 'reset'] as const) {
     it(`S-97: is carried to the end when an item's write meets trouble: ${what}`, async () => {
       const scene = await here.scene();
@@ -256,6 +289,29 @@ describe('a job that is repeated by the clock', () => {
     expect(status?.automaticReconcileStatus?.numberOfReconciles).to.equal(1);
     await scene.calm();
     expect(scene.jobs('web')).to.have.length(2);
+  });
+
+  it('says that it rests when the spec has changed, until the next job', async () => {
+    const scene = await here.scene();
+    const told = () =>
+      scene.installation('web')?.status?.conditions?.find(({ type }) => type === 'AutomaticReconcile');
+    const patient = { interval: '1h', numberOfReconciles: 1 };
+    await scene.create(web({ spec: { automaticReconcile: { failedReconcile: patient } } }));
+    await scene.answer('web', 'app', 'Failed');
+    await scene.until('the repetition', () => scene.jobs('web').length === 2);
+    await scene.answer('web', 'app', 'Failed');
+    await scene.finished('web', 'Failed', { after: scene.jobs('web')[0] });
+    expect(told()).to.equal(undefined);
+    await scene.setBlueprint('web', blueprint({ items: [] }));
+    const condition = await scene.until('it says so', told);
+    expect(condition).to.deep.include({ status: 'False', reason: 'SpecChanged' });
+    expect(condition.message).to.contain(`${annotations.operation}=reconcile`);
+    expect(scene.jobs('web')).to.have.length(2);
+    await scene.operation('web', 'reconcile');
+    await scene.until('the item goes', () => scene.item('web', 'app')?.metadata.deletionTimestamp);
+    expect(told()).to.equal(undefined);
+    await scene.uninstall('web', 'app');
+    await scene.finished('web', 'Succeeded', { after: scene.jobs('web')[1] });
   });
 
   it('S-104: does not come at once after a success', async () => {

@@ -1,10 +1,12 @@
 /** Two API servers in one process, host and target, with the deployers running against the host; real time, real wire. */
 import { readdirSync, readFileSync } from 'node:fs';
+import { helmDeployer } from '../../../deployers/helm/index.ts';
 import { manifestDeployer } from '../../../deployers/manifest/index.ts';
 import { mockDeployer } from '../../../deployers/mock/index.ts';
 import { deployerController } from '../../../deployers/sdk/index.ts';
 import { DEPLOY_ITEM, type DeployItem } from '../../../deployers/sdk/kinds.ts';
 import { startApiServer, type ApiServer } from '../../../src/apiserver/server.ts';
+import { createStock } from '../../../src/components/stock.ts';
 import { sleep, systemClock as clock, timestamp } from '../../../src/lib/clock.ts';
 import { seededRng } from '../../../src/lib/rng.ts';
 import { parseYaml } from '../../../src/lib/yaml.ts';
@@ -20,7 +22,7 @@ import type { Client, Obj } from '../../../src/runtime/types.ts';
 
 export const LS = 'landscaper.gardener.cloud';
 const API = `${LS}/v1alpha1`;
-const PATIENCE_MS = 8000;
+const PATIENCE_MS = 20_000;
 
 /** Any object; tests look into it freely. */
 // eslint-disable-next-line @typescript-eslint/no-explicit-any
@@ -43,7 +45,8 @@ export class World {
     this.#stops = stops;
   }
 
-  static async start(): Promise<World> {
+  /** @param helm path of the helm program */
+  static async start(helm?: string): Promise<World> {
     const servers = await Promise.all([startApiServer(), startApiServer()]);
     const [host, target, deployer] = await Promise.all([
       clientFor(servers[0], 'test'),
@@ -68,12 +71,14 @@ export class World {
     const deps = { client: deployer, caches, clock, rng, log, self, signal: life.signal };
     manager.add(deployerController(manifestDeployer(), deps));
     manager.add(deployerController(mockDeployer(), deps));
+    const stock = createStock({ clock, rng, signal: life.signal, allowPlainHttp: true });
+    manager.add(deployerController(helmDeployer({ stock, clock, executable: helm }), deps));
     await manager.start();
     world.#stops.push(
       () => manager.stop(),
       () => {
         life.abort();
-        return Promise.resolve();
+        return stock.close();
       },
       ...[deployer, host, target].map((client) => () => client.close()),
       ...servers.map((server) => () => server.close()),
@@ -157,9 +162,9 @@ export class World {
     name: string,
     type: string,
     config: object,
-    more: { target?: boolean; timeout?: string } = {},
+    more: { target?: boolean; timeout?: string; annotations?: Record<string, string>; context?: string } = {},
   ): Promise<void> {
-    const { target = true, timeout = '2m' } = more;
+    const { target = true, timeout = '2m', annotations, context = 'default' } = more;
     await this.create(this.host, {
       apiVersion: API,
       kind: 'DeployItem',
@@ -169,11 +174,12 @@ export class World {
         annotations: {
           [`${LS}/deployer-type`]: `${LS}/${type}`,
           [`${LS}/deployer-target-name`]: target ? 'cluster-a' : '.noTargetName',
+          ...annotations,
         },
       },
       spec: {
         type: `${LS}/${type}`,
-        context: 'default',
+        context,
         ...(target && { target: { name: 'cluster-a', namespace: 'proj' } }),
         timeout,
         config,
@@ -203,10 +209,16 @@ export class World {
 
   /** The item at the end of the job. */
   async finished(name: string, job: string): Promise<DeployItem> {
-    return this.until(`${name} finishes ${job}`, async () => {
-      const item = await this.item(name);
-      return item.status?.jobIDFinished === job ? item : undefined;
-    });
+    let last = '';
+    return this.until(
+      `${name} finishes ${job}`,
+      async () => {
+        const item = await this.item(name);
+        last = item.status?.lastError?.message ?? '';
+        return item.status?.jobIDFinished === job ? item : undefined;
+      },
+      () => last,
+    );
   }
 
   async run(name: string, job: string): Promise<DeployItem> {
@@ -225,7 +237,7 @@ export class World {
   }
 
   /** Asks again until there is an answer; a kind that is not served yet is none. */
-  async until<T>(what: string, ask: () => Promise<T | undefined>): Promise<T> {
+  async until<T>(what: string, ask: () => Promise<T | undefined>, why = (): string => ''): Promise<T> {
     const end = clock.now() + PATIENCE_MS;
     for (;;) {
       const answer = await ask().catch((error: unknown) => {
@@ -233,7 +245,7 @@ export class World {
         throw error;
       });
       if (answer) return answer;
-      if (clock.now() > end) throw new Error(`timed out: ${what}`);
+      if (clock.now() > end) throw new Error(`timed out: ${what} ${why()}`.trim());
       await sleep(clock, 20);
     }
   }

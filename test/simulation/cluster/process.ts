@@ -80,7 +80,8 @@ export class Process implements Host {
       Promise.reject(new Error('there are no other clusters')),
     );
     const stock = createStock({ clock: clock.unmuted, rng });
-    const common = { world, client, clock: clock.unmuted, rng, sources, stock };
+    const servedTypes = new Set<string>();
+    const common = { world, client, clock: clock.unmuted, rng, sources, stock, servedTypes };
     if (parts.includes('landscaper')) {
       add(installationController({ ...common, runner: inThisThread(common) }) as unknown as ControllerSpec<Obj>);
       add(executionController(common) as unknown as ControllerSpec<Obj>);

@@ -23,6 +23,8 @@ describe('the command line', () => {
     'installations interrupt',
     'inst inspect',
     'i i',
+    'blueprints lint',
+    'bp render',
   ];
   for (const command of commands)
     it(`has help with examples for: ${command}`, async () => {

@@ -25,6 +25,23 @@ describe('the tree of an installation', () => {
     expect(root?.children[1]?.children[0]?.isOutdated).to.equal(true);
   });
 
+  it('marks what has drifted since its job, and what is suspended', () => {
+    const marked = installation('app', { phase: 'Succeeded' });
+    marked.metadata = { ...marked.metadata, annotations: { 'espalier.dev/suspended': 'true' } };
+    marked.status = {
+      ...(marked.status as NonNullable<typeof marked.status>),
+      conditions: [
+        {
+          ...{ type: 'Drifted', status: 'True', reason: 'FailedAfterJob', message: 'execution app: quota' },
+          ...{ lastTransitionTime: '2026-01-01T00:00:00Z', lastUpdateTime: '2026-01-01T00:00:00Z' },
+        },
+      ],
+    };
+    const [node] = trees(marked);
+    expect(node?.marks).to.deep.equal(['drifted', 'suspended']);
+    expect(node?.condition).to.equal('succeeded');
+  });
+
   it('keeps the order of the blueprint and puts the unknown last', () => {
     const [root] = trees(
       installation('app', { subs: ['web', 'db'] }),

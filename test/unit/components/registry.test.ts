@@ -136,6 +136,95 @@ describe('a registry', () => {
     expect(clock.now() - began).to.be.at.least(7000);
   });
 
+  it('that names a date is left alone until then', async () => {
+    await start();
+    await client().push('team/app', '1', artifact);
+    let left = 1;
+    registry.fault = (_, response) => {
+      if (left-- <= 0) return false;
+      const date = new Date(clock.wall() + 5000).toUTCString();
+      response.writeHead(503, { 'retry-after': date }).end();
+      return true;
+    };
+    const began = clock.now();
+    await inTime(client().artifact('team/app', '1'));
+    expect(clock.now() - began).to.be.within(4000, 6000);
+  });
+
+  it('that asks for more patience than a job has is given up for now', async () => {
+    await start();
+    registry.fault = (_, response) => {
+      response.writeHead(429, { 'retry-after': '3600' }).end();
+      return true;
+    };
+    const error = await failure(client().artifact('team/app', '1'));
+    expect(error).to.be.instanceOf(RegistryUnavailable);
+    expect((error as Error).message).to.contain('answers 429');
+    expect(registry.seen).to.have.length(1);
+  });
+
+  it('that sends drop by drop is not waited for without an end', async () => {
+    await start({}, { deadlineMs: 300 });
+    registry.fault = (_, response) => {
+      const drops = setInterval(() => response.write(' '), 20);
+      response.once('close', () => {
+        clearInterval(drops);
+      });
+      return true;
+    };
+    const error = await failure(client().artifact('team/app', '1'));
+    expect(error).to.be.instanceOf(RegistryUnavailable).with.property('isPassing', true);
+    expect((error as Error).message).to.contain('takes more than 0.3 s for team/app:1');
+  });
+
+  it('that breaks off in the middle of a blob is asked again', async () => {
+    await start();
+    await client().push('team/app', '1', artifact);
+    const found = await client().artifact('team/app', '1');
+    let left = 1;
+    registry.fault = ({ url = '' }, response) => {
+      if (!url.includes('/blobs/') || left-- <= 0) return false;
+      response.writeHead(200, { 'content-length': '5' });
+      response.write('lay');
+      setImmediate(() => response.destroy());
+      return true;
+    };
+    const bytes = await inTime(client().blob('team/app', found!.layers[0]!));
+    expect(Buffer.from(bytes).toString()).to.equal('layer');
+  });
+
+  it('that redirects in a circle is refused', async () => {
+    await start();
+    registry.fault = ({ url = '' }, response) => {
+      response.writeHead(302, { location: url }).end();
+      return true;
+    };
+    const error = await failure(client().artifact('team/app', '1'));
+    expect(error).to.be.instanceOf(ContentInvalid).with.property('message').that.contains('not followed');
+    expect(registry.seen.length).to.be.at.most(6);
+  });
+
+  it('that refuses with 403 is believed, and what it says in prose is not repeated', async () => {
+    await start();
+    registry.fault = (_, response) => {
+      response
+        .writeHead(403)
+        .end('{"errors": [{"code": "DENIED", "message": "token abc123 is not allowed"}]}');
+      return true;
+    };
+    const error = (await failure(client().artifact('team/app', '1'))) as Error;
+    expect(error).to.be.instanceOf(RegistryRefused);
+    expect(error.message).to.contain('403, DENIED').and.not.to.contain('abc123');
+  });
+
+  it('serves a cached blob to nobody with other credentials', async () => {
+    await start({ login: LOGIN });
+    await client().push('team/app', '1', artifact);
+    const { layers } = (await client().artifact('team/app', '1'))!;
+    await client().blob('team/app', layers[0]!);
+    expect(await failure(client(false).blob('team/app', layers[0]!))).to.be.instanceOf(RegistryRefused);
+  });
+
   it('that is down is given up for now', async () => {
     await start();
     registry.fault = (_, response) => {

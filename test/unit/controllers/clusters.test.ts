@@ -37,6 +37,7 @@ describe('S-101: an item whose cluster is gone', () => {
       items: [gone('a'), gone('b')],
       freshName: (prefix: string) => `${prefix}x`,
       exports: {},
+      missingDeployer: () => undefined,
     },
     ...{ exportObject: undefined, clusterNames: new Map(), clusterless: new Set<string>() },
   };

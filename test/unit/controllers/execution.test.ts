@@ -29,6 +29,7 @@ const decide = (
       freshName: (prefix: string) => `${prefix}sfx`,
       clusterNames: new Map(),
       clusterless: new Set(),
+      missingDeployer: () => undefined,
     },
     ...known,
   });

@@ -98,8 +98,18 @@ describe('a job started by the clock', () => {
       expected: 'nothing',
     },
     {
-      title: 'does not come when the spec was changed',
+      title: 'rests when the spec was changed after a failure',
       self: root(FAILED, done('j', 'Failed'), { generation: 2 }),
+      expected: 'rest',
+    },
+    {
+      title: 'rests when the spec was changed after a success',
+      self: root({ succeededReconcile: {} }, done('j'), { generation: 2 }),
+      expected: 'rest',
+    },
+    {
+      title: 'does not rest, but is over, when it would not come anyway',
+      self: root(FAILED, done('j'), { generation: 2 }),
       expected: 'nothing',
     },
     {

@@ -34,6 +34,18 @@ describe('a tar archive', () => {
     expect(writeTar([['a', bytes('1')]])).to.deep.equal(writeTar([['a', bytes('1')]]));
   });
 
+  for (const length of ['1e-300', '0.5', '-1', '0', '', '1e9']) {
+    it(`is refused, not read for ever, when a record claims the length "${length}"`, () => {
+      // The header of a file, made into that of extended records with its sum put right.
+      const archive = Buffer.from(writeTar([['a', bytes(`${length} path=x\n`)]]));
+      archive.write('x', 156, 'latin1');
+      archive.write('        ', 148, 'latin1');
+      const sum = archive.subarray(0, 512).reduce((total, byte) => total + byte, 0);
+      archive.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148, 'latin1');
+      expect(() => shown(archive)).to.throw(TarError, 'an extended header cannot be read');
+    });
+  }
+
   describe('of the tar of this machine', () => {
     const hasTar = spawnSync('tar', ['--version'], { encoding: 'utf8' }).stdout?.includes('GNU tar') ?? false;
     const folder = mkdtempSync(join(tmpdir(), 'espalier-tar-'));

@@ -80,7 +80,9 @@ export function toPlain(value: Value): unknown {
     return Object.fromEntries([...value.entries].map(([k, v]) => [toValidText(k), toPlain(v)]));
   }
   if (value instanceof GoObject) {
-    return value.json ? value.json() : Object.fromEntries([...value.fields].map(([k, v]) => [k, toPlain(v)]));
+    return value.json
+      ? toPlain(fromJson(value.json()))
+      : Object.fromEntries([...value.fields].map(([k, v]) => [k, toPlain(v)]));
   }
   throw new FunctionError('json: unsupported type: func()');
 }
@@ -105,7 +107,7 @@ function complaint(text: string, error: Error): string {
   return `invalid character '${char}' looking for beginning of value`;
 }
 
-const COMPACT: Style = { escapeHtml: true, indent: 0 };
+export const COMPACT: Style = { escapeHtml: true, indent: 0 };
 const PRETTY: Style = { escapeHtml: true, indent: 2 };
 const RAW: Style = { escapeHtml: false, indent: 0 };
 

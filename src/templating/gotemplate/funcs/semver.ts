@@ -1,6 +1,6 @@
 /** Semantic versions, as sprig offers them. */
 import { compareVersions, nextVersion, parseVersion, versionText, type Version } from '../../go/semver.ts';
-import { constraintComplaints, parseConstraints } from '../../go/semver-constraint.ts';
+import { satisfies } from '../../go/semver-constraint.ts';
 import type { FunctionTable } from '../env.ts';
 import { fn } from '../signature.ts';
 import { GoInt, GoObject, type GoFunction, type Value } from '../values.ts';
@@ -42,8 +42,5 @@ function versionObject(v: Version): GoObject {
 
 export const semverFunctions: FunctionTable = {
   semver: fn('string', (text: string) => versionObject(parseVersion(text))),
-  semverCompare: fn('string string', (constraint: string, version: string) => {
-    const alternatives = parseConstraints(constraint);
-    return constraintComplaints(alternatives, parseVersion(version)).length === 0;
-  }),
+  semverCompare: fn('string string', (constraint: string, version: string) => satisfies(version, constraint)),
 };

@@ -16,6 +16,8 @@ const DIALECT: YamlDialect = {
   isAscii: true,
   keepsBreaks: true,
   compareKeys: byCodePoint,
+  indentsLists: false,
+  folds: true,
 };
 
 const SPECIAL: Readonly<Record<string, string>> = { NaN: '.nan', '+Inf': '+.inf', '-Inf': '-.inf' };

@@ -1,0 +1,68 @@
+/**
+ * What an execution waits for. After a short while it says who is missing: a deployer that serves an item's type may never
+ * have been started, and the time in which items must be taken up is long. Pure.
+ */
+import { isFinished } from '../../src/api/job.ts';
+import type { ConditionReason } from '../../src/api/conditions.ts';
+import { named, type Awaited } from '../../src/machine/decision.ts';
+import { isPickedUp } from '../../src/machine/pickup.ts';
+import type { Item } from './classify.ts';
+import type { Snapshot } from './snapshot.ts';
+
+/** Deployers that are there take items up within seconds. */
+const SHORT_WHILE_MS = 10_000;
+
+interface Wait {
+  readonly awaited: Awaited;
+  readonly againMs?: number;
+}
+
+/** @param starting those of the items that are only now given the job */
+export function awaiting(
+  { now, missingDeployer }: Pick<Snapshot, 'now' | 'missingDeployer'>,
+  reason: ConditionReason,
+  items: readonly Item[],
+  starting: readonly Item[],
+): Wait {
+  const left = (item: Item): number => {
+    if (starting.includes(item)) return SHORT_WHILE_MS;
+    if (isFinished(item) || isPickedUp(item)) return Infinity;
+    const since = item.status?.jobIDGenerationTime;
+    return since === undefined ? Infinity : SHORT_WHILE_MS - (Date.parse(now) - Date.parse(since));
+  };
+  const objects = items.map(named);
+  const againMs = Math.min(...items.map(left).filter((ms) => ms > 0));
+  const notes = items
+    .filter((item) => left(item) <= 0)
+    .flatMap((item) => {
+      const missing = missingDeployer(item.spec.type);
+      return missing === undefined ? [] : [`${named(item)} has not been taken up: ${missing}`];
+    });
+  const [note] = notes;
+  return {
+    awaited: note === undefined ? { reason, objects } : { reason: 'NotTakenUp', objects, note },
+    ...(againMs !== Infinity && { againMs }),
+  };
+}
+
+/**
+ * Why nobody takes up items of a type, as far as it can be told: deployers of other processes do not announce
+ * themselves, but leave their name on what they took up.
+ * @param served types that the deployers of this process serve
+ * @param all every deploy item there is
+ * @returns undefined when a deployer of this process serves it
+ */
+export function whoIsMissing(
+  type: string,
+  served: ReadonlySet<string>,
+  all: Iterable<Item>,
+): string | undefined {
+  if (served.has(type)) return undefined;
+  const here = [...served].join(', ') || 'nothing';
+  for (const { spec, status } of all) {
+    const name = status?.deployer?.name;
+    if (spec.type === type && name)
+      return `no deployer here serves type ${type} (but ${here}), and ${name}, which has served it before, has not answered yet`;
+  }
+  return `no deployer here serves type ${type} (but ${here}), and none has ever taken up such an item`;
+}

@@ -1,0 +1,73 @@
+/** Last touches to the status in which a job ends: whom it starts, and what it can no longer say. */
+import { conditionReasons, conditionTypes } from '../../src/api/conditions.ts';
+import { hasAnnotation, isBeingDeleted, isFinished, isRoot } from '../../src/api/job.ts';
+import { annotations, dataSourceTypes, labels } from '../../src/api/labels.ts';
+import type { ImportSet } from '../../src/blueprint/importset.ts';
+import { replacedTargets } from '../../src/dataflow/copies.ts';
+import { findImports } from '../../src/dataflow/imports.ts';
+import { importsHash } from '../../src/dataflow/importshash.ts';
+import { installationContext } from '../../src/dataflow/scope.ts';
+import { siblingOf, successorsOf } from '../../src/dataflow/siblings.ts';
+import { changed, type JobStatus } from '../../src/machine/status.ts';
+import { index, type World } from '../../src/machine/world.ts';
+import { isWaitingForUs } from './intake.ts';
+import { cachedImports } from './lookups.ts';
+import { siblingsOf, type Inst } from './relatives.ts';
+
+export const atEnd = (world: World, self: Inst, status: JobStatus): JobStatus =>
+  withSuccessors(world, self, withoutExports(status));
+
+/** A job begins by removing the exports of the one before: once it has failed there are none. */
+function withoutExports(status: JobStatus): JobStatus {
+  const type = conditionTypes.CreateExports;
+  const isClaimed = status.conditions?.some((c) => c.type === type && c.status === 'True');
+  if (status.phase !== 'Failed' || !isClaimed) return status;
+  const message = 'the job failed before it wrote exports';
+  const condition = { type, status: 'False', reason: conditionReasons.JobFailed, message } as const;
+  return changed(status, { conditions: [condition] }, status.transitionTimes?.finishedTime ?? '');
+}
+
+/**
+ * A root that succeeded starts the roots that import from it, except those that wait for it. The list is kept in the
+ * status, so no crash loses it.
+ */
+function withSuccessors(world: World, self: Inst, status: JobStatus): JobStatus {
+  const isSource =
+    status.phase === 'Succeeded' && isRoot(self.metadata) && !self.spec.optimization?.hasNoSiblingExports;
+  if (!isSource || isBeingDeleted(self.metadata)) return status;
+  const idle = siblingsOf(world, self).filter((sibling) => !isWaitingForUs(sibling));
+  const successors = successorsOf(siblingOf(self), idle.map(siblingOf)).map(({ name }) => name);
+  const started = idle.filter((s) => successors.includes(s.metadata.name) && !isUpToDate(world, s));
+  if (started.length === 0) return status;
+  return { ...status, dependentsToTrigger: started.map(({ metadata: { name } }) => ({ name })) };
+}
+
+/** Whether a root asked to be left alone unless an import changes, and none has since it succeeded. */
+function isUpToDate(world: World, self: Inst): boolean {
+  const { metadata, status, spec } = self;
+  if (!hasAnnotation(metadata, annotations.startIfImportsChanged)) return false;
+  const isInStep =
+    isFinished(self) &&
+    status?.phase === 'Succeeded' &&
+    status.observedGeneration === metadata.generation &&
+    status.importsHash !== undefined;
+  const isElsewhere = spec.imports?.data?.some((i) => i.secretRef ?? i.configMapRef);
+  if (!isInStep || isElsewhere) return false;
+  const { namespace = '' } = metadata;
+  const nothing = (): undefined => undefined;
+  const lookups = { ...cachedImports(world, namespace), secret: nothing, configMap: nothing };
+  const { imports, missing } = findImports(self, undefined, lookups);
+  if (missing.length > 0 || importsHash(imports) !== status.importsHash) return false;
+  // The hash knows targets by their generation, and an export is written anew in each job.
+  const copies = world.targets
+    .byIndex(index.source, `${namespace}/${installationContext(metadata.name)}`)
+    .filter(({ metadata: { labels: l } }) => l?.[labels.dataSourceType] === dataSourceTypes.import);
+  return copies.length === targetsIn(imports) && replacedTargets(imports, copies).length === 0;
+}
+
+const targetsIn = ({ targets, targetLists, targetMaps }: ImportSet): number =>
+  [
+    targets.size,
+    ...[...targetLists.values()].map((list) => list.length),
+    ...[...targetMaps.values()].map((map) => Object.keys(map).length),
+  ].reduce((sum, count) => sum + count, 0);

@@ -1,0 +1,94 @@
+/** From the configuration to a chart: where its bytes come from, and what they are. */
+import { createHash } from 'node:crypto';
+import { ComponentProblem } from '../../src/components/errors.ts';
+import { HelmError } from '../../src/templating/helm/errors.ts';
+import type { Chart } from '../../src/templating/helm/chart.ts';
+import { chartOfArchive } from '../../src/templating/helm/load.ts';
+import { messageOf } from '../sdk/errors.ts';
+import { CACHE_ANNOTATION, type ChartCache } from './cache.ts';
+import type { ChartSource } from './config.ts';
+import { download, DownloadFailed } from './download.ts';
+import { broken, passing } from './problems.ts';
+import { chartFromComponent, chartFromRegistry } from './registry.ts';
+import { chartFromRepository, RepositoryProblem } from './repository.ts';
+import { once, type HelmOptions, type HelmRun } from './run.ts';
+
+export interface LoadedChart {
+  readonly chart: Chart;
+  /** The archive as it came. */
+  readonly bytes: Uint8Array;
+  readonly digest: string;
+}
+
+/** Fetched once for a job. @throws ConfigurationError for what is in the configuration itself; RetryError for all else */
+export function loadChart(run: HelmRun, options: HelmOptions, cache: ChartCache): Promise<LoadedChart> {
+  return once(run, 'chart', async () => {
+    const { chart: source } = run.config;
+    const bytes = await bytesOf(source, run, options, cache);
+    try {
+      const digest = createHash('sha256').update(bytes).digest('hex');
+      return { chart: chartOfArchive(bytes), bytes, digest };
+    } catch (error) {
+      if (!(error instanceof HelmError)) throw error;
+      if (source.kind !== 'raw') throw passing('GetHelmChart', error.message, error);
+      throw broken('GetHelmChart', `chart.archive.raw: ${error.message}`, error);
+    }
+  });
+}
+
+async function bytesOf(
+  source: ChartSource,
+  run: HelmRun,
+  options: HelmOptions,
+  cache: ChartCache,
+): Promise<Uint8Array> {
+  if (source.kind === 'raw') return Buffer.from(source.base64, 'base64');
+  const fetch = (): Promise<Uint8Array> => fetched(source, run, options);
+  const isCached = run.item.metadata.annotations?.[CACHE_ANNOTATION] === 'true' && source.kind !== 'remote';
+  try {
+    return await (isCached ? cache.get(cacheKey(source, run), fetch) : fetch());
+  } catch (error) {
+    if (run.signal.aborted) throw error;
+    const isKnown =
+      error instanceof ComponentProblem ||
+      error instanceof DownloadFailed ||
+      error instanceof RepositoryProblem;
+    if (!isKnown) throw error;
+    throw passing('GetHelmChart', messageOf(error), error, mayAppear(messageOf(error)));
+  }
+}
+
+/** Who reads a chart decides with which credentials, so no tenant gets what another has fetched. */
+const cacheKey = (source: ChartSource, { item, context }: HelmRun): string =>
+  createHash('sha256')
+    .update(
+      JSON.stringify([
+        source,
+        item.metadata.namespace,
+        context.metadata.name,
+        context.metadata.resourceVersion,
+      ]),
+    )
+    .digest('hex');
+
+async function fetched(
+  source: Exclude<ChartSource, { kind: 'raw' }>,
+  run: HelmRun,
+  { stock }: HelmOptions,
+): Promise<Uint8Array> {
+  switch (source.kind) {
+    case 'remote':
+      return download('unable to fetch helm chart', { url: source.url, signal: run.signal });
+    case 'ref':
+      return chartFromRegistry(source.ref, run, stock);
+    case 'repo':
+      return chartFromRepository(source, run);
+    case 'resource':
+      return chartFromComponent(source.key, run, stock);
+  }
+}
+
+/** Charts that somebody may be about to publish: told quietly. */
+const mayAppear = (message: string): boolean =>
+  message.includes('no chart name found') ||
+  (message.startsWith('cannot download repository index') && message.includes('404'));

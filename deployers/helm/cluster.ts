@@ -1,0 +1,85 @@
+/** What templates may know of the target: its version, the kinds it serves, and objects that they look up. */
+import { isObject, ownField } from '../../src/lib/objects.ts';
+import { NoSuchKind, NotFound } from '../../src/runtime/errors.ts';
+import type { Obj } from '../../src/runtime/types.ts';
+import { knownApiVersions, type Capabilities } from '../../src/templating/helm/capabilities.ts';
+import type { Chart } from '../../src/templating/helm/chart.ts';
+import type { LookupKey } from '../../src/templating/helm/functions.ts';
+import type { KubeAccess } from '../sdk/access.ts';
+import { inParallel } from '../sdk/manifests/parallel.ts';
+import { passing } from './problems.ts';
+
+/** Upstream's, whatever the target is. */
+export const staticCapabilities: Capabilities = { kubeVersion: 'v1.20.0', apiVersions: knownApiVersions };
+
+/** Kinds cost a request for each version of each group, so they are read only for charts that ask. */
+export async function capabilitiesOf(
+  { client }: KubeAccess,
+  chart: Chart,
+  signal: AbortSignal,
+): Promise<Capabilities> {
+  const version = await client.raw('GET', '/version', undefined, signal);
+  const git = ownField(version, 'gitVersion');
+  const kubeVersion = typeof git === 'string' ? git : staticCapabilities.kubeVersion;
+  if (!mentions(chart, 'Capabilities')) return { kubeVersion, apiVersions: knownApiVersions };
+  const groups = ownField(await client.raw('GET', '/apis', undefined, signal), 'groups');
+  const served = (Array.isArray(groups) ? groups : []).flatMap((group: unknown) => {
+    const versions = ownField(group, 'versions');
+    return (Array.isArray(versions) ? versions : []).map((v: unknown) => String(ownField(v, 'groupVersion')));
+  });
+  const apiVersions = ['v1', ...served];
+  if (!mentions(chart, 'APIVersions')) return { kubeVersion, apiVersions };
+  const kinds = await inParallel(apiVersions, async (apiVersion) => {
+    const path = apiVersion === 'v1' ? '/api/v1' : `/apis/${apiVersion}`;
+    // A group whose server is down keeps nobody from rendering.
+    const list = await client.raw('GET', path, undefined, signal).catch(() => undefined);
+    const resources = ownField(list, 'resources');
+    return (Array.isArray(resources) ? resources : []).map(
+      (resource: unknown) => `${apiVersion}/${String(ownField(resource, 'kind'))}`,
+    );
+  });
+  return { kubeVersion, apiVersions: [...apiVersions, ...new Set(kinds.flat())] };
+}
+
+/** Whether a word occurs in what may be executed: templates, files and defaults. */
+function mentions(chart: Chart, word: string): boolean {
+  const { templates, files, values, dependencies } = chart;
+  return (
+    [...templates, ...files].some(({ content }) => Buffer.from(content).includes(word)) ||
+    JSON.stringify(values, (_, value: unknown) =>
+      typeof value === 'bigint' ? String(value) : value,
+    ).includes(word) ||
+    dependencies.some((dependency) => mentions(dependency, word))
+  );
+}
+
+/** An object, a list, or nothing at all. @throws RetryError naming what was looked up and what the server said */
+export const lookupOn =
+  (access: KubeAccess, signal: AbortSignal) =>
+  async ({ apiVersion, kind: name, namespace, name: object }: LookupKey): Promise<unknown> => {
+    const what = `${apiVersion} ${name} ${namespace === '' ? '' : `${namespace}/`}${object}`.trim();
+    try {
+      const kind = await access.kindOf(apiVersion, name);
+      const inNamespace = kind.namespaced && namespace !== '';
+      if (object !== '')
+        return await access.client.get(kind, inNamespace ? `${namespace}/${object}` : object, signal);
+      const items: Obj[] = [];
+      for await (const page of access.client.list(kind, inNamespace ? { namespace } : {}, signal)) {
+        items.push(...(page.items as Obj[]));
+      }
+      return { apiVersion, kind: `${name}List`, metadata: {}, items };
+    } catch (error) {
+      if (error instanceof NotFound) return undefined;
+      if (signal.aborted) throw error;
+      const why = error instanceof NoSuchKind ? 'the target has no such kind' : (error as Error).message;
+      throw passing('RenderHelmValues', `lookup of ${what}: ${why}`, error);
+    }
+  };
+
+/** Whether a value is an object that a cluster could take; others are left out of what is applied. */
+export const isAnObject = (document: unknown): boolean =>
+  isObject(document) &&
+  typeof document['apiVersion'] === 'string' &&
+  document['apiVersion'] !== '' &&
+  typeof document['kind'] === 'string' &&
+  document['kind'] !== '';

@@ -1,0 +1,81 @@
+/** Whether a release is still on its cluster as it was made. Fields that others added are no drift. */
+import { isObject, ownField } from '../../src/lib/objects.ts';
+import { NoSuchKind, NotFound } from '../../src/runtime/errors.ts';
+import type { KubeAccess } from '../sdk/access.ts';
+import type { KubeObject } from '../sdk/manifests/model.ts';
+import { inParallel } from '../sdk/manifests/parallel.ts';
+
+/** Whether everything of the objects is there. @param namespace for those that name none */
+export async function isAsMade(
+  objects: readonly KubeObject[],
+  namespace: string,
+  access: KubeAccess,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const found = await inParallel(objects, async (object) => {
+    const live = await liveOf(object, namespace, access, signal);
+    return live !== undefined && holds(live, comparable(object));
+  });
+  return found.every(Boolean);
+}
+
+async function liveOf(
+  { apiVersion, kind: name, metadata }: KubeObject,
+  fallback: string,
+  access: KubeAccess,
+  signal: AbortSignal,
+): Promise<unknown> {
+  try {
+    const kind = await access.kindOf(apiVersion, name);
+    const namespace = kind.namespaced ? (metadata.namespace ?? fallback) : undefined;
+    return await access.client.get(
+      kind,
+      namespace === undefined ? metadata.name : `${namespace}/${metadata.name}`,
+      signal,
+    );
+  } catch (error) {
+    if (error instanceof NotFound || error instanceof NoSuchKind) return undefined;
+    throw error;
+  }
+}
+
+/** What a server would store of it: texts of a secret become data, and fields that say nothing are left out. */
+function comparable(object: KubeObject): unknown {
+  const {
+    status: _,
+    stringData,
+    ...rest
+  } = object as KubeObject & { status?: unknown; stringData?: unknown };
+  if (object.kind !== 'Secret' || !isObject(stringData)) return rest;
+  const data = Object.entries(stringData).map(([key, value]) => [
+    key,
+    Buffer.from(String(value)).toString('base64'),
+  ]);
+  return { ...rest, data: { ...(isObject(rest['data']) && rest['data']), ...Object.fromEntries(data) } };
+}
+
+/** Whether a value has all that is wanted: maps may have more, lists may not. */
+function holds(live: unknown, wanted: unknown): boolean {
+  if (wanted === null || wanted === undefined) return true;
+  if (Array.isArray(wanted)) {
+    if (wanted.length === 0) return live === undefined || (Array.isArray(live) && live.length === 0);
+    return holdsAll(live, wanted);
+  }
+  if (isObject(wanted)) {
+    if (Object.keys(wanted).length === 0) return live === undefined || isObject(live);
+    return (
+      isObject(live) && Object.entries(wanted).every(([key, value]) => holds(ownField(live, key), value))
+    );
+  }
+  // A server leaves out what is empty.
+  if (live === undefined) return wanted === '' || wanted === false || wanted === 0;
+  return live === wanted || (isScalar(live) && isScalar(wanted) && String(live) === String(wanted));
+}
+
+const holdsAll = (live: unknown, wanted: readonly unknown[]): boolean =>
+  Array.isArray(live) &&
+  live.length === wanted.length &&
+  wanted.every((element, i) => holds((live as readonly unknown[])[i], element));
+
+const isScalar = (value: unknown): value is string | number | bigint | boolean =>
+  value !== null && typeof value !== 'object';

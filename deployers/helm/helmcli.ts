@@ -1,0 +1,178 @@
+/**
+ * The real helm as a child process. Everything it needs lies in a folder of its own that goes away with it: kubeconfig,
+ * chart, values. Arguments never pass through a shell.
+ */
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { accessSync, constants, statSync } from 'node:fs';
+import { systemClock } from '../../src/lib/clock.ts';
+
+export interface HelmCall {
+  readonly args: readonly string[];
+  readonly kubeconfig: string;
+  /** Further files by name; arguments refer to them as `{name}`. */
+  readonly files: Readonly<Record<string, Uint8Array | string>>;
+  /** Ends helm: gently first, so that it can note what became of the release. */
+  readonly signal: AbortSignal;
+}
+
+export interface HelmAnswer {
+  readonly isOk: boolean;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** There is no helm to run; the message says what to do. */
+export class HelmMissing extends Error {
+  override readonly name = 'HelmMissing';
+}
+
+export interface Helm {
+  /** Major version, 3 or later. */
+  readonly major: number;
+  run(call: HelmCall): Promise<HelmAnswer>;
+}
+
+/** How long helm gets to end by itself. */
+const GRACE_MS = 5000;
+const MAX_OUTPUT = 2 ** 20;
+/** From the environment of this process: the way to the network, and nothing else. */
+const PASSED = [
+  'PATH',
+  'HTTP_PROXY',
+  'HTTPS_PROXY',
+  'NO_PROXY',
+  'http_proxy',
+  'https_proxy',
+  'no_proxy',
+  'SSL_CERT_FILE',
+  'SSL_CERT_DIR',
+  'HELM_DRIVER',
+];
+
+const found = new Map<string, Helm>();
+
+/** @param wanted path or name. @throws HelmMissing */
+export function findHelm(wanted: string | undefined): Helm {
+  const name = wanted || process.env['HELM_EXECUTABLE'] || 'helm';
+  const path = name.includes('/') ? name : onPath(name);
+  if (path === undefined || !isExecutable(path)) {
+    throw new HelmMissing(
+      `releases of Helm need the helm program, and there is no ${name}: install Helm 3, or name it in helm.executable of the configuration or in HELM_EXECUTABLE, or set helmDeployment: false to have the chart applied without it`,
+    );
+  }
+  const known = found.get(path);
+  if (known) return known;
+  const version = spawnSync(path, ['version', '--template', '{{.Version}}'], { encoding: 'utf8', env: {} });
+  const major = /^v?(\d+)\./.exec(version.stdout)?.[1];
+  if (version.status !== 0 || major === undefined || Number(major) < 3) {
+    throw new HelmMissing(`${path} is not Helm 3 or later: "helm version" does not say so`);
+  }
+  const helm: Helm = { major: Number(major), run: (call) => runHelm(path, call) };
+  found.set(path, helm);
+  return helm;
+}
+
+const onPath = (name: string): string | undefined =>
+  (process.env['PATH'] ?? '')
+    .split(delimiter)
+    .map((folder) => join(folder, name))
+    .find(isExecutable);
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return statSync(path).isFile();
+  } catch {
+    return false;
+  }
+}
+
+async function runHelm(path: string, { args, kubeconfig, files, signal }: HelmCall): Promise<HelmAnswer> {
+  signal.throwIfAborted();
+  const folder = await mkdtemp(join(tmpdir(), 'espalier-helm-'));
+  try {
+    await chmod(folder, 0o700);
+    await mkdir(join(folder, 'home'));
+    const all = { kubeconfig, ...files };
+    for (const [name, content] of Object.entries(all))
+      await writeFile(join(folder, name), content, { mode: 0o600 });
+    const resolved = args.map((arg) =>
+      arg.replace(/^\{([\w.-]+)\}$/, (_, name: string) => join(folder, name)),
+    );
+    return await execute(path, resolved, folder, signal);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function execute(
+  path: string,
+  args: readonly string[],
+  folder: string,
+  signal: AbortSignal,
+): Promise<HelmAnswer> {
+  const home = join(folder, 'home');
+  const passed = PASSED.flatMap((key) =>
+    process.env[key] === undefined ? [] : [[key, process.env[key]] as const],
+  );
+  const child = spawn(path, args, {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    cwd: folder,
+    env: {
+      ...Object.fromEntries(passed),
+      HOME: home,
+      KUBECONFIG: join(folder, 'kubeconfig'),
+      HELM_CACHE_HOME: join(home, 'cache'),
+      HELM_CONFIG_HOME: join(home, 'config'),
+      HELM_DATA_HOME: join(home, 'data'),
+      HELM_PLUGINS: join(home, 'plugins'),
+    },
+  });
+  const output = { stdout: '', stderr: '' };
+  for (const name of ['stdout', 'stderr'] as const) {
+    child[name].setEncoding('utf8').on('data', (text: string) => {
+      output[name] = (output[name] + text).slice(-MAX_OUTPUT);
+    });
+  }
+  let cancelKill = (): void => undefined;
+  const onAbort = (): void => {
+    child.kill('SIGTERM');
+    // A process of this machine, so its time is real time.
+    cancelKill = systemClock.at(systemClock.now() + GRACE_MS, () => child.kill('SIGKILL'));
+  };
+  signal.addEventListener('abort', onAbort, { once: true });
+  try {
+    const [code] = (await once(child, 'close')) as [number | null];
+    signal.throwIfAborted();
+    return { isOk: code === 0, ...output };
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+    cancelKill();
+  }
+}
+
+/** Helm's complaint without what it logs on the way, which may show values. */
+export function complaintOf({ stderr }: HelmAnswer): string {
+  const at = stderr.lastIndexOf('Error: ');
+  const text = at < 0 ? (stderr.trim().split('\n').at(-1) ?? '') : stderr.slice(at + 'Error: '.length);
+  return text.replace(/((?:parse template|tpl function execution for) )"(?:[^"\\]|\\.)*"/g, '$1[...]').trim();
+}
+
+/** The text without any of these values. */
+export function masked(text: string, values: unknown, shown: readonly string[]): string {
+  const secrets = [...textsIn(values)].filter((value) => value.length >= 4 && !shown.includes(value));
+  return secrets
+    .sort((a, b) => b.length - a.length)
+    .reduce((masking, secret) => masking.replaceAll(secret, '[...]'), text);
+}
+
+function* textsIn(value: unknown): Generator<string> {
+  if (typeof value === 'string') yield value;
+  else if (typeof value === 'object' && value !== null) {
+    for (const inner of Object.values(value)) yield* textsIn(inner);
+  }
+}

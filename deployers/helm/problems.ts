@@ -1,0 +1,16 @@
+/** Failures on the way from a configuration to manifests, nested as upstream nests them, so that people find them. */
+import { asText } from '../../src/machine/decision.ts';
+import { ConfigurationError, RetryError } from '../sdk/errors.ts';
+
+export type Step = 'GetHelmChart' | 'PrepareHelmValues' | 'RenderHelmValues';
+
+const text = (reason: Step, message: string): string =>
+  asText({ operation: 'TemplateChart', reason, message });
+
+/** The configuration, the chart or its values have to be changed. */
+export const broken = (reason: Step, message: string, cause?: unknown): ConfigurationError =>
+  new ConfigurationError('Reconcile', 'Template', text(reason, message), { cause });
+
+/** Another attempt may help. @param info keeps the log quiet */
+export const passing = (reason: Step, message: string, cause?: unknown, info = false): RetryError =>
+  new RetryError('Reconcile', 'Template', text(reason, message), { cause, info });

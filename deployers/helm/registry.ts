@@ -1,0 +1,107 @@
+/** Charts in registries: by reference, or as resources of components; with what the Context says about credentials. */
+import type { Artifact } from '../../src/components/artifact.ts';
+import { fetchResource } from '../../src/components/access.ts';
+import { Credentials, secretCredentials } from '../../src/components/credentials.ts';
+import { ContentInvalid, ReferenceInvalid } from '../../src/components/errors.ts';
+import { describeSelector, select, type Selector } from '../../src/components/identity.ts';
+import { parseImageReference } from '../../src/components/imagereference.ts';
+import type { Content } from '../../src/components/repository.ts';
+import { readResolvers } from '../../src/components/resolvers.ts';
+import type { Request, Stock } from '../../src/components/stock.ts';
+import { isObject, ownField } from '../../src/lib/objects.ts';
+import { parseYaml } from '../../src/lib/yaml.ts';
+import type { HelmRun } from './run.ts';
+
+/** What Helm calls the layer, now and before. */
+const CHART_LAYERS = ['application/vnd.cncf.helm.chart.content.v1.tar+gzip', 'application/tar+gzip'];
+
+/** @throws ComponentProblem */
+export async function chartFromRegistry(ref: string, run: HelmRun, stock: Stock): Promise<Uint8Array> {
+  const { host, repository, reference } = parseImageReference(ref);
+  const store = stock.registry(host, (await requestFor(run)).credentials);
+  const artifact = await store.artifact(repository, reference);
+  if (!artifact) throw new ContentInvalid(`${store.name} has no chart ${repository}:${reference}`);
+  return store.blob(repository, chartLayer(artifact, ref));
+}
+
+function chartLayer({ layers }: Artifact, what: string) {
+  const layer = layers.find(({ mediaType }) => CHART_LAYERS.includes(mediaType));
+  if (layer) return layer;
+  throw new ContentInvalid(`${what} is no chart: none of its ${String(layers.length)} layers holds one`);
+}
+
+/** @param key what the template function `getResourceKey` gives: component and resource, in base64. @throws ComponentProblem */
+export async function chartFromComponent(key: string, run: HelmRun, stock: Stock): Promise<Uint8Array> {
+  const { name, version, resource } = readKey(key);
+  const request = await requestFor(run);
+  const { repositoryContext } = run.context;
+  const found = await stock.find(
+    { ...(isObject(repositoryContext) && { repositoryContext }), componentName: name, version },
+    request,
+  );
+  const [wanted] = select(found.component.resources, resource);
+  if (!wanted) {
+    throw new ReferenceInvalid(
+      `component ${name}:${version} has no resource with ${describeSelector(resource)}`,
+    );
+  }
+  const registry = (address: string) => stock.registry(address, request.credentials);
+  return chartOfContent(
+    await fetchResource(found, wanted, { registry }),
+    `resource ${wanted.name} of ${name}`,
+  );
+}
+
+function chartOfContent(content: Content, what: string): Uint8Array {
+  if (content.kind === 'blob') return content.bytes;
+  const layer = content.layers.find(({ mediaType }) => CHART_LAYERS.includes(mediaType));
+  if (layer) return layer.bytes;
+  throw new ContentInvalid(
+    `${what} is no chart: none of its ${String(content.layers.length)} layers holds one`,
+  );
+}
+
+function readKey(key: string): {
+  readonly name: string;
+  readonly version: string;
+  readonly resource: Selector;
+} {
+  let document: unknown;
+  try {
+    document = parseYaml(Buffer.from(key, 'base64').toString('utf8'));
+  } catch {
+    throw new ReferenceInvalid('chart.resourceRef is not the key of a resource');
+  }
+  const component = ownField(document, 'component');
+  const text = (value: unknown, field: string): string => {
+    const found = ownField(value, field);
+    return typeof found === 'string' ? found : '';
+  };
+  const identity = ownField(document, 'resource');
+  const resource = isObject(identity) ? (identity as Selector) : {};
+  const name = text(component, 'name');
+  const version = text(component, 'version');
+  if (name === '' || version === '' || text(identity, 'name') === '') {
+    throw new ReferenceInvalid('chart.resourceRef must name a component with its version, and a resource');
+  }
+  return { name, version, resource };
+}
+
+/** What the item's Context says about registries and repositories. @throws ComponentProblem */
+async function requestFor({ context, host }: HelmRun): Promise<Request> {
+  const { registryPullSecrets = [], ocmConfig, metadata } = context;
+  const credentials: Credentials[] = [];
+  for (const { name = '' } of registryPullSecrets) {
+    const secret = await host.secret(name);
+    if (!secret)
+      throw new ReferenceInvalid(`the Context ${metadata.name} names the secret ${name}, which is not there`);
+    credentials.push(secretCredentials(secret, `secret ${name}`));
+  }
+  const name = ocmConfig?.name ?? '';
+  const config = name === '' ? undefined : (await host.configMap(name))?.['.ocmconfig'];
+  return {
+    credentials: Credentials.all(credentials),
+    resolvers: config === undefined ? [] : readResolvers(config, `.ocmconfig in config map ${name}`),
+    overwrites: [],
+  };
+}

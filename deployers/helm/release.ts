@@ -1,0 +1,269 @@
+/**
+ * Real mode: the chart becomes a release, by the real helm. A job that finds everything as the last one left it makes no
+ * new revision. What helm left half done, because it was cut off, is cleaned up before it is tried again.
+ */
+import { createHash } from 'node:crypto';
+import { HelmError } from '../../src/templating/helm/errors.ts';
+import { coalesceValues } from '../../src/templating/helm/coalesce.ts';
+import { withDependencies } from '../../src/templating/helm/dependencies.ts';
+import { checkValues } from '../../src/templating/helm/schema.ts';
+import { toYaml } from '../../src/lib/yaml.ts';
+import { settled } from '../sdk/after.ts';
+import type { KubeAccess } from '../sdk/access.ts';
+import { ConfigurationError, DeployerError, RetryError } from '../sdk/errors.ts';
+import type { KubeObject, ManagedResource } from '../sdk/manifests/model.ts';
+import { done, type Outcome } from '../sdk/outcome.ts';
+import { actionFlags, timeoutFlag } from './flags.ts';
+import type { LoadedChart } from './chart.ts';
+import type { ActionOptions, HelmConfig } from './config.ts';
+import { isAsMade } from './drift.ts';
+import { complaintOf, findHelm, HelmMissing, masked, type HelmAnswer } from './helmcli.ts';
+import { dropRecord, isPending, objectsIn, recordsOf, type ReleaseRecord } from './releases.ts';
+import { once, PREFIX, type HelmOptions, type HelmRun } from './run.ts';
+import { statusOf, type HelmStatus, type ReleaseNote } from './status.ts';
+
+const OPERATION = 'RealHelmDeployer.Deploy';
+
+type Action = 'install' | 'upgrade';
+const REASONS = { install: 'installRelease', upgrade: 'upgradeRelease' } as const;
+const CHECKPOINTS = { install: 'before installing release', upgrade: 'before upgrading release' } as const;
+
+export async function applyRelease(
+  run: HelmRun,
+  access: KubeAccess,
+  loaded: LoadedChart,
+  values: ReadonlyMap<string, unknown>,
+  options: HelmOptions,
+): Promise<Outcome<HelmStatus>> {
+  const { config } = run;
+  run.checkpoint(`${PREFIX}: start apply files`);
+  const status = await once(run, 'released', () => release(run, access, loaded, options));
+  return settled(
+    run,
+    {
+      prefix: PREFIX,
+      operation: 'ApplyFile',
+      readiness: config.readiness,
+      exports: config.exports,
+      values,
+      refs: (status.managedResources ?? []).map(({ resource }) => resource),
+      known: new Map(),
+      status,
+    },
+    access,
+  );
+}
+
+// ---------------------------------------------------------------- install and upgrade
+
+async function release(
+  run: HelmRun,
+  access: KubeAccess,
+  loaded: LoadedChart,
+  options: HelmOptions,
+): Promise<HelmStatus> {
+  const { config, previous, signal } = run;
+  const { name, namespace } = config;
+  const digest = digestOf(loaded, config);
+  const old = previous?.release;
+  if (old && (old.name !== name || old.namespace !== namespace)) await uninstall(run, access, old, options);
+  const records = await recordsOf(access, config, signal);
+  const newest = records.at(-1);
+  if (newest && (await isUnchanged(run, access, newest, digest))) {
+    return statusFor(newest, config, { name, namespace, digest, revision: newest.revision });
+  }
+  if (newest && isPending(newest) && isAbandoned(run, newest)) await dropRecord(access, newest, signal);
+  const action = records.length === 0 || isOnlyPending(records, run) ? 'install' : 'upgrade';
+  run.checkpoint(`${PREFIX}: ${CHECKPOINTS[action]}`);
+  // Noted before anything is made, so that a deletion finds the release even after a crash.
+  await run.begin(statusOf(previous?.managedResources ?? [], { name, namespace }));
+  checkAgainstSchema(action, loaded, config);
+  await act(action, run, access, loaded, options);
+  const made = (await recordsOf(access, config, signal)).at(-1);
+  const note = { name, namespace, digest, ...(made && { revision: made.revision }) };
+  return made ? statusFor(made, config, note) : statusOf([], note);
+}
+
+/** Of all that a revision is made of. */
+function digestOf(
+  { digest }: LoadedChart,
+  { name, namespace, values, install, upgrade }: HelmConfig,
+): string {
+  const parts = [digest, name, namespace, toYaml(values), JSON.stringify([install, upgrade])];
+  return createHash('sha256').update(JSON.stringify(parts)).digest('hex');
+}
+
+/** The same chart, values and options, and nobody has changed anything since. */
+async function isUnchanged(
+  { previous, config, signal }: HelmRun,
+  access: KubeAccess,
+  newest: ReleaseRecord,
+  digest: string,
+): Promise<boolean> {
+  const { release: note } = previous ?? {};
+  if (note?.digest !== digest || note.revision !== newest.revision || newest.status !== 'deployed')
+    return false;
+  return isAsMade(objectsIn(newest), config.namespace, access, signal);
+}
+
+/** Older than the job may take: whoever began that action is not at it any more. */
+function isAbandoned({ item, clock }: HelmRun, { createdAt }: ReleaseRecord): boolean {
+  const begun = item.status?.transitionTimes?.initTime;
+  const limit = begun === undefined ? clock.wall() : Date.parse(begun);
+  return createdAt !== undefined && Date.parse(createdAt) < limit;
+}
+
+/** The one revision there was has just been cleaned away. */
+const isOnlyPending = (records: readonly ReleaseRecord[], run: HelmRun): boolean =>
+  records.length === 1 && records.every((record) => isPending(record) && isAbandoned(run, record));
+
+async function act(
+  action: Action,
+  run: HelmRun,
+  access: KubeAccess,
+  { bytes }: LoadedChart,
+  options: HelmOptions,
+): Promise<void> {
+  const { config } = run;
+  const chosen = config[action];
+  const left = run.checkpoint(`${PREFIX}: ${CHECKPOINTS[action]}`);
+  const answer = await callHelm(run, options, (major) => ({
+    args: [
+      ...[action, config.name, '{chart.tgz}', '--namespace', config.namespace, '--values', '{values.yaml}'],
+      ...actionFlags(chosen, major),
+      ...timeoutFlag(chosen, left, action === 'upgrade'),
+      ...(action === 'install' && config.createNamespace ? ['--create-namespace'] : []),
+      ...(action === 'upgrade' ? ['--history-max', '10', '--reset-values'] : []),
+    ],
+    files: { 'chart.tgz': bytes, 'values.yaml': toYaml(config.values) },
+  }));
+  if (answer.isOk) return;
+  await dropPending(run, access);
+  const message = `unable to ${action} helm chart release: ${shown(answer, run)}`;
+  throw new RetryError(OPERATION, REASONS[action], message, { afterMs: pauseAfter(message, run) });
+}
+
+const RETRY_MS = 5000;
+
+/**
+ * Every attempt costs a revision, so the next one takes its time. What has been waited for in vain is not tried again:
+ * it would wait, and roll back, for ever shorter times.
+ */
+function pauseAfter(message: string, run: HelmRun): number {
+  const hasWaited = /context deadline exceeded|timed out waiting/.test(message);
+  const left = run.checkpoint(`${PREFIX}: start apply files`);
+  return hasWaited && Number.isFinite(left) ? left : RETRY_MS;
+}
+
+/** What is left pending would block every further attempt. */
+async function dropPending({ config, signal }: HelmRun, access: KubeAccess): Promise<void> {
+  const newest = (await recordsOf(access, config, signal)).at(-1);
+  if (newest && isPending(newest)) await dropRecord(access, newest, signal);
+}
+
+/** Helm shows values that break the schema; this complaint does not. */
+function checkAgainstSchema(action: Action, { chart }: LoadedChart, config: HelmConfig): void {
+  if (config[action].skipSchemaValidation) return;
+  try {
+    const active = withDependencies(chart, config.values);
+    checkValues(active, coalesceValues(active, config.values));
+  } catch (error) {
+    if (!(error instanceof HelmError)) throw error;
+    const message = `unable to ${action} helm chart release: ${error.message}`;
+    throw new RetryError(OPERATION, REASONS[action], message, { cause: error });
+  }
+}
+
+// ---------------------------------------------------------------- what the status shows
+
+const WORKLOADS: Readonly<Record<string, string>> = {
+  Pod: 'v1',
+  ReplicationController: 'v1',
+  Deployment: 'apps/v1',
+  ReplicaSet: 'apps/v1',
+  StatefulSet: 'apps/v1',
+  DaemonSet: 'apps/v1',
+};
+
+/** Only what the default checks look at, as upstream has it. */
+const statusFor = (record: ReleaseRecord, { namespace }: HelmConfig, note: ReleaseNote): HelmStatus =>
+  statusOf(
+    objectsIn(record)
+      .filter(({ kind, apiVersion }) => WORKLOADS[kind] === apiVersion)
+      .map((object) => entryOf(object, namespace)),
+    note,
+  );
+
+const entryOf = ({ apiVersion, kind, metadata }: KubeObject, fallback: string): ManagedResource => ({
+  resource: { apiVersion, kind, name: metadata.name, namespace: metadata.namespace ?? fallback },
+});
+
+// ---------------------------------------------------------------- uninstall
+
+export async function removeRelease(
+  run: HelmRun,
+  access: KubeAccess,
+  options: HelmOptions,
+): Promise<Outcome<HelmStatus>> {
+  const { config, previous } = run;
+  run.checkpoint(`${PREFIX}: start deleting`);
+  const noted = previous?.release;
+  if (noted && (noted.name !== config.name || noted.namespace !== config.namespace)) {
+    await uninstall(run, access, noted, options);
+  }
+  await uninstall(run, access, config, options);
+  return done();
+}
+
+/** @throws RetryError when helm could not */
+async function uninstall(
+  run: HelmRun,
+  access: KubeAccess,
+  { name, namespace }: { readonly name: string; readonly namespace: string },
+  options: HelmOptions,
+): Promise<void> {
+  if ((await recordsOf(access, { name, namespace }, run.signal)).length === 0) return;
+  const left = run.checkpoint(`${PREFIX}: before deleting release`);
+  const chosen: ActionOptions = run.config.uninstall;
+  const answer = await callHelm(run, options, () => ({
+    args: [
+      ...['uninstall', name, '--namespace', namespace],
+      ...(chosen.wait ? ['--wait'] : []),
+      ...timeoutFlag(chosen, left),
+    ],
+    files: {},
+  }));
+  if (answer.isOk || answer.stderr.includes('release: not found')) return;
+  throw new RetryError(
+    'RealHelmDeployer.Undeploy',
+    'deleteRelease',
+    `unable to delete helm chart release: ${shown(answer, run)}`,
+  );
+}
+
+// ---------------------------------------------------------------- helm
+
+interface Call {
+  readonly args: readonly string[];
+  readonly files: Readonly<Record<string, Uint8Array | string>>;
+}
+
+async function callHelm(
+  run: HelmRun,
+  options: HelmOptions,
+  call: (major: number) => Call,
+): Promise<HelmAnswer> {
+  try {
+    const helm = findHelm(options.executable);
+    const kubeconfig = await run.target?.kubeconfig();
+    if (kubeconfig === undefined) throw new RetryError(OPERATION, 'ensureTargetAccess', 'no target defined');
+    return await helm.run({ ...call(helm.major), kubeconfig, signal: run.signal });
+  } catch (error) {
+    if (error instanceof DeployerError || run.signal.aborted) throw error;
+    if (error instanceof HelmMissing) throw new ConfigurationError(OPERATION, 'HelmMissing', error.message);
+    throw error;
+  }
+}
+
+const shown = (answer: HelmAnswer, { config }: HelmRun): string =>
+  masked(complaintOf(answer), config.values, [config.name, config.namespace]);

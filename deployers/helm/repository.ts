@@ -1,0 +1,118 @@
+/** Classical chart repositories: an index of versions, archives beside it, and credentials from the Context. */
+import { isObject, ownField } from '../../src/lib/objects.ts';
+import { parseYaml, YamlError } from '../../src/lib/yaml.ts';
+import { compareRanked, isInRange } from '../../src/templating/helm/metadata.ts';
+import { download } from './download.ts';
+import type { HelmRun } from './run.ts';
+
+/** The repository, its index or its credentials are not as they must be. */
+export class RepositoryProblem extends Error {
+  override readonly name = 'RepositoryProblem';
+}
+
+export interface RepoChart {
+  readonly url: string;
+  readonly name: string;
+  readonly version: string;
+}
+
+interface Auth {
+  readonly authorization?: string | undefined;
+  readonly ca?: string | undefined;
+}
+
+/** @throws RepositoryProblem, DownloadFailed */
+export async function chartFromRepository(
+  { url, name, version }: RepoChart,
+  run: HelmRun,
+): Promise<Uint8Array> {
+  const auth = await authFor(url, run);
+  const base = url.replace(/\/+$/, '');
+  const { signal } = run;
+  const index = await download('cannot download repository index', {
+    url: `${base}/index.yaml`,
+    ...auth,
+    signal,
+  });
+  const location = locationOf(readIndex(index, base), { url: base, name, version });
+  const archive = new URL(location, `${base}/`);
+  // Credentials of a repository are not for the servers it points to.
+  const isSame = archive.origin === new URL(base).origin;
+  return download('unable to fetch helm chart', { url: archive.href, ...(isSame && auth), signal });
+}
+
+function readIndex(bytes: Uint8Array, url: string): unknown {
+  try {
+    return parseYaml(Buffer.from(bytes).toString('utf8'), { integers: 'exact' });
+  } catch (error) {
+    if (!(error instanceof YamlError)) throw error;
+    throw new RepositoryProblem(`the index of ${url} is no YAML: ${error.message}`, { cause: error });
+  }
+}
+
+function locationOf(index: unknown, { url, name, version }: RepoChart): string {
+  const entries = ownField(ownField(index, 'entries'), name);
+  if (!Array.isArray(entries))
+    throw new RepositoryProblem(`no chart name found: ${url} has no chart ${name}`);
+  const versions = entries
+    .filter(isObject)
+    .map((entry) => ({ version: String(entry['version']), urls: entry['urls'] }));
+  const exact = versions.find((entry) => entry.version === version || entry.version === `v${version}`);
+  const inRange = versions
+    .filter((entry) => isInRange(version, entry.version))
+    .sort((a, b) => compareRanked(b.version, a.version));
+  const found = exact ?? inRange[0];
+  const location: unknown = Array.isArray(found?.urls) ? found.urls[0] : undefined;
+  if (typeof location === 'string') return location;
+  throw new RepositoryProblem(`no chart version found for ${name}-${version} in ${url}`);
+}
+
+// ---------------------------------------------------------------- credentials
+
+/** Those of the longest URL that the repository lies below; none: go without. */
+async function authFor(url: string, run: HelmRun): Promise<Auth> {
+  const settings = ownField(run.context.configurations, 'helmChartRepoCredentials');
+  const auths = ownField(settings, 'auths');
+  const fitting = (Array.isArray(auths) ? auths : [])
+    .filter(isObject)
+    .filter((auth) => isBelow(url, urlOf(auth)))
+    .sort((a, b) => urlOf(b).length - urlOf(a).length);
+  const [auth] = fitting;
+  if (!auth) return {};
+  const ca = ownField(auth, 'customCAData');
+  return { authorization: await headerOf(auth, run), ...(typeof ca === 'string' && ca !== '' && { ca }) };
+}
+
+function urlOf(auth: Readonly<Record<string, unknown>>): string {
+  const url = ownField(auth, 'url');
+  return typeof url === 'string' ? url : '';
+}
+
+function isBelow(url: string, prefix: string): boolean {
+  const base = prefix.replace(/\/+$/, '');
+  return base !== '' && `${url.replace(/\/+$/, '')}/`.startsWith(`${base}/`);
+}
+
+const DEFAULT_KEY = 'authHeader';
+
+async function headerOf(auth: Readonly<Record<string, unknown>>, run: HelmRun): Promise<string | undefined> {
+  const given = ownField(auth, 'authHeader');
+  const header =
+    typeof given === 'string' && given !== '' ? given : await secretHeader(auth['secretRef'], run);
+  if (header === undefined) return undefined;
+  if (!/^Basic\s+[A-Za-z0-9+/=]+$/.test(header.trim()))
+    throw new RepositoryProblem('only basic auth supported');
+  return header.trim();
+}
+
+async function secretHeader(reference: unknown, { host, context }: HelmRun): Promise<string | undefined> {
+  const name = ownField(reference, 'name');
+  if (typeof name !== 'string' || name === '') return undefined;
+  const key = ownField(reference, 'key');
+  const wanted = typeof key === 'string' && key !== '' ? key : DEFAULT_KEY;
+  const value = (await host.secret(name))?.[wanted];
+  if (value !== undefined) return value;
+  throw new RepositoryProblem(
+    `the Context ${context.metadata.name} takes credentials from key ${wanted} of secret ${name}, which is not there`,
+  );
+}

@@ -1,0 +1,30 @@
+/** Words that all parts of the helm deployer share. */
+import type { Stock } from '../../src/components/stock.ts';
+import type { Clock } from '../../src/lib/clock.ts';
+import type { Run } from '../sdk/deployer.ts';
+import type { HelmConfig } from './config.ts';
+import type { HelmStatus } from './status.ts';
+
+export type HelmRun = Run<HelmConfig, HelmStatus>;
+
+export interface HelmOptions {
+  /** The way to registries and components. */
+  readonly stock: Stock;
+  readonly clock: Clock;
+  /** Path or name of the helm program; default `HELM_EXECUTABLE`, or `helm` on the PATH. */
+  readonly executable?: string | undefined;
+  /** Bytes of charts to keep for items that ask for it; default 100 000 000. */
+  readonly cacheBytes?: number;
+  /** Whether templates see a Kubernetes 1.20 without own kinds instead of the target, as upstream's do. */
+  readonly staticCapabilities?: boolean;
+}
+
+export const PREFIX = 'helm deployer';
+
+/** A step done once for a job at one generation, whatever the number of looks. */
+export async function once<T>({ scratch }: HelmRun, key: string, work: () => Promise<T>): Promise<T> {
+  if (scratch.has(key)) return scratch.get(key) as T;
+  const result = await work();
+  scratch.set(key, result);
+  return result;
+}

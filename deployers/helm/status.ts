@@ -1,0 +1,49 @@
+/** The provider status of the helm deployer: what it manages, and the release it made. */
+import { isObject, type Fields } from '../../src/lib/objects.ts';
+import { codec, optionalObject, optionalString, type Codec } from '../sdk/codec.ts';
+import { decodeInventory } from '../sdk/manifests/inventorycodec.ts';
+import type { ManagedResource } from '../sdk/manifests/model.ts';
+import { HELM_VERSION } from './config.ts';
+
+/** Which release was made of what; upstream has no such field. */
+export interface ReleaseNote {
+  readonly name: string;
+  readonly namespace: string;
+  /** Of chart, values and options; absent while an action is under way. */
+  readonly digest?: string;
+  readonly revision?: number;
+}
+
+/** As it is on the wire. */
+export interface HelmStatus extends Fields {
+  readonly apiVersion: string;
+  readonly kind: 'ProviderStatus';
+  /** Absent when empty. */
+  readonly managedResources?: readonly ManagedResource[];
+  readonly release?: ReleaseNote;
+}
+
+export const statusOf = (managed: readonly ManagedResource[], release?: ReleaseNote): HelmStatus => ({
+  apiVersion: HELM_VERSION,
+  kind: 'ProviderStatus',
+  ...(managed.length > 0 && { managedResources: managed }),
+  ...(release && { release }),
+});
+
+export const helmStatus: Codec<HelmStatus> = codec('ProviderStatus', {
+  [HELM_VERSION]: (fields) => statusOf(decodeInventory(fields), decodeRelease(fields['release'])),
+});
+
+function decodeRelease(value: unknown): ReleaseNote | undefined {
+  const release = optionalObject(value, 'release');
+  if (!isObject(release)) return undefined;
+  const text = (key: string): string | undefined => optionalString(release[key], `release.${key}`);
+  const digest = text('digest');
+  const { revision } = release;
+  return {
+    name: text('name') ?? '',
+    namespace: text('namespace') ?? '',
+    ...(digest !== undefined && { digest }),
+    ...(typeof revision === 'number' && { revision }),
+  };
+}

@@ -1,0 +1,64 @@
+/** Exports that are taken from the values of the chart, not from a cluster. */
+import type { Capabilities } from '../../src/templating/helm/capabilities.ts';
+import type { Chart } from '../../src/templating/helm/chart.ts';
+import { withDependencies } from '../../src/templating/helm/dependencies.ts';
+import { coalesceValues } from '../../src/templating/helm/coalesce.ts';
+import { HelmError } from '../../src/templating/helm/errors.ts';
+import { messageOf, RetryError } from '../sdk/errors.ts';
+import { evaluate, InvalidPath } from '../sdk/jsonpath.ts';
+import { broken } from './problems.ts';
+import { type HelmRun } from './run.ts';
+
+/**
+ * Values by the dotted keys of their exports.
+ * @throws RetryError when one is not there; ConfigurationError when values and chart do not go together
+ */
+export function valueExports(
+  { config }: HelmRun,
+  given: Chart,
+  capabilities: Capabilities,
+): ReadonlyMap<string, unknown> {
+  const wanted = config.exports.filter(({ from }) => !from);
+  if (wanted.length === 0) return new Map();
+  const chart = explained(() => withDependencies(given, config.values));
+  const [, major = '', minor = ''] = /^v?(\d+)\.(\d+)/.exec(capabilities.kubeVersion) ?? [];
+  const { document, name, version } = chart.metadata;
+  const root = {
+    Chart: { ...document, Name: name, Version: version, AppVersion: document['appVersion'] },
+    Capabilities: {
+      KubeVersion: { Version: capabilities.kubeVersion, Major: major, Minor: minor },
+      APIVersions: capabilities.apiVersions,
+    },
+    Release: {
+      Name: config.name,
+      Namespace: config.namespace,
+      IsInstall: true,
+      IsUpgrade: false,
+      Service: 'Helm',
+    },
+    Values: explained(() => coalesceValues(chart, config.values)),
+  };
+  return new Map(wanted.map(({ key, jsonPath }) => [key, valueAt(root, key, jsonPath)]));
+}
+
+function explained<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    if (!(error instanceof HelmError)) throw error;
+    throw broken('PrepareHelmValues', error.message, error);
+  }
+}
+
+function valueAt(root: object, key: string, path: string): unknown {
+  const fail = (why: string): RetryError =>
+    new RetryError('ApplyFile', 'ConstructExportFromValues', `export ${key}: ${why}`);
+  try {
+    const [first] = evaluate(path, root) ?? [];
+    if (first !== undefined) return first;
+  } catch (error) {
+    if (error instanceof InvalidPath) throw fail(messageOf(error));
+    throw error;
+  }
+  throw fail(`there is nothing at ${path} of the values`);
+}

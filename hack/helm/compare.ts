@@ -1,0 +1,84 @@
+/**
+ * Holds our rendering of charts against the real helm, over test/fixtures/charts, and the recorded output as well.
+ *
+ *     npx tsx hack/helm/compare.ts [--record]
+ *
+ * With --record what helm prints is written to test/fixtures/helm-output, where `make test` finds it. Exit code 1 when
+ * anything differs, 3 when there is no helm and no way to build it.
+ */
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import {
+  chartCases,
+  NAMESPACE,
+  outputFolder,
+  printNatively,
+  recorded,
+  RELEASE,
+  type ChartCase,
+  type Printed,
+} from '../../test/support/charts.ts';
+import { ensureHelm, HelmUnavailable } from './binary.ts';
+
+const say = (line: string): void => void process.stdout.write(`${line}\n`);
+
+function printByHelm(helm: string, { chart, values }: ChartCase): Printed {
+  const args = ['template', RELEASE, chart, '--namespace', NAMESPACE, '--include-crds'];
+  if (values !== undefined) args.push('--values', values);
+  const run = spawnSync(helm, args, { encoding: 'utf8', maxBuffer: 64 << 20 });
+  if (run.status === 0) return { text: run.stdout };
+  return { error: complaintOf(run.stderr) };
+}
+
+/** What helm says, without the hint and without what it logs before. */
+const complaintOf = (stderr: string): string =>
+  stderr
+    .slice(Math.max(0, stderr.indexOf('Error: ')))
+    .replace(/^Error: /, '')
+    .replace(/\n\nUse --debug flag[^]*$/, '')
+    .trimEnd();
+
+function record(cases: readonly (readonly [ChartCase, Printed])[]): void {
+  rmSync(outputFolder, { recursive: true, force: true });
+  mkdirSync(outputFolder, { recursive: true });
+  for (const [{ name }, { text, error }] of cases) {
+    const file = join(outputFolder, name);
+    // Paths of this machine are no part of what is compared.
+    if (text === undefined) writeFileSync(`${file}.error`, `${error ?? ''}\n`);
+    else writeFileSync(`${file}.yaml`, text);
+  }
+}
+
+function firstDifference(a: Printed, b: Printed): string {
+  const left = (a.text ?? `ERROR ${a.error ?? ''}`).split('\n');
+  const right = (b.text ?? `ERROR ${b.error ?? ''}`).split('\n');
+  const at = left.findIndex((line, i) => line !== right[i]);
+  const line = at < 0 ? left.length : at;
+  return `  line ${String(line + 1)}\n    helm: ${JSON.stringify(left[line])}\n    ours: ${JSON.stringify(right[line])}`;
+}
+
+/** Complaints may be worded otherwise, but both must complain. */
+const isSame = (helm: Printed, other: Printed): boolean =>
+  helm.text === undefined ? other.text === undefined : helm.text === other.text;
+
+try {
+  const helm = ensureHelm((line) => void process.stderr.write(`${line}\n`));
+  const printed = chartCases.map((each) => [each, printByHelm(helm, each)] as const);
+  if (process.argv.includes('--record')) record(printed);
+  let different = 0;
+  for (const [each, theirs] of printed) {
+    const ours = await printNatively(each);
+    const known = recorded(each);
+    if (isSame(theirs, ours) && isSame(theirs, known) && theirs.error === known.error) continue;
+    different++;
+    say(`✗ ${each.name}\n${firstDifference(theirs, isSame(theirs, ours) ? known : ours)}`);
+  }
+  const same = printed.length - different;
+  say(`${String(same)} of ${String(printed.length)} renderings are the same as helm's, byte for byte`);
+  process.exitCode = different === 0 ? 0 : 1;
+} catch (error) {
+  if (!(error instanceof HelmUnavailable)) throw error;
+  process.stderr.write(`charts are not compared: ${error.message}\n`);
+  process.exitCode = 3;
+}

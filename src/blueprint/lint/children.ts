@@ -1,0 +1,43 @@
+/** Finds the sub-installations that are written down in a blueprint, in it or in files beside it. */
+import { SubInstallationsInvalid } from '../errors.ts';
+import type { LoadedBlueprint } from '../load.ts';
+import { staticTemplate } from '../templates.ts';
+import { readTemplate } from './document.ts';
+import type { Finding } from './finding.ts';
+import type { SourceFiles } from './sourcefiles.ts';
+import type { Child, Subject } from './subject.ts';
+import { YamlText } from './yamltext.ts';
+
+/** Entries that cannot be read are left out; what is wrong with their documents is among the findings. */
+export function findChildren(
+  document: YamlText,
+  blueprint: LoadedBlueprint,
+  files: SourceFiles,
+): {
+  readonly children: readonly Child[];
+  readonly unreadable: Subject['unreadable'];
+  readonly findings: readonly Finding[];
+} {
+  const findings: Finding[] = [];
+  const unreadable: Subject['unreadable'][number][] = [];
+  const children = (blueprint.info.subinstallations ?? []).flatMap((entry, index): readonly Child[] => {
+    const file = entry.text('file') ?? '';
+    const source = file === '' ? undefined : files.source(file);
+    if (file !== '' && !source) return [];
+    if (source) {
+      const read = readTemplate(source);
+      findings.push(...read.findings);
+      if (!read.value) return [];
+    }
+    try {
+      const template = staticTemplate(entry, index, blueprint);
+      const own = source ? YamlText.of(source) : document.below(['subinstallations', index]);
+      return [{ index, document: own, template }];
+    } catch (error) {
+      if (!(error instanceof SubInstallationsInvalid)) throw error;
+      unreadable.push({ index, why: error.message });
+      return [];
+    }
+  });
+  return { children, unreadable, findings };
+}

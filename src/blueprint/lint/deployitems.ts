@@ -1,0 +1,168 @@
+/**
+ * Rules about deploy items, as far as they can be read off their templates: a template without loops and conditions has
+ * the shape of its result. Actions in it are replaced by marks of the same length, so places stay what they are.
+ */
+import { deployItemSpecification } from '../../api/blueprint.ts';
+import { shortestCycle } from '../../lib/graph.ts';
+import { anyCaseField, isObject, ownField } from '../../lib/objects.ts';
+import { parseYaml, YamlError } from '../../lib/yaml.ts';
+import { declaredImports } from '../templatechecks.ts';
+import { ruleGroup, type Report } from './finding.ts';
+import { hasControl, parsedGoTemplate } from './gouses.ts';
+import { misfits } from './shape.ts';
+import { Source } from './source.ts';
+import type { FoundTemplate, Subject } from './subject.ts';
+import { hintFor } from './words.ts';
+import { YamlText, type Path } from './yamltext.ts';
+
+const rules = {
+  'item-name': { level: 'error', about: 'a deploy item without a name, or with one that another item has' },
+  'item-type': { level: 'error', about: 'a deploy item without a type: no deployer would take it up' },
+  'item-field': { level: 'warning', about: 'a field of a deploy item that nobody reads' },
+  'item-target': {
+    level: 'error',
+    about: 'a deploy item whose target is no import, or is a list or map and says nothing of which element',
+  },
+  'item-dependency': { level: 'error', about: 'a deploy item that depends on one that does not exist' },
+  'item-cycle': { level: 'error', about: 'deploy items that wait for each other in a circle' },
+} as const;
+type RuleName = keyof typeof rules;
+type Say = Report<RuleName>;
+
+export const deployItemRules = ruleGroup<RuleName>(rules, (subject, report) => {
+  const deploys = subject.templates.filter(({ kind }) => kind === 'deploy');
+  const read = deploys.map(itemsOf);
+  const items = read.flatMap((found) => found ?? []);
+  for (const item of items) inspectItem(subject, item, report);
+  inspectNames(items, report);
+  // Items that cannot be read may be what others depend on.
+  if (read.every((found) => found !== undefined)) inspectDependencies(items, report);
+});
+
+interface Item {
+  readonly name: string;
+  readonly value: Readonly<Record<string, unknown>>;
+  readonly document: YamlText;
+}
+
+/** Stands for what an action will print: a character for private use, which YAML takes as a letter. */
+const MARK = '\ue000';
+const isOpen = (text: string): boolean => text.includes(MARK);
+
+/** undefined when the result cannot be foreseen */
+function itemsOf({ executor, source }: FoundTemplate): readonly Item[] | undefined {
+  const parsed = source && parsedGoTemplate(executor, source);
+  if (!parsed || hasControl(parsed)) return undefined;
+  // Line breaks within an action would end its mark.
+  const text = source.text.replace(/\{\{[\s\S]*?\}\}/g, (action) =>
+    action.startsWith('{{/*') || /^\{\{-?\s*\$\w+\s*:?=/.test(action) || action.includes('\n')
+      ? action.replace(/[^\n]/g, ' ')
+      : MARK.repeat(action.length),
+  );
+  let output: unknown;
+  try {
+    output = parseYaml(text);
+  } catch (error) {
+    if (error instanceof YamlError) return undefined;
+    throw error;
+  }
+  const list = anyCaseField(output, 'deployItems');
+  if (!Array.isArray(list)) return list === undefined || list === null ? [] : undefined;
+  const document = YamlText.of(
+    new Source(source.file, text, {
+      outer: source,
+      offset: (line, column) => source.lineStart(line) + column,
+    }),
+  );
+  return list.flatMap((value, i): readonly Item[] =>
+    isObject(value)
+      ? [{ name: textOf(value, 'name'), value, document: document.below(['deployItems', i]) }]
+      : [],
+  );
+}
+
+const textOf = (value: unknown, key: string): string => {
+  const found = ownField(value, key);
+  return typeof found === 'string' || typeof found === 'number' || typeof found === 'boolean'
+    ? String(found)
+    : '';
+};
+
+function inspectItem({ blueprint: { info } }: Subject, { name, value, document }: Item, say: Say): void {
+  if (textOf(value, 'type') === '')
+    say('item-type', document.at([]), `the deploy item "${name}" has no type`);
+  for (const { kind, path, message } of misfits(deployItemSpecification, value)) {
+    if (kind === 'unknown') say('item-field', document.at(path, 'key'), message);
+  }
+  const target = ownField(value, 'target');
+  const wanted = textOf(target, 'import');
+  if (!isObject(target) || isOpen(wanted)) return;
+  if (wanted === '') {
+    if (textOf(target, 'name') !== '') return;
+    const message = `the target of "${name}" names no import; leave "target" out if there is none`;
+    say('item-target', document.at(['target'], 'key'), message);
+    return;
+  }
+  const declared = declaredImports(info);
+  const targets = [...declared].flatMap(([one, type]) => (type === 'data' ? [] : [one]));
+  const type = declared.get(wanted);
+  const at = document.at(['target', 'import']);
+  if (type === undefined || type === 'data') {
+    const why =
+      type === 'data' ? 'that import is data' : hintFor(wanted, targets, 'declare it under "imports"');
+    say('item-target', at, `there is no target import "${wanted}"; ${why}`);
+    return;
+  }
+  const [needs, form] =
+    type === 'targetList' ? ['index', 'list'] : type === 'targetMap' ? ['key', 'map'] : [];
+  if (needs !== undefined && ownField(target, needs) === undefined) {
+    say('item-target', at, `"${wanted}" is a target ${form ?? ''}; say which element with "${needs}"`);
+  }
+  const extra = ['index', 'key'].find((key) => key !== needs && ownField(target, key) !== undefined);
+  if (extra !== undefined) {
+    const path: Path = ['target', extra];
+    say(
+      'item-target',
+      document.at(path, 'key'),
+      `"${wanted}" is of the type ${type}, so "${extra}" means nothing there`,
+    );
+  }
+}
+
+function inspectNames(items: readonly Item[], say: Say): void {
+  const seen = new Set<string>();
+  for (const { name, document } of items) {
+    if (isOpen(name)) continue;
+    if (name === '') say('item-name', document.at([]), 'the deploy item has no name');
+    else if (seen.has(name))
+      say('item-name', document.at(['name']), `there is another deploy item called "${name}"`);
+    seen.add(name);
+  }
+}
+
+function inspectDependencies(items: readonly Item[], say: Say): void {
+  const names = items.map(({ name }) => name);
+  if (names.some(isOpen)) return;
+  const needs = new Map(items.map((item) => [item.name, dependenciesOf(item)]));
+  for (const { name, document } of items) {
+    for (const [i, needed] of (needs.get(name) ?? []).entries()) {
+      if (isOpen(needed) || names.includes(needed)) continue;
+      const why = hintFor(needed, names, `there are ${names.join(', ')}`);
+      say(
+        'item-dependency',
+        document.at(['dependsOn', i]),
+        `there is no deploy item "${needed}" to depend on; ${why}`,
+      );
+    }
+  }
+  const cycle = shortestCycle(needs);
+  const first = cycle && items.find(({ name }) => name === cycle[0]);
+  if (!cycle || !first) return;
+  const message = `these wait for each other: ${cycle.join(' -> ')}`;
+  say('item-cycle', first.document.at(['dependsOn'], 'key'), message);
+}
+
+function dependenciesOf({ value }: Item): readonly string[] {
+  const list = ownField(value, 'dependsOn');
+  return Array.isArray(list) ? list.map(String) : [];
+}

@@ -1,0 +1,143 @@
+/** Rules about template executions and the files they name: that there is a template, and that it can be parsed. */
+import { templateTypes } from '../../api/blueprint.ts';
+import { closest } from '../../lib/closest.ts';
+import { checkTemplate, type SyntaxProblem } from '../../templating/check.ts';
+import { componentFunctionsFor } from '../componentfunctions.ts';
+import { fileCallsIn, parsedGoTemplate } from './gouses.ts';
+import { ruleGroup, type Report } from './finding.ts';
+import type { Source } from './source.ts';
+import type { FoundTemplate, Subject } from './subject.ts';
+import type { Path } from './yamltext.ts';
+
+const rules = {
+  'template-type-unknown': { level: 'error', about: 'an execution whose `type` does not exist' },
+  'template-type-unsupported': {
+    level: 'error',
+    about: 'an execution of a type that this version of Espalier cannot execute',
+  },
+  'template-missing': { level: 'error', about: 'an execution with neither `template` nor `file`' },
+  'template-twice': {
+    level: 'warning',
+    about: 'an execution with `template` and `file`: the file is not read',
+  },
+  'template-syntax': { level: 'error', about: 'a template that cannot be parsed' },
+  'file-missing': { level: 'error', about: 'a file that is named and not there' },
+} as const;
+type RuleName = keyof typeof rules;
+
+export const executionRules = ruleGroup<RuleName>(rules, async (subject, report) => {
+  for (const template of subject.templates) {
+    inspectPlace(subject, report, template);
+    await inspectSyntax(subject, report, template);
+    await inspectFileCalls(subject, report, template);
+  }
+  await inspectMappings(subject, report);
+  for (const [i, entry] of (subject.blueprint.info.subinstallations ?? []).entries()) {
+    const file = entry.text('file') ?? '';
+    if (file !== '') inspectFile(subject, report, file, ['subinstallations', i, 'file']);
+  }
+});
+
+function inspectPlace(subject: Subject, report: Report<RuleName>, { executor, path }: FoundTemplate): void {
+  const { document } = subject;
+  const { template, file = '' } = executor;
+  if (template === undefined && file === '') {
+    report('template-missing', document.at(path), 'no template: write it under "template", or name a "file"');
+  } else if (template !== undefined && file !== '') {
+    const message = `the file ${file} is not read, because there is a "template" too`;
+    report('template-twice', document.at([...path, 'file'], 'key'), message);
+  } else if (template === undefined) inspectFile(subject, report, file, [...path, 'file']);
+}
+
+function inspectFile({ document, files }: Subject, report: Report<RuleName>, file: string, path: Path): void {
+  if (!files.source(file)) report('file-missing', document.at(path), missingFile(file, files.paths));
+}
+
+function missingFile(file: string, paths: readonly string[]): string {
+  const plain = file.replace(/^\/+/, '');
+  const meant =
+    closest(plain, paths) ?? paths.find((path) => path.split('/').at(-1) === plain.split('/').at(-1));
+  const hint = meant === undefined ? '' : `; did you mean /${meant}?`;
+  return `there is no file ${file} in the blueprint${hint}`;
+}
+
+async function inspectSyntax(
+  { document }: Subject,
+  report: Report<RuleName>,
+  { executor, path, source }: FoundTemplate,
+): Promise<void> {
+  const { type, template = source?.text } = executor;
+  const verdict = await checkTemplate({ type, template, functions: componentFunctionsFor(undefined) });
+  const at = document.at([...path, 'type']);
+  switch (verdict.kind) {
+    case 'fine':
+      return;
+    case 'unknown': {
+      const meant = closest(type, templateTypes);
+      const hint = meant === undefined ? `known are ${templateTypes.join(', ')}` : `did you mean ${meant}?`;
+      const what = type === '' ? 'the execution has no type' : `there is no template type "${type}"`;
+      report('template-type-unknown', at, `${what}; ${hint}`);
+      return;
+    }
+    case 'unsupported':
+      report('template-type-unsupported', at, `this version cannot execute templates of the type ${type}`);
+      return;
+    case 'broken':
+      // A tree is told as a whole.
+      if (source) report('template-syntax', placeOf(verdict, source), verdict.message);
+      else if (template !== undefined) {
+        report('template-syntax', document.at([...path, 'template']), verdict.message);
+      }
+  }
+}
+
+function placeOf({ line, column }: SyntaxProblem, source: Source) {
+  if (line === undefined) return source.place(0);
+  if (column === undefined) return source.placeOfLine(line - 1);
+  return source.place(source.lineStart(line - 1) + column);
+}
+
+/** `include "/part.tpl"` and the like, as far as the name is written out. */
+async function inspectFileCalls(
+  { files }: Subject,
+  report: Report<RuleName>,
+  { executor, source }: FoundTemplate,
+): Promise<void> {
+  const parsed = source && parsedGoTemplate(executor, source);
+  if (!parsed) return;
+  for (const { name, path, pos } of fileCallsIn(parsed)) {
+    const included = name === 'include' ? files.source(path) : undefined;
+    if (included) await inspectText(report, executor.type, included);
+    const isThere =
+      name === 'readDir' ? files.tree.list(path) !== undefined : files.source(path) !== undefined;
+    if (isThere) continue;
+    const what =
+      name === 'readDir' ? `there is no folder ${path} in the blueprint` : missingFile(path, files.paths);
+    report('file-missing', source.place(pos, path.length + 2), what);
+  }
+}
+
+/** A file that a template includes is one of the same kind. */
+async function inspectText(report: Report<RuleName>, type: string, source: Source): Promise<void> {
+  const verdict = await checkTemplate({
+    type,
+    template: source.text,
+    functions: componentFunctionsFor(undefined),
+  });
+  if (verdict.kind === 'broken') report('template-syntax', placeOf(verdict, source), verdict.message);
+}
+
+/** Mappings are written in Spiff. */
+async function inspectMappings({ caller }: Subject, report: Report<RuleName>): Promise<void> {
+  for (const field of ['importDataMappings', 'exportDataMappings'] as const) {
+    for (const [key, template] of Object.entries(caller?.[field] ?? {})) {
+      const verdict = await checkTemplate({
+        type: 'Spiff',
+        template,
+        functions: componentFunctionsFor(undefined),
+      });
+      if (verdict.kind !== 'broken' || !caller) continue;
+      report('template-syntax', caller.document.at([field, key]), verdict.message);
+    }
+  }
+}

@@ -1,0 +1,148 @@
+/** Inspects a blueprint with everything in it: the documents first, then all rules, then the blueprints of its children. */
+import { BLUEPRINT_FILE, BLUEPRINT_KIND, blueprint as schema } from '../../api/blueprint.ts';
+import { isObject, ownField } from '../../lib/objects.ts';
+import { parseBlueprint } from '../load.ts';
+import { callerRules } from './caller.ts';
+import { findChildren } from './children.ts';
+import { definitionRules } from './definitions.ts';
+import { deployItemRules } from './deployitems.ts';
+import { checkDocument, documentRules, missingBlueprint, readBlueprint, type Read } from './document.ts';
+import { executionRules } from './executions.ts';
+import { exportRules } from './exports.ts';
+import type { Finding, RuleFacts, RuleGroup } from './finding.ts';
+import { findTemplates } from './foundtemplates.ts';
+import { referenceRules } from './references.ts';
+import { schemaRules } from './schemas.ts';
+import type { Place, Source } from './source.ts';
+import { sourceFilesIn, type SourceFiles } from './sourcefiles.ts';
+import { subInstallationRules } from './subinstallations.ts';
+import type { Caller, Child, Subject } from './subject.ts';
+import { YamlText } from './yamltext.ts';
+
+const groups: Readonly<Record<string, RuleGroup>> = {
+  Definitions: definitionRules,
+  Schemas: schemaRules,
+  Templates: executionRules,
+  References: referenceRules,
+  Exports: exportRules,
+  'Sub-installations': subInstallationRules,
+  'Deploy items': deployItemRules,
+  'Installations and their blueprints': callerRules,
+};
+
+/** All rules, by the heading of their group and their name. */
+export const ruleTable: Readonly<Record<string, Readonly<Record<string, RuleFacts>>>> = {
+  Documents: documentRules,
+  ...Object.fromEntries(Object.entries(groups).map(([title, { rules }]) => [title, rules])),
+};
+
+/** Where a blueprint is to be read, and who uses it. */
+export interface BlueprintInput {
+  readonly files: SourceFiles;
+  /** `blueprint.yaml` when it is not a text but a map in another document. */
+  readonly written?: { readonly document: YamlText; readonly value: unknown } | undefined;
+  readonly caller?: Caller | undefined;
+  /** Where the blueprint stands if it has no file. */
+  readonly at?: Place | undefined;
+}
+
+/** In the order of files and lines. A blueprint that cannot be read is not looked at any further. */
+export async function inspectBlueprint(input: BlueprintInput): Promise<readonly Finding[]> {
+  return inOrder(await inspectAll(input));
+}
+
+/** The blueprint that stands in an installation or a template. @param document begins at the files */
+export function inlineInput(
+  document: YamlText,
+  filesystem: unknown,
+  caller: Caller | undefined,
+): BlueprintInput {
+  const value = ownField(filesystem, BLUEPRINT_FILE);
+  const isMap = isObject(value) && !('$type' in value);
+  const written = isMap ? { document: document.below([BLUEPRINT_FILE]), value } : undefined;
+  return { files: sourceFilesIn(document, filesystem), written, caller, at: document.at([], 'key') };
+}
+
+/** The texts of all templates of a blueprint and of its children, and all files that templates may include. */
+export function templateSources(input: BlueprintInput): readonly Source[] {
+  const { files, written } = input;
+  const source = files.source(BLUEPRINT_FILE);
+  const document = written?.document ?? (source && YamlText.of(source));
+  const text = written ? JSON.stringify(written.value) : source?.text;
+  if (!document || text === undefined) return [];
+  const info = parseBlueprint(text);
+  const { children } = findChildren(document, { info, files: files.tree }, files);
+  return [
+    ...findTemplates(document, info, files).flatMap((template) => template.source ?? []),
+    ...children.flatMap(({ document: own, template: { blueprint } }) =>
+      blueprint.filesystem === undefined
+        ? []
+        : templateSources(
+            inlineInput(own.below(['blueprint', 'filesystem']), blueprint.filesystem, undefined),
+          ),
+    ),
+    ...files.paths.flatMap((path) => files.source(path) ?? []),
+  ];
+}
+
+async function inspectAll(input: BlueprintInput): Promise<readonly Finding[]> {
+  const { files, written, caller } = input;
+  const source = files.source(BLUEPRINT_FILE);
+  const read: Read = written
+    ? checkDocument(written.document, written.value, schema, BLUEPRINT_KIND)
+    : source
+      ? readBlueprint(source)
+      : { value: undefined, findings: input.at ? [missingBlueprint(input.at)] : [] };
+  const document = written?.document ?? (source && YamlText.of(source));
+  if (!read.value || !document) return read.findings;
+
+  const info = parseBlueprint(JSON.stringify(read.value));
+  const blueprint = { info, files: files.tree };
+  const { children, unreadable, findings } = findChildren(document, blueprint, files);
+  const templates = findTemplates(document, info, files);
+  const subject: Subject = {
+    ...{ document, raw: read.value, blueprint, files, templates, children, unreadable, caller },
+  };
+  const found = await Promise.all(Object.values(groups).map((group) => group.inspect(subject)));
+  const below = await Promise.all(children.map((child) => inspectChild(subject, child)));
+  return [...read.findings, ...findings, ...found.flat(), ...below.flat()];
+}
+
+async function inspectChild(parent: Subject, child: Child): Promise<readonly Finding[]> {
+  const { filesystem } = child.template.blueprint;
+  if (filesystem === undefined) return [];
+  const document = child.document.below(['blueprint', 'filesystem']);
+  return inspectAll(inlineInput(document, filesystem, callerOf(parent, child)));
+}
+
+function callerOf(parent: Subject, { document, template }: Child): Caller {
+  const definitions = new Map((parent.blueprint.info.imports ?? []).map((one) => [one.name, one]));
+  return {
+    ...template,
+    name: `sub-installation ${template.name}`,
+    document,
+    hasComponent: parent.caller?.hasComponent,
+    targetTypeOf(name) {
+      const { target, targetListRef, targetMapRef } =
+        template.imports?.targets?.find((one) => one.name === name) ?? {};
+      const ref = target ?? targetListRef ?? targetMapRef ?? '';
+      return definitions.get(ref.replace(/\[[^\]]*\]$/, ''))?.targetType;
+    },
+  };
+}
+
+function inOrder(findings: readonly Finding[]): readonly Finding[] {
+  const once = new Map(
+    findings.map((one) => [
+      `${one.place.file}:${one.place.line}:${one.place.column}:${one.rule}:${one.message}`,
+      one,
+    ]),
+  );
+  const files = [...new Set(findings.map(({ place }) => place.file))];
+  return [...once.values()].sort(
+    (a, b) =>
+      files.indexOf(a.place.file) - files.indexOf(b.place.file) ||
+      a.place.line - b.place.line ||
+      a.place.column - b.place.column,
+  );
+}

@@ -1,0 +1,66 @@
+/** What rules look at: a blueprint with the places of everything in it, its templates, its children, and who uses it. */
+import type { InstallationTemplate, TemplateExecutor } from '../../api/blueprint.ts';
+import type { InstallationExports, InstallationImports } from '../../api/kinds/installation.ts';
+import type { View } from '../../lib/objects.ts';
+import type { LoadedBlueprint } from '../load.ts';
+import type { ExecutionKind } from '../render.ts';
+import type { Source } from './source.ts';
+import type { SourceFiles } from './sourcefiles.ts';
+import type { Path, YamlText } from './yamltext.ts';
+
+export interface Subject {
+  /** `blueprint.yaml` */
+  readonly document: YamlText;
+  readonly raw: Readonly<Record<string, unknown>>;
+  readonly blueprint: LoadedBlueprint;
+  readonly files: SourceFiles;
+  readonly templates: readonly FoundTemplate[];
+  /** The entries of `subinstallations`, as far as they can be read. */
+  readonly children: readonly Child[];
+  readonly unreadable: readonly { readonly index: number; readonly why: string }[];
+  /** Who uses the blueprint, if that is known. */
+  readonly caller: Caller | undefined;
+}
+
+/** A template execution, and where its template stands. */
+export interface FoundTemplate {
+  readonly kind: ExecutionKind;
+  /** Of the execution in `blueprint.yaml`. */
+  readonly path: Path;
+  readonly executor: View<TemplateExecutor>;
+  /** undefined when there is no template, or its file is missing */
+  readonly source: Source | undefined;
+}
+
+/** A sub-installation that is written down in the blueprint. */
+export interface Child {
+  /** Position in `subinstallations`. */
+  readonly index: number;
+  /** The document of the template: a part of `blueprint.yaml`, or a file. */
+  readonly document: YamlText;
+  readonly template: View<InstallationTemplate>;
+}
+
+/** An installation, or a template of one. */
+export interface Caller {
+  /** `installation shop`, `sub-installation db` */
+  readonly name: string;
+  /** Begins where imports and exports are. */
+  readonly document: YamlText;
+  readonly imports?: View<InstallationImports> | undefined;
+  readonly exports?: View<InstallationExports> | undefined;
+  readonly importDataMappings?: Readonly<Record<string, unknown>> | undefined;
+  readonly exportDataMappings?: Readonly<Record<string, unknown>> | undefined;
+  /** Whether there is a component to refer to; undefined when that is not known. */
+  readonly hasComponent?: boolean | undefined;
+  /** Type of what a target import refers to, where that is known: that of the parent's import. */
+  targetTypeOf(importName: string): string | undefined;
+}
+
+/** The lists of executions in a blueprint. */
+export const executionLists = [
+  ['import', 'importExecutions'],
+  ['subinstallation', 'subinstallationExecutions'],
+  ['deploy', 'deployExecutions'],
+  ['export', 'exportExecutions'],
+] as const satisfies readonly (readonly [ExecutionKind, string])[];

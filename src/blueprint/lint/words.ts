@@ -1,0 +1,12 @@
+/** Small questions about texts that several rules ask. */
+import { closest } from '../../lib/closest.ts';
+
+/** Whether a name stands in a text as a word of its own; names may have dashes. */
+export const mentions = (text: string, name: string): boolean =>
+  new RegExp(`(?<![\\w-])${name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}(?![\\w-])`).test(text);
+
+/** The end of a sentence about a name that is not there: which one was meant, or else what could be. */
+export function hintFor(name: string, known: readonly string[], otherwise: string): string {
+  const meant = closest(name, known);
+  return meant === undefined ? otherwise : `did you mean "${meant}"?`;
+}

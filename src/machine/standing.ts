@@ -1,0 +1,83 @@
+/**
+ * Conditions that tell of an object at rest: no phase writes them, for no job runs. They are there as long as what they
+ * say is so; a new job begins without them. Pure.
+ */
+import { conditionReasons, conditionTypes } from '../api/conditions.ts';
+import { hasFinishedJob, isFinished } from '../api/job.ts';
+import type { DeployItem } from '../api/kinds/deployitem.ts';
+import type { Execution } from '../api/kinds/execution.ts';
+import type { Installation } from '../api/kinds/installation.ts';
+import { equal } from '../lib/json.ts';
+import type { Kind, View } from '../runtime/types.ts';
+import { named, patchStatus, type ConditionChange } from './decision.ts';
+import type { Intake } from './reconcile.ts';
+import { mergeConditions, type Condition } from './status.ts';
+
+type Parent = View<Installation> | View<Execution>;
+type Child = Parent | View<DeployItem>;
+
+/** Conditions that must go when a job begins. */
+const atRestOnly: readonly string[] = [conditionTypes.AutomaticReconcile, conditionTypes.Drifted];
+
+const conditionsOf = ({ status }: Parent): Condition[] => (status?.conditions ?? []) as Condition[];
+
+/** The conditions with which a job of `self` begins. */
+export const conditionsAtStart = (self: Parent): Condition[] | undefined => {
+  const left = conditionsOf(self).filter(({ type }) => !atRestOnly.includes(type));
+  return left.length > 0 ? left : undefined;
+};
+
+/** Makes it so that of the conditions of an object at rest those wanted are there and no others; undefined when it is. */
+export function keepStanding(
+  kind: Kind,
+  self: Parent,
+  wanted: readonly ConditionChange[],
+  now: string,
+): Intake | undefined {
+  const before = conditionsOf(self);
+  const after = mergeConditions(conditionsAtStart(self) ?? [], wanted, now).map(
+    (condition) => unchanged(before, condition) ?? condition,
+  );
+  if (equal(before, after)) return undefined;
+  const [news] = wanted.filter(({ type }) => !before.some((c) => c.type === type));
+  return {
+    effects: [patchStatus(kind, self, { conditions: after.length > 0 ? after : null })],
+    then: 'continue',
+    ...(news && { event: { reason: news.reason, note: news.message } }),
+  };
+}
+
+const unchanged = (before: readonly Condition[], { type, reason, message }: Condition) =>
+  before.find((c) => c.type === type && c.reason === reason && c.message === message);
+
+// ---------------------------------------------------------------- drift
+
+/** What an object says that has drifted since its job. */
+export const driftOf = (object: Parent): string | undefined =>
+  conditionsOf(object).find(({ type }) => type === conditionTypes.Drifted)?.message;
+
+const MAX_CAUSES = 10;
+const MAX_CAUSE_LENGTH = 1024;
+
+/**
+ * Says what below has failed since the job of `self` succeeded: deployers carry items out again by themselves, to repair
+ * what drifted, and may not be able to.
+ */
+export function drift(self: Parent, below: readonly Child[]): ConditionChange[] {
+  const jobID = self.status?.jobID ?? '';
+  if (!isFinished(self) || self.status?.phase !== 'Succeeded') return [];
+  const causes = below.flatMap((object) => {
+    const why = object.kind === 'DeployItem' ? failureSince(object, jobID) : driftOf(object);
+    return why === undefined ? [] : [`${named(object)}: ${why}`.slice(0, MAX_CAUSE_LENGTH)];
+  });
+  if (causes.length === 0) return [];
+  const message = causes.slice(0, MAX_CAUSES).join('; ');
+  return [{ type: conditionTypes.Drifted, status: 'True', reason: conditionReasons.FailedAfterJob, message }];
+}
+
+/** Why an item failed in a job of its own, if it did. */
+function failureSince(item: Child, jobID: string): string | undefined {
+  const { status } = item;
+  if (!isFinished(item) || hasFinishedJob(item, jobID) || status?.phase !== 'Failed') return undefined;
+  return status.lastError?.message ?? 'it failed';
+}

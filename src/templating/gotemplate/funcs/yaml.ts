@@ -1,0 +1,25 @@
+/** YAML as sigs.k8s.io/yaml reads and writes it, over template values. */
+import { parseYaml, toYaml, YamlError } from '../../../lib/yaml.ts';
+import { FunctionError } from '../errors.ts';
+import { fromJson, type Value } from '../values.ts';
+import { toPlain } from './json.ts';
+
+/** The value without the last line break; nothing for what cannot be written, as upstream has it. */
+export function writeYaml(value: Value): string {
+  try {
+    return toYaml(toPlain(value)).replace(/\n$/, '');
+  } catch (error) {
+    if (error instanceof FunctionError || error instanceof TypeError) return '';
+    throw error;
+  }
+}
+
+/** Integers beyond 2^53 stay exact; upstream rounds them. */
+export function readYaml(text: string): Value {
+  try {
+    return fromJson(parseYaml(text, { integers: 'exact' }));
+  } catch (error) {
+    if (!(error instanceof YamlError)) throw error;
+    throw new FunctionError(`error converting YAML to JSON: ${error.message}`, { cause: error });
+  }
+}

@@ -1,0 +1,134 @@
+/** From the output of templates to single manifests: split, told apart from hooks, in the order of installation. */
+import { byCodePoint } from '../../lib/gojson.ts';
+import { isObject, ownField } from '../../lib/objects.ts';
+import { parseYaml, YamlError } from '../../lib/yaml.ts';
+import { isPartial } from './engine.ts';
+import { ManifestUnreadable } from './errors.ts';
+
+export interface RenderedManifest {
+  /** Path of the template. */
+  readonly source: string;
+  readonly content: string;
+  /** Empty when the document names none. */
+  readonly kind: string;
+  /** The document as JSON; anything but a map is no object of Kubernetes. */
+  readonly document: unknown;
+}
+
+export interface Hook extends RenderedManifest {
+  /** Such as `pre-install`. */
+  readonly events: readonly string[];
+}
+
+export interface Manifests {
+  readonly manifests: readonly RenderedManifest[];
+  readonly hooks: readonly Hook[];
+}
+
+/** The order in which Helm installs; other kinds follow, by name. */
+const ORDER = [
+  ...['PriorityClass', 'Namespace', 'NetworkPolicy', 'ResourceQuota', 'LimitRange', 'PodSecurityPolicy'],
+  ...['PodDisruptionBudget', 'ServiceAccount', 'Secret', 'SecretList', 'ConfigMap', 'StorageClass'],
+  ...[
+    'PersistentVolume',
+    'PersistentVolumeClaim',
+    'CustomResourceDefinition',
+    'ClusterRole',
+    'ClusterRoleList',
+  ],
+  ...['ClusterRoleBinding', 'ClusterRoleBindingList', 'Role', 'RoleList', 'RoleBinding', 'RoleBindingList'],
+  ...['Service', 'DaemonSet', 'Pod', 'ReplicationController', 'ReplicaSet', 'Deployment'],
+  ...['HorizontalPodAutoscaler', 'StatefulSet', 'Job', 'CronJob', 'IngressClass', 'Ingress', 'APIService'],
+];
+const rank = new Map(ORDER.map((kind, i) => [kind, i]));
+
+const HOOK = 'helm.sh/hook';
+const EVENTS: Readonly<Record<string, string>> = {
+  'pre-install': 'pre-install',
+  'post-install': 'post-install',
+  'pre-delete': 'pre-delete',
+  'post-delete': 'post-delete',
+  'pre-upgrade': 'pre-upgrade',
+  'post-upgrade': 'post-upgrade',
+  'pre-rollback': 'pre-rollback',
+  'post-rollback': 'post-rollback',
+  test: 'test',
+  'test-success': 'test',
+};
+
+/** Whether the hook belongs to `helm test`. */
+export const isTestHook = ({ events }: Hook): boolean => events.includes('test');
+
+/** @throws ManifestUnreadable */
+export function sortManifests(printed: ReadonlyMap<string, string>): Manifests {
+  const manifests: RenderedManifest[] = [];
+  const hooks: Hook[] = [];
+  for (const [source, text] of [...printed].sort(([a], [b]) => byCodePoint(a, b))) {
+    if (isPartial(source)) continue;
+    for (const content of splitManifests(text)) {
+      const manifest = read(source, content);
+      const hook = annotation(manifest.document, HOOK);
+      if (hook === undefined) manifests.push(manifest);
+      else {
+        const events = hook.split(',').map((event) => EVENTS[event.trim().toLowerCase()]);
+        // A hook for an event that nobody knows is never run, and Helm drops it.
+        if (events.every((event) => event !== undefined)) hooks.push({ ...manifest, events });
+      }
+    }
+  }
+  return { manifests: manifests.sort(byKind), hooks: hooks.sort(byKind) };
+}
+
+/** The documents of a text, trimmed; the empty ones are left out. */
+export const splitManifests = (text: string): readonly string[] =>
+  text
+    .trim()
+    .split(/(?:^|\s*\n)---\s*/)
+    .filter((part) => part !== '')
+    .map((part) => part.trim());
+
+function byKind(a: RenderedManifest, b: RenderedManifest): number {
+  const x = rank.get(a.kind);
+  const y = rank.get(b.kind);
+  if (x === undefined && y === undefined) return byCodePoint(a.kind, b.kind);
+  return (x ?? ORDER.length) - (y ?? ORDER.length);
+}
+
+function read(source: string, content: string): RenderedManifest {
+  let document: unknown;
+  try {
+    document = parseYaml(content, { integers: 'exact' });
+  } catch (error) {
+    if (!(error instanceof YamlError)) throw error;
+    throw new ManifestUnreadable(
+      `YAML parse error on ${source}: error converting YAML to JSON: ${error.message}`,
+      { cause: error },
+    );
+  }
+  if (document !== null && !isObject(document)) {
+    throw new ManifestUnreadable(`YAML parse error on ${source}: the document is no map`);
+  }
+  checkHead(source, document);
+  const kind = ownField(document, 'kind');
+  return { source, content, kind: typeof kind === 'string' ? kind : '', document };
+}
+
+/** What Helm needs to read of any document. */
+function checkHead(source: string, document: unknown): void {
+  const expectText = (value: unknown, what: string): void => {
+    if (value === undefined || value === null || typeof value === 'string') return;
+    throw new ManifestUnreadable(`YAML parse error on ${source}: ${what} must be a text`);
+  };
+  const metadata = ownField(document, 'metadata');
+  expectText(ownField(document, 'apiVersion'), 'apiVersion');
+  expectText(ownField(document, 'kind'), 'kind');
+  expectText(ownField(metadata, 'name'), 'metadata.name');
+  const annotations = ownField(metadata, 'annotations');
+  if (!isObject(annotations)) return;
+  for (const [key, value] of Object.entries(annotations)) expectText(value, `the annotation ${key}`);
+}
+
+function annotation(document: unknown, key: string): string | undefined {
+  const value = ownField(ownField(ownField(document, 'metadata'), 'annotations'), key);
+  return typeof value === 'string' ? value : undefined;
+}

@@ -1,0 +1,410 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { expect } from 'chai';
+import type { DeployItem } from '../../../src/api/kinds/deployitem.ts';
+import { collect } from '../../../src/cli/collect.ts';
+import { startEmbedded, type Embedded } from '../../../src/cli/embedded.ts';
+import { startLandscaper, type Landscaper } from '../../../src/cli/landscaper.ts';
+import { applyAll } from '../../../src/cli/objects.ts';
+import { runProgram } from '../../../src/cli/program.ts';
+import { sample, sampleObjects } from '../../../src/cli/sample.ts';
+import { parseYamlAll } from '../../../src/lib/yaml.ts';
+import { silentLogger } from '../../../src/observability/log.ts';
+import type { Obj, View } from '../../../src/runtime/types.ts';
+import { fakeTerminal } from '../../unit/cli/terminal.ts';
+import { sound } from '../../unit/blueprint/lint/sound.ts';
+
+const samples = join(import.meta.dirname, '../../../docs/samples');
+const landscape = join(samples, 'hello-landscape/blueprint');
+const component = join(samples, 'hello-component');
+
+interface Result {
+  readonly code: number;
+  readonly output: string;
+  readonly errors: string;
+}
+
+async function espalier(...args: string[]): Promise<Result> {
+  const { terminal, code } = await run(args);
+  return { code, output: terminal.output, errors: terminal.errors };
+}
+
+async function run(args: readonly string[]) {
+  const terminal = fakeTerminal({ columns: 200 });
+  return { terminal, code: await runProgram(args, terminal) };
+}
+
+let folder: string;
+/** A file, or several by their paths, below a temporary folder. */
+function write(files: Readonly<Record<string, string>>): string {
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    writeFileSync(join(folder, path), text);
+  }
+  return join(folder, Object.keys(files)[0] ?? '');
+}
+
+const cluster = (token: string): string => `cluster:
+  metadata: { name: ${sample.target} }
+  spec:
+    type: landscaper.gardener.cloud/kubernetes-cluster
+    config:
+      kubeconfig: |
+        apiVersion: v1
+        kind: Config
+        users: [{ name: admin, user: { token: ${token} } }]
+`;
+const TOKEN = 's3cr3t-t0ken-0123456789';
+const imports = `greeting: Hello, landscape!\n${cluster(TOKEN)}`;
+const exports = `database/storage:
+  endpoint: { host: database.hello.svc, port: 5432 }
+web/settings:
+  url: http://web.hello.svc
+`;
+
+describe('espalier blueprints', () => {
+  before(() => {
+    folder = mkdtempSync(join(tmpdir(), 'espalier-blueprints-'));
+  });
+  after(() => {
+    rmSync(folder, { recursive: true });
+  });
+
+  describe('lint', () => {
+    it('has nothing to complain about in the samples', async () => {
+      const { code, output } = await espalier('blueprints', 'lint', landscape, `${component}/blueprint`);
+      expect([code, output]).to.deep.equal([0, 'nothing to complain about in 2 blueprints\n']);
+    });
+
+    it('shows each mistake at its place, and ends with 1', async () => {
+      const file = write({
+        'bad/blueprint.yaml': sound['blueprint.yaml']?.replace('/db.yaml', '/bd.yaml') ?? '',
+      });
+      const { code, output } = await espalier('bp', 'validate', dirname(file));
+      expect(code).to.equal(1);
+      expect(output).to
+        .contain(`${file}:22:11: error: there is no file /bd.yaml in the blueprint [file-missing]
+   22 |   - file: /bd.yaml
+      |           ^^^^^^^^
+`);
+      expect(output).to.match(/\n3 errors in 1 blueprint\n$/);
+    });
+
+    const spoilt = `${sound['blueprint.yaml'] ?? ''}more: 1\n`;
+    it('ends well with warnings, and with 1 when they count as errors', async () => {
+      const path = dirname(write({ 'warn/blueprint.yaml': spoilt }));
+      write(
+        Object.fromEntries(
+          Object.entries(sound)
+            .slice(1)
+            .map(([name, text]) => [`warn/${name}`, text]),
+        ),
+      );
+      expect((await espalier('bp', 'lint', path)).code).to.equal(0);
+      const strict = await espalier('bp', 'lint', path, '--strict', '-o', 'json');
+      expect(strict.code).to.equal(1);
+      const { findings, error } = JSON.parse(strict.output) as { findings: object[]; error: number };
+      expect(error).to.equal(1);
+      expect(findings[0]).to.include({ line: 33, column: 1, level: 'error', rule: 'unknown-field' });
+    });
+
+    it('reads the blueprint in an Installation, and compares the two', async () => {
+      const file = write({
+        'installation.yaml': `apiVersion: landscaper.gardener.cloud/v1alpha1
+kind: Installation
+metadata: { name: shop }
+spec:
+  blueprint:
+    inline:
+      filesystem:
+        blueprint.yaml: |
+          apiVersion: landscaper.gardener.cloud/v1alpha1
+          kind: Blueprint
+          imports: [{ name: who, schema: { type: string } }]
+          exportExecutions:
+            - { name: e, type: GoTemplate, template: "exports: { out: {{ .imports.who }} }" }
+`,
+      });
+      const { code, output } = await espalier('bp', 'lint', '-o', 'github', file);
+      expect(code).to.equal(1);
+      expect(output).to.equal(
+        `::error file=${file},line=4,col=1,title=required-import-missing::installation shop does not supply the import "who" (data), which its blueprint requires\n`,
+      );
+    });
+
+    it('tells of a file that is no YAML like of any other mistake', async () => {
+      const file = write({ 'broken.yaml': 'a: 1\nb: [\n' });
+      const { code, output } = await espalier('bp', 'lint', file);
+      expect(code).to.equal(1);
+      expect(output).to.match(/broken\.yaml:\d+:1: error: this is no YAML: .* \[yaml-syntax\]\n/);
+    });
+
+    const mistakes: readonly (readonly [args: readonly string[], says: RegExp])[] = [
+      [[], /^error: which blueprint\? Give a folder with a blueprint.yaml/],
+      [['nowhere'], /^error: there is no file or folder nowhere\n/],
+      [
+        [component],
+        /is no blueprint: it has no file blueprint.yaml; did you mean .*hello-component\/blueprint\?/,
+      ],
+      [
+        [join(samples, 'hello-landscape/settings.yaml')],
+        /there is no blueprint in .*settings.yaml, only ConfigMap; give/,
+      ],
+      [[landscape, '-o', 'xml'], /Allowed choices are text, json, github/],
+    ];
+    for (const [args, says] of mistakes)
+      it(`names the way out of: lint ${args.map((arg) => arg.replace(samples, '…')).join(' ')}`, async () => {
+        const { code, errors } = await espalier('blueprints', 'lint', ...args);
+        expect(code).to.equal(2);
+        expect(errors).to.match(says);
+      });
+  });
+
+  describe('render', () => {
+    it('shows the levels of a landscape as a tree, as far as exports are known', async () => {
+      const file = write({ 'imports.yaml': imports });
+      const shallow = await espalier('bp', 'render', landscape, '-f', file, '-o', 'tree');
+      expect(shallow.output).to.equal(`hello-landscape
+├─ database  sub-installation · imports cluster · exports endpoint · not looked into; --deep does
+├─ web  sub-installation · imports greeting, database, cluster · exports url · not looked into; --deep does
+└─ exports  not known without what database, web export; --exports can tell it
+`);
+      const deep = ['bp', 'render', landscape, '-f', file, '-o', 'tree', '--deep'];
+      const { output } = await espalier(...deep, '-e', write({ 'exports.yaml': exports }));
+      expect(output).to.equal(`hello-landscape
+├─ database  sub-installation · imports cluster · exports endpoint
+│  ├─ storage  deploy item · mock
+│  ├─ server  deploy item · kubernetes-manifest · on cluster · after storage
+│  └─ database-endpoint  export = {"host":"database.hello.svc","port":5432}
+├─ web  sub-installation · imports greeting, database, cluster · exports url
+│  ├─ settings  deploy item · kubernetes-manifest · on cluster
+│  ├─ server  deploy item · kubernetes-manifest · on cluster · after settings
+│  └─ web-url  export = "http://web.hello.svc"
+└─ url  export = "http://web.hello.svc"
+`);
+      expect(
+        (
+          await espalier(
+            ...deep,
+            '-e',
+            write({
+              'partly.yaml':
+                'database: { endpoint: { host: h, port: 1 } }\nwebb: 1\nweb/settings: { url: x }\n',
+            }),
+          )
+        ).errors,
+      ).to.match(
+        /^warning: .*partly.yaml: there is no deploy item or sub-installation webb; did you mean web\?\n/,
+      );
+    });
+
+    it('takes the exports of a sub-installation as a whole', async () => {
+      const file = write({ 'imports.yaml': imports });
+      const whole = write({
+        'whole.yaml': 'database: { endpoint: { host: h, port: 1 } }\nweb: { url: http://x }\n',
+      });
+      const { output } = await espalier('bp', 'render', landscape, '-f', file, '-e', whole, '-o', 'tree');
+      expect(output).to.contain('└─ url  export = "http://x"\n');
+    });
+
+    it('names what is missing, with schema or target type, and what nobody knows', async () => {
+      const nothing = await espalier('bp', 'render', landscape);
+      expect(nothing.code).to.equal(1);
+      expect(nothing.errors).to
+        .equal(`error: the imports are not what the blueprint wants (from no file; give one with --imports)
+  cluster: missing; it is a target of the type landscaper.gardener.cloud/kubernetes-cluster
+  greeting: missing; it is data with the schema {"type":"string"}
+`);
+      const wrong = write({ 'wrong.yaml': 'greetign: hi\ncluster: text\n' });
+      expect((await espalier('bp', 'render', landscape, '-f', wrong)).errors)
+        .to.contain('greetign: there is no such import; did you mean greeting?')
+        .and.contain('cluster: expected a Target object, with spec.type and spec.config');
+    });
+
+    it('says what a value lacks in the words of the controllers', async () => {
+      const file = write({ 'five.yaml': `greeting: 5\n${cluster(TOKEN)}` });
+      const { code, errors } = await espalier('bp', 'render', landscape, '-f', file);
+      expect(code).to.equal(1);
+      expect(errors).to.contain(
+        'hello-landscape.greeting: imported datatype does not have the expected schema',
+      );
+    });
+
+    it('says which value is missing where, without the words around it', async () => {
+      const text = `apiVersion: landscaper.gardener.cloud/v1alpha1
+kind: Blueprint
+imports: [{ name: size, required: false, schema: { type: integer } }]
+deployExecutions:
+  - name: main
+    type: GoTemplate
+    template: |
+      deployItems: [{ name: app, type: test.example/fake, config: { size: {{ .imports.size }} } }]
+`;
+      const { code, errors } = await espalier('bp', 'render', write({ 'none/blueprint.yaml': text }));
+      expect(code).to.equal(1);
+      expect(errors)
+        .to.match(/^error: unable to template executions: template "deploy execution" contains fields/)
+        .and.contain('missing: {{.imports.size}}')
+        .and.not.contain('template input');
+    });
+
+    it('looks into a component, in a folder or packed', async () => {
+      const who = write({ 'who.yaml': 'who: world\n' });
+      const blueprint = `${component}/blueprint`;
+      const archive = join(folder, 'hello.ctf');
+      expect((await espalier('components', 'pack', component, '--to', archive)).code).to.equal(0);
+      for (const place of [component, archive]) {
+        const { output } = await espalier('bp', 'render', blueprint, '-f', who, '-c', place, '-o', 'tree');
+        expect(output, place).to.contain('greeting  export = "Hello, world!"');
+      }
+      const without = await espalier('bp', 'render', blueprint, '-f', who);
+      expect(without.code).to.equal(1);
+      expect(without.errors).to.match(
+        /blueprint\.yaml:22:22: error: .*without ocm component version \[render\]\n +22 \| /,
+      );
+    });
+
+    const leaky = `apiVersion: landscaper.gardener.cloud/v1alpha1
+kind: Blueprint
+imports:
+  - { name: cluster, targetType: kubernetes-cluster }
+  - { name: password, schema: { type: string } }
+exports:
+  - { name: copy, targetType: kubernetes-cluster }
+deployExecutions:
+  - name: main
+    type: GoTemplate
+    template: |
+      deployItems:
+        - name: app
+          type: test.example/fake
+          target: { import: cluster }
+          config:
+            url: "postgres://me:{{ .imports.password }}@db"
+            encoded: {{ b64enc .imports.password }}
+            token: {{ (index (fromYaml .imports.cluster.spec.config.kubeconfig).users 0).user.token }}
+            random: {{ randAlphaNum 8 }}
+            time: {{ now | date "2006-01-02" | quote }}
+exportExecutions:
+  - name: copy
+    type: GoTemplate
+    template: |
+      exports:
+        copy: { type: landscaper.gardener.cloud/kubernetes-cluster, config: { made: elsewhere-secret } }
+`;
+    const installation = `apiVersion: landscaper.gardener.cloud/v1alpha1
+kind: Installation
+metadata: { name: shop, namespace: demo }
+spec:
+  imports:
+    targets: [{ name: cluster, target: my-cluster }]
+    data: [{ name: password, secretRef: { name: db, key: password } }]
+  exports:
+    targets: [{ name: copy, target: shop-copy }]
+`;
+    const leak = async (...more: string[]): Promise<Result> => {
+      const path = dirname(write({ 'leaky/blueprint.yaml': leaky }));
+      const values = write({
+        'values.yaml': `imports:\n  password: hunter22\n  ${cluster(TOKEN).replaceAll('\n', '\n  ')}`,
+      });
+      const file = write({ 'shop.yaml': installation, 'none.yaml': '{}' });
+      const empty = join(folder, 'none.yaml');
+      return espalier('bp', 'render', path, '-f', values, '-i', file, '-e', empty, ...more);
+    };
+
+    it('shows no secrets unless it is told to', async () => {
+      const { code, output, errors } = await leak();
+      expect([code, errors]).to.deep.equal([0, '']);
+      for (const secret of [
+        'hunter22',
+        TOKEN,
+        Buffer.from('hunter22').toString('base64'),
+        'elsewhere-secret',
+      ]) {
+        expect(output, secret).not.to.contain(secret);
+      }
+      expect(output).to.contain('url: postgres://me:***@db');
+      const shown = (await leak('--show-secrets')).output;
+      expect(shown).to.contain('postgres://me:hunter22@db').and.contain(`token: ${TOKEN}`);
+    });
+
+    it('gives the same result every time, and another one with another seed', async () => {
+      const args = ['--now', '2026-01-31T12:00:00Z', '-o', 'json'];
+      const [first, second, other] = [
+        await leak(...args),
+        await leak(...args),
+        await leak(...args, '--seed', '7'),
+      ];
+      expect(first.output).to.equal(second.output).and.contain('"time": "2026-01-31"');
+      expect(other.output).not.to.equal(first.output);
+      const { kind, items } = JSON.parse(first.output) as { kind: string; items: Obj[] };
+      expect(kind).to.equal('List');
+      expect(items.map((item) => item.kind)).to.deep.equal(['DeployItem', 'Target']);
+    });
+
+    it('keeps secrets out of errors', async () => {
+      const text = leaky.replace('b64enc .imports.password', 'fail .imports.password');
+      const path = dirname(write({ 'failing/blueprint.yaml': text }));
+      const values = write({ 'v.yaml': `password: hunter22\n${cluster(TOKEN)}` });
+      const { code, errors } = await espalier(
+        'bp',
+        'render',
+        path,
+        '-f',
+        values,
+        '-i',
+        write({ 'shop.yaml': installation }),
+      );
+      expect(code).to.equal(1);
+      expect(errors).to.contain('error calling fail: ***').and.not.contain('hunter22');
+    });
+
+    const mistakes: readonly (readonly [args: readonly string[], says: RegExp])[] = [
+      [[], /missing required argument 'blueprint'/],
+      [['nowhere'], /there is no file or folder nowhere/],
+      [[landscape, '-f', 'nowhere.yaml'], /there is no file nowhere.yaml/],
+      [[landscape, '-c', samples], /is no component: it has none of the files component.yaml,/],
+      [[landscape, '--now', 'tomorrow'], /write it like 2026-01-31T12:00:00Z/],
+      [[landscape, '-i', join(samples, 'hello-landscape/settings.yaml')], /has no Installation in it/],
+    ];
+    for (const [args, says] of mistakes)
+      it(`names the way out of: render ${args.map((arg) => arg.replace(samples, '…')).join(' ')}`, async () => {
+        const { code, errors } = await espalier('blueprints', 'render', ...args);
+        expect(code).to.equal(2);
+        expect(errors).to.match(says);
+      });
+  });
+
+  describe('render, compared with the controllers', () => {
+    let server: Embedded;
+    let landscaper: Landscaper;
+    before(async () => {
+      server = await startEmbedded({ simulate: true, log: silentLogger, namespace: sample.namespace });
+      landscaper = await startLandscaper({ kubeconfig: { text: server.kubeconfig }, log: silentLogger });
+      await applyAll(landscaper.client, sampleObjects(server.kubeconfig));
+    });
+    after(async () => {
+      await landscaper.stop();
+      await server.close();
+    });
+
+    it('shows the deploy items that they make', async () => {
+      const job = ['inst', 'reconcile', sample.installation, '--kubeconfig', server.kubeconfigFile];
+      expect((await espalier(...job, '--wait', '--timeout', '60s')).errors).to.equal('');
+      const { deployItems: made } = await collect(landscaper.client, sample.namespace);
+      expect(made).to.have.length(4);
+      const args = ['-f', write({ 'imports.yaml': imports }), '-e', write({ 'exports.yaml': exports })];
+      const { output } = await espalier('bp', 'render', landscape, '--deep', ...args);
+      const rendered = (parseYamlAll(output) as DeployItem[]).filter((one) => one.kind === 'DeployItem');
+      const essence = (items: readonly View<DeployItem>[]): unknown[] =>
+        items
+          .map(({ metadata, spec: { type, config } }) => ({
+            name: metadata.labels?.['execution.landscaper.gardener.cloud/name'],
+            ...{ type, config },
+          }))
+          .sort((a, b) => JSON.stringify(a).localeCompare(JSON.stringify(b)));
+      expect(essence(rendered)).to.deep.equal(essence(made));
+    });
+  });
+});

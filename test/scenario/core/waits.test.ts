@@ -1,0 +1,143 @@
+/** What the status tells while a job waits, and that it is gone when the job goes on. */
+import { expect } from 'chai';
+import { deployItemKind } from '../../../src/api/kinds/deployitem.ts';
+import type { Execution } from '../../../src/api/kinds/execution.ts';
+import type { Installation } from '../../../src/api/kinds/installation.ts';
+import type { View } from '../../../src/runtime/types.ts';
+import { useCluster } from '../../support/cluster.ts';
+import { child, consumer, fakeItem, mockItem, producer, root, stack, web } from '../../support/landscape.ts';
+import type { Scene } from '../../support/scene.ts';
+
+type Waiter = View<Installation> | View<Execution> | undefined;
+const waitOf = (object: Waiter) => object?.status?.conditions?.find(({ type }) => type === 'Waiting');
+const worker = (name: string) => child(name, { items: [fakeItem('app')] });
+const ago = (ms: number): string => `${new Date(Date.now() - ms).toISOString().slice(0, 19)}Z`;
+
+/** Makes it look as if an item had been given its job half a minute ago. */
+async function neglect(scene: Scene, execution: string): Promise<string> {
+  const { metadata } = await scene.waiting(execution, 'app');
+  await scene.patchStatus(deployItemKind, metadata.name, { jobIDGenerationTime: ago(30_000) });
+  return metadata.name;
+}
+
+describe('a job that waits', () => {
+  const here = useCluster();
+
+  it('lists what it waits for, what has finished no more, and nothing in the end', async () => {
+    const scene = await here.scene();
+    await scene.create(stack({ children: [worker('a'), worker('b')] }));
+    const [a, b] = await Promise.all(
+      ['a', 'b'].map(async (name) => {
+        const { metadata } = await scene.until(name, () => scene.child('stack', name));
+        await scene.waiting(metadata.name, 'app');
+        return metadata.name;
+      }),
+    );
+    const told = (names: readonly (string | undefined)[]) =>
+      scene.until(`waits for ${names.join(', ')}`, () => {
+        const message = waitOf(scene.installation('stack'))?.message;
+        return message && names.every((n) => message.includes(`installation ${n ?? ''}`))
+          ? message
+          : undefined;
+      });
+    await told([a, b]);
+    expect(waitOf(scene.installation('stack'))).to.deep.include({ status: 'True', reason: 'JobsUnfinished' });
+    expect(waitOf(scene.execution(a ?? ''))?.message).to.contain(`deploy item ${a ?? ''}-app`);
+    await scene.answer(a ?? '', 'app');
+    await scene.until(
+      'a is off the list',
+      () => !waitOf(scene.installation('stack'))?.message.includes(a ?? ''),
+    );
+    await told([b]);
+    await scene.answer(b ?? '', 'app');
+    const end = await scene.finished('stack', 'Succeeded');
+    for (const object of [end, scene.installation(a ?? ''), scene.execution(b ?? '')]) {
+      expect(waitOf(object)).to.equal(undefined);
+    }
+  });
+
+  it('names the roots that have to run before, and forgets them when it is interrupted', async () => {
+    const scene = await here.scene();
+    await scene.create(producer({ items: [fakeItem('app')] }));
+    await scene.waiting('producer', 'app');
+    await scene.create(consumer());
+    await scene.until('the wait is told', () => waitOf(scene.installation('consumer')));
+    expect(waitOf(scene.installation('consumer'))).to.deep.include({
+      reason: 'PredecessorsUnfinished',
+      message: 'waits for installation producer',
+    });
+    await scene.operation('consumer', 'interrupt');
+    expect(waitOf(await scene.finished('consumer', 'Failed'))).to.equal(undefined);
+  });
+
+  it('names the roots that import from one that is to go', async () => {
+    const scene = await here.scene();
+    await scene.create(producer());
+    await scene.finished('producer', 'Succeeded');
+    await scene.create(consumer());
+    await scene.finished('consumer', 'Succeeded');
+    await scene.delete('producer');
+    const wait = await scene.until('the wait is told', () => waitOf(scene.installation('producer')));
+    expect(wait).to.deep.include({
+      reason: 'SuccessorsExist',
+      message: 'waits for installation consumer',
+    });
+  });
+});
+
+describe('an item that nobody takes up', () => {
+  const here = useCluster();
+  const type = 'test.example/fake';
+
+  it('is named after a short while, with its type and the types that are served, up to the root', async () => {
+    const scene = await here.scene();
+    await scene.create(stack({ children: [worker('a')] }));
+    const { metadata } = await scene.until('a', () => scene.child('stack', 'a'));
+    const item = await neglect(scene, metadata.name);
+    const { message } = await scene.until('the root tells', () => {
+      const wait = waitOf(scene.installation('stack'));
+      return wait?.reason === 'NotTakenUp' ? wait : undefined;
+    });
+    expect(message).to.equal(
+      `waits for installation ${metadata.name}; deploy item ${item} has not been taken up: ` +
+        `no deployer here serves type ${type} (but landscaper.gardener.cloud/mock), and none has ever taken up such an item`,
+    );
+    expect(waitOf(scene.execution(metadata.name))?.message).to.contain(`deploy item ${item} has not been`);
+  });
+
+  it('is told of no more when a deployer has taken it up', async () => {
+    const scene = await here.scene();
+    await scene.create(web());
+    const item = await neglect(scene, 'web');
+    await scene.until('it is told', () => waitOf(scene.installation('web'))?.reason === 'NotTakenUp');
+    await scene.patchStatus(deployItemKind, item, { phase: 'Progressing', lastReconcileTime: ago(0) });
+    await scene.until('no more', () => waitOf(scene.installation('web'))?.reason === 'JobsUnfinished');
+    expect(waitOf(scene.execution('web'))?.message).to.equal(`waits for deploy item ${item}`);
+  });
+
+  it('may be one that a deployer elsewhere has served before, which is named', async () => {
+    const scene = await here.scene();
+    const elsewhere = 'test.example/elsewhere';
+    const items = [
+      fakeItem('old', { type: elsewhere }),
+      fakeItem('app', { type: elsewhere, dependsOn: ['old'] }),
+    ];
+    await scene.create(web({ items }));
+    const deployer = { identity: 'x-1', name: 'their-deployer', version: '1' };
+    await scene.answer('web', 'old', 'Succeeded', { deployer });
+    await neglect(scene, 'web');
+    const told = await scene.until('it is told', () => {
+      const wait = waitOf(scene.execution('web'));
+      return wait?.reason === 'NotTakenUp' ? wait : undefined;
+    });
+    expect(told.message).to.contain('their-deployer, which has served it before, has not answered yet');
+  });
+
+  it('is nobody’s fault when its deployer runs here', async () => {
+    const scene = await here.scene();
+    await scene.create(root('web', { items: [mockItem('app', { phase: 'Progressing' })] }));
+    await scene.waiting('web', 'app');
+    const wait = await scene.until('the wait is told', () => waitOf(scene.execution('web')));
+    expect(wait.reason).to.equal('JobsUnfinished');
+  });
+});

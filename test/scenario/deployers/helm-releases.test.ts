@@ -1,0 +1,245 @@
+/** Charts as releases, made by the real helm on API servers. */
+import { gunzipSync } from 'node:zlib';
+import { expect } from 'chai';
+import type { DeployItem } from '../../../deployers/sdk/kinds.ts';
+import { c1, c2, c3, c4, configMapOf, NO_HELM, raw, realHelm } from '../../support/helmcharts.ts';
+import { skip } from '../../support/skip.ts';
+import { LS, World, type Json } from './world.ts';
+
+const helm = (fields: object): object => ({
+  apiVersion: `helm.deployer.${LS}/v1alpha1`,
+  kind: 'ProviderConfiguration',
+  name: 'demo',
+  namespace: 'app',
+  ...fields,
+});
+
+describe('the helm deployer with releases', () => {
+  let world: World;
+  before(async function () {
+    this.timeout(30_000);
+    const program = realHelm();
+    if (program === undefined) skip(this, NO_HELM);
+    world = await World.start(program);
+  });
+  after(() => world?.stop());
+
+  const give = (name: string, fields: object, more = {}): Promise<void> =>
+    world.giveItem(name, 'helm', helm({ name, ...fields }), more);
+  const record = (name: string, revision: number): Promise<Json | undefined> =>
+    world.find(world.target, 'v1', 'Secret', `app/sh.helm.release.v1.${name}.v${String(revision)}`);
+  const states = async (name: string): Promise<string[]> => {
+    const found: string[] = [];
+    for (let n = 1; n < 6; n++) found.push((await record(name, n))?.metadata.labels?.['status'] ?? '-');
+    return found
+      .join(' ')
+      .replace(/( -)+$/, '')
+      .split(' ');
+  };
+  const decoded = (secret: Json | undefined): Record<string, unknown> => {
+    const { release = '' } = (secret?.['data'] ?? {}) as { release?: string };
+    const packed = Buffer.from(Buffer.from(release, 'base64').toString(), 'base64');
+    return JSON.parse(gunzipSync(packed).toString()) as Record<string, unknown>;
+  };
+  const remove = async (name: string, job: string): Promise<void> => {
+    await world.remove(name);
+    await world.kick(name, job);
+    await world.gone(name);
+  };
+  const phase = (item: DeployItem): string | undefined => item.status?.phase;
+
+  it('S-55: install, upgrade and uninstall leave the records that helm leaves', async () => {
+    const fields = (msg: string): object => ({
+      ...raw(c1()),
+      namespace: 'shop',
+      createNamespace: true,
+      values: { msg },
+    });
+    await give('real', fields('yo'));
+    expect(phase(await world.run('real', 'j1'))).to.equal('Succeeded');
+    const at = (n: number): Promise<Json | undefined> =>
+      world.find(world.target, 'v1', 'Secret', `shop/sh.helm.release.v1.real.v${String(n)}`);
+    expect((await at(1))?.metadata.labels).to.include({ status: 'deployed', owner: 'helm' });
+    expect(decoded(await at(1))).to.nested.include({ name: 'real', 'config.msg': 'yo' });
+    await world.configure('real', helm({ name: 'real', ...fields('hey') }));
+    expect(phase(await world.run('real', 'j2'))).to.equal('Succeeded');
+    expect((await at(1))?.metadata.labels?.['status']).to.equal('superseded');
+    expect((await at(2))?.metadata.labels?.['status']).to.equal('deployed');
+    expect((await world.configMap('shop/real-cm'))?.['data']).to.deep.equal({ msg: 'hey' });
+    await remove('real', 'j3');
+    expect([await at(1), await at(2), await world.configMap('shop/real-cm')]).to.deep.equal(
+      Array(3).fill(undefined),
+    );
+    expect(await world.find(world.target, 'v1', 'Namespace', 'shop')).not.to.equal(undefined);
+  });
+
+  it('a job that finds nothing changed makes no revision; drift and new values make one each', async () => {
+    await give('calm', { ...raw(c1()), values: { msg: 'a' } });
+    await world.run('calm', 'j1');
+    expect(phase(await world.run('calm', 'j2'))).to.equal('Succeeded');
+    expect(await states('calm')).to.deep.equal(['deployed']);
+    await world.edit(world.target, 'v1', 'ConfigMap', 'app/calm-cm', { data: { extra: 'kept' } });
+    await world.run('calm', 'j3');
+    expect(await states('calm')).to.deep.equal(['deployed']);
+    await world.edit(world.target, 'v1', 'ConfigMap', 'app/calm-cm', { data: { msg: 'by hand' } });
+    await world.run('calm', 'j4');
+    expect(await states('calm')).to.deep.equal(['superseded', 'deployed']);
+    expect((await world.configMap('app/calm-cm'))?.['data']).to.deep.equal({ msg: 'a', extra: 'kept' });
+    await world.configure('calm', helm({ name: 'calm', ...raw(c1()), values: { msg: 'b' } }));
+    await world.run('calm', 'j5');
+    expect(await states('calm')).to.deep.equal(['superseded', 'superseded', 'deployed']);
+  });
+
+  it('S-56: values are exported from a release', async () => {
+    const exports = { exports: [{ key: 'a.b', jsonPath: '.Values.msg' }] };
+    await give('ex', { ...raw(c1()), exports, values: { msg: 'yo' } });
+    await world.run('ex', 'j1');
+    const secret = await world.find(world.host, 'v1', 'Secret', 'proj/ex-export');
+    const { config = '' } = (secret?.['data'] ?? {}) as { config?: string };
+    expect(Buffer.from(config, 'base64').toString()).to.equal('{"a":{"b":"yo"}}');
+  });
+
+  it('S-57: what lies in a list is not watched', async () => {
+    await give('lists', raw(c2()));
+    const item = await world.run('lists', 'j1');
+    expect(phase(item)).to.equal('Succeeded');
+    expect(item.status?.providerStatus).not.to.have.property('managedResources');
+  });
+
+  it('S-58: a subchart whose condition is false is left out', async () => {
+    await give('cond', { ...raw(c3()), values: { sub: { enabled: false } } });
+    expect(phase(await world.run('cond', 'j1'))).to.equal('Succeeded');
+    expect(await world.configMap('app/sub-cm')).to.equal(undefined);
+  });
+
+  it('S-59: values that break the schema are tried again and not shown; skipping the check helps', async () => {
+    await give('schema', { ...raw(c4()), values: { port: 'secret-port' } });
+    await world.kick('schema', 'j1');
+    const item = await world.until('the complaint', async () => {
+      const now = await world.item('schema');
+      return now.status?.lastError ? now : undefined;
+    });
+    expect(item.status?.lastError).to.deep.include({
+      operation: 'RealHelmDeployer.Deploy',
+      reason: 'installRelease',
+    });
+    expect(item.status?.lastError?.codes).to.equal(undefined);
+    expect(item.status?.lastError?.message).to.contain("'/port': must be integer");
+    expect(JSON.stringify(item.status)).not.to.contain('secret-port');
+    await world.configure('schema', helm({ name: 'schema', ...raw(c4()), values: { port: 80 } }));
+    expect(phase(await world.finished('schema', 'j1'))).to.equal('Succeeded');
+    const helmDeploymentConfig = { install: { skipSchemaValidation: true } };
+    await give('lax', { ...raw(c4()), values: { port: 'http' }, helmDeploymentConfig });
+    expect(phase(await world.run('lax', 'j1'))).to.equal('Succeeded');
+  });
+
+  for (const status of ['pending-install', 'pending-upgrade', 'pending-rollback']) {
+    it(`S-60: a release that was left ${status} is made whole`, async () => {
+      const name = status;
+      await give(name, { ...raw(c1()), values: { msg: '1' } });
+      await world.run(name, 'j1');
+      await world.edit(world.target, 'v1', 'Secret', `app/sh.helm.release.v1.${name}.v1`, {
+        metadata: { labels: { status } },
+        data: { release: withStatus(await record(name, 1), status) },
+      });
+      await world.configure(name, helm({ name, ...raw(c1()), values: { msg: '2' } }));
+      const item = await world.run(name, 'j2');
+      expect(phase(item)).to.equal('Succeeded');
+      expect((await world.configMap(`app/${name}-cm`))?.['data']).to.deep.equal({ msg: '2' });
+      expect(await states(name)).not.to.include(status);
+    });
+  }
+
+  const withStatus = (secret: Json | undefined, status: string): string => {
+    const release = decoded(secret);
+    return Buffer.from(
+      Buffer.from(JSON.stringify({ ...release, info: { ...(release['info'] as object), status } })).toString(
+        'base64',
+      ),
+    ).toString('base64');
+  };
+
+  it('a renamed release is uninstalled under its old name', async () => {
+    await give('old', raw(c1()));
+    await world.run('old', 'j1');
+    await world.configure('old', helm({ ...raw(c1()), name: 'new' }));
+    expect(phase(await world.run('old', 'j2'))).to.equal('Succeeded');
+    expect(await record('old', 1)).to.equal(undefined);
+    expect(await world.configMap('app/old-cm')).to.equal(undefined);
+    expect(await world.configMap('app/new-cm')).not.to.equal(undefined);
+  });
+
+  it('S-68: a release is uninstalled although the status is lost', async () => {
+    await give('lost', raw(c1()));
+    await world.run('lost', 'j1');
+    await world.edit(
+      world.host,
+      `${LS}/v1alpha1`,
+      'DeployItem',
+      'proj/lost',
+      { status: { providerStatus: null } },
+      'status',
+    );
+    await remove('lost', 'j2');
+    expect(await world.configMap('app/lost-cm')).to.equal(undefined);
+    expect(await record('lost', 1)).to.equal(undefined);
+  });
+
+  it('S-70: a check that never holds ends the job on its time', async () => {
+    const resourceSelector = [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'slow-cm', namespace: 'app' }];
+    const requirements = [{ jsonPath: '.data.ready', operator: 'exists' }];
+    const readinessChecks = { custom: [{ name: 'never', resourceSelector, requirements }] };
+    await give('slow', { ...raw(c1()), readinessChecks }, { timeout: '4s' });
+    const { status } = await world.run('slow', 'j1');
+    expect(status?.phase).to.equal('Failed');
+    expect(status?.lastError?.codes).to.include('ERR_TIMEOUT');
+  });
+
+  it('what the server refuses is told in its words, and the job goes on when it is put right', async () => {
+    const bad = c1({ 'templates/x.yaml': configMapOf('bad_name') });
+    await give('refused', raw(bad));
+    await world.kick('refused', 'j1');
+    const item = await world.until('the complaint', async () => {
+      const now = await world.item('refused');
+      return now.status?.lastError ? now : undefined;
+    });
+    expect(item.status?.lastError?.message)
+      .to.contain('unable to install helm chart release')
+      .and.contain('bad_name');
+    await world.configure('refused', helm({ name: 'refused', ...raw(c1()) }));
+    expect(phase(await world.finished('refused', 'j1'))).to.equal('Succeeded');
+  });
+
+  it('an interrupted job ends its helm, and the next one makes the release whole', async () => {
+    const job = configMapOf('waits', '').replace('ConfigMap', 'Pod').replace('v1\n', 'v1\n');
+    const hook = `${job}  annotations: {helm.sh/hook: pre-install}\nspec: {containers: [{name: m, image: none}]}\n`;
+    await give('cut', raw(c1({ 'templates/hook.yaml': hook })));
+    await world.kick('cut', 'j1');
+    await world.until('the hook runs', () => world.find(world.target, 'v1', 'Pod', 'app/waits'));
+    const status = { phase: 'Failed', jobIDFinished: 'j1' };
+    await world.edit(world.host, `${LS}/v1alpha1`, 'DeployItem', 'proj/cut', { status }, 'status');
+    await world.until('helm has ended', async () => {
+      const state = (await record('cut', 1))?.metadata.labels?.['status'];
+      return state === 'failed' || state === undefined ? true : undefined;
+    });
+    expect(phase(await world.item('cut'))).to.equal('Failed');
+    await world.configure('cut', helm({ name: 'cut', ...raw(c1()) }));
+    expect(phase(await world.run('cut', 'j2'))).to.equal('Succeeded');
+  });
+}).timeout(60_000);
+
+describe('the helm deployer without helm', () => {
+  let world: World;
+  before(async function () {
+    this.timeout(30_000);
+    world = await World.start('/nowhere/helm');
+  });
+  after(() => world.stop());
+
+  it('says what to install, and ends the job', async () => {
+    await world.giveItem('none', 'helm', helm(raw(c1())));
+    const { status } = await world.run('none', 'j1');
+    expect(status?.phase).to.equal('Failed');
+    expect(status?.lastError?.message).to.contain('install Helm 3').and.contain('helmDeployment: false');
+  });
+}).timeout(30_000);

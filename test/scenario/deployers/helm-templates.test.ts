@@ -1,0 +1,208 @@
+/** Charts without releases, on API servers. */
+import { expect } from 'chai';
+import { c1, c2, c3, configMapOf, raw } from '../../support/helmcharts.ts';
+import { LS, World, type Json } from './world.ts';
+
+const helm = (fields: object): object => ({
+  apiVersion: `helm.deployer.${LS}/v1alpha1`,
+  kind: 'ProviderConfiguration',
+  name: 'demo',
+  namespace: 'app',
+  helmDeployment: false,
+  ...fields,
+});
+
+describe('the helm deployer without releases', () => {
+  let world: World;
+  before(async function () {
+    this.timeout(30_000);
+    world = await World.start();
+  });
+  after(() => world.stop());
+  let count = 0;
+  const next = (): string => `t${String(++count)}`;
+
+  const give = async (fields: object, more = {}): Promise<string> => {
+    const name = next();
+    await world.giveItem(name, 'helm', helm(fields), more);
+    return name;
+  };
+  const exported = async (name: string): Promise<unknown> => {
+    const secret = await world.find(world.host, 'v1', 'Secret', `proj/${name}-export`);
+    const { config = '' } = (secret?.['data'] ?? {}) as { config?: string };
+    return JSON.parse(Buffer.from(config, 'base64').toString());
+  };
+  const namespace = (name: string): Promise<Json | undefined> =>
+    world.find(world.target, 'v1', 'Namespace', name);
+
+  it('S-54: objects of a chart get both labels, no release is made, and only the namespace stays', async () => {
+    const name = await give({
+      ...raw(c1()),
+      namespace: 'shop',
+      createNamespace: true,
+      values: { msg: 'yo' },
+    });
+    const { status } = await world.run(name, 'j1');
+    expect(status?.phase).to.equal('Succeeded');
+    const made = await world.configMap('shop/demo-cm');
+    expect(made?.['data']).to.deep.equal({ msg: 'yo' });
+    expect(made?.metadata.labels).to.include({
+      [`manifest.deployer.${LS}/deployitem`]: name,
+      [`helm.deployer.${LS}/deployitem`]: name,
+    });
+    expect(await world.find(world.target, 'v1', 'Secret', 'shop/sh.helm.release.v1.demo.v1')).to.equal(
+      undefined,
+    );
+    await world.remove(name);
+    await world.kick(name, 'j2');
+    await world.gone(name);
+    expect(await world.configMap('shop/demo-cm')).to.equal(undefined);
+    expect((await namespace('shop'))?.metadata.deletionTimestamp).to.equal(undefined);
+  });
+
+  it('S-54: a namespace that is there keeps what others wrote into it', async () => {
+    await world.create(world.target, {
+      apiVersion: 'v1',
+      kind: 'Namespace',
+      metadata: { name: 'theirs', labels: { team: 'x' }, annotations: { note: 'y' } },
+    });
+    const name = await give({ ...raw(c1()), namespace: 'theirs', createNamespace: true });
+    expect((await world.run(name, 'j1')).status?.phase).to.equal('Succeeded');
+    const found = await namespace('theirs');
+    expect(found?.metadata.labels).to.include({ team: 'x', [`helm.deployer.${LS}/deployitem`]: name });
+    expect(found?.metadata.annotations).to.include({ note: 'y' });
+  });
+
+  it('S-56: values are exported, and without exports the secret holds an empty map', async () => {
+    const exports = { exports: [{ key: 'ExportA', jsonPath: '.Values.msg' }] };
+    const name = await give({ ...raw(c1()), name: 'ex', exports, values: { msg: 'yo' } });
+    await world.run(name, 'j1');
+    expect(await exported(name)).to.deep.equal({ ExportA: 'yo' });
+    const plain = await give({ ...raw(c1()), name: 'noex' });
+    await world.run(plain, 'j1');
+    expect(await exported(plain)).to.deep.equal({});
+  });
+
+  it('S-57: lists are taken apart', async () => {
+    const name = await give({ ...raw(c2()), readinessChecks: { disableDefault: true } });
+    const { status } = await world.run(name, 'j1');
+    const managed = status?.providerStatus?.['managedResources'] as { resource: { kind: string } }[];
+    expect(managed.map(({ resource }) => resource.kind)).to.deep.equal(Array(3).fill('Deployment'));
+  });
+
+  for (const [enabled, there] of [
+    [true, true],
+    [false, false],
+  ]) {
+    it(`S-58: a subchart whose condition is ${String(enabled)} is ${there ? 'applied' : 'left out'}`, async () => {
+      const name = await give({ ...raw(c3()), name: `c${String(enabled)}`, values: { sub: { enabled } } });
+      expect((await world.run(name, 'j1')).status?.phase).to.equal('Succeeded');
+      expect((await world.configMap('app/sub-cm')) !== undefined).to.equal(there);
+      await world.remove(name);
+      await world.kick(name, 'j2');
+      await world.gone(name);
+    });
+  }
+
+  it('S-67: documents that are no objects are left out, and what is no YAML names its template', async () => {
+    const odd = c1({ 'templates/odd.yaml': '# only a comment\n---\nfoo: bar\n' });
+    const name = await give({ ...raw(odd), name: 'odd' });
+    expect((await world.run(name, 'j1')).status?.phase).to.equal('Succeeded');
+    const broken = await give({ ...raw(c1({ 'templates/bad.yaml': 'a: [b\n' })), name: 'bad' });
+    const { status } = await world.run(broken, 'j1');
+    expect(status?.phase).to.equal('Failed');
+    expect(status?.lastError?.message).to.contain('small/templates/bad.yaml');
+    expect(status?.lastError?.codes).to.deep.equal(['ERR_CONFIGURATION_PROBLEM']);
+  });
+
+  it('a failing template is named with its line, and no value is shown', async () => {
+    const chart = c1({ 'templates/x.yaml': 'a: 1\nb: {{ .Values.msg.inner }}\n' });
+    const name = await give({ ...raw(chart), values: { msg: 'very-secret-text' } });
+    const { status } = await world.run(name, 'j1');
+    expect(status?.lastError?.message)
+      .to.contain('small/templates/x.yaml:2:')
+      .and.to.contain('.Values.msg.inner');
+    expect(JSON.stringify(status)).not.to.contain('very-secret-text');
+  });
+
+  it('templates see the target: its version, its kinds, and objects in it', async () => {
+    await world.create(world.target, {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name: 'existing', namespace: 'app' },
+      data: { found: 'yes' },
+    });
+    const chart = c1({
+      'templates/seen.yaml': configMapOf(
+        'seen',
+        'data:\n  kube: {{ .Capabilities.KubeVersion.Version }}\n' +
+          '  has: {{ .Capabilities.APIVersions.Has "apps/v1/Deployment" | quote }}\n' +
+          '  no: {{ .Capabilities.APIVersions.Has "none/v1" | quote }}\n' +
+          '  looked: {{ (lookup "v1" "ConfigMap" .Release.Namespace "existing").data.found | quote }}\n' +
+          '  none: {{ lookup "v1" "ConfigMap" .Release.Namespace "absent" | empty | quote }}\n' +
+          '  listed: {{ (lookup "v1" "ConfigMap" .Release.Namespace "").items | len | quote }}\n' +
+          '  revision: {{ .Release.Revision | quote }}\n',
+      ),
+    });
+    const name = await give({ ...raw(chart), name: 'seen' });
+    expect((await world.run(name, 'j1')).status?.phase).to.equal('Succeeded');
+    const data = (await world.configMap('app/seen'))?.['data'] as Record<string, string>;
+    expect(data).to.include({ has: 'true', no: 'false', looked: 'yes', none: 'true', revision: '0' });
+    expect(data['kube']).to.match(/^v1\.3\d/);
+    expect(Number(data['listed'])).to.be.greaterThan(0);
+  });
+
+  it('definitions come before objects of them, tests are left out, other hooks are applied', async () => {
+    const crd = {
+      apiVersion: 'apiextensions.k8s.io/v1',
+      kind: 'CustomResourceDefinition',
+      metadata: { name: 'sprockets.example.org' },
+      spec: {
+        group: 'example.org',
+        scope: 'Namespaced',
+        names: { kind: 'Sprocket', plural: 'sprockets', singular: 'sprocket', listKind: 'SprocketList' },
+        versions: [
+          {
+            name: 'v1',
+            served: true,
+            storage: true,
+            schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
+          },
+        ],
+      },
+    };
+    const hook = (name: string, on: string): string =>
+      `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: ${name}, annotations: {helm.sh/hook: ${on}}}\n`;
+    const chart = c1({
+      'crds/s.json': JSON.stringify(crd),
+      'templates/s.yaml': 'apiVersion: example.org/v1\nkind: Sprocket\nmetadata: {name: one}\n',
+      'templates/hooks.yaml': `${hook('hooked', 'pre-install')}---\n${hook('tested', 'test')}`,
+    });
+    const name = await give({ ...raw(chart), name: 'defs' });
+    expect((await world.run(name, 'j1')).status?.phase).to.equal('Succeeded');
+    expect(await world.find(world.target, 'example.org/v1', 'Sprocket', 'app/one')).not.to.equal(undefined);
+    expect(await world.configMap('app/hooked')).not.to.equal(undefined);
+    expect(await world.configMap('app/tested')).to.equal(undefined);
+  });
+
+  it('what a new version of the chart no longer has, is taken away; drift is repaired', async () => {
+    const two = c1({ 'templates/two.yaml': configMapOf('{{ .Release.Name }}-two') });
+    const name = await give({ ...raw(two), name: 'up' });
+    await world.run(name, 'j1');
+    await world.edit(world.target, 'v1', 'ConfigMap', 'app/up-cm', { data: { msg: 'by hand' } });
+    await world.configure(name, helm({ ...raw(c1({}, '0.2.0')), name: 'up' }));
+    expect((await world.run(name, 'j2')).status?.phase).to.equal('Succeeded');
+    expect(await world.configMap('app/up-two')).to.equal(undefined);
+    expect((await world.configMap('app/up-cm'))?.['data']).to.deep.equal({ msg: 'hi' });
+  });
+
+  it('S-70: a check that never holds ends the job on its time', async () => {
+    const resourceSelector = [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'slow-cm', namespace: 'app' }];
+    const requirements = [{ jsonPath: '.data.ready', operator: 'exists' }];
+    const readinessChecks = { custom: [{ name: 'never', resourceSelector, requirements }] };
+    const name = await give({ ...raw(c1()), name: 'slow', readinessChecks }, { timeout: '2s' });
+    const { status } = await world.run(name, 'j1');
+    expect(status?.phase).to.equal('Failed');
+    expect(status?.lastError?.codes).to.include('ERR_TIMEOUT');
+  });
+}).timeout(40_000);

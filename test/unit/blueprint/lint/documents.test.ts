@@ -1,0 +1,142 @@
+import { expect } from 'chai';
+import { inspect, inspectInstallation, lineOf, sound } from './sound.ts';
+
+const installation = (blueprint: string): string => `apiVersion: landscaper.gardener.cloud/v1alpha1
+kind: Installation
+metadata: { name: shop }
+spec:
+  blueprint:
+    inline:
+      filesystem:
+${blueprint}`;
+
+describe('inspecting a blueprint in an Installation', () => {
+  it('tells the lines of the file, not those of the text in it', async () => {
+    const found = await inspectInstallation(
+      installation(`        blueprint.yaml: |
+          apiVersion: landscaper.gardener.cloud/v1alpha1
+          kind: Blueprint
+          import: []
+`),
+    );
+    expect(found.map(lineOf)).to.deep.equal([
+      'installation.yaml:11:11: warning: unknown field "import", which is ignored; did you mean "imports"? [unknown-field]',
+    ]);
+  });
+
+  it('takes a blueprint that is a map for what it means', async () => {
+    const found = await inspectInstallation(
+      installation(`        blueprint.yaml:
+          apiVersion: landscaper.gardener.cloud/v1alpha1
+          kind: Blueprint
+          imports:
+            - name: x
+`),
+    );
+    expect(found.map(lineOf)).to.include(
+      'installation.yaml:12:15: error: the import "x" has no type; give it a schema if it is data, a targetType if it is a target [type-unknown]',
+    );
+  });
+
+  it('tells the place of a text on one line, and the beginning of one that is folded', async () => {
+    const flow = await inspectInstallation(
+      installation(
+        `        blueprint.yaml: "{apiVersion: landscaper.gardener.cloud/v1alpha1, kind: Blueprint, import: []}"\n`,
+      ),
+    );
+    expect(flow.map(({ place }) => [place.line, place.column])).to.deep.equal([[8, 92]]);
+    const folded = await inspectInstallation(
+      installation(`        blueprint.yaml: >
+          {apiVersion: landscaper.gardener.cloud/v1alpha1,
+          kind: Blueprint, import: []}
+`),
+    );
+    expect(folded.map(({ place }) => place.line)).to.deep.equal([8]);
+  });
+
+  it('finds the names of anchors and merged maps without losing its way', async () => {
+    const found = await inspectInstallation(
+      installation(`        blueprint.yaml: |
+          apiVersion: landscaper.gardener.cloud/v1alpha1
+          kind: Blueprint
+          imports:
+            - &one { name: x, schema: { type: string } }
+            - { <<: *one, name: x }
+`),
+    );
+    expect(found.map(lineOf)).to.include(
+      'installation.yaml:13:33: error: there is another import called "x" [duplicate-name]',
+    );
+  });
+
+  it('tells what keeps controllers from working with the Installation itself', async () => {
+    const text = `${installation('        blueprint.yaml: ""\n')}  imports:\n    data: [{ name: x }]\n`;
+    expect((await inspectInstallation(text)).map(lineOf)).to.include(
+      'installation.yaml:10:12: error: no controller works with this installation: spec.imports.data[0]: Required value: exactly one of [DataRef, SecretRef, ConfigMapRef] must be set (currently set: none) [installation-invalid]',
+    );
+  });
+
+  it('warns of an empty blueprint', async () => {
+    const found = await inspectInstallation(installation('        blueprint.yaml: ""\n'));
+    expect(found.map(lineOf)).to.deep.equal([
+      'installation.yaml:8:25: warning: the blueprint is empty, so it does nothing [blueprint-empty]',
+    ]);
+  });
+});
+
+describe('inspecting', () => {
+  it('goes on when templates loop and decide, without guessing at their results', async () => {
+    const deploy = `deployItems:
+{{- range $i := until 2 }}
+  - name: item-{{ $i }}
+    type: test.example/fake
+    target: { import: nodes, index: {{ $i }} }
+    config: { region: {{ $.imports.region }}, port: {{ $.imports.port }}, on: {{ toJson $.imports.cluster }} }
+{{- end }}
+`;
+    expect((await inspect({ ...sound, 'deploy.yaml': deploy })).map(lineOf)).to.deep.equal([]);
+  });
+
+  it('does not demand imports that import executions bind', async () => {
+    const files = {
+      ...sound,
+      'blueprint.yaml': `${sound['blueprint.yaml'] ?? ''}importExecutions:
+  - name: derive
+    type: GoTemplate
+    template: |
+      bindings:
+        prot: 80
+`,
+      'deploy.yaml': (sound['deploy.yaml'] ?? '').replace('.imports.port', 'add .imports.prot .imports.port'),
+    };
+    expect((await inspect(files)).map(lineOf)).to.deep.equal([]);
+  });
+
+  it('does not take a question for a mistake', async () => {
+    const asking = [
+      '{{ if hasKey .imports "nope" }}a{{ end }}',
+      '{{ .imports.nope | default "a" }}',
+      '{{ with .imports.nope }}{{ . }}{{ end }}',
+    ];
+    for (const action of asking) {
+      const deploy = (sound['deploy.yaml'] ?? '').replace('config:', `config:\n      more: ${action}`);
+      expect((await inspect({ ...sound, 'deploy.yaml': deploy })).map(lineOf), action).to.deep.equal([]);
+    }
+  });
+
+  it('counts an import as read when all imports are', async () => {
+    const deploy = (sound['deploy.yaml'] ?? '').replace('{{ .imports.port }}', '{{ toJson .imports }}');
+    expect((await inspect({ ...sound, 'deploy.yaml': deploy })).map(lineOf)).to.deep.equal([]);
+  });
+
+  it('says so when a template is of a type that cannot be executed yet', async () => {
+    const text = (sound['blueprint.yaml'] ?? '').replace(
+      'type: GoTemplate\n    file',
+      'type: Spiff\n    file',
+    );
+    const found = (await inspect({ ...sound, 'blueprint.yaml': text })).map(lineOf);
+    expect(found).to.include(
+      'blueprint.yaml:19:11: error: this version cannot execute templates of the type Spiff [template-type-unsupported]',
+    );
+  });
+});

@@ -1,0 +1,203 @@
+/** Where contents of resources are read from, and how those that cannot be read are refused. */
+import { expect } from 'chai';
+import { fetchResource, type AccessPorts } from '../../../src/components/access.ts';
+import { buildArtifact, type ArtifactStore } from '../../../src/components/artifact.ts';
+import { readDescriptor } from '../../../src/components/descriptor.ts';
+import { sha256 } from '../../../src/components/digest.ts';
+import { ComponentProblem, ContentInvalid } from '../../../src/components/errors.ts';
+
+import { artifactContent } from '../../../src/components/ocirepository.ts';
+import type { Repository } from '../../../src/components/repository.ts';
+import { resolveAll } from '../../../src/components/resolve.ts';
+import { packed } from '../../../src/lib/gzip.ts';
+import { writeTar } from '../../../src/lib/tar.ts';
+import { descriptor, reference } from '../../support/components.ts';
+
+const bytes = (text: string): Buffer => Buffer.from(text);
+const HELLO = sha256(bytes('hello'));
+
+const repository = (blobs: Readonly<Record<string, Uint8Array>>): Repository => ({
+  ...{ name: 'here', context: {} },
+  find: () => Promise.resolve(undefined),
+  localBlob: (_, name) =>
+    blobs[name] ? Promise.resolve(blobs[name]) : Promise.reject(new ContentInvalid(`no blob ${name}`)),
+});
+const registry = (blob: Uint8Array): AccessPorts => ({
+  registry: () => ({
+    name: 'a registry',
+    artifact: () => Promise.resolve(undefined),
+    blob: () => Promise.resolve(blob),
+  }),
+});
+const nowhere = registry(bytes('from the registry'));
+
+const fetched = (resource: object, blobs: Readonly<Record<string, Uint8Array>> = {}, ports = nowhere) => {
+  const document = descriptor('a.b/c', '1', [{ name: 'r', type: 't', ...resource }]);
+  const component = readDescriptor(document);
+  return fetchResource({ component, repository: repository(blobs) }, component.resources[0]!, ports);
+};
+const refusal = (work: Promise<unknown>): Promise<string> =>
+  work.then(
+    () => 'nothing was wrong',
+    (error: unknown) => {
+      expect(error).to.be.instanceOf(ComponentProblem);
+      return (error as Error).message;
+    },
+  );
+const digest = (normalisationAlgorithm: string, value: string, hashAlgorithm = 'SHA-256') => ({
+  digest: { hashAlgorithm, normalisationAlgorithm, value: value.replace('sha256:', '') },
+});
+const LOCAL = { access: { type: 'localBlob', localReference: 'x', mediaType: 'text/plain' } };
+
+describe('the access of a resource', () => {
+  const unreadable: readonly [string, string][] = [
+    ['none', 'has no content'],
+    ['gitHub', 'GitHub'],
+    ['github/v1', 'GitHub'],
+    ['git', 'git'],
+    ['helm/v1', 'Helm chart repository'],
+    ['wget', 'on the web'],
+    ['web', 'on the web'],
+    ['s3', 'S3 bucket'],
+    ['npm', 'npm package'],
+    ['maven', 'Maven'],
+    ['ocm', 'another component'],
+    ['toString', 'access of type toString is unknown'],
+    ['carrier-pigeon', 'access of type carrier-pigeon is unknown'],
+  ];
+  for (const [type, message] of unreadable) {
+    it(`of type ${type} is refused with what can be done`, async () => {
+      const said = await refusal(fetched({ access: { type, repoUrl: 'x' } }));
+      expect(said)
+        .to.match(/^resource r of component a\.b\/c:1 /)
+        .and.contain(message);
+    });
+  }
+
+  it('may lead elsewhere when a local blob is not there', async () => {
+    const globalAccess = { type: 'ociBlob', ref: 'example.org/r', digest: sha256(bytes('hello')) };
+    const access = { ...LOCAL.access, globalAccess };
+    const content = await fetched({ access }, {}, registry(bytes('hello')));
+    expect(content).to.include({ kind: 'blob' });
+    const looping = { ...LOCAL.access, globalAccess: LOCAL.access };
+    expect(await refusal(fetched({ access: looping }))).to.contain('no blob x');
+  });
+});
+
+describe('the digest of a resource', () => {
+  const blobs = { x: bytes('hello') };
+  const generic = (value: string, hash?: string) => ({
+    ...LOCAL,
+    ...digest('genericBlobDigest/v1', value, hash),
+  });
+
+  for (const hash of ['SHA-256', 'sha256']) {
+    it(`is compared when it is made with ${hash}`, async () => {
+      expect(await fetched(generic(HELLO, hash), blobs)).to.include({ kind: 'blob' });
+      const message = await refusal(fetched(generic('0'.repeat(64), hash), blobs));
+      expect(message).to.equal(
+        `resource r of component a.b/c:1 is damaged: its digest should be sha256:${'0'.repeat(64)}, but is ${HELLO}`,
+      );
+    });
+  }
+
+  it('may be missing on purpose', async () => {
+    const none = digest('EXCLUDE-FROM-SIGNATURE', 'NO-DIGEST', 'NO-DIGEST');
+    expect(await fetched({ ...LOCAL, ...none }, blobs)).to.include({ kind: 'blob' });
+  });
+
+  it('of a kind that cannot be compared is no reason to trust', async () => {
+    expect(await refusal(fetched({ ...LOCAL, ...digest('ociArtifactDigest/v9', HELLO) }, blobs))).to.contain(
+      'of the kind ociArtifactDigest/v9, which cannot be compared with a blob',
+    );
+    expect(await refusal(fetched(generic(HELLO, 'MD5'), blobs))).to.contain('made with MD5');
+  });
+
+  describe('of an artifact that is packed as a blob', () => {
+    const artifact = buildArtifact({ mediaType: 'a/config', content: bytes('{}') }, [
+      { mediaType: 'a/layer', content: bytes('layer') },
+    ]);
+    const archive = (change: (files: Map<string, Uint8Array>) => void = () => undefined): Uint8Array => {
+      const index = { schemaVersion: 2, manifests: [{ digest: artifact.digest }] };
+      const files = new Map<string, Uint8Array>([
+        ['index.json', bytes(JSON.stringify(index))],
+        [`blobs/${artifact.digest.replace(':', '.')}`, artifact.manifest],
+        ...[...artifact.blobs].map(
+          ([name, content]) => [`blobs/${name.replace(':', '/')}`, content] as const,
+        ),
+      ]);
+      change(files);
+      return packed(writeTar(files));
+    };
+    const resource = { ...LOCAL, ...digest('ociArtifactDigest/v1', artifact.digest) };
+
+    it('is that of its manifest, and reaches everything in it', async () => {
+      expect(await fetched(resource, { x: archive() })).to.include({ kind: 'blob' });
+    });
+
+    const layer = `blobs/${sha256(bytes('layer')).replace(':', '/')}`;
+    const rows: readonly [string, Uint8Array, string][] = [
+      [
+        'is another one',
+        archive((f) => f.set('index.json', bytes('{"manifests": [{"digest": "sha256:0"}]}'))),
+        'no blob',
+      ],
+      ['has a changed layer', archive((f) => f.set(layer, bytes('other'))), 'is damaged'],
+      ['lacks a layer', archive((f) => f.delete(layer)), 'has no blob'],
+      ['has no index', archive((f) => f.delete('index.json')), 'is no archive of one'],
+      ['is no archive', bytes('hello'), 'is no archive of one'],
+    ];
+    for (const [title, blob, message] of rows) {
+      it(`is wrong when the archive ${title}`, async () => {
+        expect(await refusal(fetched(resource, { x: blob }))).to.contain(message);
+      });
+    }
+  });
+});
+
+describe('what is read of components', () => {
+  it('has an end when components refer to each other in a circle', async () => {
+    const circle = (name: string, to: string) =>
+      readDescriptor(descriptor(name, '1', [], [reference('next', to, '1')]));
+    const all = [circle('a.b/a', 'a.b/b'), circle('a.b/b', 'a.b/c'), circle('a.b/c', 'a.b/a')] as const;
+    const place: Repository = {
+      ...repository({}),
+      find(name) {
+        const component = all.find((one) => one.name === name);
+        return Promise.resolve(component && { component, repository: this });
+      },
+    };
+    const lookup = { open: () => Promise.resolve(place), resolvers: [], overwrites: [] };
+    const resolved = await resolveAll({ component: all[0], repository: place }, { type: 'x' }, lookup);
+    expect(resolved.all.map(({ component }) => component.name)).to.deep.equal(['a.b/a', 'a.b/b', 'a.b/c']);
+  });
+
+  it('has an end when each component refers to one more', async () => {
+    const endless: Repository = {
+      ...repository({}),
+      find(name, version) {
+        const next = reference('next', name, String(Number(version) + 1));
+        const component = readDescriptor(descriptor(name, version, [], [next]));
+        return Promise.resolve({ component, repository: this });
+      },
+    };
+    const lookup = { open: () => Promise.resolve(endless), resolvers: [], overwrites: [] };
+    const first = await endless.find('a.b/c', '1');
+    const message = await refusal(resolveAll(first!, { type: 'x' }, lookup));
+    expect(message).to.contain('refers to more than 2000 others');
+  });
+
+  it('has a limit over all layers of an artifact', async () => {
+    const large = new Uint8Array(50 * 2 ** 20);
+    const layer = { mediaType: 'a/layer', digest: HELLO, size: 1 };
+    const store: ArtifactStore = {
+      name: 'a registry',
+      artifact: () =>
+        Promise.resolve({ digest: HELLO, config: layer, layers: Array.from({ length: 1000 }, () => layer) }),
+      blob: () => Promise.resolve(large),
+    };
+    expect(await refusal(artifactContent(store, 'team/huge', '1'))).to.contain(
+      'team/huge in a registry has layers of more than 134217728 bytes together',
+    );
+  });
+});

@@ -1,0 +1,104 @@
+import { expect } from 'chai';
+import { blueprint } from '../../dataflow/given.ts';
+import { TIMEOUT_MS, useRunner, watched } from './support.ts';
+
+/** Definitions that each ask for the one before twice: a small schema, and 2^60 validations. */
+const doubling = Object.fromEntries(
+  Array.from({ length: 60 }, (_, i) => {
+    const before = { $ref: i === 0 ? '#/definitions/end' : `#/definitions/d${i - 1}` };
+    return [`d${i}`, { allOf: [before, { anyOf: [before, before] }] }];
+  }),
+);
+const loops = (scheme: 'local' | 'blueprint') =>
+  Object.fromEntries(
+    Array.from({ length: 40 }, (_, i) => [
+      `t${i}`,
+      i === 0
+        ? { type: 'string' }
+        : { allOf: [{ $ref: `${scheme}://t${i - 1}` }, { $ref: `${scheme}://t${i - 1}` }] },
+    ]),
+  );
+
+const attacks: Readonly<
+  Record<string, { readonly schema: unknown; readonly value: unknown; readonly ends: RegExp }>
+> = {
+  'a pattern with catastrophic backtracking': {
+    schema: { type: 'string', pattern: '^(a+)+$' },
+    value: `${'a'.repeat(50_000)}!`,
+    ends: /Does not match pattern/,
+  },
+  'a pattern of property names that backtracks': {
+    schema: { patternProperties: { '^(a|a)*$': {} }, additionalProperties: false },
+    value: { [`${'a'.repeat(5_000)}!`]: 1 },
+    ends: /Additional property .* is not allowed/,
+  },
+  'definitions that double sixty times': {
+    schema: { $ref: '#/definitions/d59', definitions: { ...doubling, end: { type: 'string' } } },
+    value: 5,
+    ends: /takes longer than/,
+  },
+  'local types that double forty times': {
+    schema: { $ref: 'local://t39' },
+    value: 5,
+    ends: /takes longer than|more memory|needs more than/,
+  },
+  'a schema that refers to itself': {
+    schema: { allOf: [{ $ref: '#' }] },
+    value: 5,
+    ends: /validator creation failed|refers to itself/,
+  },
+  'unique items that are large': {
+    schema: { type: 'array', uniqueItems: true, items: { type: 'object' } },
+    value: Array.from({ length: 40_000 }, (_, i) => ({ a: { b: [i] } })),
+    ends: /takes longer than/,
+  },
+};
+
+describe('a schema that means harm', () => {
+  const here = useRunner();
+  const loaded = blueprint({ localTypes: loops('local') });
+
+  for (const [what, { schema, value, ends }] of Object.entries(attacks)) {
+    it(`${what} comes to nothing`, async () => {
+      const { stalledMs, tookMs, ...ending } = await watched(() =>
+        here.runner.check({ schema, value, blueprint: loaded }),
+      );
+      expect(stalledMs, 'the controllers go on meanwhile').to.be.below(1_000);
+      expect(tookMs, 'it ends in time').to.be.below(TIMEOUT_MS + 6_500);
+      expect(ending.error).to.equal(undefined);
+      expect((ending.value as { message?: string }).message).to.match(ends);
+    });
+  }
+});
+
+describe('a mapping that means harm', () => {
+  const here = useRunner();
+  const rows: readonly [string, unknown, RegExp][] = [
+    ['that needs itself', { a: '(( a ))' }, /refers to itself|cycle/],
+    [
+      'that doubles a text',
+      Object.fromEntries(
+        Array.from({ length: 40 }, (_, i) => [
+          `k${i}`,
+          i === 0 ? 'x'.repeat(100) : `(( k${i - 1} k${i - 1} ))`,
+        ]),
+      ),
+      /longer than|memory|string length/,
+    ],
+    ['that looks for a prototype', { a: '(( __proto__.polluted ))' }, /not found|unresolved/],
+  ];
+  for (const [what, document, ends] of rows) {
+    it(`${what} comes to nothing`, async () => {
+      const job = {
+        document,
+        bindings: {},
+        what: 'import mapping template shop.x',
+        reason: 'ConstructImports',
+      };
+      const { stalledMs, tookMs, error } = await watched(() => here.runner.map(job));
+      expect(stalledMs, 'the controllers go on meanwhile').to.be.below(1_000);
+      expect(tookMs, 'it ends in time').to.be.below(TIMEOUT_MS + 6_500);
+      expect(error?.message).to.match(ends);
+    });
+  }
+});

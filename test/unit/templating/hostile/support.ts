@@ -1,0 +1,55 @@
+/** Runs what means harm in a thread, and watches whether this one goes on. */
+import { asideRunner, type AsideRunner } from '../../../../src/blueprint/aside/runner.ts';
+import { systemClock } from '../../../../src/lib/clock.ts';
+import { blueprint } from '../../dataflow/given.ts';
+
+export const TIMEOUT_MS = 2_000;
+const TICK_MS = 10;
+
+/** How it ended, how long it took, and the longest time this thread's timers had to wait meanwhile. */
+export interface Ending {
+  readonly value?: unknown;
+  readonly error?: Error;
+  readonly tookMs: number;
+  readonly stalledMs: number;
+}
+
+export async function watched(work: () => Promise<unknown>): Promise<Ending> {
+  const start = performance.now();
+  let last = start;
+  let stalledMs = 0;
+  const timer = setInterval(() => {
+    const now = performance.now();
+    stalledMs = Math.max(stalledMs, now - last - TICK_MS);
+    last = now;
+  }, TICK_MS);
+  const ended = (how: { value?: unknown; error?: Error }): Ending => {
+    const now = performance.now();
+    return { ...how, tookMs: now - start, stalledMs: Math.max(stalledMs, now - last - TICK_MS) };
+  };
+  try {
+    return ended({ value: await work() });
+  } catch (error) {
+    return ended({ error: error as Error });
+  } finally {
+    clearInterval(timer);
+  }
+}
+
+/** A runner for the tests of the describe block that calls this, with its thread started. */
+export function useRunner(): { readonly runner: AsideRunner } {
+  let runner: AsideRunner | undefined;
+  before(async function () {
+    this.timeout(30_000);
+    runner = asideRunner({ clock: systemClock, limits: { timeoutMs: TIMEOUT_MS } });
+    const execution = { type: 'GoTemplate', template: 'a: 1' };
+    await runner.render({ execution, values: {}, blueprint: blueprint() });
+  });
+  after(() => runner?.close());
+  return {
+    get runner() {
+      if (!runner) throw new Error('the thread runs only within tests');
+      return runner;
+    },
+  };
+}

@@ -50,7 +50,6 @@ const books: readonly Book[] = [
     values: units('blueprint', 'dataflow', 'templating', 'components'),
     notPlayed: {
       'state between jobs is not there yet': [80, 81],
-      'Handlebars is not there yet': [86, 87],
       'Spiff is not there yet': range(125, 143),
     },
   },

@@ -4,15 +4,17 @@ import { GROUP } from '../../../src/api/labels.ts';
 import { useCluster } from '../../support/cluster.ts';
 import {
   aTarget,
+  data,
   everythingInView,
   fails,
   go,
   itemsOf,
   shop,
   succeeds,
+  takes,
   type Given,
 } from '../../support/dataflow.ts';
-import { target } from '../../support/landscape.ts';
+import { dataObject, target } from '../../support/landscape.ts';
 
 const CONFIG = `config: {apiVersion: mock.deployer.${GROUP}/v1alpha1, kind: ProviderConfiguration}`;
 const item = (name: string, more = ''): string => `{name: ${name}, type: ${GROUP}/mock, ${CONFIG}${more}}`;
@@ -80,6 +82,26 @@ describe('a deploy item', () => {
   it('DF-74: may do without a target', async () => {
     const scene = await succeeds(here, executing(items(item('a'))));
     expect(scene.item('shop', 'a')?.spec.target).to.equal(undefined);
+  });
+
+  const inHandlebars = (name: string): Given => ({
+    bp: {
+      imports: [data('name')],
+      deployExecutions: [{ name: 'd', type: 'Handlebars', template: `deployItems: [${item(name)}]` }],
+    },
+    spec: takes('name'),
+    objects: [dataObject('name', 'web')],
+  });
+
+  it('DF-86: may come from a template in Handlebars', async () => {
+    const scene = await succeeds(here, inHandlebars('{{imports.name}}'));
+    expect(itemsOf(scene).map(({ name }) => name)).to.deep.equal(['web']);
+  });
+
+  it('DF-87: cannot come from a template in Handlebars that refers to nothing', async () => {
+    const { error } = await fails(here, inHandlebars('{{imports.nope.x}}'));
+    expect(error.message).to.contain('imports.nope.x');
+    expect(error.message).to.contain('Reason: ReconcileExecution');
   });
 
   it('DF-88: may come from a file of the blueprint', async () => {

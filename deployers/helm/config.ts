@@ -19,7 +19,7 @@ import { decodeStrategy } from '../sdk/manifests/strategyname.ts';
 import { decodeReadiness, type ReadinessChecks } from '../sdk/readiness/custom.ts';
 
 export const HELM_GROUP = `helm.deployer.${GROUP}`;
-export const HELM_VERSION = `${HELM_GROUP}/v1alpha1`;
+export const HELM_API_VERSION = `${HELM_GROUP}/v1alpha1`;
 
 export type ChartSource =
   | { readonly kind: 'raw'; readonly base64: string }
@@ -60,7 +60,7 @@ export interface HelmConfig {
 const required = (path: string, message = 'must not be empty'): CodecError =>
   new CodecError('validate', `${path}: Required value: ${message}`);
 
-export const helmConfig: Codec<HelmConfig> = codec('ProviderConfiguration', { [HELM_VERSION]: decode });
+export const helmConfig: Codec<HelmConfig> = codec('ProviderConfiguration', { [HELM_API_VERSION]: decode });
 
 function decode(fields: Fields): HelmConfig {
   const text = (key: string): string => optionalString(fields[key], key) ?? '';

@@ -50,7 +50,6 @@ const PASSED = [
   'no_proxy',
   'SSL_CERT_FILE',
   'SSL_CERT_DIR',
-  'HELM_DRIVER',
 ];
 
 const found = new Map<string, Helm>();

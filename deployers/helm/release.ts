@@ -7,6 +7,7 @@ import { HelmError } from '../../src/templating/helm/errors.ts';
 import { coalesceValues } from '../../src/templating/helm/coalesce.ts';
 import { withDependencies } from '../../src/templating/helm/dependencies.ts';
 import { checkValues } from '../../src/templating/helm/schema.ts';
+import { isGzip, packed } from '../../src/lib/gzip.ts';
 import { toYaml } from '../../src/lib/yaml.ts';
 import { settled } from '../sdk/after.ts';
 import type { KubeAccess } from '../sdk/access.ts';
@@ -128,20 +129,26 @@ async function act(
   const { config } = run;
   const chosen = config[action];
   const left = run.checkpoint(`${PREFIX}: ${CHECKPOINTS[action]}`);
+  const end = run.clock.now() + left;
   const answer = await callHelm(run, options, (major) => ({
     args: [
-      ...[action, config.name, '{chart.tgz}', '--namespace', config.namespace, '--values', '{values.yaml}'],
+      ...[action, config.name, '{chart.tgz}', '--namespace', config.namespace, '--values', '{values.json}'],
       ...actionFlags(chosen, major),
       ...timeoutFlag(chosen, left, action === 'upgrade'),
       ...(action === 'install' && config.createNamespace ? ['--create-namespace'] : []),
       ...(action === 'upgrade' ? ['--history-max', '10', '--reset-values'] : []),
     ],
-    files: { 'chart.tgz': bytes, 'values.yaml': toYaml(config.values) },
+    files: {
+      'chart.tgz': isGzip(bytes) ? bytes : packed(bytes),
+      'values.json': JSON.stringify(config.values),
+    },
   }));
   if (answer.isOk) return;
   await dropPending(run, access);
   const message = `unable to ${action} helm chart release: ${shown(answer, run)}`;
-  throw new RetryError(OPERATION, REASONS[action], message, { afterMs: pauseAfter(message, run) });
+  throw new RetryError(OPERATION, REASONS[action], message, {
+    afterMs: pauseAfter(message, end - run.clock.now()),
+  });
 }
 
 const RETRY_MS = 5000;
@@ -149,11 +156,11 @@ const RETRY_MS = 5000;
 /**
  * Every attempt costs a revision, so the next one takes its time. What has been waited for in vain is not tried again:
  * it would wait, and roll back, for ever shorter times.
+ * @param leftMs of the job
  */
-function pauseAfter(message: string, run: HelmRun): number {
+function pauseAfter(message: string, leftMs: number): number {
   const hasWaited = /context deadline exceeded|timed out waiting/.test(message);
-  const left = run.checkpoint(`${PREFIX}: start apply files`);
-  return hasWaited && Number.isFinite(left) ? left : RETRY_MS;
+  return hasWaited && Number.isFinite(leftMs) ? Math.max(1, leftMs) : RETRY_MS;
 }
 
 /** What is left pending would block every further attempt. */

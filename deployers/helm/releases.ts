@@ -19,7 +19,7 @@ export interface ReleaseRecord {
 
 const MAX_RECORD_BYTES = 64 * 2 ** 20;
 
-/** Oldest first. Helm must be told by `HELM_DRIVER` to store them elsewhere, and then none are seen. */
+/** Oldest first. */
 export async function recordsOf(
   { client }: KubeAccess,
   { name, namespace }: { readonly name: string; readonly namespace: string },

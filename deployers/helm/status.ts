@@ -3,7 +3,7 @@ import { isObject, type Fields } from '../../src/lib/objects.ts';
 import { codec, optionalObject, optionalString, type Codec } from '../sdk/codec.ts';
 import { decodeInventory } from '../sdk/manifests/inventorycodec.ts';
 import type { ManagedResource } from '../sdk/manifests/model.ts';
-import { HELM_VERSION } from './config.ts';
+import { HELM_API_VERSION } from './config.ts';
 
 /** Which release was made of what; upstream has no such field. */
 export interface ReleaseNote {
@@ -24,14 +24,14 @@ export interface HelmStatus extends Fields {
 }
 
 export const statusOf = (managed: readonly ManagedResource[], release?: ReleaseNote): HelmStatus => ({
-  apiVersion: HELM_VERSION,
+  apiVersion: HELM_API_VERSION,
   kind: 'ProviderStatus',
   ...(managed.length > 0 && { managedResources: managed }),
   ...(release && { release }),
 });
 
 export const helmStatus: Codec<HelmStatus> = codec('ProviderStatus', {
-  [HELM_VERSION]: (fields) => statusOf(decodeInventory(fields), decodeRelease(fields['release'])),
+  [HELM_API_VERSION]: (fields) => statusOf(decodeInventory(fields), decodeRelease(fields['release'])),
 });
 
 function decodeRelease(value: unknown): ReleaseNote | undefined {

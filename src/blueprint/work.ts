@@ -73,7 +73,7 @@ export const work = {
       ...(refuseNoValueIn && { refuseNoValueIn }),
     };
     return stored === undefined
-      ? { output: renderExecution(execution, values, options), state: undefined }
+      ? { output: renderExecution(execution, values, options) }
       : renderWithState(execution, values, options, stored);
   },
   map: ({ document, bindings, ...name }: MappingJob, world: WorkWorld): unknown =>

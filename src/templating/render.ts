@@ -51,8 +51,8 @@ type Values = Readonly<Record<string, unknown>>;
 
 export interface Rendering {
   readonly output: unknown;
-  /** What the execution wants to remember; undefined when it does not say. */
-  readonly state: RenderedState | undefined;
+  /** What the execution wants to remember, when it says so. */
+  readonly state?: RenderedState;
 }
 
 export interface RenderedState {
@@ -78,7 +78,7 @@ export function renderWithState(
   }
   const output = renderExecution(execution, { ...values, state: stored }, options);
   const state = anyCaseField(output, 'state') ?? undefined;
-  return { output, state: state === undefined ? undefined : { state } };
+  return state === undefined ? { output } : { output, state: { state } };
 }
 
 /**

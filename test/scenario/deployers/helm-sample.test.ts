@@ -42,7 +42,7 @@ describe('the sample with a chart', () => {
         metadata: { name: 'cluster' },
         stringData: { kubeconfig },
       };
-      await create(secret as Obj);
+      await create(secret);
       for (const object of parseYamlAll(
         readFileSync('docs/samples/hello-chart/installation.yaml', 'utf8'),
       ) as Any[]) {

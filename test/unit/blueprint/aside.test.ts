@@ -175,7 +175,7 @@ describe('work done by another thread', () => {
     });
     const quick = short.render({ execution: go('a: 1'), values: {}, blueprint: empty });
     expect(await outcome(slow)).to.throw(/templating\.timeout/);
-    expect(await quick).to.deep.equal({ a: 1 });
+    expect((await quick).output).to.deep.equal({ a: 1 });
   });
 
   it('fails for itself alone when it needs too much memory', async () => {
@@ -188,6 +188,6 @@ describe('work done by another thread', () => {
       TemplateStopped,
       'execution "main" was stopped because it needs more than 32 MiB of memory; templating.memoryMiB of the configuration allows more',
     );
-    expect(await modest).to.deep.equal({ a: 1 });
+    expect((await modest).output).to.deep.equal({ a: 1 });
   });
 });

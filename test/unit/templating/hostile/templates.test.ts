@@ -255,14 +255,16 @@ describe('a template that means harm', () => {
           expect(ending.error, `it gave ${JSON.stringify(ending.value)}`).to.be.instanceOf(RenderError);
           expect(ending.error?.message).to.match(attack.ends as RegExp);
           expect(ending.error?.message).not.to.contain('root:x:');
-        } else expect(ending.value).to.deep.equal(attack.ends.value);
+        } else expect(ending.value).to.deep.equal({ output: attack.ends.value });
       });
     }
   }
 
   it('leaves the next one as it is', async () => {
     const execution = { type: 'GoTemplate', template: 'a: {{ dict.polluted | toJson }}' };
-    expect(await here.runner.render({ execution, values, blueprint: loaded })).to.deep.equal({ a: null });
+    expect(await here.runner.render({ execution, values, blueprint: loaded })).to.deep.equal({
+      output: { a: null },
+    });
     expect(({} as Record<string, unknown>)['polluted']).to.equal(undefined);
   });
 });

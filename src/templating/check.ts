@@ -1,9 +1,13 @@
 /** Parses templates without executing them: the one place that knows how each engine does that. */
+import { YamlError } from '../lib/yaml.ts';
 import { TEMPLATE_NAME, blueprintFunctions } from './blueprint-functions.ts';
 import type { FunctionTable } from './gotemplate/env.ts';
 import { TemplateParseError } from './gotemplate/errors.ts';
 import { parseTemplate } from './gotemplate/template.ts';
 import { readSource } from './handlebars/source.ts';
+import { findBrokenExpression } from './spiff/check.ts';
+import { fromJsonValue } from './spiff/json.ts';
+import { readSpiffYamlAll } from './spiff/yaml/index.ts';
 
 /** A template that is no template. */
 export interface SyntaxProblem {
@@ -19,9 +23,7 @@ export type SyntaxVerdict =
   | { readonly kind: 'fine' }
   | SyntaxProblem
   /** no template type at all */
-  | { readonly kind: 'unknown' }
-  /** a type that this version cannot read */
-  | { readonly kind: 'unsupported' };
+  | { readonly kind: 'unknown' };
 
 export interface TemplateToCheck {
   readonly type: string;
@@ -36,7 +38,7 @@ type Parser = (template: TemplateToCheck) => SyntaxVerdict | Promise<SyntaxVerdi
 const parsers: Readonly<Record<string, Parser>> = {
   GoTemplate: ({ template, functions }) =>
     checkText('GoTemplate', template, (name, text) => parseTemplate(name, text, allGoFunctions(functions))),
-  Spiff: () => ({ kind: 'unsupported' }),
+  Spiff: ({ template }) => checkSpiff(template),
   Handlebars: ({ template }) => checkText('Handlebars', template, readSource),
 };
 
@@ -65,5 +67,25 @@ function checkText(
   } catch (error) {
     if (!(error instanceof TemplateParseError)) throw error;
     return { kind: 'broken', message: error.reason, line: error.line, column: error.column };
+  }
+}
+
+function checkSpiff(template: unknown): SyntaxVerdict {
+  const broken = (message: string, line?: number): SyntaxProblem => ({
+    ...{ kind: 'broken', message, line, column: undefined },
+  });
+  try {
+    const documents =
+      typeof template === 'string'
+        ? readSpiffYamlAll(template)
+        : [fromJsonValue(template ?? null, 'document')];
+    if (documents.length > 1) return broken('multi document not possible');
+    const found = findBrokenExpression(documents[0] ?? null);
+    if (!found) return { kind: 'fine' };
+    const { path, expression, message } = found;
+    return broken(`${expression}${path.length > 0 ? ` at ${path.join('.')}` : ''}: ${message}`);
+  } catch (error) {
+    if (error instanceof YamlError) return broken(error.message);
+    throw error;
   }
 }

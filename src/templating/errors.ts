@@ -18,13 +18,6 @@ export class TemplateTypeUnknown extends RenderError {
   }
 }
 
-/** The execution's `type` is known, but this version cannot execute it. */
-export class TemplateTypeNotSupported extends RenderError {
-  constructor(type: string) {
-    super(`template type ${type} is not supported yet`);
-  }
-}
-
 /** The template is wrong, or fails with these values. The message holds an excerpt of its source. */
 export class TemplateBroken extends RenderError {}
 

@@ -9,7 +9,6 @@ import {
   ResultUnreadable,
   TemplateBroken,
   TemplateNotFound,
-  TemplateTypeNotSupported,
   TemplateTypeUnknown,
 } from './errors.ts';
 import { excerpt, inputBlock, shorten, sourceBlock, withoutValues } from './excerpt.ts';
@@ -84,7 +83,7 @@ export function renderWithState(
 /**
  * Runs an execution and reads its result, first document, as JSON.
  * @param values root values; they are not changed
- * @throws RenderError: TemplateNotFound, TemplateTypeUnknown, TemplateTypeNotSupported, TemplateBroken,
+ * @throws RenderError: TemplateNotFound, TemplateTypeUnknown, TemplateBroken,
  * ResultHasNoValue, ResultUnreadable
  * @see gardener/landscaper pkg/landscaper/installations/executions/template
  */
@@ -104,15 +103,13 @@ export function renderExecution(
   }
 }
 
-/** The result of an execution before it is read as YAML. @throws RenderError */
+/** The result of an execution before it is read as YAML; those of Spiff make none. @throws RenderError */
 export function renderText(execution: TemplateExecution, values: Values, options: EngineOptions): string {
   switch (execution.type) {
     case 'GoTemplate':
       return renderGoTemplate(templateText(execution, options.files), values, options);
     case 'Handlebars':
       return renderHandlebarsTemplate(templateText(execution, options.files), values, options);
-    case 'Spiff':
-      throw new TemplateTypeNotSupported(execution.type);
     default:
       throw new TemplateTypeUnknown(execution.type);
   }

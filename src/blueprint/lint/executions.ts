@@ -11,10 +11,6 @@ import type { Path } from './yamltext.ts';
 
 const rules = {
   'template-type-unknown': { level: 'error', about: 'an execution whose `type` does not exist' },
-  'template-type-unsupported': {
-    level: 'error',
-    about: 'an execution of a type that this version of Espalier cannot execute',
-  },
   'template-missing': { level: 'error', about: 'an execution with neither `template` nor `file`' },
   'template-twice': {
     level: 'warning',
@@ -79,9 +75,6 @@ async function inspectSyntax(
       report('template-type-unknown', at, `${what}; ${hint}`);
       return;
     }
-    case 'unsupported':
-      report('template-type-unsupported', at, `this version cannot execute templates of the type ${type}`);
-      return;
     case 'broken':
       // A tree is told as a whole.
       if (source) report('template-syntax', placeOf(verdict, source), verdict.message);

@@ -5,7 +5,6 @@ import {
   ResultUnreadable,
   TemplateBroken,
   TemplateNotFound,
-  TemplateTypeNotSupported,
   TemplateTypeUnknown,
 } from '../../../src/templating/errors.ts';
 import type { TemplateFiles } from '../../../src/templating/files.ts';
@@ -91,7 +90,6 @@ describe('a template execution', () => {
       'unknown template type Jinja',
     ],
     ['without a type', { type: '', template: 'a' }, TemplateTypeUnknown, 'unknown template type '],
-    ['of a type to come', { type: 'Spiff', template: 'a' }, TemplateTypeNotSupported, 'not supported yet'],
     ['DF-89: without template', { type: 'GoTemplate' }, TemplateNotFound, 'no template found'],
     ['whose file is missing', { type: 'GoTemplate', file: '/x' }, TemplateNotFound, 'file does not exist'],
     [

@@ -129,14 +129,19 @@ describe('inspecting', () => {
     expect((await inspect({ ...sound, 'deploy.yaml': deploy })).map(lineOf)).to.deep.equal([]);
   });
 
-  it('says so when a template is of a type that cannot be executed yet', async () => {
-    const text = (sound['blueprint.yaml'] ?? '').replace(
-      'type: GoTemplate\n    file',
-      'type: Spiff\n    file',
-    );
-    const found = (await inspect({ ...sound, 'blueprint.yaml': text })).map(lineOf);
-    expect(found).to.include(
-      'blueprint.yaml:19:11: error: this version cannot execute templates of the type Spiff [template-type-unsupported]',
-    );
+  it('finds an expression of Spiff that cannot be parsed', async () => {
+    const text = `apiVersion: landscaper.gardener.cloud/v1alpha1
+kind: Blueprint
+deployExecutions:
+- name: main
+  type: Spiff
+  template:
+    deployItems:
+    - name: (( imports.name "-" ))
+      type: (( imports.( ))
+`;
+    const found = (await inspect({ 'blueprint.yaml': text })).map(lineOf);
+    expect(found.filter((line) => line.includes('[template-syntax]'))).to.have.lengthOf(1);
+    expect(found.join('\n')).to.match(/\(\( imports\.\( \)\) at deployItems\.\[0\]\.type: /);
   });
 });

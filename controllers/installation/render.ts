@@ -47,7 +47,7 @@ export async function renderForInit(
   imports: ImportSet,
   tools: Tools,
 ): Promise<Rendered> {
-  const subject = { component: blueprint.component, mask: maskFor(imports) };
+  const subject = { component: blueprint.component, mask: maskFor(imports, undefined, tools.states.documents) };
   const values = await importValues({ ...subject, steps: initSteps }, self, blueprint, imports, tools);
   const context = await explain(subject, initSteps, 'RenderImportExecutions', () =>
     renderContext(self, blueprint, values, tools),
@@ -84,7 +84,7 @@ export async function renderExportObjects(
   sources: ExportSources,
   tools: Tools,
 ): Promise<RenderedExportObjects> {
-  const subject = { component: blueprint.component, mask: maskFor(imports, sources) };
+  const subject = { component: blueprint.component, mask: maskFor(imports, sources, tools.states.documents) };
   const values = await importValues({ ...subject, steps: exportSteps }, self, blueprint, imports, tools);
   const context = await explain(subject, exportSteps, 'RenderImportExecutionsForExports', () =>
     renderContext(self, blueprint, values, tools),

@@ -11,7 +11,7 @@ import type { ImportSet } from './importset.ts';
 export function maskFor(
   { data, targets, targetLists, targetMaps }: ImportSet,
   sources?: ExportSources,
-  states: ReadonlyMap<string, unknown> = new Map(),
+  states: readonly unknown[] = [],
 ): Mask {
   const fromSecrets = [...data.values()].filter(({ isSecret }) => isSecret).map(({ value }) => value);
   const all = [
@@ -25,6 +25,6 @@ export function maskFor(
     ...fromSecrets,
     ...configs,
     ...Object.values(sources?.deployitems ?? {}),
-    ...states.values(),
+    ...states,
   ]);
 }

@@ -37,6 +37,11 @@ export class States {
     this.#noted = new Map([...this.#noted, [update.secretName, update]]);
   }
 
+  /** All documents, for those who must not show them. */
+  get documents(): readonly unknown[] {
+    return [...this.#stored.values(), ...this.updates.map(({ state }) => state)];
+  }
+
   /** What is to be stored, one for each secret. */
   get updates(): readonly StateUpdate[] {
     return [...this.#noted.values()];

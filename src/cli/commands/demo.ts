@@ -75,7 +75,7 @@ async function play(stage: Stage): Promise<number> {
   const root = await watch(stage);
   const took = elapsedText(systemClock.now() - startedAt, true);
   if (interruption.signal.aborted) return exitCodes.failed;
-  if (!root || !hasEnded(root, undefined))
+  if (!root || !hasEnded(root))
     throw new CommandError(
       `the landscape did not get ready within ${elapsedText(DEADLINE_MS, false)}; the tree says what it waits for`,
     );
@@ -115,7 +115,7 @@ async function watch({ terminal, interruption, lines, embedded }: Stage): Promis
         ...cluster,
         name: sample.installation,
         signal: ending.signal,
-        isOver: ([node]) => node !== undefined && hasEnded(node, undefined),
+        isOver: ([node]) => node !== undefined && hasEnded(node),
         onReady: (say) => {
           lines.say = say;
         },

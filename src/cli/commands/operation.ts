@@ -1,5 +1,5 @@
 /** `espalier installations reconcile` and `interrupt`: ask for a job, or for its end, by annotation. */
-import { isRoot } from '../../api/job.ts';
+import { hasOperation, isFinished, isRoot } from '../../api/job.ts';
 import { installationKind, type Installation } from '../../api/kinds/installation.ts';
 import { annotations, operations } from '../../api/labels.ts';
 import { isDuration, parseDuration } from '../../lib/duration.ts';
@@ -33,7 +33,7 @@ export async function reconcile(
     await annotate(cluster, name, operations.reconcile);
     terminal.print('The reconcile annotation was added to the installation');
     if (!options.wait) return exitCodes.ok;
-    return waitForJob(cluster, terminal, { name, previousJob: installation.status?.jobID, timeoutMs });
+    return waitForJob(cluster, terminal, { name, before: installation, timeoutMs });
   });
 }
 
@@ -73,7 +73,8 @@ const annotate = ({ client, namespace }: Cluster, name: string, operation: strin
 
 interface Wait {
   readonly name: string;
-  readonly previousJob: string | undefined;
+  /** The installation before it was asked. */
+  readonly before: Installation;
   readonly timeoutMs: number;
 }
 
@@ -92,9 +93,9 @@ async function waitForJob(cluster: Cluster, terminal: Terminal, wait: Wait): Pro
       ...cluster,
       name: wait.name,
       signal: ending.signal,
-      isOver: ([now]) => now !== undefined && hasEnded(now, wait.previousJob),
+      isOver: ([now]) => now !== undefined && isAnswered(now, wait.before),
     });
-    if (!root || !hasEnded(root, wait.previousJob)) {
+    if (!root || !isAnswered(root, wait.before)) {
       const why = interruption.signal.aborted ? 'interrupted' : 'the time is up';
       throw new CommandError(
         `${why}; the job goes on, follow it with: espalier installations inspect ${wait.name} -n ${cluster.namespace} --watch`,
@@ -107,10 +108,18 @@ async function waitForJob(cluster: Cluster, terminal: Terminal, wait: Wait): Pro
   }
 }
 
-/** A job that is not the one from before has ended. */
-export const hasEnded = (root: Node, previousJob: string | undefined): boolean =>
-  root.object.status?.jobID !== previousJob &&
-  (root.condition === 'succeeded' || root.condition === 'failed');
+/** Its job has ended. */
+export const hasEnded = ({ object, condition }: Node): boolean =>
+  Boolean(object.status?.jobID) && (condition === 'succeeded' || condition === 'failed');
+
+/**
+ * The job that was asked for has ended: a later one than before, or the one that was running, when that had just begun
+ * and took the wish as its own. A wish that still stands will have a job.
+ */
+const isAnswered = (root: Node, before: Installation): boolean =>
+  hasEnded(root) &&
+  !hasOperation(root.object.metadata, operations.reconcile) &&
+  (root.object.status?.jobID !== before.status?.jobID || !isFinished(before));
 
 /** Says what failed, whole; answers the exit code. */
 export function report(root: Node, terminal: Terminal): number {

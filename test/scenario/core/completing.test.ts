@@ -4,17 +4,7 @@ import { dataObjectKind } from '../../../src/api/kinds/dataobject.ts';
 import { installationKind } from '../../../src/api/kinds/installation.ts';
 import { annotations, dataSourceTypes, labels } from '../../../src/api/labels.ts';
 import { useCluster } from '../../support/cluster.ts';
-import {
-  blueprint,
-  RECONCILE,
-  child,
-  consumer,
-  fakeItem,
-  producer,
-  root,
-  stack,
-  web,
-} from '../../support/landscape.ts';
+import { RECONCILE, child, consumer, fakeItem, producer, root, stack, web } from '../../support/landscape.ts';
 import type { Scene } from '../../support/scene.ts';
 
 /** Both roots have done a job, the consumer after the producer. */
@@ -63,21 +53,6 @@ describe('the end of a job', () => {
     await scene.answer('producer', 'app');
     const end = await scene.finished('producer', 'Succeeded', { after: status?.jobID });
     expect(told(end.status)).to.deep.include({ status: 'True', reason: 'DataObjectsCreated' });
-  });
-
-  it('an export without a value fails the job and says so, and is over with the next job', async () => {
-    const scene = await here.scene();
-    await scene.create(root('producer', { gives: { out: 'greeting' }, values: { out: 'null' } }));
-    const { status } = await scene.finished('producer', 'Failed');
-    expect(status?.lastError?.reason).to.equal('CreateOrUpdateExports');
-    expect(status?.lastError?.message).to.contain('export "out" has the value null');
-    const condition = (s: typeof status) => s?.conditions?.find((c) => c.type === 'CreateExports');
-    expect(condition(status)).to.deep.include({ status: 'False', reason: 'CreateDataObjects' });
-
-    await scene.setBlueprint('producer', blueprint({ gives: { out: 'hello' } }));
-    await scene.operation('producer', 'reconcile');
-    const next = await scene.finished('producer', 'Succeeded', { after: status?.jobID });
-    expect(condition(next.status)).to.deep.include({ status: 'True' });
   });
 
   it('S-48: fails when the spec was edited meanwhile', async () => {

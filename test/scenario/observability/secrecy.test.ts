@@ -23,6 +23,7 @@ const CLUSTER = `${GROUP}/kubernetes-cluster`;
 
 const go = (template: string, name = 'x') => ({ name, type: 'GoTemplate', template });
 const hbs = (template: string) => ({ name: 'x', type: 'Handlebars', template });
+const spiff = (expression: string) => ({ name: 'x', type: 'Spiff', template: { a: expression } });
 const deploy = (...deployExecutions: object[]): BlueprintParts => ({ more: { deployExecutions } });
 const item = `type: test.example/fake, config: {}`;
 const text = { type: 'string' };
@@ -49,7 +50,17 @@ const cases: Readonly<Record<string, Case>> = {
   'go-yaml': { parts: deploy(go('a: [{{ .imports.pw }}\nb: {{ .imports.pw }}: x')) },
   'go-tag': { parts: deploy(go('a: !!int {{ .imports.pw }}')) },
   'go-key': { parts: deploy(go('? ~\n: {{ .imports.pw }}')) },
-  'go-state': { parts: deploy(go('state: {pw: "{{ .imports.pw }}"}\ndeployItems: []')) },
+  'go-state': {
+    parts: deploy(
+      go('state: {pw: "{{ .imports.pw }}"}\ndeployItems: []', 's'),
+      go('{{ fail (print "bad " .state.pw) }}', 's'),
+    ),
+  },
+  'spiff-field': { parts: deploy(spiff('(( imports.pw.x.y ))')) },
+  'spiff-error': { parts: deploy(spiff('(( error("bad " imports.pw) ))')) },
+  'spiff-integer': { parts: deploy(spiff('(( integer(imports.pw) ))')) },
+  'spiff-call': { parts: deploy(spiff('(( format("%d", imports.pw) imports.cluster ))')) },
+  'spiff-semver': { parts: deploy(spiff('(( semver(imports.pw) ))')) },
   'hbs-missing': { parts: deploy(hbs('{{imports.pw.x}}')) },
   'hbs-fail': { parts: deploy(hbs('{{fail imports.pw}}')) },
   'hbs-kind': { parts: deploy(hbs('{{#each imports.pw}}{{/each}}')) },

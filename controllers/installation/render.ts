@@ -47,7 +47,10 @@ export async function renderForInit(
   imports: ImportSet,
   tools: Tools,
 ): Promise<Rendered> {
-  const subject = { component: blueprint.component, mask: maskFor(imports, undefined, tools.states.documents) };
+  const subject = {
+    component: blueprint.component,
+    mask: maskFor(imports, undefined, tools.states.documents),
+  };
   const values = await importValues({ ...subject, steps: initSteps }, self, blueprint, imports, tools);
   const context = await explain(subject, initSteps, 'RenderImportExecutions', () =>
     renderContext(self, blueprint, values, tools),

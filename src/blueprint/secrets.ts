@@ -21,10 +21,5 @@ export function maskFor(
     ...Object.values(sources?.targets ?? {}).flat(),
   ];
   const configs = all.map((target) => ownField(ownField(target, 'spec'), 'config'));
-  return maskOf([
-    ...fromSecrets,
-    ...configs,
-    ...Object.values(sources?.deployitems ?? {}),
-    ...states,
-  ]);
+  return maskOf([...fromSecrets, ...configs, ...Object.values(sources?.deployitems ?? {}), ...states]);
 }

@@ -62,20 +62,22 @@ export interface TemplateRunner {
   check(job: SchemaJob): Promise<SchemaVerdict>;
 }
 
+function renderWork(job: RenderJob, world: WorkWorld): Rendering {
+  const { execution, values, blueprint, stored, refuseNoValueIn } = job;
+  const options: EngineOptions = {
+    ...world,
+    files: blueprint.files,
+    functions: componentFunctionsFor(blueprint.component),
+    spiffFunctions: spiffFunctionsFor(blueprint.component),
+    ...(refuseNoValueIn && { refuseNoValueIn }),
+  };
+  return stored === undefined
+    ? { output: renderExecution(execution, values, options) }
+    : renderWithState(execution, values, options, stored);
+}
+
 export const work = {
-  render(job: RenderJob, world: WorkWorld): Rendering {
-    const { execution, values, blueprint, stored, refuseNoValueIn } = job;
-    const options: EngineOptions = {
-      ...world,
-      files: blueprint.files,
-      functions: componentFunctionsFor(blueprint.component),
-      spiffFunctions: spiffFunctionsFor(blueprint.component),
-      ...(refuseNoValueIn && { refuseNoValueIn }),
-    };
-    return stored === undefined
-      ? { output: renderExecution(execution, values, options) }
-      : renderWithState(execution, values, options, stored);
-  },
+  render: renderWork,
   map: ({ document, bindings, ...name }: MappingJob, world: WorkWorld): unknown =>
     evaluateMapping(document, bindings, name, world),
   check: ({ schema, value, blueprint }: SchemaJob): SchemaVerdict => checkSchema(schema, value, blueprint),

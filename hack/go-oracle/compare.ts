@@ -8,6 +8,7 @@
  */
 import { parseArgs } from 'node:util';
 import { GoMissing } from './oracle.ts';
+import { compareSpiff } from './spiff.ts';
 import { compareTemplates, type Comparison } from './templates.ts';
 
 process.env['TZ'] = 'UTC';
@@ -15,6 +16,8 @@ process.env['TZ'] = 'UTC';
 /** By what is compared; the number is that of cases per kind. */
 const halves: Readonly<Record<string, (seed: number, size: number) => Promise<Comparison>>> = {
   templates: compareTemplates,
+  // Of each of its hundred functions.
+  spiff: (seed, size) => compareSpiff(seed, Math.ceil(size / 50)),
 };
 
 const { values, positionals } = parseArgs({

@@ -46,6 +46,15 @@ const read: FileFunction = (engine, args, binding) => {
   return interpret(engine, { name: path, content: Buffer.from(content), mode }, binding);
 };
 
+/** `parse(text[, mode])`: as if the text were a file that is called by the place of the expression. */
+const parse: FileFunction = (engine, args, binding) => {
+  const [text, mode = 'import'] = args;
+  if (args.length > 2 || args.length === 0) return fail('parse takes one or two arguments');
+  if (typeof text !== 'string') return fail('first argument for parse must be a string');
+  if (typeof mode !== 'string') return fail('second argument for parse must be a string');
+  return interpret(engine, { name: binding.path.join('.'), content: Buffer.from(text), mode }, binding);
+};
+
 interface Content {
   readonly name: string;
   readonly content: Buffer;
@@ -125,46 +134,6 @@ function isMarked({ value }: Node): boolean {
   return typeof marker === 'string' && /\s&template(?:\(|\s|$)/.test(embedded(marker) ?? '');
 }
 
-// ---------------------------------------------------------------- lists and searches
-
-const isThere = (engine: Engine, path: string, isFolder: boolean): boolean =>
-  isFolder ? engine.world.files.list(path) !== undefined : engine.world.files.read(path) !== undefined;
-
-const listing =
-  (isFolder: boolean): FileFunction =>
-  (engine, args, binding) => {
-    const [path] = args;
-    if (args.length !== 1) return fail('list requires exactly one arguments');
-    if (typeof path !== 'string') return fail('list: argument must be a string');
-    if (path === '') return fail('list: argument is empty string');
-    const entries = engine.world.files.list(cleaned(path));
-    if (!entries) return fail(`list: "${path}" is no directory or does not exist`);
-    const names = entries.filter(({ isDirectory }) => isDirectory === isFolder).map(({ name }) => name);
-    return answer(names.map((name) => made(name, binding.source)));
-  };
-
-const lookup =
-  (isFolder: boolean): FileFunction =>
-  (engine, args, binding) => {
-    const [name, ...rest] = args;
-    if (args.length < 2) return fail('lookup_file requires at least two arguments');
-    const folders: string[] = [];
-    for (const [i, arg] of rest.entries()) {
-      const items = isList(arg) ? arg.map(({ value }) => value).filter((value) => value !== null) : [arg];
-      if (!items.every((item) => typeof item === 'string')) {
-        return fail(`lookup_file: argument ${i} must be a string or a list of strings`);
-      }
-      folders.push(...items);
-    }
-    if (typeof name !== 'string') return fail('lookup_file: first argument must be a string');
-    if (name === '') return fail('lookup_file: first argument is empty string');
-    const paths = name.startsWith('/')
-      ? [name]
-      : folders.filter((folder) => folder !== '').map((folder) => `${folder}/${name}`);
-    const found = paths.filter((path) => isThere(engine, cleaned(path), isFolder));
-    return answer(found.map((path) => made(path, binding.source)));
-  };
-
 /** There is no process and nothing to write to; the texts are the original's. */
 const refused =
   (text: string, [least, complaint]: readonly [number, string]): FileFunction =>
@@ -184,10 +153,7 @@ const mkdir: FileFunction = (_engine, [path]) =>
 export const fileFunctions: Readonly<Record<string, FileFunction>> = {
   read,
   read_uncached: read,
-  list_files: listing(false),
-  list_dirs: listing(true),
-  lookup_file: lookup(false),
-  lookup_dir: lookup(true),
+  parse,
   exec,
   exec_uncached: exec,
   pipe,

@@ -7,13 +7,13 @@
  * Node.js run. With --envtest a real kube-apiserver is started first and handed to the suites in
  * ESPALIER_TEST_KUBECONFIG; exit code 3 when there is none to be had.
  */
-import { spawn } from 'node:child_process';
+import { spawn, type ChildProcess, type StdioOptions } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 
 const root = join(import.meta.dirname, '..');
-const DEFAULT_SUITES = ['unit', 'scenario', 'conformance', 'simulation'];
 const ON_REAL_SERVER = ['conformance', 'scenario', 'e2e'];
 
 const args = process.argv.slice(2);
@@ -41,23 +41,68 @@ function filesOf(suite: string): string[] {
     .map((file) => join(path, file));
 }
 
+/** Suites that run side by side when all are wanted, so that both cores of a small machine are of use. */
+const HALVES: readonly (readonly string[])[] = [
+  ['unit', 'conformance'],
+  ['scenario', 'simulation'],
+];
+const SUMMARY = /^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?\n?$/;
+
 async function run(kubeconfig: string | undefined): Promise<number> {
-  const suites = wanted.length > 0 ? wanted : isEnvtest ? ON_REAL_SERVER : DEFAULT_SUITES;
+  if (wanted.length === 0 && !isEnvtest) return runHalves();
+  const suites = wanted.length > 0 ? wanted : ON_REAL_SERVER;
+  const child = start(suites, kubeconfig, 'inherit');
+  const [code] = (await once(child, 'exit')) as [number | null];
+  return Math.min(code ?? 1, 1);
+}
+
+/** Shows the halves one after the other, and closes with the sum of their summaries. */
+async function runHalves(): Promise<number> {
+  const sum = [0, 0, 0];
+  const runs = HALVES.map((suites) => {
+    const child = start(suites, undefined, ['inherit', 'pipe', 'inherit']);
+    const lines = child.stdout && createInterface({ input: child.stdout });
+    const ended = Promise.all([once(child, 'exit'), lines && once(lines, 'close')]);
+    return { lines, ended, held: [] as string[] };
+  });
+  let current = 0;
+  const show = (line: string): void => {
+    const match = SUMMARY.exec(line);
+    if (match) match.slice(1).forEach((text, i) => (sum[i] = (sum[i] ?? 0) + Number(text ?? 0)));
+    else process.stdout.write(`${line}\n`);
+  };
+  for (const [i, { lines, held }] of runs.entries())
+    lines?.on('line', (line) => {
+      if (i === current) show(line);
+      else held.push(line);
+    });
+  let isWell = true;
+  for (const { ended, held } of runs) {
+    held.splice(0).forEach(show);
+    const [[code]] = (await ended) as [[number | null], unknown];
+    isWell &&= code === 0;
+    current++;
+  }
+  const [passed = 0, failed = 0, skipped = 0] = sum;
+  const rest = skipped > 0 ? `, ${String(skipped)} skipped` : '';
+  process.stdout.write(`\n${String(passed)} passed, ${String(failed)} failed${rest}\n`);
+  return isWell ? 0 : 1;
+}
+
+function start(suites: readonly string[], kubeconfig: string | undefined, stdio: StdioOptions): ChildProcess {
   const files = suites.flatMap(filesOf);
   if (files.length === 0) fail('these suites hold no tests', 2);
   const mocha = join(root, 'node_modules/mocha/bin/mocha.js');
   if (!existsSync(mocha)) fail('the packages are not installed; run: make install', 1);
-  const child = spawn(
+  return spawn(
     process.execPath,
     [mocha, '--require', './hack/mocha-teardown.mjs', ...mochaOptions, ...files],
     {
       cwd: root,
-      stdio: 'inherit',
+      stdio,
       env: { ...process.env, ...(kubeconfig !== undefined && { ESPALIER_TEST_KUBECONFIG: kubeconfig }) },
     },
   );
-  const [code] = (await once(child, 'exit')) as [number | null];
-  return Math.min(code ?? 1, 1);
 }
 
 async function onRealServer(): Promise<number> {

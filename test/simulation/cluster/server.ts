@@ -23,6 +23,17 @@ export interface Change {
 
 type Draft = Obj & { spec?: unknown; status?: unknown };
 
+/** What somebody wants an object to be. */
+interface Wish {
+  readonly kind: Kind;
+  readonly key: string;
+  readonly before: Stored;
+  readonly wanted: Draft;
+  /** As it came: version and uid say what it was made for. */
+  readonly metadata: Partial<Obj['metadata']>;
+  readonly sub: 'status' | undefined;
+}
+
 export class Server {
   readonly #clock: Clock;
   readonly #objects = new Map<string, Stored>();
@@ -80,6 +91,8 @@ export class Server {
         return this.#create(kind, write.object, actor);
       case 'merge':
         return this.#patch(write, actor);
+      case 'replace':
+        return this.#replace({ sub: undefined, ...write }, actor);
       case 'delete':
         return this.#delete(write, actor);
       default:
@@ -103,13 +116,26 @@ export class Server {
 
   #patch({ kind, key, body, sub }: Extract<Write, { verb: 'merge' }>, actor: string): Obj {
     const before = this.get(kind, key);
-    const { resourceVersion: version, uid } =
-      (body as { metadata?: Partial<Obj['metadata']> }).metadata ?? {};
+    const { metadata = {} } = body as { metadata?: Partial<Obj['metadata']> };
+    const wanted = mergePatch(before, body) as Draft;
+    return this.#change({ kind, key, before, wanted, metadata, sub }, actor);
+  }
+
+  #replace({ kind, object, sub }: Pick<Wish, 'kind' | 'sub'> & { readonly object: Obj }, actor: string): Obj {
+    const { namespace, name } = object.metadata;
+    const key = namespace ? `${namespace}/${name}` : name;
+    const before = this.get(kind, key);
+    return this.#change({ kind, key, before, wanted: copy(object), metadata: object.metadata, sub }, actor);
+  }
+
+  #change(
+    { kind, key, before, wanted, metadata: { resourceVersion: version, uid }, sub }: Wish,
+    actor: string,
+  ): Obj {
     const isStale = version !== undefined && version !== before.metadata.resourceVersion;
     if (isStale || (uid !== undefined && uid !== before.metadata.uid)) {
       refuse(409, 'Conflict', `${kind.plural} "${key}": the object has been modified`, 'patch', kind, key);
     }
-    const wanted = mergePatch(before, body) as Draft;
     const isSplit = hasStatusSubresource(kind.kind);
     // What the patch does not touch is shared with the version before.
     const next = (sub === 'status' ? { ...before, status: wanted.status } : { ...wanted }) as Draft;

@@ -43,15 +43,15 @@ function filesOf(suite: string): string[] {
 
 /** Suites that run side by side when all are wanted, so that both cores of a small machine are of use. */
 const HALVES: readonly (readonly string[])[] = [
-  ['unit', 'conformance'],
-  ['scenario', 'simulation'],
+  ['unit', 'conformance', 'simulation', 'scenario/cli', 'scenario/deployers'],
+  ['scenario'],
 ];
 const SUMMARY = /^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?\n?$/;
 
 async function run(kubeconfig: string | undefined): Promise<number> {
   if (wanted.length === 0 && !isEnvtest) return runHalves();
   const suites = wanted.length > 0 ? wanted : ON_REAL_SERVER;
-  const child = start(suites, kubeconfig, 'inherit');
+  const child = start(suites.flatMap(filesOf), kubeconfig, 'inherit');
   const [code] = (await once(child, 'exit')) as [number | null];
   return Math.min(code ?? 1, 1);
 }
@@ -59,8 +59,10 @@ async function run(kubeconfig: string | undefined): Promise<number> {
 /** Shows the halves one after the other, and closes with the sum of their summaries. */
 async function runHalves(): Promise<number> {
   const sum = [0, 0, 0];
-  const runs = HALVES.map((suites) => {
-    const child = start(suites, undefined, ['inherit', 'pipe', 'inherit']);
+  const runs = HALVES.map((suites, i) => {
+    const taken = new Set(HALVES.slice(0, i).flat().flatMap(filesOf));
+    const files = suites.flatMap(filesOf).filter((file) => !taken.has(file));
+    const child = start(files, undefined, ['inherit', 'pipe', 'inherit']);
     const lines = child.stdout && createInterface({ input: child.stdout });
     const ended = Promise.all([once(child, 'exit'), lines && once(lines, 'close')]);
     return { lines, ended, held: [] as string[] };
@@ -90,7 +92,6 @@ async function runHalves(): Promise<number> {
 }
 
 function start(suites: readonly string[], kubeconfig: string | undefined, stdio: StdioOptions): ChildProcess {
-  const files = suites.flatMap(filesOf);
   if (files.length === 0) fail('these suites hold no tests', 2);
   const mocha = join(root, 'node_modules/mocha/bin/mocha.js');
   if (!existsSync(mocha)) fail('the packages are not installed; run: make install', 1);

@@ -91,7 +91,7 @@ async function runHalves(): Promise<number> {
   return isWell ? 0 : 1;
 }
 
-function start(suites: readonly string[], kubeconfig: string | undefined, stdio: StdioOptions): ChildProcess {
+function start(files: readonly string[], kubeconfig: string | undefined, stdio: StdioOptions): ChildProcess {
   if (files.length === 0) fail('these suites hold no tests', 2);
   const mocha = join(root, 'node_modules/mocha/bin/mocha.js');
   if (!existsSync(mocha)) fail('the packages are not installed; run: make install', 1);

@@ -116,7 +116,7 @@ export function renderText(execution: TemplateExecution, values: Values, options
 }
 
 /** @throws ResultUnreadable */
-export function readResult(text: string): unknown {
+function readResult(text: string): unknown {
   try {
     return parseYaml(text);
   } catch (error) {

@@ -119,7 +119,7 @@ async function importValues(
 }
 
 async function renderChildren(self: Self, context: RenderContext): Promise<WantedChild[]> {
-  const { templates } = await renderSubInstallations(context);
+  const templates = await renderSubInstallations(context);
   return templates.map((template) => ({
     name: template.name,
     object: validChild(self, template, context.blueprint.component),
@@ -144,8 +144,7 @@ async function renderItems(
   { targets, targetLists, targetMaps }: ImportSet,
 ) {
   const namespace = self.metadata.namespace ?? '';
-  const { items } = await renderDeployItems(context, { namespace, targets, targetLists, targetMaps });
-  return items;
+  return renderDeployItems(context, { namespace, targets, targetLists, targetMaps });
 }
 
 export interface Tools {

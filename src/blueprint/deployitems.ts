@@ -21,10 +21,6 @@ export interface TargetObjects {
   readonly targetMaps: ReadonlyMap<string, Readonly<Record<string, Named>>>;
 }
 
-export interface RenderedDeployItems {
-  readonly items: readonly DeployItemTemplate[];
-}
-
 /**
  * Renders and checks all deploy items of the blueprint, in the order of its executions.
  * @throws TemplateFailed (code ERR_FOR_INFO_ONLY, as upstream), DeployItemsInvalid
@@ -32,13 +28,13 @@ export interface RenderedDeployItems {
 export async function renderDeployItems(
   context: RenderContext,
   targets: TargetObjects,
-): Promise<RenderedDeployItems> {
+): Promise<readonly DeployItemTemplate[]> {
   const items: DeployItemTemplate[] = [];
   for (const executor of context.blueprint.info.deployExecutions ?? []) {
     items.push(...deployItemsFrom(await runOrExplain(context, executor), targets));
   }
   checkDeployItems(items);
-  return { items };
+  return items;
 }
 
 /** Upstream marks failures of deploy executions, and of no others, as information only. */

@@ -64,7 +64,7 @@ export async function renderExports(
 }
 
 /** The second part: declared values, mappings, checks, selection. */
-export async function constructExports(
+async function constructExports(
   installation: View<Installation>,
   blueprint: LoadedBlueprint,
   results: JsonMap,

@@ -8,7 +8,8 @@ import { isObject, type Fields } from '../lib/objects.ts';
 
 export type Dialect = 'draft-07' | '2019-09' | '2020-12';
 
-const MAPS: ReadonlySet<string> = new Set([
+/** Keywords whose values are maps of schemas. */
+export const MAPS: ReadonlySet<string> = new Set([
   'properties',
   'patternProperties',
   'definitions',
@@ -16,7 +17,8 @@ const MAPS: ReadonlySet<string> = new Set([
   'dependencies',
   'dependentSchemas',
 ]);
-const SCHEMAS: ReadonlySet<string> = new Set([
+/** Keywords whose values are schemas, or lists of them. */
+export const SCHEMAS: ReadonlySet<string> = new Set([
   'additionalProperties',
   'additionalItems',
   'unevaluatedProperties',

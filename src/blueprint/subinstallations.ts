@@ -20,16 +20,14 @@ import { runExecution, type RenderContext } from './render.ts';
 import { checkTemplates, declaredImports } from './templatechecks.ts';
 import { renderedTemplates, staticTemplates } from './templates.ts';
 
-export interface RenderedSubInstallations {
-  /** Rendered ones first, then the static ones; references to parent imports without value are gone. */
-  readonly templates: readonly InstallationTemplate[];
-}
-
 /**
  * Renders, prunes and checks the templates. A cycle among them is an error with code ERR_CYCLIC_DEPENDENCIES.
+ * @returns the rendered ones first, then the static ones; references to parent imports without value are gone
  * @throws TemplateFailed, SubInstallationsInvalid
  */
-export async function renderSubInstallations(context: RenderContext): Promise<RenderedSubInstallations> {
+export async function renderSubInstallations(
+  context: RenderContext,
+): Promise<readonly InstallationTemplate[]> {
   const { blueprint, scope } = context;
   const rendered: InstallationTemplate[] = [];
   for (const executor of blueprint.info.subinstallationExecutions ?? []) {
@@ -48,7 +46,7 @@ export async function renderSubInstallations(context: RenderContext): Promise<Re
       codes: ['ERR_CYCLIC_DEPENDENCIES'],
     });
   }
-  return { templates };
+  return templates;
 }
 
 /** Imports that refer to an optional import of the parent which has no value are taken out. */

@@ -14,7 +14,7 @@ import {
 } from '../templating/render.ts';
 import { componentFunctionsFor } from './componentfunctions.ts';
 import { checkSchema, type SchemaSources, type SchemaVerdict } from './jsonschema.ts';
-import { evaluateMapping } from './mapping.ts';
+import { evaluateMapping, type MappingName } from './mapping.ts';
 import type { JsonMap } from './model.ts';
 import { spiffFunctionsFor } from './spifffunctions.ts';
 
@@ -35,15 +35,9 @@ export interface RenderJob {
   readonly refuseNoValueIn?: EngineOptions['refuseNoValueIn'];
 }
 
-export interface MappingJob {
-  /** name of the value that it makes */
-  readonly key: string;
+export interface MappingJob extends MappingName {
   readonly document: unknown;
   readonly bindings: JsonMap;
-  /** name for messages, e.g. `import mapping template shop.url` */
-  readonly what: string;
-  /** reason of the error */
-  readonly reason: string;
 }
 
 export interface SchemaJob {

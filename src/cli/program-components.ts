@@ -1,6 +1,6 @@
 /** Commands about components: packing them, bringing them into registries, and checking them. */
 import { Option, type Command } from 'commander';
-import type { RegistryOptions } from './commands/component-places.ts';
+import type { RegistryOptions } from './component-places.ts';
 import type { PackOptions } from './commands/components.ts';
 import type { VerifyOptions } from './commands/verify-components.ts';
 import { examples } from './program-parts.ts';

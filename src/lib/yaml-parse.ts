@@ -1,6 +1,7 @@
 /** Builds the tree of a YAML document from its tokens, as libyaml does: same texts accepted, same complaints. */
 import { yamlErrorAt } from './yaml-error.ts';
-import { YamlScanner, type YamlScanOptions, type YamlToken, type YamlTokenKind } from './yaml-scan.ts';
+import { YamlScanner, type YamlScanOptions } from './yaml-scan.ts';
+import type { YamlToken, YamlTokenKind } from './yaml-tokens.ts';
 
 export interface ScalarNode {
   readonly kind: 'scalar';

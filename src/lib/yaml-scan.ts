@@ -6,60 +6,7 @@ import { Cursor, END, isBlankCode, isBlankOrEnd, isBreakCode } from './yaml-curs
 import { yamlErrorAt } from './yaml-error.ts';
 import { scanBlock, scanPlain, scanQuoted } from './yaml-scan-scalars.ts';
 import { scanAnchor, scanDirective, scanTag } from './yaml-scan-tags.ts';
-
-export type YamlTokenKind =
-  | 'stream-end'
-  | 'version'
-  | 'tag-directive'
-  | 'document-start'
-  | 'document-end'
-  | 'block-sequence'
-  | 'block-mapping'
-  | 'block-end'
-  | 'sequence'
-  | 'sequence-end'
-  | 'mapping'
-  | 'mapping-end'
-  | 'entry'
-  | 'flow-entry'
-  | 'key'
-  | 'value'
-  | 'alias'
-  | 'anchor'
-  | 'tag'
-  | 'scalar';
-
-export interface YamlToken {
-  readonly kind: YamlTokenKind;
-  /** 0-based. */
-  readonly line: number;
-  /** Text of a scalar, name of an anchor or alias, handle of a tag. */
-  readonly value: string;
-  /** Suffix of a tag, prefix of a tag directive. */
-  readonly suffix: string;
-  /** A scalar without quotes and on its own; only such ones can be numbers and the like. */
-  readonly isPlain: boolean;
-}
-
-/** A token that may turn out to be a key; one for each level of flow collections. */
-interface SimpleKey {
-  isPossible: boolean;
-  /** At the start of a block's line: there it has to be one. */
-  isRequired: boolean;
-  token: number;
-  index: number;
-  line: number;
-  column: number;
-}
-
-const noKey = (): SimpleKey => ({
-  isPossible: false,
-  isRequired: false,
-  token: -1,
-  index: 0,
-  line: 0,
-  column: 0,
-});
+import { noKey, type SimpleKey, type YamlToken, type YamlTokenKind } from './yaml-tokens.ts';
 
 const MAX_KEY_LENGTH = 1024;
 const MAX_DEPTH = 1000;

@@ -86,3 +86,12 @@ export const blueprintFunctions: FunctionTable = {
   ociRefRepo: fn('string', (text: string) => reference(text)[0]),
   ociRefVersion: fn('string', (text: string) => reference(text)[1]),
 };
+
+const tables = new WeakMap<FunctionTable, FunctionTable>();
+
+/** These functions and the caller's: one table for each of theirs, because engines remember what they make of it. */
+export function withBlueprintFunctions(functions: FunctionTable): FunctionTable {
+  const table = tables.get(functions) ?? { ...blueprintFunctions, ...functions };
+  tables.set(functions, table);
+  return table;
+}

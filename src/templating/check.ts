@@ -1,6 +1,6 @@
 /** Parses templates without executing them: the one place that knows how each engine does that. */
 import { YamlError } from '../lib/yaml.ts';
-import { TEMPLATE_NAME, blueprintFunctions } from './blueprint-functions.ts';
+import { TEMPLATE_NAME, withBlueprintFunctions } from './blueprint-functions.ts';
 import type { FunctionTable } from './gotemplate/env.ts';
 import { TemplateParseError } from './gotemplate/errors.ts';
 import { parseTemplate } from './gotemplate/template.ts';
@@ -33,25 +33,21 @@ export interface TemplateToCheck {
   readonly functions: FunctionTable;
 }
 
-type Parser = (template: TemplateToCheck) => SyntaxVerdict | Promise<SyntaxVerdict>;
+type Parser = (template: TemplateToCheck) => SyntaxVerdict;
 
 const parsers: Readonly<Record<string, Parser>> = {
   GoTemplate: ({ template, functions }) =>
-    checkText('GoTemplate', template, (name, text) => parseTemplate(name, text, allGoFunctions(functions))),
+    checkText('GoTemplate', template, (name, text) =>
+      parseTemplate(name, text, withBlueprintFunctions(functions)),
+    ),
   Spiff: ({ template }) => checkSpiff(template),
   Handlebars: ({ template }) => checkText('Handlebars', template, readSource),
 };
 
-export async function checkTemplate(template: TemplateToCheck): Promise<SyntaxVerdict> {
+export function checkTemplate(template: TemplateToCheck): SyntaxVerdict {
   const parse = Object.hasOwn(parsers, template.type) ? parsers[template.type] : undefined;
   return parse ? parse(template) : { kind: 'unknown' };
 }
-
-/** What GoTemplate may call: Go's functions, sprig's, those for files, and the caller's. */
-export const allGoFunctions = (functions: FunctionTable): FunctionTable => ({
-  ...blueprintFunctions,
-  ...functions,
-});
 
 function checkText(
   type: string,

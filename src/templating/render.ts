@@ -3,7 +3,7 @@ import type { Clock } from '../lib/clock.ts';
 import type { Rng } from '../lib/rng.ts';
 import { anyCaseField } from '../lib/objects.ts';
 import { parseYaml, YamlError } from '../lib/yaml.ts';
-import { blueprintFunctions, TEMPLATE_NAME } from './blueprint-functions.ts';
+import { TEMPLATE_NAME, withBlueprintFunctions } from './blueprint-functions.ts';
 import {
   ResultHasNoValue,
   ResultUnreadable,
@@ -116,7 +116,7 @@ export function renderText(execution: TemplateExecution, values: Values, options
 }
 
 /** @throws ResultUnreadable */
-export function readResult(text: string): unknown {
+function readResult(text: string): unknown {
   try {
     return parseYaml(text);
   } catch (error) {
@@ -138,18 +138,11 @@ function templateText({ template, file }: TemplateExecution, files: TemplateFile
   return Buffer.from(content).toString('utf8');
 }
 
-const tables = new WeakMap<FunctionTable, FunctionTable>();
+const noFunctions: FunctionTable = {};
 
 /** Landscaper's functions and the caller's. */
-function functionsOf({ functions }: EngineOptions): FunctionTable {
-  if (!functions) return blueprintFunctions;
-  let table = tables.get(functions);
-  if (!table) {
-    table = { ...blueprintFunctions, ...functions };
-    tables.set(functions, table);
-  }
-  return table;
-}
+const functionsOf = ({ functions = noFunctions }: EngineOptions): FunctionTable =>
+  withBlueprintFunctions(functions);
 
 function renderGoTemplate(source: string, values: Values, options: EngineOptions): string {
   const functions = functionsOf(options);

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { ComponentProblem } from '../../components/errors.ts';
 import type { Content } from '../../components/repository.ts';
-import { viewOf, type ComponentData, type ComponentView, type Shelf } from '../../components/view.ts';
+import { viewOf, type ComponentData, type Shelf } from '../../components/view.ts';
 import { fileTreeAt, type FileNode, type FileTree, type Folder } from '../../lib/filetree.ts';
 import type { Parcel } from '../../templating/worker/pool.ts';
 import type { SchemaSources } from '../jsonschema.ts';
@@ -31,21 +31,25 @@ export interface PackedBlueprint {
   readonly shelf: PackedShelf;
 }
 
-/** Contents that were fetched, or the sentence that says why they cannot be. */
-type PackedShelf = readonly (readonly [key: string, found: Content | { readonly problem: string }])[];
+/** Contents that were fetched, by the ids of their parcels, or the sentence that says why they cannot be. */
+type PackedShelf = readonly (readonly [key: string, found: string | { readonly problem: string }])[];
 
 export function packBlueprint({ files, component, info }: SchemaSources): {
   readonly packed: PackedBlueprint;
   readonly parcels: readonly Parcel[];
 } {
   const tree = { id: filesId(files), content: () => files.root };
-  const view = component && { id: componentId(component), content: () => component.data() };
-  const shelf = [...(component?.shelf ?? [])].map(
-    ([key, found]) => [key, found instanceof ComponentProblem ? { problem: found.message } : found] as const,
-  );
+  const view = component && { id: idOf(component.identity), content: () => component.data() };
+  const contents: Parcel[] = [];
+  const shelf = [...(component?.shelf ?? [])].map(([key, found]) => {
+    if (found instanceof ComponentProblem) return [key, { problem: found.message }] as const;
+    const parcel = { id: idOf(found), content: () => found, isPassing: true };
+    contents.push(parcel);
+    return [key, parcel.id] as const;
+  });
   return {
     packed: { files: tree.id, component: view?.id, localTypes: pack(info.localTypes ?? null), shelf },
-    parcels: view ? [tree, view] : [tree],
+    parcels: view ? [tree, view, ...contents] : [tree],
   };
 }
 
@@ -53,9 +57,9 @@ export function packBlueprint({ files, component, info }: SchemaSources): {
 export function unpackBlueprint(packed: PackedBlueprint, found: (id: string) => unknown): SchemaSources {
   const { files, component, localTypes } = packed;
   const shelf: Shelf = new Map(
-    packed.shelf.map(([key, found]) => [
+    packed.shelf.map(([key, entry]) => [
       key,
-      'problem' in found ? new ComponentProblem(found.problem) : found,
+      typeof entry === 'string' ? (found(entry) as Content) : new ComponentProblem(entry.problem),
     ]),
   );
   const types = unpack(localTypes) as SchemaSources['info']['localTypes'] | null;
@@ -87,11 +91,12 @@ function filesId(files: FileTree): string {
   return id;
 }
 
-const componentIds = new WeakMap<object, string>();
-let components = 0;
+const objectIds = new WeakMap<object, string>();
+let objects = 0;
 
-function componentId({ identity }: ComponentView): string {
-  const id = componentIds.get(identity) ?? `component ${String(++components)}`;
-  componentIds.set(identity, id);
+/** For what is the same only when it is the same object. */
+function idOf(object: object): string {
+  const id = objectIds.get(object) ?? `object ${String(++objects)}`;
+  objectIds.set(object, id);
   return id;
 }

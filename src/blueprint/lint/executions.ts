@@ -21,13 +21,13 @@ const rules = {
 } as const;
 type RuleName = keyof typeof rules;
 
-export const executionRules = ruleGroup<RuleName>(rules, async (subject, report) => {
+export const executionRules = ruleGroup<RuleName>(rules, (subject, report) => {
   for (const template of subject.templates) {
     inspectPlace(subject, report, template);
-    await inspectSyntax(subject, report, template);
-    await inspectFileCalls(subject, report, template);
+    inspectSyntax(subject, report, template);
+    inspectFileCalls(subject, report, template);
   }
-  await inspectMappings(subject, report);
+  inspectMappings(subject, report);
   for (const [i, entry] of (subject.blueprint.info.subinstallations ?? []).entries()) {
     const file = entry.text('file') ?? '';
     if (file !== '') inspectFile(subject, report, file, ['subinstallations', i, 'file']);
@@ -57,13 +57,13 @@ function missingFile(file: string, paths: readonly string[]): string {
   return `there is no file ${file} in the blueprint${hint}`;
 }
 
-async function inspectSyntax(
+function inspectSyntax(
   { document }: Subject,
   report: Report<RuleName>,
   { executor, path, source }: FoundTemplate,
-): Promise<void> {
+): void {
   const { type, template = source?.text } = executor;
-  const verdict = await checkTemplate({ type, template, functions: componentFunctionsFor(undefined) });
+  const verdict = checkTemplate({ type, template, functions: componentFunctionsFor(undefined) });
   const at = document.at([...path, 'type']);
   switch (verdict.kind) {
     case 'fine':
@@ -91,16 +91,16 @@ function placeOf({ line, column }: SyntaxProblem, source: Source) {
 }
 
 /** `include "/part.tpl"` and the like, as far as the name is written out. */
-async function inspectFileCalls(
+function inspectFileCalls(
   { files }: Subject,
   report: Report<RuleName>,
   { executor, source }: FoundTemplate,
-): Promise<void> {
+): void {
   const parsed = source && parsedGoTemplate(executor, source);
   if (!parsed) return;
   for (const { name, path, pos } of fileCallsIn(parsed)) {
     const included = name === 'include' ? files.source(path) : undefined;
-    if (included) await inspectText(report, executor.type, included);
+    if (included) inspectText(report, executor.type, included);
     const isThere =
       name === 'readDir' ? files.tree.list(path) !== undefined : files.source(path) !== undefined;
     if (isThere) continue;
@@ -111,8 +111,8 @@ async function inspectFileCalls(
 }
 
 /** A file that a template includes is one of the same kind. */
-async function inspectText(report: Report<RuleName>, type: string, source: Source): Promise<void> {
-  const verdict = await checkTemplate({
+function inspectText(report: Report<RuleName>, type: string, source: Source): void {
+  const verdict = checkTemplate({
     type,
     template: source.text,
     functions: componentFunctionsFor(undefined),
@@ -121,10 +121,10 @@ async function inspectText(report: Report<RuleName>, type: string, source: Sourc
 }
 
 /** Mappings are written in Spiff. */
-async function inspectMappings({ caller }: Subject, report: Report<RuleName>): Promise<void> {
+function inspectMappings({ caller }: Subject, report: Report<RuleName>): void {
   for (const field of ['importDataMappings', 'exportDataMappings'] as const) {
     for (const [key, template] of Object.entries(caller?.[field] ?? {})) {
-      const verdict = await checkTemplate({
+      const verdict = checkTemplate({
         type: 'Spiff',
         template,
         functions: componentFunctionsFor(undefined),

@@ -24,19 +24,19 @@ export type Report<R extends string> = (rule: R, place: Place, message: string) 
 /** Rules about one thing, and the inspection that applies them. */
 export interface RuleGroup {
   readonly rules: Readonly<Record<string, RuleFacts>>;
-  inspect(subject: Subject): Promise<readonly Finding[]>;
+  inspect(subject: Subject): readonly Finding[];
 }
 
 /** @param inspect reports what it finds, in any order */
 export function ruleGroup<R extends string>(
   rules: Readonly<Record<R, RuleFacts>>,
-  inspect: (subject: Subject, report: Report<R>) => void | Promise<void>,
+  inspect: (subject: Subject, report: Report<R>) => void,
 ): RuleGroup {
   return {
     rules,
-    async inspect(subject) {
+    inspect(subject) {
       const findings: Finding[] = [];
-      await inspect(subject, (rule, place, message) => {
+      inspect(subject, (rule, place, message) => {
         findings.push({ rule, level: rules[rule].level, place, message });
       });
       return findings;

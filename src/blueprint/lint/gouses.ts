@@ -1,8 +1,7 @@
 /** What Go templates use, read off their syntax trees: root values by their paths, and files by their names. */
 import type { TemplateExecutor } from '../../api/blueprint.ts';
 import type { View } from '../../lib/objects.ts';
-import { TEMPLATE_NAME } from '../../templating/blueprint-functions.ts';
-import { allGoFunctions } from '../../templating/check.ts';
+import { TEMPLATE_NAME, withBlueprintFunctions } from '../../templating/blueprint-functions.ts';
 import type { CommandNode, ListNode, Operand, PipeNode, Statement } from '../../templating/gotemplate/ast.ts';
 import { TemplateParseError } from '../../templating/gotemplate/errors.ts';
 import type { ParsedSource } from '../../templating/gotemplate/parse.ts';
@@ -28,7 +27,8 @@ export interface FileCall {
 export function parsedGoTemplate({ type }: View<TemplateExecutor>, source: Source): ParsedSource | undefined {
   if (type !== 'GoTemplate') return undefined;
   try {
-    return parseTemplate(TEMPLATE_NAME, source.text, allGoFunctions(componentFunctionsFor(undefined))).source;
+    const functions = withBlueprintFunctions(componentFunctionsFor(undefined));
+    return parseTemplate(TEMPLATE_NAME, source.text, functions).source;
   } catch (error) {
     if (error instanceof TemplateParseError) return undefined;
     throw error;

@@ -47,8 +47,8 @@ export interface BlueprintInput {
 }
 
 /** In the order of files and lines. A blueprint that cannot be read is not looked at any further. */
-export async function inspectBlueprint(input: BlueprintInput): Promise<readonly Finding[]> {
-  return inOrder(await inspectAll(input));
+export function inspectBlueprint(input: BlueprintInput): readonly Finding[] {
+  return inOrder(inspectAll(input));
 }
 
 /** The blueprint that stands in an installation or a template. @param document begins at the files */
@@ -85,7 +85,7 @@ export function templateSources(input: BlueprintInput): readonly Source[] {
   ];
 }
 
-async function inspectAll(input: BlueprintInput): Promise<readonly Finding[]> {
+function inspectAll(input: BlueprintInput): readonly Finding[] {
   const { files, written, caller } = input;
   const source = files.source(BLUEPRINT_FILE);
   const read: Read = written
@@ -103,12 +103,12 @@ async function inspectAll(input: BlueprintInput): Promise<readonly Finding[]> {
   const subject: Subject = {
     ...{ document, raw: read.value, blueprint, files, templates, children, unreadable, caller },
   };
-  const found = await Promise.all(Object.values(groups).map((group) => group.inspect(subject)));
-  const below = await Promise.all(children.map((child) => inspectChild(subject, child)));
-  return [...read.findings, ...findings, ...found.flat(), ...below.flat()];
+  const found = Object.values(groups).flatMap((group) => group.inspect(subject));
+  const below = children.flatMap((child) => inspectChild(subject, child));
+  return [...read.findings, ...findings, ...found, ...below];
 }
 
-async function inspectChild(parent: Subject, child: Child): Promise<readonly Finding[]> {
+function inspectChild(parent: Subject, child: Child): readonly Finding[] {
   const { filesystem } = child.template.blueprint;
   if (filesystem === undefined) return [];
   const document = child.document.below(['blueprint', 'filesystem']);

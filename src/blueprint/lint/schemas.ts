@@ -2,6 +2,7 @@
 import { isObject, type View } from '../../lib/objects.ts';
 import type { ImportDefinition } from '../../api/blueprint.ts';
 import { checkSchema, schemaProblem } from '../jsonschema.ts';
+import { MAPS, SCHEMAS, dialectOf } from '../schemadialect.ts';
 import { ruleGroup, type Report } from './finding.ts';
 import type { Subject } from './subject.ts';
 import { hintFor } from './words.ts';
@@ -118,18 +119,13 @@ const TOO_NEW: readonly string[] = [
   ...['unevaluatedProperties', 'unevaluatedItems', 'dependentRequired', 'dependentSchemas', 'prefixItems'],
   ...['$recursiveRef', '$recursiveAnchor', '$dynamicRef', '$dynamicAnchor', 'minContains', 'maxContains'],
 ];
-const OF_SCHEMAS = ['properties', 'patternProperties', 'definitions', '$defs', 'dependencies'];
-const SCHEMAS = [
-  ...['additionalProperties', 'additionalItems', 'items', 'contains', 'propertyNames', 'not'],
-  ...['if', 'then', 'else', 'allOf', 'anyOf', 'oneOf'],
-];
 
 function inspectKeywords(
   subject: Subject,
   report: Report<RuleName>,
   schema: unknown,
   path: Path,
-  isLater = namesLaterDraft(schema),
+  isLater = dialectOf(schema) !== 'draft-07',
 ): void {
   const inner = (value: unknown, here: Path): void => {
     inspectKeywords(subject, report, value, here, isLater);
@@ -140,15 +136,12 @@ function inspectKeywords(
     const here = [...path, key];
     const message = keywordProblem(key, isLater);
     if (message !== undefined) report('schema-keyword', subject.document.at(here, 'key'), message);
-    if (SCHEMAS.includes(key)) inner(value, here);
-    if (OF_SCHEMAS.includes(key) && isObject(value)) {
+    if (SCHEMAS.has(key)) inner(value, here);
+    if (MAPS.has(key) && isObject(value)) {
       for (const [name, item] of Object.entries(value)) if (isObject(item)) inner(item, [...here, name]);
     }
   }
 }
-
-const namesLaterDraft = (schema: unknown): boolean =>
-  isObject(schema) && /\b(2019-09|2020-12)\b/.test(String(schema['$schema']));
 
 function keywordProblem(key: string, isLater: boolean): string | undefined {
   if (TOO_NEW.includes(key)) {

@@ -33,8 +33,7 @@ export async function lint(
       unreadable.push(error.finding);
     }
   }
-  const inspected = (await Promise.all(found.map(inspect))).flat();
-  const findings = [...unreadable, ...inspected].map((one) => strictly(one, options));
+  const findings = [...unreadable, ...found.flatMap(inspect)].map((one) => strictly(one, options));
   const counts = countsOf(findings);
   switch (options.output) {
     case 'json':
@@ -53,7 +52,7 @@ export async function lint(
 const strictly = (finding: Finding, { strict }: LintOptions): Finding =>
   strict && finding.level === 'warning' ? { ...finding, level: 'error' } : finding;
 
-const inspect = async ({ input, holder }: FoundBlueprint): Promise<readonly Finding[]> => [
+const inspect = ({ input, holder }: FoundBlueprint): readonly Finding[] => [
   ...(holder?.findings ?? []),
-  ...(await inspectBlueprint(input)),
+  ...inspectBlueprint(input),
 ];

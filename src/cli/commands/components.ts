@@ -27,7 +27,7 @@ import {
   isFolder,
   MAX_FILE_BYTES,
   type RegistryOptions,
-} from './component-places.ts';
+} from '../component-places.ts';
 
 export interface PackOptions {
   readonly to: string;

@@ -9,9 +9,9 @@ import type { FoundComponent, Repository } from '../../components/repository.ts'
 import { createStock } from '../../components/stock.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { secureRng } from '../../lib/secure-rng.ts';
+import { archiveAt, counted, credentials, type RegistryOptions } from '../component-places.ts';
 import { CommandError, UsageError } from '../errors.ts';
 import type { Terminal } from '../terminal.ts';
-import { archiveAt, counted, credentials, type RegistryOptions } from './component-places.ts';
 
 export interface VerifyOptions extends RegistryOptions {
   readonly signature?: string;
@@ -38,8 +38,9 @@ export async function verify(
       throw new CommandError(`${counted(bad, 'component')} of ${String(wanted.length)} cannot be trusted`);
   };
   if (existsSync(place)) {
-    const store = ctfStore(await archiveAt(place), place);
-    const all = componentsIn(await readIndex(await archiveAt(place), place));
+    const files = await archiveAt(place);
+    const store = ctfStore(files, place);
+    const all = componentsIn(await readIndex(files, place));
     if (all.length === 0) throw new CommandError(`there is no component in ${place}`);
     const repository = ociRepository({ store, prefix: '', mapping: 'urlPath', context: {}, name: place });
     await check(repository, chosen === undefined ? all : [parsed(chosen)]);

@@ -1,14 +1,14 @@
 /** Components without a registry: a folder to be packed, a transport archive, or a descriptor. */
-import { readFileSync, statSync } from 'node:fs';
-import { basename, dirname } from 'node:path';
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import type { ComponentDescriptorDefinition } from '../../api/kinds/installation.ts';
 import { COMPONENT_FILE, packFolder } from '../../components/componentfile.ts';
-import { CTF_INDEX, ctfStore, filesOfArchive, readIndex } from '../../components/ctf.ts';
+import { CTF_INDEX, ctfStore, readIndex } from '../../components/ctf.ts';
 import { nameOf, readDescriptor, type JsonMap } from '../../components/descriptor.ts';
 import { RepositoryUnusable } from '../../components/errors.ts';
 import { filesInMemory, filesOnDisk, type Files } from '../../components/files.ts';
 import { localRepository } from '../../components/localrepository.ts';
-import { ociRepository } from '../../components/ocirepository.ts';
+import { componentsIn, ociRepository } from '../../components/ocirepository.ts';
 import { ctfFiles, emptyCtf, withComponent } from '../../components/pack.ts';
 import type { FoundComponent, Repository } from '../../components/repository.ts';
 import { findComponent, resolveAll, type Lookup } from '../../components/resolve.ts';
@@ -16,6 +16,7 @@ import { ComponentView, type ComponentSource } from '../../components/view.ts';
 import { fileTreeOf } from '../../lib/filetree.ts';
 import type { View } from '../../lib/objects.ts';
 import { parseYaml } from '../../lib/yaml.ts';
+import { archiveAt, isFolder, MAX_FILE_BYTES } from '../component-places.ts';
 import { UsageError } from '../errors.ts';
 
 export interface LocalComponents {
@@ -25,7 +26,6 @@ export interface LocalComponents {
   view(definition: View<ComponentDescriptorDefinition>): Promise<ComponentView | undefined>;
 }
 
-const MAX_FILE_BYTES = 256 * 2 ** 20;
 const DESCRIPTOR_FILE = 'component-descriptor.yaml';
 
 /**
@@ -33,15 +33,11 @@ const DESCRIPTOR_FILE = 'component-descriptor.yaml';
  * @throws UsageError, ComponentProblem
  */
 export async function localComponents(path: string, wanted: string | undefined): Promise<LocalComponents> {
-  const facts = statSync(path, { throwIfNoEntry: false });
-  if (!facts) throw new UsageError(`there is no file or folder ${path}`);
-  if (!facts.isDirectory()) {
-    const bytes = readFileSync(path);
-    return /\.(ya?ml|json)$/.test(path)
-      ? fromDescriptor(bytes, dirname(path))
-      : fromArchive(await filesOfArchive(bytes, basename(path)), path, wanted);
-  }
-  const files = filesOnDisk(path, MAX_FILE_BYTES);
+  if (!existsSync(path)) throw new UsageError(`there is no file or folder ${path}`);
+  if (!isFolder(path) && /\.(ya?ml|json)$/.test(path))
+    return fromDescriptor(readFileSync(path), dirname(path));
+  const files = await archiveAt(path);
+  if (!isFolder(path)) return fromArchive(files, path, wanted);
   if (await files.read(COMPONENT_FILE)) {
     const packed = await packFolder(files, path);
     const archive = fileTreeOf(ctfFiles(withComponent(emptyCtf, packed, false)));
@@ -66,9 +62,8 @@ async function fromArchive(files: Files, path: string, wanted: string | undefine
     name,
   });
   const found: FoundComponent[] = [];
-  for (const { repository: entry, tag = '' } of await readIndex(files, name)) {
-    const component = /^component-descriptors\/(.+)$/.exec(entry)?.[1];
-    const one = component && (await repository.find(component, tag.replaceAll('.build-', '+')));
+  for (const component of componentsIn(await readIndex(files, name))) {
+    const one = await repository.find(component.name, component.version);
     if (one) found.push(one);
   }
   const own = chosen(found, wanted, path);

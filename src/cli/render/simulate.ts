@@ -87,11 +87,9 @@ export async function simulate(
   const imports = await step(() => runImportExecutions(contextFor(constructed)));
   const context = contextFor(imports);
   const copies = await step(() => importObjects(installation, blueprint, imports));
-  const { templates } = await step(() => states.attempt(() => renderSubInstallations(context)));
+  const templates = await step(() => states.attempt(() => renderSubInstallations(context)));
   const namespace = installation.metadata.namespace ?? '';
-  const { items } = await step(() =>
-    states.attempt(() => renderDeployItems(context, { ...found, namespace })),
-  );
+  const items = await step(() => states.attempt(() => renderDeployItems(context, { ...found, namespace })));
 
   const scope = [...copies];
   const children: RenderedChild[] = [];

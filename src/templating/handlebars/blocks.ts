@@ -77,7 +77,11 @@ const section: Run = (evaluation, block, frame) => {
     });
     return;
   }
-  if (hasArgs) evaluation.invoke(block, name ?? '', block, frame);
+  if (hasArgs) {
+    evaluation.invoke(block, name ?? '', block, frame);
+    const [sign, kind] = (block.program as unknown) ? ['#', 'if'] : ['^', 'unless'];
+    evaluation.fail(block, `{{${sign}${name ?? ''}}} is no block; write {{#${kind} (${name ?? ''} …)}}`);
+  }
   if (isList(field)) visit(evaluation, block, frame, field);
   else if (field === undefined || field === null || field === false) otherwise(evaluation, block, frame);
   else run(evaluation, block.program, field === true ? frame : focused(frame, field));

@@ -1,22 +1,12 @@
 /** Functions that mean something else here than in Go templates. */
-import { parseYaml, YamlError } from '../../lib/yaml.ts';
 import { builtins } from '../gotemplate/builtins.ts';
 import type { Env, FunctionTable } from '../gotemplate/env.ts';
-import { FunctionError } from '../gotemplate/errors.ts';
 import { readJson } from '../gotemplate/funcs/json.ts';
+import { readYaml } from '../gotemplate/funcs/yaml.ts';
 import { envFn, fn } from '../gotemplate/signature.ts';
 import { GoInt, isTrue, type Value } from '../gotemplate/values.ts';
 import { includeFile } from './eval.ts';
 import { withIntegers } from './values.ts';
-
-function readYaml(text: string): Value {
-  try {
-    return withIntegers(parseYaml(text, { integers: 'exact' }));
-  } catch (error) {
-    if (!(error instanceof YamlError)) throw error;
-    throw new FunctionError(`error converting YAML to JSON: ${error.message}`, { cause: error });
-  }
-}
 
 const isInteger = (value: Value): boolean => typeof value === 'bigint' || value instanceof GoInt;
 
@@ -39,7 +29,7 @@ export const handlebarsFunctions: FunctionTable = {
   ...comparisons,
   not: fn('any', (value: Value) => !isTrue(value)),
   include: envFn('string any', (env: Env, path: string, data: Value) => includeFile(env, path, data)),
-  fromYaml: fn('string', readYaml),
+  fromYaml: fn('string', (text: string) => withIntegers(readYaml(text))),
   mustFromJson: fn('string', (text: string) => withIntegers(readJson(text))),
   fromJson: fn('string', (text: string) => {
     try {

@@ -39,6 +39,8 @@ export interface Parcel {
   readonly id: string;
   /** Called for each thread that has not had it yet. */
   readonly content: () => unknown;
+  /** Large, and soon of no use: a thread forgets it with the first work that does without. */
+  readonly isPassing?: boolean;
 }
 
 /** What a thread is sent. */
@@ -120,8 +122,8 @@ class Thread {
   readonly #worker: Worker;
   readonly #clock: Clock;
   readonly #hooks: { onFree(): void; onEnd(): void };
-  /** Ids of parcels it has, those used last at the end. */
-  readonly #has = new Set<string>();
+  /** Ids of parcels it has, those used last at the end, and whether each is passing. */
+  readonly #has = new Map<string, boolean>();
   #order: Order | undefined;
   #cancelTimeout = (): void => undefined;
   #reason: StopReason | undefined;
@@ -165,12 +167,7 @@ class Thread {
     this.#order = order;
     this.#worker.ref();
     const fresh = order.parcels.filter(({ id }) => !this.#has.has(id));
-    for (const { id } of order.parcels) {
-      this.#has.delete(id);
-      this.#has.add(id);
-    }
-    const forget = [...this.#has].slice(0, Math.max(0, this.#has.size - MAX_PARCELS));
-    for (const id of forget) this.#has.delete(id);
+    const forget = this.#remember(order.parcels);
     try {
       const parcels = fresh.map(({ id, content }) => [id, content()] as const);
       const assignment: Assignment = { work: order.work, parcels, forget };
@@ -184,6 +181,20 @@ class Thread {
     const deadline = this.#clock.now() + this.#startMs + order.timeoutMs;
     this.#startMs = 0;
     this.#cancelTimeout = this.#clock.at(deadline, () => void this.stop('time'));
+  }
+
+  /** @returns ids of what it forgets for that, which is nothing of these */
+  #remember(parcels: readonly Parcel[]): readonly string[] {
+    const others = new Map(this.#has);
+    for (const { id, isPassing = false } of parcels) {
+      others.delete(id);
+      this.#has.delete(id);
+      this.#has.set(id, isPassing);
+    }
+    const surplus = this.#has.size - MAX_PARCELS;
+    const forget = [...others].flatMap(([id, isPassing], i) => (isPassing || i < surplus ? [id] : []));
+    for (const id of forget) this.#has.delete(id);
+    return forget;
   }
 
   async stop(reason: StopReason): Promise<void> {

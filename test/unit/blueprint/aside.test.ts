@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { asideRunner, type AsideOptions, type AsideRunner } from '../../../src/blueprint/aside/runner.ts';
 import { MappingFailed } from '../../../src/blueprint/mapping.ts';
-import { ComponentView, withContents } from '../../../src/components/view.ts';
+import { ComponentView, viewOf, withContents } from '../../../src/components/view.ts';
 import type { FoundComponent } from '../../../src/components/repository.ts';
 import { readDescriptor } from '../../../src/components/descriptor.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
@@ -164,6 +164,48 @@ describe('work done by another thread', () => {
     const result = await withContents(view, () => render(template, {}, { ...empty, component: view }));
     expect(result).to.deep.equal({ a: 'content 1', b: '1' });
     expect(fetched).to.equal(1);
+  });
+
+  it('is sent contents once, and forgets them with work that does without', async () => {
+    const names = Array.from({ length: 70 }, (_, i) => `r${String(i)}`);
+    let sent = 0;
+    const contents = names.map((name) => {
+      const bytes = Buffer.from(`content of ${name}`);
+      return {
+        ...{ kind: 'blob' as const, mediaType: 'text/plain' },
+        // Read when a message is made of it.
+        get bytes() {
+          sent++;
+          return bytes;
+        },
+      };
+    });
+    const component = readDescriptor({
+      meta: { schemaVersion: 'v2' },
+      component: {
+        ...{ name: 'example.org/a', version: '1', repositoryContexts: [], sources: [] },
+        componentReferences: [],
+        resources: names.map((name) => ({
+          name,
+          version: '1',
+          type: 'x',
+          relation: 'local',
+          access: { type: 'none' },
+        })),
+      },
+    });
+    const data = { source: { kind: 'inline' as const, document: {} }, components: [component], targets: [] };
+    const shelf = new Map(contents.map((one, i) => [`example.org/a:1 name=r${String(i)} 1`, one]));
+    const loaded = { ...empty, component: viewOf(data, shelf) };
+    const first = 'a: {{ getResourceContent "cd://resources/r0" }}';
+    const last = 'a: {{ getResourceContent "cd://resources/r69" }}';
+
+    expect(await render(first, {}, loaded)).to.deep.equal({ a: 'content of r0' });
+    expect(await render(last, {}, loaded)).to.deep.equal({ a: 'content of r69' });
+    expect(sent).to.equal(70);
+    await render('a: 1');
+    expect(await render(first, {}, loaded)).to.deep.equal({ a: 'content of r0' });
+    expect(sent).to.equal(140);
   });
 
   it('goes on with what waits when one takes too long, and says how to allow more', async () => {

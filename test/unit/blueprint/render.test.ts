@@ -90,7 +90,7 @@ describe('deploy executions', () => {
   it('make items out of a file of the blueprint', async () => {
     const text =
       'deployItems:\n- name: app\n  type: test.example/fake\n  target: {import: cluster}\n  config:\n    text: {{ .imports.text | quote }}\n    ns: {{ .imports.cluster.metadata.namespace }}\n';
-    const { items } = await run([{ name: 'main', type: 'GoTemplate', file: '/deploy.yaml' }], {
+    const items = await run([{ name: 'main', type: 'GoTemplate', file: '/deploy.yaml' }], {
       'deploy.yaml': text,
     });
     expect(items).to.deep.equal([
@@ -104,7 +104,7 @@ describe('deploy executions', () => {
   });
 
   it('add up, and depend on each other', async () => {
-    const { items } = await run([
+    const items = await run([
       go(`deployItems: [{name: a, ${item}}]`),
       go(`deployItems: [{name: b, dependsOn: [a], ${item}}]`),
     ]);
@@ -115,7 +115,7 @@ describe('deploy executions', () => {
   });
 
   it('do not see what another one changed', async () => {
-    const { items } = await run([
+    const items = await run([
       go(`{{ $_ := set .imports "text" "changed" }}deployItems: [{name: "{{ .imports.text }}", ${item}}]`),
       go(`deployItems: [{name: "{{ .imports.text }}", ${item}}]`),
     ]);

@@ -39,14 +39,12 @@ describe('Spiff executions', () => {
   it('make items and sub-installations', async () => {
     const item = { name: '(( imports.name ))', type: 'test.example/fake', config: { v: '(( imports.n ))' } };
     const loaded = blueprint({ deployExecutions: [spiff({ deployItems: [item] })] });
-    expect((await renderDeployItems(context(loaded, { name: 'web', n: 3 }), noTargets)).items).to.deep.equal([
+    expect(await renderDeployItems(context(loaded, { name: 'web', n: 3 }), noTargets)).to.deep.equal([
       { name: 'web', type: 'test.example/fake', config: { v: 3 } },
     ]);
     const child = { name: '(( "c" 1 ))', blueprint: { ref: 'cd://resources/x' } };
     const parent = blueprint({ subinstallationExecutions: [spiff({ subinstallations: [child] })] });
-    expect(
-      (await renderSubInstallations(context(parent, {}))).templates.map(({ name }) => name),
-    ).to.deep.equal(['c1']);
+    expect((await renderSubInstallations(context(parent, {}))).map(({ name }) => name)).to.deep.equal(['c1']);
   });
 
   it('DF-80: always write their state, under the names that were recorded', async () => {

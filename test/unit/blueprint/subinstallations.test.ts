@@ -19,21 +19,19 @@ const parentImports = [
   { name: 'tm', type: 'targetMap', targetType: CLUSTER },
   { name: 'late', schema: {}, required: false },
 ];
-const render = async (
+const render = (
   subinstallations: readonly unknown[],
   more: object = {},
   files: Record<string, unknown> = {},
 ) =>
-  (
-    await renderSubInstallations(
-      context(blueprint({ imports: parentImports, subinstallations, ...more }, files), {
-        region: 'eu',
-        cl: {},
-        ts: [],
-        tm: {},
-      }),
-    )
-  ).templates;
+  renderSubInstallations(
+    context(blueprint({ imports: parentImports, subinstallations, ...more }, files), {
+      region: 'eu',
+      cl: {},
+      ts: [],
+      tm: {},
+    }),
+  );
 const executions = (text: string) => ({
   subinstallationExecutions: [{ name: 's', type: 'GoTemplate', template: text }],
 });

@@ -19,7 +19,7 @@ async function items(type: string, file: string): Promise<unknown> {
   const deployExecutions = [{ ...document.deployExecutions[0], type, file }];
   const loaded = loadInlineBlueprint({ ...files, 'blueprint.yaml': { ...document, deployExecutions } });
   const none = { namespace: 'demo', targets: new Map(), targetLists: new Map(), targetMaps: new Map() };
-  return (await renderDeployItems(context(loaded, { services }), none)).items;
+  return renderDeployItems(context(loaded, { services }), none);
 }
 
 describe('the page about Handlebars', () => {

@@ -177,6 +177,18 @@ export const cases: readonly Case[] = [
     says: 'blueprint.yaml:4:26: warning: "prefixItems" has no effect: the schema is read as drafts 4, 6 and 7 [schema-keyword]',
   },
   {
+    title: 'a word of schemas that is too new, under a name that only resembles a later draft',
+    replace: '  port: { type: integer, maximum: 65535 }',
+    by: '  port: { $schema: "https://example.org/2020-12", prefixItems: [] }',
+    says: 'blueprint.yaml:4:51: warning: "prefixItems" has no effect: the schema is read as drafts 4, 6 and 7 [schema-keyword]',
+  },
+  {
+    title: 'a word that means nothing in a part of a later draft',
+    replace: '  port: { type: integer, maximum: 65535 }',
+    by: '  port: { $schema: "https://json-schema.org/draft/2020-12/schema", prefixItems: [{ maximun: 1 }] }',
+    says: 'blueprint.yaml:4:84: warning: "maximun" means nothing in a schema; did you mean "maximum"? [schema-keyword]',
+  },
+  {
     title: 'a default that its schema refuses',
     replace: 'default: { value: 80 }',
     by: 'default: { value: 70000 }',

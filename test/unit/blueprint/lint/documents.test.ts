@@ -11,8 +11,8 @@ spec:
 ${blueprint}`;
 
 describe('inspecting a blueprint in an Installation', () => {
-  it('tells the lines of the file, not those of the text in it', async () => {
-    const found = await inspectInstallation(
+  it('tells the lines of the file, not those of the text in it', () => {
+    const found = inspectInstallation(
       installation(`        blueprint.yaml: |
           apiVersion: landscaper.gardener.cloud/v1alpha1
           kind: Blueprint
@@ -24,8 +24,8 @@ describe('inspecting a blueprint in an Installation', () => {
     ]);
   });
 
-  it('takes a blueprint that is a map for what it means', async () => {
-    const found = await inspectInstallation(
+  it('takes a blueprint that is a map for what it means', () => {
+    const found = inspectInstallation(
       installation(`        blueprint.yaml:
           apiVersion: landscaper.gardener.cloud/v1alpha1
           kind: Blueprint
@@ -38,14 +38,14 @@ describe('inspecting a blueprint in an Installation', () => {
     );
   });
 
-  it('tells the place of a text on one line, and the beginning of one that is folded', async () => {
-    const flow = await inspectInstallation(
+  it('tells the place of a text on one line, and the beginning of one that is folded', () => {
+    const flow = inspectInstallation(
       installation(
         `        blueprint.yaml: "{apiVersion: landscaper.gardener.cloud/v1alpha1, kind: Blueprint, import: []}"\n`,
       ),
     );
     expect(flow.map(({ place }) => [place.line, place.column])).to.deep.equal([[8, 92]]);
-    const folded = await inspectInstallation(
+    const folded = inspectInstallation(
       installation(`        blueprint.yaml: >
           {apiVersion: landscaper.gardener.cloud/v1alpha1,
           kind: Blueprint, import: []}
@@ -54,8 +54,8 @@ describe('inspecting a blueprint in an Installation', () => {
     expect(folded.map(({ place }) => place.line)).to.deep.equal([8]);
   });
 
-  it('finds the names of anchors and merged maps without losing its way', async () => {
-    const found = await inspectInstallation(
+  it('finds the names of anchors and merged maps without losing its way', () => {
+    const found = inspectInstallation(
       installation(`        blueprint.yaml: |
           apiVersion: landscaper.gardener.cloud/v1alpha1
           kind: Blueprint
@@ -69,15 +69,15 @@ describe('inspecting a blueprint in an Installation', () => {
     );
   });
 
-  it('tells what keeps controllers from working with the Installation itself', async () => {
+  it('tells what keeps controllers from working with the Installation itself', () => {
     const text = `${installation('        blueprint.yaml: ""\n')}  imports:\n    data: [{ name: x }]\n`;
-    expect((await inspectInstallation(text)).map(lineOf)).to.include(
+    expect(inspectInstallation(text).map(lineOf)).to.include(
       'installation.yaml:10:12: error: no controller works with this installation: spec.imports.data[0]: Required value: exactly one of [DataRef, SecretRef, ConfigMapRef] must be set (currently set: none) [installation-invalid]',
     );
   });
 
-  it('warns of an empty blueprint', async () => {
-    const found = await inspectInstallation(installation('        blueprint.yaml: ""\n'));
+  it('warns of an empty blueprint', () => {
+    const found = inspectInstallation(installation('        blueprint.yaml: ""\n'));
     expect(found.map(lineOf)).to.deep.equal([
       'installation.yaml:8:25: warning: the blueprint is empty, so it does nothing [blueprint-empty]',
     ]);
@@ -85,7 +85,7 @@ describe('inspecting a blueprint in an Installation', () => {
 });
 
 describe('inspecting', () => {
-  it('goes on when templates loop and decide, without guessing at their results', async () => {
+  it('goes on when templates loop and decide, without guessing at their results', () => {
     const deploy = `deployItems:
 {{- range $i := until 2 }}
   - name: item-{{ $i }}
@@ -94,10 +94,10 @@ describe('inspecting', () => {
     config: { region: {{ $.imports.region }}, port: {{ $.imports.port }}, on: {{ toJson $.imports.cluster }} }
 {{- end }}
 `;
-    expect((await inspect({ ...sound, 'deploy.yaml': deploy })).map(lineOf)).to.deep.equal([]);
+    expect(inspect({ ...sound, 'deploy.yaml': deploy }).map(lineOf)).to.deep.equal([]);
   });
 
-  it('does not demand imports that import executions bind', async () => {
+  it('does not demand imports that import executions bind', () => {
     const files = {
       ...sound,
       'blueprint.yaml': `${sound['blueprint.yaml'] ?? ''}importExecutions:
@@ -109,10 +109,10 @@ describe('inspecting', () => {
 `,
       'deploy.yaml': (sound['deploy.yaml'] ?? '').replace('.imports.port', 'add .imports.prot .imports.port'),
     };
-    expect((await inspect(files)).map(lineOf)).to.deep.equal([]);
+    expect(inspect(files).map(lineOf)).to.deep.equal([]);
   });
 
-  it('does not take a question for a mistake', async () => {
+  it('does not take a question for a mistake', () => {
     const asking = [
       '{{ if hasKey .imports "nope" }}a{{ end }}',
       '{{ .imports.nope | default "a" }}',
@@ -120,16 +120,16 @@ describe('inspecting', () => {
     ];
     for (const action of asking) {
       const deploy = (sound['deploy.yaml'] ?? '').replace('config:', `config:\n      more: ${action}`);
-      expect((await inspect({ ...sound, 'deploy.yaml': deploy })).map(lineOf), action).to.deep.equal([]);
+      expect(inspect({ ...sound, 'deploy.yaml': deploy }).map(lineOf), action).to.deep.equal([]);
     }
   });
 
-  it('counts an import as read when all imports are', async () => {
+  it('counts an import as read when all imports are', () => {
     const deploy = (sound['deploy.yaml'] ?? '').replace('{{ .imports.port }}', '{{ toJson .imports }}');
-    expect((await inspect({ ...sound, 'deploy.yaml': deploy })).map(lineOf)).to.deep.equal([]);
+    expect(inspect({ ...sound, 'deploy.yaml': deploy }).map(lineOf)).to.deep.equal([]);
   });
 
-  it('finds an expression of Spiff that cannot be parsed', async () => {
+  it('finds an expression of Spiff that cannot be parsed', () => {
     const text = `apiVersion: landscaper.gardener.cloud/v1alpha1
 kind: Blueprint
 deployExecutions:
@@ -140,7 +140,7 @@ deployExecutions:
     - name: (( imports.name "-" ))
       type: (( imports.( ))
 `;
-    const found = (await inspect({ 'blueprint.yaml': text })).map(lineOf);
+    const found = inspect({ 'blueprint.yaml': text }).map(lineOf);
     expect(found.filter((line) => line.includes('[template-syntax]'))).to.have.lengthOf(1);
     expect(found.join('\n')).to.match(/\(\( imports\.\( \)\) at deployItems\.\[0\]\.type: /);
   });

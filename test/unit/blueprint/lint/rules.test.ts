@@ -10,15 +10,15 @@ const ruleIn = (line: string): string => /\[([\w-]+)\]$/.exec(line)?.[1] ?? '';
 const rules = Object.values(ruleTable).flatMap((group) => Object.entries(group));
 
 describe('inspecting a blueprint', () => {
-  it('finds nothing in a sound one', async () => {
-    expect((await inspect(sound)).map(lineOf)).to.deep.equal([]);
+  it('finds nothing in a sound one', () => {
+    expect(inspect(sound).map(lineOf)).to.deep.equal([]);
   });
 
   for (const { title, file = BLUEPRINT, replace, by, says } of cases)
-    it(`points at ${title}`, async () => {
+    it(`points at ${title}`, () => {
       const text = sound[file] ?? '';
       expect(text.split(replace).length, 'places to spoil').to.be.at.least(2);
-      const findings = await inspect({ ...sound, [file]: text.replace(replace, by) });
+      const findings = inspect({ ...sound, [file]: text.replace(replace, by) });
       expect(findings.map(lineOf)).to.include(says);
     });
 });

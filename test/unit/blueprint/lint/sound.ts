@@ -133,19 +133,19 @@ blueprint:
 `,
 };
 
-export const inspect = (files: Files): Promise<readonly Finding[]> => {
+export const inspect = (files: Files): readonly Finding[] => {
   const contents = new Map(Object.entries(files).map(([path, text]) => [path, Buffer.from(text)]));
   return inspectBlueprint({ files: sourceFilesOf(contents, (path) => path) });
 };
 
 /** An Installation and the blueprint in it, given as YAML. */
-export async function inspectInstallation(text: string): Promise<readonly Finding[]> {
+export function inspectInstallation(text: string): readonly Finding[] {
   const document = YamlText.of(new Source('installation.yaml', text));
   const holder = holderOf(document, parseYaml(text));
   if (!holder?.filesystem) return holder?.findings ?? [];
   const { filesystem, caller, findings } = holder;
   const input = inlineInput(filesystem.document, filesystem.value, caller);
-  return [...findings, ...(await inspectBlueprint(input))];
+  return [...findings, ...inspectBlueprint(input)];
 }
 
 /** `file:line:column: level: message [rule]` */

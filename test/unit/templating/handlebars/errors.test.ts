@@ -9,7 +9,7 @@ const values = {
 };
 const tree = { 'part.hbs': 'first\n  {{nope}}', 'broken.hbs': '{{#if}', 'again.hbs': '{{> again.hbs}}' };
 
-const rows: readonly [string, string, string][] = [
+const rows: readonly (readonly [string, string, string])[] = [
   [
     'a missing field, with the name that was meant',
     'a\n  {{imports.provder}}',
@@ -65,6 +65,19 @@ const rows: readonly [string, string, string][] = [
   ],
   ['a partial that cannot be read', '{{> broken.hbs}}', 'template: broken.hbs:1:5: found "}", expected'],
   ['a partial that contains itself', '{{> again.hbs}}', 'exceeded maximum template depth (500)'],
+  ...['and', 'or', 'lookup'].map(
+    (word) =>
+      [
+        `${word} as a block`,
+        `{{#${word} imports "list"}}x{{else}}y{{/${word}}}`,
+        `{{#${word}}} is no block; write {{#if (${word} …)}}`,
+      ] as const,
+  ),
+  [
+    'a function as an inverted block',
+    '{{^upper name}}x{{/upper}}',
+    '{{^upper}} is no block; write {{#unless (upper …)}}',
+  ],
   [
     'a block that is closed by another',
     'x\n{{#if name}}{{/each}}',

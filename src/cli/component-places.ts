@@ -2,11 +2,11 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { basename, join } from 'node:path';
-import { Credentials, dockerCredentials } from '../../components/credentials.ts';
-import { filesOfArchive } from '../../components/ctf.ts';
-import { filesOnDisk, type Files } from '../../components/files.ts';
-import { UsageError } from '../errors.ts';
-import type { Terminal } from '../terminal.ts';
+import { Credentials, dockerCredentials } from '../components/credentials.ts';
+import { filesOfArchive } from '../components/ctf.ts';
+import { filesOnDisk, type Files } from '../components/files.ts';
+import { UsageError } from './errors.ts';
+import type { Terminal } from './terminal.ts';
 
 export interface RegistryOptions {
   readonly plainHttp?: boolean;
@@ -15,6 +15,7 @@ export interface RegistryOptions {
 
 export const MAX_FILE_BYTES = 256 * 2 ** 20;
 
+/** The files of a transport archive, or of any other folder. @throws ContentInvalid */
 export async function archiveAt(path: string): Promise<Files> {
   if (isFolder(path)) return filesOnDisk(path, MAX_FILE_BYTES);
   return filesOfArchive(readFileSync(path), basename(path));

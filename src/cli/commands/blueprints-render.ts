@@ -8,6 +8,7 @@ import { refusalForJob } from '../../api/validation/index.ts';
 import type { BlueprintInput } from '../../blueprint/lint/inspect.ts';
 import { BlueprintProblem } from '../../blueprint/errors.ts';
 import { parseBlueprint, type LoadedBlueprint } from '../../blueprint/load.ts';
+import { secretValues } from '../../blueprint/secrets.ts';
 import { nameOf } from '../../components/descriptor.ts';
 import { ComponentProblem } from '../../components/errors.ts';
 import { systemClock, type Clock } from '../../lib/clock.ts';
@@ -22,7 +23,7 @@ import { CommandError, exitCodes, UsageError } from '../errors.ts';
 import { withoutSteps } from '../print.ts';
 import { findingText } from '../print-findings.ts';
 import { localComponents, type LocalComponents } from '../render/localcomponent.ts';
-import { maskOf, noMask, type Mask } from '../render/mask.ts';
+import { maskOver, noMask, type Mask } from '../render/mask.ts';
 import { renderedObjects } from '../render/objects.ts';
 import { renderedTree } from '../render/print.ts';
 import { templateFinding } from '../render/explain.ts';
@@ -52,9 +53,9 @@ export async function render(path: string, options: RenderOptions, terminal: Ter
   let mask = noMask;
   try {
     const supplied = suppliedImports(yamlFile(options.imports), blueprint.info, self);
-    mask = options.showSecrets ? noMask : maskOf(supplied.secrets);
+    mask = options.showSecrets ? noMask : maskOver(secretValues(supplied));
     const exports = exportsFile(options);
-    const rendered = await simulate(self, blueprint, supplied.set, {
+    const rendered = await simulate(self, blueprint, supplied, {
       runner: inThisThread({ clock: clockAt(options.now), rng: seededRng(options.seed) }),
       ...{ components, exports },
       isDeep: options.deep === true,

@@ -18,7 +18,7 @@ const MARK = 'MaRkEr';
 const PASSWORD = `${MARK}-of-the-password`;
 const TOKEN = `${MARK}-of-the-target`;
 const RESULT = `${MARK}-of-the-item`;
-const KUBECONFIG = `apiVersion: v1\nkind: Config\nusers:\n- name: me\n  user: {token: ${TOKEN}}\n`;
+const KUBECONFIG = `apiVersion: v1\nkind: Config\nusers:\n- name: me\n  user: {token: ${TOKEN}, password: ${MARK}1}\n`;
 const CLUSTER = `${GROUP}/kubernetes-cluster`;
 
 const go = (template: string, name = 'x') => ({ name, type: 'GoTemplate', template });
@@ -41,6 +41,11 @@ const cases: Readonly<Record<string, Case>> = {
   'go-range': { parts: deploy(go('{{ range .imports.pw }}{{ end }}')) },
   'go-fail': { parts: deploy(go('{{ fail (print "bad " .imports.pw) }}')) },
   'go-fail-target': { parts: deploy(go('{{ fail .imports.cluster.spec.config.kubeconfig }}')) },
+  'go-fail-field': {
+    parts: deploy(
+      go('{{ fail (index (fromYaml .imports.cluster.spec.config.kubeconfig).users 0).user.password }}'),
+    ),
+  },
   'go-fail-base64': { parts: deploy(go('{{ fail (b64enc .imports.pw) }}')) },
   'go-date': { parts: deploy(go('{{ mustToDate "2006" .imports.pw }}')) },
   'go-compare': { parts: deploy(go('{{ eq .imports.cluster .imports.cluster }}')) },

@@ -18,7 +18,7 @@ import { withContents, type ComponentView } from '../../src/components/view.ts';
 import { exportObjects, importObjects } from '../../src/dataflow/objects.ts';
 import { PhaseError, asText, type ConditionChange } from '../../src/machine/decision.ts';
 import type { View } from '../../src/runtime/types.ts';
-import { maskError, type Mask } from '../../src/lib/masking.ts';
+import { maskError, shorten, type Mask } from '../../src/lib/masking.ts';
 import { maskFor } from '../../src/blueprint/secrets.ts';
 import { asPhaseError } from './component-errors.ts';
 import type { Rendered, RenderedExportObjects, WantedChild } from './snapshot.ts';
@@ -230,7 +230,7 @@ async function explain<T>(
     const error = maskError(caught, mask);
     if (!(error instanceof BlueprintProblem)) throw asPhaseError(stepName, error, operation);
     const found = condition?.(error);
-    const conditions = found ? [{ ...found, message: mask(found.message) }] : [];
+    const conditions = found ? [{ ...found, message: shorten(mask(found.message)) }] : [];
     const options = { cause: error, conditions };
     if (!reason) throw new PhaseError(operation, stepName, error.message, error.codes, options);
     const message = asText({ operation: reason, reason: stepName, message: error.message });

@@ -82,13 +82,30 @@ function add(text: string, found: Set<string>): void {
   if (text.length >= MIN_LENGTH) found.add(text);
 }
 
-/** Masks an error with all its causes, stacks included: logs show them. */
+/** All of a message; status fields and events have limits too. */
+const MAX_MESSAGE_BYTES = 8192;
+
+/**
+ * Cuts a message that would be too long for a status; what a short last line says of its origin stays. Only after the
+ * mask, which does not know one half of a secret.
+ */
+export function shorten(message: string): string {
+  if (Buffer.byteLength(message) <= MAX_MESSAGE_BYTES) return message;
+  const [lastLine = ''] = /\n.{0,200}$/.exec(message) ?? [];
+  const end = `…${lastLine}`;
+  const start = Buffer.from(message).subarray(0, MAX_MESSAGE_BYTES - Buffer.byteLength(end));
+  return start.toString('utf8').replace(/\ufffd+$/, '') + end;
+}
+
+/** Masks an error with all its causes, stacks included: logs show them. What is too long is cut. */
 export function maskError<E>(error: E, mask: Mask): E {
   for (let at: unknown = error; at instanceof Error; at = at.cause) {
-    at.message = mask(at.message);
-    const { stack } = at;
+    const { message, stack } = at;
+    const shown = shorten(mask(message));
+    at.message = shown;
     if (stack !== undefined) {
-      Object.defineProperty(at, 'stack', { value: mask(stack), configurable: true, writable: true });
+      const value = mask(stack.replace(message, () => shown));
+      Object.defineProperty(at, 'stack', { value, configurable: true, writable: true });
     }
   }
   return error;

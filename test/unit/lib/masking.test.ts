@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { maskOf } from '../../../src/lib/masking.ts';
+import { maskError, maskOf, shorten } from '../../../src/lib/masking.ts';
 
 const kubeconfig = JSON.stringify({
   kind: 'Config',
@@ -22,4 +22,23 @@ describe('the mask over values', () => {
     it(does, () => {
       expect(maskOf([{ secret }])(text)).to.equal(shown === '' ? text : shown);
     });
+});
+
+describe('a message that is too long', () => {
+  const long = `${'ö'.repeat(5000)}\nin deploy execution "x"`;
+
+  it('is cut, and keeps its last line', () => {
+    expect(shorten(long)).to.match(/^ö{4000,}…\nin deploy execution "x"$/);
+    expect(Buffer.byteLength(shorten(long))).to.be.within(8180, 8192);
+    expect(shorten(shorten(long))).to.equal(shorten(long));
+  });
+
+  it('is cut after it was masked, in stacks too', () => {
+    const secret = 's'.repeat(8000);
+    const { message, stack } = maskError(new Error(`${'-'.repeat(1000)}${secret}${long}`), maskOf([secret]));
+    expect(message).to.match(/^-{1000}\[\.\.\.\]ö+…\nin deploy execution "x"$/);
+    expect(stack)
+      .to.contain(message)
+      .and.match(/\n +at /);
+  });
 });

@@ -49,7 +49,7 @@ export async function renderForInit(
 ): Promise<Rendered> {
   const subject = {
     component: blueprint.component,
-    mask: maskFor(imports, undefined, tools.states.documents),
+    mask: (text: string) => maskFor(imports, undefined, tools.states.documents)(text),
   };
   const values = await importValues({ ...subject, steps: initSteps }, self, blueprint, imports, tools);
   const context = await explain(subject, initSteps, 'RenderImportExecutions', () =>
@@ -87,7 +87,10 @@ export async function renderExportObjects(
   sources: ExportSources,
   tools: Tools,
 ): Promise<RenderedExportObjects> {
-  const subject = { component: blueprint.component, mask: maskFor(imports, sources, tools.states.documents) };
+  const subject = {
+    component: blueprint.component,
+    mask: (text: string) => maskFor(imports, sources, tools.states.documents)(text),
+  };
   const values = await importValues({ ...subject, steps: exportSteps }, self, blueprint, imports, tools);
   const context = await explain(subject, exportSteps, 'RenderImportExecutionsForExports', () =>
     renderContext(self, blueprint, values, tools),
@@ -213,6 +216,7 @@ const itemsFailed = ({ message }: BlueprintProblem): ConditionChange => ({
 /** What a step is about: the component that it may read, and what its errors must not show. */
 interface Subject {
   readonly component: ComponentView | undefined;
+  /** Made when it is needed: executions before the one that fails may have noted state. */
   readonly mask: Mask;
 }
 

@@ -65,7 +65,8 @@ const cases: Readonly<Record<string, Case>> = {
   'go-key': { parts: deploy(go('? ~\n: {{ .imports.pw }}')) },
   'go-state': {
     parts: deploy(
-      go('state: {pw: "{{ .imports.pw }}"}\ndeployItems: []', 's'),
+      // Nothing but the state holds the word as a whole.
+      go('state: {pw: "{{ print "MaRk" "Er-of-the-state" }}"}\ndeployItems: []', 's'),
       go('{{ fail (print "bad " .state.pw) }}', 's'),
     ),
   },

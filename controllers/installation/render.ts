@@ -18,7 +18,7 @@ import { withContents, type ComponentView } from '../../src/components/view.ts';
 import { exportObjects, importObjects } from '../../src/dataflow/objects.ts';
 import { PhaseError, asText, type ConditionChange } from '../../src/machine/decision.ts';
 import type { View } from '../../src/runtime/types.ts';
-import { maskError, type Mask } from '../../src/lib/masking.ts';
+import { maskError, shorten, type Mask } from '../../src/lib/masking.ts';
 import { maskFor } from '../../src/blueprint/secrets.ts';
 import { asPhaseError } from './component-errors.ts';
 import type { Rendered, RenderedExportObjects, WantedChild } from './snapshot.ts';
@@ -49,7 +49,7 @@ export async function renderForInit(
 ): Promise<Rendered> {
   const subject = {
     component: blueprint.component,
-    mask: maskFor(imports, undefined, tools.states.documents),
+    mask: (text: string) => maskFor(imports, undefined, tools.states.documents)(text),
   };
   const values = await importValues({ ...subject, steps: initSteps }, self, blueprint, imports, tools);
   const context = await explain(subject, initSteps, 'RenderImportExecutions', () =>
@@ -87,7 +87,10 @@ export async function renderExportObjects(
   sources: ExportSources,
   tools: Tools,
 ): Promise<RenderedExportObjects> {
-  const subject = { component: blueprint.component, mask: maskFor(imports, sources, tools.states.documents) };
+  const subject = {
+    component: blueprint.component,
+    mask: (text: string) => maskFor(imports, sources, tools.states.documents)(text),
+  };
   const values = await importValues({ ...subject, steps: exportSteps }, self, blueprint, imports, tools);
   const context = await explain(subject, exportSteps, 'RenderImportExecutionsForExports', () =>
     renderContext(self, blueprint, values, tools),
@@ -212,6 +215,7 @@ const itemsFailed = ({ message }: BlueprintProblem): ConditionChange => ({
 /** What a step is about: the component that it may read, and what its errors must not show. */
 interface Subject {
   readonly component: ComponentView | undefined;
+  /** Made when it is needed: executions before the one that fails may have noted state. */
   readonly mask: Mask;
 }
 
@@ -229,7 +233,7 @@ async function explain<T>(
     const error = maskError(caught, mask);
     if (!(error instanceof BlueprintProblem)) throw asPhaseError(stepName, error, operation);
     const found = condition?.(error);
-    const conditions = found ? [{ ...found, message: mask(found.message) }] : [];
+    const conditions = found ? [{ ...found, message: shorten(mask(found.message)) }] : [];
     const options = { cause: error, conditions };
     if (!reason) throw new PhaseError(operation, stepName, error.message, error.codes, options);
     const message = asText({ operation: reason, reason: stepName, message: error.message });

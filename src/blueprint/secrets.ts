@@ -4,22 +4,28 @@ import { ownField } from '../lib/objects.ts';
 import type { ExportSources } from './exports.ts';
 import type { ImportSet } from './importset.ts';
 
+/** Hides them in messages. @param states documents that executions keep between jobs */
+export const maskFor = (imports: ImportSet, sources?: ExportSources, states: readonly unknown[] = []): Mask =>
+  maskOf([
+    ...secretValues(imports, Object.values(sources?.targets ?? {}).flat()),
+    ...Object.values(sources?.deployitems ?? {}),
+    ...states,
+  ]);
+
 /**
- * Hides them in messages. A name, a type and other facts about a target are none.
- * @param states documents that executions keep between jobs
+ * A name, a type and other facts about a target are none.
+ * @param others targets besides the imported ones
  */
-export function maskFor(
+export function secretValues(
   { data, targets, targetLists, targetMaps }: ImportSet,
-  sources?: ExportSources,
-  states: readonly unknown[] = [],
-): Mask {
+  others: readonly unknown[] = [],
+): readonly unknown[] {
   const fromSecrets = [...data.values()].filter(({ isSecret }) => isSecret).map(({ value }) => value);
   const all = [
     ...targets.values(),
     ...[...targetLists.values()].flat(),
     ...[...targetMaps.values()].flatMap((map) => Object.values(map)),
-    ...Object.values(sources?.targets ?? {}).flat(),
+    ...others,
   ];
-  const configs = all.map((target) => ownField(ownField(target, 'spec'), 'config'));
-  return maskOf([...fromSecrets, ...configs, ...Object.values(sources?.deployitems ?? {}), ...states]);
+  return [...fromSecrets, ...all.map((target) => ownField(ownField(target, 'spec'), 'config'))];
 }

@@ -1,25 +1,30 @@
-/** Takes secret values out of texts that leave the process: statuses, events, logs. */
+/** Takes secret values out of texts that leave the process: statuses, events, logs, what commands print. */
+import { isObject, ownField } from './objects.ts';
+import { parseYamlAll, YamlError } from './yaml.ts';
 
 /** Shorter values would tear ordinary sentences apart, and are none that a secret may rest on. */
 const MIN_LENGTH = 4;
 /** From here on a value is found inside words, too. */
 const MIN_INNER_LENGTH = 8;
-/** Words of longer texts, such as tokens in a kubeconfig. */
-const MIN_WORD_LENGTH = 10;
-const MASK = '[...]';
+/** Words and lines of longer texts: those of keys and certificates, which templates indent. */
+const MIN_PART_LENGTH = 10;
+/** Fields of a kubeconfig that everybody may see, and that would be found everywhere. */
+const OPEN = ['apiVersion', 'kind', 'name', 'current-context', 'cluster', 'user', 'namespace', 'server'];
 
 export type Mask = (text: string) => string;
 
 /**
- * A function that replaces all leaves of these values, the words of long texts, and what they are in base64.
+ * A function that replaces all leaves of these values, those of YAML within texts, the words of other long texts, and
+ * what they are in base64.
  * @param values JSON
+ * @param shown what stands in their place
  */
-export function maskOf(values: readonly unknown[]): Mask {
+export function maskOf(values: readonly unknown[], shown = '[...]'): Mask {
   let leaves: ReadonlySet<string> | undefined;
   return (text) => {
     leaves ??= leavesOf(values);
-    const shown = [...leaves].filter((leaf) => text.includes(leaf)).sort((a, b) => b.length - a.length);
-    return shown.length === 0 ? text : text.replace(new RegExp(shown.map(asPattern).join('|'), 'g'), MASK);
+    const found = [...leaves].filter((leaf) => text.includes(leaf)).sort((a, b) => b.length - a.length);
+    return found.length === 0 ? text : text.replace(new RegExp(found.map(asPattern).join('|'), 'g'), shown);
   };
 }
 
@@ -34,24 +39,42 @@ const escaped = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|/-]/g, 
 const asPattern = (text: string): string =>
   text.length >= MIN_INNER_LENGTH ? escaped(text) : `(?<![\\w-])${escaped(text)}(?![\\w-])`;
 
-function collect(value: unknown, found: Set<string>): void {
-  if (Array.isArray(value)) for (const item of value) collect(item, found);
-  else if (typeof value === 'object' && value !== null) {
-    for (const item of Object.values(value)) collect(item, found);
+/** @param open names of fields whose texts are no secrets */
+function collect(value: unknown, found: Set<string>, open: readonly string[] = []): void {
+  if (Array.isArray(value)) for (const item of value) collect(item, found, open);
+  else if (isObject(value)) {
+    for (const [key, item] of Object.entries(value)) {
+      if (typeof item !== 'string' || !open.includes(key)) collect(item, found, open);
+    }
   } else if (typeof value === 'string') collectText(value, found);
   else if (typeof value === 'number' || typeof value === 'bigint') add(String(value), found);
 }
 
 function collectText(text: string, found: Set<string>): void {
   const trimmed = text.trim();
+  if (trimmed.length < MIN_LENGTH) return;
+  add(text, found);
   add(trimmed, found);
-  if (trimmed.length >= MIN_LENGTH) add(Buffer.from(text).toString('base64'), found);
+  add(Buffer.from(text).toString('base64'), found);
   // Messages show texts as Go and JSON write them.
   add(JSON.stringify(trimmed).slice(1, -1), found);
-  if (!/\s/.test(trimmed)) return;
-  // Keys of documents inside, such as `current-context:`, are no secrets.
-  for (const word of trimmed.split(/[\s"',{}[\]]+/)) {
-    if (word.length >= MIN_WORD_LENGTH && !word.endsWith(':')) add(word, found);
+  const documents = documentsIn(text);
+  for (const one of documents) collect(one, found, ownField(one, 'kind') === 'Config' ? OPEN : []);
+  if (documents.length > 0 || !/\s/.test(trimmed)) return;
+  for (const part of [...trimmed.split(/\s*\n\s*/), ...trimmed.split(/[\s"',{}[\]]+/)]) {
+    // Keys of documents that cannot be read, such as `current-context:`, are no secrets.
+    if (part.length >= MIN_PART_LENGTH && !part.endsWith(':')) add(part, found);
+  }
+}
+
+/** A kubeconfig is YAML in a text, and templates take it apart. */
+function documentsIn(text: string): readonly unknown[] {
+  if (!/[:{[]/.test(text)) return [];
+  try {
+    return parseYamlAll(text, { integers: 'exact' }).filter((one) => isObject(one) || Array.isArray(one));
+  } catch (error) {
+    if (error instanceof YamlError) return [];
+    throw error;
   }
 }
 
@@ -59,13 +82,30 @@ function add(text: string, found: Set<string>): void {
   if (text.length >= MIN_LENGTH) found.add(text);
 }
 
-/** Masks an error with all its causes, stacks included: logs show them. */
+/** All of a message; status fields and events have limits too. */
+const MAX_MESSAGE_BYTES = 8192;
+
+/**
+ * Cuts a message that would be too long for a status; what a short last line says of its origin stays. Only after the
+ * mask, which does not know one half of a secret.
+ */
+export function shorten(message: string): string {
+  if (Buffer.byteLength(message) <= MAX_MESSAGE_BYTES) return message;
+  const [lastLine = ''] = /\n.{0,200}$/.exec(message) ?? [];
+  const end = `…${lastLine}`;
+  const start = Buffer.from(message).subarray(0, MAX_MESSAGE_BYTES - Buffer.byteLength(end));
+  return start.toString('utf8').replace(/\ufffd+$/, '') + end;
+}
+
+/** Masks an error with all its causes, stacks included: logs show them. What is too long is cut. */
 export function maskError<E>(error: E, mask: Mask): E {
   for (let at: unknown = error; at instanceof Error; at = at.cause) {
-    at.message = mask(at.message);
-    const { stack } = at;
+    const { message, stack } = at;
+    const shown = shorten(mask(message));
+    at.message = shown;
     if (stack !== undefined) {
-      Object.defineProperty(at, 'stack', { value: mask(stack), configurable: true, writable: true });
+      const value = mask(stack.replace(message, () => shown));
+      Object.defineProperty(at, 'stack', { value, configurable: true, writable: true });
     }
   }
   return error;

@@ -32,8 +32,6 @@ export function sourceBlock(message: string, source: string): string {
 const MASKED = new Set(['imports', 'targets', 'values', 'state', 'deployitems', 'dataobjects']);
 const MAX_DEPTH = 10;
 const MAX_PLAIN_BYTES = 512;
-/** All of a message; status fields and events have limits too. */
-const MAX_MESSAGE_BYTES = 8192;
 
 function mask(value: unknown, depth = 0): unknown {
   const isMap = typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -74,13 +72,4 @@ function inputLine(key: string, value: unknown): string {
 export function inputBlock(values: Readonly<Record<string, unknown>>): string {
   const keys = Object.keys(values).sort();
   return `\ntemplate input:\n${keys.map((key) => inputLine(key, values[key])).join('')}`;
-}
-
-/** Cuts a message that would be too long for a status. */
-export function shorten(message: string): string {
-  if (Buffer.byteLength(message) <= MAX_MESSAGE_BYTES) return message;
-  return `${Buffer.from(message)
-    .subarray(0, MAX_MESSAGE_BYTES)
-    .toString('utf8')
-    .replace(/\ufffd+$/, '')}…`;
 }

@@ -11,7 +11,7 @@ import {
   TemplateNotFound,
   TemplateTypeUnknown,
 } from './errors.ts';
-import { excerpt, inputBlock, shorten, sourceBlock, withoutValues } from './excerpt.ts';
+import { excerpt, inputBlock, sourceBlock, withoutValues } from './excerpt.ts';
 import type { TemplateFiles } from './files.ts';
 import type { Env, FunctionTable, TemplateLimits } from './gotemplate/env.ts';
 import { placeOf, TemplateError } from './gotemplate/errors.ts';
@@ -173,7 +173,7 @@ function broken(error: unknown, source: string, values: Values): unknown {
   if (!(error instanceof TemplateError)) return error;
   const said = withoutValues(error.message, source, values);
   const message = said + sourceBlock(error.message, source) + inputBlock(values);
-  return new TemplateBroken(shorten(message), { cause: error });
+  return new TemplateBroken(message, { cause: error });
 }
 
 const NO_VALUE = '<no value>';
@@ -197,5 +197,5 @@ function checkNoValue(text: string, name: string, env: Env, values: Values): voi
   const isOneToOne = sources.length === places.length;
   const hits = isOneToOne ? places.map((place, i) => place + (sources[i] ?? '')) : [...places, ...sources];
   const message = `template "${name}" contains fields with "no value":\n\n${hits.join('\n')}${inputBlock(values)}`;
-  throw new ResultHasNoValue(shorten(message));
+  throw new ResultHasNoValue(message);
 }

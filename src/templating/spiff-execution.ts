@@ -1,7 +1,7 @@
 /** Runs executions of type Spiff: finds the document, evaluates it, explains what it was given when that fails. */
 import { YamlError } from '../lib/yaml.ts';
 import { ResultUnreadable, TemplateBroken, TemplateNotFound } from './errors.ts';
-import { inputBlock, shorten } from './excerpt.ts';
+import { inputBlock } from './excerpt.ts';
 import type { TemplateFiles } from './files.ts';
 import { Unresolvable, type SpiffFunctionTable } from './spiff/function.ts';
 import { fromJsonValue, toJsonValue } from './spiff/json.ts';
@@ -43,7 +43,7 @@ export function renderSpiffExecution(
   } catch (error) {
     if (error instanceof Unresolvable) throw new ResultUnreadable(error.message, { cause: error });
     if (!(error instanceof SpiffProblem)) throw error;
-    throw new TemplateBroken(shorten(error.message + inputBlock(values)), { cause: error });
+    throw new TemplateBroken(error.message + inputBlock(values), { cause: error });
   }
 }
 

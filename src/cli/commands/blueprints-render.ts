@@ -2,12 +2,15 @@
 import { readFileSync, statSync } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
 import { installationKind, type Installation } from '../../api/kinds/installation.ts';
+import type { Target } from '../../api/kinds/target.ts';
 import { BLUEPRINT_FILE } from '../../api/blueprint.ts';
 import { API_VERSION } from '../../api/labels.ts';
 import { refusalForJob } from '../../api/validation/index.ts';
 import type { BlueprintInput } from '../../blueprint/lint/inspect.ts';
 import { BlueprintProblem } from '../../blueprint/errors.ts';
 import { parseBlueprint, type LoadedBlueprint } from '../../blueprint/load.ts';
+import { emptyImportSet } from '../../blueprint/importset.ts';
+import { secretValues } from '../../blueprint/secrets.ts';
 import { nameOf } from '../../components/descriptor.ts';
 import { ComponentProblem } from '../../components/errors.ts';
 import { systemClock, type Clock } from '../../lib/clock.ts';
@@ -22,7 +25,7 @@ import { CommandError, exitCodes, UsageError } from '../errors.ts';
 import { withoutSteps } from '../print.ts';
 import { findingText } from '../print-findings.ts';
 import { localComponents, type LocalComponents } from '../render/localcomponent.ts';
-import { maskOf, noMask, type Mask } from '../render/mask.ts';
+import { maskOver, noMask, type Mask } from '../render/mask.ts';
 import { renderedObjects } from '../render/objects.ts';
 import { renderedTree } from '../render/print.ts';
 import { templateFinding } from '../render/explain.ts';
@@ -49,23 +52,24 @@ export async function render(path: string, options: RenderOptions, terminal: Ter
   const { installation, components } = await setting(path, found, options);
   const blueprint = loadedFrom(found, components);
   const self = complete(installation, blueprint);
-  let mask = noMask;
+  let supplied = emptyImportSet;
+  const seen: Target[] = [];
+  const maskNow = (): Mask => (options.showSecrets ? noMask : maskOver(secretValues(supplied, seen)));
   try {
-    const supplied = suppliedImports(yamlFile(options.imports), blueprint.info, self);
-    mask = options.showSecrets ? noMask : maskOf(supplied.secrets);
+    supplied = suppliedImports(yamlFile(options.imports), blueprint.info, self);
     const exports = exportsFile(options);
-    const rendered = await simulate(self, blueprint, supplied.set, {
+    const rendered = await simulate(self, blueprint, supplied, {
       runner: inThisThread({ clock: clockAt(options.now), rng: seededRng(options.seed) }),
-      ...{ components, exports },
+      ...{ components, exports, seen },
       isDeep: options.deep === true,
     });
-    print(rendered, mask, options, terminal);
+    print(rendered, maskNow(), options, terminal);
     for (const problem of exports ? uselessExports(exports, pathsIn(rendered)) : []) {
       terminal.warn(`${terminal.paintError.yellow('warning:')} ${options.exports ?? ''}: ${problem}`);
     }
     return exitCodes.ok;
   } catch (error) {
-    complainAbout(error, { input: found.input, mask, options, terminal });
+    complainAbout(error, { input: found.input, mask: maskNow(), options, terminal });
     return exitCodes.failed;
   }
 }

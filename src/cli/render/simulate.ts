@@ -41,6 +41,8 @@ export interface World {
   readonly exports: SuppliedExports | undefined;
   /** Whether children are gone through too. */
   readonly isDeep: boolean;
+  /** Collects the targets that installations can import from each other, as they come up: they are secret. */
+  readonly seen: Target[];
 }
 
 export interface RenderedInstallation {
@@ -86,18 +88,22 @@ export async function simulate(
   const constructed = await step(() => constructImports(installation, blueprint, found, runner));
   const imports = await step(() => runImportExecutions(contextFor(constructed)));
   const context = contextFor(imports);
-  const copies = await step(() => importObjects(installation, blueprint, imports));
+  const scope: WrittenObject[] = [];
+  const enter = (objects: readonly WrittenObject[]): void => {
+    scope.push(...objects);
+    world.seen.push(...objects.filter(isTarget));
+  };
+  enter(await step(() => importObjects(installation, blueprint, imports)));
   const templates = await step(() => states.attempt(() => renderSubInstallations(context)));
   const namespace = installation.metadata.namespace ?? '';
   const items = await step(() => states.attempt(() => renderDeployItems(context, { ...found, namespace })));
 
-  const scope = [...copies];
   const children: RenderedChild[] = [];
   for (const template of ordered(templates)) {
     const child = await step(() => checkedChild(installation, template, blueprint));
     const inside = await childInside(child, template, scope, { installation, world, path: place.path });
-    if (typeof inside !== 'string' && typeof inside.exports !== 'string') scope.push(...inside.exports);
-    else scope.push(...(suppliedFor(child, template, installation, world, place.path) ?? []));
+    if (typeof inside !== 'string' && typeof inside.exports !== 'string') enter(inside.exports);
+    else enter(suppliedFor(child, template, installation, world, place.path) ?? []);
     children.push({ name: template.name, object: child, inside });
   }
   const inOrder = templates.flatMap(({ name }) => children.filter((child) => child.name === name));
@@ -112,6 +118,8 @@ export async function simulate(
     exports,
   };
 }
+
+const isTarget = (one: WrittenObject): one is Target => one.kind === 'Target';
 
 function targetsIn({ targets, targetLists, targetMaps }: ImportSet): ReadonlyMap<string, string> {
   const all = [
@@ -178,7 +186,7 @@ function lookupsIn(scope: readonly WrittenObject[]): Parameters<typeof findImpor
     targetsBySelector: ({ labels }) =>
       scope.filter(
         (one): one is Target =>
-          one.kind === 'Target' &&
+          isTarget(one) &&
           Object.entries(labels).every(([key, value]) => one.metadata.labels?.[key] === value),
       ),
   };
@@ -228,7 +236,7 @@ async function exportsOf(work: Exporting): Promise<readonly WrittenObject[] | st
   const sources = exportSources({
     executionExports: Object.fromEntries(values) as unknown,
     dataObjects: scope.filter((one): one is DataObject => one.kind === 'DataObject'),
-    targets: scope.filter((one): one is Target => one.kind === 'Target'),
+    targets: scope.filter(isTarget),
   });
   const exported = await step(() =>
     context.states.attempt(() => renderExports(context, installation, sources)),

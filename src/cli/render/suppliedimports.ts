@@ -3,12 +3,11 @@ import type { ImportDefinition } from '../../api/blueprint.ts';
 import type { Installation } from '../../api/kinds/installation.ts';
 import type { Target } from '../../api/kinds/target.ts';
 import { API_VERSION } from '../../api/labels.ts';
-import type { ImportSet } from '../../blueprint/importset.ts';
+import type { DataImport, ImportSet } from '../../blueprint/importset.ts';
 import type { Blueprint } from '../../blueprint/model.ts';
 import { closest } from '../../lib/closest.ts';
 import { goJson } from '../../lib/gojson.ts';
 import { isObject, ownField, type View } from '../../lib/objects.ts';
-import type { Secrets } from './mask.ts';
 
 /** What is wrong with the file: one line each, ready to be printed. */
 export class ImportsUnusable extends Error {
@@ -21,11 +20,6 @@ export class ImportsUnusable extends Error {
   }
 }
 
-export interface SuppliedImports {
-  readonly set: ImportSet;
-  readonly secrets: Secrets;
-}
-
 type Kind = 'data' | 'target' | 'targetList' | 'targetMap';
 
 /**
@@ -33,21 +27,19 @@ type Kind = 'data' | 'target' | 'targetList' | 'targetMap';
  * @param installation names its imports itself, if it has any; else they are those of the blueprint
  * @throws ImportsUnusable
  */
-export function suppliedImports(
-  file: unknown,
-  info: Blueprint,
-  installation: View<Installation>,
-): SuppliedImports {
+export function suppliedImports(file: unknown, info: Blueprint, installation: View<Installation>): ImportSet {
   const values = valuesIn(file, info);
   const kinds = kindsOf(info, installation);
   const problems = [...unknownNames(values, kinds), ...missingImports(values, info, installation)];
   const namespace = installation.metadata.namespace ?? '';
   const set = {
-    data: new Map<string, { value: unknown; version: string }>(),
+    data: new Map<string, DataImport>(),
     targets: new Map<string, View<Target>>(),
     targetLists: new Map<string, readonly View<Target>[]>(),
     targetMaps: new Map<string, Readonly<Record<string, View<Target>>>>(),
   };
+  const isSecret = (name: string): boolean =>
+    installation.spec.imports?.data?.some((one) => one.name === name && one.secretRef) ?? false;
   const target = (name: string, value: unknown): Target => {
     const made = targetFrom(name, namespace, value);
     if (typeof made !== 'string') return made;
@@ -77,13 +69,13 @@ export function suppliedImports(
         break;
       }
       case 'data':
-        set.data.set(name, { value, version: '' });
+        set.data.set(name, { value, version: '', isSecret: isSecret(name) });
         break;
       case undefined:
     }
   }
   if (problems.length > 0) throw new ImportsUnusable(problems);
-  return { set, secrets: secretsIn(set, installation) };
+  return set;
 }
 
 function valuesIn(file: unknown, info: Blueprint): Readonly<Record<string, unknown>> {
@@ -158,15 +150,3 @@ const emptyTarget = (name: string, namespace: string): Target => ({
   metadata: { name, namespace },
   spec: { type: '' },
 });
-
-function secretsIn(set: ImportSet, { spec }: View<Installation>): Secrets {
-  const targets = [
-    ...set.targets.values(),
-    ...[...set.targetLists.values()].flat(),
-    ...[...set.targetMaps.values()].flatMap((map) => Object.values(map)),
-  ];
-  const data = (spec.imports?.data ?? []).flatMap(({ name, secretRef }) =>
-    secretRef ? [set.data.get(name)?.value] : [],
-  );
-  return { values: data, targets: targets.map((one) => one.spec.config) };
-}

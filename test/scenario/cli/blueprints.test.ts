@@ -329,6 +329,94 @@ spec:
       expect(shown).to.contain('postgres://me:hunter22@db').and.contain(`token: ${TOKEN}`);
     });
 
+    const kind = 'landscaper.gardener.cloud/kubernetes-cluster';
+    /** One child makes a target by itself, another's is in the exports file; a third one takes their tokens out. */
+    const siblings = (action: string): string => {
+      const child = (name: string, given: object): object => ({
+        ...{ apiVersion: 'landscaper.gardener.cloud/v1alpha1', kind: 'InstallationTemplate', name, ...given },
+      });
+      const inline = (given: object): object => ({
+        filesystem: {
+          'blueprint.yaml': JSON.stringify({
+            ...{ apiVersion: 'landscaper.gardener.cloud/v1alpha1', kind: 'Blueprint' },
+            ...given,
+          }),
+        },
+      });
+      const made = { name: 'made', type: 'target', targetType: kind };
+      const token = (name: string): string =>
+        `{{ ${action} (index (fromYaml .imports.${name}.spec.config.kubeconfig).users 0).user.token }}`;
+      const maker = {
+        exports: { targets: [{ name: 'made', target: 'made' }] },
+        blueprint: inline({
+          exports: [made],
+          deployExecutions: [
+            {
+              ...{ name: 'x', type: 'GoTemplate' },
+              template: 'deployItems: [{name: item, type: test.example/fake, config: {}}]',
+            },
+          ],
+          exportExecutions: [
+            {
+              ...{ name: 'x', type: 'GoTemplate' },
+              template: `exports: {made: {type: ${kind}, config: {kubeconfig: {{ .deployitems.item | toJson }}}}}`,
+            },
+          ],
+        }),
+      };
+      const given = {
+        exports: { targets: [{ name: 'made', target: 'given' }] },
+        blueprint: inline({ exports: [made] }),
+      };
+      const user = {
+        imports: {
+          targets: [
+            { name: 'made', target: 'made' },
+            { name: 'given', target: 'given' },
+          ],
+        },
+        blueprint: inline({
+          imports: [made, { ...made, name: 'given' }],
+          deployExecutions: [
+            {
+              ...{ name: 'x', type: 'GoTemplate' },
+              template: `deployItems: [{name: item, type: test.example/fake, config: {a: ${token('made')}, b: ${token('given')}}}]`,
+            },
+          ],
+        }),
+      };
+      return JSON.stringify({
+        ...{ apiVersion: 'landscaper.gardener.cloud/v1alpha1', kind: 'Blueprint' },
+        subinstallations: [child('maker', maker), child('given', given), child('user', user)],
+      });
+    };
+    const leakBetween = (action: string, ...more: string[]): Promise<Result> => {
+      const path = dirname(write({ 'siblings/blueprint.yaml': siblings(action) }));
+      const kubeconfig = (token: string): string =>
+        JSON.stringify({ kind: 'Config', users: [{ name: 'me', user: { token } }] });
+      const exported = write({
+        'siblings.yaml': JSON.stringify({
+          'maker/item': kubeconfig('made-token'),
+          given: { made: { type: kind, config: { kubeconfig: kubeconfig('given-token') } } },
+        }),
+      });
+      return espalier('bp', 'render', path, '--deep', '-e', exported, ...more);
+    };
+
+    it('shows no secrets that one sub-installation has from another', async () => {
+      const { output, errors } = await leakBetween('print');
+      expect(output, errors).to.contain("a: '***'").and.contain("b: '***'");
+      expect(output).not.to.match(/(made|given)-token/);
+      const shown = (await leakBetween('print', '--show-secrets')).output;
+      expect(shown).to.contain('a: made-token').and.contain('b: given-token');
+    });
+
+    it('keeps them out of errors on the way', async () => {
+      const { code, errors } = await leakBetween('fail');
+      expect(code).to.equal(1);
+      expect(errors).to.contain('error calling fail: ***').and.not.contain('made-token');
+    });
+
     it('gives the same result every time, and another one with another seed', async () => {
       const args = ['--now', '2026-01-31T12:00:00Z', '-o', 'json'];
       const [first, second, other] = [

@@ -16,9 +16,11 @@ import type { Scene } from '../../support/scene.ts';
 
 const MARK = 'MaRkEr';
 const PASSWORD = `${MARK}-of-the-password`;
+/** Crosses the end of the longest message. */
+const LONG = `${MARK}-${'x'.repeat(10_000)}`;
 const TOKEN = `${MARK}-of-the-target`;
 const RESULT = `${MARK}-of-the-item`;
-const KUBECONFIG = `apiVersion: v1\nkind: Config\nusers:\n- name: me\n  user: {token: ${TOKEN}}\n`;
+const KUBECONFIG = `apiVersion: v1\nkind: Config\nusers:\n- name: me\n  user: {token: ${TOKEN}, password: ${MARK}1}\n`;
 const CLUSTER = `${GROUP}/kubernetes-cluster`;
 
 const go = (template: string, name = 'x') => ({ name, type: 'GoTemplate', template });
@@ -30,6 +32,8 @@ const text = { type: 'string' };
 
 interface Case {
   readonly parts: BlueprintParts;
+  /** Which entry of the secret is the password; `pw` unless said. */
+  readonly key?: 'pw' | 'long';
   /** Schema of the password. */
   readonly schema?: object;
   readonly mappings?: Readonly<Record<string, unknown>>;
@@ -40,7 +44,16 @@ const cases: Readonly<Record<string, Case>> = {
   'go-field': { parts: deploy(go('{{ .imports.pw.x }}')) },
   'go-range': { parts: deploy(go('{{ range .imports.pw }}{{ end }}')) },
   'go-fail': { parts: deploy(go('{{ fail (print "bad " .imports.pw) }}')) },
+  'go-fail-long': {
+    parts: deploy(go(`{{ fail (print "bad " .imports.pw) }}\n# ${'-'.repeat(10_000)}`)),
+    key: 'long',
+  },
   'go-fail-target': { parts: deploy(go('{{ fail .imports.cluster.spec.config.kubeconfig }}')) },
+  'go-fail-field': {
+    parts: deploy(
+      go('{{ fail (index (fromYaml .imports.cluster.spec.config.kubeconfig).users 0).user.password }}'),
+    ),
+  },
   'go-fail-base64': { parts: deploy(go('{{ fail (b64enc .imports.pw) }}')) },
   'go-date': { parts: deploy(go('{{ mustToDate "2006" .imports.pw }}')) },
   'go-compare': { parts: deploy(go('{{ eq .imports.cluster .imports.cluster }}')) },
@@ -52,12 +65,14 @@ const cases: Readonly<Record<string, Case>> = {
   'go-key': { parts: deploy(go('? ~\n: {{ .imports.pw }}')) },
   'go-state': {
     parts: deploy(
-      go('state: {pw: "{{ .imports.pw }}"}\ndeployItems: []', 's'),
+      // Nothing but the state holds the word as a whole.
+      go('state: {pw: "{{ print "MaRk" "Er-of-the-state" }}"}\ndeployItems: []', 's'),
       go('{{ fail (print "bad " .state.pw) }}', 's'),
     ),
   },
   'spiff-field': { parts: deploy(spiff('(( imports.pw.x.y ))')) },
   'spiff-error': { parts: deploy(spiff('(( error("bad " imports.pw) ))')) },
+  'spiff-error-long': { parts: deploy(spiff('(( error("bad " imports.pw) ))')), key: 'long' },
   'spiff-integer': { parts: deploy(spiff('(( integer(imports.pw) ))')) },
   'spiff-call': { parts: deploy(spiff('(( format("%d", imports.pw) imports.cluster ))')) },
   'spiff-semver': { parts: deploy(spiff('(( semver(imports.pw) ))')) },
@@ -129,13 +144,16 @@ const cases: Readonly<Record<string, Case>> = {
   },
 };
 
-const installation = (name: string, { parts, schema, mappings }: Case): Obj & { spec: object } => ({
+const installation = (
+  name: string,
+  { parts, key = 'pw', schema, mappings }: Case,
+): Obj & { spec: object } => ({
   apiVersion: API_VERSION,
   kind: 'Installation',
   metadata: { name, annotations: { ...RECONCILE } },
   spec: {
     imports: {
-      data: [{ name: 'pw', secretRef: { name: 'password', key: 'pw' } }],
+      data: [{ name: 'pw', secretRef: { name: 'password', key } }],
       targets: [{ name: 'cluster', target: 'cluster' }],
     },
     ...(mappings && { importDataMappings: mappings }),
@@ -182,7 +200,10 @@ describe('what is secret', () => {
       apiVersion: 'v1',
       kind: 'Secret',
       metadata: { name: 'password', namespace: scene.ns },
-      data: { pw: Buffer.from(PASSWORD).toString('base64') },
+      data: {
+        pw: Buffer.from(PASSWORD).toString('base64'),
+        long: Buffer.from(LONG).toString('base64'),
+      },
     };
     await here.cluster.client.send({ verb: 'create', kind: secretKind, object: secret });
     const spec = { type: CLUSTER, config: { kubeconfig: KUBECONFIG } };
@@ -207,6 +228,10 @@ describe('what is secret', () => {
       expect(JSON.stringify(status)).not.to.contain(Buffer.from(PASSWORD).toString('base64'));
     });
   }
+
+  it('leaves messages that are short enough for a status', () => {
+    for (const [name, message] of messages) expect(Buffer.byteLength(message), name).to.be.below(8400);
+  });
 
   it('is in no status of anything', () => {
     const all = here.cluster.history(scene.ns).map(({ object }) => object as Obj & { status?: unknown });

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { maskOf } from '../../../../src/cli/render/mask.ts';
+import { maskOver } from '../../../../src/cli/render/mask.ts';
 
 const kubeconfig = `apiVersion: v1
 kind: Config
@@ -8,13 +8,15 @@ users:
   - name: default
     user:
       token: s3cr3t-t0ken
+      password: pass1!
 `;
 
 describe('the mask over secrets', () => {
-  const mask = maskOf({
-    values: [{ password: 'hunter22', pin: 1234, nested: ['deep-secret'] }],
-    targets: [{ kubeconfig }],
-  });
+  const mask = maskOver([
+    { password: 'hunter22', pin: 1234, nested: ['deep-secret'], short: 'tree' },
+    { kubeconfig },
+    { key: '-----BEGIN KEY-----\nwith small words in it\n' },
+  ]);
 
   const hidden: readonly (readonly [what: string, plain: unknown, shown: unknown])[] = [
     ['a secret', 'hunter22', '***'],
@@ -24,6 +26,9 @@ describe('the mask over secrets', () => {
     ['a secret in a list in a map', { a: ['deep-secret'] }, { a: ['***'] }],
     ['a kubeconfig', kubeconfig, '***'],
     ['a field of a kubeconfig', 'Bearer s3cr3t-t0ken', 'Bearer ***'],
+    ['a short field of a kubeconfig', 'me:pass1!', 'me:***'],
+    ['a line of a text', '  with small words in it', '  ***'],
+    ['a short secret that is a word, but in no other word', 'a tree in the street', 'a *** in the street'],
   ];
   for (const [what, plain, shown] of hidden)
     it(`hides ${what}`, () => {

@@ -1,0 +1,44 @@
+import { expect } from 'chai';
+import { maskError, maskOf, shorten } from '../../../src/lib/masking.ts';
+
+const kubeconfig = JSON.stringify({
+  kind: 'Config',
+  clusters: [{ name: 'the-only-one', cluster: { server: 'https://api.example.org' } }],
+  users: [{ name: 'administrator', user: { username: 'somebody', password: 'pass1' } }],
+});
+
+describe('the mask over values', () => {
+  const rows: readonly (readonly [does: string, secret: unknown, text: string, shown: string])[] = [
+    ['finds a short field of a document in a text', kubeconfig, 'not "pass1"', 'not "[...]"'],
+    ['shows names and addresses in a kubeconfig', kubeconfig, 'administrator of https://api.example.org', ''],
+    ['hides them in other documents', 'name: administrator', 'by administrator', 'by [...]'],
+    ['reads all documents of a text', 'a: first\n---\na: second', 'first, second', '[...], [...]'],
+    ['finds words where there is no document', 'a: [\nb: correct-horse', 'a correct-horse', 'a [...]'],
+    ['hides a text with its blanks', '  padded1\n', '<  padded1\n>', '<[...]>'],
+    ['leaves blanks alone', '      ', 'a      b', ''],
+    ['finds numbers that no double can hold', 'pin: 12345678901234567890', '12345678901234567890!', '[...]!'],
+  ];
+  for (const [does, secret, text, shown] of rows)
+    it(does, () => {
+      expect(maskOf([{ secret }])(text)).to.equal(shown === '' ? text : shown);
+    });
+});
+
+describe('a message that is too long', () => {
+  const long = `${'ö'.repeat(5000)}\nin deploy execution "x"`;
+
+  it('is cut, and keeps its last line', () => {
+    expect(shorten(long)).to.match(/^ö{4000,}…\nin deploy execution "x"$/);
+    expect(Buffer.byteLength(shorten(long))).to.be.within(8180, 8192);
+    expect(shorten(shorten(long))).to.equal(shorten(long));
+  });
+
+  it('is cut after it was masked, in stacks too', () => {
+    const secret = 's'.repeat(8000);
+    const { message, stack } = maskError(new Error(`${'-'.repeat(1000)}${secret}${long}`), maskOf([secret]));
+    expect(message).to.match(/^-{1000}\[\.\.\.\]ö+…\nin deploy execution "x"$/);
+    expect(stack)
+      .to.contain(message)
+      .and.match(/\n +at /);
+  });
+});

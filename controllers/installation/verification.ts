@@ -82,8 +82,9 @@ async function trustFor(
     const chosen = key ?? (others.length === 0 ? only : undefined);
     const value = chosen !== undefined && Object.hasOwn(data, chosen) ? data[chosen] : undefined;
     if (value === undefined || value === '') {
-      const what = key === undefined ? 'several entries; name one in key' : `nothing under the key '${key}'`;
-      return fail(`references secret ${namespace}/${name}, which holds ${what}`);
+      const what = chosen === undefined ? 'nothing' : `nothing under the key '${chosen}'`;
+      const held = others.length > 0 && key === undefined ? 'several entries; name one in key' : what;
+      return fail(`references secret ${namespace}/${name}, which holds ${held}`);
     }
     return Buffer.from(value, 'base64').toString('utf8');
   };

@@ -67,7 +67,7 @@ test-envtest: install ## conformance, scenario and end-to-end tests on a real ku
 	@$(TSX) hack/run-tests.ts --envtest $(SUITES) $(ARGS)
 
 .PHONY: test-go-oracle
-test-go-oracle: install ## compare the template engine with Go's over made-up cases; once more: SEED=42
+test-go-oracle: install ## compare GoTemplate and Spiff with the originals over made-up cases, needs Go; once more: SEED=42
 	@SEED=$(SEED) $(TSX) hack/go-oracle/compare.ts $(ARGS)
 
 .PHONY: test-helm

@@ -19,7 +19,7 @@ import { configMapKind, secretKind } from '../../src/machine/world.ts';
 import { getIfThere } from '../../src/runtime/read.ts';
 import type { Client, Kind, Obj, View } from '../../src/runtime/types.ts';
 import { explained, explainedAsync, problem } from './component-errors.ts';
-import { verifyComponent, type VerificationPolicy } from './verification.ts';
+import { verifyComponent, verifyReach, type VerificationPolicy } from './verification.ts';
 
 export interface ComponentPorts {
   /** For secrets, config maps and overwrites, which are not cached. */
@@ -84,10 +84,11 @@ async function find(
       ? stock.find(source.original, request)
       : Promise.resolve(stock.inline(source.document, repositoryContext, request)),
   );
-  await verifyComponent(self, context, own.component, { client, policy: verification });
+  const signatureName = await verifyComponent(self, context, own.component, { client, policy: verification });
   const view = await explainedAsync('InitInstallationOperation', () =>
     stock.view(source, own, repositoryContext, request),
   );
+  if (signatureName !== undefined) verifyReach(signatureName, view);
   return { view, condition: context.componentVersionOverwrites ? conditionFor(source) : undefined };
 }
 

@@ -3,8 +3,9 @@ import { isRoot } from '../../src/api/job.ts';
 import type { Context, VerificationSignature } from '../../src/api/kinds/context.ts';
 import type { Installation } from '../../src/api/kinds/installation.ts';
 import type { SecretReference } from '../../src/api/shared.ts';
-import type { Component } from '../../src/components/descriptor.ts';
+import { nameOf, type Component } from '../../src/components/descriptor.ts';
 import { signatureNames, verifySignature, type Trust } from '../../src/components/signature.ts';
+import type { ComponentView } from '../../src/components/view.ts';
 import { secretKind } from '../../src/machine/world.ts';
 import { getIfThere } from '../../src/runtime/read.ts';
 import type { Client, View } from '../../src/runtime/types.ts';
@@ -19,15 +20,18 @@ export interface VerificationPorts {
   readonly policy: VerificationPolicy | undefined;
 }
 
-/** @throws PhaseError with reason ExtractVerifyInfo or VerifySignature */
+/**
+ * @returns the name of the signature that proves the component; undefined where none was asked for
+ * @throws PhaseError with reason ExtractVerifyInfo or VerifySignature
+ */
 export async function verifyComponent(
   self: View<Installation>,
   context: View<Context>,
   component: Component,
   { client, policy = 'DoNotEnforce' }: VerificationPorts,
-): Promise<void> {
+): Promise<string | undefined> {
   const wanted = self.spec.verification?.signatureName;
-  if (policy === 'Disabled' || (policy === 'DoNotEnforce' && !self.spec.verification)) return;
+  if (policy === 'Disabled' || (policy === 'DoNotEnforce' && !self.spec.verification)) return undefined;
   if (wanted === undefined || wanted === '') {
     throw problem(
       'ExtractVerifyInfo',
@@ -36,11 +40,25 @@ export async function verifyComponent(
   }
   // The wish came from above. What is not signed by itself is covered by the signature of the component above.
   const isInherited = policy === 'DoNotEnforce' && !isRoot(self.metadata);
-  if (isInherited && !signatureNames(component).includes(wanted)) return;
+  if (isInherited && !signatureNames(component).includes(wanted)) return undefined;
   const trust = await trustFor(wanted, context, client);
   explained('VerifySignature', () => {
     verifySignature(component, wanted, trust);
   });
+  return wanted;
+}
+
+/**
+ * A signature reaches other components by the digests of references. Who may write to the repository must not escape
+ * it by taking digests out of the descriptor that such a reference leads to.
+ * @throws PhaseError with reason VerifySignature
+ */
+export function verifyReach(signatureName: string, { own, unproved }: ComponentView): void {
+  if (unproved.length === 0) return;
+  throw problem(
+    'VerifySignature',
+    `signature ${signatureName} of component ${nameOf(own)} does not reach everything: of ${unproved.join(', ')} nothing can be compared; reference and component must hold all digests`,
+  );
 }
 
 async function trustFor(
@@ -64,8 +82,9 @@ async function trustFor(
     const chosen = key ?? (others.length === 0 ? only : undefined);
     const value = chosen !== undefined && Object.hasOwn(data, chosen) ? data[chosen] : undefined;
     if (value === undefined || value === '') {
-      const what = key === undefined ? 'several entries; name one in key' : `nothing under the key '${key}'`;
-      return fail(`references secret ${namespace}/${name}, which holds ${what}`);
+      const what = chosen === undefined ? 'nothing' : `nothing under the key '${chosen}'`;
+      const held = others.length > 0 && key === undefined ? 'several entries; name one in key' : what;
+      return fail(`references secret ${namespace}/${name}, which holds ${held}`);
     }
     return Buffer.from(value, 'base64').toString('utf8');
   };

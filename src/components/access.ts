@@ -2,7 +2,7 @@
 import { ownField } from '../lib/objects.ts';
 import type { ArtifactStore } from './artifact.ts';
 import { nameOf, type Component, type Resource } from './descriptor.ts';
-import { ContentInvalid } from './errors.ts';
+import { BlobMissing, ComponentProblem, ContentInvalid } from './errors.ts';
 import { parseImageReference } from './imagereference.ts';
 import { artifactContent } from './ocirepository.ts';
 import type { Content, FoundComponent } from './repository.ts';
@@ -69,12 +69,15 @@ async function localOrGlobal(
 ): Promise<Content> {
   try {
     return await local();
-  } catch (error) {
+  } catch (missing) {
     const elsewhere = ownField(resource.access, 'globalAccess');
     const type = ownField(elsewhere, 'type');
-    if (!(error instanceof ContentInvalid) || typeof type !== 'string' || type.startsWith('local'))
-      throw error;
-    return fetchContent(found, { ...resource, access: { ...(elsewhere as object), type } }, ports);
+    if (!(missing instanceof BlobMissing) || typeof type !== 'string' || type.startsWith('local'))
+      throw missing;
+    const access = { ...(elsewhere as object), type };
+    return fetchContent(found, { ...resource, access }, ports).catch((error: unknown) => {
+      throw error instanceof ComponentProblem && !error.isPassing ? missing : error;
+    });
   }
 }
 

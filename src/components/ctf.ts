@@ -5,7 +5,7 @@ import { UnpackError, unpacked } from '../lib/gzip.ts';
 import { readTar, TarError } from '../lib/tar.ts';
 import { parseManifest, type ArtifactStore } from './artifact.ts';
 import { verifyDigest } from './digest.ts';
-import { ContentInvalid } from './errors.ts';
+import { BlobMissing, ContentInvalid } from './errors.ts';
 import { filesInMemory, type Files } from './files.ts';
 
 export const CTF_INDEX = 'artifact-index.json';
@@ -45,7 +45,7 @@ export async function readIndex(files: Files, name: string): Promise<readonly Ct
 export function ctfStore(files: Files, name: string): ArtifactStore {
   const blob = async (digest: string): Promise<Uint8Array> => {
     const bytes = await files.read(blobPath(digest));
-    if (!bytes) throw new ContentInvalid(`${name} has no blob ${digest}`);
+    if (!bytes) throw new BlobMissing(`${name} has no blob ${digest}`);
     verifyDigest(bytes, digest, `blob ${digest} in ${name}`);
     return bytes;
   };

@@ -20,6 +20,9 @@ export class RegistryRefused extends ComponentProblem {}
 /** What a registry or a file holds is not what it should be: damaged, too large, of an unknown form. */
 export class ContentInvalid extends ComponentProblem {}
 
+/** A blob is not where its component is; what is there but damaged is no such case. */
+export class BlobMissing extends ContentInvalid {}
+
 /** A signature is missing, or is not that of what was signed. */
 export class SignatureInvalid extends ComponentProblem {}
 

@@ -61,11 +61,7 @@ const isMissing = (error: unknown): boolean =>
 const MAX_FOLDER_BYTES = 256 * 2 ** 20;
 
 /** All files below a folder, with paths relative to it. @throws ContentInvalid when they are too large together */
-export async function filesBelow(
-  files: Files,
-  folder: string,
-  maxBytes = MAX_FOLDER_BYTES,
-): Promise<Map<string, Uint8Array>> {
+export async function filesBelow(files: Files, folder: string): Promise<Map<string, Uint8Array>> {
   const found = new Map<string, Uint8Array>();
   let size = 0;
   const walk = async (path: string, prefix: string): Promise<void> => {
@@ -74,8 +70,8 @@ export async function filesBelow(
       else {
         const content = await files.read(`${path}/${name}`);
         size += content?.length ?? 0;
-        if (size > maxBytes)
-          throw new ContentInvalid(`folder ${folder} has more than ${String(maxBytes)} bytes`);
+        if (size > MAX_FOLDER_BYTES)
+          throw new ContentInvalid(`folder ${folder} has more than ${String(MAX_FOLDER_BYTES)} bytes`);
         if (content) found.set(prefix + name, content);
       }
     }

@@ -9,7 +9,7 @@ import { verifyReference } from './verify.ts';
 export interface Findings {
   /** Resources whose contents are here and what their digests say. */
   readonly sound: readonly string[];
-  /** Resources whose contents are here, and that have no digest to compare with. */
+  /** Resources whose contents are here, and that have no digest to compare with; references that prove nothing. */
   readonly unproved: readonly string[];
   /** Resources and references that lead to other places, which are not looked at. */
   readonly elsewhere: readonly string[];
@@ -55,8 +55,9 @@ export async function inspect(
   for (const reference of component.references) {
     await noting(async () => {
       const target = await repository.find(reference.componentName, reference.version);
-      if (target) verifyReference(component, reference, target.component);
-      else elsewhere.push(nameOf({ name: reference.componentName, version: reference.version }));
+      if (!target) elsewhere.push(nameOf({ name: reference.componentName, version: reference.version }));
+      else if (!verifyReference(component, reference, target.component))
+        unproved.push(`reference ${reference.name}`);
     });
   }
   if (demand) {

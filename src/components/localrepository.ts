@@ -2,7 +2,7 @@
 import { writeTar } from '../lib/tar.ts';
 import { parseYaml, YamlError } from '../lib/yaml.ts';
 import { nameOf, readDescriptor, type Component, type JsonMap } from './descriptor.ts';
-import { ContentInvalid } from './errors.ts';
+import { BlobMissing, ContentInvalid } from './errors.ts';
 import { filesBelow, type Files } from './files.ts';
 import { inRepository, type Repository } from './repository.ts';
 
@@ -38,7 +38,7 @@ export function localRepository(place: LocalPlace): Repository {
       const bytes = await blobs.read(path);
       if (bytes) return bytes;
       if (await blobs.list(path)) return writeTar(await filesBelow(blobs, path));
-      throw new ContentInvalid(`component ${nameOf(component)} in ${name} has no blob "${reference}"`);
+      throw new BlobMissing(`component ${nameOf(component)} in ${name} has no blob "${reference}"`);
     },
   };
 }

@@ -34,10 +34,15 @@ export function normalised(component: Component, algorithm: string): string {
   );
 }
 
-/** The digest of the descriptor in hexadecimal digits. @throws ContentInvalid for algorithms that are not known */
+/**
+ * The digest of the descriptor in hexadecimal digits.
+ * @param text its normal form, for who has it already
+ * @throws ContentInvalid for algorithms that are not known
+ */
 export function componentDigest(
   component: Component,
   { hashAlgorithm, normalisationAlgorithm }: Pick<Digest, 'hashAlgorithm' | 'normalisationAlgorithm'>,
+  text = normalised(component, normalisationAlgorithm),
 ): string {
   const name = hashName(hashAlgorithm);
   if (name === undefined) {
@@ -45,7 +50,7 @@ export function componentDigest(
       `component ${nameOf(component)}: "${hashAlgorithm}" is no digest that can be computed here`,
     );
   }
-  return createHash(name).update(normalised(component, normalisationAlgorithm)).digest('hex');
+  return createHash(name).update(text).digest('hex');
 }
 
 /** Resources and references that a signature does not cover, because their digests are not in the descriptor. */
@@ -143,15 +148,20 @@ const withSignedLabels = (provider: JsonMap): JsonMap =>
 /** Resources that nothing but the version tells apart have it in their identity, all but the last. */
 function versioned(component: Component, form: (component: Component) => JsonMap): JsonMap {
   const resources = component.resources.map((one) => ({ ...one, extraIdentity: { ...one.extraIdentity } }));
-  resources.forEach((one, i) => {
-    const isSame = (other: (typeof resources)[number], j: number): boolean =>
-      i !== j && other.name === one.name && sorted(other.extraIdentity) === sorted(one.extraIdentity);
-    if (resources.some(isSame)) one.extraIdentity['version'] = one.version ?? '';
-  });
+  const identityOf = ({ name, extraIdentity }: (typeof resources)[number]): string =>
+    goJson([name, extraIdentity]);
+  const counts = new Map<string, number>();
+  const count = (key: string, by: number): void => void counts.set(key, (counts.get(key) ?? 0) + by);
+  for (const one of resources) count(identityOf(one), 1);
+  for (const one of resources) {
+    const before = identityOf(one);
+    if (counts.get(before) === 1) continue;
+    one.extraIdentity['version'] = one.version ?? '';
+    count(before, -1);
+    count(identityOf(one), 1);
+  }
   return form({ ...component, resources });
 }
-
-const sorted = (identity: Readonly<Record<string, string>>): string => goJson(identity);
 
 function onTheWire(component: Component): JsonMap {
   return component.schemaVersion === V3 ? v3OnTheWire(component) : v2OnTheWire(component);

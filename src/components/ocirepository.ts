@@ -7,7 +7,7 @@ import { parseYaml, YamlError } from '../lib/yaml.ts';
 import type { Artifact, ArtifactStore, BlobRef } from './artifact.ts';
 import { nameOf, readDescriptor, type JsonMap } from './descriptor.ts';
 import { isDigest } from './digest.ts';
-import { ContentInvalid, ReferenceInvalid } from './errors.ts';
+import { BlobMissing, ContentInvalid, ReferenceInvalid } from './errors.ts';
 import { isRepositoryPath } from './imagereference.ts';
 import { inRepository, type Content, type Repository } from './repository.ts';
 
@@ -83,8 +83,7 @@ export function ociRepository(place: OciPlace): Repository {
       // Only what the version itself names; other blobs of the same registry are not its own.
       const artifact = await artifactOf(path, tagOf(component.version));
       const layer = artifact?.layers.find(({ digest }) => digest === reference);
-      if (!layer)
-        throw new ContentInvalid(`component ${nameOf(component)} in ${name} has no blob ${reference}`);
+      if (!layer) throw new BlobMissing(`component ${nameOf(component)} in ${name} has no blob ${reference}`);
       return store.blob(path, layer);
     },
     relativeArtifact: (reference) => relativeArtifact(place, reference),

@@ -13,7 +13,7 @@ import type { ContentCache } from './cache.ts';
 import { parseChallenge } from './challenge.ts';
 import type { Credentials } from './credentials.ts';
 import { isDigest, verifyDigest } from './digest.ts';
-import { ContentInvalid, ReferenceInvalid } from './errors.ts';
+import { BlobMissing, ContentInvalid, ReferenceInvalid } from './errors.ts';
 import { isRepositoryPath } from './imagereference.ts';
 import { refusal, type RegistryAnswer, type RegistryRequest, type Transport } from './transport.ts';
 
@@ -84,7 +84,7 @@ export class Registry implements ArtifactStore {
         'pull',
       );
       if (answer.status === 404)
-        throw new ContentInvalid(`${this.name} has no ${what}, though its manifest names it`);
+        throw new BlobMissing(`${this.name} has no ${what}, though its manifest names it`);
       if (answer.status !== 200) throw refusal(request, answer, hadLogin);
       verifyDigest(answer.body, digest, what);
       return answer.body;

@@ -23,6 +23,8 @@ export interface Resolved {
   readonly all: readonly FoundComponent[];
   /** What each reference leads to, by what it says: name and version before overwrites. */
   readonly targets: ReadonlyMap<string, FoundComponent>;
+  /** References whose digest does not prove what they lead to, in words; those that are overwritten are left out. */
+  readonly unproved: readonly string[];
 }
 
 /**
@@ -57,6 +59,7 @@ export async function resolveAll(
   const all: FoundComponent[] = [];
   const byName = new Map<string, FoundComponent>();
   const targets = new Map<string, FoundComponent>();
+  const unproved: string[] = [];
 
   const visit = async (found: FoundComponent): Promise<FoundComponent> => {
     const known = byName.get(nameOf(found.component));
@@ -74,9 +77,13 @@ export async function resolveAll(
     }
     return found;
   };
+  const prove = ({ component }: FoundComponent, reference: Reference, target: Component): void => {
+    if (verifyReference(component, reference, target)) return;
+    unproved.push(`reference ${reference.name} of component ${nameOf(component)} to ${nameOf(target)}`);
+  };
   const follow = async (from: FoundComponent, reference: Reference): Promise<FoundComponent> => {
     const nested = nestedDescriptor(reference);
-    if (nested) verifyReference(from.component, reference, nested);
+    if (nested) prove(from, reference, nested);
     if (nested) return { component: nested, repository: from.repository };
     const { componentName, version } = reference;
     const wanted = overwritten({ repositoryContext: context, componentName, version }, lookup.overwrites);
@@ -84,12 +91,12 @@ export async function resolveAll(
     const found = known ?? (await findComponent(wanted, lookup));
     // Who overwrites a reference wants another component than the one that the digest is of.
     const isMeant = wanted.componentName === componentName && wanted.version === version;
-    if (isMeant) verifyReference(from.component, reference, found.component);
+    if (isMeant) prove(from, reference, found.component);
     return found;
   };
 
   await visit(own);
-  return { all, targets };
+  return { all, targets, unproved };
 }
 
 /** @throws DescriptorInvalid */

@@ -33,11 +33,8 @@ const PADDINGS: Readonly<Record<string, number>> = {
 const CODE_SIGNING = '1.3.6.1.5.5.7.3.3';
 const ANY_USAGE = '2.5.29.37.0';
 
-export const signatureNames = ({ more }: Component): readonly string[] =>
-  (Array.isArray(more['signatures']) ? (more['signatures'] as unknown[]) : []).flatMap((one) => {
-    const result = signature.safeParse(one);
-    return result.success ? [result.data.name] : [];
-  });
+export const signatureNames = (component: Component): readonly string[] =>
+  signaturesOf(component).map(({ name }) => name);
 
 /**
  * Checks that the descriptor is what was signed. It covers contents by their digests, which are checked when they are
@@ -48,17 +45,18 @@ export function verifySignature(component: Component, name: string, trust: Trust
   const fail = (why: string): never => {
     throw new SignatureInvalid(`signature ${name} of component ${nameOf(component)} ${why}`);
   };
-  const found = signaturesOf(component).find((one) => one.name === name);
+  const all = signaturesOf(component);
+  const found = all.find((one) => one.name === name);
   if (!found) {
-    const others = signatureNames(component);
-    return fail(`is not there; the component has ${others.length === 0 ? 'none' : others.join(', ')}`);
+    return fail(`is not there; the component has ${all.map((one) => one.name).join(', ') || 'none'}`);
   }
   const uncovered = withoutDigest(component);
   if (uncovered.length > 0) {
     return fail(`covers nothing of ${uncovered.join(', ')}: the descriptor holds no digest of it`);
   }
   const { digest } = found;
-  const expected = componentDigest(component, digest);
+  const text = normalised(component, digest.normalisationAlgorithm);
+  const expected = componentDigest(component, digest, text);
   if (expected !== digest.value.toLowerCase()) {
     return fail(
       `is of another descriptor: that was signed had the digest ${digest.value}, this has ${expected}`,
@@ -75,9 +73,8 @@ export function verifySignature(component: Component, name: string, trust: Trust
   if (key.asymmetricKeyType !== 'rsa' && key.asymmetricKeyType !== 'rsa-pss') {
     return fail('needs an RSA key, and the one that is given is none');
   }
-  const text = Buffer.from(normalised(component, digest.normalisationAlgorithm));
   const options = { key, padding };
-  if (!verify(hashName(digest.hashAlgorithm), text, options, bytes)) {
+  if (!verify(hashName(digest.hashAlgorithm), Buffer.from(text), options, bytes)) {
     fail('does not belong to the given key');
   }
 }

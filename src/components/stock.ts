@@ -8,7 +8,7 @@ import { createContentCache, type CacheFacts } from './cache.ts';
 import { openRepository } from './context.ts';
 import type { Credentials } from './credentials.ts';
 import { nameOf, readDescriptor, type JsonMap } from './descriptor.ts';
-import { ContentInvalid } from './errors.ts';
+import { BlobMissing, ContentInvalid } from './errors.ts';
 import { overwritten, type ComponentReference, type Overwrite } from './overwrites.ts';
 import { defaultLimits, Registry, type Limits } from './registry.ts';
 import { inRepository, type FoundComponent, type Repository } from './repository.ts';
@@ -124,6 +124,6 @@ const nowhere: Repository = {
   find: () => Promise.resolve(undefined),
   localBlob: (component) =>
     Promise.reject(
-      new ContentInvalid(`component ${nameOf(component)} says in no repositoryContexts where its blobs are`),
+      new BlobMissing(`component ${nameOf(component)} says in no repositoryContexts where its blobs are`),
     ),
 };

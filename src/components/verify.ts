@@ -42,17 +42,18 @@ export async function verifyResource(
 }
 
 /**
- * Compares a component with the digest that a reference to it has. Where the component does not say the digests of all
- * it consists of, nothing can be said of the whole.
+ * Compares a component with the digest that a reference to it has.
+ * @returns whether they could be compared: where the component does not say the digests of all it consists of, nothing
+ * can be said of the whole, and whoever relies on a signature above must not take it
  * @throws ContentInvalid naming the reference, the component and both digests
  */
-export function verifyReference(from: Component, reference: Reference, target: Component): void {
+export function verifyReference(from: Component, reference: Reference, target: Component): boolean {
   const digest = reference.digest;
   if (!digest || digest.hashAlgorithm === NO_DIGEST || !isNormalisation(digest.normalisationAlgorithm))
-    return;
-  if (withoutDigest(target).length > 0) return;
+    return false;
+  if (withoutDigest(target).length > 0) return false;
   const found = componentDigest(target, digest);
-  if (found === digest.value.toLowerCase()) return;
+  if (found === digest.value.toLowerCase()) return true;
   throw new ContentInvalid(
     `reference ${reference.name} of component ${nameOf(from)} leads to another ${nameOf(target)}: its digest should be ${digest.value}, but is ${found}`,
   );

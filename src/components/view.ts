@@ -64,6 +64,11 @@ export class ComponentView {
     return this.#resolved;
   }
 
+  /** References that no signature of the own component covers, in words. */
+  get unproved(): readonly string[] {
+    return this.#resolved.unproved;
+  }
+
   get shelf(): Shelf {
     return this.#shelf;
   }
@@ -163,7 +168,7 @@ export class ComponentView {
 export function viewOf({ source, components, targets }: ComponentData, shelf: Shelf): ComponentView {
   const all = components.map((component) => ({ component, repository: nowhere }));
   const found = targets.flatMap(([key, at]) => (all[at] ? [[key, all[at]] as const] : []));
-  return new ComponentView(source, { all, targets: new Map(found) }, noPorts, shelf);
+  return new ComponentView(source, { all, targets: new Map(found), unproved: [] }, noPorts, shelf);
 }
 
 const unreachable = (): never => {

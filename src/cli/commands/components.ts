@@ -71,6 +71,9 @@ function store(ctf: CtfContent, path: string, format: NonNullable<PackOptions['f
   }
 }
 
+/** A large file over a slow line; who waits for it can end it. */
+const UPLOAD_MS = 24 * 3_600_000;
+
 export async function push(
   archive: string,
   registry: string,
@@ -83,6 +86,7 @@ export async function push(
     clock: systemClock,
     rng: secureRng,
     allowPlainHttp: options.plainHttp === true,
+    deadlineMs: UPLOAD_MS,
   });
   try {
     const target = stock.registry(host, credentials(options, terminal));

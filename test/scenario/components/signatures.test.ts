@@ -5,17 +5,18 @@ import { API_VERSION } from '../../../src/api/labels.ts';
 import { readDescriptor } from '../../../src/components/descriptor.ts';
 import { sha256 } from '../../../src/components/digest.ts';
 import { componentDigest } from '../../../src/components/normalise.ts';
+import { writeTar } from '../../../src/lib/tar.ts';
 import { secretKind } from '../../../src/machine/world.ts';
 import type { Kind, Obj } from '../../../src/runtime/types.ts';
 import { useCluster } from '../../support/cluster.ts';
-import { BLUEPRINT_TAR, blob, descriptor, reference, seeing } from '../../support/components.ts';
+import { BLUEPRINT_TAR, LABEL, blob, descriptor, reference, seeing } from '../../support/components.ts';
 import { blueprint, root } from '../../support/landscape.ts';
 import type { Scene } from '../../support/scene.ts';
 import { keyPair, withSignature } from '../../support/signing.ts';
 
 const keys = keyPair();
 const NORMAL = { hashAlgorithm: 'SHA-256', normalisationAlgorithm: 'jsonNormalisation/v2' };
-const digestOf = (content: string) => ({
+const digestOf = (content: string | Uint8Array) => ({
   ...{ hashAlgorithm: 'SHA-256', normalisationAlgorithm: 'genericBlobDigest/v1' },
   value: sha256(Buffer.from(content)).slice('sha256:'.length),
 });
@@ -24,24 +25,30 @@ const text = (content = 'hello\n') => ({
   ...blob('text', 'plainText', 'text/plain', 'text.txt'),
   digest: digestOf(content),
 });
-const leaf = descriptor('example.org/leaf', '0.1.0', [
-  blob('sub-bp', 'landscaper.gardener.cloud/blueprint', BLUEPRINT_TAR, 'sub'),
-]);
+const subBlueprint = blob('sub-bp', 'landscaper.gardener.cloud/blueprint', BLUEPRINT_TAR, 'sub');
+const leafWith = (more: object) => descriptor('example.org/leaf', '0.1.0', [{ ...subBlueprint, ...more }]);
+const leaf = leafWith({ digest: digestOf(writeTar(new Map([['blueprint.yaml', Buffer.from(SUB)]]))) });
+const leafDigest = { ...NORMAL, value: componentDigest(readDescriptor(leaf), NORMAL) };
+/** Somebody took the digest of its content out, so that any other content would do. */
+const stripped = leafWith({});
 const bare = descriptor('example.org/bare', '0.1.0', []);
 const bareDigest = { ...NORMAL, value: componentDigest(readDescriptor(bare), NORMAL) };
-const rootWith = (resource: object, digest: object = bareDigest) =>
+const rootWith = (
+  resource: object,
+  digest: object = bareDigest,
+  forLeaf: Record<string, unknown> = { digest: leafDigest },
+) =>
   descriptor(
     'example.org/root',
     '1.0.0',
     [resource],
     [
       reference('bare', 'example.org/bare', '0.1.0', { digest }),
-      // Signed with the root, although it does not say the digests of its own parts.
-      reference('leaf', 'example.org/leaf', '0.1.0', { digest: { ...NORMAL, value: 'd'.repeat(64) } }),
+      reference('leaf', 'example.org/leaf', '0.1.0', forLeaf),
     ],
   );
 
-const installation = (component: object, spec: object = {}) =>
+const installation = (component: object, spec: object, itsLeaf: object) =>
   root('shop', {
     spec: {
       exports: { data: [{ name: 'seen', dataRef: 'seen' }] },
@@ -52,7 +59,7 @@ const installation = (component: object, spec: object = {}) =>
             fileSystem: {
               comps: {
                 'root.yaml': { $type: 'yaml', value: component },
-                'leaf.yaml': { $type: 'yaml', value: leaf },
+                'leaf.yaml': { $type: 'yaml', value: itsLeaf },
                 'bare.yaml': { $type: 'yaml', value: bare },
               },
               blobs: { 'text.txt': 'hello\n', sub: { 'blueprint.yaml': SUB } },
@@ -113,19 +120,25 @@ function scenes(here: ReturnType<typeof useCluster>) {
       },
     });
   };
-  const run = async (component: object, spec: object, phase: 'Succeeded' | 'Failed') => {
+  const run = async (
+    component: object,
+    spec: object,
+    phase: 'Succeeded' | 'Failed',
+    itsLeaf: object = leaf,
+  ) => {
     const scene = await here.scene();
     await trusting(scene);
-    await scene.create(installation(component, spec));
+    await scene.create(installation(component, spec, itsLeaf));
     const { status } = await scene.finished('shop', phase);
     return { scene, error: status?.lastError };
   };
   return {
-    succeeds: async (component: object, spec: object = SIGNED): Promise<void> => {
-      const { scene } = await run(component, spec, 'Succeeded');
+    succeeds: async (component: object, spec: object = SIGNED, itsLeaf?: object): Promise<void> => {
+      const { scene } = await run(component, spec, 'Succeeded', itsLeaf);
       expect(scene.dataObject('seen')?.data).to.equal('hello\n');
     },
-    errorOf: async (component: object, spec: object = SIGNED) => (await run(component, spec, 'Failed')).error,
+    errorOf: async (component: object, spec: object = SIGNED, itsLeaf?: object) =>
+      (await run(component, spec, 'Failed', itsLeaf)).error,
   };
 }
 
@@ -202,6 +215,28 @@ describe('an installation that wants its component signed', () => {
       .to.contain('resource text of component example.org/root:1.0.0 is damaged')
       .and.contain(`should be sha256:${expected ?? ''}, but is sha256:${found ?? ''}`);
   });
+
+  const notReached: readonly [string, () => object, object][] = [
+    ['has lost a digest', () => withSignature(good, keys), stripped],
+    [
+      'is replaced by one without digests in a label that is not signed',
+      () => {
+        const signed = withSignature(good, keys, { form: 'jsonNormalisation/v1' });
+        const nested = { digest: leafDigest, labels: [{ name: LABEL, value: stripped }] };
+        return { ...signed, component: rootWith(text(), bareDigest, nested).component };
+      },
+      leaf,
+    ],
+  ];
+  for (const [title, component, itsLeaf] of notReached) {
+    it(`fails when a component below ${title}`, async () => {
+      const error = await errorOf(component(), SIGNED, itsLeaf);
+      expect(error).to.include({ operation: 'InitPrerequisites', reason: 'VerifySignature' });
+      expect(error?.message).to.contain(
+        'signature release of component example.org/root:1.0.0 does not reach everything: of reference leaf of component example.org/root:1.0.0 to example.org/leaf:0.1.0 nothing can be compared',
+      );
+    });
+  }
 });
 
 describe('an installation', () => {
@@ -210,6 +245,7 @@ describe('an installation', () => {
 
   it('needs no signature where nobody asks for one', async () => {
     await succeeds(rootWith(text()), {});
+    await succeeds(rootWith(text()), {}, stripped);
   });
 
   it('fails when a reference leads to another component than its digest says', async () => {

@@ -154,7 +154,7 @@ describe('work done by another thread', () => {
         localBlob: () => Promise.resolve(Buffer.from(`content ${String(++fetched)}`)),
       },
     };
-    const resolved = { all: [found], targets: new Map() };
+    const resolved = { all: [found], targets: new Map(), unproved: [] };
     const noRegistry = () => {
       throw new Error('no registry');
     };

@@ -4,8 +4,8 @@ import { fetchResource, type AccessPorts } from '../../../src/components/access.
 import { buildArtifact, type ArtifactStore } from '../../../src/components/artifact.ts';
 import { readDescriptor } from '../../../src/components/descriptor.ts';
 import { sha256 } from '../../../src/components/digest.ts';
-import { ComponentProblem, ContentInvalid } from '../../../src/components/errors.ts';
-
+import { BlobMissing, ComponentProblem, ContentInvalid } from '../../../src/components/errors.ts';
+import { inspect } from '../../../src/components/inspect.ts';
 import { artifactContent } from '../../../src/components/ocirepository.ts';
 import type { Repository } from '../../../src/components/repository.ts';
 import { resolveAll } from '../../../src/components/resolve.ts';
@@ -20,7 +20,7 @@ const repository = (blobs: Readonly<Record<string, Uint8Array>>): Repository => 
   ...{ name: 'here', context: {} },
   find: () => Promise.resolve(undefined),
   localBlob: (_, name) =>
-    blobs[name] ? Promise.resolve(blobs[name]) : Promise.reject(new ContentInvalid(`no blob ${name}`)),
+    blobs[name] ? Promise.resolve(blobs[name]) : Promise.reject(new BlobMissing(`no blob ${name}`)),
 });
 const registry = (blob: Uint8Array): AccessPorts => ({
   registry: () => ({
@@ -81,6 +81,23 @@ describe('the access of a resource', () => {
     expect(content).to.include({ kind: 'blob' });
     const looping = { ...LOCAL.access, globalAccess: LOCAL.access };
     expect(await refusal(fetched({ access: looping }))).to.contain('no blob x');
+    const unreadable = { ...LOCAL.access, globalAccess: { type: 'wget' } };
+    expect(await refusal(fetched({ access: unreadable }))).to.contain('no blob x');
+  });
+
+  it('leads nowhere else when a local blob is damaged', async () => {
+    const globalAccess = { type: 'ociBlob', ref: 'example.org/r', digest: HELLO };
+    const component = readDescriptor(
+      descriptor('a.b/c', '1', [{ name: 'r', type: 't', access: { ...LOCAL.access, globalAccess } }]),
+    );
+    const damaged: Repository = {
+      ...repository({}),
+      localBlob: () => Promise.reject(new ContentInvalid('blob x is damaged')),
+    };
+    const found = { component, repository: damaged };
+    expect(await refusal(fetchResource(found, component.resources[0]!, nowhere))).to.contain('is damaged');
+    const { problems } = await inspect(found, undefined);
+    expect(problems).to.deep.equal(['blob x is damaged']);
   });
 });
 

@@ -1,0 +1,36 @@
+/** What is said of a component version as it lies somewhere. */
+import { expect } from 'chai';
+import { readDescriptor } from '../../../src/components/descriptor.ts';
+import { inspect } from '../../../src/components/inspect.ts';
+import { componentDigest } from '../../../src/components/normalise.ts';
+import type { Repository } from '../../../src/components/repository.ts';
+import { blob, descriptor, reference } from '../../support/components.ts';
+
+const NORMAL = { hashAlgorithm: 'SHA-256', normalisationAlgorithm: 'jsonNormalisation/v2' };
+const bare = readDescriptor(descriptor('a.b/bare', '1', []));
+const stripped = readDescriptor(
+  descriptor('a.b/stripped', '1', [blob('text', 'plainText', 'text/plain', 'x')]),
+);
+const repository: Repository = {
+  ...{ name: 'here', context: {} },
+  find(name) {
+    const component = [bare, stripped].find((one) => one.name === name);
+    return Promise.resolve(component && { component, repository: this });
+  },
+  localBlob: () => Promise.reject(new TypeError('nobody reads a blob')),
+};
+
+describe('a component that is looked at where it lies', () => {
+  it('has references that are unproved when what they lead to lacks a digest', async () => {
+    const references = [bare, stripped].map((one) =>
+      reference(one.name.slice('a.b/'.length), one.name, '1', {
+        digest: { ...NORMAL, value: componentDigest(one, NORMAL) },
+      }),
+    );
+    const component = readDescriptor(descriptor('a.b/root', '1', [], references));
+    expect(await inspect({ component, repository }, undefined)).to.deep.equal({
+      ...{ sound: [], elsewhere: [], problems: [] },
+      unproved: ['reference stripped'],
+    });
+  });
+});

@@ -19,7 +19,7 @@ import type { LoadedChart } from './chart.ts';
 import type { ActionOptions, HelmConfig } from './config.ts';
 import { isAsMade } from './drift.ts';
 import { complaintOf, findHelm, HelmMissing, type HelmAnswer } from './helmcli.ts';
-import { masked } from './mask.ts';
+import { maskFor } from './problems.ts';
 import { dropRecord, isPending, objectsIn, recordsOf, type ReleaseRecord } from './releases.ts';
 import { once, PREFIX, type HelmOptions, type HelmRun } from './run.ts';
 import { statusOf, type HelmStatus, type ReleaseNote } from './status.ts';
@@ -273,5 +273,4 @@ async function callHelm(
   }
 }
 
-const shown = (answer: HelmAnswer, { config }: HelmRun): string =>
-  masked(complaintOf(answer), config.values, [config.name, config.namespace]);
+const shown = (answer: HelmAnswer, { config }: HelmRun): string => maskFor(config)(complaintOf(answer));

@@ -19,8 +19,7 @@ import { removeAll } from '../sdk/manifests/remove.ts';
 import type { Outcome } from '../sdk/outcome.ts';
 import { isAnObject, lookupOn } from './cluster.ts';
 import { HELM_GROUP } from './config.ts';
-import { masked } from './mask.ts';
-import { broken } from './problems.ts';
+import { broken, maskFor } from './problems.ts';
 import { once, PREFIX, type HelmRun } from './run.ts';
 import { statusOf, type HelmStatus } from './status.ts';
 
@@ -97,7 +96,7 @@ async function render(
     );
   } catch (error) {
     if (!(error instanceof HelmError)) throw error;
-    throw broken('RenderHelmValues', masked(error.message, values, [config.name, config.namespace]), error);
+    throw broken('RenderHelmValues', maskFor(config)(error.message), error);
   }
 }
 

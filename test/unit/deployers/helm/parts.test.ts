@@ -3,7 +3,7 @@ import { createChartCache } from '../../../../deployers/helm/cache.ts';
 import { isAsMade } from '../../../../deployers/helm/drift.ts';
 import { actionFlags, timeoutFlag } from '../../../../deployers/helm/flags.ts';
 import { complaintOf } from '../../../../deployers/helm/helmcli.ts';
-import { masked } from '../../../../deployers/helm/mask.ts';
+import { maskFor } from '../../../../deployers/helm/problems.ts';
 import type { KubeObject } from '../../../../deployers/sdk/manifests/model.ts';
 import { FakeClock } from '../../../support/clock.ts';
 import { configMap } from '../bench.ts';
@@ -107,10 +107,24 @@ describe('complaints of helm', () => {
     expect(text).to.equal('x: error during tpl function execution for [...]: boom');
   });
 
-  it('do not show texts of values, but names that everybody knows', () => {
-    const values = { password: 'hunter22', list: [{ a: 'demo' }], on: 'yes' };
-    expect(masked('demo said hunter22, yes', values, ['demo'])).to.equal('demo said [...], yes');
-  });
+  const values = {
+    password: 'hunter22',
+    list: [{ a: 'demo' }],
+    on: 'yes',
+    key: 'line one\nline "two"',
+    pin: 4711,
+  };
+  const messages: readonly (readonly [string, string, string])[] = [
+    ['a text, but names that everybody knows', 'demo said hunter22, yes', 'demo said [...], yes'],
+    ['two lines in quotes', `wrong type: ${JSON.stringify(values.key)}`, 'wrong type: "[...]"'],
+    ['what a text is in base64', `data: ${Buffer.from('hunter22').toString('base64')}`, 'data: [...]'],
+    ['a number', 'expected string, got 4711', 'expected string, got [...]'],
+  ];
+  for (const [what, message, shown] of messages) {
+    it(`do not show of values ${what}`, () => {
+      expect(maskFor({ name: 'demo', namespace: 'app', values })(message)).to.equal(shown);
+    });
+  }
 });
 
 describe('charts that are kept', () => {

@@ -61,12 +61,22 @@ describe('options of helm', () => {
 describe('a release that may have changed', () => {
   const cluster = new FakeCluster('app');
   cluster.put(configMap('a', { k: 'v', more: 'x' }));
+  cluster.put(configMap('n', { k: '1' }));
   cluster.put({
     apiVersion: 'v1',
     kind: 'Secret',
     metadata: { name: 's', namespace: 'app' },
     data: { k: Buffer.from('v').toString('base64') },
   });
+  const role = { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRole', rules: [] };
+  cluster.put({ ...role, metadata: { name: 'r' } });
+  const deployment = (cpu: string | number, memory: string): KubeObject => ({
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { name: 'd', namespace: 'app' },
+    spec: { containers: [{ resources: { requests: { cpu }, limits: { memory } } }] },
+  });
+  cluster.put(deployment('1', '512Mi'));
   const { signal } = new AbortController();
   const is = (...objects: object[]) => isAsMade(objects as KubeObject[], 'app', cluster, signal);
   const secret = (value: string): object => ({
@@ -84,6 +94,14 @@ describe('a release that may have changed', () => {
     ['texts of a secret are compared as data', secret('v'), true],
     ['another text of a secret is drift', secret('w'), false],
     ['a kind that is gone is drift', { ...configMap('a', {}), kind: 'Nothing' }, false],
+    [
+      'a namespace says nothing of a kind without',
+      { ...role, metadata: { name: 'r', namespace: 'app' } },
+      true,
+    ],
+    ['quantities are compared as the server writes them', deployment('1000m', '0.5Gi'), true],
+    ['another quantity is drift', deployment(2, '512Mi'), false],
+    ['elsewhere texts that look like quantities are texts', configMap('n', { k: '1000m' }), false],
     ['empty fields say nothing', { ...configMap('a', { k: 'v' }), binaryData: {}, immutable: false }, true],
   ];
   for (const [what, object, answer] of cases) {

@@ -1,8 +1,11 @@
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import { createChartCache } from '../../../../deployers/helm/cache.ts';
 import { isAsMade } from '../../../../deployers/helm/drift.ts';
 import { actionFlags, timeoutFlag } from '../../../../deployers/helm/flags.ts';
-import { complaintOf } from '../../../../deployers/helm/helmcli.ts';
+import { complaintOf, findHelm } from '../../../../deployers/helm/helmcli.ts';
 import { maskFor } from '../../../../deployers/helm/problems.ts';
 import type { KubeObject } from '../../../../deployers/sdk/manifests/model.ts';
 import { FakeClock } from '../../../support/clock.ts';
@@ -143,6 +146,30 @@ describe('complaints of helm', () => {
       expect(maskFor({ name: 'demo', namespace: 'app', values })(message)).to.equal(shown);
     });
   }
+});
+
+describe('a helm that is not wanted any more', () => {
+  it('is not started', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'espalier-test-'));
+    try {
+      const program = join(folder, 'helm');
+      const started = join(folder, 'started');
+      writeFileSync(program, `#!/bin/sh\n[ "$1" = version ] && echo v3.1.0 || : > '${started}'\n`, {
+        mode: 0o700,
+      });
+      const call = { args: ['install'], kubeconfig: '', files: {} };
+      const helm = findHelm(program);
+      const ending = new AbortController();
+      const answer = helm.run({ ...call, signal: ending.signal }).catch((error: unknown) => error);
+      ending.abort(); // while helm's folder is made
+      expect(await answer).to.equal(ending.signal.reason);
+      expect(existsSync(started)).to.equal(false);
+      await helm.run({ ...call, signal: new AbortController().signal });
+      expect(existsSync(started)).to.equal(true);
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  });
 });
 
 describe('charts that are kept', () => {

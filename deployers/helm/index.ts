@@ -38,7 +38,7 @@ export function helmDeployer(options: HelmOptions): DeployerPlugin<HelmConfig, H
         // Of a release only helm and exports of values want to know.
         const isAsked = !run.config.isRelease || run.config.exports.some(({ from }) => !from);
         return isAsked && !options.staticCapabilities
-          ? capabilitiesOf(access, chart, run.signal)
+          ? capabilitiesOf(access, chart, run)
           : Promise.resolve(staticCapabilities);
       });
       const values = await once(run, 'values', () => Promise.resolve(valueExports(run, chart, capabilities)));

@@ -46,7 +46,7 @@ export function helmDeployer(options: HelmOptions): DeployerPlugin<HelmConfig, H
       if (left) return left;
       return run.config.isRelease
         ? applyRelease(run, access, loaded, values, options)
-        : applyTemplates(run, access, { chart, capabilities, values });
+        : applyTemplates(run, access, { chart, capabilities, values, limits: options.limits });
     },
     async remove(run: HelmRun) {
       run.checkpoint(`${PREFIX}: start delete`);

@@ -1,4 +1,5 @@
 /** Template mode: the chart is rendered here, and its objects are applied as the manifest deployer applies its own. */
+import type { TemplateLimits } from '../../src/templating/budget.ts';
 import type { Capabilities } from '../../src/templating/helm/capabilities.ts';
 import type { Chart } from '../../src/templating/helm/chart.ts';
 import { HelmError } from '../../src/templating/helm/errors.ts';
@@ -34,16 +35,17 @@ export interface Prepared {
   readonly chart: Chart;
   readonly capabilities: Capabilities;
   readonly values: ReadonlyMap<string, unknown>;
+  readonly limits: Partial<TemplateLimits> | undefined;
 }
 
 export async function applyTemplates(
   run: HelmRun,
   access: KubeAccess,
-  { chart, capabilities, values }: Prepared,
+  prepared: Prepared,
 ): Promise<Outcome<HelmStatus>> {
   const { config } = run;
   const manifests = await once(run, 'manifests', async () => {
-    const rendering = await render(run, access, chart, capabilities);
+    const rendering = await render(run, access, prepared);
     run.checkpoint(`${PREFIX}: start apply files`);
     run.checkpoint(`${PREFIX}: start create manifests`);
     const objects = await withNamespaces(objectsOf(rendering), config.namespace, access);
@@ -61,7 +63,7 @@ export async function applyTemplates(
     groups: config.deletionGroupsDuringUpdate,
     readiness: config.readiness,
     exports: config.exports,
-    values,
+    values: prepared.values,
     status: (list) => statusOf(list),
   });
 }
@@ -82,8 +84,7 @@ const managed = (object: KubeObject): Manifest => ({ policy: 'manage', object })
 async function render(
   { config, clock, rng, signal }: HelmRun,
   access: KubeAccess,
-  chart: Chart,
-  capabilities: Capabilities,
+  { chart, capabilities, limits }: Prepared,
 ): Promise<Rendering> {
   const release = { name: config.name, namespace: config.namespace, revision: 0, isUpgrade: false };
   const { values } = config;
@@ -92,7 +93,7 @@ async function render(
     return await renderChart(
       chart,
       { release, values, capabilities, lookup, skipsSchema: true },
-      { clock, rng },
+      { clock, rng, ...(limits && { limits }) },
     );
   } catch (error) {
     if (!(error instanceof HelmError)) throw error;

@@ -1,5 +1,6 @@
 /** Renders a chart: the entrance to this folder. What comes out is what `helm template` prints. */
 import type { Fields } from '../../lib/objects.ts';
+import { DEFAULT_LIMITS } from '../budget.ts';
 import { defaultCapabilities, type Capabilities } from './capabilities.ts';
 import { crdFiles, type Chart, type CrdFile } from './chart.ts';
 import { coalesceValues } from './coalesce.ts';
@@ -44,9 +45,17 @@ export async function renderChart(given: Chart, options: RenderOptions, world: W
       `chart requires kubeVersion: ${kubeVersion} which is incompatible with Kubernetes ${capabilities.kubeVersion}`,
     );
   }
-  const printed = await withLookups(options.lookup, (lookup) =>
-    renderTemplates(chart, { values, release, capabilities, lookup }, world),
-  );
+  // All rounds share the time; what is read between them does not count.
+  let leftMs = { ...DEFAULT_LIMITS, ...world.limits }.timeoutMs;
+  const printed = await withLookups(options.lookup, (lookup) => {
+    const begun = world.clock.now();
+    try {
+      const input = { values, release, capabilities, lookup };
+      return renderTemplates(chart, input, { ...world, deadline: begun + leftMs });
+    } finally {
+      leftMs -= world.clock.now() - begun;
+    }
+  });
   const manifests = new Map([...printed].filter(([path]) => !path.endsWith('NOTES.txt')));
   return { ...sortManifests(manifests), crds: crdFiles(chart) };
 }

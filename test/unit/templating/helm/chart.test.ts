@@ -121,6 +121,18 @@ describe('lookups of a template', () => {
     );
   });
 
+  it('share one time limit', async () => {
+    let now = 0;
+    const clock = { ...world.clock, now: () => ++now };
+    const lookup = (): Promise<unknown> => Promise.resolve({});
+    const text = '{{ range until 9999 }}{{ $x := . }}{{ end }}a: {{ lookup "v1" "ConfigMap" "n" (randAlphaNum 20) }}';
+    const limited = { ...world, clock, limits: { timeoutMs: 60 } };
+    const rendering = renderChart(chart(text), { release, values: {}, lookup }, limited);
+    expect(await rendering.catch((error: unknown) => (error as Error).message)).to.contain(
+      'takes longer than 60 ms; templating.timeout',
+    );
+  });
+
   it('of what does not exist is empty', async () => {
     const lookup = (): Promise<unknown> => Promise.resolve(undefined);
     const text = 'a: {{ lookup "v1" "ConfigMap" "n" "x" | empty }}';

@@ -8,27 +8,31 @@ import type { LookupKey } from '../../src/templating/helm/functions.ts';
 import type { KubeAccess } from '../sdk/access.ts';
 import { inParallel } from '../sdk/manifests/parallel.ts';
 import { passing } from './problems.ts';
+import type { HelmRun } from './run.ts';
 
 /** Upstream's, whatever the target is. */
 export const staticCapabilities: Capabilities = { kubeVersion: 'v1.20.0', apiVersions: knownApiVersions };
 
-/** Kinds cost a request for each version of each group, so they are read only for charts that ask. */
+/** Kinds cost a request for each version of each group, so they are read only for those who ask. */
 export async function capabilitiesOf(
   { client }: KubeAccess,
   chart: Chart,
-  signal: AbortSignal,
+  { config, signal }: HelmRun,
 ): Promise<Capabilities> {
+  // Templates may be in values, and exports have paths.
+  const given = JSON.stringify([config.values, config.exports]);
+  const isAsked = (word: string): boolean => given.includes(word) || mentions(chart, word);
   const version = await client.raw('GET', '/version', undefined, signal);
   const git = ownField(version, 'gitVersion');
   const kubeVersion = typeof git === 'string' ? git : staticCapabilities.kubeVersion;
-  if (!mentions(chart, 'Capabilities')) return { kubeVersion, apiVersions: knownApiVersions };
+  if (!isAsked('Capabilities')) return { kubeVersion, apiVersions: knownApiVersions };
   const groups = ownField(await client.raw('GET', '/apis', undefined, signal), 'groups');
   const served = (Array.isArray(groups) ? groups : []).flatMap((group: unknown) => {
     const versions = ownField(group, 'versions');
     return (Array.isArray(versions) ? versions : []).map((v: unknown) => String(ownField(v, 'groupVersion')));
   });
   const apiVersions = ['v1', ...served];
-  if (!mentions(chart, 'APIVersions')) return { kubeVersion, apiVersions };
+  if (!isAsked('APIVersions')) return { kubeVersion, apiVersions };
   const kinds = await inParallel(apiVersions, async (apiVersion) => {
     const path = apiVersion === 'v1' ? '/api/v1' : `/apis/${apiVersion}`;
     // A group whose server is down keeps nobody from rendering.

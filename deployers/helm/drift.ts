@@ -1,5 +1,6 @@
 /** Whether a release is still on its cluster as it was made. Fields that others added are no drift. */
 import { isObject, ownField, type Fields } from '../../src/lib/objects.ts';
+import { canonicalQuantity } from '../../src/lib/quantity.ts';
 import { NoSuchKind, NotFound } from '../../src/runtime/errors.ts';
 import type { KubeAccess } from '../sdk/access.ts';
 import type { KubeObject } from '../sdk/manifests/model.ts';
@@ -39,9 +40,13 @@ async function liveOf(
   }
 }
 
-/** What a server would store of it: texts of a secret become data, and fields that say nothing are left out. */
+/**
+ * What a server would store of it: texts of a secret become data. The namespace is where the object was found; a kind
+ * without namespaces has none, whatever the chart says.
+ */
 function comparable(object: KubeObject): unknown {
-  const { status: _, stringData, ...rest }: Fields = object;
+  const { status: _, stringData, ...given }: Fields = object;
+  const rest: Fields = { ...given, metadata: { ...object.metadata, namespace: undefined } };
   if (object.kind !== 'Secret' || !isObject(stringData)) return rest;
   const texts = Object.entries(stringData).map(
     ([key, value]) => [key, Buffer.from(String(value)).toString('base64')] as const,
@@ -50,8 +55,11 @@ function comparable(object: KubeObject): unknown {
   return { ...rest, data: { ...data, ...Object.fromEntries(texts) } };
 }
 
+/** Fields that hold quantities, themselves or below them; a server rewrites them: `1000m` becomes `1`. */
+const QUANTITIES: ReadonlySet<string> = new Set(['requests', 'limits', 'hard', 'capacity', 'sizeLimit']);
+
 /** Whether a value has all that is wanted: maps may have more, lists may not. */
-function holds(live: unknown, wanted: unknown): boolean {
+function holds(live: unknown, wanted: unknown, isQuantity = false): boolean {
   if (wanted === null || wanted === undefined) return true;
   if (Array.isArray(wanted)) {
     if (wanted.length === 0) return live === undefined || (Array.isArray(live) && live.length === 0);
@@ -60,12 +68,17 @@ function holds(live: unknown, wanted: unknown): boolean {
   if (isObject(wanted)) {
     if (Object.keys(wanted).length === 0) return live === undefined || isObject(live);
     return (
-      isObject(live) && Object.entries(wanted).every(([key, value]) => holds(ownField(live, key), value))
+      isObject(live) &&
+      Object.entries(wanted).every(([key, value]) =>
+        holds(ownField(live, key), value, isQuantity || QUANTITIES.has(key)),
+      )
     );
   }
   // A server leaves out what is empty.
   if (live === undefined) return wanted === '' || wanted === false || wanted === 0;
-  return live === wanted || (isScalar(live) && isScalar(wanted) && String(live) === String(wanted));
+  if (!isScalar(live) || !isScalar(wanted)) return false;
+  const form = (value: Scalar): string => (isQuantity && canonicalQuantity(String(value))) || String(value);
+  return form(live) === form(wanted);
 }
 
 const holdsAll = (live: unknown, wanted: readonly unknown[]): boolean =>
@@ -73,5 +86,6 @@ const holdsAll = (live: unknown, wanted: readonly unknown[]): boolean =>
   live.length === wanted.length &&
   wanted.every((element, i) => holds((live as readonly unknown[])[i], element));
 
-const isScalar = (value: unknown): value is string | number | bigint | boolean =>
-  value !== null && typeof value !== 'object';
+type Scalar = string | number | bigint | boolean;
+
+const isScalar = (value: unknown): value is Scalar => value !== null && typeof value !== 'object';

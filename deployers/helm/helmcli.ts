@@ -91,7 +91,6 @@ function isExecutable(path: string): boolean {
 }
 
 async function runHelm(path: string, { args, kubeconfig, files, signal }: HelmCall): Promise<HelmAnswer> {
-  signal.throwIfAborted();
   const folder = await mkdtemp(join(tmpdir(), 'espalier-helm-'));
   try {
     await chmod(folder, 0o700);
@@ -114,6 +113,8 @@ async function execute(
   folder: string,
   signal: AbortSignal,
 ): Promise<HelmAnswer> {
+  // From here to the listener nothing waits.
+  signal.throwIfAborted();
   const home = join(folder, 'home');
   const passed = PASSED.flatMap((key) =>
     process.env[key] === undefined ? [] : [[key, process.env[key]] as const],

@@ -12,6 +12,7 @@ import { helmConfig, HELM_GROUP, type HelmConfig } from './config.ts';
 import { applyRelease, removeRelease } from './release.ts';
 import { once, PREFIX, type HelmOptions, type HelmRun } from './run.ts';
 import { helmStatus, type HelmStatus } from './status.ts';
+import { takeBackOther } from './switch.ts';
 import { applyTemplates, removeTemplates } from './template.ts';
 import { valueExports } from './values.ts';
 
@@ -37,16 +38,20 @@ export function helmDeployer(options: HelmOptions): DeployerPlugin<HelmConfig, H
         // Of a release only helm and exports of values want to know.
         const isAsked = !run.config.isRelease || run.config.exports.some(({ from }) => !from);
         return isAsked && !options.staticCapabilities
-          ? capabilitiesOf(access, chart, run.signal)
+          ? capabilitiesOf(access, chart, run)
           : Promise.resolve(staticCapabilities);
       });
-      const values = valueExports(run, chart, capabilities);
+      const values = await once(run, 'values', () => Promise.resolve(valueExports(run, chart, capabilities)));
+      const left = await takeBackOther(run, options);
+      if (left) return left;
       return run.config.isRelease
         ? applyRelease(run, access, loaded, values, options)
-        : applyTemplates(run, access, { chart, capabilities, values });
+        : applyTemplates(run, access, { chart, capabilities, values, limits: options.limits });
     },
     async remove(run: HelmRun) {
       run.checkpoint(`${PREFIX}: start delete`);
+      const left = await takeBackOther(run, options);
+      if (left) return left;
       if (!run.config.isRelease) return removeTemplates(run);
       return removeRelease(run, await accessOf(run.target, 'DeleteFiles'), options);
     },

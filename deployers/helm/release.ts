@@ -11,15 +11,15 @@ import { isGzip, packed } from '../../src/lib/gzip.ts';
 import { toYaml } from '../../src/lib/yaml.ts';
 import { settled } from '../sdk/after.ts';
 import type { KubeAccess } from '../sdk/access.ts';
-import { ConfigurationError, DeployerError, RetryError } from '../sdk/errors.ts';
+import { ConfigurationError, RetryError } from '../sdk/errors.ts';
 import type { KubeObject, ManagedResource } from '../sdk/manifests/model.ts';
 import { done, type Outcome } from '../sdk/outcome.ts';
 import { actionFlags, timeoutFlag } from './flags.ts';
 import type { LoadedChart } from './chart.ts';
-import type { ActionOptions, HelmConfig } from './config.ts';
+import type { HelmConfig } from './config.ts';
 import { isAsMade } from './drift.ts';
-import { complaintOf, findHelm, HelmMissing, type HelmAnswer } from './helmcli.ts';
-import { masked } from './mask.ts';
+import { complaintOf, findHelm, HelmMissing, type Helm, type HelmAnswer } from './helmcli.ts';
+import { maskFor } from './problems.ts';
 import { dropRecord, isPending, objectsIn, recordsOf, type ReleaseRecord } from './releases.ts';
 import { once, PREFIX, type HelmOptions, type HelmRun } from './run.ts';
 import { statusOf, type HelmStatus, type ReleaseNote } from './status.ts';
@@ -77,9 +77,11 @@ async function release(
   if (newest && isPending(newest) && isAbandoned(run, newest)) await dropRecord(access, newest, signal);
   const action = records.length === 0 || isOnlyPending(records, run) ? 'install' : 'upgrade';
   run.checkpoint(`${PREFIX}: ${CHECKPOINTS[action]}`);
+  // The note of what was made last is good until something is made.
+  checkAgainstSchema(action, loaded, config);
+  helmOf(options);
   // Noted before anything is made, so that a deletion finds the release even after a crash.
   await run.begin(statusOf(previous?.managedResources ?? [], { name, namespace }));
-  checkAgainstSchema(action, loaded, config);
   await act(action, run, access, loaded, options);
   const made = (await recordsOf(access, config, signal)).at(-1);
   const note = { name, namespace, digest, ...(made && { revision: made.revision }) };
@@ -223,21 +225,27 @@ export async function removeRelease(
   return done();
 }
 
+interface Unwanted {
+  readonly name: string;
+  readonly namespace: string;
+  /** Until its objects are gone, whatever the configuration says. */
+  readonly isAwaited?: boolean;
+}
+
 /** @throws RetryError when helm could not */
-async function uninstall(
+export async function uninstall(
   run: HelmRun,
   access: KubeAccess,
-  { name, namespace }: { readonly name: string; readonly namespace: string },
+  { name, namespace, isAwaited = run.config.uninstall.wait }: Unwanted,
   options: HelmOptions,
 ): Promise<void> {
   if ((await recordsOf(access, { name, namespace }, run.signal)).length === 0) return;
   const left = run.checkpoint(`${PREFIX}: before deleting release`);
-  const chosen: ActionOptions = run.config.uninstall;
   const answer = await callHelm(run, options, () => ({
     args: [
       ...['uninstall', name, '--namespace', namespace],
-      ...(chosen.wait ? ['--wait'] : []),
-      ...timeoutFlag(chosen, left),
+      ...(isAwaited ? ['--wait'] : []),
+      ...timeoutFlag(run.config.uninstall, left),
     ],
     files: {},
   }));
@@ -261,17 +269,20 @@ async function callHelm(
   options: HelmOptions,
   call: (major: number) => Call,
 ): Promise<HelmAnswer> {
+  const helm = helmOf(options);
+  const kubeconfig = await run.target?.kubeconfig();
+  if (kubeconfig === undefined) throw new RetryError(OPERATION, 'ensureTargetAccess', 'no target defined');
+  return helm.run({ ...call(helm.major), kubeconfig, signal: run.signal });
+}
+
+/** @throws ConfigurationError when there is none */
+export function helmOf({ executable }: HelmOptions): Helm {
   try {
-    const helm = findHelm(options.executable);
-    const kubeconfig = await run.target?.kubeconfig();
-    if (kubeconfig === undefined) throw new RetryError(OPERATION, 'ensureTargetAccess', 'no target defined');
-    return await helm.run({ ...call(helm.major), kubeconfig, signal: run.signal });
+    return findHelm(executable);
   } catch (error) {
-    if (error instanceof DeployerError || run.signal.aborted) throw error;
-    if (error instanceof HelmMissing) throw new ConfigurationError(OPERATION, 'HelmMissing', error.message);
-    throw error;
+    if (!(error instanceof HelmMissing)) throw error;
+    throw new ConfigurationError(OPERATION, 'HelmMissing', error.message);
   }
 }
 
-const shown = (answer: HelmAnswer, { config }: HelmRun): string =>
-  masked(complaintOf(answer), config.values, [config.name, config.namespace]);
+const shown = (answer: HelmAnswer, { config }: HelmRun): string => maskFor(config)(complaintOf(answer));

@@ -2,7 +2,7 @@
 import { isObject, ownField } from '../../src/lib/objects.ts';
 import { parseYaml, YamlError } from '../../src/lib/yaml.ts';
 import { compareRanked, isInRange } from '../../src/templating/helm/metadata.ts';
-import { download } from './download.ts';
+import { download, shownUrl } from './download.ts';
 import type { HelmRun } from './run.ts';
 
 /** The repository, its index or its credentials are not as they must be. */
@@ -34,7 +34,8 @@ export async function chartFromRepository(
     ...auth,
     signal,
   });
-  const location = locationOf(readIndex(index, base), { url: base, name, version });
+  const shown = shownUrl(base);
+  const location = locationOf(readIndex(index, shown), { url: shown, name, version });
   const archive = new URL(location, `${base}/`);
   // Credentials of a repository are not for the servers it points to.
   const isSame = archive.origin === new URL(base).origin;

@@ -1,4 +1,5 @@
 /** Template mode: the chart is rendered here, and its objects are applied as the manifest deployer applies its own. */
+import type { TemplateLimits } from '../../src/templating/budget.ts';
 import type { Capabilities } from '../../src/templating/helm/capabilities.ts';
 import type { Chart } from '../../src/templating/helm/chart.ts';
 import { HelmError } from '../../src/templating/helm/errors.ts';
@@ -19,8 +20,7 @@ import { removeAll } from '../sdk/manifests/remove.ts';
 import type { Outcome } from '../sdk/outcome.ts';
 import { isAnObject, lookupOn } from './cluster.ts';
 import { HELM_GROUP } from './config.ts';
-import { masked } from './mask.ts';
-import { broken } from './problems.ts';
+import { broken, maskFor } from './problems.ts';
 import { once, PREFIX, type HelmRun } from './run.ts';
 import { statusOf, type HelmStatus } from './status.ts';
 
@@ -35,16 +35,17 @@ export interface Prepared {
   readonly chart: Chart;
   readonly capabilities: Capabilities;
   readonly values: ReadonlyMap<string, unknown>;
+  readonly limits: Partial<TemplateLimits> | undefined;
 }
 
 export async function applyTemplates(
   run: HelmRun,
   access: KubeAccess,
-  { chart, capabilities, values }: Prepared,
+  prepared: Prepared,
 ): Promise<Outcome<HelmStatus>> {
   const { config } = run;
   const manifests = await once(run, 'manifests', async () => {
-    const rendering = await render(run, access, chart, capabilities);
+    const rendering = await render(run, access, prepared);
     run.checkpoint(`${PREFIX}: start apply files`);
     run.checkpoint(`${PREFIX}: start create manifests`);
     const objects = await withNamespaces(objectsOf(rendering), config.namespace, access);
@@ -62,7 +63,7 @@ export async function applyTemplates(
     groups: config.deletionGroupsDuringUpdate,
     readiness: config.readiness,
     exports: config.exports,
-    values,
+    values: prepared.values,
     status: (list) => statusOf(list),
   });
 }
@@ -83,8 +84,7 @@ const managed = (object: KubeObject): Manifest => ({ policy: 'manage', object })
 async function render(
   { config, clock, rng, signal }: HelmRun,
   access: KubeAccess,
-  chart: Chart,
-  capabilities: Capabilities,
+  { chart, capabilities, limits }: Prepared,
 ): Promise<Rendering> {
   const release = { name: config.name, namespace: config.namespace, revision: 0, isUpgrade: false };
   const { values } = config;
@@ -93,11 +93,11 @@ async function render(
     return await renderChart(
       chart,
       { release, values, capabilities, lookup, skipsSchema: true },
-      { clock, rng },
+      { clock, rng, ...(limits && { limits }) },
     );
   } catch (error) {
     if (!(error instanceof HelmError)) throw error;
-    throw broken('RenderHelmValues', masked(error.message, values, [config.name, config.namespace]), error);
+    throw broken('RenderHelmValues', maskFor(config)(error.message), error);
   }
 }
 

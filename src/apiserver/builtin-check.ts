@@ -2,11 +2,11 @@
  * Type checks of built-in kinds by upstream's schemas: what Go's decoder would refuse, and which members it would
  * not know. Unknown members are dropped, as a decoder into structs does.
  */
+import { canonicalQuantity, QUANTITY_RULE } from '../lib/quantity.ts';
 import { kindsData, REF } from './kinds-data.ts';
 import type { NamedSchema } from './kinds-data.ts';
 import type { Kind } from './kinds.ts';
 import type { JsonSchema } from './schema-types.ts';
-import { canonicalQuantity, QUANTITY_RULE } from './quantity.ts';
 import { isObject, textOf } from './types.ts';
 import type { JsonObject } from './types.ts';
 

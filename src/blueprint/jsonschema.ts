@@ -1,15 +1,12 @@
 /** Validates values against the JSON schemas of a blueprint, with upstream's wording and without the values. */
-import { Ajv, type ErrorObject, type Options, type ValidateFunction } from 'ajv';
-import { Ajv2019 } from 'ajv/dist/2019.js';
-import { Ajv2020 } from 'ajv/dist/2020.js';
-import addFormatsModule from 'ajv-formats';
-import { RE2JS } from 're2js';
+import type { Ajv, ErrorObject, ValidateFunction } from 'ajv';
 import { goJson } from '../lib/gojson.ts';
 import { sha1Hex } from '../lib/hash.ts';
 import { ContentNeeded } from '../components/errors.ts';
+import { newAjv, type Dialect } from '../templating/ajvs.ts';
 import type { Blueprint } from './model.ts';
 import type { LoadedBlueprint } from './load.ts';
-import { dialectOf, normalSchema, type Dialect } from './schemadialect.ts';
+import { dialectOf, normalSchema } from './schemadialect.ts';
 import { describeErrors } from './schemaerrors.ts';
 import { expandReferences } from './schemarefs.ts';
 
@@ -87,33 +84,8 @@ function compile(schema: unknown, ajv: Ajv): ValidateFunction {
   return validate;
 }
 
-/**
- * Patterns are RE2, as upstream: linear in time, and without look-around. Ajv keeps expressions apart by their text,
- * so without `toString` all patterns would be the first one.
- */
-const re2 = Object.assign(
-  (pattern: string) => {
-    const expression = RE2JS.compile(pattern);
-    return { test: (text: string) => expression.matcher(text).find(), toString: () => `/${pattern}/` };
-  },
-  { code: 'undefined' },
-);
-
-const options: Options = {
-  strict: false,
-  allErrors: true,
-  verbose: true,
-  logger: false,
-  addUsedSchema: false,
-  code: { regExp: re2 },
-};
-const addFormats = addFormatsModule as unknown as (instance: Ajv) => void;
-const withFormats = (ajv: Ajv): Ajv => {
-  addFormats(ajv);
-  return ajv;
-};
 const ajvs: Readonly<Record<Dialect, Ajv>> = {
-  'draft-07': withFormats(new Ajv(options)),
-  '2019-09': withFormats(new Ajv2019(options)),
-  '2020-12': withFormats(new Ajv2020(options)),
+  'draft-07': newAjv('draft-07'),
+  '2019-09': newAjv('2019-09'),
+  '2020-12': newAjv('2020-12'),
 };

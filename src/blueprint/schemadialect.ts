@@ -5,8 +5,7 @@
  */
 import { define } from '../lib/json.ts';
 import { isObject, type Fields } from '../lib/objects.ts';
-
-export type Dialect = 'draft-07' | '2019-09' | '2020-12';
+import type { Dialect } from '../templating/ajvs.ts';
 
 /** Keywords whose values are maps of schemas. */
 export const MAPS: ReadonlySet<string> = new Set([

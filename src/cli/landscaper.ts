@@ -207,7 +207,8 @@ function populate(
     const locked = withForeignLocks(spec, world.syncObjects, isPodThere);
     manager.add(withTreeInLog(world, report ? withCriticalProblems(locked, report) : locked));
   };
-  const helm = { stock: ground.stock, clock, ...configuration.helm };
+  const { limits } = configuration.templating;
+  const helm = { stock: ground.stock, clock, limits, ...configuration.helm };
   const plugins = chosen.deployers.map((name) => deployerPlugin(name, helm));
   for (const name of chosen.controllers) {
     if (name === 'health' || (name === 'context' && configuration.contexts.isDisabled)) continue;

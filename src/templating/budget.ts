@@ -38,10 +38,11 @@ export class Budget {
   #nextLook = 1024;
   #depth = 0;
 
-  constructor(clock: Clock, limits: TemplateLimits) {
+  /** @param deadline of `clock.now()`; default: the limit from now on */
+  constructor(clock: Clock, limits: TemplateLimits, deadline = clock.now() + limits.timeoutMs) {
     this.clock = clock;
     this.limits = limits;
-    this.#deadline = clock.now() + limits.timeoutMs;
+    this.#deadline = deadline;
   }
 
   /** Counts work done. @throws LimitError */

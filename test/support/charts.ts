@@ -61,7 +61,7 @@ export async function printNatively({ chart, values }: ChartCase): Promise<Print
     const release = { name: RELEASE, namespace: NAMESPACE, revision: 1, isUpgrade: false };
     const world = { clock: systemClock, rng: seededRng(1) };
     const rendering = await renderChart(chartOfFolder(filesIn(chart)), { release, values: given }, world);
-    return { text: printRendering(rendering, { includesCrds: true }) };
+    return { text: printRendering(rendering) };
   } catch (error) {
     if (error instanceof HelmError) return { error: error.message };
     throw error;

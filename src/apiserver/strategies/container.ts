@@ -1,6 +1,6 @@
 /** Rules for what a container asks for: ports, environment, mounts, images and resources. */
+import { compareQuantities } from '../../lib/quantity.ts';
 import * as field from '../field-errors.ts';
-import { compareQuantities } from '../quantity.ts';
 import { isObject } from '../types.ts';
 import type { FieldError, JsonObject } from '../types.ts';
 

@@ -12,6 +12,7 @@ import {
   type CheckResult,
   type Subject,
 } from '../../../deployers/testing/index.ts';
+import { aborted, onInterrupt } from '../../runtime/signals.ts';
 import { CommandError, exitCodes, UsageError } from '../errors.ts';
 import type { Terminal } from '../terminal.ts';
 
@@ -32,7 +33,38 @@ export async function check(
   terminal: Terminal,
 ): Promise<number> {
   const subject = subjectIn(file);
-  const place = await clusterFor(options, command);
+  const interruption = onInterrupt();
+  try {
+    const interrupted = aborted(interruption.signal).then(() => {
+      throw new CommandError('interrupted');
+    });
+    interrupted.catch(() => undefined); // the cluster may still be starting
+    return await checkIn(await clusterFor(options, command), {
+      subject,
+      command,
+      options,
+      terminal,
+      interrupted,
+    });
+  } finally {
+    interruption.release();
+  }
+}
+
+interface Inspection {
+  readonly subject: Subject;
+  readonly command: readonly string[];
+  readonly options: CheckOptions;
+  readonly terminal: Terminal;
+  /** Rejects when somebody does. */
+  readonly interrupted: Promise<never>;
+}
+
+/** Leaves neither the deployer nor the place behind. */
+async function checkIn(
+  place: Place,
+  { subject, command, options, terminal, interrupted }: Inspection,
+): Promise<number> {
   try {
     const deployer = command.length > 0 ? start(command, place.kubeconfigFile) : undefined;
     try {
@@ -46,6 +78,7 @@ export async function check(
           ...(options.only && { only: options.only }),
           ...(options.patience !== undefined && { patienceMs: options.patience * 1000 }),
         }),
+        interrupted,
         ...(deployer ? [deployer.died] : []),
       ]);
       return summary(results, terminal);

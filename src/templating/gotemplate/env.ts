@@ -44,10 +44,11 @@ export class Env extends Budget {
     readonly clock: Clock;
     readonly rng: Rng;
     readonly limits?: Partial<TemplateLimits>;
+    readonly deadline?: number;
     readonly files?: TemplateFiles;
     readonly functions: FunctionTable;
   }) {
-    super(world.clock, { ...DEFAULT_LIMITS, ...world.limits });
+    super(world.clock, { ...DEFAULT_LIMITS, ...world.limits }, world.deadline);
     this.rng = world.rng;
     this.files = world.files ?? noFiles;
     this.functions = world.functions;

@@ -24,6 +24,8 @@ export interface ExecuteOptions {
   readonly clock: Clock;
   readonly rng: Rng;
   readonly limits?: Partial<TemplateLimits>;
+  /** Of `clock.now()`; default: the limit from now on. */
+  readonly deadline?: number;
   readonly files?: TemplateFiles;
   /** Functions besides Go's and sprig's; they win over these. */
   readonly functions?: FunctionTable;

@@ -21,6 +21,8 @@ export interface World {
   readonly clock: Clock;
   readonly rng: Rng;
   readonly limits?: Partial<TemplateLimits>;
+  /** Of `clock.now()`; default: the limit from now on. */
+  readonly deadline?: number;
 }
 
 export interface TemplateInput {

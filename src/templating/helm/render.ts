@@ -1,5 +1,6 @@
 /** Renders a chart: the entrance to this folder. What comes out is what `helm template` prints. */
 import type { Fields } from '../../lib/objects.ts';
+import { DEFAULT_LIMITS } from '../budget.ts';
 import { defaultCapabilities, type Capabilities } from './capabilities.ts';
 import { crdFiles, type Chart, type CrdFile } from './chart.ts';
 import { coalesceValues } from './coalesce.ts';
@@ -7,7 +8,7 @@ import { withDependencies } from './dependencies.ts';
 import { renderTemplates, type World } from './engine.ts';
 import { ChartInvalid } from './errors.ts';
 import type { Lookup, LookupKey } from './functions.ts';
-import { isTestHook, sortManifests, type Manifests } from './manifests.ts';
+import { sortManifests, type Manifests } from './manifests.ts';
 import { isInRange } from './metadata.ts';
 import type { Release } from './root.ts';
 import { checkValues } from './schema.ts';
@@ -26,17 +27,10 @@ export interface RenderOptions {
 
 export interface Rendering extends Manifests {
   readonly crds: readonly CrdFile[];
-  /** Text of the chart's own NOTES.txt. */
-  readonly notes: string;
-  /** Values as the templates of the chart saw them. */
-  readonly values: Fields;
-  /** With the dependencies that take part. */
-  readonly chart: Chart;
 }
 
 /** How often templates may ask for something else, having seen an answer. */
 const MAX_ROUNDS = 20;
-const NOTES = 'NOTES.txt';
 
 /** @throws ChartInvalid, ValuesInvalid, ChartTemplateFailed, ManifestUnreadable; what `lookup` throws */
 export async function renderChart(given: Chart, options: RenderOptions, world: World): Promise<Rendering> {
@@ -45,18 +39,25 @@ export async function renderChart(given: Chart, options: RenderOptions, world: W
   const chart = withDependencies(given, options.values);
   const values = coalesceValues(chart, options.values);
   if (!options.skipsSchema) checkValues(chart, values);
-  const { name, kubeVersion } = chart.metadata;
+  const { kubeVersion } = chart.metadata;
   if (kubeVersion !== '' && !isInRange(kubeVersion, capabilities.kubeVersion)) {
     throw new ChartInvalid(
       `chart requires kubeVersion: ${kubeVersion} which is incompatible with Kubernetes ${capabilities.kubeVersion}`,
     );
   }
-  const printed = await withLookups(options.lookup, (lookup) =>
-    renderTemplates(chart, { values, release, capabilities, lookup }, world),
-  );
-  const manifests = new Map([...printed].filter(([path]) => !path.endsWith(NOTES)));
-  const notes = printed.get(`${name}/templates/${NOTES}`) ?? '';
-  return { ...sortManifests(manifests), crds: crdFiles(chart), notes, values, chart };
+  // All rounds share the time; what is read between them does not count.
+  let leftMs = { ...DEFAULT_LIMITS, ...world.limits }.timeoutMs;
+  const printed = await withLookups(options.lookup, (lookup) => {
+    const begun = world.clock.now();
+    try {
+      const input = { values, release, capabilities, lookup };
+      return renderTemplates(chart, input, { ...world, deadline: begun + leftMs });
+    } finally {
+      leftMs -= world.clock.now() - begun;
+    }
+  });
+  const manifests = new Map([...printed].filter(([path]) => !path.endsWith('NOTES.txt')));
+  return { ...sortManifests(manifests), crds: crdFiles(chart) };
 }
 
 /** A chart that lies without its dependencies would be rendered in part. */
@@ -106,19 +107,9 @@ function attempt<T>(run: () => T): { readonly result: T } | { readonly error: un
   }
 }
 
-export interface PrintOptions {
-  readonly includesCrds?: boolean;
-  readonly skipsTests?: boolean;
-}
-
-/** The text that `helm template` prints. */
-export function printRendering(
-  { crds, manifests, hooks }: Rendering,
-  { includesCrds = false, skipsTests = false }: PrintOptions = {},
-): string {
+/** The text that `helm template --include-crds` prints. */
+export function printRendering({ crds, manifests, hooks }: Rendering): string {
   const page = (source: string, content: string): string => `---\n# Source: ${source}\n${content}\n`;
-  const first = includesCrds ? crds : [];
-  const installed = [...first, ...manifests].map(({ source, content }) => page(source, content)).join('');
-  const shown = hooks.filter((hook) => !(skipsTests && isTestHook(hook)));
-  return `${installed.trim()}\n${shown.map(({ source, content }) => page(source, content)).join('')}`;
+  const installed = [...crds, ...manifests].map(({ source, content }) => page(source, content)).join('');
+  return `${installed.trim()}\n${hooks.map(({ source, content }) => page(source, content)).join('')}`;
 }

@@ -1,10 +1,7 @@
 /** `values.schema.json`: the values of a chart and its dependencies against what their schemas ask for. */
-import { Ajv, type AnySchema, type ErrorObject } from 'ajv';
-import { Ajv2019 } from 'ajv/dist/2019.js';
-import { Ajv2020 } from 'ajv/dist/2020.js';
-import addFormatsModule from 'ajv-formats';
-import { RE2JS } from 're2js';
+import type { AnySchema, ErrorObject } from 'ajv';
 import { isObject, ownField, type Fields } from '../../lib/objects.ts';
+import { newAjv, type Dialect } from '../ajvs.ts';
 import type { Chart } from './chart.ts';
 import { ValuesInvalid } from './errors.ts';
 
@@ -31,32 +28,10 @@ function complaintsOf(chart: Chart, values: Fields): readonly string[] {
   return lines;
 }
 
-const addFormats = addFormatsModule as unknown as (instance: Ajv) => void;
-
-/** Patterns are linear in time; ajv tells expressions apart by their text. */
-const regExp = Object.assign(
-  (pattern: string) => {
-    const expression = RE2JS.compile(pattern);
-    return { test: (text: string) => expression.matcher(text).find(), toString: () => `/${pattern}/` };
-  },
-  { code: 'undefined' },
-);
-
-function validatorFor(dialect: string): Ajv {
-  const options = {
-    strict: false,
-    allErrors: true,
-    logger: false,
-    addUsedSchema: false,
-    code: { regExp },
-  } as const;
-  const ajv = dialect.includes('2020-12')
-    ? new Ajv2020(options)
-    : dialect.includes('2019-09')
-      ? new Ajv2019(options)
-      : new Ajv(options);
-  addFormats(ajv);
-  return ajv;
+/** What the schema says it is written in; draft 7 for all that is older. */
+function dialectOf(name: string): Dialect {
+  if (name.includes('2020-12')) return '2020-12';
+  return name.includes('2019-09') ? '2019-09' : 'draft-07';
 }
 
 function against(schema: Uint8Array, values: Fields): readonly string[] {
@@ -65,9 +40,8 @@ function against(schema: Uint8Array, values: Fields): readonly string[] {
     const dialect = ownField(parsed, '$schema');
     const isOld = typeof dialect === 'string' && /draft-0[46]/.test(dialect);
     const readable = isOld && isObject(parsed) ? { ...parsed, $schema: undefined } : parsed;
-    const validate = validatorFor(typeof dialect === 'string' ? dialect : '2020-12').compile(
-      readable as AnySchema,
-    );
+    const ajv = newAjv(dialectOf(typeof dialect === 'string' ? dialect : '2020-12'));
+    const validate = ajv.compile(readable as AnySchema);
     return validate(values) ? [] : (validate.errors ?? []).map(complaint);
   } catch (error) {
     return [`the schema cannot be used: ${(error as Error).message}`];

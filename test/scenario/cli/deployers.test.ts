@@ -1,9 +1,12 @@
 /** `espalier deployers`, as authors of deployers use it. */
-import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { runProgram } from '../../../src/cli/program.ts';
+import { sleep, systemClock } from '../../../src/lib/clock.ts';
 import { fakeTerminal } from '../../unit/cli/terminal.ts';
 
 const SUBJECT = `
@@ -100,6 +103,28 @@ describe('espalier deployers', function () {
       );
       expect(err).to.contain('ended by itself with exit code 7');
       expect(code).to.equal(1);
+    });
+
+    it('ends the deployer and leaves nothing behind when it is interrupted', async () => {
+      const started = join(folder, 'started');
+      const source = `require('fs').writeFileSync(process.argv[1], process.pid + ' ' + process.env.KUBECONFIG); setInterval(() => 0, 1000)`;
+      const main = ['--import=tsx', 'src/cli/main.ts', 'deployers', 'check', subject(SUBJECT)];
+      const program = spawn(process.execPath, [...main, '--', process.execPath, '-e', source, started], {
+        stdio: 'ignore',
+      });
+      try {
+        const exit = once(program, 'exit') as Promise<[number | null]>;
+        const noted = (): string[] => (existsSync(started) ? readFileSync(started, 'utf8').split(' ') : []);
+        while (noted().length < 2 && program.exitCode === null) await sleep(systemClock, 50);
+        const [pid, kubeconfig = ''] = noted();
+        expect(existsSync(kubeconfig)).to.equal(true);
+        program.kill('SIGINT');
+        expect((await exit)[0]).to.equal(1);
+        expect(() => process.kill(Number(pid), 0)).to.throw('ESRCH');
+        expect(existsSync(kubeconfig)).to.equal(false);
+      } finally {
+        program.kill('SIGKILL');
+      }
     });
 
     it('names what is wrong with the description', async () => {

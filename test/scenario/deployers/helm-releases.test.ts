@@ -164,6 +164,53 @@ describe('the helm deployer with releases', () => {
     expect(await world.configMap('app/new-cm')).not.to.equal(undefined);
   });
 
+  const withoutRelease = (name: string, values = {}): object =>
+    helm({ name, ...raw(c1()), values, helmDeployment: false });
+  const isThere = async (name: string): Promise<boolean> =>
+    (await world.configMap(`app/${name}-cm`)) !== undefined;
+
+  it('objects of a chart become a release, and the other way round', async () => {
+    const more = c1({ 'templates/more.yaml': configMapOf('{{ .Release.Name }}-more') });
+    await world.giveItem('turns', 'helm', helm({ name: 'turns', ...raw(more), helmDeployment: false }));
+    await world.run('turns', 'j1');
+    await world.configure('turns', helm({ name: 'turns', ...raw(c1()), values: { msg: '2' } }));
+    expect(phase(await world.run('turns', 'j2'))).to.equal('Succeeded');
+    expect(await states('turns')).to.deep.equal(['deployed']);
+    expect((await world.configMap('app/turns-cm'))?.['data']).to.deep.equal({ msg: '2' });
+    expect(await world.configMap('app/turns-more')).to.equal(undefined);
+    await world.configure('turns', withoutRelease('turns', { msg: '3' }));
+    expect(phase(await world.run('turns', 'j3'))).to.equal('Succeeded');
+    expect(await record('turns', 1)).to.equal(undefined);
+    expect((await world.configMap('app/turns-cm'))?.['data']).to.deep.equal({ msg: '3' });
+    expect((await world.item('turns')).status?.providerStatus).not.to.have.property('release');
+    await remove('turns', 'j4');
+    expect(await isThere('turns')).to.equal(false);
+  });
+
+  it('a release or objects go with the item although the mode has changed since', async () => {
+    await give('was', raw(c1()));
+    await world.run('was', 'j1');
+    await world.configure('was', withoutRelease('was'));
+    await remove('was', 'j2');
+    expect([await isThere('was'), await record('was', 1)]).to.deep.equal([false, undefined]);
+    await world.giveItem('would', 'helm', withoutRelease('would'));
+    await world.run('would', 'j1');
+    await world.configure('would', helm({ name: 'would', ...raw(c1()) }));
+    await remove('would', 'j2');
+    expect(await isThere('would')).to.equal(false);
+  });
+
+  it('a job that never came to helm makes the next one believe nothing else', async () => {
+    await give('firm', { ...raw(c4()), values: { port: 80 } });
+    await world.run('firm', 'j1');
+    await world.configure('firm', helm({ name: 'firm', ...raw(c4()), values: { port: 'no' } }));
+    await world.kick('firm', 'j2');
+    await world.until('the complaint', async () => (await world.item('firm')).status?.lastError);
+    await world.configure('firm', helm({ name: 'firm', ...raw(c4()), values: { port: 80 } }));
+    expect(phase(await world.finished('firm', 'j2'))).to.equal('Succeeded');
+    expect(await states('firm')).to.deep.equal(['deployed']);
+  });
+
   it('S-68: a release is uninstalled although the status is lost', async () => {
     await give('lost', raw(c1()));
     await world.run('lost', 'j1');

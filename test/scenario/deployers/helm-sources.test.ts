@@ -168,9 +168,27 @@ describe('sources of charts', () => {
 
   it('a chart that a repository does not have yet is asked for quietly', async () => {
     const repo = { helmChartRepoUrl: `${server.url}/open`, helmChartName: 'none', helmChartVersion: '1.0.0' };
-    expect(await complaint('nochart', { helmChartRepo: repo })).to.contain('no chart name found');
+    const message = await complaint('nochart', { helmChartRepo: repo });
+    expect(message).to.contain(`no chart name found: ${server.url}/open has no chart none`);
     expect((await world.item('nochart')).status?.lastError?.codes).to.deep.equal(['ERR_FOR_INFO_ONLY']);
   });
+
+  for (const [what, index, text] of [
+    ['has no such chart', '{}', 'no chart name found'],
+    ['has no such version', '{"entries": {"small": []}}', 'no chart version found'],
+    ['is not readable', 'a: [', 'is no YAML'],
+  ] as const) {
+    it(`who logs in by the URL is not shown when the repository ${what}`, async () => {
+      server.files.set('/mine/index.yaml', index);
+      const repo = {
+        helmChartRepoUrl: `${server.url.replace('//', '//user:hunter22@')}/mine`,
+        helmChartName: 'small',
+        helmChartVersion: '1.0.0',
+      };
+      const message = await complaint(what.replaceAll(' ', '-'), { helmChartRepo: repo });
+      expect(message).to.contain(text).and.contain(`${server.url}/mine`).and.not.contain('hunter22');
+    });
+  }
 
   it('S-66: a chart is asked for in each job, or once a day for items that say so', async () => {
     const chart = { ref: `${registry.address}/charts/c1:0.1.0` };

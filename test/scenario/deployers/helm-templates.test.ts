@@ -144,6 +144,16 @@ describe('the helm deployer without releases', () => {
     expect(Number(data['listed'])).to.be.greaterThan(0);
   });
 
+  it('a template in the values sees the kinds of the target, too', async () => {
+    const chart = c1({
+      'templates/said.yaml': configMapOf('said', 'data:\n  has: {{ tpl .Values.msg . | quote }}\n'),
+    });
+    const msg = '{{ .Capabilities.APIVersions.Has "apps/v1/Deployment" }}';
+    const name = await give({ ...raw(chart), name: 'said', values: { msg } });
+    expect((await world.run(name, 'j1')).status?.phase).to.equal('Succeeded');
+    expect((await world.configMap('app/said'))?.['data']).to.deep.equal({ has: 'true' });
+  });
+
   it('definitions come before objects of them, tests are left out, other hooks are applied', async () => {
     const crd = {
       apiVersion: 'apiextensions.k8s.io/v1',

@@ -50,6 +50,15 @@ describe('the time of a job with a chart is noticed', () => {
     });
   }
 
+  it('a chart may use no more than templates may', async () => {
+    const loop = '{{ range until 9999 }}{{ $x := . }}{{ end }}';
+    const b = new Bench(helmDeployer({ stock, clock, limits: { maxSteps: 2000 } }));
+    b.givenTarget();
+    b.giveItem(helmConfig(raw(c1({ 'templates/loop.yaml': loop }))), { type: `${LS}/helm` });
+    await b.kick('j1');
+    expect(b.status().lastError?.message).to.contain('more than 2000 steps; templating.maxSteps');
+  });
+
   it('a chart is fetched and rendered once for a job, however often it is looked at', async () => {
     const isReady = { jsonPath: '.data.ready', operator: 'exists' };
     const demo = { apiVersion: 'v1', kind: 'ConfigMap', name: 'demo-cm', namespace: 'app' };

@@ -1,9 +1,12 @@
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import { createChartCache } from '../../../../deployers/helm/cache.ts';
 import { isAsMade } from '../../../../deployers/helm/drift.ts';
 import { actionFlags, timeoutFlag } from '../../../../deployers/helm/flags.ts';
-import { complaintOf } from '../../../../deployers/helm/helmcli.ts';
-import { masked } from '../../../../deployers/helm/mask.ts';
+import { complaintOf, findHelm } from '../../../../deployers/helm/helmcli.ts';
+import { maskFor } from '../../../../deployers/helm/problems.ts';
 import type { KubeObject } from '../../../../deployers/sdk/manifests/model.ts';
 import { FakeClock } from '../../../support/clock.ts';
 import { configMap } from '../bench.ts';
@@ -61,12 +64,22 @@ describe('options of helm', () => {
 describe('a release that may have changed', () => {
   const cluster = new FakeCluster('app');
   cluster.put(configMap('a', { k: 'v', more: 'x' }));
+  cluster.put(configMap('n', { k: '1' }));
   cluster.put({
     apiVersion: 'v1',
     kind: 'Secret',
     metadata: { name: 's', namespace: 'app' },
     data: { k: Buffer.from('v').toString('base64') },
   });
+  const role = { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRole', rules: [] };
+  cluster.put({ ...role, metadata: { name: 'r' } });
+  const deployment = (cpu: string | number, memory: string): KubeObject => ({
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { name: 'd', namespace: 'app' },
+    spec: { containers: [{ resources: { requests: { cpu }, limits: { memory } } }] },
+  });
+  cluster.put(deployment('1', '512Mi'));
   const { signal } = new AbortController();
   const is = (...objects: object[]) => isAsMade(objects as KubeObject[], 'app', cluster, signal);
   const secret = (value: string): object => ({
@@ -84,6 +97,14 @@ describe('a release that may have changed', () => {
     ['texts of a secret are compared as data', secret('v'), true],
     ['another text of a secret is drift', secret('w'), false],
     ['a kind that is gone is drift', { ...configMap('a', {}), kind: 'Nothing' }, false],
+    [
+      'a namespace says nothing of a kind without',
+      { ...role, metadata: { name: 'r', namespace: 'app' } },
+      true,
+    ],
+    ['quantities are compared as the server writes them', deployment('1000m', '0.5Gi'), true],
+    ['another quantity is drift', deployment(2, '512Mi'), false],
+    ['elsewhere texts that look like quantities are texts', configMap('n', { k: '1000m' }), false],
     ['empty fields say nothing', { ...configMap('a', { k: 'v' }), binaryData: {}, immutable: false }, true],
   ];
   for (const [what, object, answer] of cases) {
@@ -107,9 +128,47 @@ describe('complaints of helm', () => {
     expect(text).to.equal('x: error during tpl function execution for [...]: boom');
   });
 
-  it('do not show texts of values, but names that everybody knows', () => {
-    const values = { password: 'hunter22', list: [{ a: 'demo' }], on: 'yes' };
-    expect(masked('demo said hunter22, yes', values, ['demo'])).to.equal('demo said [...], yes');
+  const values = {
+    password: 'hunter22',
+    list: [{ a: 'demo' }],
+    on: 'yes',
+    key: 'line one\nline "two"',
+    pin: 4711,
+  };
+  const messages: readonly (readonly [string, string, string])[] = [
+    ['a text, but names that everybody knows', 'demo said hunter22, yes', 'demo said [...], yes'],
+    ['two lines in quotes', `wrong type: ${JSON.stringify(values.key)}`, 'wrong type: "[...]"'],
+    ['what a text is in base64', `data: ${Buffer.from('hunter22').toString('base64')}`, 'data: [...]'],
+    ['a number', 'expected string, got 4711', 'expected string, got [...]'],
+  ];
+  for (const [what, message, shown] of messages) {
+    it(`do not show of values ${what}`, () => {
+      expect(maskFor({ name: 'demo', namespace: 'app', values })(message)).to.equal(shown);
+    });
+  }
+});
+
+describe('a helm that is not wanted any more', () => {
+  it('is not started', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'espalier-test-'));
+    try {
+      const program = join(folder, 'helm');
+      const started = join(folder, 'started');
+      writeFileSync(program, `#!/bin/sh\n[ "$1" = version ] && echo v3.1.0 || : > '${started}'\n`, {
+        mode: 0o700,
+      });
+      const call = { args: ['install'], kubeconfig: '', files: {} };
+      const helm = findHelm(program);
+      const ending = new AbortController();
+      const answer = helm.run({ ...call, signal: ending.signal }).catch((error: unknown) => error);
+      ending.abort(); // while helm's folder is made
+      expect(await answer).to.equal(ending.signal.reason);
+      expect(existsSync(started)).to.equal(false);
+      await helm.run({ ...call, signal: new AbortController().signal });
+      expect(existsSync(started)).to.equal(true);
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
   });
 });
 

@@ -121,6 +121,19 @@ describe('lookups of a template', () => {
     );
   });
 
+  it('share one time limit', async () => {
+    let now = 0;
+    const clock = { ...world.clock, now: () => ++now };
+    const lookup = (): Promise<unknown> => Promise.resolve({});
+    const text =
+      '{{ range until 9999 }}{{ $x := . }}{{ end }}a: {{ lookup "v1" "ConfigMap" "n" (randAlphaNum 20) }}';
+    const limited = { ...world, clock, limits: { timeoutMs: 60 } };
+    const rendering = renderChart(chart(text), { release, values: {}, lookup }, limited);
+    expect(await rendering.catch((error: unknown) => (error as Error).message)).to.contain(
+      'takes longer than 60 ms; templating.timeout',
+    );
+  });
+
   it('of what does not exist is empty', async () => {
     const lookup = (): Promise<unknown> => Promise.resolve(undefined);
     const text = 'a: {{ lookup "v1" "ConfigMap" "n" "x" | empty }}';
@@ -161,6 +174,14 @@ describe('a chart that goes wrong', () => {
     const message = await fails({ 'values.schema.json': schema }, { a: 'hunter22', b: { odd: 1 } });
     expect(message).to.contain("c:\n- at '/a'").and.to.contain('"odd"');
     expect(message).not.to.contain('hunter22');
+  });
+
+  it('does not depend on the schemas of other charts', async () => {
+    const $id = 'https://example.org/one';
+    const one = JSON.stringify({ properties: { x: { $id, type: 'string' } } });
+    const other = JSON.stringify({ properties: { a: { $ref: $id }, x: { type: 'integer' } } });
+    expect(await fails({ 'values.schema.json': one }, { x: 'y' })).to.equal('nothing went wrong');
+    expect(await fails({ 'values.schema.json': other }, { a: 'y' })).to.contain('the schema cannot be used');
   });
 
   it('whose schema is broken says so', async () => {

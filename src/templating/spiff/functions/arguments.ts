@@ -19,6 +19,15 @@ export function fail(message: string, cause?: unknown): never {
   throw new Unresolvable(message, cause === undefined ? undefined : { cause });
 }
 
+/** What a reader throws becomes the complaint. */
+export function attempt<T>(read: () => T, before = ''): T {
+  try {
+    return read();
+  } catch (cause) {
+    return fail(before + (cause as Error).message, cause);
+  }
+}
+
 /** Fails with `name` when a text has become too long; what made it is not shown. */
 export function limited(name: string, text: string): string {
   if (text.length <= MAX_TEXT) return text;

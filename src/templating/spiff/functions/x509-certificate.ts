@@ -6,7 +6,7 @@ import { createCertificate, issuerOf, type Issuer } from '../../go/x509.ts';
 import { parseTime } from '../../gotemplate/funcs/time-layout.ts';
 import type { FunctionWorld, SpiffFunction } from '../function.ts';
 import { isSpiffList, type SpiffMap } from '../value.ts';
-import { count, fail, map, parseBoolean, parseInteger, simpleText, typeOf } from './arguments.ts';
+import { attempt, count, fail, map, parseBoolean, parseInteger, simpleText, typeOf } from './arguments.ts';
 import { randomBytes } from './random.ts';
 import { CERT_SIGN, usagesOf, type Usages } from './x509-usages.ts';
 import { parseCertificate, parsePrivateKey, parsePublicKey } from './x509-keys.ts';
@@ -17,15 +17,6 @@ const HOURS_A_YEAR = 8760n;
 const HOUR_MS = 3_600_000;
 /** Certificates cannot name a later year. */
 const LAST_TIME = Date.UTC(9999, 11, 31, 23, 59, 59);
-
-/** What a reader throws becomes the complaint. */
-function attempt<T>(read: () => T, before = ''): T {
-  try {
-    return read();
-  } catch (cause) {
-    return fail(before + (cause as Error).message, cause);
-  }
-}
 
 const has = (fields: SpiffMap, name: string): boolean => (fields.get(name) ?? null) !== null;
 

@@ -7,9 +7,8 @@ import { bytesOf, stringOf } from '../../go/go-string.ts';
 import { quoteString } from '../../go/quote.ts';
 import type { SpiffFunction, SpiffFunctionTable } from '../function.ts';
 import type { SpiffValue } from '../value.ts';
-import { writeSpiffYaml } from '../yaml/index.ts';
-import { count, fail, typeOf } from './arguments.ts';
-import { readData } from './documents.ts';
+import { readSpiffYaml, writeSpiffYaml } from '../yaml/index.ts';
+import { attempt, count, fail, typeOf } from './arguments.ts';
 import { randomBytes } from './random.ts';
 
 const METHOD = '3DES';
@@ -67,12 +66,12 @@ const encrypt: SpiffFunction = (args, { rng }) => {
   return encryptText(bytesOf(writeSpiffYaml(args[0] ?? null)), password, randomBytes(rng, BLOCK));
 };
 
-const decrypt: SpiffFunction = (args, world) => {
+const decrypt: SpiffFunction = (args) => {
   count(args, 1, 3, 'decrypt expects one, two or three arguments');
   const source = argument(args[0], 'decrypt');
   const password = passwordOf('decrypt', args);
   const plain = decryptText(source, password) ?? fail('invalid key: %!s(<nil>)');
-  return readData('<decrypt>', plain, 'import', world);
+  return attempt(() => readSpiffYaml(plain), 'error parsing file [<decrypt>]: ');
 };
 
 export const cryptFunctions: SpiffFunctionTable = { encrypt, decrypt };

@@ -10,7 +10,7 @@ import { ociFunctions } from './spiff/oci.ts';
 import { SpiffProblem } from './spiff/problem.ts';
 import { renderSpiff, type SpiffWorld } from './spiff/spiff.ts';
 import type { SpiffMap, SpiffValue } from './spiff/value.ts';
-import { readSpiffYamlAll } from './spiff/yaml/index.ts';
+import { readSpiffYaml } from './spiff/yaml/index.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -62,9 +62,7 @@ function documentOf(
 
 function documentIn(text: string): SpiffValue {
   try {
-    const [document = null, ...more] = readSpiffYamlAll(text);
-    if (more.length > 0) throw new YamlError('multi document not possible');
-    return document;
+    return readSpiffYaml(text);
   } catch (error) {
     if (!(error instanceof YamlError)) throw error;
     throw new TemplateBroken(error.message, { cause: error });

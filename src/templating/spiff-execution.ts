@@ -5,7 +5,7 @@ import { inputBlock, shorten } from './excerpt.ts';
 import type { TemplateFiles } from './files.ts';
 import { Unresolvable, type SpiffFunctionTable } from './spiff/function.ts';
 import { fromJsonValue, toJsonValue } from './spiff/json.ts';
-import { library } from './spiff/library.ts';
+import { standardFunctions } from './spiff/functions/index.ts';
 import { ociFunctions } from './spiff/oci.ts';
 import { SpiffProblem } from './spiff/problem.ts';
 import { renderSpiff, type SpiffWorld } from './spiff/spiff.ts';
@@ -30,7 +30,7 @@ export function renderSpiffExecution(
   values: Values,
   { spiffFunctions, state, clock, rng, files, limits }: SpiffOptions,
 ): { readonly output: unknown; readonly state: unknown } {
-  const functions = { ...library, ...ociFunctions, ...spiffFunctions };
+  const functions = { ...standardFunctions, ...ociFunctions, ...spiffFunctions };
   try {
     const input = {
       document: documentOf(execution, files),

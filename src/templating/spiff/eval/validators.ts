@@ -1,7 +1,7 @@
 /** The conditions that `validate` and `check` know by name. */
-import { isIP } from 'node:net';
 import { RE2JS } from 're2js';
 import { formatGoFloat } from '../../../lib/go-float.ts';
+import { parseCidr, parseIp } from '../../go/ip.ts';
 import { quoteString } from '../../go/quote.ts';
 import { isFields, isList, typeName, type Value } from '../tree/node.ts';
 import { isExpr } from '../syntax/ast.ts';
@@ -72,12 +72,6 @@ const named =
     const text = textOf(operator, value);
     return verdict(fits(text), `is ${what}`, `is no ${what}: ${text}`);
   };
-
-function isNetwork(text: string): boolean {
-  const [host = '', prefix = '', ...rest] = text.split('/');
-  const bits = { 0: -1, 4: 32, 6: 128 }[isIP(host)] ?? -1;
-  return rest.length === 0 && /^\d{1,3}$/.test(prefix) && Number(prefix) <= bits;
-}
 
 /** Conditions one after the other; the first that decides ends it. */
 const several =
@@ -220,6 +214,6 @@ export const validators: Readonly<Record<string, Validator>> = {
   dnslabel: named('dnslabel', 'dns label', (text) => text.length <= 63 && DNS_LABEL.test(text)),
   dnsdomain: named('dnsdomain', 'dns domain', isDomain),
   wildcarddnsdomain: named('wildcarddnsdomain', 'wildcard dns domain', isWildcard),
-  ip: named('ip', 'ip address', (text) => isIP(text) !== 0 && !text.includes('%')),
-  cidr: named('cidr', 'CIDR', isNetwork),
+  ip: named('ip', 'ip address', (text) => parseIp(text) !== undefined),
+  cidr: named('cidr', 'CIDR', (text) => parseCidr(text) !== undefined),
 };

@@ -1,11 +1,14 @@
 /** The conditions that `validate` and `check` know by name. */
-import { RE2JS } from 're2js';
 import { formatGoFloat } from '../../../lib/go-float.ts';
+import { compareStrings } from '../../go/go-string.ts';
 import { parseCidr, parseIp } from '../../go/ip.ts';
 import { quoteString } from '../../go/quote.ts';
-import { isFields, isList, typeName, type Value } from '../tree/node.ts';
+import { RE2JS } from 're2js';
+import { isEqual } from '../tree/equivalence.ts';
+import { isFields, isList, type Value } from '../tree/node.ts';
+import { typeName } from '../value.ts';
 import { isExpr } from '../syntax/ast.ts';
-import { isEqual, isTruthy } from './truth.ts';
+import { isTruthy } from './truth.ts';
 
 /** Whether a value meets a condition, and what to say about it. */
 export interface Verdict {
@@ -44,14 +47,14 @@ const plain = (value: bigint | number): string =>
 
 function ordered(
   [operator, good, bad]: readonly [string, string, string],
-  holds: (a: string | number | bigint, b: string | number | bigint) => boolean,
+  holds: (a: number | bigint, b: number | bigint) => boolean,
 ): Validator {
   return ({ value, args }) => {
     const limit = only(operator, args, 'a value argument');
     const isNumber = (it: Value): it is number | bigint => typeof it === 'number' || typeof it === 'bigint';
     if (typeof limit === 'string') {
       if (typeof value !== 'string') throw new ConditionProblem('must be string to compare to string');
-      return verdict(holds(value, limit), `${good} ${limit}`, `${bad} ${limit}`);
+      return verdict(holds(compareStrings(value, limit), 0), `${good} ${limit}`, `${bad} ${limit}`);
     }
     if (!isNumber(limit)) throw new ConditionProblem(`invalid type ${typeName(limit)}`);
     if (!isNumber(value)) throw new ConditionProblem('must be number to compare to number');

@@ -6,7 +6,7 @@ import {
   isSpiffList,
   isSpiffMap,
   SpiffCallable,
-  SpiffTemplate,
+  typeName,
   type SpiffMap,
   type SpiffValue,
 } from '../value.ts';
@@ -34,25 +34,6 @@ export function limited(name: string, text: string): string {
   return fail(`${name}: the text would be longer than ${String(MAX_TEXT)} characters`);
 }
 
-/** What `type(x)` answers. */
-export function typeOf(value: SpiffValue): string {
-  if (value === null) return 'nil';
-  switch (typeof value) {
-    case 'string':
-      return 'string';
-    case 'bigint':
-      return 'int';
-    case 'number':
-      return 'float';
-    case 'boolean':
-      return 'bool';
-    default:
-  }
-  if (isSpiffList(value)) return 'list';
-  if (isSpiffMap(value)) return 'map';
-  return value instanceof SpiffTemplate ? 'template' : 'lambda';
-}
-
 const GO_TYPES: Readonly<Record<string, string>> = {
   nil: '<nil>',
   string: 'string',
@@ -66,7 +47,7 @@ const GO_TYPES: Readonly<Record<string, string>> = {
 };
 
 /** Go's name of the type, for the messages that show it. */
-export const goTypeOf = (value: SpiffValue): string => GO_TYPES[typeOf(value)] as string;
+export const goTypeOf = (value: SpiffValue): string => GO_TYPES[typeName(value)] as string;
 
 /** The text of a string, an integer or a boolean; undefined for anything else, doubles included. */
 export function simpleText(value: SpiffValue | undefined): string | undefined {

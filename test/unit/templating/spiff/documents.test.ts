@@ -41,6 +41,15 @@ describe('a Spiff document', () => {
       },
     ],
     [
+      'finds templates among others',
+      {
+        t: { '<<<': '(( &template ))', who: '(( name ))' },
+        r: '(( &temporary(t) ))',
+        f: '(( contains([1, r], t) ))',
+      },
+      { t: { '<<<': '(( &template ))', who: '(( name ))' }, f: true },
+    ],
+    [
       'has names that hide the values',
       { imports: { x: 1 }, a: '(( imports.x ))', b: '(( ___.imports.name ))' },
       { imports: { x: 1 }, a: 1, b: 'web' },
@@ -86,7 +95,10 @@ describe('stored state', () => {
   });
 
   it('keeps what was generated', () => {
-    const document = { pw: '(( &state(merge || rand("[:alnum:]", 4)) ))', other: '(( rand("[:alnum:]", 4) ))' };
+    const document = {
+      pw: '(( &state(merge || rand("[:alnum:]", 4)) ))',
+      other: '(( rand("[:alnum:]", 4) ))',
+    };
     const first = rendered(document, { state: {}, seed: 1 });
     expect(first.state).to.deep.equal({ pw: (first.value as { pw: string }).pw });
     const second = rendered(document, { state: first.state, seed: 7 });

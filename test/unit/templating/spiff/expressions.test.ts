@@ -64,6 +64,16 @@ const groups: Readonly<Record<string, Rows>> = {
     ['true -or nope', true],
     ['5 -and 6', 4],
   ],
+  'finds what is equal as the original does': [
+    ['contains(["lambda|x|->x"], lambda|x|->x)', true],
+    ['contains([lambda|x|->x], lambda|x|->x)', true],
+    ['5 == "005"', true],
+    ['contains([5], "+5")', true],
+    ['uniq([5, "005"])', [5, '005']],
+    ['5 == "99999999999999999999"', false],
+    ['contains([true], "TRUE")', true],
+    ['uniq([1.5, 1.5])', [1.5, 1.5]],
+  ],
   computes: [
     ['1 + 2 * 3', 7],
     ['7 / 2', 3],
@@ -152,6 +162,12 @@ const groups: Readonly<Record<string, Rows>> = {
     ['check([1, 2], ["list", ["type", "int"]])', true],
     ['check({"a" = 1}, ["mapfield", "b"])', false],
     ['check("a.b", "dnsdomain")', true],
+    [
+      'condition 1 has problem: regexp (: error parsing regexp: missing closing ): `(`',
+    ],
+    [
+      'condition 1 has problem: regexp a**: error parsing regexp: invalid nested repetition operator: `**`',
+    ],
     ['check("5", ["match", "^[0-9]$"])', true],
     [
       'catch(validate("x", |v|->[v == "y", "good", "bad"]))',

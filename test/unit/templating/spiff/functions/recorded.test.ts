@@ -51,7 +51,7 @@ describe('functions of Spiff, called as the original was', () => {
     describe(topic, () => {
       for (const row of calls) {
         const { call, args, result, error } = row;
-        const title = `${call.slice(0, call.indexOf('('))} ${args}`;
+        const title = `${call} with ${args}`;
         if (error === undefined) {
           it(`${title} is ${JSON.stringify(result)}`, () => {
             expect(JSON.parse(goJson(plain(answerTo(row) ?? null)))).to.deep.equal(result);

@@ -3,7 +3,7 @@ import { formatGoFloat } from '../../../lib/go-float.ts';
 import { compareStrings } from '../../go/go-string.ts';
 import { parseCidr, parseIp } from '../../go/ip.ts';
 import { quoteString } from '../../go/quote.ts';
-import { RE2JS } from 're2js';
+import { testRegexp } from '../../go/regexp.ts';
 import { isEqual } from '../tree/equivalence.ts';
 import { isFields, isList, type Value } from '../tree/node.ts';
 import { typeName } from '../value.ts';
@@ -166,7 +166,7 @@ function matches({ value, args }: Check): Verdict {
   if (typeof value !== 'string') throw new ConditionProblem('no string to match regexp');
   let holds: boolean;
   try {
-    holds = RE2JS.compile(pattern).matcher(value).find();
+    holds = testRegexp(pattern, value);
   } catch (error) {
     throw new ConditionProblem(`regexp ${pattern}: ${(error as Error).message}`);
   }

@@ -163,9 +163,11 @@ const groups: Readonly<Record<string, Rows>> = {
     ['check({"a" = 1}, ["mapfield", "b"])', false],
     ['check("a.b", "dnsdomain")', true],
     [
+      'catch(check("x", ["match", "("])).error',
       'condition 1 has problem: regexp (: error parsing regexp: missing closing ): `(`',
     ],
     [
+      'catch(check("x", ["~=", "a**"])).error',
       'condition 1 has problem: regexp a**: error parsing regexp: invalid nested repetition operator: `**`',
     ],
     ['check("5", ["match", "^[0-9]$"])', true],

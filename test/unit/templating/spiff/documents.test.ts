@@ -188,6 +188,7 @@ describe('a document that would go on for ever', () => {
   const rows: readonly (readonly [title: string, document: unknown, message: RegExp])[] = [
     ['a lambda without end', { f: '(( |x|->_(x) ))', r: '(( .f(1) ))' }, /depth|deeply/],
     ['a lambda that doubles its work', { f: '(( |x|->_(x) _(x) ))', r: '(( .f(1) ))' }, /depth|deeply|steps/],
+    ['a text in pieces', { t: 'x'.repeat(200_000), r: '(( split(1, t) ))' }, /more than 100000 elements/],
     ['a huge range', { r: '(( [1..1000000000] ))' }, /more than 16777216 bytes/],
     [
       'a text that doubles',

@@ -74,7 +74,7 @@ function mergeInto(
       ? { ...before, tag: tagOf(marker) || before.tag, flags: before.flags | flagsOf(marker) }
       : before;
     if (marker?.markers.includes(TEMPLATE)) {
-      const rest = templateBody(marker, root, pass.engine.print);
+      const rest = templateBody(marker, root);
       return { ...marked, rest, isTemplate: true, isWaiting: true };
     }
     return isOptionalMerge(isInitial, value) ? marked : { ...marked, rest: base, isWaiting: true };

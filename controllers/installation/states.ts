@@ -20,8 +20,9 @@ export class StateSecrets {
   /** @throws PhaseError for a secret that holds no document */
   async states(names: readonly string[]): Promise<States> {
     const stored = new Map<string, unknown>();
-    for (const name of names) {
-      const secret = await this.#secret(name);
+    const secrets = await Promise.all(names.map((name) => this.#secret(name)));
+    for (const [i, name] of names.entries()) {
+      const secret = secrets[i];
       if (secret) stored.set(name, this.#documentIn(secret));
     }
     return new States(stored);

@@ -29,7 +29,6 @@ export const world = (seed: number): FunctionWorld => ({
   clock: systemClock,
   rng: seededRng(seed),
   files: noFiles,
-  path: ['x'],
   call(callable, args) {
     if (callable instanceof KnownLambda) return callable.call(args);
     throw new Error('only lambdas made here can be called');
@@ -454,7 +453,6 @@ const SIGNATURES: Readonly<Record<string, readonly string[]>> = {
   base64_decode: ['base64'],
   asjson: ['any'],
   asyaml: ['any'],
-  parse: ['yaml', 'yaml mode'],
   md5: ['str'],
   hash: ['str', 'str algorithm'],
   bcrypt: ['str', 'str small'],

@@ -2,7 +2,7 @@
 import { noFiles } from '../templating/files.ts';
 import { Unresolvable } from '../templating/spiff/function.ts';
 import { fromJsonValue, toJsonValue } from '../templating/spiff/json.ts';
-import { library } from '../templating/spiff/library.ts';
+import { standardFunctions } from '../templating/spiff/functions/index.ts';
 import { SpiffProblem } from '../templating/spiff/problem.ts';
 import { renderSpiff, type SpiffWorld } from '../templating/spiff/spiff.ts';
 import type { SpiffMap } from '../templating/spiff/value.ts';
@@ -39,7 +39,9 @@ export function evaluateMapping(
       values: fromJsonValue(bindings, 'input') as SpiffMap,
       source: key,
     };
-    return toJsonValue(renderSpiff(input, { clock, rng, limits, files: noFiles, functions: library }).value);
+    return toJsonValue(
+      renderSpiff(input, { clock, rng, limits, files: noFiles, functions: standardFunctions }).value,
+    );
   } catch (error) {
     if (!(error instanceof SpiffProblem) && !(error instanceof Unresolvable)) throw error;
     throw new MappingFailed(reason, `unable to template ${what}: ${error.message}`, { cause: error });

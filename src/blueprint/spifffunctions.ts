@@ -5,7 +5,7 @@ import { ComponentProblem } from '../components/errors.ts';
 import type { ComponentView } from '../components/view.ts';
 import { Unresolvable, type SpiffFunction, type SpiffFunctionTable } from '../templating/spiff/function.ts';
 import { fromJsonValue, toJsonValue } from '../templating/spiff/json.ts';
-import { readSpiffYamlAll } from '../templating/spiff/yaml/index.ts';
+import { readSpiffYaml } from '../templating/spiff/yaml/index.ts';
 import type { SpiffValue } from '../templating/spiff/value.ts';
 
 /** `getResources` and `getRepositoryContext` are GoTemplate's alone. */
@@ -42,8 +42,7 @@ function argument(name: ComponentFunctionName, arg: SpiffValue): unknown {
 /** Contents are values where they are YAML, and texts otherwise. */
 function parsed(text: string): SpiffValue {
   try {
-    const [document = null, ...more] = readSpiffYamlAll(text);
-    return more.length > 0 ? text : document;
+    return readSpiffYaml(text);
   } catch (error) {
     if (error instanceof YamlError) return text;
     throw error;

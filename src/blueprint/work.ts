@@ -4,7 +4,7 @@
  */
 import type { Clock } from '../lib/clock.ts';
 import type { Rng } from '../lib/rng.ts';
-import type { TemplateLimits } from '../templating/gotemplate/env.ts';
+import type { TemplateLimits } from '../templating/budget.ts';
 import {
   renderExecution,
   renderWithState,

@@ -7,7 +7,7 @@ import { parseTemplate } from './gotemplate/template.ts';
 import { readSource } from './handlebars/source.ts';
 import { findBrokenExpression } from './spiff/check.ts';
 import { fromJsonValue } from './spiff/json.ts';
-import { readSpiffYamlAll } from './spiff/yaml/index.ts';
+import { readSpiffYaml } from './spiff/yaml/index.ts';
 
 /** A template that is no template. */
 export interface SyntaxProblem {
@@ -71,12 +71,9 @@ function checkSpiff(template: unknown): SyntaxVerdict {
     ...{ kind: 'broken', message, line, column: undefined },
   });
   try {
-    const documents =
-      typeof template === 'string'
-        ? readSpiffYamlAll(template)
-        : [fromJsonValue(template ?? null, 'document')];
-    if (documents.length > 1) return broken('multi document not possible');
-    const found = findBrokenExpression(documents[0] ?? null);
+    const found = findBrokenExpression(
+      typeof template === 'string' ? readSpiffYaml(template) : fromJsonValue(template ?? null, 'document'),
+    );
     if (!found) return { kind: 'fine' };
     const { path, expression, message } = found;
     return broken(`${expression}${path.length > 0 ? ` at ${path.join('.')}` : ''}: ${message}`);

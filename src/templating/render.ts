@@ -3,6 +3,7 @@ import type { Clock } from '../lib/clock.ts';
 import type { Rng } from '../lib/rng.ts';
 import { anyCaseField } from '../lib/objects.ts';
 import { parseYaml, YamlError } from '../lib/yaml.ts';
+import type { TemplateLimits } from './budget.ts';
 import { TEMPLATE_NAME, withBlueprintFunctions } from './blueprint-functions.ts';
 import {
   ResultHasNoValue,
@@ -13,7 +14,7 @@ import {
 } from './errors.ts';
 import { excerpt, inputBlock, sourceBlock, withoutValues } from './excerpt.ts';
 import type { TemplateFiles } from './files.ts';
-import type { Env, FunctionTable, TemplateLimits } from './gotemplate/env.ts';
+import type { Env, FunctionTable } from './gotemplate/env.ts';
 import { placeOf, TemplateError } from './gotemplate/errors.ts';
 import { toValidText } from './go/go-string.ts';
 import { executeIn, newEnv, parseTemplate } from './gotemplate/template.ts';

@@ -5,12 +5,12 @@ import { inputBlock } from './excerpt.ts';
 import type { TemplateFiles } from './files.ts';
 import { Unresolvable, type SpiffFunctionTable } from './spiff/function.ts';
 import { fromJsonValue, toJsonValue } from './spiff/json.ts';
-import { library } from './spiff/library.ts';
+import { standardFunctions } from './spiff/functions/index.ts';
 import { ociFunctions } from './spiff/oci.ts';
 import { SpiffProblem } from './spiff/problem.ts';
 import { renderSpiff, type SpiffWorld } from './spiff/spiff.ts';
 import type { SpiffMap, SpiffValue } from './spiff/value.ts';
-import { readSpiffYamlAll } from './spiff/yaml/index.ts';
+import { readSpiffYaml } from './spiff/yaml/index.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -30,7 +30,7 @@ export function renderSpiffExecution(
   values: Values,
   { spiffFunctions, state, clock, rng, files, limits }: SpiffOptions,
 ): { readonly output: unknown; readonly state: unknown } {
-  const functions = { ...library, ...ociFunctions, ...spiffFunctions };
+  const functions = { ...standardFunctions, ...ociFunctions, ...spiffFunctions };
   try {
     const input = {
       document: documentOf(execution, files),
@@ -62,9 +62,7 @@ function documentOf(
 
 function documentIn(text: string): SpiffValue {
   try {
-    const [document = null, ...more] = readSpiffYamlAll(text);
-    if (more.length > 0) throw new YamlError('multi document not possible');
-    return document;
+    return readSpiffYaml(text);
   } catch (error) {
     if (!(error instanceof YamlError)) throw error;
     throw new TemplateBroken(error.message, { cause: error });

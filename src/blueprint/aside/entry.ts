@@ -2,7 +2,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { systemClock } from '../../lib/clock.ts';
 import { secureRng } from '../../lib/secure-rng.ts';
-import type { TemplateLimits } from '../../templating/gotemplate/env.ts';
+import type { TemplateLimits } from '../../templating/budget.ts';
 import { toWire } from '../../templating/worker/errors-on-the-wire.ts';
 import type { Assignment } from '../../templating/worker/pool.ts';
 import { work, type WorkWorld } from '../work.ts';

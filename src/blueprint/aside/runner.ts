@@ -1,7 +1,7 @@
 /** Does the work of templates in threads of its own, so that nothing a user writes holds up the controllers. */
 import type { Clock } from '../../lib/clock.ts';
 import { TemplateStopped } from '../../templating/errors.ts';
-import { DEFAULT_LIMITS, type TemplateLimits } from '../../templating/gotemplate/env.ts';
+import { DEFAULT_LIMITS, type TemplateLimits } from '../../templating/budget.ts';
 import { fromWire } from '../../templating/worker/errors-on-the-wire.ts';
 import { WorkerPool, WorkStopped } from '../../templating/worker/pool.ts';
 import { MappingFailed } from '../mapping.ts';

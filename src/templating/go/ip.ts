@@ -68,9 +68,17 @@ function longestZeros(groups: readonly string[]): [number, number] {
   return best;
 }
 
-export interface Cidr {
+export interface IpRange {
   readonly first: IpAddress;
   readonly last: IpAddress;
+}
+
+/** A network, and the address in it that it was written with. */
+export interface Cidr extends IpRange {
+  readonly address: IpAddress;
+  readonly prefix: number;
+  /** 32 when it was written with an IPv4 address. */
+  readonly bits: 32 | 128;
 }
 
 /** `10.0.0.0/8`; undefined for what is none. */
@@ -79,10 +87,23 @@ export function parseCidr(source: string): Cidr | undefined {
   const address = slash < 0 ? undefined : parseIp(source.slice(0, slash));
   const digits = source.slice(slash + 1);
   if (address === undefined || !/^\d{1,6}$/.test(digits)) return undefined;
-  const width = source.slice(0, slash).includes(':') ? 128 : 32;
-  const free = width - Number(digits);
-  if (free < 0) return undefined;
-  const size = 2n ** BigInt(free);
+  const bits = source.slice(0, slash).includes(':') ? 128 : 32;
+  const prefix = Number(digits);
+  return prefix > bits ? undefined : cidrOf(address, prefix, bits);
+}
+
+export function cidrOf(address: IpAddress, prefix: number, bits: 32 | 128): Cidr {
+  const size = 2n ** BigInt(bits - prefix);
   const first = (address / size) * size;
-  return { first, last: first + size - 1n };
+  return { address, prefix, bits, first, last: first + size - 1n };
+}
+
+/** A range of IPv6 has no address of IPv4. */
+export const isInCidr = ({ first, last }: Cidr, address: IpAddress): boolean =>
+  address >= first && address <= last && isMapped(address) === isMapped(first);
+
+/** The prefix counts the bits of the address as it is shown. */
+export function formatCidr({ address, prefix, bits }: Cidr): string {
+  const hidden = isMapped(address) ? bits - 32 : 0;
+  return `${formatIp(address)}/${String(Math.max(0, prefix - hidden))}`;
 }

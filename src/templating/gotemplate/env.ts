@@ -1,13 +1,11 @@
 /** What functions may use of the world: time, chance, files of the blueprint, and the limits of the execution. */
 import type { Clock } from '../../lib/clock.ts';
 import type { Rng } from '../../lib/rng.ts';
-import { Budget, DEFAULT_LIMITS, outputTooLarge, type TemplateLimits } from '../budget.ts';
+import { Budget, DEFAULT_LIMITS, type TemplateLimits } from '../budget.ts';
 import { noFiles, type TemplateFiles } from '../files.ts';
 import type { ListNode } from './ast.ts';
 import type { ParsedSource } from './parse.ts';
 import type { GoFunction } from './values.ts';
-
-export { DEFAULT_LIMITS, outputTooLarge, type TemplateLimits };
 
 /** A named template and the source it comes from. */
 export interface NamedTemplate {

@@ -11,8 +11,9 @@ import {
   type TemplateNode,
 } from './ast.ts';
 import { callFunction } from './eval-call.ts';
+import { outputTooLarge } from '../budget.ts';
 import { evalPath } from './eval-field.ts';
-import { outputTooLarge, type Env, type NamedTemplate } from './env.ts';
+import type { Env, NamedTemplate } from './env.ts';
 import { type Evaluator, MISSING, type Piped } from './evaluator.ts';
 import {
   FunctionError,

@@ -2,7 +2,8 @@
  * Walks the tree of a Handlebars template and writes its output. Blocks are in blocks.ts. It is strict: what is missing
  * is an error that names it, except where a function or a block is made for missing values.
  */
-import { outputTooLarge, type Env } from '../gotemplate/env.ts';
+import { outputTooLarge } from '../budget.ts';
+import type { Env } from '../gotemplate/env.ts';
 import type { TemplateError } from '../gotemplate/errors.ts';
 import {
   FunctionError,

@@ -18,17 +18,8 @@ export interface FunctionWorld {
   readonly rng: Rng;
   /** The files of the blueprint. */
   readonly files: TemplateFiles;
-  /** Where the expression stands: `['exports', 'out']`; for messages. */
-  readonly path?: readonly string[];
   /** Calls a lambda that came in as an argument. @throws Unresolvable */
   call(callable: SpiffCallable, args: readonly SpiffValue[]): SpiffValue;
-  /**
-   * Evaluates a document that a function has read: `here` it sees what the expression sees, as `root` only itself.
-   * @throws Unresolvable
-   */
-  evaluate?(document: SpiffValue, scope: 'here' | 'root'): SpiffValue;
-  /** Makes a document that a function has read a template. */
-  template?(document: SpiffValue): SpiffValue;
 }
 
 /**

@@ -6,7 +6,6 @@ import { passOf } from './flow/pass.ts';
 import { type FunctionWorld, type SpiffFunctionTable, Unresolvable } from './function.ts';
 import { SpiffProblem } from './problem.ts';
 import { parseExpression } from './syntax/parse.ts';
-import { print } from './syntax/print.ts';
 import { Binding, refreshScopes } from './tree/binding.ts';
 import { equalNodes } from './tree/equal.ts';
 import { isFields, isList, Lambda, node, Template, type Fields, type Node } from './tree/node.ts';
@@ -36,16 +35,13 @@ export interface SpiffResult {
   readonly state: SpiffValue;
 }
 
-/** Depth of calls and of documents: what our stack can hold. */
-const MAX_DEPTH = 500;
-
 /**
  * Evaluates a document until nothing changes any more.
  * @throws SpiffProblem when something in it has no value, or it takes too much time or space
  * @see github.com/mandelsoft/spiff flow, spiffing
  */
 export function renderSpiff(input: SpiffInput, { functions, limits, ...world }: SpiffWorld): SpiffResult {
-  const budget = new Budget(world.clock, { ...DEFAULT_LIMITS, maxRecursion: MAX_DEPTH, ...limits });
+  const budget = new Budget(world.clock, { ...DEFAULT_LIMITS, ...limits });
   const engine = newEngine(budget, functions, world);
   const values = Binding.ofValues(toNode(input.values, 'values').value as Fields);
   try {
@@ -96,7 +92,6 @@ function newEngine(budget: Budget, functions: SpiffFunctionTable, world: Engine[
       budget.charge(text.length / 4);
       return parseExpression(text, path, stubPath);
     },
-    print,
   };
   return engine;
 }

@@ -32,3 +32,22 @@ export abstract class SpiffTemplate {
 export const isSpiffMap = (value: SpiffValue): value is SpiffMap => value instanceof Map;
 
 export const isSpiffList = (value: SpiffValue): value is readonly SpiffValue[] => Array.isArray(value);
+
+/** What `type(x)` answers, and messages say. */
+export function typeName(value: SpiffValue | readonly unknown[] | ReadonlyMap<string, unknown>): string {
+  if (value === null) return 'nil';
+  switch (typeof value) {
+    case 'string':
+      return 'string';
+    case 'bigint':
+      return 'int';
+    case 'number':
+      return 'float';
+    case 'boolean':
+      return 'bool';
+    default:
+  }
+  if (Array.isArray(value)) return 'list';
+  if (value instanceof Map) return 'map';
+  return value instanceof SpiffTemplate ? 'template' : 'lambda';
+}

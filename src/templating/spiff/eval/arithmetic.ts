@@ -1,11 +1,12 @@
 /** `+ - * / %` on integers, doubles, IP addresses and networks; comparisons. */
+import { compareStrings } from '../../go/go-string.ts';
 import type { ExprOf } from '../syntax/ast.ts';
 import type { Binding } from '../tree/binding.ts';
+import { isEqual } from '../tree/equivalence.ts';
 import type { Value } from '../tree/node.ts';
 import { both, type Engine } from './engine.ts';
 import { addToAddress, divideNetwork, multiplyNetwork, subtractAddresses } from './addresses.ts';
 import { answer, fail, failed, join, type Info, type Outcome } from './outcome.ts';
-import { isEqual } from './truth.ts';
 
 const wrap = (value: bigint): bigint => BigInt.asIntN(64, value);
 
@@ -92,7 +93,7 @@ const orFail = (result: Value | Error, info: Info): Outcome =>
 
 // ---------------------------------------------------------------- comparisons
 
-type Order = (a: bigint | string, b: bigint | string) => boolean;
+type Order = (a: bigint | number, b: bigint | number) => boolean;
 const orders: Readonly<Record<'<' | '<=' | '>' | '>=', Order>> = {
   '<': (a, b) => a < b,
   '<=': (a, b) => a <= b,
@@ -111,7 +112,9 @@ export const comparison = (engine: Engine, expr: ExprOf<'comparison'>, binding: 
       return isOfText ? fail('types uncomparable', info) : failed(join(info, {}));
     }
     if (typeof a !== 'bigint' && typeof a !== 'string') return answer(false, info);
-    if (typeof b === typeof a) return answer(orders[operator](a, b as typeof a), info);
+    const holds = orders[operator];
+    if (typeof a === 'bigint' && typeof b === 'bigint') return answer(holds(a, b), info);
+    if (typeof a === 'string' && typeof b === 'string') return answer(holds(compareStrings(a, b), 0), info);
     const kinds = typeof a === 'string' ? 'strings or integers' : 'integers or strings';
     return fail(`comparision ${operator} only for ${kinds}`, info);
   });

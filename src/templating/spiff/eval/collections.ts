@@ -2,7 +2,8 @@
 import type { Expr, ExprOf, MapExpr } from '../syntax/ast.ts';
 import { print } from '../syntax/print.ts';
 import type { Binding } from '../tree/binding.ts';
-import { isFields, isList, Lambda, made, typeName, type Node, type Value } from '../tree/node.ts';
+import { isFields, isList, Lambda, made, type Node, type Value } from '../tree/node.ts';
+import { typeName } from '../value.ts';
 import { both, operands, type Engine } from './engine.ts';
 import { answer, fail, NOTHING, open, type Failed, type Info, type Outcome } from './outcome.ts';
 

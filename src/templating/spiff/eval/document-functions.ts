@@ -1,9 +1,11 @@
 /** Functions that evaluate documents and expressions: `eval`, `merge`, `error`, `tagdef`; those on files and checks are next door. */
 import { Unresolvable } from '../function.ts';
+import { formatText } from '../functions/texts.ts';
 import { SyntaxProblem } from '../syntax/cursor.ts';
 import type { Binding } from '../tree/binding.ts';
 import { copyOf } from '../tree/copy.ts';
-import { isFields, isList, node, Template, typeName, type Node, type Value } from '../tree/node.ts';
+import { isFields, isList, node, Template, type Node, type Value } from '../tree/node.ts';
+import { typeName } from '../value.ts';
 import { isExpr } from '../syntax/ast.ts';
 import { toSpiff } from '../tree/plain.ts';
 import { CascadeFailed, type Engine } from './engine.ts';
@@ -27,19 +29,9 @@ const evaluateText: DocumentFunction = (engine, args, binding) => {
 };
 
 /** Fails with a text of its own; written like `format`. */
-const error: DocumentFunction = (engine, args) => {
-  if (args.length === 0) return fail("alt least one argument required for 'error'");
-  const [text] = args;
-  if (typeof text !== 'string') return fail('error: format must be string');
-  if (args.length === 1 && !text.includes('%')) return fail(text);
-  const format = engine.functions['format'];
-  if (!format) return fail(text);
+const error: DocumentFunction = (_engine, args) => {
   try {
-    const call = (): never => {
-      throw new Unresolvable('error: takes no lambdas');
-    };
-    const message = format(args.map(toSpiff), { ...engine.world, call });
-    return fail(typeof message === 'string' ? message : text);
+    return fail(formatText('error', args.map(toSpiff)));
   } catch (problem) {
     if (!(problem instanceof Unresolvable)) throw problem;
     return fail(problem.message);

@@ -39,7 +39,6 @@ export interface Engine {
   cascade(binding: Binding, document: Node, stubs: readonly Node[]): Node;
   /** @throws SyntaxProblem */
   parse(text: string, path: Path, stubPath: Path): Expr;
-  readonly print: (expr: Expr) => string;
 }
 
 /** Nodes of a document are left without value; the message lists them. */

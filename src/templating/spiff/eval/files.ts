@@ -1,5 +1,7 @@
 /** `read` and its relatives: they see the files of the blueprint, and nothing else. */
 import { YamlError } from '../../../lib/yaml.ts';
+import { bytesOf, stringOf } from '../../go/go-string.ts';
+import { encodeBase64 } from '../functions/encodings.ts';
 import { toNode } from '../tree/plain.ts';
 import { isExpr } from '../syntax/ast.ts';
 import type { Binding } from '../tree/binding.ts';
@@ -7,7 +9,7 @@ import { copyOf } from '../tree/copy.ts';
 import { isFields, isList, made, Template, type Node, type Value } from '../tree/node.ts';
 import { mergeKeyOf } from '../tree/find.ts';
 import { embedded } from '../tree/resolved.ts';
-import { readSpiffYamlAll } from '../yaml/index.ts';
+import { readSpiffYaml, readSpiffYamlAll } from '../yaml/index.ts';
 import type { Engine } from './engine.ts';
 import { answer, fail, type Outcome } from './outcome.ts';
 
@@ -52,8 +54,11 @@ const parse: FileFunction = (engine, args, binding) => {
   if (args.length > 2 || args.length === 0) return fail('parse takes one or two arguments');
   if (typeof text !== 'string') return fail('first argument for parse must be a string');
   if (typeof mode !== 'string') return fail('second argument for parse must be a string');
-  return interpret(engine, { name: binding.path.join('.'), content: Buffer.from(text), mode }, binding);
+  return interpret(engine, { name: binding.path.join('.'), content: bytesOf(text), mode }, binding);
 };
+
+/** Of base 64. */
+const LINE_WIDTH = 60;
 
 interface Content {
   readonly name: string;
@@ -64,13 +69,9 @@ interface Content {
 function interpret(engine: Engine, { name, content, mode: given }: Content, binding: Binding): Outcome {
   const isRerooted = given.startsWith('.');
   const mode = given.replace(/^\./, '');
-  const text = (): string => content.toString('utf8');
+  const text = (): string => stringOf(content);
   const documents = (): Node[] => readSpiffYamlAll(text()).map((document) => toNode(document, name));
-  const single = (): Node => {
-    const [first, ...more] = documents();
-    if (!first || more.length > 0) throw new YamlError('multi document not possible');
-    return first;
-  };
+  const single = (): Node => toNode(readSpiffYaml(text()), name);
   const flow = (document: Node): Outcome => {
     const { node: result, unresolved } = engine.flow(document, isRerooted ? binding.withNewRoot() : binding);
     if (unresolved || isExpr(result.value)) {
@@ -87,11 +88,11 @@ function interpret(engine: Engine, { name, content, mode: given }: Content, bind
       case 'text':
         return answer(text(), { source: name });
       case 'binary':
-        return answer(content.toString('base64').replace(/(.{60})(?=.)/g, '$1\n'), { source: name });
+        return answer(encodeBase64(content, LINE_WIDTH), { source: name });
       case 'yaml':
         return flow(single());
       case 'multiyaml':
-        return flow(made(documents(), name));
+        return flow(made(withoutEmptyEnd(documents()), name));
       case 'template':
         return answer(asTemplate(single(), binding), { source: name });
       case 'templates':
@@ -102,7 +103,7 @@ function interpret(engine: Engine, { name, content, mode: given }: Content, bind
       case 'import':
         return answer(single().value as Value, { source: name, isRaw: true });
       case 'importmulti':
-        return answer(documents(), { source: name, isRaw: true });
+        return answer(withoutEmptyEnd(documents()), { source: name, isRaw: true });
       default:
         return fail(`invalid file type [${cleaned(name)}] ${mode}`);
     }
@@ -110,6 +111,13 @@ function interpret(engine: Engine, { name, content, mode: given }: Content, bind
     if (!(error instanceof YamlError)) throw error;
     return fail(`error parsing file [${cleaned(name)}]: ${error.message}`);
   }
+}
+
+/** Files often end with `---`. */
+function withoutEmptyEnd(documents: readonly Node[]): readonly Node[] {
+  let end = documents.length;
+  while (end > 1 && documents[end - 1]?.value === null) end--;
+  return documents.slice(0, end);
 }
 
 /** A document as template; where it is shown, it says that it is one. */

@@ -2,7 +2,8 @@
 import { byCodePoint } from '../../../lib/gojson.ts';
 import type { ExprOf, Loop, LoopExpr } from '../syntax/ast.ts';
 import type { Binding } from '../tree/binding.ts';
-import { isFields, isList, Lambda, made, typeName, type Node, type Value } from '../tree/node.ts';
+import { isFields, isList, Lambda, made, type Node, type Value } from '../tree/node.ts';
+import { typeName } from '../value.ts';
 import { operands, type Engine } from './engine.ts';
 import { callLambda } from './lambdas.ts';
 import { answer, fail, failed, join, open, type Info, type Outcome } from './outcome.ts';

@@ -1,6 +1,7 @@
 /** `validate(value, condition…)` answers the value or fails; `check` answers whether the conditions hold. */
 import type { Binding } from '../tree/binding.ts';
-import { isList, Lambda, typeName, type Value } from '../tree/node.ts';
+import { isList, Lambda, type Value } from '../tree/node.ts';
+import { typeName } from '../value.ts';
 import type { Engine } from './engine.ts';
 import { callLambda } from './lambdas.ts';
 import { answer, fail, open, type Outcome } from './outcome.ts';

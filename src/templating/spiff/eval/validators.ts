@@ -1,11 +1,14 @@
 /** The conditions that `validate` and `check` know by name. */
-import { isIP } from 'node:net';
-import { RE2JS } from 're2js';
 import { formatGoFloat } from '../../../lib/go-float.ts';
+import { compareStrings } from '../../go/go-string.ts';
+import { parseCidr, parseIp } from '../../go/ip.ts';
 import { quoteString } from '../../go/quote.ts';
-import { isFields, isList, typeName, type Value } from '../tree/node.ts';
+import { testRegexp } from '../../go/regexp.ts';
+import { isEqual } from '../tree/equivalence.ts';
+import { isFields, isList, type Value } from '../tree/node.ts';
+import { typeName } from '../value.ts';
 import { isExpr } from '../syntax/ast.ts';
-import { isEqual, isTruthy } from './truth.ts';
+import { isTruthy } from './truth.ts';
 
 /** Whether a value meets a condition, and what to say about it. */
 export interface Verdict {
@@ -44,14 +47,14 @@ const plain = (value: bigint | number): string =>
 
 function ordered(
   [operator, good, bad]: readonly [string, string, string],
-  holds: (a: string | number | bigint, b: string | number | bigint) => boolean,
+  holds: (a: number | bigint, b: number | bigint) => boolean,
 ): Validator {
   return ({ value, args }) => {
     const limit = only(operator, args, 'a value argument');
     const isNumber = (it: Value): it is number | bigint => typeof it === 'number' || typeof it === 'bigint';
     if (typeof limit === 'string') {
       if (typeof value !== 'string') throw new ConditionProblem('must be string to compare to string');
-      return verdict(holds(value, limit), `${good} ${limit}`, `${bad} ${limit}`);
+      return verdict(holds(compareStrings(value, limit), 0), `${good} ${limit}`, `${bad} ${limit}`);
     }
     if (!isNumber(limit)) throw new ConditionProblem(`invalid type ${typeName(limit)}`);
     if (!isNumber(value)) throw new ConditionProblem('must be number to compare to number');
@@ -72,12 +75,6 @@ const named =
     const text = textOf(operator, value);
     return verdict(fits(text), `is ${what}`, `is no ${what}: ${text}`);
   };
-
-function isNetwork(text: string): boolean {
-  const [host = '', prefix = '', ...rest] = text.split('/');
-  const bits = { 0: -1, 4: 32, 6: 128 }[isIP(host)] ?? -1;
-  return rest.length === 0 && /^\d{1,3}$/.test(prefix) && Number(prefix) <= bits;
-}
 
 /** Conditions one after the other; the first that decides ends it. */
 const several =
@@ -169,7 +166,7 @@ function matches({ value, args }: Check): Verdict {
   if (typeof value !== 'string') throw new ConditionProblem('no string to match regexp');
   let holds: boolean;
   try {
-    holds = RE2JS.compile(pattern).matcher(value).find();
+    holds = testRegexp(pattern, value);
   } catch (error) {
     throw new ConditionProblem(`regexp ${pattern}: ${(error as Error).message}`);
   }
@@ -220,6 +217,6 @@ export const validators: Readonly<Record<string, Validator>> = {
   dnslabel: named('dnslabel', 'dns label', (text) => text.length <= 63 && DNS_LABEL.test(text)),
   dnsdomain: named('dnsdomain', 'dns domain', isDomain),
   wildcarddnsdomain: named('wildcarddnsdomain', 'wildcard dns domain', isWildcard),
-  ip: named('ip', 'ip address', (text) => isIP(text) !== 0 && !text.includes('%')),
-  cidr: named('cidr', 'CIDR', isNetwork),
+  ip: named('ip', 'ip address', (text) => parseIp(text) !== undefined),
+  cidr: named('cidr', 'CIDR', (text) => parseCidr(text) !== undefined),
 };

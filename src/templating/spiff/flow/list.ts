@@ -118,7 +118,7 @@ function splice(
       if (value.markers.includes(TEMPLATE)) {
         state.isTemplate = true;
         state.isWaiting = true;
-        kept = templateBody(value, root, pass.engine.print);
+        kept = templateBody(value, root);
         if (!kept) return undefined;
       }
     }

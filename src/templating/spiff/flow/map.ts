@@ -3,17 +3,8 @@ import { byCodePoint } from '../../../lib/gojson.ts';
 import { isExpr } from '../syntax/ast.ts';
 import type { Binding } from '../tree/binding.ts';
 import { mergeKeyOf } from '../tree/find.ts';
-import {
-  FLAG,
-  hasFlag,
-  isFields,
-  node,
-  Template,
-  typeName,
-  withFlags,
-  type Fields,
-  type Node,
-} from '../tree/node.ts';
+import { FLAG, hasFlag, isFields, node, Template, withFlags, type Fields, type Node } from '../tree/node.ts';
+import { typeName } from '../value.ts';
 import { embedded } from '../tree/resolved.ts';
 import { flagsOf, tagOf, TEMPLATE } from '../eval/documents.ts';
 import type { Pass } from './pass.ts';
@@ -83,7 +74,7 @@ function mergeInto(
       ? { ...before, tag: tagOf(marker) || before.tag, flags: before.flags | flagsOf(marker) }
       : before;
     if (marker?.markers.includes(TEMPLATE)) {
-      const rest = templateBody(marker, root, pass.engine.print);
+      const rest = templateBody(marker, root);
       return { ...marked, rest, isTemplate: true, isWaiting: true };
     }
     return isOptionalMerge(isInitial, value) ? marked : { ...marked, rest: base, isWaiting: true };

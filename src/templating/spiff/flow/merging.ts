@@ -1,5 +1,6 @@
 /** What maps and lists have in common when something is merged into them. */
 import type { Expr, MarkerExpr } from '../syntax/ast.ts';
+import { print } from '../syntax/print.ts';
 import type { Binding } from '../tree/binding.ts';
 import { FLAG, withFlags, type Node } from '../tree/node.ts';
 import { flagsOf, TEMPLATE } from '../eval/documents.ts';
@@ -18,11 +19,7 @@ export const isOptionalMerge = (isInitial: boolean, expr: Expr): boolean =>
   !isInitial && expr.kind === 'merge' && !expr.isRequired;
 
 /** The expression of a template marker, as the text it is until the template is used. */
-export function templateBody(
-  { markers, body }: MarkerExpr,
-  original: Node,
-  print: (expr: Expr) => string,
-): Node | undefined {
+export function templateBody({ markers, body }: MarkerExpr, original: Node): Node | undefined {
   if (!body) return undefined;
   const others = markers.filter((marker) => marker !== TEMPLATE);
   return withFlags(

@@ -117,7 +117,7 @@ function flowExpression(pass: Pass, given: Node, expr: Expr, here: Binding, isOv
   const tag = marker && !given.tag ? tagOf(marker) : '';
   const root = tag === '' ? given : { ...given, tag };
   const outcome = marker?.markers.includes(TEMPLATE)
-    ? asTemplate(pass, root, marker, binding)
+    ? asTemplate(root, marker, binding)
     : pass.engine.evaluate(expr, binding, false);
   const { info } = outcome;
   if (outcome.kind === 'failed') {
@@ -169,8 +169,8 @@ export function withIssue(
   return { ...it, ...flags, issue: issue?.text ? { ...issue, path } : it.issue };
 }
 
-function asTemplate(pass: Pass, root: Node, marker: MarkerExpr, binding: Binding): Outcome {
-  const body = templateBody(marker, root, pass.engine.print);
+function asTemplate(root: Node, marker: MarkerExpr, binding: Binding): Outcome {
+  const body = templateBody(marker, root);
   if (!body) return { kind: 'failed', info: { issue: { text: 'empty template value' } } };
   const value = new Template(binding.path, body, root, binding);
   return { kind: 'value', value, info: { flags: flagsOf(marker) } };

@@ -6,7 +6,7 @@ import {
   isSpiffList,
   isSpiffMap,
   SpiffCallable,
-  SpiffTemplate,
+  typeName,
   type SpiffMap,
   type SpiffValue,
 } from '../value.ts';
@@ -19,29 +19,19 @@ export function fail(message: string, cause?: unknown): never {
   throw new Unresolvable(message, cause === undefined ? undefined : { cause });
 }
 
+/** What a reader throws becomes the complaint. */
+export function attempt<T>(read: () => T, before = ''): T {
+  try {
+    return read();
+  } catch (cause) {
+    return fail(before + (cause as Error).message, cause);
+  }
+}
+
 /** Fails with `name` when a text has become too long; what made it is not shown. */
 export function limited(name: string, text: string): string {
   if (text.length <= MAX_TEXT) return text;
   return fail(`${name}: the text would be longer than ${String(MAX_TEXT)} characters`);
-}
-
-/** What `type(x)` answers. */
-export function typeOf(value: SpiffValue): string {
-  if (value === null) return 'nil';
-  switch (typeof value) {
-    case 'string':
-      return 'string';
-    case 'bigint':
-      return 'int';
-    case 'number':
-      return 'float';
-    case 'boolean':
-      return 'bool';
-    default:
-  }
-  if (isSpiffList(value)) return 'list';
-  if (isSpiffMap(value)) return 'map';
-  return value instanceof SpiffTemplate ? 'template' : 'lambda';
 }
 
 const GO_TYPES: Readonly<Record<string, string>> = {
@@ -57,7 +47,7 @@ const GO_TYPES: Readonly<Record<string, string>> = {
 };
 
 /** Go's name of the type, for the messages that show it. */
-export const goTypeOf = (value: SpiffValue): string => GO_TYPES[typeOf(value)] as string;
+export const goTypeOf = (value: SpiffValue): string => GO_TYPES[typeName(value)] as string;
 
 /** The text of a string, an integer or a boolean; undefined for anything else, doubles included. */
 export function simpleText(value: SpiffValue | undefined): string | undefined {

@@ -6,10 +6,9 @@ import { createCipheriv, createDecipheriv, createHmac, timingSafeEqual } from 'n
 import { bytesOf, stringOf } from '../../go/go-string.ts';
 import { quoteString } from '../../go/quote.ts';
 import type { SpiffFunction, SpiffFunctionTable } from '../function.ts';
-import type { SpiffValue } from '../value.ts';
-import { writeSpiffYaml } from '../yaml/index.ts';
-import { count, fail, typeOf } from './arguments.ts';
-import { readData } from './documents.ts';
+import { type SpiffValue, typeName } from '../value.ts';
+import { readSpiffYaml, writeSpiffYaml } from '../yaml/index.ts';
+import { attempt, count, fail } from './arguments.ts';
 import { randomBytes } from './random.ts';
 
 const METHOD = '3DES';
@@ -50,7 +49,7 @@ function decryptText(source: string, password: string): string | undefined {
 }
 
 const argument = (value: SpiffValue | undefined, what: string): string =>
-  typeof value === 'string' ? value : fail(`${what} requires string, but got ${typeOf(value ?? null)}`);
+  typeof value === 'string' ? value : fail(`${what} requires string, but got ${typeName(value ?? null)}`);
 
 /** The password; there is none but in the arguments. Better than the original: it counts beside a method too. */
 function passwordOf(name: string, args: readonly SpiffValue[]): string {
@@ -67,12 +66,12 @@ const encrypt: SpiffFunction = (args, { rng }) => {
   return encryptText(bytesOf(writeSpiffYaml(args[0] ?? null)), password, randomBytes(rng, BLOCK));
 };
 
-const decrypt: SpiffFunction = (args, world) => {
+const decrypt: SpiffFunction = (args) => {
   count(args, 1, 3, 'decrypt expects one, two or three arguments');
   const source = argument(args[0], 'decrypt');
   const password = passwordOf('decrypt', args);
   const plain = decryptText(source, password) ?? fail('invalid key: %!s(<nil>)');
-  return readData('<decrypt>', plain, 'import', world);
+  return attempt(() => readSpiffYaml(plain), 'error parsing file [<decrypt>]: ');
 };
 
 export const cryptFunctions: SpiffFunctionTable = { encrypt, decrypt };

@@ -6,7 +6,6 @@ import type { SpiffFunctionTable } from '../function.ts';
 import { isSpiffList, isSpiffMap, SpiffCallable, SpiffTemplate, type SpiffValue } from '../value.ts';
 import { writeSpiffYaml } from '../yaml/index.ts';
 import { count, fail, parseInteger, text } from './arguments.ts';
-import { readData } from './documents.ts';
 
 const LINE = /^[A-Za-z0-9+/]*={0,2}$/;
 
@@ -82,10 +81,4 @@ export const encodingFunctions: SpiffFunctionTable = {
   base64_decode: base64Decode,
   asjson: asJson,
   asyaml: asYaml,
-  parse: (args, world) => {
-    count(args, 1, 2, 'parse takes one or two arguments');
-    const source = text(args[0], 'first argument for parse must be a string');
-    const mode = args.length > 1 ? text(args[1], 'second argument for parse must be a string') : 'import';
-    return readData((world.path ?? []).join('.'), source, mode, world);
-  },
 };

@@ -16,10 +16,6 @@ import { versionFunctions } from './versions.ts';
 import { wireguardFunctions } from './wireguard.ts';
 import { x509Functions } from './x509.ts';
 
-export { formatText } from './texts.ts';
-export { areEqual } from './equals.ts';
-export { readData } from './documents.ts';
-
 /** By name. There is none that reaches the host: `env`, `exec`, `pipe`, `write`, `tempfile` and `mkdir` are missing. */
 export const standardFunctions: SpiffFunctionTable = {
   ...textFunctions,

@@ -2,22 +2,22 @@
 import type { SpiffFunction, SpiffFunctionTable } from '../function.ts';
 import { isSpiffList, type SpiffValue } from '../value.ts';
 import { count, fail, integer, MAX_ELEMENTS, text } from './arguments.ts';
-import { formatIp, parseCidr, parseIp, type Cidr, type IpAddress } from '../../go/ip.ts';
+import { formatIp, isInCidr, parseCidr, parseIp, type IpAddress, type IpRange } from '../../go/ip.ts';
 
 const MAX_INT64 = 2n ** 63n - 1n;
 
-const sizeOf = ({ first, last }: Cidr): bigint => last - first + 1n;
+const sizeOf = ({ first, last }: IpRange): bigint => last - first + 1n;
 
 /** A function of one network. */
 const ofCidr =
-  (answer: (cidr: Cidr) => SpiffValue): SpiffFunction =>
+  (answer: (cidr: IpRange) => SpiffValue): SpiffFunction =>
   (args) => {
     count(args, 1, 1, 'only one argument expected for CIDR function');
     const cidr = parseCidr(text(args[0], 'CIDR argument required'));
     return cidr ? answer(cidr) : fail('CIDR argument required');
   };
 
-function addressCount(cidr: Cidr): bigint {
+function addressCount(cidr: IpRange): bigint {
   const size = sizeOf(cidr);
   return size > MAX_INT64 ? fail('num_ip: the network has more addresses than an integer can count') : size;
 }
@@ -28,11 +28,11 @@ function containsIp(args: readonly SpiffValue[]): SpiffValue {
   const cidr = parseCidr(source) ?? fail(`CIDR argument required: invalid CIDR address: ${source}`);
   const wanted = text(args[1], 'IP required as second argument');
   const ip = parseIp(wanted) ?? fail(`IP argument required: ${wanted}`);
-  return ip >= cidr.first && ip <= cidr.last;
+  return isInCidr(cidr, ip);
 }
 
 /** A network, an address, or `first - last`. */
-function rangeOf(source: string): Cidr {
+function rangeOf(source: string): IpRange {
   const segments = source.split('-');
   const cidr = segments.length === 1 ? parseCidr(source) : undefined;
   if (cidr) return cidr;
@@ -44,7 +44,7 @@ function rangeOf(source: string): Cidr {
   return range;
 }
 
-function rangesOf(value: SpiffValue | undefined): Cidr[] {
+function rangesOf(value: SpiffValue | undefined): IpRange[] {
   if (typeof value === 'string') return [rangeOf(value)];
   if (value === undefined || !isSpiffList(value)) {
     return fail('ip range or range list expected as first argument');
@@ -77,7 +77,7 @@ function ipSet(args: readonly SpiffValue[]): SpiffValue {
   return Array.from({ length: Number(wanted) }, (_, i) => pick(ranges, i, indices?.[i] ?? BigInt(i)));
 }
 
-function pick(ranges: readonly Cidr[], place: number, index: bigint): string {
+function pick(ranges: readonly IpRange[], place: number, index: bigint): string {
   let offset = index;
   for (const range of ranges) {
     const size = sizeOf(range);

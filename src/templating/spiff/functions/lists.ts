@@ -7,19 +7,9 @@ import {
   type SpiffFunction,
   type SpiffFunctionTable,
 } from '../function.ts';
-import { isSpiffList, isSpiffMap, type SpiffValue } from '../value.ts';
-import {
-  count,
-  fail,
-  isCallable,
-  list,
-  map,
-  parseInteger,
-  simpleText,
-  sortedKeys,
-  typeOf,
-} from './arguments.ts';
-import { areEqual } from './equals.ts';
+import { areEqual } from '../tree/equivalence.ts';
+import { isSpiffList, isSpiffMap, type SpiffValue, typeName } from '../value.ts';
+import { count, fail, isCallable, list, map, parseInteger, simpleText, sortedKeys } from './arguments.ts';
 import { sortStable } from './sort.ts';
 
 function length(args: readonly SpiffValue[]): SpiffValue {
@@ -85,7 +75,7 @@ function element(args: readonly SpiffValue[]): SpiffValue {
 }
 
 const keyText = (value: SpiffValue): string =>
-  typeof value === 'number' ? formatGoFloat(value, 'g') : (simpleText(value) ?? typeOf(value));
+  typeof value === 'number' ? formatGoFloat(value, 'g') : (simpleText(value) ?? typeName(value));
 
 const isEmpty = (value: SpiffValue): boolean =>
   value === null ||
@@ -141,7 +131,7 @@ function intersect(args: readonly SpiffValue[]): SpiffValue {
   args.forEach((arg, i) => {
     if (arg === null) return;
     if (!isSpiffList(arg)) {
-      fail(`intersect: argument ${String(i)}: type '${typeOf(arg)}'(%!s(MISSING)) cannot be intersected`);
+      fail(`intersect: argument ${String(i)}: type '${typeName(arg)}'(%!s(MISSING)) cannot be intersected`);
     }
     common = common?.filter((item) => arg.some((other) => areEqual(item, other))) ?? arg;
   });

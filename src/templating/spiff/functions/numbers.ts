@@ -3,8 +3,8 @@ import { formatGoFloat } from '../../../lib/go-float.ts';
 import { parseGoFloat } from '../../go/literals.ts';
 import { quoteString } from '../../go/quote.ts';
 import type { SpiffFunction, SpiffFunctionTable } from '../function.ts';
-import type { SpiffValue } from '../value.ts';
-import { count, fail, goTypeOf, integer, parseBoolean, parseInteger, typeOf } from './arguments.ts';
+import { type SpiffValue, typeName } from '../value.ts';
+import { count, fail, goTypeOf, integer, parseBoolean, parseInteger } from './arguments.ts';
 
 const MIN_INT64 = -(2n ** 63n);
 
@@ -169,7 +169,7 @@ const table = (
 export const numberFunctions: SpiffFunctionTable = {
   type: (args) => {
     if (args.length === 0) fail("exactly one argument required for function 'type'");
-    return typeOf(args[0] ?? null);
+    return typeName(args[0] ?? null);
   },
   string: toText,
   integer: toInteger,

@@ -3,8 +3,8 @@ import type { Rng } from '../../../lib/rng.ts';
 import { compileRegexp } from '../../go/regexp.ts';
 import { quoteString } from '../../go/quote.ts';
 import type { SpiffFunction, SpiffFunctionTable } from '../function.ts';
-import type { SpiffValue } from '../value.ts';
-import { fail, MAX_ELEMENTS, typeOf } from './arguments.ts';
+import { type SpiffValue, typeName } from '../value.ts';
+import { fail, MAX_ELEMENTS } from './arguments.ts';
 
 const below = (rng: Rng, limit: number): number => Math.floor(rng.next() * limit);
 
@@ -47,7 +47,7 @@ function charactersOf(set: string): string[] {
 
 function lengthOf(value: SpiffValue | undefined): number {
   if (value === undefined) return 1;
-  if (typeof value !== 'bigint') return fail(`rand length must be an integer, found ${typeOf(value)}`);
+  if (typeof value !== 'bigint') return fail(`rand length must be an integer, found ${typeName(value)}`);
   if (value <= 0n) fail(`rand length must be positive, found ${value.toString()}`);
   if (value > MAX_ELEMENTS) fail(`rand length must not be over ${String(MAX_ELEMENTS)}`);
   return Number(value);

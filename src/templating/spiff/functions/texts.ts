@@ -5,7 +5,7 @@ import { GoInt, type Value } from '../../gotemplate/values.ts';
 import type { SpiffFunction, SpiffFunctionTable } from '../function.ts';
 import { isSpiffList, isSpiffMap, SpiffCallable, SpiffTemplate, type SpiffValue } from '../value.ts';
 import { writeSpiffYaml } from '../yaml/index.ts';
-import { count, fail, integer, limited, simpleText, text } from './arguments.ts';
+import { count, fail, integer, limited, MAX_ELEMENTS, simpleText, text } from './arguments.ts';
 
 function join(args: readonly SpiffValue[]): SpiffValue {
   if (args.length === 0) fail('join requires at least one argument');
@@ -34,16 +34,14 @@ function splitAt(separator: string, source: string, limit: bigint): string[] {
 
 /** Pieces of `size` characters each; the last of `limit` pieces takes the rest. */
 function chunks(source: string, size: bigint, limit: bigint): string[] {
-  const pieces: string[] = [];
-  let rest = Array.from(source);
-  const most = limit < 0n ? rest.length : Math.max(1, Number(limit));
-  const step = Number(size);
-  while (rest.length > 0) {
-    const isLast = pieces.length >= most - 1 && limit >= 0n;
-    pieces.push(rest.slice(0, isLast ? undefined : step).join(''));
-    rest = isLast ? [] : rest.slice(step);
-  }
-  return pieces;
+  const runes = Array.from(source);
+  const wanted = Math.ceil(runes.length / Number(size));
+  const pieces = limit < 0n ? wanted : Math.min(wanted, Math.max(1, Number(limit)));
+  if (pieces > MAX_ELEMENTS) fail(`split: the list would have more than ${String(MAX_ELEMENTS)} elements`);
+  return Array.from({ length: pieces }, (_, i) => {
+    const start = i * Number(size);
+    return runes.slice(start, i === pieces - 1 ? undefined : start + Number(size)).join('');
+  });
 }
 
 function split(args: readonly SpiffValue[]): SpiffValue {

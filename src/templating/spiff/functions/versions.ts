@@ -3,13 +3,13 @@ import { quoteString } from '../../go/quote.ts';
 import { compareVersions, nextVersion, parseVersion, versionText, type Version } from '../../go/semver.ts';
 import { constraintComplaints, parseConstraints } from '../../go/semver-constraint.ts';
 import type { SpiffFunction, SpiffFunctionTable } from '../function.ts';
-import { isSpiffList, type SpiffValue } from '../value.ts';
-import { count, fail, typeOf } from './arguments.ts';
+import { isSpiffList, type SpiffValue, typeName } from '../value.ts';
+import { count, fail } from './arguments.ts';
 
 /** @param name of the function, with whatever stands before it in complaints */
 function versionOf(name: string, value: SpiffValue): Version {
   if (typeof value !== 'string') {
-    return fail(`${name} requires one string argument, but got ${typeOf(value)}`);
+    return fail(`${name} requires one string argument, but got ${typeName(value)}`);
   }
   try {
     return parseVersion(value);
@@ -51,7 +51,7 @@ const part =
     if (args.length === 1) return get(version);
     const [, value = null] = args;
     if (typeof value !== 'string') {
-      return fail(`${name}: ${attribute} requires string, but got ${typeOf(value)}`);
+      return fail(`${name}: ${attribute} requires string, but got ${typeName(value)}`);
     }
     try {
       return set(version, value);
@@ -120,7 +120,7 @@ function matches(args: readonly SpiffValue[]): SpiffValue {
 function validate(args: readonly SpiffValue[]): SpiffValue {
   if (args.length === 0) fail('semvervalidate requires at least one arguments');
   const [value = null, ...constraints] = args;
-  const shown = typeof value === 'string' ? quoteString(value) : typeOf(value);
+  const shown = typeof value === 'string' ? quoteString(value) : typeName(value);
   const name = `semvervalidate: ${shown}: semvervalidate`;
   const problem = complaint(name, versionOf(name, value), constraints);
   return problem === undefined ? value : fail(`semvervalidate: ${shown}: ${problem}`);

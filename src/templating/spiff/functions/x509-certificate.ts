@@ -5,8 +5,8 @@ import { quoteString } from '../../go/quote.ts';
 import { createCertificate, issuerOf, type Issuer } from '../../go/x509.ts';
 import { parseTime } from '../../gotemplate/funcs/time-layout.ts';
 import type { FunctionWorld, SpiffFunction } from '../function.ts';
-import { isSpiffList, type SpiffMap } from '../value.ts';
-import { count, fail, map, parseBoolean, parseInteger, simpleText, typeOf } from './arguments.ts';
+import { isSpiffList, type SpiffMap, typeName } from '../value.ts';
+import { attempt, count, fail, map, parseBoolean, parseInteger, simpleText } from './arguments.ts';
 import { randomBytes } from './random.ts';
 import { CERT_SIGN, usagesOf, type Usages } from './x509-usages.ts';
 import { parseCertificate, parsePrivateKey, parsePublicKey } from './x509-keys.ts';
@@ -17,15 +17,6 @@ const HOURS_A_YEAR = 8760n;
 const HOUR_MS = 3_600_000;
 /** Certificates cannot name a later year. */
 const LAST_TIME = Date.UTC(9999, 11, 31, 23, 59, 59);
-
-/** What a reader throws becomes the complaint. */
-function attempt<T>(read: () => T, before = ''): T {
-  try {
-    return read();
-  } catch (cause) {
-    return fail(before + (cause as Error).message, cause);
-  }
-}
 
 const has = (fields: SpiffMap, name: string): boolean => (fields.get(name) ?? null) !== null;
 
@@ -122,7 +113,7 @@ const SERIAL_BYTES = 16;
 export const certificate: SpiffFunction = (args, world) => {
   count(args, 1, 1, 'invalid argument count for x509cert(<map>)');
   const [only = null] = args;
-  const fields = map(only, `argument for x509cert must be a map (found ${typeOf(only)})`);
+  const fields = map(only, `argument for x509cert must be a map (found ${typeName(only)})`);
   const isCa = booleanField(fields, 'isCA');
   const organizations = requiredList(fields, 'organization');
   const commonName = textField(fields, 'commonName');

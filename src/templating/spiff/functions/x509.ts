@@ -1,13 +1,13 @@
 /** Keys and certificates. Keys come from the machine's own source of chance: a seeded one could be guessed. */
-import { generateKeyPairSync, createPublicKey, type KeyObject } from 'node:crypto';
+import { generateKeyPairSync, createPublicKey, type KeyObject, type X509Certificate } from 'node:crypto';
 import { formatIp, ipOfBytes } from '../../go/ip.ts';
 import { quoteString } from '../../go/quote.ts';
 import { certificateFacts } from '../../go/x509.ts';
 import { keyToPem, newRsaKey } from '../../gotemplate/funcs/keys.ts';
 import { formatTime } from '../../gotemplate/funcs/time-layout.ts';
-import type { SpiffFunction, SpiffFunctionTable } from '../function.ts';
+import type { FunctionWorld, SpiffFunction, SpiffFunctionTable } from '../function.ts';
 import type { SpiffValue } from '../value.ts';
-import { count, fail, parseInteger, text } from './arguments.ts';
+import { attempt, count, fail, parseInteger, text } from './arguments.ts';
 import { certificate, TIME_LAYOUT } from './x509-certificate.ts';
 import {
   parseCertificate,
@@ -23,26 +23,30 @@ const MIN_BITS = 1024n;
 /** Larger keys take minutes. */
 const MAX_BITS = 8192n;
 
-const CURVES: Readonly<Record<string, string>> = {
-  P224: 'secp224r1',
-  P256: 'prime256v1',
-  P384: 'secp384r1',
-  P521: 'secp521r1',
-};
+const CURVES: ReadonlyMap<string, string> = new Map([
+  ['P224', 'secp224r1'],
+  ['P256', 'prime256v1'],
+  ['P384', 'secp384r1'],
+  ['P521', 'secp521r1'],
+]);
 
-/** The bits of an RSA key, or the name of a curve. */
+/** The bits of an RSA key, or the name of a curve, which is what a number that is too large counts as. */
 function kindOf(value: SpiffValue | undefined): bigint | string {
   if (value === undefined || value === '') return DEFAULT_BITS;
   if (typeof value === 'bigint') return value;
   const source = text(value, 'argument for x509genkey must be a string or integer');
-  return /^[-+]?\d+$/.test(source) ? parseInteger(source) : source;
+  try {
+    return parseInteger(source);
+  } catch {
+    return source;
+  }
 }
 
 function generateKey(args: readonly SpiffValue[]): SpiffValue {
   count(args, 0, 1, 'invalid argument count for x509genkey([<bitsize>|<ecdsaCurve>])');
   const kind = kindOf(args[0]);
   if (typeof kind === 'string') {
-    const namedCurve = CURVES[kind] ?? fail(`Unrecognized elliptic curve: ${quoteString(kind)}`);
+    const namedCurve = CURVES.get(kind) ?? fail(`Unrecognized elliptic curve: ${quoteString(kind)}`);
     return keyToPem(generateKeyPairSync('ec', { namedCurve }).privateKey);
   }
   if (kind < MIN_BITS || kind > MAX_BITS) {
@@ -69,23 +73,19 @@ function publicKeyOf(source: string): KeyObject {
   return fail(`argument for x509publickey must be ${what}: ${(problem as Error).message}`, problem);
 }
 
-const FORMATS: Readonly<Record<string, (key: KeyObject) => string>> = {
-  pem: (key) => publicKeyPem(key, false),
-  pkix: (key) => publicKeyPem(key, true),
-  ssh: sshPublicKey,
-};
+const FORMATS: ReadonlyMap<string, (key: KeyObject) => string> = new Map([
+  ['pem', (key) => publicKeyPem(key, false)],
+  ['pkix', (key) => publicKeyPem(key, true)],
+  ['ssh', sshPublicKey],
+]);
 
 function publicKey(args: readonly SpiffValue[]): SpiffValue {
   count(args, 1, 2, 'invalid argument count for x509publickey');
   const format =
     args.length > 1 ? text(args[1], 'format argument for x509publickey must be a string') : 'pem';
-  const write = FORMATS[format.toLowerCase()] ?? fail(`invalid format for x509publickey: ${format}`);
+  const write = FORMATS.get(format.toLowerCase()) ?? fail(`invalid format for x509publickey: ${format}`);
   const key = publicKeyOf(text(args[0], 'argument for x509publickey must be a private key in pem format'));
-  try {
-    return write(key);
-  } catch (cause) {
-    return fail((cause as Error).message, cause);
-  }
+  return attempt(() => write(key));
 }
 
 const HOUR_MS = 3_600_000;
@@ -100,16 +100,14 @@ const shownTime = (date: Date): string =>
 const listed = (name: string, values: readonly string[]): (readonly [string, SpiffValue])[] =>
   values.length === 0 ? [] : [[name, values]];
 
-const parse: SpiffFunction = (args, { clock }) => {
+const parse: SpiffFunction = (args, world) => {
   count(args, 1, 1, 'invalid argument count for x509parsecert');
   const message = 'argument for x509parsecert must be a certificate in pem format';
   const source = text(args[0], message);
-  let parsed: ReturnType<typeof parseCertificate>;
-  try {
-    parsed = parseCertificate(source);
-  } catch (cause) {
-    return fail(`${message}: ${(cause as Error).message}`, cause);
-  }
+  return attempt(() => factsOf(parseCertificate(source), world), `${message}: `);
+};
+
+function factsOf(parsed: X509Certificate, { clock }: FunctionWorld): SpiffValue {
   const facts = certificateFacts(parsed);
   const ips = facts.ips.map((bytes) => formatIp(ipOfBytes(bytes)));
   const until = new Date(parsed.validTo);
@@ -128,7 +126,7 @@ const parse: SpiffFunction = (args, { clock }) => {
     ['usage', usageNames(facts.keyUsage, facts.extendedUsages)],
     ['publicKey', publicKeyPem(parsed.publicKey, false)],
   ]);
-};
+}
 
 export const x509Functions: SpiffFunctionTable = {
   x509genkey: generateKey,

@@ -108,22 +108,3 @@ export class Template extends SpiffTemplate {
 
 export const isList = (value: unknown): value is List => Array.isArray(value);
 export const isFields = (value: unknown): value is Fields => value instanceof Map;
-
-/** The name of a value's type, as messages and `type` say it. */
-export function typeName(value: Value): string {
-  if (value === null) return 'nil';
-  switch (typeof value) {
-    case 'string':
-      return 'string';
-    case 'bigint':
-      return 'int';
-    case 'number':
-      return 'float';
-    case 'boolean':
-      return 'bool';
-    default:
-      if (isList(value)) return 'list';
-      if (isFields(value)) return 'map';
-      return value instanceof Template ? 'template' : 'lambda';
-  }
-}

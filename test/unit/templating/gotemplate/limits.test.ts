@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { seededRng } from '../../../../src/lib/rng.ts';
-import type { TemplateLimits } from '../../../../src/templating/gotemplate/env.ts';
+import type { TemplateLimits } from '../../../../src/templating/budget.ts';
 import { TemplateLimitExceeded } from '../../../../src/templating/gotemplate/errors.ts';
 import { execute, parseTemplate } from '../../../../src/templating/gotemplate/template.ts';
 import { FakeClock } from '../../../support/clock.ts';

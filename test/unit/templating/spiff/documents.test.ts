@@ -41,6 +41,15 @@ describe('a Spiff document', () => {
       },
     ],
     [
+      'finds templates among others',
+      {
+        t: { '<<<': '(( &template ))', who: '(( name ))' },
+        r: '(( &temporary(t) ))',
+        f: '(( contains([1, r], t) ))',
+      },
+      { t: { '<<<': '(( &template ))', who: '(( name ))' }, f: true },
+    ],
+    [
       'has names that hide the values',
       { imports: { x: 1 }, a: '(( imports.x ))', b: '(( ___.imports.name ))' },
       { imports: { x: 1 }, a: 1, b: 'web' },
@@ -86,7 +95,10 @@ describe('stored state', () => {
   });
 
   it('keeps what was generated', () => {
-    const document = { pw: '(( &state(merge || rand("x", 4)) ))', other: '(( rand("x", 4) ))' };
+    const document = {
+      pw: '(( &state(merge || rand("[:alnum:]", 4)) ))',
+      other: '(( rand("[:alnum:]", 4) ))',
+    };
     const first = rendered(document, { state: {}, seed: 1 });
     expect(first.state).to.deep.equal({ pw: (first.value as { pw: string }).pw });
     const second = rendered(document, { state: first.state, seed: 7 });
@@ -176,6 +188,7 @@ describe('a document that would go on for ever', () => {
   const rows: readonly (readonly [title: string, document: unknown, message: RegExp])[] = [
     ['a lambda without end', { f: '(( |x|->_(x) ))', r: '(( .f(1) ))' }, /depth|deeply/],
     ['a lambda that doubles its work', { f: '(( |x|->_(x) _(x) ))', r: '(( .f(1) ))' }, /depth|deeply|steps/],
+    ['a text in pieces', { t: 'x'.repeat(200_000), r: '(( split(1, t) ))' }, /more than 100000 elements/],
     ['a huge range', { r: '(( [1..1000000000] ))' }, /more than 16777216 bytes/],
     [
       'a text that doubles',

@@ -5,7 +5,7 @@ import type { TemplateLimits } from '../../../../src/templating/budget.ts';
 import { noFiles, type TemplateFiles } from '../../../../src/templating/files.ts';
 import { Unresolvable, type SpiffFunctionTable } from '../../../../src/templating/spiff/function.ts';
 import { fromJsonValue, toJsonValue } from '../../../../src/templating/spiff/json.ts';
-import { library } from '../../../../src/templating/spiff/library.ts';
+import { standardFunctions } from '../../../../src/templating/spiff/functions/index.ts';
 import { renderSpiff } from '../../../../src/templating/spiff/spiff.ts';
 import type { SpiffMap } from '../../../../src/templating/spiff/value.ts';
 import { FakeClock } from '../../../support/clock.ts';
@@ -29,10 +29,7 @@ const imports = {
 };
 
 const functions: SpiffFunctionTable = {
-  ...library,
-  integer: ([value]) => BigInt(Math.trunc(Number(value))),
-  length: ([value]) => BigInt((value as { length: number }).length),
-  rand: ([, length], { rng }) => 'abcdefgh'.charAt(Math.floor(rng.next() * 8)).repeat(Number(length)),
+  ...standardFunctions,
   applied: ([lambda, value = null], { call }) => call(lambda as never, [value]),
   refused: () => {
     throw new Unresolvable('refused, as ever');

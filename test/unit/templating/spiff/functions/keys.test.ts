@@ -41,6 +41,14 @@ describe('keys', () => {
   it('with so many bits that they take minutes are refused', () => {
     expect(complaint('x509genkey', 100_000n)).to.match(/a key must have 1024 to 8192 bits$/);
   });
+  it('are not made of numbers that are too large, nor of names that every object has', () => {
+    for (const kind of ['99999999999999999999', 'constructor']) {
+      expect(complaint('x509genkey', kind)).to.equal(`Unrecognized elliptic curve: "${kind}"`);
+    }
+    expect(complaint('x509publickey', original.key, 'constructor')).to.equal(
+      'invalid format for x509publickey: constructor',
+    );
+  });
   it('are never shown in complaints', () => {
     expect(complaint('wgpublickey', 'c2VjcmV0')).to.equal('error parsing key: incorrect key size: 6');
     const broken = '-----BEGIN EC PRIVATE KEY-----\nc2VjcmV0\n-----END EC PRIVATE KEY-----\n';
@@ -55,6 +63,15 @@ describe('certificates', () => {
     );
     expect(rest).to.deep.equal(original.parsed);
     expect(validity).to.be.a('bigint');
+  });
+  it('with extensions that cannot be read are the mistake of the caller', () => {
+    const { raw } = new X509Certificate(original.certificate);
+    const keyUsage = Buffer.from('03020780', 'hex');
+    raw.writeUInt8(0x63, raw.indexOf(keyUsage) + 1);
+    const broken = `-----BEGIN CERTIFICATE-----\n${raw.toString('base64')}\n-----END CERTIFICATE-----\n`;
+    expect(complaint('x509parsecert', broken)).to.match(
+      /^argument for x509parsecert must be a certificate in pem format: an element is longer/,
+    );
   });
   it('sign themselves', () => {
     const made = certificate({

@@ -2,9 +2,17 @@
 import { expect } from 'chai';
 import { readFileSync } from 'node:fs';
 import { goJson } from '../../../../../src/lib/gojson.ts';
-import { isSpiffList, isSpiffMap, type SpiffValue } from '../../../../../src/templating/spiff/value.ts';
+import { standardFunctions } from '../../../../../src/templating/spiff/functions/index.ts';
+import { SpiffProblem } from '../../../../../src/templating/spiff/problem.ts';
+import { renderSpiff } from '../../../../../src/templating/spiff/spiff.ts';
+import {
+  isSpiffList,
+  isSpiffMap,
+  type SpiffMap,
+  type SpiffValue,
+} from '../../../../../src/templating/spiff/value.ts';
 import { readSpiffYaml } from '../../../../../src/templating/spiff/yaml/index.ts';
-import { call, complaint } from './support.ts';
+import { world } from './support.ts';
 
 interface Recorded {
   readonly call: string;
@@ -21,20 +29,36 @@ function plain(value: SpiffValue): unknown {
   return isSpiffMap(value) ? Object.fromEntries([...value].map(([key, item]) => [key, plain(item)])) : value;
 }
 
+/** The value of `x` in the document that the original was given too. */
+function answerTo({ call, args }: Recorded): SpiffValue | undefined {
+  const document = readSpiffYaml(`args: ${args}\nx: (( ${call} ))\n`);
+  const input = { document, values: new Map(), source: 'template' };
+  return (renderSpiff(input, { ...world(), functions: standardFunctions }).value as SpiffMap).get('x');
+}
+
+function complaintOf(row: Recorded): string | undefined {
+  try {
+    answerTo(row);
+  } catch (error) {
+    if (error instanceof SpiffProblem) return /\tx\t\(\)\t\*(.*)/.exec(error.message)?.[1];
+    throw error;
+  }
+  return 'no complaint';
+}
+
 describe('functions of Spiff, called as the original was', () => {
   for (const [topic, calls] of Object.entries(recorded)) {
     describe(topic, () => {
-      for (const { call: source, args, result, error } of calls) {
-        const name = source.slice(0, source.indexOf('('));
-        const values = readSpiffYaml(args) as readonly SpiffValue[];
-        const title = `${name} ${args}`;
+      for (const row of calls) {
+        const { call, args, result, error } = row;
+        const title = `${call} with ${args}`;
         if (error === undefined) {
           it(`${title} is ${JSON.stringify(result)}`, () => {
-            expect(JSON.parse(goJson(plain(call(name, ...values))))).to.deep.equal(result);
+            expect(JSON.parse(goJson(plain(answerTo(row) ?? null)))).to.deep.equal(result);
           });
         } else {
           it(`${title} fails: ${error}`, () => {
-            expect(complaint(name, ...values)).to.equal(error.split('\n')[0]);
+            expect(complaintOf(row)).to.equal(error.split('\n')[0]);
           });
         }
       }

@@ -22,7 +22,6 @@ export const world = (files: TemplateFiles = noFiles, seed = 1): FunctionWorld =
   clock: new FakeClock(),
   rng: seededRng(seed),
   files,
-  path: ['x'],
   call(callable, args) {
     if (!(callable instanceof Lambda)) throw new Error('a lambda of this test is wanted');
     return callable.body(...args);

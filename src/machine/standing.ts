@@ -36,9 +36,10 @@ export function keepStanding(
   now: string,
 ): Intake | undefined {
   const before = conditionsOf(self);
-  const after = mergeConditions(conditionsAtStart(self) ?? [], wanted, now).map(
-    (condition) => unchanged(before, condition) ?? condition,
+  const kept = before.filter(
+    ({ type }) => !atRestOnly.includes(type) || wanted.some((change) => change.type === type),
   );
+  const after = mergeConditions(kept, wanted, now);
   if (equal(before, after)) return undefined;
   const [news] = wanted.filter(({ type }) => !before.some((c) => c.type === type));
   return {
@@ -47,9 +48,6 @@ export function keepStanding(
     ...(news && { event: { reason: news.reason, note: news.message } }),
   };
 }
-
-const unchanged = (before: readonly Condition[], { type, reason, message }: Condition) =>
-  before.find((c) => c.type === type && c.reason === reason && c.message === message);
 
 // ---------------------------------------------------------------- drift
 

@@ -46,4 +46,18 @@ describe('what an object at rest says', () => {
       expect(told(self, message, LATER), `${length}`).to.equal(undefined);
     }
   });
+
+  it('moves its transition time with the status only, and goes when it is over', () => {
+    const self = stored(rested, told(rested, 'quota', NOW));
+    const worse = stored(self, told(self, 'no node', LATER));
+    expect(worse.status?.conditions?.[0]).to.deep.include({
+      message: 'deploy item plan-a-x: no node',
+      lastTransitionTime: NOW,
+      lastUpdateTime: LATER,
+    });
+    expect(keepStanding(executionKind, worse, [], LATER)?.effects[0]).to.have.deep.nested.property(
+      'body.status',
+      { conditions: null },
+    );
+  });
 });

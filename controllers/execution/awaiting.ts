@@ -32,17 +32,27 @@ export function awaiting(
   };
   const objects = items.map(named);
   const againMs = Math.min(...items.map(left).filter((ms) => ms > 0));
-  const notes = items
-    .filter((item) => left(item) <= 0)
-    .flatMap((item) => {
-      const missing = missingDeployer(item.spec.type);
-      return missing === undefined ? [] : [`${named(item)} has not been taken up: ${missing}`];
-    });
-  const [note] = notes;
+  const overdue = items.filter((item) => left(item) <= 0);
+  const note = firstNote(overdue, missingDeployer);
   return {
     awaited: note === undefined ? { reason, objects } : { reason: 'NotTakenUp', objects, note },
     ...(againMs !== Infinity && { againMs }),
   };
+}
+
+/** Of the first item whose deployer is missing. To find that out may mean to look at every item there is. */
+function firstNote(
+  overdue: readonly Item[],
+  missingDeployer: Snapshot['missingDeployer'],
+): string | undefined {
+  const served = new Set<string>();
+  for (const item of overdue) {
+    const { type } = item.spec;
+    const missing = served.has(type) ? undefined : missingDeployer(type);
+    if (missing !== undefined) return `${named(item)} has not been taken up: ${missing}`;
+    served.add(type);
+  }
+  return undefined;
 }
 
 /**

@@ -1,5 +1,4 @@
 /** Last touches to the status in which a job ends: whom it starts, and what it can no longer say. */
-import { conditionReasons, conditionTypes } from '../../src/api/conditions.ts';
 import { hasAnnotation, isBeingDeleted, isFinished, isRoot } from '../../src/api/job.ts';
 import { annotations, dataSourceTypes, labels } from '../../src/api/labels.ts';
 import type { ImportSet } from '../../src/blueprint/importset.ts';
@@ -8,23 +7,23 @@ import { findImports } from '../../src/dataflow/imports.ts';
 import { importsHash } from '../../src/dataflow/importshash.ts';
 import { installationContext } from '../../src/dataflow/scope.ts';
 import { siblingOf, successorsOf } from '../../src/dataflow/siblings.ts';
-import { changed, type JobStatus } from '../../src/machine/status.ts';
+import type { JobStatus } from '../../src/machine/status.ts';
 import { index, type World } from '../../src/machine/world.ts';
+import { withoutExports } from './claims.ts';
 import { isWaitingForUs } from './intake.ts';
-import { cachedImports } from './lookups.ts';
+import { cachedImports, exportsOf } from './lookups.ts';
 import { siblingsOf, type Inst } from './relatives.ts';
 
-export const atEnd = (world: World, self: Inst, status: JobStatus): JobStatus =>
-  withSuccessors(world, self, withoutExports(status));
+interface Left {
+  readonly world: World;
+  /** Uids of what this pass has deleted. */
+  readonly removed: ReadonlySet<string>;
+}
 
-/** A job begins by removing the exports of the one before: once it has failed there are none. */
-function withoutExports(status: JobStatus): JobStatus {
-  const type = conditionTypes.CreateExports;
-  const isClaimed = status.conditions?.some((c) => c.type === type && c.status === 'True');
-  if (status.phase !== 'Failed' || !isClaimed) return status;
-  const message = 'the job failed before it wrote exports';
-  const condition = { type, status: 'False', reason: conditionReasons.JobFailed, message } as const;
-  return changed(status, { conditions: [condition] }, status.transitionTimes?.finishedTime ?? '');
+export function atEnd({ world, removed }: Left, self: Inst, status: JobStatus): JobStatus {
+  const isWithout = exportsOf(world, self).every(({ metadata: { uid = '' } }) => removed.has(uid));
+  const { finishedTime = '' } = status.transitionTimes ?? {};
+  return withSuccessors(world, self, isWithout ? withoutExports(status, finishedTime) : status);
 }
 
 /**

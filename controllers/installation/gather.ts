@@ -27,7 +27,7 @@ import type { Client, Kind, Obj, View } from '../../src/runtime/types.ts';
 import { childrenOf, executionOf, isOwnedBy, siblingsOf, type Inst } from './relatives.ts';
 import type { FindComponent } from './component.ts';
 import { unlessDeleted } from './component-errors.ts';
-import { cachedImports } from './lookups.ts';
+import { cachedImports, exportsOf } from './lookups.ts';
 import { StateSecrets } from './states.ts';
 import { loadOrExplain, renderExportObjects, renderForInit } from './render.ts';
 import type { DataOrTarget, Snapshot, Upsert } from './snapshot.ts';
@@ -47,10 +47,6 @@ export const gather =
     const namespace = self.metadata.namespace ?? '';
     const ownScope = `${namespace}/${installationContext(self.metadata.name)}`;
     const jobID = self.status?.jobID ?? '';
-    const byIndex = (name: string): DataOrTarget[] => [
-      ...world.dataObjects.byIndex(name, ownScope),
-      ...world.targets.byIndex(name, ownScope),
-    ];
     const existing = (wanted: WrittenObject): DataOrTarget | undefined => {
       const cache = wanted.kind === 'Target' ? world.targets : world.dataObjects;
       return cache.get(`${namespace}/${wanted.metadata.name}`);
@@ -102,13 +98,17 @@ export const gather =
         }),
       stateUpserts: async (get) => secrets.upserts((await get('rendered')).states),
       importUpserts: async (get) => upserts((await get('rendered')).importObjects),
-      ownExports: () =>
-        byIndex(index.source).filter(
-          ({ metadata: { labels: l } }) => l?.[labels.dataSourceType] === dataSourceTypes.export,
-        ),
+      ownExports: () => exportsOf(world, self),
       oldExports: async (get) =>
         (await get('ownExports')).filter(({ metadata: { labels: l } }) => l?.[labels.dataJobId] !== jobID),
-      staleObjects: () => staleObjects(byIndex(index.context), jobID),
+      staleObjects: () =>
+        staleObjects(
+          [
+            ...world.dataObjects.byIndex(index.context, ownScope),
+            ...world.targets.byIndex(index.context, ownScope),
+          ],
+          jobID,
+        ),
       renderedExports: async (get) => {
         const executionName = objectName(executionContext(self.metadata.name), '');
         const stale = new Set(await get('staleObjects'));

@@ -31,6 +31,7 @@ import type { VerificationPolicy } from './verification.ts';
 import { atEnd } from './end.ts';
 import { gather, type Sources } from './gather.ts';
 import { begin, intake } from './intake.ts';
+import { exportsOf } from './lookups.ts';
 import { phases } from './phases.ts';
 import { judgeRetry } from './retry.ts';
 import {
@@ -84,7 +85,7 @@ export function installationController(ports: InstallationPorts): ControllerSpec
         gather: gather({ ...ports, findComponent: componentFinder(ports) }),
         always: ['self', 'now'],
         celebrates: (self) => isRoot(self.metadata),
-        atEnd: (self, status) => atEnd(world, self, status),
+        atEnd: (self, status, removed) => atEnd({ world, removed }, self, status),
         isBelowAtWork: (self) =>
           below(world, self).some((o) => isTriggeredFor(o, self.status?.jobID ?? '') && !isFinished(o)),
       },
@@ -94,6 +95,7 @@ export function installationController(ports: InstallationPorts): ControllerSpec
           newJobID: randomUuid(ports.rng),
           siblings: () => siblingsOf(world, self),
           below: () => below(world, self),
+          hasExports: () => exportsOf(world, self).length > 0,
           isAbandoned: isAbandoned(world, self),
         }),
       begin,

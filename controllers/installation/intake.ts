@@ -26,8 +26,9 @@ import {
 import { INTERRUPTED } from '../../src/machine/item-end.ts';
 import type { Intake } from '../../src/machine/reconcile.ts';
 import { conditionsAtStart, drift, keepStanding } from '../../src/machine/standing.ts';
-import type { JobStatus } from '../../src/machine/status.ts';
+import { waitingFor, type JobStatus } from '../../src/machine/status.ts';
 import type { View } from '../../src/runtime/types.ts';
+import { withoutExports } from './claims.ts';
 import { setOperation, type SubObject } from './job.ts';
 import { judgeRetry } from './retry.ts';
 import type { Inst } from './relatives.ts';
@@ -39,6 +40,8 @@ export interface Facts {
   readonly siblings: () => readonly Inst[];
   /** Sub-installations and the execution. */
   readonly below: () => readonly SubObject[];
+  /** Of this job or of earlier ones. */
+  readonly hasExports: () => boolean;
   /** Nobody is left to give it a job. */
   readonly isAbandoned: boolean;
 }
@@ -75,15 +78,15 @@ export const isWaitingForUs = (successor: Inst): boolean =>
  * Passed down; whoever waits with nothing running below ends its job itself. The annotation goes last, so that an
  * interrupt that was cut short is carried to the end.
  */
-const interruptAsked: Rule = (self, { below, now }) => {
+const interruptAsked: Rule = (self, facts) => {
   if (!hasOperation(self.metadata, operations.interrupt)) return undefined;
-  const objects = below();
+  const objects = facts.below();
   const untold = objects.filter((o) => !hasOperation(o.metadata, operations.interrupt));
   const isWaitingAlone = isBeforeItsWork(self) && objects.every(isFinished);
   return {
     effects: [
       ...untold.map((o) => setOperation(o, operations.interrupt)),
-      ...(isWaitingAlone ? [patchStatus(installationKind, self, interrupted(self, now))] : []),
+      ...(isWaitingAlone ? [patchStatus(installationKind, self, interrupted(self, facts))] : []),
       patch(installationKind, self, { metadata: { annotations: { [annotations.operation]: null } } }),
     ],
     then: 'continue',
@@ -94,19 +97,24 @@ const interruptAsked: Rule = (self, { below, now }) => {
 const isBeforeItsWork = (self: View<Installation>): boolean =>
   !isFinished(self) && (isJobUnstarted(self) || ['Init', 'InitDelete'].includes(self.status?.phase ?? ''));
 
-const interrupted = (self: View<Installation>, now: string) => ({
-  phase: failedPhase(self.metadata),
-  phaseTransitionTime: now,
-  jobIDFinished: self.status?.jobID,
-  transitionTimes: { finishedTime: now },
-  conditions: self.status?.conditions?.filter(({ type }) => type !== conditionTypes.Waiting) ?? null,
-  lastError: {
-    ...INTERRUPTED,
-    codes: ['ERR_FOR_INFO_ONLY'],
-    lastTransitionTime: now,
-    lastUpdateTime: now,
-  },
-});
+function interrupted(self: View<Installation>, { now, hasExports }: Facts) {
+  const phase = failedPhase(self.metadata);
+  const status = waitingFor({ ...(self.status as JobStatus), phase }, undefined, now);
+  const { conditions = null } = hasExports() ? status : withoutExports(status, now);
+  return {
+    phase,
+    phaseTransitionTime: now,
+    jobIDFinished: self.status?.jobID,
+    transitionTimes: { finishedTime: now },
+    conditions,
+    lastError: {
+      ...INTERRUPTED,
+      codes: ['ERR_FOR_INFO_ONLY'],
+      lastTransitionTime: now,
+      lastUpdateTime: now,
+    },
+  };
+}
 
 /** Only roots start jobs. */
 const reconcileBelowTheRoot: Rule = (self) =>

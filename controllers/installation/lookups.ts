@@ -1,6 +1,10 @@
-/** Imports as far as the caches know them. */
+/** Imports and exports as far as the caches know them. */
 import type { ImportLookups } from '../../src/dataflow/imports.ts';
-import type { World } from '../../src/machine/world.ts';
+import { dataSourceTypes, labels } from '../../src/api/labels.ts';
+import { installationContext } from '../../src/dataflow/scope.ts';
+import { index, type World } from '../../src/machine/world.ts';
+import type { Inst } from './relatives.ts';
+import type { DataOrTarget } from './snapshot.ts';
 
 type Cached = Pick<ImportLookups, 'dataObject' | 'target' | 'targetsBySelector'>;
 
@@ -12,3 +16,12 @@ export const cachedImports = (world: World, namespace: string): Cached => ({
       Object.entries(wanted).every(([key, value]) => target.metadata.labels?.[key] === value),
     ),
 });
+
+/** What `self` has exported, in this job or in earlier ones. */
+export function exportsOf(world: World, self: Inst): readonly DataOrTarget[] {
+  const writer = `${self.metadata.namespace ?? ''}/${installationContext(self.metadata.name)}`;
+  return [
+    ...world.dataObjects.byIndex(index.source, writer),
+    ...world.targets.byIndex(index.source, writer),
+  ].filter(({ metadata }) => metadata.labels?.[labels.dataSourceType] === dataSourceTypes.export);
+}

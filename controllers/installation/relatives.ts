@@ -3,6 +3,7 @@ import { isRoot, parentInstallation } from '../../src/api/job.ts';
 import type { Execution } from '../../src/api/kinds/execution.ts';
 import type { Installation } from '../../src/api/kinds/installation.ts';
 import { keyOf } from '../../src/machine/apply.ts';
+import { noteOfWait } from '../../src/machine/status.ts';
 import { index, type World } from '../../src/machine/world.ts';
 import type { Obj, View } from '../../src/runtime/types.ts';
 
@@ -26,11 +27,9 @@ export function siblingsOf(world: World, self: Inst): readonly Inst[] {
   return parent ? childrenOf(world, parent).filter((i) => i.metadata.name !== self.metadata.name) : [];
 }
 
-/** What the object says about an item further down that nobody takes up, without the list of what it waits for. */
-export function stuckBelow({ status }: View<Installation> | View<Execution>): string | undefined {
-  const stuck = status?.conditions?.find((c) => c.type === 'Waiting' && c.reason === 'NotTakenUp');
-  return stuck?.message.replace(/^waits for [^;]*; /, '');
-}
+/** What the object says about an item further down that nobody takes up. */
+export const stuckBelow = ({ status }: View<Installation> | View<Execution>): string | undefined =>
+  noteOfWait(status?.conditions);
 
 /** The execution of the same name. */
 export const executionOf = (world: World, self: Inst): View<Execution> | undefined =>

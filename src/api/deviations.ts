@@ -271,7 +271,7 @@ export const deviations: readonly Deviation[] = [
   {
     id: 'removed-exports-are-not-claimed',
     upstream: 'The condition CreateExports stays True when a later job fails.',
-    here: 'It turns to False: the job has removed the exports.',
+    here: 'It turns to False when the job has removed the exports.',
     adr: '0020-conditions-tell-what-phases-do-not',
   },
   {

@@ -1,11 +1,12 @@
 /** Makes trees of what was collected: installations with their sub-installations, execution and deploy items. Pure. */
-import { conditionReasons, type ConditionReason } from '../api/conditions.ts';
+import { conditionTypes } from '../api/conditions.ts';
 import { isFinalPhase, isFinished, isSuspended, parentInstallation } from '../api/job.ts';
 import type { DeployItem } from '../api/kinds/deployitem.ts';
 import type { Execution } from '../api/kinds/execution.ts';
 import type { Installation } from '../api/kinds/installation.ts';
 import { annotations, labels } from '../api/labels.ts';
 import type { View } from '../lib/objects.ts';
+import { noteOfWait } from '../machine/status.ts';
 import type { Collected } from './collect.ts';
 
 export type TreeObject = View<Installation> | View<Execution> | View<DeployItem>;
@@ -154,7 +155,7 @@ function node(
     condition: conditionOf(object),
     isOutdated,
     marks: marksOf(object, isOutdated),
-    message: stuckOn(object) ?? (status?.lastError?.message || undefined),
+    message: noteOfWait(status?.conditions) ?? (status?.lastError?.message || undefined),
     heldUpBy: [],
     startedAt: timeOf(times?.triggerTime ?? times?.initTime),
     endedAt: isRunning ? undefined : timeOf(times?.finishedTime),
@@ -164,20 +165,13 @@ function node(
 }
 
 function marksOf(object: TreeObject, isOutdated: boolean): string[] {
-  const isDrifted = conditionMessage(object, conditionReasons.FailedAfterJob) !== undefined;
+  const isDrifted = object.status?.conditions?.some((c) => c.type === conditionTypes.Drifted) ?? false;
   return [
     ...(isOutdated && object.status?.phase ? ['outdated'] : []),
     ...(isDrifted ? ['drifted'] : []),
     ...(object.kind === 'Installation' && isSuspended(object.metadata) ? ['suspended'] : []),
   ];
 }
-
-/** Who is missing, without the list of what is waited for: the tree shows that. */
-const stuckOn = (object: TreeObject): string | undefined =>
-  conditionMessage(object, conditionReasons.NotTakenUp)?.replace(/^waits for [^;]*; /, '');
-
-const conditionMessage = ({ status }: TreeObject, reason: ConditionReason): string | undefined =>
-  status?.conditions?.find((condition) => condition.reason === reason)?.message;
 
 function conditionOf(object: TreeObject): Condition {
   if (!isFinished(object)) return object.status?.phase ? 'running' : 'waiting';

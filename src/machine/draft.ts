@@ -16,6 +16,8 @@ export interface DraftPorts extends ApplyPorts {
 export class Draft<Self extends Obj> {
   self: View<Self>;
   status: JobStatus;
+  /** Uids of what was deleted on the way: caches may show it a moment longer. */
+  readonly removed = new Set<string>();
   readonly #kind: Kind<Self>;
   readonly #ports: DraftPorts;
 

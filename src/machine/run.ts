@@ -37,7 +37,7 @@ export interface Machine<Self extends Obj, Snapshot extends object> {
   /** Whether something below is at work for the job of `self`: then even a failure does not end it yet. */
   readonly isBelowAtWork?: (self: View<Self>) => boolean;
   /** Last touches to a status that ends the job, such as whom to trigger next. */
-  readonly atEnd?: (self: View<Self>, status: JobStatus) => JobStatus;
+  readonly atEnd?: (self: View<Self>, status: JobStatus, removed: ReadonlySet<string>) => JobStatus;
 }
 
 export interface RunPorts extends DraftPorts {
@@ -122,7 +122,7 @@ async function end<Self extends Obj, Snapshot extends object>(
   }
   draft.explain(problem);
   draft.enter(phase, true);
-  if (machine.atEnd) draft.status = machine.atEnd(draft.self, draft.status);
+  if (machine.atEnd) draft.status = machine.atEnd(draft.self, draft.status, draft.removed);
   await draft.store();
   announceEnd(draft, problem, machine.celebrates?.(draft.self) ?? false, ports);
   return { end: 'finished', self: draft.self };
@@ -226,6 +226,7 @@ async function applyEffects<Self extends Obj>(
   for (const effect of effects) {
     try {
       await applier.carryOut(effect);
+      if (effect.do === 'delete') draft.removed.add(effect.target.metadata.uid ?? '');
     } catch (error) {
       const verdict = judgeWrite(error, effect, draft.self.metadata);
       if (verdict.outcome === 'fail' && onRefusal !== 'retry') return refused(effect, verdict.problem, draft);

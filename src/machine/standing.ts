@@ -9,6 +9,7 @@ import type { Execution } from '../api/kinds/execution.ts';
 import type { Installation } from '../api/kinds/installation.ts';
 import { equal } from '../lib/json.ts';
 import type { Kind, View } from '../runtime/types.ts';
+import { causesText } from './causes.ts';
 import { named, patchStatus, type ConditionChange } from './decision.ts';
 import type { Intake } from './reconcile.ts';
 import { mergeConditions, type Condition } from './status.ts';
@@ -35,9 +36,10 @@ export function keepStanding(
   now: string,
 ): Intake | undefined {
   const before = conditionsOf(self);
-  const after = mergeConditions(conditionsAtStart(self) ?? [], wanted, now).map(
-    (condition) => unchanged(before, condition) ?? condition,
+  const kept = before.filter(
+    ({ type }) => !atRestOnly.includes(type) || wanted.some((change) => change.type === type),
   );
+  const after = mergeConditions(kept, wanted, now);
   if (equal(before, after)) return undefined;
   const [news] = wanted.filter(({ type }) => !before.some((c) => c.type === type));
   return {
@@ -47,17 +49,11 @@ export function keepStanding(
   };
 }
 
-const unchanged = (before: readonly Condition[], { type, reason, message }: Condition) =>
-  before.find((c) => c.type === type && c.reason === reason && c.message === message);
-
 // ---------------------------------------------------------------- drift
 
 /** What an object says that has drifted since its job. */
 export const driftOf = (object: Parent): string | undefined =>
   conditionsOf(object).find(({ type }) => type === conditionTypes.Drifted)?.message;
-
-const MAX_CAUSES = 10;
-const MAX_CAUSE_LENGTH = 1024;
 
 /**
  * Says what below has failed since the job of `self` succeeded: deployers carry items out again by themselves, to repair
@@ -68,11 +64,11 @@ export function drift(self: Parent, below: readonly Child[]): ConditionChange[] 
   if (!isFinished(self) || self.status?.phase !== 'Succeeded') return [];
   const causes = below.flatMap((object) => {
     const why = object.kind === 'DeployItem' ? failureSince(object, jobID) : driftOf(object);
-    return why === undefined ? [] : [`${named(object)}: ${why}`.slice(0, MAX_CAUSE_LENGTH)];
+    return why === undefined ? [] : [`${named(object)}: ${why}`];
   });
   if (causes.length === 0) return [];
-  const message = causes.slice(0, MAX_CAUSES).join('; ');
-  return [{ type: conditionTypes.Drifted, status: 'True', reason: conditionReasons.FailedAfterJob, message }];
+  const reason = conditionReasons.FailedAfterJob;
+  return [{ type: conditionTypes.Drifted, status: 'True', reason, message: causesText(causes) }];
 }
 
 /** Why an item failed in a job of its own, if it did. */

@@ -3,8 +3,9 @@
  * `lastError` is where people and tools look for the reason; that translation happens here and nowhere else. Pure.
  */
 import { equal } from '../lib/json.ts';
+import type { View } from '../lib/objects.ts';
 import { mergePatch } from '../lib/merge.ts';
-import { conditionTypes } from '../api/conditions.ts';
+import { conditionReasons, conditionTypes } from '../api/conditions.ts';
 import type { Awaited, ConditionChange, Problem, StatusChange } from './decision.ts';
 
 /** The part of a status that all phase machines share. */
@@ -53,13 +54,15 @@ export function changed(status: JobStatus, change: StatusChange, now: string): J
 
 /** Names beyond these are counted. */
 const MAX_AWAITED = 10;
+/** Between what is waited for and what else there is to know. */
+const NOTE = '; ';
 
 /** The status with what is being waited for, or without. */
 export function waitingFor(status: JobStatus, awaited: Awaited | undefined, now: string): JobStatus {
   if (!awaited) return changed(status, { settled: [conditionTypes.Waiting] }, now);
   const names = awaited.objects.slice(0, MAX_AWAITED).join(', ');
   const more = awaited.objects.length - MAX_AWAITED;
-  const message = `waits for ${names}${more > 0 ? ` and ${more} more` : ''}${awaited.note ? `; ${awaited.note}` : ''}`;
+  const message = `waits for ${names}${more > 0 ? ` and ${more} more` : ''}${awaited.note ? `${NOTE}${awaited.note}` : ''}`;
   const condition = {
     type: conditionTypes.Waiting,
     status: 'True',
@@ -67,6 +70,13 @@ export function waitingFor(status: JobStatus, awaited: Awaited | undefined, now:
     message,
   } as const;
   return changed(status, { conditions: [condition] }, now);
+}
+
+/** What is said beside the list of a wait for an item that nobody takes up. */
+export function noteOfWait(conditions: readonly View<Condition>[] = []): string | undefined {
+  const { Waiting } = conditionTypes;
+  const wait = conditions.find((c) => c.type === Waiting && c.reason === conditionReasons.NotTakenUp);
+  return wait?.message.slice(wait.message.indexOf(NOTE) + NOTE.length);
 }
 
 /** The status in `phase`; a final phase finishes the job in the same breath. */

@@ -1,6 +1,7 @@
 /** Starts items as their dependencies finish and waits for all of them; orphans go first. */
 import { hasFinishedJob, isBeingDeleted, isTriggeredFor } from '../../../src/api/job.ts';
 import { deployItemKind } from '../../../src/api/kinds/deployitem.ts';
+import { causesText } from '../../../src/machine/causes.ts';
 import {
   advance,
   fail,
@@ -92,11 +93,7 @@ function failedItems(items: readonly Item[], names: readonly string[] = items.ma
   const causes = names.map((name) => {
     const item = items.find((i) => nameOf(i) === name);
     if (!item) return `${name} is missing`;
-    return `${name}: ${item.status?.lastError?.message ?? `phase ${item.status?.phase ?? 'unknown'}`}`.slice(
-      0,
-      1024,
-    );
+    return `${name}: ${item.status?.lastError?.message ?? `phase ${item.status?.phase ?? 'unknown'}`}`;
   });
-  const text = causes.slice(0, 10).join('; ');
-  return problem(`has failed or missing deploy items: ${text}`, ['ERR_FOR_INFO_ONLY']);
+  return problem(`has failed or missing deploy items: ${causesText(causes)}`, ['ERR_FOR_INFO_ONLY']);
 }

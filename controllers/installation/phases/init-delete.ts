@@ -2,6 +2,7 @@
 import { annotations } from '../../../src/api/labels.ts';
 import { hasAnnotation, hasFinishedJob, isBeingDeleted, isFinished } from '../../../src/api/job.ts';
 import { siblingOf, successorsOutsideCircles } from '../../../src/dataflow/siblings.ts';
+import { causesText } from '../../../src/machine/causes.ts';
 import { advance, fail, named, wait } from '../../../src/machine/decision.ts';
 import { deleteAll } from '../job.ts';
 import { ownExecution, type Inst } from '../relatives.ts';
@@ -38,10 +39,8 @@ function wayOut(sibling: Inst): string {
   if (!isBeingDeleted(sibling.metadata)) return 'delete it too';
   if (!isFinished(sibling) || sibling.status?.phase !== 'DeleteFailed') return 'it is being deleted';
   const why = sibling.status.lastError?.message ?? '';
-  return `its deletion failed (${why.slice(0, MAX_CAUSE_LENGTH)}), so repeat that`;
+  return `its deletion failed (${causesText([why])}), so repeat that`;
 }
-
-const MAX_CAUSE_LENGTH = 1024;
 
 const deleteSubobjects = step(['children', 'execution'], (snapshot) => {
   const below = [...ownExecution(snapshot), ...snapshot.children];

@@ -3,6 +3,7 @@
  * get it, is given it here: nobody else would ever start them.
  */
 import { hasFinishedJob } from '../../../src/api/job.ts';
+import { causesText } from '../../../src/machine/causes.ts';
 import { advance, fail, named, wait, type Awaited, type Problem } from '../../../src/machine/decision.ts';
 import { handDown, type SubObject } from '../job.ts';
 import { ownExecution, stuckBelow } from '../relatives.ts';
@@ -73,13 +74,10 @@ function failed({ self, children, execution }: Below): string[] {
   ];
 }
 
-const MAX_CAUSES = 10;
-const MAX_CAUSE_LENGTH = 1024;
-
 function causes(objects: readonly SubObject[]): string {
   const texts = objects.flatMap((o) => {
     const message = o.status?.lastError?.message;
-    return message ? [`${o.metadata.name}: ${message}`.slice(0, MAX_CAUSE_LENGTH)] : [];
+    return message ? [`${o.metadata.name}: ${message}`] : [];
   });
-  return texts.length > 0 ? ` (${texts.slice(0, MAX_CAUSES).join('; ')})` : '';
+  return texts.length > 0 ? ` (${causesText(texts)})` : '';
 }

@@ -1,5 +1,5 @@
 /** `espalier installations reconcile` and `interrupt`: ask for a job, or for its end, by annotation. */
-import { hasOperation, isFinished, isRoot } from '../../api/job.ts';
+import { hasOperation, isFinished, isRoot, isSuspended } from '../../api/job.ts';
 import { installationKind, type Installation } from '../../api/kinds/installation.ts';
 import { annotations, operations } from '../../api/labels.ts';
 import { isDuration, parseDuration } from '../../lib/duration.ts';
@@ -30,8 +30,13 @@ export async function reconcile(
         'the command is only supported for root installations; ' +
           `${name} belongs to ${installation.metadata.ownerReferences?.[0]?.name ?? 'another one'}`,
       );
-    await annotate(cluster, name, operations.reconcile);
+    const { metadata } = await annotate(cluster, name, operations.reconcile);
     terminal.print('The reconcile annotation was added to the installation');
+    if (isSuspended(metadata)) {
+      const message = `${name} is suspended; the job starts when the annotation ${annotations.suspended} is taken away`;
+      if (options.wait) throw new CommandError(message);
+      terminal.warn(message);
+    }
     if (!options.wait) return exitCodes.ok;
     return waitForJob(cluster, terminal, { name, before: installation, timeoutMs });
   });
@@ -97,8 +102,10 @@ async function waitForJob(cluster: Cluster, terminal: Terminal, wait: Wait): Pro
     });
     if (!root || !isAnswered(root, wait.before)) {
       const why = interruption.signal.aborted ? 'interrupted' : 'the time is up';
+      const isAtWork = root !== undefined && !isFinished(root.object);
+      const next = isAtWork ? 'the job goes on, follow it' : 'no job is at work, see what happens';
       throw new CommandError(
-        `${why}; the job goes on, follow it with: espalier installations inspect ${wait.name} -n ${cluster.namespace} --watch`,
+        `${why}; ${next} with: espalier installations inspect ${wait.name} -n ${cluster.namespace} --watch`,
       );
     }
     return report(root, terminal);

@@ -12,7 +12,8 @@ import { connect } from '../../../src/runtime/http.ts';
 import type { Client, Kind, Obj } from '../../../src/runtime/types.ts';
 import { deployItemKind } from '../../../src/api/kinds/deployitem.ts';
 import { executionKind } from '../../../src/api/kinds/execution.ts';
-import { failedLandscape } from '../../unit/cli/given.ts';
+import { annotations } from '../../../src/api/labels.ts';
+import { failedLandscape, installation } from '../../unit/cli/given.ts';
 import { fakeTerminal, type FakeTerminal } from '../../unit/cli/terminal.ts';
 
 const NAMESPACE = 'proj';
@@ -124,19 +125,33 @@ describe('installations on the command line, without controllers', () => {
     });
 
   it('reconcile --wait gives up in time and says how to go on', async () => {
-    const { code, terminal } = await espalier(
-      server,
-      'inst',
-      'reconcile',
-      'app',
-      '--wait',
-      '--timeout',
-      '200ms',
-    );
+    await createWithStatus(client, installation('busy', { phase: 'Progressing' }));
+    const wait = (name: string) =>
+      espalier(server, 'inst', 'reconcile', name, '--wait', '--timeout', '200ms');
+    const { code, terminal } = await wait('busy');
     expect(code).to.equal(1);
     expect(terminal.errors).to.match(
-      /^error: the time is up; the job goes on, follow it with: .*inspect app -n proj --watch\n$/,
+      /^error: the time is up; the job goes on, follow it with: .*inspect busy -n proj --watch\n$/,
     );
+    const idle = await wait('app');
+    expect(idle.code).to.equal(1);
+    expect(idle.terminal.errors).to.match(
+      /^error: the time is up; no job is at work, .*inspect app -n proj --watch\n$/,
+    );
+  });
+
+  it('reconcile says of a suspended root that its job has to wait, and does not wait for it', async () => {
+    const held = installation('held', { phase: 'Succeeded' });
+    const metadata = { ...held.metadata, annotations: { [annotations.suspended]: 'true' } };
+    await createWithStatus(client, { ...held, metadata });
+    const message =
+      'held is suspended; the job starts when the annotation espalier.dev/suspended is taken away';
+    const asked = await espalier(server, 'inst', 'reconcile', 'held');
+    expect([asked.code, asked.terminal.errors]).to.deep.equal([0, `${message}\n`]);
+    const waiting = await espalier(server, 'inst', 'reconcile', 'held', '--wait');
+    expect([waiting.code, waiting.terminal.errors]).to.deep.equal([1, `error: ${message}\n`]);
+    const { metadata: stored } = await client.get(installationKind, `${NAMESPACE}/held`);
+    expect(stored.annotations?.[annotations.operation]).to.equal('reconcile');
   });
 });
 

@@ -1,8 +1,9 @@
 /** Scenarios 10.5: exports are published, and who imports them runs next. */
 import { expect } from 'chai';
 import { dataObjectKind } from '../../../src/api/kinds/dataobject.ts';
-import { installationKind } from '../../../src/api/kinds/installation.ts';
+import { installationKind, type Installation } from '../../../src/api/kinds/installation.ts';
 import { annotations, dataSourceTypes, labels } from '../../../src/api/labels.ts';
+import type { View } from '../../../src/runtime/types.ts';
 import { useCluster } from '../../support/cluster.ts';
 import { RECONCILE, child, consumer, fakeItem, producer, root, stack, web } from '../../support/landscape.ts';
 import type { Scene } from '../../support/scene.ts';
@@ -15,6 +16,9 @@ async function connected(scene: Scene, itemsOfProducer?: ReturnType<typeof fakeI
   await scene.create(consumer());
   await scene.finished('consumer', 'Succeeded');
 }
+
+const claimOf = ({ status }: Pick<View<Installation>, 'status'>) =>
+  status?.conditions?.find(({ type }) => type === 'CreateExports');
 
 const pending = (scene: Scene, name: string) => scene.installation(name)?.status?.dependentsToTrigger;
 
@@ -33,8 +37,7 @@ describe('the end of a job', () => {
       [labels.dataKey]: 'greeting',
       [labels.dataJobId]: status?.jobID,
     });
-    const condition = status?.conditions?.find((c) => c.type === 'CreateExports');
-    expect(condition).to.deep.include({ status: 'True', reason: 'DataObjectsCreated' });
+    expect(claimOf({ status })).to.deep.include({ status: 'True', reason: 'DataObjectsCreated' });
   });
 
   it('no longer claims exports when a later job failed before it wrote them', async () => {
@@ -42,17 +45,63 @@ describe('the end of a job', () => {
     await scene.create(producer({ items: [fakeItem('app')] }));
     await scene.answer('producer', 'app');
     const first = await scene.finished('producer', 'Succeeded');
-    const told = (s: typeof first.status) => s?.conditions?.find((c) => c.type === 'CreateExports');
-    expect(told(first.status)).to.deep.include({ status: 'True' });
+    expect(claimOf(first)).to.deep.include({ status: 'True' });
     await scene.operation('producer', 'reconcile');
     await scene.answer('producer', 'app', 'Failed');
-    const { status } = await scene.finished('producer', 'Failed', { after: first.status?.jobID });
+    const failed = await scene.finished('producer', 'Failed', { after: first.status?.jobID });
     expect(scene.dataObject('greeting'), 'what the first job exported').to.equal(undefined);
-    expect(told(status)).to.deep.include({ status: 'False', reason: 'JobFailed' });
+    expect(claimOf(failed)).to.deep.include({ status: 'False', reason: 'JobFailed' });
     await scene.operation('producer', 'reconcile');
     await scene.answer('producer', 'app');
-    const end = await scene.finished('producer', 'Succeeded', { after: status?.jobID });
-    expect(told(end.status)).to.deep.include({ status: 'True', reason: 'DataObjectsCreated' });
+    const end = await scene.finished('producer', 'Succeeded', { after: failed.status?.jobID });
+    expect(claimOf(end)).to.deep.include({ status: 'True', reason: 'DataObjectsCreated' });
+  });
+
+  it('no longer claims exports when it is interrupted after they were removed', async () => {
+    const scene = await here.scene();
+    await scene.create(producer({ items: [fakeItem('app')] }));
+    await scene.answer('producer', 'app');
+    await scene.finished('producer', 'Succeeded');
+    await scene.create(consumer({ gives: { out: 'answer' } }));
+    const first = await scene.finished('consumer', 'Succeeded');
+    expect(claimOf(first)).to.deep.include({ status: 'True' });
+    await scene.operation('producer', 'reconcile');
+    await scene.waiting('producer', 'app');
+    await scene.operation('consumer', 'reconcile');
+    await scene.busy('consumer', 'Init', 'AllPredecessorsFinished');
+    await scene.until('nothing is exported', () => !scene.dataObject('answer'));
+    await scene.operation('consumer', 'interrupt');
+    const end = await scene.finished('consumer', 'Failed', { after: first.status?.jobID });
+    expect(claimOf(end)).to.deep.include({ status: 'False', reason: 'JobFailed' });
+  });
+
+  it('no longer claims exports when it fails in the same breath in which they are removed', async () => {
+    const scene = await here.scene();
+    await scene.create(producer());
+    await scene.finished('producer', 'Succeeded');
+    await scene.create(consumer({ gives: { out: 'answer' } }));
+    const first = await scene.finished('consumer', 'Succeeded');
+    await scene.patch(installationKind, 'consumer', { spec: { context: 'nowhere' } });
+    await scene.operation('consumer', 'reconcile');
+    const end = await scene.finished('consumer', 'Failed', { after: first.status?.jobID });
+    await scene.until('nothing is exported', () => !scene.dataObject('answer'));
+    expect(claimOf(end)).to.deep.include({ status: 'False', reason: 'JobFailed' });
+  });
+
+  it('goes on claiming exports that a failed job has left', async () => {
+    const scene = await here.scene();
+    await scene.create(root('east', { gives: { out: 'e' } }));
+    const first = await scene.finished('east', 'Succeeded');
+    await scene.create(root('west', { annotations: {}, takes: { in: 'e' }, gives: { out: 'w' } }));
+    await scene.until('west', () => scene.installation('west'));
+    await scene.patch(installationKind, 'east', {
+      spec: { imports: { data: [{ name: 'in', dataRef: 'w' }] } },
+    });
+    await scene.operation('east', 'reconcile');
+    const end = await scene.finished('east', 'Failed', { after: first.status?.jobID });
+    expect(end.status?.lastError?.codes).to.include('ERR_CYCLIC_DEPENDENCIES');
+    expect(scene.dataObject('e')?.data).to.equal('east-out');
+    expect(claimOf(end)).to.deep.include({ status: 'True', reason: 'DataObjectsCreated' });
   });
 
   it('S-48: fails when the spec was edited meanwhile', async () => {

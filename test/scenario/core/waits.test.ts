@@ -5,7 +5,7 @@ import type { Execution } from '../../../src/api/kinds/execution.ts';
 import type { Installation } from '../../../src/api/kinds/installation.ts';
 import type { View } from '../../../src/runtime/types.ts';
 import { useCluster } from '../../support/cluster.ts';
-import { child, consumer, fakeItem, mockItem, producer, root, stack, web } from '../../support/landscape.ts';
+import { child, consumer, fakeItem, producer, stack, web } from '../../support/landscape.ts';
 import type { Scene } from '../../support/scene.ts';
 
 type Waiter = View<Installation> | View<Execution> | undefined;
@@ -131,13 +131,5 @@ describe('an item that nobody takes up', () => {
       return wait?.reason === 'NotTakenUp' ? wait : undefined;
     });
     expect(told.message).to.contain('their-deployer, which has served it before, has not answered yet');
-  });
-
-  it('is nobody’s fault when its deployer runs here', async () => {
-    const scene = await here.scene();
-    await scene.create(root('web', { items: [mockItem('app', { phase: 'Progressing' })] }));
-    await scene.waiting('web', 'app');
-    const wait = await scene.until('the wait is told', () => waitOf(scene.execution('web')));
-    expect(wait.reason).to.equal('JobsUnfinished');
   });
 });

@@ -4,7 +4,7 @@ import { parseYaml } from '../../../src/lib/yaml.ts';
 import { secretKind } from '../../../src/machine/world.ts';
 import { stateSecretName } from '../../../src/blueprint/state.ts';
 import { useCluster } from '../../support/cluster.ts';
-import { blueprint, root } from '../../support/landscape.ts';
+import { blueprint, mockItem, root } from '../../support/landscape.ts';
 import type { Scene } from '../../support/scene.ts';
 
 const values = {
@@ -54,11 +54,18 @@ describe('Spiff in a job', () => {
     'DF-132': ['imports.v.l [ "three" ]', ['one', 'two', 'three']],
     'DF-133': ['imports.v.m { "b" = "z" }', { a: 1, b: 'z' }],
     'DF-134': ['map[imports.v.l|x|->{"name" = x}]', [{ name: 'one' }, { name: 'two' }]],
+    'DF-135': [
+      'sum[imports.v.m|[]|s,k,v|->s [{"key" = k, "value" = v}]]',
+      [
+        { key: 'a', value: 1 },
+        { key: 'b', value: 2 },
+      ],
+    ],
     'DF-136': ['imports.v.objs.[*].v', ['x', 'y']],
     'DF-137': ['imports.v.name == "web" ? "yes!" :"no"', 'yes!'],
   };
 
-  it('DF-125, 126, 127, 128, 130, 132, 133, 134, 136, 137: exports the values of its expressions', async () => {
+  it('DF-125, 126, 127, 128, 130, 132, 133, 134, 135, 136, 137: exports the values of its expressions', async () => {
     const scene = await here.scene();
     const document = Object.fromEntries(
       Object.entries(expressions).map(([number, [expression]]) => [number, `(( ${expression} ))`]),
@@ -158,6 +165,22 @@ describe('what executions remember', () => {
     });
     await scene.again('shop', 'Succeeded');
     expect((await stateOf(scene, 'shop', 'deploy', 'd')).text).to.equal('r: old\n');
+  });
+
+  it('DF-81: is what a merge takes in the next job, before it generates anything', async () => {
+    const scene = await here.scene();
+    const pw = (from: string) => `(( &state(merge || "${from}") ))`;
+    const parts = (from: string) => {
+      const item = mockItem('app', { export: { password: '(( pw ))' } });
+      const template = { pw: pw(from), deployItems: [item] };
+      return { more: { deployExecutions: [{ name: 'd', type: 'Spiff', template }] } };
+    };
+    await scene.create(root('shop', parts('old')));
+    await scene.finished('shop', 'Succeeded');
+    await scene.setBlueprint('shop', blueprint(parts('gen')));
+    await scene.again('shop', 'Succeeded');
+    expect(scene.item('shop', 'app')?.spec.config).to.have.deep.property('export', { password: 'old' });
+    expect((await stateOf(scene, 'shop', 'deploy', 'd')).text).to.equal('pw: old\n');
   });
 
   it('DF-80: counts on from job to job in a GoTemplate, and a failed one has counted too', async () => {

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { awaiting, whoIsMissing } from '../../../controllers/execution/awaiting.ts';
 import { intake, type Facts } from '../../../controllers/execution/intake.ts';
 import { phases } from '../../../controllers/execution/phases.ts';
 import type { Snapshot } from '../../../controllers/execution/snapshot.ts';
@@ -177,6 +178,36 @@ describe('an execution in Progressing', () => {
     expect(decision)
       .to.have.nested.property('problem.message')
       .that.matches(/^has failed or missing deploy items.*a: disk full/);
+  });
+});
+
+describe('items that nobody has taken up for a while', () => {
+  const neglected = (name: string, type: string) => {
+    const given = item('plan', name, { ...running(JOB, ''), jobIDGenerationTime: '2025-12-31T23:59:30Z' });
+    return { ...given, spec: { ...given.spec, type } };
+  };
+
+  it('are nobody’s fault when their deployer runs here', () => {
+    const missingDeployer = (type: string) => whoIsMissing(type, new Set([type]), []);
+    const items = [neglected('a', 'x/served')];
+    expect(awaiting({ now: NOW, missingDeployer }, 'JobsUnfinished', items, [])).to.deep.equal({
+      awaited: { reason: 'JobsUnfinished', objects: ['deploy item plan-a-x'] },
+    });
+  });
+
+  it('are asked about once for each type, until one has an answer', () => {
+    const asked: string[] = [];
+    const missingDeployer = (type: string) => {
+      asked.push(type);
+      return whoIsMissing(type, new Set(['x/served']), []);
+    };
+    const items = ['x/served', 'x/served', 'x/nobody', 'x/nobody', 'x/other'].map((type, i) =>
+      neglected(`${i}`, type),
+    );
+    const { awaited } = awaiting({ now: NOW, missingDeployer }, 'JobsUnfinished', items, []);
+    expect(awaited.reason).to.equal('NotTakenUp');
+    expect(awaited.note).to.match(/^deploy item plan-2-x has not been taken up: no deployer .* x\/nobody /);
+    expect(asked).to.deep.equal(['x/served', 'x/nobody']);
   });
 });
 

@@ -660,7 +660,14 @@ describe('an installation on its way out', () => {
 });
 
 describe('an installation before its phases', () => {
-  const facts: Facts = { now: NOW, newJobID: 'new', siblings: () => [], below: () => [], isAbandoned: false };
+  const facts: Facts = {
+    now: NOW,
+    newJobID: 'new',
+    siblings: () => [],
+    below: () => [],
+    hasExports: () => false,
+    isAbandoned: false,
+  };
   const annotated = (operation: string, options: Parameters<typeof installation>[1] = {}) =>
     installation('web', {
       ...options,
@@ -745,6 +752,23 @@ describe('an installation before its phases', () => {
       'body.status.phase': 'Failed',
       'body.status.jobIDFinished': 'j1',
     });
+  });
+  it('claims no exports then that are gone, but those that are left', () => {
+    const times = { lastTransitionTime: NOW, lastUpdateTime: NOW };
+    const claim = { type: 'CreateExports', status: 'True', reason: 'r', message: 'm', ...times } as const;
+    const wait = { ...claim, type: 'Waiting' };
+    const said = (phase: string, given: Partial<Facts>, meta = {}) => {
+      const waiting = annotated('interrupt', {
+        status: { ...running('j1', phase), conditions: [claim, wait] },
+        meta,
+      });
+      const [effect] = intake(waiting, { ...facts, ...given })?.effects ?? [];
+      const { status } = (effect as unknown as { body: { status: { conditions: (typeof claim)[] } } }).body;
+      return status.conditions.map((c) => [c.type, c.status, c.reason]);
+    };
+    expect(said('Init', {})).to.deep.equal([['CreateExports', 'False', 'JobFailed']]);
+    expect(said('Init', { hasExports: () => true })).to.deep.equal([['CreateExports', 'True', 'r']]);
+    expect(said('InitDelete', {}, deleting)).to.deep.equal([['CreateExports', 'True', 'r']]);
   });
   it('leaves the end of its job to those below when they are at work', () => {
     const waiting = annotated('interrupt', { status: running('j1', 'Init') });

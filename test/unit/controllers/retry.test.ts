@@ -152,6 +152,7 @@ describe('a job started by the clock', () => {
     newJobID: 'new',
     siblings: () => [],
     below: () => [],
+    hasExports: () => false,
     isAbandoned: false,
   };
 

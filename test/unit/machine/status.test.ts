@@ -1,5 +1,12 @@
 import { expect } from 'chai';
-import { changed, inPhase, mergeConditions, withProblem } from '../../../src/machine/status.ts';
+import {
+  changed,
+  inPhase,
+  mergeConditions,
+  noteOfWait,
+  waitingFor,
+  withProblem,
+} from '../../../src/machine/status.ts';
 
 const EARLIER = '2026-01-01T00:00:00Z';
 const NOW = '2026-01-01T00:01:00Z';
@@ -33,6 +40,19 @@ describe('the last error of a status', () => {
 
   it('goes when there is no problem', () => {
     expect(withProblem(withProblem({}, problem, EARLIER), undefined, NOW)).to.deep.equal({});
+  });
+});
+
+describe('a wait', () => {
+  it('is told with a note, which is found again behind any list of names', () => {
+    const objects = Array.from({ length: 12 }, (_, i) => `deploy item ${i}`);
+    const awaited = { reason: 'NotTakenUp', objects, note: 'nobody serves it; so far' } as const;
+    const { conditions } = waitingFor({}, awaited, NOW);
+    expect(conditions?.[0]?.message).to.match(/^waits for deploy item 0, .* 9 and 2 more; nobody/);
+    expect(noteOfWait(conditions)).to.equal(awaited.note);
+    expect(noteOfWait(waitingFor({}, { reason: 'JobsUnfinished', objects }, NOW).conditions)).to.equal(
+      undefined,
+    );
   });
 });
 

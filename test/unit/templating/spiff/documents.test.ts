@@ -24,6 +24,11 @@ describe('a Spiff document', () => {
       },
       { r: 'p-q' },
     ],
+    [
+      'DF-139: keeps what is not the whole of a text, and an expression that is escaped',
+      { text: 'pre (( imports.name ))', escaped: '((! x ))' },
+      { text: 'pre (( imports.name ))', escaped: '(( x ))' },
+    ],
     ['leaves out what is undefined', { a: '(( ~~ ))', l: ['(( ~~ ))', 1] }, { l: [1] }],
     [
       'evaluates templates where they are used',
@@ -92,6 +97,13 @@ describe('stored state', () => {
       a: 5,
       m: { x: 2, y: 4 },
     });
+  });
+
+  it('DF-81: is what a merge takes before it generates anything', () => {
+    const document = { pw: '(( &state(merge || "gen") ))' };
+    const state = { pw: 'old' };
+    expect(rendered(document, { state })).to.deep.equal({ value: state, state });
+    expect(rendered(document, { state: {} }).value).to.deep.equal({ pw: 'gen' });
   });
 
   it('keeps what was generated', () => {

@@ -1,0 +1,13 @@
+/** What the status may no longer claim when a job has failed. Pure. */
+import { conditionReasons, conditionTypes } from '../../src/api/conditions.ts';
+import { changed, type JobStatus } from '../../src/machine/status.ts';
+
+/** For an installation that has none: a job begins by removing the exports of the one before. */
+export function withoutExports(status: JobStatus, now: string): JobStatus {
+  const type = conditionTypes.CreateExports;
+  const isClaimed = status.conditions?.some((c) => c.type === type && c.status === 'True');
+  if (status.phase !== 'Failed' || !isClaimed) return status;
+  const message = 'the job failed before it wrote exports';
+  const condition = { type, status: 'False', reason: conditionReasons.JobFailed, message } as const;
+  return changed(status, { conditions: [condition] }, now);
+}

@@ -98,7 +98,7 @@ function folder(value: unknown): Folder {
 /** Lists and null are no nodes, as upstream has it; numbers and booleans are files with that text. */
 function nodeOf(value: unknown): FileNode | undefined {
   if (typeof value === 'string') return file(textContent(value));
-  if (typeof value === 'number' || typeof value === 'boolean') return file(Buffer.from(String(value)));
+  if (['number', 'bigint', 'boolean'].includes(typeof value)) return file(Buffer.from(String(value)));
   if (!isObject(value)) return undefined;
   const payload = ownField(value, 'value');
   switch (ownField(value, '$type')) {

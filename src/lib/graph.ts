@@ -1,7 +1,10 @@
-/** Order and cycles in a graph of names. */
+/** Order and cycles in a graph of names. The order is the planner's: what may start when all before it is done. */
+import { looseDag, plan, type Policy } from './plan.ts';
 
 /** What each node depends on; names that are no nodes are ignored. */
 export type Dependencies = ReadonlyMap<string, readonly string[]>;
+
+const ANY_ORDER: Policy = { gate: 'ready', failFast: false };
 
 /**
  * Nodes such that each comes after all it depends on; among those that may come next, the order of the map.
@@ -11,31 +14,14 @@ export function dependencyOrder(graph: Dependencies): {
   readonly order: readonly string[];
   readonly blocked: readonly string[];
 } {
-  const waitsFor = new Map<string, number>();
-  const waiters = new Map<string, string[]>();
-  for (const [node, needs] of graph) {
-    const known = [...new Set(needs)].filter((n) => graph.has(n));
-    waitsFor.set(node, known.length);
-    for (const need of known) waiters.set(need, [...(waiters.get(need) ?? []), node]);
+  const nodes = [...graph].map(([name, needs]) => ({ name, dependsOn: needs.filter((n) => graph.has(n)) }));
+  const dag = looseDag(nodes);
+  const order = new Set<string>();
+  for (;;) {
+    const { start, blocked } = plan(dag, (node) => (order.has(node) ? 'ready' : 'idle'), ANY_ORDER);
+    if (start.length === 0) return { order: [...order], blocked };
+    for (const node of start) order.add(node);
   }
-  const rank = new Map([...graph.keys()].map((node, i) => [node, i]));
-  const position = (node: string): number => rank.get(node) ?? 0;
-  let ready = [...graph.keys()].filter((node) => waitsFor.get(node) === 0);
-  const order: string[] = [];
-  while (ready.length > 0) {
-    order.push(...ready);
-    const freed: string[] = [];
-    for (const node of ready) {
-      for (const waiter of waiters.get(node) ?? []) {
-        const left = (waitsFor.get(waiter) ?? 0) - 1;
-        waitsFor.set(waiter, left);
-        if (left === 0) freed.push(waiter);
-      }
-    }
-    ready = freed.sort((a, b) => position(a) - position(b));
-  }
-  const done = new Set(order);
-  return { order, blocked: [...graph.keys()].filter((node) => !done.has(node)) };
 }
 
 /** A shortest cycle, first node = last node; undefined when there is none. Ties: the first in the map's order. */

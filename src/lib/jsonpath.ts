@@ -2,6 +2,7 @@
  * Kubernetes' JSONPath: the dialect of `kubectl -o jsonpath`, of printer columns and of readiness checks.
  * @see https://kubernetes.io/docs/reference/kubectl/jsonpath/
  */
+import { exactJson } from './exact-json.ts';
 import { JsonPathError, parseExpression, parseTemplate, type Node, type Path } from './jsonpath-parse.ts';
 
 export { JsonPathError } from './jsonpath-parse.ts';
@@ -145,7 +146,7 @@ const descendants = (value: unknown): unknown[] => [value, ...children(value).fl
 function slice(node: Extract<Node, { kind: 'slice' }>, value: unknown, isLenient: boolean): unknown[] {
   if (!Array.isArray(value)) {
     if (isLenient) return [];
-    throw new JsonPathError(`${JSON.stringify(value)} is not array or slice`);
+    throw new JsonPathError(`${exactJson(value)} is not array or slice`);
   }
   const list = value as unknown[];
   const position = (index: number): number => (index < 0 ? index + list.length : index);
@@ -172,19 +173,22 @@ function passes(node: Extract<Node, { kind: 'filter' }>, item: unknown, root: un
 function compare(left: unknown, right: unknown, operator: string): boolean {
   if (operator === '==') return left === right;
   if (operator === '!=') return left !== right;
-  const isComparable = typeof left === typeof right && (typeof left === 'number' || typeof left === 'string');
-  if (!isComparable) return false;
-  const [a, b] = [left, right as number | string];
+  const isText = typeof left === 'string' && typeof right === 'string';
+  if (!isText && !(isNumber(left) && isNumber(right))) return false;
+  const [a, b] = [left, right];
   if (operator === '<') return a < b;
   if (operator === '<=') return a <= b;
   return operator === '>' ? a > b : a >= b;
 }
 
+const isNumber = (value: unknown): value is number | bigint =>
+  typeof value === 'number' || typeof value === 'bigint';
+
 /** Text of a value: objects and lists as JSON, null as nothing. */
 export function printValue(value: unknown): string {
   if (value === undefined || value === null) return '';
-  if (typeof value === 'object') return JSON.stringify(value);
-  const scalar = value as string | number | boolean;
+  if (typeof value === 'object') return exactJson(value);
+  const scalar = value as string | number | bigint | boolean;
   return String(scalar);
 }
 

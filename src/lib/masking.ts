@@ -86,13 +86,13 @@ function add(text: string, found: Set<string>): void {
 const MAX_MESSAGE_BYTES = 8192;
 
 /**
- * Cuts a message that would be too long for a status; what a short last line says of its origin stays. Only after the
- * mask, which does not know one half of a secret.
+ * Cuts a message that would be too long for a status; what two short last lines say of the way out and of its origin
+ * stays. Only after the mask, which does not know one half of a secret.
  */
 export function shorten(message: string): string {
   if (Buffer.byteLength(message) <= MAX_MESSAGE_BYTES) return message;
-  const [lastLine = ''] = /\n.{0,200}$/.exec(message) ?? [];
-  const end = `…${lastLine}`;
+  const [lastLines = ''] = /(?:\n.{0,200}){1,2}$/.exec(message) ?? [];
+  const end = `…${lastLines}`;
   const start = Buffer.from(message).subarray(0, MAX_MESSAGE_BYTES - Buffer.byteLength(end));
   return start.toString('utf8').replace(/\ufffd+$/, '') + end;
 }

@@ -11,6 +11,7 @@ export type View<T> = T extends readonly (infer E)[]
 
 // ---------------------------------------------------------------- Kubernetes
 
+/** One entry of `metadata.ownerReferences`; the cluster collects an object when its owners are gone. */
 export interface OwnerReference {
   apiVersion: string;
   kind: string;

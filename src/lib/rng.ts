@@ -5,6 +5,7 @@ export interface Rng {
   next(): number;
 }
 
+/** Chance as the machine has it; tests use a seeded one. */
 export const systemRng: Rng = { next: () => Math.random() };
 
 /** A small reproducible generator (mulberry32) for tests and simulations. */

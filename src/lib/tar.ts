@@ -4,6 +4,8 @@ export interface TarEntry {
   readonly path: string;
   readonly type: 'file' | 'directory' | 'link' | 'other';
   readonly content: Uint8Array;
+  /** Permissions, such as 0o755. */
+  readonly mode: number;
   /** Where a link points to. */
   readonly target?: string;
 }
@@ -55,18 +57,20 @@ function entry(
   const prefix = isUstar ? text(header.subarray(345, 500)) : '';
   const name = text(header.subarray(0, 100));
   const path = extra['path'] ?? (prefix === '' ? name : `${prefix}/${name}`);
+  const mode = number(header, 100, 8) & 0o7777;
   if (flag === '1' || flag === '2') {
     return {
       path,
       type: 'link',
       content: NOTHING,
+      mode,
       target: extra['linkpath'] ?? text(header.subarray(157, 257)),
     };
   }
   if (flag === '5' || ((flag === '0' || flag === '\0') && path.endsWith('/'))) {
-    return { path, type: 'directory', content: NOTHING };
+    return { path, type: 'directory', content: NOTHING, mode };
   }
-  return { path, type: flag === '0' || flag === '\0' || flag === '7' ? 'file' : 'other', content };
+  return { path, type: flag === '0' || flag === '\0' || flag === '7' ? 'file' : 'other', content, mode };
 }
 
 function checkSum(header: Buffer, at: number): void {
@@ -108,28 +112,32 @@ function paxRecords(content: Buffer): Record<string, string> {
 
 // ---------------------------------------------------------------- writing
 
-/** An archive that depends on nothing but names and contents: times are zero, owners are root. */
-export function writeTar(entries: Iterable<readonly [path: string, content: Uint8Array]>): Uint8Array {
+/** What goes into an archive; a path that ends with a slash is a directory. */
+export type TarInput = readonly [path: string, content: Uint8Array, mode?: number];
+
+/** An archive that depends on nothing but names, contents and permissions: times are zero, owners are root. */
+export function writeTar(entries: Iterable<TarInput>): Uint8Array {
   const blocks: Uint8Array[] = [];
-  const add = (path: string, content: Uint8Array, flag: string): void => {
-    blocks.push(headerOf(path, content.length, flag), content, new Uint8Array(padding(content.length)));
+  const add = (path: string, content: Uint8Array, flag: string, mode = 0o644): void => {
+    blocks.push(headerOf(path, content.length, flag, mode), content, new Uint8Array(padding(content.length)));
   };
-  for (const [path, content] of entries) {
+  for (const [path, content, mode] of entries) {
     if (Buffer.byteLength(path) > 100) add('PaxHeader', paxRecord('path', path), 'x');
-    add(Buffer.byteLength(path) > 100 ? 'long' : path, content, '0');
+    const flag = path.endsWith('/') ? '5' : '0';
+    add(Buffer.byteLength(path) > 100 ? 'long' : path, content, flag, mode);
   }
   return Buffer.concat([...blocks, new Uint8Array(2 * BLOCK)]);
 }
 
 const padding = (size: number): number => (BLOCK - (size % BLOCK)) % BLOCK;
 
-function headerOf(path: string, size: number, flag: string): Uint8Array {
+function headerOf(path: string, size: number, flag: string, mode: number): Uint8Array {
   const header = Buffer.alloc(BLOCK);
   const octal = (value: number, start: number, length: number): void => {
     header.write(`${value.toString(8).padStart(length - 1, '0')}\0`, start, 'latin1');
   };
   header.write(path, 0, 'utf8');
-  octal(0o644, 100, 8);
+  octal(mode, 100, 8);
   octal(0, 108, 8);
   octal(0, 116, 8);
   octal(size, 124, 12);

@@ -1,6 +1,6 @@
 /** Makes JSON of a YAML tree: resolves scalars, keys, merges and aliases as go-yaml and sigs.k8s.io/yaml do. */
 import { formatGoFloat } from './go-float.ts';
-import { YamlError, yamlErrorAt } from './yaml-error.ts';
+import { IntegerTooLong, YamlError, yamlErrorAt } from './yaml-error.ts';
 import type { AliasNode, MappingNode, ScalarNode, YamlNode } from './yaml-parse.ts';
 import { isYamlBool, isYamlDate, isYamlNull, yamlBool, yamlFloat, yamlInteger } from './yaml-scalars.ts';
 
@@ -104,9 +104,10 @@ export class YamlDecoder {
     const number = Number(value);
     if (Number.isSafeInteger(number) || this.#integers === 'rounded') return number;
     if (this.#integers === 'exact') return value;
-    throw yamlErrorAt(
-      `integer ${value.toString()} is beyond 2^53 and would lose digits; write it as text, in quotes`,
-      line,
+    const at = String(line + 1);
+    throw new IntegerTooLong(
+      `yaml: line ${at}: integer ${value.toString()} is beyond 2^53 and would lose digits; write it as text, in quotes`,
+      line + 1,
     );
   }
 

@@ -88,6 +88,9 @@ export const PRETTY_YAML: YamlDialect = {
   folds: false,
 };
 
+/** The same with keys in the order in which they were given. */
+export const GIVEN_YAML: YamlDialect = { ...PRETTY_YAML, indentsLists: false, compareKeys: () => 0 };
+
 /** The text of a scalar, and whether it is a string (which may need quotes). */
 interface Scalar {
   readonly text: string;

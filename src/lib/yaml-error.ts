@@ -10,6 +10,9 @@ export class YamlError extends Error {
   }
 }
 
+/** An integer that a double cannot hold; the message has its digits. */
+export class IntegerTooLong extends YamlError {}
+
 /** A complaint about the text at a line. @param line 0-based */
 export const yamlErrorAt = (problem: string, line: number): YamlError =>
   new YamlError(`yaml: line ${String(line + 1)}: ${problem}`, line + 1);

@@ -12,6 +12,8 @@ export interface ScalarNode {
   readonly tag: string;
   /** Whether it may be something else than text. */
   readonly isPlain: boolean;
+  /** Where it begins in the text, at its quote or block sign; undefined when nothing is written. */
+  readonly index?: number | undefined;
 }
 export interface SequenceNode {
   readonly kind: 'sequence';
@@ -178,7 +180,7 @@ export class YamlParser {
   }
 
   #scalar(properties: Properties): ScalarNode {
-    const { line, value, isPlain } = this.#peek();
+    const { line, value, isPlain, index } = this.#peek();
     this.#scanner.skip();
     const { tag } = properties;
     return this.#remember(properties, {
@@ -187,6 +189,7 @@ export class YamlParser {
       value,
       tag,
       isPlain: tag === '!' || (tag === '' && isPlain),
+      index,
     });
   }
 

@@ -279,27 +279,29 @@ export class YamlScanner {
   #blockScalar(isLiteral: boolean): void {
     this.#dropKey();
     this.#isKeyAllowed = true;
-    const { line } = this.#cursor;
-    this.#push('scalar', line, scanBlock(this.#cursor, this.#indent, isLiteral));
+    const { line, index } = this.#cursor;
+    const value = scanBlock(this.#cursor, this.#indent, isLiteral);
+    this.#tokens.push({ kind: 'scalar', line, value, suffix: '', isPlain: false, index });
   }
 
   #quoted(quote: '"' | "'"): void {
     this.#saveKey();
     this.#isKeyAllowed = false;
-    const { line } = this.#cursor;
-    this.#push('scalar', line, scanQuoted(this.#cursor, quote));
+    const { line, index } = this.#cursor;
+    const value = scanQuoted(this.#cursor, quote);
+    this.#tokens.push({ kind: 'scalar', line, value, suffix: '', isPlain: false, index });
   }
 
   #plain(): void {
     this.#saveKey();
     this.#isKeyAllowed = false;
-    const { line } = this.#cursor;
+    const { line, index } = this.#cursor;
     const scalar = scanPlain(this.#cursor, {
       indent: this.#indent,
       isFlow: this.#flowLevel > 0,
       refusesColon: this.#refusesColon,
     });
     if (scalar.endsInBreak) this.#isKeyAllowed = true;
-    this.#tokens.push({ kind: 'scalar', line, value: scalar.text, suffix: '', isPlain: true });
+    this.#tokens.push({ kind: 'scalar', line, value: scalar.text, suffix: '', isPlain: true, index });
   }
 }

@@ -32,6 +32,8 @@ export interface YamlToken {
   readonly suffix: string;
   /** A scalar without quotes and on its own; only such ones can be numbers and the like. */
   readonly isPlain: boolean;
+  /** Where a scalar begins in the text, at its quote or block sign; undefined for other tokens. */
+  readonly index?: number;
 }
 
 /** A token that may turn out to be a key; one for each level of flow collections. */

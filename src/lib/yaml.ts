@@ -6,7 +6,7 @@
  * can carry `bigint` asks for `integers: 'exact'`, one that wants upstream's doubles for `'rounded'`.
  */
 import { YamlDecoder, type YamlOptions } from './yaml-decode.ts';
-import { PRETTY_YAML, YamlEmitter } from './yaml-emit.ts';
+import { GIVEN_YAML, PRETTY_YAML, YamlEmitter } from './yaml-emit.ts';
 import { YamlError } from './yaml-error.ts';
 import { YamlParser, type YamlNode } from './yaml-parse.ts';
 import type { YamlScanOptions } from './yaml-scan.ts';
@@ -53,3 +53,6 @@ export const toYaml = (value: unknown): string => new YamlEmitter().emit(value);
 
 /** The same as go-yaml 3 lays it out: lists indented below their key, long texts in one line. */
 export const toYamlPretty = (value: unknown): string => new YamlEmitter(PRETTY_YAML).emit(value);
+
+/** A JSON value as its author may have written it: keys in their order, long texts in one line. */
+export const toYamlAsGiven = (value: unknown): string => new YamlEmitter(GIVEN_YAML).emit(value);

@@ -17,6 +17,7 @@ export class HealthPortError extends Error {
   override readonly name = 'HealthPortError';
 }
 
+/** The server of `/metrics`, `/healthz` and `/readyz`; `url` has the port that it got. */
 export interface HealthServer {
   readonly url: string;
   close(): Promise<void>;

@@ -1,6 +1,7 @@
 /** The logger as the rest of the code sees it, and how it is made. */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { pino, type Logger as PinoLogger } from 'pino';
+import { exactJson, parseExactJson } from '../lib/exact-json.ts';
 
 /** Structured logging: fields first, sentence second. */
 export interface Logger {
@@ -13,15 +14,20 @@ export interface Logger {
 }
 
 export const levels = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const;
+/** How much is said; each level says what those after it say, too. */
 export type Level = (typeof levels)[number];
 
 const runFields = new AsyncLocalStorage<object>();
 
 /** Every line logged inside `fn`, by whatever logger, carries `fields` too. */
-export const withLogFields = <T>(fields: object, fn: () => T): T =>
-  runFields.run({ ...runFields.getStore(), ...fields }, fn);
+export const withLogFields = <T>(fields: object, fn: () => T): T => {
+  const outer = runFields.getStore();
+  return runFields.run(outer ? { ...outer, ...fields } : fields, fn);
+};
 
 /**
+ * A logger that writes lines of JSON, or text for people with `pretty`, each with the fields of the run that it
+ * belongs to.
  * @param options.pretty readable lines for a terminal instead of JSON
  * @param options.destination where lines go; default standard error
  */
@@ -55,9 +61,9 @@ export const silentLogger: Logger = {
 function prettyStream(destination: NodeJS.WritableStream): { write(line: string): void } {
   return {
     write(line: string) {
-      const { level, time, msg, ...rest } = JSON.parse(line) as Record<string, unknown>;
+      const { level, time, msg, ...rest } = parseExactJson(line) as Record<string, unknown>;
       const details = Object.entries(rest)
-        .map(([key, value]) => `${key}=${typeof value === 'string' ? value : JSON.stringify(value)}`)
+        .map(([key, value]) => `${key}=${typeof value === 'string' ? value : exactJson(value)}`)
         .join(' ');
       destination.write(
         `${String(time).slice(11, 23)} ${String(level).padEnd(5)} ${String(msg)}${details ? `  ${details}` : ''}\n`,

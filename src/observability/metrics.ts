@@ -6,18 +6,23 @@ import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom
 
 type Labels = Readonly<Record<string, string | number>>;
 
+/** Series that only grow. */
 export interface CounterOf {
   inc(labels?: Labels, by?: number): void;
+  remove(labels: Labels): void;
 }
+/** Series that are set. */
 export interface GaugeOf {
   set(labels: Labels, value: number): void;
   remove(labels: Labels): void;
 }
+/** Series that count how often a value fell into each bucket. */
 export interface HistogramOf {
   /** @param value in the unit that the name ends with */
   observe(labels: Labels, value: number): void;
 }
 
+/** What a metric is called and what it says; `labels` are the names of its labels. */
 export interface Series {
   readonly name: string;
   readonly help: string;
@@ -43,7 +48,10 @@ const DURATION_BUCKETS = [
   0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600,
 ] as const;
 
-/** @param options.process numbers about the process itself too: memory, CPU, garbage collection */
+/**
+ * The metrics of a process, with a registry of their own.
+ * @param options.process numbers about the process itself too: memory, CPU, garbage collection
+ */
 export function createMetrics(options: { readonly process?: boolean } = {}): Metrics {
   const registry = new Registry();
   if (options.process) collectDefaultMetrics({ register: registry });
@@ -64,6 +72,9 @@ export function createMetrics(options: { readonly process?: boolean } = {}): Met
       return {
         inc: (labels = {}, by = 1) => {
           counter.inc({ ...labels }, by);
+        },
+        remove: (labels) => {
+          counter.remove({ ...labels });
         },
       };
     },
@@ -119,7 +130,7 @@ export interface ControllerMetrics {
   attempt(): void;
   added(): void;
   waited(seconds: number): void;
-  event(source: string, action: string, outcome: 'queued' | 'merged' | 'filtered'): void;
+  event(source: string, action: string, outcome: 'queued' | 'merged' | 'filtered' | 'echo'): void;
 }
 
 /** What is looked at when somebody asks, instead of being counted. */
@@ -211,6 +222,17 @@ export function controllerMetrics(
   };
 }
 
+/** Priorities are chosen by authors, so there is a limit to those that get a series of their own. */
+const MAX_PRIORITIES = 25;
+
+/** Keys by priority; those of priorities beyond the limit are summed up as `other`. */
+function byPriority(depths: ReadonlyMap<number, number>): (readonly [string, number])[] {
+  const all = [...depths].map(([priority, n]) => [String(priority), n] as const);
+  if (all.length <= MAX_PRIORITIES) return all;
+  const others = all.slice(MAX_PRIORITIES - 1).reduce((sum, [, n]) => sum + n, 0);
+  return [...all.slice(0, MAX_PRIORITIES - 1), ['other', others]];
+}
+
 function registerWorkers(metrics: Metrics, own: Labels, gauges: ControllerGauges): void {
   const labels = ['controller'];
   metrics.observed(
@@ -254,7 +276,7 @@ function registerQueue(
     () => {
       const depths = gauges.depths();
       if (depths.size === 0) return [[{ ...queue, priority: '0' }, 0]];
-      return [...depths].map(([priority, n]) => [{ ...queue, priority: String(priority) }, n] as const);
+      return byPriority(depths).map(([priority, n]) => [{ ...queue, priority }, n] as const);
     },
   );
   metrics.observed(

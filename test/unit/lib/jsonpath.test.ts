@@ -47,6 +47,25 @@ describe('JSONPath prints', () => {
   }
 });
 
+describe('JSONPath with integers beyond 2^53', () => {
+  const long = { spec: { n: 9007199254740993n, items: [{ n: 9007199254740993n }, { n: 2 }] } };
+  const rows: [string, string][] = [
+    ['{.spec.n}', '9007199254740993'],
+    ['{.spec.items[0]}', '{"n":9007199254740993}'],
+    ['{.spec.items[?(@.n>9)].n}', '9007199254740993'],
+    ['{.spec.items[?(@.n<=2)].n}', '2'],
+  ];
+  for (const [template, text] of rows) {
+    it(`prints ${template} with all digits`, () => {
+      expect(compileJsonPath(template).print(long)).to.equal(text);
+    });
+  }
+
+  it('says of them that they are no list', () => {
+    expect(() => compileJsonPath('{.spec[0]}').print(long)).to.throw(JsonPathError, '9007199254740993');
+  });
+});
+
 describe('JSONPath', () => {
   it('finds values as they are', () => {
     expect(compileJsonPath('.items[*].n').find(data)).to.deep.equal([1, 2, 3]);

@@ -1,0 +1,108 @@
+/**
+ * JSON whose integers keep all their digits. JSON.parse rounds those that a double cannot hold, silently; here they
+ * come as bigint. Everything else is as it always is, and costs no more: only texts with a run of digits are looked at.
+ */
+
+/** A shorter run of digits fits into a double. */
+const LONG = /[0-9]{16}/;
+
+/** @throws SyntaxError */
+export function parseExactJson(text: string): unknown {
+  if (!LONG.test(text)) return JSON.parse(text);
+  const marked = withMarks(text);
+  if (marked === undefined) return JSON.parse(text);
+  return JSON.parse(marked, (_, value: unknown) =>
+    typeof value === 'string' && value.startsWith(MARK) ? BigInt(value.slice(MARK.length)) : value,
+  );
+}
+
+/**
+ * A value as JSON text; bigint as the integer it is.
+ * @param indent spaces for each level; default: all in one line
+ * @throws TypeError for circles
+ */
+export function exactJson(value: unknown, indent?: number): string {
+  try {
+    return JSON.stringify(value, undefined, indent);
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    const marking = (_: string, field: unknown): unknown =>
+      typeof field === 'bigint' ? `${MARK}${field.toString()}` : field;
+    const marked = JSON.stringify(value, marking, indent);
+    return marked.replaceAll(MARKED, '$1');
+  }
+}
+
+/** No text of an object begins like this: it is another one in each process. */
+const MARK = `integer-${globalThis.crypto.randomUUID()}:`;
+const MARKED = new RegExp(`"${MARK}(-?[0-9]+)"`, 'g');
+
+/** The text with integers that would be rounded as marked strings; undefined when there are none. */
+function withMarks(text: string): string | undefined {
+  let result = '';
+  let copied = 0;
+  let at = 0;
+  while (at < text.length) {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) at = afterString(text, at);
+    else if (code === MINUS || isDigit(code)) {
+      const end = afterNumber(text, at);
+      const number = text.slice(at, end);
+      if (wouldBeRounded(number)) {
+        result += `${text.slice(copied, at)}"${MARK}${number}"`;
+        copied = end;
+      }
+      at = end;
+    } else at++;
+  }
+  return copied === 0 ? undefined : result + text.slice(copied);
+}
+
+const QUOTE = 34;
+const BACKSLASH = 92;
+const MINUS = 45;
+const isDigit = (code: number): boolean => code >= 48 && code <= 57;
+
+function afterString(text: string, start: number): number {
+  let at = start + 1;
+  while (at < text.length && text.charCodeAt(at) !== QUOTE) at += text.charCodeAt(at) === BACKSLASH ? 2 : 1;
+  return at + 1;
+}
+
+const NUMBER = /-?[0-9.eE+-]+/y;
+
+function afterNumber(text: string, start: number): number {
+  NUMBER.lastIndex = start;
+  return NUMBER.test(text) ? NUMBER.lastIndex : start + 1;
+}
+
+/** What is written as a fraction or with an exponent was a double before. */
+const wouldBeRounded = (number: string): boolean =>
+  /^-?[0-9]{16,}$/.test(number) && BigInt(number) !== BigInt(Number(number));
+
+/** Where a value has an integer that does not fit into a double, and its digits; the first one found. */
+export interface InexactInteger {
+  /** In JSON, such as `spec.ports[0]`; empty for the value itself. */
+  readonly path: string;
+  readonly digits: string;
+}
+
+export function inexactIn(value: unknown, path = ''): InexactInteger | undefined {
+  if (typeof value === 'bigint') return { path, digits: value.toString() };
+  if (typeof value !== 'object' || value === null) return undefined;
+  const fields = Object.entries(value).map(([key, field]) => [stepTo(path, key, value), field] as const);
+  for (const [at, field] of fields) {
+    const found = inexactIn(field, at);
+    if (found) return found;
+  }
+  return undefined;
+}
+
+function stepTo(path: string, key: string, parent: object): string {
+  if (Array.isArray(parent)) return `${path}[${key}]`;
+  return path === '' ? key : `${path}.${key}`;
+}
+
+/** The sentence for whoever wrote the value. @param digits left out for secrets */
+export const refusedInteger = (where: string, digits?: string): string =>
+  `${where} is ${digits === undefined ? 'an integer' : `the integer ${digits}`} beyond 2^53, which cannot be handed on without losing digits; write it as text, in quotes`;

@@ -1,0 +1,91 @@
+/**
+ * The one graph algorithm: given what every node is doing, who may start and who may go. Executions run it over
+ * deploy items, siblings are ordered with it, the manifest deployer runs it over stages and deletion groups, workflows
+ * over dependents. Pure.
+ */
+
+/** A directed graph of names, read in both directions. */
+export interface Dag {
+  readonly nodes: readonly string[];
+  /** Names a node waits for. */
+  dependencies(node: string): readonly string[];
+  /** Names that wait for a node. */
+  dependents(node: string): readonly string[];
+}
+
+/** A node and the names it waits for. */
+export interface DagNode {
+  readonly name: string;
+  readonly dependsOn?: readonly string[] | undefined;
+}
+
+/** The graph as it is: edges to unknown names are kept as dependencies, circles are not looked for. */
+export function looseDag(nodes: readonly DagNode[]): Dag {
+  const forward = new Map(nodes.map((n) => [n.name, n.dependsOn ?? []]));
+  const backward = new Map<string, string[]>(nodes.map((n) => [n.name, []]));
+  for (const [name, dependsOn] of forward) for (const other of dependsOn) backward.get(other)?.push(name);
+  return {
+    nodes: [...forward.keys()],
+    dependencies: (node) => forward.get(node) ?? [],
+    dependents: (node) => backward.get(node) ?? [],
+  };
+}
+
+/** One after the other, in the order given: each waits for the one before it. */
+export const chainDag = (names: readonly string[]): Dag =>
+  looseDag(names.map((name, i) => ({ name, dependsOn: names.slice(Math.max(0, i - 1), i) })));
+
+/**
+ * `idle` not started · `running` · `ready` done and good · `unready` done, not good yet · `failed` ·
+ * `doomed` to be removed · `removing` · `removed`
+ */
+export type NodeState =
+  'idle' | 'running' | 'ready' | 'unready' | 'failed' | 'doomed' | 'removing' | 'removed';
+
+/** What the planner may do when not all is well. */
+export interface Policy {
+  /** What lets dependents start: `ready` wants success, `finished` any end. */
+  readonly gate: 'ready' | 'finished';
+  /** After a failure nothing further starts or goes; what runs finishes. */
+  readonly failFast: boolean;
+}
+
+/** What is to be done now. Nodes in none of the lists are done with. */
+export interface Plan {
+  readonly start: readonly string[];
+  readonly remove: readonly string[];
+  readonly running: readonly string[];
+  readonly blocked: readonly string[];
+  /** Nothing to start, to remove or to wait for. */
+  readonly settled: boolean;
+}
+
+const FINISHED: ReadonlySet<NodeState> = new Set(['ready', 'unready', 'failed']);
+
+/**
+ * Says of each node whether it may start or go, given what all are doing. Pure, and linear in the edges: *start*
+ * are idle nodes whose every dependency has opened the gate, *remove* doomed ones whose every dependent is
+ * removed, *blocked* the rest of both.
+ */
+export function plan(dag: Dag, state: (node: string) => NodeState, policy: Policy): Plan {
+  const nodes = dag.nodes.map((name) => ({ name, state: state(name) }));
+  const halted = policy.failFast && nodes.some((n) => n.state === 'failed');
+  const opens = (name: string): boolean => {
+    const is = state(name);
+    return policy.gate === 'ready' ? is === 'ready' : FINISHED.has(is);
+  };
+  const mayStart = (name: string): boolean => !halted && dag.dependencies(name).every(opens);
+  const mayGo = (name: string): boolean =>
+    !halted && dag.dependents(name).every((other) => state(other) === 'removed');
+
+  const start: string[] = [];
+  const remove: string[] = [];
+  const running: string[] = [];
+  const blocked: string[] = [];
+  for (const { name, state: is } of nodes) {
+    if (is === 'idle') (mayStart(name) ? start : blocked).push(name);
+    else if (is === 'doomed') (mayGo(name) ? remove : blocked).push(name);
+    else if (is === 'running' || is === 'removing') running.push(name);
+  }
+  return { start, remove, running, blocked, settled: start.length + remove.length + running.length === 0 };
+}

@@ -1,0 +1,48 @@
+/**
+ * Numbers about single objects. There are as many series as objects, so a controller has them only when it asks for them,
+ * and those of an object go with it.
+ */
+import type { Metrics, RunOutcome } from './metrics.ts';
+
+const RESULTS: readonly RunOutcome[] = ['success', 'error', 'requeue', 'requeue_after'];
+const LABELS = ['controller', 'namespace', 'name'] as const;
+
+/** Counts what happens to each object of a controller. Keys are `namespace/name`, or `name`. */
+export interface ObjectMetrics {
+  /** @param attempt retries since the last success, that run included if it is one */
+  ran(key: string, outcome: RunOutcome, attempt: number): void;
+  /** Takes away all series of an object; one that has none is no matter. */
+  forget(key: string): void;
+}
+
+export function objectMetrics(metrics: Metrics, controller: string): ObjectMetrics {
+  const runs = metrics.counter({
+    name: 'espalier_object_reconcile_total',
+    help: 'Runs of single objects by outcome.',
+    labels: [...LABELS, 'result'],
+  });
+  const attempts = metrics.gauge({
+    name: 'espalier_object_reconcile_attempts',
+    help: 'Retries of single objects since their last success.',
+    labels: LABELS,
+  });
+  const labelsOf = (key: string) => {
+    const slash = key.indexOf('/');
+    return { controller, namespace: key.slice(0, Math.max(0, slash)), name: key.slice(slash + 1) };
+  };
+  const known = new Set<string>();
+  return {
+    ran(key, outcome, attempt) {
+      known.add(key);
+      const labels = labelsOf(key);
+      runs.inc({ ...labels, result: outcome });
+      attempts.set(labels, outcome === 'error' ? attempt : 0);
+    },
+    forget(key) {
+      if (!known.delete(key)) return;
+      const labels = labelsOf(key);
+      for (const result of RESULTS) runs.remove({ ...labels, result });
+      attempts.remove(labels);
+    },
+  };
+}

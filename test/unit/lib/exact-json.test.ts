@@ -1,0 +1,68 @@
+import { expect } from 'chai';
+import { exactJson, inexactIn, parseExactJson } from '../../../src/lib/exact-json.ts';
+
+describe('JSON with long integers', () => {
+  const same: readonly string[] = [
+    '{"a":1,"b":[true,null,"x"],"c":-2.5e10}',
+    '{"t":"12345678901234567890","k9007199254740993":1}',
+    '{"t":"a \\"9007199254740993\\" b\\\\"}',
+    '[1.2345678901234567,1e300,0.1234567890123456789]',
+    '[9007199254740991,9007199254740992,1000000000000000000]',
+    '"9007199254740993"',
+  ];
+  for (const text of same) {
+    it(`reads ${text} as always`, () => {
+      expect(parseExactJson(text)).to.deep.equal(JSON.parse(text));
+    });
+  }
+
+  it('keeps the digits of integers that a double cannot hold, wherever they are', () => {
+    const text = '{"a":9007199254740993,"b":[-9223372036854775807,{"c": 12345678901234567890 }],"d":"x"}';
+    expect(parseExactJson(text)).to.deep.equal({
+      a: 9007199254740993n,
+      b: [-9223372036854775807n, { c: 12345678901234567890n }],
+      d: 'x',
+    });
+    expect(parseExactJson('9007199254740993')).to.equal(9007199254740993n);
+  });
+
+  it('writes what it has read', () => {
+    for (const text of ['{"a":9007199254740993,"b":[-9223372036854775807],"c":"x"}', '{"a":1}']) {
+      expect(exactJson(parseExactJson(text))).to.equal(text);
+    }
+  });
+
+  it('indents what it writes', () => {
+    expect(exactJson({ a: [2n ** 60n + 1n] }, 2)).to.equal('{\n  "a": [\n    1152921504606846977\n  ]\n}');
+    expect(exactJson({ a: 1 }, 2)).to.equal('{\n  "a": 1\n}');
+  });
+
+  it('is not deceived by texts that look like what it does inside', () => {
+    const tricky = {
+      a: 'integer-00000000-0000-0000-0000-000000000000:12',
+      b: '"integer-x:5"',
+      c: 2n ** 60n + 1n,
+    };
+    expect(parseExactJson(exactJson(tricky))).to.deep.equal(tricky);
+  });
+
+  it('complains about broken texts as always', () => {
+    for (const text of ['{"a":9007199254740993', '[9007199254740993,]', '"9007199254740993', '-']) {
+      expect(() => parseExactJson(text), text).to.throw(SyntaxError);
+    }
+  });
+
+  it('reads a text of megabytes in one go', () => {
+    const text = JSON.stringify({ a: 'x"\\'.repeat(500_000), b: 0 }).replace('"b":0', '"b":9007199254740993');
+    expect((parseExactJson(text) as { b: bigint }).b).to.equal(9007199254740993n);
+  });
+
+  it('tells where such an integer is', () => {
+    expect(inexactIn({ a: [1, { b: 2n ** 60n }] })).to.deep.equal({
+      path: 'a[1].b',
+      digits: '1152921504606846976',
+    });
+    expect(inexactIn(5n)).to.deep.equal({ path: '', digits: '5' });
+    expect(inexactIn({ a: [1, 'x', null] })).to.equal(undefined);
+  });
+});

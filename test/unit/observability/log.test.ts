@@ -1,0 +1,27 @@
+import { expect } from 'chai';
+import { Writable } from 'node:stream';
+import { createLogger } from '../../../src/observability/log.ts';
+
+const written = (isPretty: boolean, fields: object): string => {
+  let text = '';
+  const destination = new Writable({
+    write(chunk: Buffer, _, done) {
+      text += chunk.toString();
+      done();
+    },
+  });
+  createLogger({ level: 'info', pretty: isPretty, destination }).info(fields, 'seen');
+  return text;
+};
+
+describe('a log line', () => {
+  const fields = { object: { n: 9_007_199_254_740_993n }, name: 'a' };
+
+  it('has integers beyond 2^53 with all their digits', () => {
+    expect(written(false, fields)).to.contain('"object":{"n":9007199254740993}');
+  });
+
+  it('has them for people as well', () => {
+    expect(written(true, fields)).to.match(/ info {2}seen {2}object=\{"n":9007199254740993\} name=a\n$/);
+  });
+});

@@ -1,5 +1,6 @@
 /** Request bodies: media types, JSON and YAML, and the checks of kind and version before anything else. */
 import { goQuote } from './field-errors.ts';
+import { inexactIn, parseExactJson, refusedInteger } from '../lib/exact-json.ts';
 import { parseYaml } from '../lib/yaml.ts';
 import type { Call } from './api.ts';
 import { duplicateKeys } from './duplicate-keys.ts';
@@ -32,6 +33,14 @@ function fromProtobuf(body: Buffer, subject: string): unknown {
   }
 }
 
+/** JSON that nothing is lost of: integers that would be rounded are refused, as they are in YAML. @throws Error */
+export function wholeJson(text: string): unknown {
+  const value = parseExactJson(text);
+  const found = inexactIn(value);
+  if (found) throw new RangeError(refusedInteger(found.path === '' ? 'the body' : found.path, found.digits));
+  return value;
+}
+
 export interface Decoded {
   readonly value: unknown;
   /** Paths of members given twice. */
@@ -51,7 +60,7 @@ export function decodeBody(call: Call, subject: string, findDuplicates: boolean,
   const text = call.body.toString('utf8');
   try {
     if (type === 'application/yaml') return { value: parseYaml(text), duplicates: [] };
-    const value: unknown = JSON.parse(text);
+    const value: unknown = wholeJson(text);
     return { value, duplicates: findDuplicates ? duplicateKeys(text) : [] };
   } catch (error) {
     const why = type === 'application/yaml' ? 'error converting YAML to JSON' : 'json parse error';

@@ -1,6 +1,6 @@
 /** From a patch to an object: the engines by media type, and what any patched object has to be. Pure. */
 import type { Call } from './api.ts';
-import { mediaType } from './body.ts';
+import { mediaType, wholeJson } from './body.ts';
 import { checkBuiltIn, DecodeError } from './builtin-check.ts';
 import * as field from './field-errors.ts';
 import type { Kind } from './kinds.ts';
@@ -42,7 +42,7 @@ export function engine(type: string, kind: Kind, call: Call): (live: KubeObject)
 
 function parse(body: Buffer): unknown {
   try {
-    return JSON.parse(body.toString('utf8')) as unknown;
+    return wholeJson(body.toString('utf8'));
   } catch (error) {
     throw badRequest(`error decoding patch: ${(error as Error).message}`);
   }

@@ -2,8 +2,9 @@
 import type { CacheOptions, Client, Kind, Obj } from './types.ts';
 import { WatchCache, type CacheDeps } from './watch-cache.ts';
 
+export type { CacheDeps } from './watch-cache.ts';
 export { createCaches, type CachesDeps, type StartableCaches } from './caches.ts';
-export { dropManagedFields } from './watch-cache.ts';
+export { dropManagedFields, keepAppliedBy } from './transforms.ts';
 
 /**
  * A cache by itself; `createCaches` is what a process wants.

@@ -5,11 +5,13 @@ import { WatchCache, type CacheDeps } from './watch-cache.ts';
 import { areDisjoint, parseSelector } from './selector.ts';
 import type { Cache, CacheOptions, Caches, Client, Kind, Obj } from './types.ts';
 
+/** What the caches of a process work with. */
 export interface CachesDeps extends Omit<CacheDeps, 'metrics'> {
   readonly client: Client;
   readonly registry?: Registry;
 }
 
+/** The caches of a process, which somebody has to start; a manager does. */
 export interface StartableCaches extends Caches {
   /**
    * Starts every cache, and from then on each new one at once; resolves when all present ones are filled.
@@ -18,12 +20,18 @@ export interface StartableCaches extends Caches {
   start(signal: AbortSignal): Promise<void>;
 }
 
+/**
+ * Makes the caches of a process: asking twice for the same kind and selection gives the same cache, and with it
+ * one watch. Nothing is requested before `start`.
+ * @param deps `registry` counts objects, states and relists by source; `freeze` is for tests
+ */
 export function createCaches(deps: CachesDeps): StartableCaches {
   const { client, registry, ...rest } = deps;
   const cacheDeps: CacheDeps = { ...rest, ...(registry && { metrics: createCacheMetrics(registry) }) };
   const caches = new Map<string, WatchCache<Obj>>();
   const transforms = new Map<unknown, number>();
   let running: AbortSignal | undefined;
+  let count = 0;
 
   /** Two caches are the same when they hold the same objects in the same form. */
   const identity = (kind: Kind, options: CacheOptions<Obj>): string => {
@@ -55,6 +63,12 @@ export function createCaches(deps: CachesDeps): StartableCaches {
         });
       }
       return cache;
+    },
+    separate<T extends Obj>(kind: Kind<T>, options: CacheOptions<T> = {}) {
+      const cache = new WatchCache(client, kind, options, cacheDeps);
+      const id = `separate ${String(++count)}`;
+      caches.set(id, cache as unknown as WatchCache<Obj>);
+      return { cache, release: () => void caches.delete(id) };
     },
     all: () => caches.values(),
     async start(signal) {

@@ -1,4 +1,5 @@
 /** The verbs of the Kubernetes API as raw JSON: objects are what the server sent, times are strings. */
+import { exactJson } from '../lib/exact-json.ts';
 import { apiErrorFrom, DefinitionError, TransportError, type RequestRef } from './errors.ts';
 import { decodeFrames } from './frames.ts';
 import type { Connection, HttpRequest } from './http.ts';
@@ -9,6 +10,10 @@ import type { Client, Frame, Key, Kind, Obj, Page, Query, WatchQuery, Write } fr
 const PAGE = 500;
 const JSON_TYPE = 'application/json';
 
+/**
+ * The verbs of Kubernetes over a connection, in raw JSON.
+ * @throws ApiError or TransportError from every verb; messages hold no bodies
+ */
 export function createClient(connection: Connection): Client {
   return {
     async get<T extends Obj>(kind: Kind<T>, key: Key, signal?: AbortSignal): Promise<T> {
@@ -34,7 +39,7 @@ export function createClient(connection: Connection): Client {
         path,
         ref: { verb: method.toLowerCase(), kind: path.split('?')[0] ?? path },
         lane: method === 'GET' ? 'read' : 'write',
-        ...(body !== undefined && { body: JSON.stringify(body) }),
+        ...(body !== undefined && { body: exactJson(body) }),
         accept: `${JSON_TYPE}, */*`,
         isIdempotent: method === 'GET' || method === 'HEAD',
         signal,
@@ -177,7 +182,8 @@ export function requestFor(write: Write, fieldManager: string): WriteRequest {
     rest: Partial<WriteRequest> & { readonly query?: Readonly<Record<string, string | boolean>> },
   ): WriteRequest => {
     const { query, ...more } = rest;
-    const path = pathOf(kind, where, sub) + parameters(query ?? { fieldManager });
+    const dryRun = write.isDryRun ? { dryRun: 'All' } : {};
+    const path = pathOf(kind, where, sub) + parameters({ ...(query ?? { fieldManager }), ...dryRun });
     const ref = { ...refOf(verb, kind, where), ...(sub && { sub }) };
     return { method, path, ref, lane, isIdempotent: false, ...more };
   };
@@ -189,25 +195,25 @@ export function requestFor(write: Write, fieldManager: string): WriteRequest {
           `${kind.kind} ${write.object.metadata.name} has no namespace to be created in`,
         );
       }
-      return request('create', 'POST', createdAt(write.object), { body: JSON.stringify(write.object) });
+      return request('create', 'POST', createdAt(write.object), { body: exactJson(write.object) });
     case 'replace':
-      return request('update', 'PUT', keyOf(write.object), { body: JSON.stringify(write.object) });
+      return request('update', 'PUT', keyOf(write.object), { body: exactJson(write.object) });
     case 'merge':
       return request('patch', 'PATCH', write.key, {
-        body: JSON.stringify(write.body),
+        body: exactJson(write.body),
         contentType: 'application/merge-patch+json',
         // With a version in it, the second of two equal patches would conflict with the first.
         isIdempotent: versionIn(write.body) === undefined,
       });
     case 'json':
       return request('patch', 'PATCH', write.key, {
-        body: JSON.stringify(write.ops),
+        body: exactJson(write.ops),
         contentType: 'application/json-patch+json',
       });
     case 'apply':
       return request('apply', 'PATCH', keyOf(write.object), {
         query: { fieldManager: write.manager, force: write.force },
-        body: JSON.stringify(write.object),
+        body: exactJson(write.object),
         contentType: 'application/apply-patch+yaml',
         isIdempotent: versionIn(write.object) === undefined,
       });
@@ -233,6 +239,7 @@ const deleteOptions = (write: Extract<Write, { verb: 'delete' }>): object => ({
   kind: 'DeleteOptions',
   ...(write.uid !== undefined && { preconditions: { uid: write.uid } }),
   ...(write.propagation !== undefined && { propagationPolicy: write.propagation }),
+  ...(write.gracePeriodSeconds !== undefined && { gracePeriodSeconds: write.gracePeriodSeconds }),
 });
 
 /** The error in a watch's ERROR frame. */

@@ -1,18 +1,21 @@
 /** What a reconciler gets to work with besides its primary. */
+import type { Clock } from '../lib/clock.ts';
 import { copy } from '../lib/json.ts';
 import type { Logger } from '../observability/log.ts';
 import { NotWatchedError } from './errors.ts';
 import { isSameKind } from './keys.ts';
 import type { Recorder } from './recorder.ts';
 import type { AttachedSource, Source } from './sources.ts';
-import type { Context, Key, Kind, Obj, View, Writer } from './types.ts';
+import type { Client, Context, ControllerFacts, Key, Kind, Obj, View, Writer } from './types.ts';
 
 export interface ContextFacts<P extends Obj> {
-  readonly controller: string;
+  readonly controller: ControllerFacts<P>;
+  readonly clock: Clock;
+  readonly live: Pick<Client, 'get' | 'list'>;
   readonly key: Key;
   readonly primary: View<P>;
-  readonly signal: AbortSignal;
-  readonly interrupt: AbortSignal;
+  /** Asked for its signals when the reconciler asks for them. */
+  readonly run: Pick<Context<P>, 'signal' | 'interrupt'>;
   readonly attempt: number;
   readonly lastAttempt: boolean;
   readonly log: Logger;
@@ -22,7 +25,8 @@ export interface ContextFacts<P extends Obj> {
 }
 
 export function createContext<P extends Obj>(facts: ContextFacts<P>): Context<P> {
-  const { controller, primary, recorder, key, signal, interrupt, attempt, lastAttempt, log, write } = facts;
+  const { controller, primary, recorder, key, clock, live, run, log, write } = facts;
+  const { attempt, lastAttempt } = facts;
   const secondaries = <R extends Obj>(kind: Kind<R>, name?: string): readonly View<R>[] => {
     const fitting = [...facts.sources()].filter(
       ({ source }) =>
@@ -30,15 +34,22 @@ export function createContext<P extends Obj>(facts: ContextFacts<P>): Context<P>
     );
     if (fitting.length === 0) {
       const which = name === undefined ? '' : ` named ${name}`;
-      throw new NotWatchedError(`controller ${controller} has no source${which} for ${kind.kind}`);
+      throw new NotWatchedError(`controller ${controller.name} has no source${which} for ${kind.kind}`);
     }
     const found = fitting.flatMap(({ attached }) => attached.of(primary)) as View<R>[];
     return fitting.length === 1 ? found : distinct(found);
   };
   return {
     key,
-    signal,
-    interrupt,
+    controller,
+    clock,
+    live,
+    get signal() {
+      return run.signal;
+    },
+    get interrupt() {
+      return run.interrupt;
+    },
     attempt,
     lastAttempt,
     log,
@@ -46,8 +57,13 @@ export function createContext<P extends Obj>(facts: ContextFacts<P>): Context<P>
     draft: () => copy(primary) as P,
     secondaries,
     secondary: (kind, name) => secondaries(kind, name)[0],
+    valuesOf(name) {
+      for (const { source, attached } of facts.sources())
+        if (source.name === name) return attached.of(primary);
+      throw new NotWatchedError(`controller ${controller.name} has no source named ${name}`);
+    },
     event(type, reason, note) {
-      recorder.record({ regarding: primary, component: controller, type, reason, note });
+      recorder.record({ regarding: primary, component: controller.name, type, reason, note });
     },
   };
 }

@@ -1,22 +1,24 @@
 /**
- * A controller: events in, runs out. It keeps the slots, hands turns to workers, and lets `next` decide what
- * follows; the run itself is in dispatch.ts.
+ * A controller: events in, runs out. It keeps the slots and hands turns to workers; the run itself is in dispatch.ts,
+ * what follows it in followup.ts.
  */
 import type { Clock } from '../lib/clock.ts';
 import type { Rng } from '../lib/rng.ts';
 import { withLogFields, type Logger } from '../observability/log.ts';
 import { controllerMetrics, type ControllerMetrics, type Metrics } from '../observability/metrics.ts';
+import { objectMetrics } from '../observability/object-metrics.ts';
 import { createContext } from './context.ts';
-import { beginRun, endRun, isLastAttempt, next, type RunResult, type Slot } from './decide.ts';
+import { beginRun, isLastAttempt } from './decide.ts';
 import { dispatch, type Dispatched } from './dispatch.ts';
-import { createQueue, type TimerKind, type Turn, type WorkQueue } from './queue.ts';
-import { TokenBucket } from './ratelimit.ts';
+import { FollowUp } from './followup.ts';
+import { createQueue, type Turn, type WorkQueue } from './queue.ts';
 import type { Recorder } from './recorder.ts';
-import { logFailure, runFields } from './runlog.ts';
+import { runFields } from './runlog.ts';
 import { ActiveRuns } from './runs.ts';
 import { Slots, type KeySlot } from './slots.ts';
 import { Intake } from './intake.ts';
 import { Pace } from './pace.ts';
+import type { Admission, Concerns, Share } from './share.ts';
 import { SourceSet } from './source-set.ts';
 import type { Source } from './sources.ts';
 import { settingsOf, type ControllerSpec, type Settings } from './spec.ts';
@@ -46,6 +48,8 @@ export interface ControllerPorts {
   readonly metrics: Metrics;
   readonly recorder: Recorder;
   readonly fence: Fence;
+  /** Default: everything is this process's. */
+  readonly share?: Share;
 }
 
 /** A controller as its manager sees it: the steps of its life, in order. */
@@ -56,6 +60,8 @@ export interface ManagedController extends Controller {
   /** Resolves when all sources are in step. @throws DefinitionError before `attach` */
   startSources(signal: AbortSignal): Promise<void>;
   startWorkers(): void;
+  /** Looks at objects as if they had just been listed. */
+  revisit(concerns: Concerns): void;
   /** No turn begins any more and nothing is scheduled; resolves when the last run has ended. */
   stop(): Promise<void>;
   /** Aborts the signals of all runs. */
@@ -63,9 +69,6 @@ export interface ManagedController extends Controller {
   /** How many runs are going on. */
   readonly active: number;
 }
-
-/** At most so many retries per second for a whole controller, once a burst is used up. */
-const RETRIES = { perSecond: 10, burst: 100 } as const;
 
 /** @throws DefinitionError when the description makes no sense */
 export function createController<P extends Obj>(
@@ -87,8 +90,9 @@ class KeyController<P extends Obj> {
   readonly #active: ActiveRuns;
   readonly #intake: Intake<P>;
   readonly #sources: SourceSet<P>;
-  readonly #retries = new TokenBucket(RETRIES);
+  readonly #followUp: FollowUp<P>;
   readonly #pace: Pace;
+  readonly #life = new AbortController();
   #workers: Promise<void>[] = [];
 
   constructor(settings: Settings<P>, ports: ControllerPorts) {
@@ -112,7 +116,8 @@ class KeyController<P extends Obj> {
         this.#metrics.waited(ms / 1_000);
       },
     });
-    this.#slots = new Slots(spec.limit);
+    const objects = spec.objectMetrics ? objectMetrics(ports.metrics, spec.name) : undefined;
+    this.#slots = new Slots(spec.limit, (key) => objects?.forget(key));
     this.#active = new ActiveRuns(ports.clock, spec.runTimeoutMs, () => {
       this.#metrics.timeout();
     });
@@ -127,6 +132,10 @@ class KeyController<P extends Obj> {
       rng: ports.rng,
       log: ports.log,
     });
+    this.#followUp = new FollowUp({
+      ...{ settings, cache: this.cache, queue: this.#queue, slots: this.#slots, metrics: this.#metrics },
+      ...{ objects, clock: ports.clock, rng: ports.rng, log: ports.log },
+    });
     this.#sources = new SourceSet(this.#intake.host);
     this.#pace = new Pace(ports.clock);
   }
@@ -139,6 +148,9 @@ class KeyController<P extends Obj> {
       ownEvents: this.#settings.ownEvents,
       on: (change) => {
         this.#intake.onPrimary(change);
+      },
+      onEcho: ({ type }) => {
+        this.#metrics.event('primary', type, 'echo');
       },
     });
     for (const source of this.#settings.spec.sources ?? []) this.#sources.attach(source);
@@ -153,12 +165,19 @@ class KeyController<P extends Obj> {
     this.#workers = Array.from({ length: this.#settings.maxConcurrent }, () => this.#work());
   }
 
+  revisit(concerns: Concerns): void {
+    for (const obj of [...this.cache.list()]) {
+      if (concerns(obj)) this.#intake.onPrimary({ type: 'add', obj, initial: true });
+    }
+  }
+
   async stop(): Promise<void> {
     this.#queue.close();
     await Promise.all(this.#workers);
   }
 
   abortRuns(reason: Error): void {
+    this.#life.abort(reason);
     this.#active.abortAll(reason);
   }
 
@@ -188,7 +207,8 @@ class KeyController<P extends Obj> {
 
   async #work(): Promise<void> {
     for (let turn = await this.#queue.take(); turn; turn = await this.#queue.take()) {
-      await this.#pace.rest();
+      const rest = this.#pace.rest();
+      if (rest) await rest;
       try {
         await this.#turn(turn);
       } catch (error) {
@@ -201,9 +221,17 @@ class KeyController<P extends Obj> {
 
   async #turn(turn: Turn): Promise<void> {
     const { key } = turn;
+    const answer = this.#admission(key);
+    const admission = answer instanceof Promise ? await answer : answer;
+    // Finding out whose it is may have taken a while.
     const primary = this.cache.get(key);
     if (!primary) {
       this.#slots.forget(key);
+      return;
+    }
+    if (admission && admission.is !== 'ours') {
+      this.#slots.forget(key);
+      if (admission.is === 'unclear') this.#queue.after(key, admission.againMs, 'again');
       return;
     }
     const { uid } = primary.metadata;
@@ -219,27 +247,45 @@ class KeyController<P extends Obj> {
     const fields = runFields(this.name, primary, this.#ports.rng);
     await withLogFields(fields, async () => {
       const startedAt = clock.now();
-      const outcome = await this.#run(primary, slot, key);
-      if (outcome.type === 'ran') this.#measure(outcome.result, clock.now() - startedAt);
-      this.#follow(outcome, slot, turn);
+      const outcome = await this.#run(primary, slot, key, admission);
+      this.#followUp.on(outcome, slot, turn, startedAt);
     });
     this.#slots.tidy(key);
   }
 
-  async #run(primary: View<P>, slot: KeySlot, key: Key): Promise<Dispatched> {
-    const { client, log, caches, fence, recorder } = this.#ports;
+  /** Undefined: nobody else may work here, or there is nothing to work at. */
+  #admission(key: Key): Admission | Promise<Admission> | undefined {
+    const primary = this.cache.get(key);
+    return primary && this.#ports.share?.admit(primary, this.#life.signal);
+  }
+
+  async #run(
+    primary: View<P>,
+    slot: KeySlot,
+    key: Key,
+    admission: Extract<Admission, { is: 'ours' }> | undefined,
+  ): Promise<Dispatched> {
+    const { client, log, caches, fence, recorder, clock } = this.#ports;
     const run = this.#active.begin(key);
-    const { signal, interrupt } = run;
+    const pass = admission?.begin((reason) => {
+      run.abort(reason);
+    });
+    const guard = (): void => {
+      fence();
+      pass?.fence();
+    };
+    const write = createWriter({ client, caches, fence: guard, name: this.name }, run);
     const ctx = createContext<P>({
-      controller: this.name,
+      controller: { name: this.name, kind: this.kind, fieldManager: this.#settings.fieldManager },
+      clock,
+      live: client,
       key,
       primary,
-      signal,
-      interrupt,
+      run,
       attempt: slot.attempt,
       lastAttempt: isLastAttempt(slot, this.#settings.timing.retry),
       log,
-      write: createWriter({ client, caches, fence, name: this.name }, signal),
+      write: pass ? pass.around(write) : write,
       recorder,
       sources: () => this.#sources.values(),
     });
@@ -248,70 +294,7 @@ class KeyController<P extends Obj> {
       return await dispatch(primary, ctx, ports);
     } finally {
       run.end();
-    }
-  }
-
-  /** Carries out what `next` says about a finished run. */
-  #follow(outcome: Dispatched, slot: KeySlot, turn: Turn): void {
-    const { key } = turn;
-    if (outcome.type === 'prepared') this.#queue.add(key, turn.priority);
-    if (outcome.type !== 'ran') {
-      if (outcome.type === 'idle' && !this.cache.get(key)) this.#slots.forget(key);
-      return;
-    }
-    const { result } = outcome;
-    const { clock, rng } = this.#ports;
-    const now = clock.now();
-    const current = this.cache.get(key);
-    slot.gone = !current;
-    slot.dirty = turn.dirty();
-    const step = next(slot, result, this.#settings.timing, now, rng);
-    endRun(slot, result);
-    let waitMs: number | undefined;
-    switch (step.do) {
-      case 'drop':
-        this.#queue.cancel(key);
-        this.#slots.forget(key);
-        break;
-      case 'park':
-        slot.parkedUid = step.uid;
-        if (current?.metadata.uid === step.uid) this.#queue.cancel(key);
-        break;
-      case 'wait':
-        waitMs = step.kind === 'retry' ? this.#retryIn(step.ms, slot, now) : step.ms;
-        this.#queue.after(key, waitMs, step.kind, keepsPriority(step.kind, waitMs) ? turn.priority : 0);
-        break;
-      case 'run':
-      case 'rest':
-        break;
-    }
-    if (!result.ok) {
-      const willRetry = step.do === 'run' || (step.do === 'wait' && step.kind === 'retry');
-      logFailure(this.#ports.log, { error: result.error, isHandled: outcome.isHandled, willRetry, waitMs });
-    }
-  }
-
-  /** A new retry takes its place in the line of all retries; one that was pending already keeps it. */
-  #retryIn(ms: number, slot: Slot, now: number): number {
-    if (slot.retryAt !== undefined && slot.retryAt > now) return slot.retryAt - now;
-    const waitMs = Math.max(ms, this.#retries.reserve(now));
-    slot.retryAt = now + waitMs;
-    return waitMs;
-  }
-
-  #measure(result: RunResult, ms: number): void {
-    const seconds = ms / 1_000;
-    if (!result.ok) {
-      this.#metrics.error();
-      if (!result.retry) this.#metrics.terminalError();
-      this.#metrics.run('error', seconds);
-    } else if (result.again === undefined) {
-      this.#metrics.run('success', seconds);
-    } else {
-      this.#metrics.run(result.again > 0 ? 'requeue_after' : 'requeue', seconds);
+      pass?.end();
     }
   }
 }
-
-/** What has to be done over keeps its place behind the edits; what comes back after a rest is like any other. */
-const keepsPriority = (kind: TimerKind, waitMs: number): boolean => kind === 'retry' || waitMs <= 0;

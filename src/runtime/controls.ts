@@ -24,7 +24,7 @@ type WithStatus = Obj & { status?: object };
  * @param base what the control's object was derived from: its differences to it are what is written
  * @returns the newest state, which is `base` when there was nothing to write
  */
-export async function applyUpdate<P extends Obj>(
+export function applyUpdate<P extends Obj>(
   control: UpdateControl<P>,
   base: View<P>,
   ports: ControlPorts<P>,
@@ -41,16 +41,18 @@ export async function applyUpdate<P extends Obj>(
         { ...control, version: versionOf(control.object, base) },
         ports,
       );
-    case 'both': {
-      const answer = await writeResource(control.object, base, control.strategy, ports);
-      return writeStatus(
-        control.object,
-        answer,
-        { ...control, version: answer.metadata.resourceVersion },
-        ports,
-      );
-    }
+    case 'both':
+      return writeBoth(control, base, ports);
   }
+}
+
+async function writeBoth<P extends Obj>(
+  control: Exclude<UpdateControl<P>, { write: 'none' }>,
+  base: View<P>,
+  ports: ControlPorts<P>,
+): Promise<View<P>> {
+  const answer = await writeResource(control.object, base, control.strategy, ports);
+  return writeStatus(control.object, answer, { ...control, version: answer.metadata.resourceVersion }, ports);
 }
 
 /** The version the object was read at; an object built from scratch counts as derived from `base`. */

@@ -5,6 +5,10 @@ import type { Client, Kind } from './types.ts';
 
 export { pathOf } from './path.ts';
 
+/**
+ * Where kinds are in the API of a cluster; what has been asked for once is remembered, and asked again only when
+ * it was not found.
+ */
 export interface Discovery {
   /**
    * @throws NoSuchKind when the server does not have it now; ApiError, TransportError when it cannot say
@@ -22,6 +26,10 @@ interface ResourceList {
 
 type Kinds = ReadonlyMap<string, Kind>;
 
+/**
+ * Discovery for one cluster. Asks once per group and version, however many want to know. Nothing is requested
+ * before the first question.
+ */
 export function createDiscovery(client: Client): Discovery {
   const known = new Map<string, Kinds>();
   const asking = new Map<string, Promise<Kinds>>();

@@ -5,7 +5,7 @@
 import type { ControllerMetrics } from '../observability/metrics.ts';
 import { applyUpdate, writeStatus, type ControlPorts } from './controls.ts';
 import type { RunResult } from './decide.ts';
-import { NoRetryError } from './errors.ts';
+import { isFinal } from './errors.ts';
 import { addFinalizer, hasFinalizer, removeFinalizer } from './finalizer.ts';
 import type { Settings } from './spec.ts';
 import type { Cache, Client, Context, ErrorControl, Key, Obj, UpdateControl, View } from './types.ts';
@@ -30,7 +30,7 @@ export interface DispatchPorts<P extends Obj> {
   readonly key: Key;
 }
 
-export async function dispatch<P extends Obj>(
+export function dispatch<P extends Obj>(
   primary: View<P>,
   ctx: Context<P>,
   ports: DispatchPorts<P>,
@@ -40,7 +40,7 @@ export async function dispatch<P extends Obj>(
   if (finalizer.type === 'author') return reconcile(primary, ctx, ports);
   if (isDeleting) {
     const isOurs = finalizer.type === 'runtime' && hasFinalizer(primary, finalizer.name);
-    return isOurs ? cleanup(primary, finalizer.name, ctx, ports) : { type: 'idle' };
+    return isOurs ? cleanup(primary, finalizer.name, ctx, ports) : Promise.resolve({ type: 'idle' });
   }
   if (finalizer.type === 'runtime' && !hasFinalizer(primary, finalizer.name)) {
     return prepare(primary, finalizer.name, ctx, ports);
@@ -77,7 +77,7 @@ async function cleanup<P extends Obj>(
     return ran({ ok: true, removed: primary.metadata.uid ?? '' });
   } catch (thrown) {
     const error = toError(thrown, metrics);
-    return failed({ ok: false, error, retry: !(error instanceof NoRetryError) });
+    return failed({ ok: false, error, retry: !isFinal(error) });
   }
 }
 
@@ -104,10 +104,10 @@ async function onFailure<P extends Obj>(
   ports: DispatchPorts<P>,
 ): Promise<Dispatched> {
   const control = await askAuthor(primary, ctx, error, ports);
-  const isFinal = error instanceof NoRetryError;
-  if (control === 'default') return failed({ ok: false, error, retry: !isFinal });
+  const isLast = isFinal(error);
+  if (control === 'default') return failed({ ok: false, error, retry: !isLast });
   if (control.status) await writeErrorStatus(control.status, primary, ctx, ports);
-  const retry = control.retry && !isFinal;
+  const retry = control.retry && !isLast;
   if (retry && control.again !== undefined) {
     ctx.log.warn(
       { again: control.again },

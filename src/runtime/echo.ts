@@ -37,13 +37,20 @@ export class EchoFilter<T extends Obj> {
   readonly #store: ObjectStore<T>;
   readonly #compare: CompareVersions;
   readonly #clock: Clock;
+  readonly #onEcho: (change: Change<T>) => void;
   readonly #writes = new Map<Key, Writes<T>>();
   #sweptAt: number;
 
-  constructor(store: ObjectStore<T>, compare: CompareVersions, clock: Clock) {
+  constructor(
+    store: ObjectStore<T>,
+    compare: CompareVersions,
+    clock: Clock,
+    onEcho: (change: Change<T>) => void = () => undefined,
+  ) {
     this.#store = store;
     this.#compare = compare;
     this.#clock = clock;
+    this.#onEcho = onEcho;
     this.#sweptAt = clock.now();
   }
 
@@ -117,7 +124,9 @@ export class EchoFilter<T extends Obj> {
   /** A deletion is never an echo: whoever caused it still has to learn that it is complete. */
   #isEcho(writes: Writes<T>, change: Change<T>): boolean {
     const version = change.obj.metadata.resourceVersion;
-    return change.type !== 'delete' && version !== undefined && writes.own.delete(version);
+    const isEcho = change.type !== 'delete' && version !== undefined && writes.own.delete(version);
+    if (isEcho) this.#onEcho(change);
+    return isEcho;
   }
 
   /** One change that leads from what the writer knows to what is stored now; through a deletion if there was one. */

@@ -5,7 +5,15 @@ export class EspalierError extends Error {
   override get name(): string {
     return this.constructor.name;
   }
+
+  /** Whether another attempt cannot heal it. */
+  isFinal(): boolean {
+    return false;
+  }
 }
+
+/** Whether another attempt at what failed with `error` would be in vain. */
+export const isFinal = (error: unknown): boolean => error instanceof EspalierError && error.isFinal();
 
 /** What a failed request was about, for messages and logs. */
 export interface RequestRef {
@@ -25,6 +33,7 @@ export interface Cause {
   readonly field?: string;
 }
 
+/** What an API server said when it refused a request, without the body. */
 export interface ApiErrorFacts {
   /** HTTP status code. */
   readonly status: number;
@@ -86,6 +95,10 @@ export class TransportError extends EspalierError {
 
 /** Wraps a failure that another attempt cannot heal. */
 export class NoRetryError extends EspalierError {
+  override isFinal(): boolean {
+    return true;
+  }
+
   /** The same failure, marked as final; keeps its message. */
   static of(cause: unknown): NoRetryError {
     if (cause instanceof NoRetryError) return cause;
@@ -126,6 +139,9 @@ export class NotWatchedError extends EspalierError {}
 
 /** The kubeconfig, or what it refers to, cannot be read or makes no sense. */
 export class KubeconfigError extends EspalierError {}
+
+/** What was worked at is another replica's now, or may be soon; nothing of it may be written any more. */
+export class ShareLostError extends EspalierError {}
 
 /** This process no longer leads, so it must not write. */
 export class LeadershipLostError extends EspalierError {}

@@ -24,6 +24,7 @@ export function admits<T extends Obj>(predicate: Predicate<T>, change: Change<T>
   }
 }
 
+/** Admits what all admit. */
 export const and = <T extends Obj>(...predicates: readonly Predicate<T>[]): Predicate<T> => ({
   add: (obj, initial) => predicates.every((p) => p.add?.(obj, initial) ?? true),
   update: (old, obj) => predicates.every((p) => p.update?.(old, obj) ?? true),
@@ -31,6 +32,7 @@ export const and = <T extends Obj>(...predicates: readonly Predicate<T>[]): Pred
   generic: (key) => predicates.every((p) => p.generic?.(key) ?? true),
 });
 
+/** Admits what one of them admits. */
 export const or = <T extends Obj>(...predicates: readonly Predicate<T>[]): Predicate<T> => ({
   add: (obj, initial) => predicates.some((p) => p.add?.(obj, initial) ?? true),
   update: (old, obj) => predicates.some((p) => p.update?.(old, obj) ?? true),
@@ -38,6 +40,7 @@ export const or = <T extends Obj>(...predicates: readonly Predicate<T>[]): Predi
   generic: (key) => predicates.some((p) => p.generic?.(key) ?? true),
 });
 
+/** Admits what the other refuses. */
 export const not = <T extends Obj>(predicate: Predicate<T>): Predicate<T> => ({
   add: (obj, initial) => !(predicate.add?.(obj, initial) ?? true),
   update: (old, obj) => !(predicate.update?.(old, obj) ?? true),
@@ -51,14 +54,17 @@ export const generationChanged: Predicate = {
     generation === undefined || generation !== old.metadata.generation,
 };
 
+/** Updates that changed anything at all, and not lists that told the same again. */
 export const resourceVersionChanged: Predicate = {
   update: (old, obj) => old.metadata.resourceVersion !== obj.metadata.resourceVersion,
 };
 
+/** Updates that changed a label. */
 export const labelsChanged: Predicate = {
   update: (old, obj) => !equal(old.metadata.labels ?? {}, obj.metadata.labels ?? {}),
 };
 
+/** Updates that changed an annotation. */
 export const annotationsChanged: Predicate = {
   update: (old, obj) => !equal(old.metadata.annotations ?? {}, obj.metadata.annotations ?? {}),
 };
@@ -94,6 +100,11 @@ export function observedGenerationOf(obj: View<Obj>): number {
   return status?.observedGeneration ?? 0;
 }
 
+/**
+ * `status`: an object is new until `status.observedGeneration`, which the runtime writes, has reached its
+ * generation. `memory`: an update is new when the generation differs from the one seen last. `off`: every update
+ * is.
+ */
 export type GenerationMode = 'status' | 'memory' | 'off';
 
 /**

@@ -5,6 +5,7 @@
  */
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Clock } from '../lib/clock.ts';
+import { parseExactJson } from '../lib/exact-json.ts';
 import { describe, TransportError, type RequestRef } from './errors.ts';
 import type { Frame } from './types.ts';
 
@@ -59,7 +60,7 @@ interface RawFrame {
 function parseFrame<T>(line: Buffer, ref: RequestRef): Frame<T> {
   let raw: RawFrame;
   try {
-    raw = JSON.parse(line.toString('utf8')) as RawFrame;
+    raw = parseExactJson(line.toString('utf8')) as RawFrame;
   } catch (error) {
     throw broken(ref, 'a line was cut off', error);
   }

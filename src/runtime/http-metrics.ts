@@ -4,11 +4,24 @@ import type { Counter, Histogram, Registry } from 'prom-client';
 export interface RequestMetrics {
   sent(request: { method: string; ref: { verb: string } }, host: string, code: string, ms: number): void;
   repeated(verb: string, host: string): void;
+  /** @param ms how long a request stood in line behind others before it was sent */
+  waited(verb: string, host: string, ms: number): void;
 }
 
-/** @param registry none: nothing is counted, and prom-client is not loaded */
-export async function createRequestMetrics(registry: Registry | undefined): Promise<RequestMetrics> {
-  if (!registry) return { sent() {}, repeated() {} };
+/** What requests of clients are called; their series are there from the start. */
+const VERBS = ['get', 'list', 'watch', 'create', 'update', 'patch', 'apply', 'delete'] as const;
+const hostsOf = new WeakMap<Registry, Set<string>>();
+const DURATION_BUCKETS = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60];
+
+/**
+ * @param registry none: nothing is counted, and prom-client is not loaded
+ * @param host whose series are to be there from the start, at 0
+ */
+export async function createRequestMetrics(
+  registry: Registry | undefined,
+  host: string,
+): Promise<RequestMetrics> {
+  if (!registry) return { sent() {}, repeated() {}, waited() {} };
   const prom = await import('prom-client');
   // Several connections, one per target cluster, count into the same registry.
   const known = <M>(name: string): M | undefined => registry.getSingleMetric(name) as M | undefined;
@@ -27,7 +40,7 @@ export async function createRequestMetrics(registry: Registry | undefined): Prom
       name: 'rest_client_request_duration_seconds',
       help: 'Time until an API server answered with headers, by verb and host.',
       labelNames: ['verb', 'host'],
-      buckets: [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60],
+      buckets: DURATION_BUCKETS,
       registers,
     });
   const repeats =
@@ -38,6 +51,24 @@ export async function createRequestMetrics(registry: Registry | undefined): Prom
       labelNames: ['verb', 'host'],
       registers,
     });
+  const waits =
+    known<Histogram>('rest_client_rate_limiter_duration_seconds') ??
+    new prom.Histogram({
+      name: 'rest_client_rate_limiter_duration_seconds',
+      help: 'How long requests stood in line before they were sent, by verb and host.',
+      labelNames: ['verb', 'host'],
+      buckets: DURATION_BUCKETS,
+      registers,
+    });
+  // A second connection to a host counts on into what is there.
+  const hosts = hostsOf.get(registry) ?? new Set<string>();
+  hostsOf.set(registry, hosts);
+  for (const verb of hosts.has(host) ? [] : VERBS) {
+    repeats.inc({ verb, host }, 0);
+    durations.zero({ verb, host });
+    waits.zero({ verb, host });
+  }
+  hosts.add(host);
   return {
     sent(request, host, code, ms) {
       requests.inc({ code, method: request.method, host });
@@ -45,6 +76,9 @@ export async function createRequestMetrics(registry: Registry | undefined): Prom
     },
     repeated(verb, host) {
       repeats.inc({ verb, host });
+    },
+    waited(verb, host, ms) {
+      waits.observe({ verb, host }, ms / 1000);
     },
   };
 }

@@ -8,6 +8,7 @@ import type { RequestOptions } from 'node:https';
 import type { Registry } from 'prom-client';
 import type { Dispatcher } from 'undici';
 import { sleep, type Clock } from '../lib/clock.ts';
+import { parseExactJson } from '../lib/exact-json.ts';
 import { systemRng, type Rng } from '../lib/rng.ts';
 import type { Logger } from '../observability/log.ts';
 import { apiErrorFrom, ShutdownError, TransportError, Unauthorized, type RequestRef } from './errors.ts';
@@ -20,6 +21,10 @@ import { Lanes, type Lane } from './lanes.ts';
 
 export type { KubeconfigSource } from './kubeconfig.ts';
 
+/**
+ * Which API server, as whom, and with what means. With a `registry` requests are counted there; several
+ * connections may share one.
+ */
 export interface ConnectOptions {
   readonly kubeconfig: KubeconfigSource;
   readonly userAgent: string;
@@ -55,6 +60,7 @@ export interface ServerAddress {
   readonly insecureSkipTlsVerify?: boolean;
 }
 
+/** The way to one API server, shared by everything that asks it something. `createClient` puts the verbs on top. */
 export interface Connection {
   readonly server: string;
   address(): Promise<ServerAddress>;
@@ -73,10 +79,14 @@ export interface Connection {
   close(): Promise<void>;
 }
 
-/** @throws KubeconfigError; a server that cannot be reached shows only with the first request */
+/**
+ * Opens the way to an API server: sockets, credentials, repeats, metrics. The server is not asked anything yet.
+ * @throws KubeconfigError; a server that cannot be reached shows only with the first request
+ */
 export async function connect(options: ConnectOptions): Promise<Connection> {
   const access = await loadAccess(options.kubeconfig, clientNodeCredentials());
-  const connection = new HttpConnection(access, options, await createRequestMetrics(options.registry));
+  const metrics = await createRequestMetrics(options.registry, new URL(access.server).host);
+  const connection = new HttpConnection(access, options, metrics);
   await connection.prepare();
   return connection;
 }
@@ -174,7 +184,9 @@ class HttpConnection implements Connection {
 
   async #inLane<R>(request: HttpRequest, run: () => Promise<R>): Promise<R> {
     if (request.lane === 'lease') return run();
+    const since = this.clock.now();
     const leave = await this.#lanes.enter(request.lane, request.signal);
+    this.#metrics.waited(request.ref.verb, this.#host, this.clock.now() - since);
     try {
       return await run();
     } finally {
@@ -294,7 +306,7 @@ const isJson = (response: Dispatcher.ResponseData): boolean =>
 
 function parseAnswer(text: string, server: string, request: HttpRequest): unknown {
   try {
-    return JSON.parse(text);
+    return parseExactJson(text);
   } catch (error) {
     const what = `${server} answered ${request.method} ${request.path.split('?')[0] ?? ''} with broken JSON`;
     throw new TransportError(what, request.isIdempotent, { cause: error });

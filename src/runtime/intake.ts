@@ -42,6 +42,9 @@ export class Intake<P extends Obj> {
       ignored: ({ source, action }) => {
         ports.metrics.event(source, action, 'filtered');
       },
+      echoed: ({ source, action }) => {
+        ports.metrics.event(source, action, 'echo');
+      },
       emit: (key, cause) => {
         const { filter } = settings.spec;
         const isWanted =

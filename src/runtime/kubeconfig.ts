@@ -14,6 +14,10 @@ import { delimiter, dirname, isAbsolute, join } from 'node:path';
 import { parseYaml } from '../lib/yaml.ts';
 import { KubeconfigError } from './errors.ts';
 
+/**
+ * Where credentials come from: a file, a text, or the service account of the pod. Default context: the current
+ * one.
+ */
 export type KubeconfigSource =
   | { readonly file: string; readonly context?: string }
   | { readonly text: string; readonly context?: string }

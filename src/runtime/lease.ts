@@ -33,7 +33,8 @@ export const leaseKind: Kind<LeaseObject> = {
   namespaced: true,
 };
 
-export interface LeaseOptions {
+/** What leases stand on. */
+export interface LeasePorts {
   /** Preferably one with connections of its own, so that nothing delays a renewal. */
   readonly client: Client;
   readonly clock: Clock;
@@ -41,6 +42,9 @@ export interface LeaseOptions {
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly namespace: string;
+}
+
+export interface LeaseOptions extends LeasePorts {
   readonly name: string;
   /** Unique among replicas. */
   readonly identity: string;
@@ -52,6 +56,10 @@ export interface LeaseOptions {
   readonly renewDeadlineMs?: number;
   /** Default 2 s. */
   readonly retryMs?: number;
+  /** What it means to hold it, for log and metrics: to lead, the default, or to be one of a fleet. */
+  readonly purpose?: 'leader' | 'member';
+  /** Put on a lease that is made. */
+  readonly labels?: Readonly<Record<string, string>>;
 }
 
 export interface Lease {
@@ -62,13 +70,37 @@ export interface Lease {
   fence(): void;
   /** Gives the lease to whoever wants it. Never fails. */
   release(): Promise<void>;
+  /** Stops renewing and writes nothing: the lease runs out by itself. */
+  abandon(): void;
 }
 
 /** How much longer than the interval two tries may lie apart. */
 const JITTER = 0.2;
 
+const wordsFor = {
+  leader: {
+    waiting: 'waiting to become the leader',
+    held: 'this process leads',
+    lost: 'leadership lost',
+  },
+  member: { waiting: 'joining the fleet', held: 'this process is one of the fleet', lost: 'membership lost' },
+} as const;
+
 export function createLease(options: LeaseOptions): Lease {
   return new HeldLease(options);
+}
+
+function masterGauge({ metrics, name }: LeaseOptions): (value: number) => void {
+  const labels = { name };
+  const gauge = metrics.gauge({
+    name: 'leader_election_master_status',
+    help: 'Whether this process leads.',
+    labels: ['name'],
+    zero: [labels],
+  });
+  return (value) => {
+    gauge.set(labels, value);
+  };
 }
 
 class HeldLease implements Lease {
@@ -82,7 +114,7 @@ class HeldLease implements Lease {
   #seen: { readonly object: LeaseObject; readonly at: number } | undefined;
   /** When the request that last renewed the lease was sent; undefined while we do not lead. */
   #renewedAt: number | undefined;
-  #setMaster: (value: number) => void;
+  readonly #setMaster: (value: number) => void;
 
   constructor(options: LeaseOptions) {
     this.#options = options;
@@ -90,16 +122,7 @@ class HeldLease implements Lease {
     this.#durationMs = options.durationMs ?? 15_000;
     this.#deadlineMs = options.renewDeadlineMs ?? 10_000;
     this.#retryMs = options.retryMs ?? 2_000;
-    const labels = { name: options.name };
-    const gauge = options.metrics.gauge({
-      name: 'leader_election_master_status',
-      help: 'Whether this process leads.',
-      labels: ['name'],
-      zero: [labels],
-    });
-    this.#setMaster = (value) => {
-      gauge.set(labels, value);
-    };
+    this.#setMaster = options.purpose === 'member' ? () => undefined : masterGauge(options);
   }
 
   get isLeader(): boolean {
@@ -114,11 +137,12 @@ class HeldLease implements Lease {
 
   async acquire(signal: AbortSignal): Promise<void> {
     const { clock, log } = this.#options;
-    log.info({ lease: this.#key }, 'waiting to become the leader');
+    const words = wordsFor[this.#options.purpose ?? 'leader'];
+    log.info({ lease: this.#key }, words.waiting);
     while (!(await this.#attempt(signal, this.#deadlineMs))) {
       await sleep(clock, this.#untilNextTry(), signal);
     }
-    log.info({ lease: this.#key }, 'this process leads');
+    log.info({ lease: this.#key }, words.held);
     this.#setMaster(1);
     void this.#keep();
   }
@@ -137,6 +161,12 @@ class HeldLease implements Lease {
     } catch (error) {
       this.#options.log.warn({ lease: this.#key, error: String(error) }, 'the lease could not be released');
     }
+  }
+
+  abandon(): void {
+    this.#end.abort(new Error('the lease is left to run out'));
+    this.#renewedAt = undefined;
+    this.#setMaster(0);
   }
 
   /** Renews until told to stop, or until it was not possible for too long. */
@@ -167,7 +197,8 @@ class HeldLease implements Lease {
     this.#renewedAt = undefined;
     this.#setMaster(0);
     this.#end.abort(new Error(why));
-    this.#options.log.error({ lease: this.#key }, `leadership lost: ${why}`);
+    const { log, purpose = 'leader' } = this.#options;
+    log.error({ lease: this.#key }, `${wordsFor[purpose].lost}: ${why}`);
     this.#options.onLost(this.#lostError(why));
   }
 
@@ -205,6 +236,7 @@ class HeldLease implements Lease {
     const { client } = this.#options;
     const isSure = this.#renewedAt !== undefined && !this.#isStale;
     const current = isSure ? this.#seen?.object : await this.#read(signal);
+    if (this.#isEnded(current)) return false;
     if (!current) {
       const fresh = this.#newLease();
       this.#see(await client.send({ verb: 'create', kind: leaseKind, object: fresh }, signal));
@@ -220,6 +252,7 @@ class HeldLease implements Lease {
   async #read(signal: AbortSignal): Promise<LeaseObject | undefined> {
     const object = await getIfThere(this.#options.client, leaseKind, this.#key, signal);
     if (object) this.#see(object);
+    else this.#seen = undefined;
     return object;
   }
 
@@ -228,8 +261,17 @@ class HeldLease implements Lease {
     this.#seen = { object, at: isSame && this.#seen ? this.#seen.at : this.#options.clock.now() };
   }
 
+  /** A member that was given up by the others stays given up, whatever became of its lease. */
+  #isEnded(current: LeaseObject | undefined): boolean {
+    const { purpose, identity } = this.#options;
+    return (
+      purpose === 'member' && this.#renewedAt !== undefined && current?.spec?.holderIdentity !== identity
+    );
+  }
+
   /** Somebody else holds the lease and may still believe so. */
   #isHeldByOther(): boolean {
+    if (this.#isEnded(this.#seen?.object)) return true;
     const holder = this.#seen?.object.spec?.holderIdentity;
     if (!holder || holder === this.#options.identity) return false;
     return this.#expiresInMs() > 0;
@@ -250,11 +292,11 @@ class HeldLease implements Lease {
   }
 
   #newLease(): LeaseObject {
-    const { namespace, name } = this.#options;
+    const { namespace, name, labels } = this.#options;
     const object: LeaseObject = {
       apiVersion: 'coordination.k8s.io/v1',
       kind: 'Lease',
-      metadata: { namespace, name },
+      metadata: { namespace, name, ...(labels && { labels }) },
     };
     return this.#claim(object);
   }

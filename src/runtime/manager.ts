@@ -1,4 +1,4 @@
-/** The life of a process full of controllers: fill the caches, become the leader, run, drain, let go. */
+/** The life of a process full of controllers: fill the caches, become the leader or one of a fleet, run, drain, let go. */
 import { setMaxListeners } from 'node:events';
 import type { Clock } from '../lib/clock.ts';
 import type { Rng } from '../lib/rng.ts';
@@ -15,9 +15,15 @@ import { DefinitionError, ShutdownError, SourceError, type LeadershipLostError }
 import { createLease, type Lease } from './lease.ts';
 import { sourcesCheck, watchLoopLag } from './probes.ts';
 import { createRecorder, type Recorder } from './recorder.ts';
-import type { Caches, Client, Obj, Writer } from './types.ts';
+import { isSameKind } from './keys.ts';
+import type { Concerns, Share } from './share.ts';
+import type { Caches, Client, Kind, Obj, Writer } from './types.ts';
 import { createWriter } from './writer.ts';
 
+/**
+ * Which Lease says who leads. Times are milliseconds, by default 15,000 for the lease, 10,000 to renew it, 2,000
+ * between tries.
+ */
 export interface LeaseSettings {
   readonly namespace: string;
   readonly name: string;
@@ -30,6 +36,7 @@ export interface LeaseSettings {
   readonly retryMs?: number;
 }
 
+/** What a manager works with. Exactly one of `lease` and `share` makes sense where there are replicas. */
 export interface ManagerOptions {
   readonly client: Client;
   /** With a `start`, caches that are asked for later start by themselves. */
@@ -42,14 +49,18 @@ export interface ManagerOptions {
   readonly identity: string;
   /** Without it this process believes to be alone. */
   readonly lease?: LeaseSettings;
+  /** With it this process does a part of the work, and other replicas the rest; instead of a lease. */
+  readonly share?: Share;
   /** How long the first lists may take. Default 120 s. */
   readonly syncTimeoutMs?: number;
   /** How long runs may take to end when the process stops. Default 30 s. */
   readonly drainMs?: number;
 }
 
+/** The life of a process full of controllers. */
 export interface Manager {
   readonly caches: Caches;
+  readonly metrics: Metrics;
   readonly recorder: Recorder;
   /** Questions for the health server. */
   readonly checks: readonly Check[];
@@ -70,6 +81,7 @@ export interface Manager {
   stop(): Promise<void>;
 }
 
+/** Makes a manager; nothing is requested before `start`. */
 export const createManager = (options: ManagerOptions): Manager => new ControllerManager(options);
 
 const SYNC_TIMEOUT_MS = 120_000;
@@ -77,6 +89,7 @@ const DRAIN_MS = 30_000;
 
 class ControllerManager implements Manager {
   readonly caches: Caches;
+  readonly metrics: Metrics;
   readonly recorder: Recorder;
   readonly checks: readonly Check[];
   readonly #options: ManagerOptions;
@@ -94,8 +107,12 @@ class ControllerManager implements Manager {
     // Every source listens to the end of the process.
     setMaxListeners(0, this.#life.signal);
     this.caches = caches;
+    this.metrics = metrics;
     this.#lease = this.#createLease();
-    const fence = (): void => this.#lease?.fence();
+    const fence = (): void => {
+      this.#lease?.fence();
+      options.share?.fence();
+    };
     this.recorder = createRecorder({ client, clock, rng, log, identity, fence });
     const loop = watchLoopLag(clock, metrics);
     this.#loop = loop;
@@ -122,9 +139,9 @@ class ControllerManager implements Manager {
     if (this.#controllers.some(({ name }) => name === spec.name)) {
       throw new DefinitionError(`two controllers are named ${spec.name}`);
     }
-    const { client, caches, clock, rng, log, metrics } = this.#options;
+    const { client, caches, clock, rng, log, metrics, share } = this.#options;
     const controller = createController(spec, {
-      ...{ client, caches, clock, rng, log, metrics },
+      ...{ client, caches, clock, rng, log, metrics, ...(share && { share }) },
       recorder: this.recorder,
       fence: this.#fence,
     });
@@ -134,7 +151,7 @@ class ControllerManager implements Manager {
 
   writer(name: string): Writer {
     const { client, caches } = this.#options;
-    return createWriter({ client, caches, fence: this.#fence, name }, this.#life.signal);
+    return createWriter({ client, caches, fence: this.#fence, name }, this.#life);
   }
 
   async start(): Promise<void> {
@@ -145,6 +162,7 @@ class ControllerManager implements Manager {
     try {
       await this.#sync(signal);
       await this.#lease?.acquire(signal);
+      await this.#options.share?.join(this.#revisit, signal);
     } catch (error) {
       // What ended the wait matters more than what the wait said about it.
       throw signal.aborted ? (signal.reason as Error) : error;
@@ -174,6 +192,7 @@ class ControllerManager implements Manager {
     this.#phase = 'stopped';
     await isWithin(clock, drainMs, this.recorder.flush());
     await this.#lease?.release();
+    await this.#options.share?.leave(this.#unfinished === 0);
     this.#life.abort(reason);
     this.#loop.stop();
     log.info({}, 'stopped');
@@ -184,6 +203,12 @@ class ControllerManager implements Manager {
     if (this.#phase === 'stopped')
       throw new ShutdownError('nothing is written any more, the process is stopping');
     this.#lease?.fence();
+    this.#options.share?.fence();
+  };
+
+  readonly #revisit = (concerns: Concerns, kind?: Kind<never>): void => {
+    for (const controller of this.#controllers)
+      if (!kind || isSameKind(kind, controller.kind)) controller.revisit(concerns);
   };
 
   #createLease(): Lease | undefined {

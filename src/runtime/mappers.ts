@@ -2,6 +2,7 @@
 import { groupOf, joinKey } from './keys.ts';
 import type { Gvk, Key, Obj, OwnerReference, View } from './types.ts';
 
+/** Says which primaries an object concerns; none makes its events irrelevant. */
 export type Mapper<R extends Obj = Obj> = (obj: View<R>) => readonly Key[];
 
 type OwnerKind = Gvk & { readonly namespaced: boolean };
@@ -34,11 +35,13 @@ export interface NamedBy {
   readonly isClusterScoped?: boolean;
 }
 
+/** The primaries that labels of the object name. */
 export const byLabel =
   (keys: NamedBy): Mapper =>
   (obj) =>
     namedBy(obj.metadata.labels, keys, obj);
 
+/** The primaries that annotations of the object name. */
 export const byAnnotation =
   (keys: NamedBy): Mapper =>
   (obj) =>

@@ -98,9 +98,11 @@ export class Overlay<T extends Obj> {
     const sinceListed = this.#compare(version, meanwhile?.listed);
     if (sinceListed !== undefined && sinceListed <= 0) return false;
     if (this.#store.hasReached(key, version)) return false;
-    if (this.#isOlder(version, this.#entries.get(key)?.version)) return true;
-    // What is not selected has no event to wait for, except the one that takes it out of the selection.
-    if (!isSelected && !this.#store.get(key)) {
+    const known = this.#entries.get(key);
+    if (this.#isOlder(version, known?.version)) return true;
+    // What is not selected has no event to wait for, except the one that takes it out of the selection, where it is
+    // or where an earlier write of ours will put it.
+    if (!isSelected && !this.#store.get(key) && !known) {
       this.#set(key, undefined);
       return false;
     }

@@ -15,6 +15,13 @@ export interface Correctable<V> {
   forget(key: Key, id?: string): void;
 }
 
+/** A source whose values can be read, typed, by whoever holds it. */
+export interface Readable<V> {
+  /** What is known of a primary, without asking. */
+  of(primary: View<Obj>): readonly V[];
+}
+
+/** A source that asks one question for all primaries, ever again. */
 export interface PollSource<V> extends ValueShape<V> {
   readonly name: string;
   /** Default 5 s, from the end of one poll to the start of the next. */
@@ -24,11 +31,12 @@ export interface PollSource<V> extends ValueShape<V> {
 }
 
 /** Asks for everything at once, periodically; raises events for what changed. It starts with a first answer. */
-export function pollSource<V>(spec: PollSource<V>): Source & Correctable<V> {
+export function pollSource<V>(spec: PollSource<V>): Source & Correctable<V> & Readable<V> {
   const values = new Values<V>(spec);
   return {
     name: spec.name,
     stage: 'normal',
+    of: (primary) => values.of(keyOf(primary)),
     remember: (key, value) => void values.put(key, value),
     forget: (key, id) => void values.remove(key, id),
     attach: (host) => ({
@@ -88,6 +96,7 @@ async function repeat(
   }
 }
 
+/** A source that asks a question for each primary, as long as that is there. */
 export interface PerResourceSource<V, P extends Obj> extends ValueShape<V> {
   readonly name: string;
   fetch(primary: View<P>, signal: AbortSignal): Promise<readonly V[]>;
@@ -98,11 +107,15 @@ export interface PerResourceSource<V, P extends Obj> extends ValueShape<V> {
 }
 
 /** One poll per primary, from its appearance to its deletion. */
-export interface PerResourceHandle<V, P extends Obj> extends Source<P>, Correctable<V> {
+export interface PerResourceHandle<V, P extends Obj> extends Source<P>, Correctable<V>, Readable<V> {
   /** What is known, asking first when nothing is; raises no event. */
   load(primary: View<P>): Promise<readonly V[]>;
 }
 
+/**
+ * Makes a source that polls for each primary from its appearance to its end. What has not been asked yet is
+ * fetched by the first read, without an event.
+ */
 export function perResourceSource<V, P extends Obj = Obj>(
   spec: PerResourceSource<V, P>,
 ): PerResourceHandle<V, P> {
@@ -124,6 +137,7 @@ export function perResourceSource<V, P extends Obj = Obj>(
   return {
     name: spec.name,
     stage: 'normal',
+    of: (primary) => values.of(keyOf(primary)),
     remember: (key, value) => void values.put(key, value),
     forget: (key, id) => void values.remove(key, id),
     async load(primary) {

@@ -5,6 +5,7 @@
  * of the turn makes the key ready again. That is why no key ever has two runs in flight, and why any number of
  * events during a run cause exactly one more.
  */
+import { Alarm } from '../lib/alarm.ts';
 import type { Clock } from '../lib/clock.ts';
 import { Heap, type HeapItem } from './heap.ts';
 import type { Key } from './types.ts';
@@ -94,13 +95,16 @@ class KeyQueue implements WorkQueue {
   readonly #timers = new Heap<Timer>((a, b) => a.when < b.when || (a.when === b.when && a.seq < b.seq));
   readonly #depths = new Map<number, number>();
   readonly #waiters = new Set<Waiter>();
+  readonly #alarm: Alarm;
   #seq = 0;
   #isClosed = false;
-  #alarm: { readonly when: number; readonly cancel: () => void } | undefined;
 
   constructor(clock: Clock, observer: QueueObserver) {
     this.#clock = clock;
     this.#observer = observer;
+    this.#alarm = new Alarm(clock, () => {
+      this.#ring();
+    });
   }
 
   get size(): number {
@@ -252,19 +256,10 @@ class KeyQueue implements WorkQueue {
     this.#depths.set(priority, (this.#depths.get(priority) ?? 0) + by);
   }
 
-  /** One timer of the clock serves all: it is set for the first of them. An alarm without a cause does no harm. */
   #arm(): void {
     const first = this.#timers.peek();
-    if (first && this.#alarm && this.#alarm.when <= first.when) return;
-    this.#alarm?.cancel();
-    this.#alarm = undefined;
-    if (!first) return;
-    const { when } = first;
-    const cancel = this.#clock.at(when, () => {
-      this.#alarm = undefined;
-      this.#ring();
-    });
-    this.#alarm = { when, cancel };
+    if (first) this.#alarm.by(first.when);
+    else this.#alarm.cancel();
   }
 
   #ring(): void {

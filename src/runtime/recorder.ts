@@ -26,6 +26,10 @@ export interface EventFacts {
   readonly note: string;
 }
 
+/**
+ * Writes Events that `kubectl describe` shows. Equal ones become one with a count; an object with much to say is
+ * muted for a while. Never throws.
+ */
 export interface Recorder {
   record(facts: EventFacts): void;
   /** Resolves when everything recorded so far has been sent or given up. */

@@ -1,6 +1,7 @@
 /** How long to wait before a failed run is tried again. */
 import type { Rng } from '../lib/rng.ts';
 
+/** Says how long to wait before a failed run is tried again, and when to give up. */
 export interface RetryPolicy {
   /**
    * Milliseconds before retry number `attempt` (1 is the first).
@@ -9,6 +10,7 @@ export interface RetryPolicy {
   delay(attempt: number, rng: Rng): number | undefined;
 }
 
+/** The shape of delays that grow. */
 export interface Exponential {
   readonly initialMs: number;
   readonly factor: number;
@@ -47,7 +49,9 @@ export const retryPolicies = {
   none: { delay: () => undefined },
 } as const satisfies Record<string, RetryPolicy>;
 
+/** The name of a policy that is ready to be used. */
 export type RetryPreset = keyof typeof retryPolicies;
 
+/** The policy of a name, or the one given. Default `standard`: 1 s doubling to 5 min, ±10 %, without an end. */
 export const retryPolicyOf = (policy: RetryPolicy | RetryPreset = 'standard'): RetryPolicy =>
   typeof policy === 'string' ? retryPolicies[policy] : policy;

@@ -4,11 +4,14 @@ import type { Logger } from '../observability/log.ts';
 import { Conflict } from './errors.ts';
 import type { Obj, View } from './types.ts';
 
-/** Fields of every line that is logged during a run, wherever the call is. */
+/** Fields of every line that is logged during a run, wherever the call is. A run that logs nothing needs no id. */
 export function runFields(controller: string, { apiVersion, kind, metadata }: View<Obj>, rng: Rng): object {
+  let id: string | undefined;
   return {
     controller,
-    reconcileID: randomId(rng),
+    get reconcileID() {
+      return (id ??= randomId(rng));
+    },
     'resource.apiVersion': apiVersion,
     'resource.kind': kind,
     'resource.namespace': metadata.namespace,

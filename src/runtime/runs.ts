@@ -7,20 +7,61 @@ export interface ActiveRun {
   readonly signal: AbortSignal;
   /** Aborts when something has happened that makes the rest of the run pointless. */
   readonly interrupt: AbortSignal;
+  /** Aborts `signal`. */
+  abort(reason: Error): void;
   end(): void;
 }
 
-interface Entry {
+/** Most runs look at neither signal, and making one costs more than the rest of a short run. */
+class Signals {
+  #controller: AbortController | undefined;
+
+  get signal(): AbortSignal {
+    return (this.#controller ??= new AbortController()).signal;
+  }
+
+  get isAborted(): boolean {
+    return this.#controller?.signal.aborted === true;
+  }
+
+  abort(reason: Error): void {
+    (this.#controller ??= new AbortController()).abort(reason);
+  }
+}
+
+class Run implements ActiveRun {
   readonly since: number;
-  readonly abort: AbortController;
-  readonly interrupt: AbortController;
+  readonly abortion = new Signals();
+  readonly interruption = new Signals();
+  readonly #end: () => void;
+
+  constructor(since: number, end: () => void) {
+    this.since = since;
+    this.#end = end;
+  }
+
+  get signal(): AbortSignal {
+    return this.abortion.signal;
+  }
+
+  get interrupt(): AbortSignal {
+    return this.interruption.signal;
+  }
+
+  abort(reason: Error): void {
+    this.abortion.abort(reason);
+  }
+
+  end(): void {
+    this.#end();
+  }
 }
 
 export class ActiveRuns {
   readonly #clock: Clock;
   readonly #timeoutMs: number | undefined;
   readonly #onTimeout: () => void;
-  readonly #runs = new Map<Key, Entry>();
+  readonly #runs = new Map<Key, Run>();
 
   constructor(clock: Clock, timeoutMs: number | undefined, onTimeout: () => void) {
     this.#clock = clock;
@@ -38,35 +79,31 @@ export class ActiveRuns {
 
   begin(key: Key): ActiveRun {
     const since = this.#clock.now();
-    const entry: Entry = { since, abort: new AbortController(), interrupt: new AbortController() };
-    this.#runs.set(key, entry);
     const timeoutMs = this.#timeoutMs;
     const disarm =
       timeoutMs === undefined
         ? undefined
         : this.#clock.at(since + timeoutMs, () => {
             this.#onTimeout();
-            entry.abort.abort(new Error(`the run took longer than ${String(timeoutMs)} ms`));
+            run.abort(new Error(`the run took longer than ${String(timeoutMs)} ms`));
           });
-    return {
-      signal: entry.abort.signal,
-      interrupt: entry.interrupt.signal,
-      end: () => {
-        disarm?.();
-        this.#runs.delete(key);
-      },
-    };
+    const run = new Run(since, () => {
+      disarm?.();
+      this.#runs.delete(key);
+    });
+    this.#runs.set(key, run);
+    return run;
   }
 
   /** Interrupts the run of a key if there is one that has not been, and `isCause` says so. */
   interrupt(key: Key, isCause: () => boolean): void {
     const run = this.#runs.get(key);
-    if (!run || run.interrupt.signal.aborted || !isCause()) return;
-    run.interrupt.abort(new Error(`${key} has changed in a way that interrupts the run`));
+    if (!run || run.interruption.isAborted || !isCause()) return;
+    run.interruption.abort(new Error(`${key} has changed in a way that interrupts the run`));
   }
 
   abortAll(reason: Error): void {
-    for (const run of this.#runs.values()) run.abort.abort(reason);
+    for (const run of this.#runs.values()) run.abort(reason);
   }
 
   /** Seconds since the beginning of each. */

@@ -11,8 +11,11 @@ export interface KeySlot extends Slot {
 export class Slots {
   readonly #slots = new Map<Key, KeySlot>();
   readonly #limiter: RunLimiter | undefined;
+  readonly #onForget: (key: Key) => void;
 
-  constructor(limit: RunLimit | undefined) {
+  /** @param onForget told of each key that nothing is to be remembered of */
+  constructor(limit: RunLimit | undefined, onForget: (key: Key) => void = () => undefined) {
+    this.#onForget = onForget;
     this.#limiter = limit && new RunLimiter(limit);
   }
 
@@ -51,5 +54,6 @@ export class Slots {
   forget(key: Key): void {
     this.#slots.delete(key);
     this.#limiter?.forget(key);
+    this.#onForget(key);
   }
 }

@@ -32,10 +32,13 @@ export interface SourceHost<P extends Obj = Obj> {
   emit(key: Key, cause: EventCause): void;
   /** Counts an event that concerns no primary. */
   ignored(cause: EventCause): void;
+  /** Counts an event that was kept away, for it is the echo of an own write. */
+  echoed(cause: EventCause): void;
   /** Runs code of the author: what it throws is logged and counted, and `otherwise` takes its place. */
   guard<T>(what: string, fn: () => T, otherwise: T): T;
 }
 
+/** A source at work for one controller. */
 export interface AttachedSource<P extends Obj = Obj> {
   /** Resolves when what is there already is known; works until the signal aborts. */
   start(signal: AbortSignal): Promise<void>;
@@ -43,16 +46,23 @@ export interface AttachedSource<P extends Obj = Obj> {
   of(primary: View<P>): readonly unknown[];
 }
 
+/**
+ * Where events for primaries come from, and what is known of each without asking: a description, live once it is
+ * attached to a controller.
+ */
 export interface Source<P extends Obj = Obj> {
   /** Unique within a controller. */
   readonly name: string;
   /** What `of` answers with, when that is objects of one kind. */
   readonly kind?: Kind<never> | Kind;
+  /** Where it looks, when it watches. */
+  readonly cache?: Cache<never> | Cache<Obj>;
   /** `state` starts before `normal`. */
   readonly stage: 'state' | 'normal';
   attach(host: SourceHost<P>): AttachedSource<P>;
 }
 
+/** What a source watches, and whom the changes concern. */
 export interface WatchSource<R extends Obj, P extends Obj> {
   /** Default: the name of the cache. */
   readonly name?: string;
@@ -62,6 +72,8 @@ export interface WatchSource<R extends Obj, P extends Obj> {
   /** Which objects belong to a primary, when the objects themselves do not know. */
   readonly toSecondary?: (primary: View<P>) => readonly Key[];
   readonly filter?: Predicate<R>;
+  /** Default: `normal`. */
+  readonly stage?: 'state' | 'normal';
   /** Default: as the controller says. A source of the primary's own kind delivers what others must hear of. */
   readonly ownEvents?: 'filter' | 'deliver';
 }
@@ -73,7 +85,8 @@ export function watchSource<R extends Obj, P extends Obj = Obj>(spec: WatchSourc
   return {
     name,
     kind: cache.kind,
-    stage: 'normal',
+    cache: cache,
+    stage: spec.stage ?? 'normal',
     attach(host) {
       const primariesOf = (obj: View<R>): readonly Key[] =>
         host.guard(`mapper of source ${name}`, () => spec.toPrimary(obj), []);
@@ -86,6 +99,9 @@ export function watchSource<R extends Obj, P extends Obj = Obj>(spec: WatchSourc
         ownEvents: spec.ownEvents ?? host.ownEvents,
         on: (change) => {
           deliver(change, name, spec.filter, primariesOf, host);
+        },
+        onEcho: ({ type }) => {
+          host.echoed({ source: name, action: type });
         },
       });
       return {

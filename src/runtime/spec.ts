@@ -27,6 +27,7 @@ export interface Reconciler<P extends Obj> {
   onError?(primary: View<P>, ctx: Context<P>, error: unknown): Promise<ErrorControl<P>>;
 }
 
+/** A controller as its author describes it; only name, kind and reconciler are needed. */
 export interface ControllerSpec<P extends Obj> {
   /** Unique within a manager; own writes are recognised by it. */
   readonly name: string;
@@ -61,6 +62,12 @@ export interface ControllerSpec<P extends Obj> {
   interruptWhen?(change: Change<P>): boolean;
   readonly sources?: readonly Source<P>[];
   readonly cache?: CacheOptions<P>;
+  /**
+   * Also counts the runs of each object by itself, in `espalier_object_reconcile_total` and
+   * `espalier_object_reconcile_attempts`, until the object is gone. Default `false`: as many series as objects cost
+   * memory here and in Prometheus.
+   */
+  readonly objectMetrics?: boolean;
 }
 
 /** Who takes care of finalizers, and whether deleting objects are anybody's business. */

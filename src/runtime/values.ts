@@ -2,6 +2,7 @@
 import { equal } from '../lib/json.ts';
 import type { Key } from './types.ts';
 
+/** How the values of a primary are told apart and compared. */
 export interface ValueShape<V> {
   /** Tells apart several values of one primary. Default: there is one per primary. */
   readonly idOf?: (value: V) => string;

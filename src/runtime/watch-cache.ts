@@ -16,6 +16,7 @@ import { keyOf } from './keys.ts';
 import { Overlay } from './overlay.ts';
 import { parseSelector, type Selector } from './selector.ts';
 import { ObjectStore } from './store.ts';
+import { dropManagedFields } from './transforms.ts';
 import type {
   Cache,
   CacheOptions,
@@ -30,6 +31,7 @@ import type {
 } from './types.ts';
 import { compareVersions, tellVersionsApart, type CompareVersions } from './versions.ts';
 
+/** What a cache works with besides a client. */
 export interface CacheDeps {
   readonly clock: Clock;
   readonly rng: Rng;
@@ -42,12 +44,6 @@ export interface CacheDeps {
 }
 
 const SYNC_TIMEOUT_MS = 120_000;
-
-/** Hundreds of kilobytes of a status nobody reads; the default transform. */
-export function dropManagedFields<T extends Obj>(obj: T): T {
-  delete obj.metadata.managedFields;
-  return obj;
-}
 
 export class WatchCache<T extends Obj> implements Cache<T> {
   readonly kind: Kind<T>;
@@ -138,6 +134,18 @@ export class WatchCache<T extends Obj> implements Cache<T> {
     return result;
   }
 
+  showsFieldsOf(manager: string): boolean {
+    if (this.options.metadataOnly) return false;
+    const entry = { manager, operation: 'Apply', apiVersion: 'v1', fieldsType: 'FieldsV1', fieldsV1: {} };
+    const probe = { apiVersion: 'v1', kind: 'Probe', metadata: { name: 'probe', managedFields: [entry] } };
+    try {
+      return (this.#transform(probe as unknown as T).metadata.managedFields ?? []).length > 0;
+    } catch {
+      // A transform that only takes what it knows; nobody can tell.
+      return true;
+    }
+  }
+
   index(name: string, keysOf: (obj: View<T>) => readonly string[]): void {
     const valuesOf = (obj: View<T>): readonly string[] => {
       try {
@@ -156,7 +164,10 @@ export class WatchCache<T extends Obj> implements Cache<T> {
   subscribe(subscriber: Subscriber<T>): () => void {
     this.#subscribers.add(subscriber);
     if (subscriber.ownEvents === 'filter' && !this.#echoes.has(subscriber.name)) {
-      this.#echoes.set(subscriber.name, new EchoFilter(this.#store, this.#compare, this.#deps.clock));
+      const onEcho = (change: Change<T>): void => {
+        for (const each of this.#filtering(subscriber.name)) each.onEcho?.(change);
+      };
+      this.#echoes.set(subscriber.name, new EchoFilter(this.#store, this.#compare, this.#deps.clock, onEcho));
     }
     for (const obj of [...this.list()]) this.#tell(subscriber, { type: 'add', obj, initial: true });
     return () => {
@@ -189,11 +200,13 @@ export class WatchCache<T extends Obj> implements Cache<T> {
   }
 
   #publishTo(writer: string, changes: readonly Change<T>[]): void {
-    for (const change of changes) {
-      for (const subscriber of [...this.#subscribers]) {
-        if (subscriber.name === writer && subscriber.ownEvents === 'filter') this.#tell(subscriber, change);
-      }
-    }
+    for (const change of changes)
+      for (const subscriber of this.#filtering(writer)) this.#tell(subscriber, change);
+  }
+
+  /** Who is not to hear the echoes of a writer. */
+  #filtering(writer: string): Subscriber<T>[] {
+    return [...this.#subscribers].filter(({ name, ownEvents }) => name === writer && ownEvents === 'filter');
   }
 
   // -------------------------------------------------------------- own writes

@@ -13,15 +13,15 @@ export interface WriterPorts {
   readonly name: string;
 }
 
-/** @param defaultSignal used by writes that bring no signal of their own */
-export function createWriter(ports: WriterPorts, defaultSignal?: AbortSignal): Writer {
+/** @param life whose signal is used by writes that bring none of their own */
+export function createWriter(ports: WriterPorts, life?: { readonly signal: AbortSignal }): Writer {
   return async <T extends Obj>(write: Write<T>, signal?: AbortSignal): Promise<T> => {
     ports.fence();
     const key = keyOfWrite(write);
     const tickets = key === undefined ? [] : openTickets(ports, write, key);
     let answer: T;
     try {
-      answer = await ports.client.send(write, signal ?? defaultSignal);
+      answer = await ports.client.send(write, signal ?? life?.signal);
     } catch (error) {
       for (const ticket of tickets) ticket.failed();
       throw error;

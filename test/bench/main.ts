@@ -1,20 +1,28 @@
 /**
- * `npm run bench -- [requests|trees|templating] [--envtest] [--trees N]`: measures; asserts nothing. With `--envtest`
- * requests and trees are measured on a kube-apiserver as well.
+ * `npm run bench -- [requests|trees|templating|runtime|start|soak] [--envtest] [--trees N] [--objects N]`: measures; asserts nothing.
+ * The start on API servers that have to be filled first and the soak take minutes, and are run only when they are asked for. With `--envtest` requests and trees are measured on a kube-apiserver as well.
  */
 import { parseArgs } from 'node:util';
 import { benchRequests } from './requests.ts';
+import { benchPopulated, benchRuntime, benchSoak } from './runtime/index.ts';
 import { embedded, real, subjectOn } from './subject.ts';
 import { benchTemplating } from './templating.ts';
 import { benchTrees } from './trees.ts';
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { envtest: { type: 'boolean', default: false }, trees: { type: 'string', default: '200' } },
+  options: {
+    envtest: { type: 'boolean', default: false },
+    trees: { type: 'string', default: '200' },
+    objects: { type: 'string', default: '60000' },
+  },
 });
 const wanted = (what: string): boolean => positionals.length === 0 || positionals.includes(what);
 
 if (wanted('templating')) await benchTemplating();
+if (wanted('runtime')) await benchRuntime(Number(values.objects));
+if (positionals.includes('start')) await benchPopulated(Number(values.objects), values.envtest);
+if (positionals.includes('soak')) await benchSoak(Number(values.objects));
 if (wanted('requests') || wanted('trees')) {
   for (const server of values.envtest ? [embedded, real] : [embedded]) {
     const subject = await subjectOn(await server());

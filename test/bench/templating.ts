@@ -2,7 +2,7 @@
  * How fast templates render: parsed anew and from the cache, by Go's own engine, in both languages, in this thread and
  * in another.
  */
-import { askGo, GoMissing, withOracle } from '../../hack/go-oracle/oracle.ts';
+import { GoMissing, withOracle, type Oracle } from '../../hack/go-oracle/oracle.ts';
 import { API_VERSION } from '../../src/api/labels.ts';
 import { asideRunner } from '../../src/blueprint/aside/runner.ts';
 import { inThisThread, type RenderJob, type TemplateRunner } from '../../src/blueprint/work.ts';
@@ -114,11 +114,8 @@ export async function benchTemplating(): Promise<void> {
   }
 }
 
-function goMicroseconds(binary: string): number {
+function goMicroseconds(ask: Oracle): number {
   const request = { template: TEMPLATE, values: data, rounds: ROUNDS };
-  const answers = askGo(
-    binary,
-    Array.from({ length: RUNS }, () => request),
-  );
+  const answers = ask(Array.from({ length: RUNS }, () => request));
   return median(answers.map(({ output }) => Number(output) / 1000));
 }

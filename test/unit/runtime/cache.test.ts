@@ -270,6 +270,24 @@ describe('own writes and their echoes', () => {
     expect(cache.unconfirmed).to.equal(0);
   });
 
+  it('hides an object that was created and taken out of the selection before the watch told of either', async () => {
+    const { api, cache, start } = harness({ labels: 'app=x' });
+    await start();
+    api.isHeld = true;
+    const made = api.put(thing('a', { labels: { app: 'x' } }));
+    cache.begin('ns/a', 'me').done(structuredClone(made), true);
+    const version = String(Number(made.metadata.resourceVersion) + 1);
+    const hidden = { ...made, metadata: { ...made.metadata, labels: {}, resourceVersion: version } };
+    cache.begin('ns/a', 'me').done(hidden, true);
+    api.release();
+    await settle();
+    expect(cache.get('ns/a')).to.equal(undefined);
+    api.remove('ns/a');
+    await settle();
+    expect(cache.get('ns/a')).to.equal(undefined);
+    expect(cache.unconfirmed).to.equal(0);
+  });
+
   it('does not share the answer with whoever wrote', async () => {
     const { api, cache, start } = harness();
     await start();

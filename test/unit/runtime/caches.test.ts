@@ -32,6 +32,18 @@ describe('the caches of a process', () => {
     expect([...caches.all()]).to.have.length(5);
   });
 
+  it('C7: of metadata alone know nothing of spec and status, at compile time already', async () => {
+    const { api, caches, signal } = world();
+    api.put(thing('a'));
+    const cache = caches.of(THINGS, { metadataOnly: true });
+    await caches.start(signal);
+    const [found] = cache.list();
+    expect(found?.metadata.name).to.equal('a');
+    // @ts-expect-error there is no spec to be read
+    const none: keyof NonNullable<typeof found> = 'spec';
+    expect(none).to.equal('spec' satisfies keyof Thing);
+  });
+
   it('start together, and late ones by themselves', async () => {
     const { api, caches, signal } = world();
     api.put(thing('a'));

@@ -402,6 +402,63 @@ describe('requests to an API server', () => {
       .and.to.contain(`rest_client_request_duration_seconds_count{verb="get",host="${host}"} 1`);
   });
 
+  it('S126: have a series for each verb from the start, at 0, and keep it when another connection is opened', async () => {
+    const registry = new Registry();
+    await connection.close();
+    await open({ registry });
+    const host = new URL(stub.url).host;
+    const counts = async (verb: string): Promise<(number | undefined)[]> => {
+      const lines = (await registry.metrics()).split('\n');
+      return [
+        'request_duration_seconds_count',
+        'rate_limiter_duration_seconds_count',
+        'request_retries_total',
+      ]
+        .map((name) => `rest_client_${name}{verb="${verb}",host="${host}"} `)
+        .map((start) => lines.find((line) => line.startsWith(start))?.slice(start.length))
+        .map((value) => (value === undefined ? undefined : Number(value)));
+    };
+    for (const verb of ['get', 'list', 'watch', 'create', 'update', 'patch', 'apply', 'delete'])
+      expect(await counts(verb), verb).to.deep.equal([0, 0, 0]);
+    await client.get(MAPS, 'ns/a');
+    const other = await connect({
+      kubeconfig: { text: kubeconfig(stub.url) },
+      userAgent: 'other/1',
+      clock,
+      log: silentLogger,
+      registry,
+    });
+    await other.close();
+    expect(await counts('get')).to.deep.equal([1, 1, 0]);
+  });
+
+  it('tell how long they stood in line', async () => {
+    const registry = new Registry();
+    const slow = new FakeClock();
+    await connection.close();
+    await open({ registry, maxSockets: 1, clock: slow });
+    let finish = (): void => undefined;
+    stub.handler = (_, response) => {
+      finish = () => {
+        json(response, 200, configMap('a'));
+      };
+    };
+    const first = client.get(MAPS, 'ns/a');
+    while (stub.requests.length === 0) await new Promise((r) => setImmediate(r));
+    const second = client.send({ verb: 'merge', kind: MAPS, key: 'ns/a', body: {} });
+    await slow.advance(3_000);
+    stub.handler = (_, response) => {
+      json(response, 200, configMap('a'));
+    };
+    finish();
+    await Promise.all([first, second]);
+    const host = new URL(stub.url).host;
+    const sum = 'rest_client_rate_limiter_duration_seconds_sum';
+    expect(await registry.metrics())
+      .to.contain(`${sum}{verb="get",host="${host}"} 0`)
+      .and.to.contain(`${sum}{verb="patch",host="${host}"} 3`);
+  });
+
   describe('of every kind', () => {
     const sent = (): { method: string; url: string; type: string | undefined; body: unknown } => {
       const last = stub.requests.at(-1)!;

@@ -2,11 +2,23 @@ import { expect } from 'chai';
 import { Writable } from 'node:stream';
 import { seededRng } from '../../../src/lib/rng.ts';
 import { createLogger } from '../../../src/observability/log.ts';
-import { createMetrics } from '../../../src/observability/metrics.ts';
+import { controllerMetrics, createMetrics } from '../../../src/observability/metrics.ts';
 import { apiErrorFrom, NoRetryError } from '../../../src/runtime/errors.ts';
+import { byController } from '../../../src/runtime/mappers.ts';
 import { sourcesCheck, watchLoopLag } from '../../../src/runtime/probes.ts';
+import { watchSource } from '../../../src/runtime/sources.ts';
 import { FakeClock, settle } from '../../support/clock.ts';
-import { createWorld, failing, nothing, succeeding, widget, widgets } from './support/world.ts';
+import {
+  createWorld,
+  failing,
+  nothing,
+  parts,
+  succeeding,
+  widget,
+  widgets,
+  type Part,
+  type Widget,
+} from './support/world.ts';
 
 type Line = Record<string, unknown>;
 
@@ -146,6 +158,48 @@ describe('what can be seen from outside', () => {
       'espalier_events_total{controller="widgets",source="primary",action="add",outcome="queued"}';
     expect(await world.metric(event)).to.equal(2);
     await world.end();
+  });
+
+  it('counts the echoes of own writes, of the primary and of what belongs to it', async () => {
+    const world = createWorld();
+    const source = watchSource({ cache: world.caches.of(parts), toPrimary: byController(widgets) });
+    world.control(
+      async (primary, { write }) => {
+        const owner = { apiVersion: 'example.io/v1', kind: 'Widget', name: '1', uid: 'u', controller: true };
+        const metadata = { namespace: 'A', name: `p-${String(world.runs.length)}`, ownerReferences: [owner] };
+        const owned: Part = { apiVersion: 'example.io/v1', kind: 'Part', metadata };
+        await write({ verb: 'create', kind: parts, object: owned });
+        return { write: 'status', object: { ...(primary as Widget), status: { phase: 'Done' } } };
+      },
+      { sources: [source] },
+    );
+    world.cluster.put(widgets, widget('A/1'));
+    await world.start();
+    const echoes = (from: string, action: string) =>
+      world.metric(
+        `espalier_events_total{controller="widgets",source="${from}",action="${action}",outcome="echo"}`,
+      );
+    expect(await echoes('primary', 'update')).to.equal(1);
+    expect(await echoes('parts.example.io', 'add')).to.equal(1);
+    expect(world.runs).to.have.length(1);
+    world.cluster.edit(widgets, 'A/1', { spec: { size: 2 } });
+    await settle();
+    expect(await echoes('primary', 'update')).to.equal(1);
+    await world.end();
+  });
+
+  it('has at most 25 priorities of its own, and the rest together', async () => {
+    const metrics = createMetrics();
+    const depths = new Map(Array.from({ length: 40 }, (_, i) => [i, 1]));
+    controllerMetrics(metrics, 'many', {
+      maxConcurrent: 1,
+      activeWorkers: () => 0,
+      depths: () => depths,
+      running: () => [],
+    });
+    const lines = (await metrics.text()).split('\n').filter((line) => line.startsWith('workqueue_depth{'));
+    expect(lines).to.have.length(25);
+    expect(lines.at(-1)).to.match(/priority="other"} 16$/);
   });
 
   it('S124: names the source that is not synced', async () => {

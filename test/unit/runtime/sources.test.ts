@@ -1,4 +1,7 @@
 import { expect } from 'chai';
+import { seededRng } from '../../../src/lib/rng.ts';
+import { silentLogger } from '../../../src/observability/log.ts';
+import { createCaches } from '../../../src/runtime/cache.ts';
 import { DefinitionError, NotWatchedError, SourceError } from '../../../src/runtime/errors.ts';
 import { cachingInboundSource, inboundSource } from '../../../src/runtime/inbound.ts';
 import { keyOf } from '../../../src/runtime/keys.ts';
@@ -15,6 +18,7 @@ import { perResourceSource, pollSource } from '../../../src/runtime/polling.ts';
 import { watchSource } from '../../../src/runtime/sources.ts';
 import type { Meta, Obj, OwnerReference, View } from '../../../src/runtime/types.ts';
 import { settle } from '../../support/clock.ts';
+import { FakeCluster } from './support/fake-cluster.ts';
 import {
   createWorld,
   nothing,
@@ -219,6 +223,35 @@ describe('sources', () => {
     });
   });
 
+  it('V15: carry events over from another cluster, by a mapper that says to whom', async () => {
+    const other = new FakeCluster();
+    const { clock } = world;
+    const caches = createCaches({ client: other, clock, rng: seededRng(1), log: silentLogger });
+    const source = watchSource<Part>({
+      cache: caches.of(parts),
+      toPrimary: byLabel({ name: 'for', namespace: 'in' }),
+    });
+    const found: (string | undefined)[] = [];
+    world.control(
+      (_, ctx) => {
+        found.push(ctx.secondary(parts)?.metadata.name);
+        return Promise.resolve(nothing);
+      },
+      { sources: [source] },
+    );
+    twoWidgets();
+    const labels = { for: '2', in: 'A' };
+    other.put(parts, { metadata: { namespace: 'far', name: 'p', labels } });
+    await world.start();
+    expect((await ran()).sort()).to.deep.equal(['A/1', 'A/2']);
+    expect(found.filter(Boolean)).to.deep.equal(['p']);
+    other.edit(parts, 'far/p', { data: { a: 'b' } });
+    expect(await ran()).to.deep.equal(['A/2']);
+    // Own writes go to the cluster of the primaries.
+    world.cluster.put(parts, { metadata: { namespace: 'far', name: 'p', labels } });
+    expect(await ran()).to.deep.equal([]);
+  });
+
   it('S35: poll for everything, first before the first run, then for news', async () => {
     let answer = new Map([['A/1', [{ x: 1 }]]]);
     let polls = 0;
@@ -229,11 +262,19 @@ describe('sources', () => {
         return Promise.resolve(answer);
       },
     });
-    world.control(succeeding, { sources: [source] });
+    const seen: unknown[] = [];
+    world.control(
+      (primary) => {
+        seen.push(...source.of(primary));
+        return Promise.resolve(nothing);
+      },
+      { sources: [source] },
+    );
     twoWidgets();
     await world.start();
     expect(await ran()).to.deep.equal(['A/1', 'A/2']);
     expect(polls).to.equal(1);
+    expect(seen).to.deep.equal([{ x: 1 }]);
     await world.clock.advance(5_000);
     expect(polls).to.equal(2);
     expect(await ran()).to.deep.equal([]);
@@ -243,6 +284,7 @@ describe('sources', () => {
     answer = new Map();
     await world.clock.advance(5_000);
     expect(await ran()).to.deep.equal(['A/1']);
+    expect(seen).to.deep.equal([{ x: 1 }, { x: 2 }]);
     await world.clock.advance(5_000);
     expect(await ran()).to.deep.equal([]);
   });

@@ -1,0 +1,182 @@
+/** A controller of external resources: what the author says about them, and the controller that follows from it. */
+import type { Clock } from '../../lib/clock.ts';
+import { equal } from '../../lib/json.ts';
+import type { Rng } from '../../lib/rng.ts';
+import type { ControllerSpec } from '../controller.ts';
+import { DefinitionError, NoRetryError } from '../errors.ts';
+import { and, type Predicate } from '../filters.ts';
+import { checkFinalizer, defaultFinalizer } from '../finalizer.ts';
+import { byController } from '../mappers.ts';
+import { getIfThere } from '../read.ts';
+import { watchSource, type Source } from '../sources.ts';
+import type { Caches, Client, UpdateControl, View } from '../types.ts';
+import { annotationOf, annotations } from './annotations.ts';
+import { HandledFailure } from './errors.ts';
+import { byUid, type NameStrategy } from './names.ts';
+import { decideRequeue, type Requeue } from './requeue.ts';
+import type { Outcome } from './outcome.ts';
+import { ExternalResource } from './resource.ts';
+import { secretKind } from '../core-kinds.ts';
+import { CONNECTION_LABEL, Publisher, type SecretPlace } from './secret.ts';
+import type { Connector, ExternalObject } from './types.ts';
+
+/** What the author decides. Times are in milliseconds. */
+export interface ExternalSpec<M extends ExternalObject> extends Pick<
+  ControllerSpec<M>,
+  'name' | 'kind' | 'maxConcurrent' | 'runTimeoutMs' | 'syncPeriodMs' | 'retry' | 'limit' | 'filter' | 'cache'
+> {
+  readonly connector: Connector<M>;
+  /** Default: `byUid` with the kind in lower case, so `bucket-<uid>`. */
+  readonly names?: NameStrategy<M>;
+  /** Between two looks at what is as it should be, ±10 %. Default 60 s. */
+  readonly pollMs?: number;
+  /** The least that the annotation of an object may ask for. Default 10 s. */
+  readonly minPollMs?: number;
+  /** Between two looks at what the service is working on. Default 30 s. */
+  readonly pendingMs?: number;
+  /** Where to publish connection details, such as `specSecret`. Absent: nowhere, and no Secret is watched. */
+  readonly secretOf?: (object: View<M>) => SecretPlace | undefined;
+  /** Default `<plural>.<group>/finalizer`. */
+  readonly finalizer?: string;
+  /**
+   * `cache` (default) decides from what the watch has told and own writes; creations are guarded by the version. `live`
+   * reads the object anew at the beginning of each run.
+   */
+  readonly read?: 'cache' | 'live';
+  readonly sources?: readonly Source<M>[];
+}
+
+/** What a controller of external resources runs on. */
+export interface ExternalPorts {
+  readonly client: Client;
+  readonly caches: Caches;
+  readonly clock: Clock;
+  readonly rng: Rng;
+}
+
+const POLL_MS = 60_000;
+const MIN_POLL_MS = 10_000;
+const PENDING_MS = 30_000;
+const RUN_TIMEOUT_MS = 60_000;
+
+/** What a run ends with when the result asks for a growing delay and nothing went wrong. */
+class BackOff extends HandledFailure {}
+
+/** The resource by itself, for those who want to call its steps one by one. */
+export function externalResource<M extends ExternalObject>(
+  spec: ExternalSpec<M>,
+  ports: ExternalPorts,
+): ExternalResource<M> {
+  const finalizer = spec.finalizer ?? defaultFinalizer(spec.kind);
+  checkFinalizer(finalizer);
+  const { pollMs = POLL_MS, minPollMs = MIN_POLL_MS, pendingMs = PENDING_MS } = spec;
+  for (const [name, ms] of Object.entries({ pollMs, minPollMs, pendingMs })) {
+    if (!(ms > 0)) throw new DefinitionError(`controller ${spec.name}: ${name} must be more than 0`);
+  }
+  const { kind, connector, secretOf } = spec;
+  const { client, clock, rng, caches } = ports;
+  return new ExternalResource<M>({
+    ...{ kind, connector, client, clock, rng, finalizer, pollMs, minPollMs, pendingMs },
+    names: spec.names ?? byUid(kind.kind.toLowerCase()),
+    manager: spec.name,
+    publisher: secretOf && new Publisher({ client, kind, cache: secretCache(spec, caches) }),
+    secretOf: secretOf ?? (() => undefined),
+  });
+}
+
+/**
+ * The controller to hand to `Manager.add`.
+ * @throws DefinitionError when parts of the description do not go together
+ */
+export function externalController<M extends ExternalObject>(
+  spec: ExternalSpec<M>,
+  ports: ExternalPorts,
+): ControllerSpec<M> {
+  const resource = externalResource(spec, ports);
+  const { name, kind, maxConcurrent, syncPeriodMs, limit, cache } = spec;
+  const sources = [...(spec.sources ?? []), ...(spec.secretOf ? [secretSource(spec, ports.caches)] : [])];
+  return {
+    ...{ name, kind, sources },
+    ...(maxConcurrent !== undefined && { maxConcurrent }),
+    ...(syncPeriodMs !== undefined && { syncPeriodMs }),
+    ...(limit && { limit }),
+    ...(cache && { cache }),
+    retry: spec.retry ?? 'external',
+    runTimeoutMs: spec.runTimeoutMs ?? RUN_TIMEOUT_MS,
+    finalizer: 'author',
+    generation: 'off',
+    ownEvents: 'deliver',
+    filter: and<M>(telling, spec.filter ?? {}),
+    reconciler: {
+      async reconcile(primary, ctx) {
+        const object =
+          spec.read === 'live' ? await getIfThere(ports.client, kind, ctx.key, ctx.signal) : primary;
+        if (!object) return { write: 'none' };
+        return controlOf(await resource.run(object as View<M>, ctx));
+      },
+      onError: (_, __, error) =>
+        Promise.resolve(
+          error instanceof HandledFailure
+            ? { retry: true }
+            : error instanceof NoRetryError
+              ? { retry: false }
+              : 'default',
+        ),
+    },
+  };
+}
+
+/** @throws what makes the controller wait for a growing time, or for good */
+function controlOf<M extends ExternalObject>({ result, error }: Outcome): UpdateControl<M> {
+  if (error instanceof NoRetryError) throw error;
+  // Whether the object is dirty is known to the queue, which runs it again before anything else.
+  const requeue: Requeue = decideRequeue(false, result, error);
+  switch (requeue.when) {
+    case 'now':
+      return { write: 'none', again: 0 };
+    case 'after':
+      return { write: 'none', again: requeue.ms };
+    case 'sync':
+      return { write: 'none' };
+    case 'backoff':
+      throw error ?? new BackOff('to be looked at again after a growing delay');
+  }
+}
+
+/**
+ * Updates that tell something. A status that differs only in sentences, or in what the service reports of itself, does
+ * not: a service that numbers its messages would keep us busy with our own writes. Neither do the moments of creations,
+ * or one that always fails would be repeated without a pause.
+ */
+const telling: Predicate<ExternalObject> = { update: (old, obj) => !equal(essence(old), essence(obj)) };
+
+function essence(object: View<ExternalObject>): unknown {
+  const { metadata, status = {}, ...rest } = object;
+  const { resourceVersion: _, managedFields: __, annotations: all = {}, ...lasting } = metadata;
+  const kept = Object.entries(all).filter(([name]) => !isMoment(name));
+  // Taking this mark away is how a person says that an interrupted creation has been looked into.
+  const isMarked = annotationOf(object, 'createPending') !== undefined;
+  const conditions = status.conditions?.map(({ type, status: is }) => [type, is]);
+  return [rest, lasting, Object.fromEntries(kept), isMarked, status.id, conditions];
+}
+
+const isMoment = (name: string): boolean =>
+  name === annotations.createPending ||
+  name === annotations.createSucceeded ||
+  name === annotations.createFailed;
+
+/** Where the objects are, their Secrets are, too; nothing else is watched. */
+const secretCache = <M extends ExternalObject>({ cache }: ExternalSpec<M>, caches: Caches) =>
+  caches.of(secretKind, {
+    labels: `${CONNECTION_LABEL}=true`,
+    ...(cache?.namespaces && { namespaces: cache.namespaces }),
+  });
+
+/** A Secret that somebody deletes or changes is put right at once. Our own writes of it are no news. */
+const secretSource = <M extends ExternalObject>(spec: ExternalSpec<M>, caches: Caches): Source<M> =>
+  watchSource({
+    name: 'connection-secrets',
+    cache: secretCache(spec, caches),
+    toPrimary: byController(spec.kind),
+    ownEvents: 'filter',
+  });

@@ -1,0 +1,24 @@
+/** External resources: objects of Kubernetes that stand for things in services elsewhere. */
+export { annotations } from './annotations.ts';
+export { isActive, type Condition, type ConditionType } from './conditions.ts';
+export { externalController, externalResource, type ExternalPorts, type ExternalSpec } from './controller.ts';
+export { HandledFailure, OutcomeUnknown, SecretRefused } from './errors.ts';
+export { assigned, byObjectName, byUid, shortened, type NameStrategy } from './names.ts';
+export type { Reclaim, Step } from './policies.ts';
+export { decideRequeue, type Requeue } from './requeue.ts';
+export type { Outcome } from './outcome.ts';
+export type { ExternalResource } from './resource.ts';
+export { externalSpecProperties, externalStatusProperties } from './schema.ts';
+export { CONNECTION_LABEL, CONNECTION_TYPE, specSecret, type SecretPlace } from './secret.ts';
+export type {
+  Connector,
+  Created,
+  Details,
+  ExternalHandler,
+  ExternalObject,
+  ExternalState,
+  ExternalStatus,
+  Observation,
+  Result,
+  Updated,
+} from './types.ts';

@@ -1,0 +1,15 @@
+/** Late initialisation: what the service chose for the fields that the user left open (pure). */
+import { copy, define } from '../../lib/json.ts';
+import { isObject, type Fields } from '../../lib/objects.ts';
+
+/** `spec` with the fields of `filled` that it lacks, at every depth; what it has stays, lists as a whole. */
+export function filledIn(spec: object, filled: object): object {
+  const result = { ...(spec as Fields) };
+  for (const [key, value] of Object.entries(filled as Fields)) {
+    const present = Object.hasOwn(result, key) ? result[key] : undefined;
+    if (value === undefined || value === null) continue;
+    if (present === undefined) define(result, key, copy(value));
+    else if (isObject(present) && isObject(value)) define(result, key, filledIn(present, value));
+  }
+  return result;
+}

@@ -1,0 +1,56 @@
+/** What the runtime may do to an external thing, as its object says (pure). */
+import { exactJson } from '../../lib/exact-json.ts';
+import { isObject, ownField } from '../../lib/objects.ts';
+import type { Obj, View } from '../types.ts';
+
+export const steps = ['Observe', 'Create', 'Update', 'Delete', 'LateInitialize'] as const;
+export type Step = (typeof steps)[number];
+
+/** Whether the thing goes with its object. */
+export type Reclaim = 'Delete' | 'Retain';
+
+export interface Policies {
+  readonly allowed: ReadonlySet<Step>;
+  readonly reclaim: Reclaim;
+}
+
+export type PolicyReading =
+  { readonly ok: true; readonly policies: Policies } | { readonly ok: false; readonly complaint: string };
+
+/**
+ * Reads `spec.managementPolicies`, a list of steps or `*` (default: all; empty: none, like a pause), and
+ * `spec.reclaimPolicy`, `Delete` (default) or `Retain`.
+ */
+export function readPolicies(object: View<Obj>): PolicyReading {
+  const spec = ownField(object, 'spec');
+  const listed = ownField(spec, 'managementPolicies') ?? ['*'];
+  const reclaim = ownField(spec, 'reclaimPolicy') ?? 'Delete';
+  if (reclaim !== 'Delete' && reclaim !== 'Retain') {
+    return refuse(`spec.reclaimPolicy is ${exactJson(reclaim)}; it can be "Delete" or "Retain"`);
+  }
+  if (!Array.isArray(listed)) return refuse('spec.managementPolicies is not a list');
+  const unknown: unknown = listed.find(
+    (each) => each !== '*' && !(steps as readonly unknown[]).includes(each),
+  );
+  if (unknown !== undefined) {
+    return refuse(
+      `spec.managementPolicies has ${describe(unknown)}; it can hold "*", ${steps.map((each) => `"${each}"`).join(', ')}`,
+    );
+  }
+  const allowed = new Set<Step>(listed.includes('*') ? steps : (listed as Step[]));
+  if (allowed.size > 0 && !allowed.has('Observe')) {
+    return refuse('spec.managementPolicies lacks "Observe", without which nothing can be decided');
+  }
+  return { ok: true, policies: { allowed, reclaim } };
+}
+
+const refuse = (complaint: string): PolicyReading => ({ ok: false, complaint });
+const describe = (value: unknown): string => (isObject(value) ? 'an object' : exactJson(value));
+
+/** Whether the thing is to be deleted when its object is. */
+export const deletesThing = ({ allowed, reclaim }: Policies): boolean =>
+  reclaim === 'Delete' && allowed.has('Delete');
+
+/** Whether an object has to be kept until its thing has been dealt with. */
+export const needsFinalizer = ({ allowed }: Policies): boolean =>
+  allowed.has('Create') || allowed.has('Update') || allowed.has('Delete');

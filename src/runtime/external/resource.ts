@@ -1,0 +1,117 @@
+/**
+ * The life of an external resource: look, then create, update, delete or wait, and write down what came of it.
+ *
+ * What to do follows from the spec and from what the service says, never from conditions: an object whose status was
+ * lost is treated like any other. Failures of the service are results, shown in the object; what is thrown are failures
+ * of the API server, which the controller repeats.
+ */
+import { NoRetryError } from '../errors.ts';
+import { hasFinalizer } from '../finalizer.ts';
+import type { Context, View } from '../types.ts';
+import { annotationOf } from './annotations.ts';
+import { interruptedMessage, isInterrupted } from './creation.ts';
+import { failed, REST, type Outcome } from './outcome.ts';
+import { Pass } from './pass.ts';
+import { deletesThing, readPolicies, type Policies } from './policies.ts';
+import { Steps, type StepPorts } from './steps.ts';
+import type { Connector, ExternalHandler, ExternalObject } from './types.ts';
+
+export interface ResourcePorts<M extends ExternalObject> extends StepPorts<M> {
+  readonly connector: Connector<M>;
+}
+
+/**
+ * The steps of an external resource, to be called one by one: each looks, acts, and ends in one status write.
+ * Failures are in the outcome, not thrown, unless the object or its status cannot be read or written.
+ */
+export class ExternalResource<M extends ExternalObject> {
+  readonly #ports: ResourcePorts<M>;
+  readonly #steps: Steps<M>;
+
+  constructor(ports: ResourcePorts<M>) {
+    this.#ports = ports;
+    this.#steps = new Steps(ports);
+  }
+
+  /**
+   * One run: at most one step in the service, and one status write at its end.
+   * @throws when the API server fails; what the service fails with is in the outcome
+   */
+  async run(object: View<M>, ctx: Context<M>): Promise<Outcome> {
+    const pass = this.#begin(object, ctx);
+    if (!(await this.#steps.recordLate(pass))) return REST;
+    if (annotationOf(pass.object, 'paused') === 'true') return this.#pause(pass, 'Annotated');
+    const reading = readPolicies(pass.object);
+    if (!reading.ok) return failed(pass, 'InvalidPolicy', new NoRetryError(reading.complaint));
+    const { policies } = reading;
+    if (policies.allowed.size === 0) return this.#pause(pass, 'NothingAllowed');
+    pass.note('resume', 'Resumed');
+    const isDeleting = pass.object.metadata.deletionTimestamp !== undefined;
+    const early = isDeleting ? await this.#beforeDeletion(pass, policies) : undefined;
+    if (early) return early;
+    if (this.#isStuck(pass))
+      return failed(pass, 'CreationInterrupted', new NoRetryError(interruptedMessage(pass.object)));
+
+    let handler: ExternalHandler<M>;
+    try {
+      handler = await this.#ports.connector.connect(pass.object, ctx.signal);
+    } catch (error) {
+      return failed(pass, 'ConnectFailed', error);
+    }
+    try {
+      return await (isDeleting
+        ? this.#steps.delete(pass, handler)
+        : this.#steps.sync(pass, handler, policies));
+    } finally {
+      await handler.disconnect?.().catch((error: unknown) => {
+        ctx.log.warn({ error: String(error) }, 'the connection to the service did not close');
+      });
+    }
+  }
+
+  /** Creates what is absent, updates what is different, and waits for what is under way. Ends with a status write. */
+  sync(object: View<M>, handler: ExternalHandler<M>, ctx: Context<M>): Promise<Outcome> {
+    const reading = readPolicies(object);
+    const pass = this.#begin(object, ctx);
+    if (!reading.ok) return failed(pass, 'InvalidPolicy', new NoRetryError(reading.complaint));
+    return this.#steps.sync(pass, handler, reading.policies);
+  }
+
+  /** Deletes, or lets the object go when nothing is left. Ends with a status write or with the finalizer's. */
+  delete(object: View<M>, handler: ExternalHandler<M>, ctx: Context<M>): Promise<Outcome> {
+    return this.#steps.delete(this.#begin(object, ctx), handler);
+  }
+
+  create(object: View<M>, handler: ExternalHandler<M>, ctx: Context<M>): Promise<Outcome> {
+    return this.#steps.create(this.#begin(object, ctx), handler);
+  }
+
+  update(object: View<M>, handler: ExternalHandler<M>, ctx: Context<M>): Promise<Outcome> {
+    return this.#steps.update(this.#begin(object, ctx), handler);
+  }
+
+  #begin(object: View<M>, ctx: Context<M>): Pass<M> {
+    return new Pass(object, ctx, this.#ports);
+  }
+
+  #isStuck(pass: Pass<M>): boolean {
+    return !this.#ports.names.isDeterministic && isInterrupted(pass.object);
+  }
+
+  async #beforeDeletion(pass: Pass<M>, policies: Policies): Promise<Outcome | undefined> {
+    const { finalizer } = this.#ports;
+    if (!hasFinalizer(pass.object, finalizer)) return REST;
+    if (!deletesThing(policies)) return this.#steps.letGo(pass);
+    const others = pass.object.metadata.finalizers?.filter((each) => each !== finalizer) ?? [];
+    if (others.length === 0) return undefined;
+    pass.note('begin delete', 'WaitingForOthers', `waiting for the finalizers ${others.join(', ')}`);
+    await pass.storeStatus();
+    return REST;
+  }
+
+  async #pause(pass: Pass<M>, reason: string): Promise<Outcome> {
+    pass.note('pause', reason);
+    await pass.storeStatus();
+    return REST;
+  }
+}

@@ -1,0 +1,52 @@
+/**
+ * The parts of a CustomResourceDefinition's schema that the runtime reads and writes, to be mixed with the author's own.
+ * A field that the schema lacks is dropped by the API server, and would be written again in every run.
+ */
+import { steps } from './policies.ts';
+
+const text = { type: 'string' } as const;
+
+/** Properties of `spec` that every external resource understands. */
+export const externalSpecProperties = {
+  managementPolicies: {
+    type: 'array',
+    description: 'What may be done to the thing. Default: everything; empty: nothing.',
+    items: { type: 'string', enum: ['*', ...steps] },
+  },
+  reclaimPolicy: {
+    type: 'string',
+    description: 'Whether the thing goes with this object.',
+    enum: ['Delete', 'Retain'],
+  },
+  writeConnectionSecretToRef: {
+    type: 'object',
+    description: 'Where to publish connection details.',
+    required: ['name'],
+    properties: { name: text, namespace: text },
+  },
+} as const;
+
+/** Properties of `status`, which needs the status subresource. */
+export const externalStatusProperties = {
+  id: text,
+  state: text,
+  attributes: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
+  observedGeneration: { type: 'integer', format: 'int64' },
+  lastRequest: text,
+  conditions: {
+    type: 'array',
+    'x-kubernetes-list-type': 'map',
+    'x-kubernetes-list-map-keys': ['type'],
+    items: {
+      type: 'object',
+      required: ['type', 'status', 'lastTransitionTime', 'reason', 'message'],
+      properties: {
+        type: text,
+        status: { type: 'string', enum: ['True', 'False', 'Unknown'] },
+        lastTransitionTime: { type: 'string', format: 'date-time' },
+        reason: text,
+        message: text,
+      },
+    },
+  },
+} as const;

@@ -1,0 +1,143 @@
+/**
+ * Publishes connection details in a Secret that belongs to the object. What was published stays until the object goes:
+ * keys are added and changed, never taken away. A Secret of somebody else is not touched.
+ */
+import { mergeDiff } from '../../lib/merge.ts';
+import { secretKind, type Secret } from '../core-kinds.ts';
+import { AlreadyExists } from '../errors.ts';
+import { apiVersionOf, joinKey, keyOf } from '../keys.ts';
+import { getIfThere } from '../read.ts';
+import type { Cache, Client, Key, Kind, Obj, OwnerReference, View, Writer } from '../types.ts';
+import { SecretRefused } from './errors.ts';
+import type { Details } from './types.ts';
+
+/** Only Secrets with this label are watched. */
+export const CONNECTION_LABEL = 'external.espalier.dev/connection';
+export const CONNECTION_TYPE = 'external.espalier.dev/connection';
+
+/** Where an object wants its details; without a namespace it is the object's own. */
+export interface SecretPlace {
+  readonly name: string;
+  readonly namespace?: string;
+}
+
+/** Reads `spec.writeConnectionSecretToRef`. */
+export function specSecret(object: View<Obj>): SecretPlace | undefined {
+  const { spec } = object as View<{ spec?: { writeConnectionSecretToRef?: SecretPlace } }>;
+  return spec?.writeConnectionSecretToRef;
+}
+
+export interface PublisherPorts {
+  readonly client: Client;
+  readonly cache: Cache<Secret>;
+  /** Kind of the objects whose details are published. */
+  readonly kind: Kind<never> | Kind;
+}
+
+export interface Publishing {
+  readonly write: Writer;
+  readonly signal: AbortSignal;
+}
+
+export class Publisher {
+  readonly #ports: PublisherPorts;
+
+  constructor(ports: PublisherPorts) {
+    this.#ports = ports;
+  }
+
+  /**
+   * Brings the Secret in line; without a request when it is.
+   * @throws SecretRefused when the place is not ours to write, and what requests fail with
+   */
+  async publish(object: View<Obj>, place: SecretPlace, details: Details, how: Publishing): Promise<void> {
+    const key = this.#keyOf(object, place);
+    const wanted = encoded(details);
+    if (Object.keys(wanted).length === 0) return;
+    const known = this.#ports.cache.get(key);
+    if (known) {
+      await this.#extend(known, object, wanted, how);
+      return;
+    }
+    try {
+      const secret = this.#secret(object, key, wanted);
+      await how.write({ verb: 'create', kind: secretKind, object: secret }, how.signal);
+    } catch (error) {
+      if (!(error instanceof AlreadyExists)) throw error;
+      // Not in our cache, since it lacks the label, or because the watch is behind.
+      const live = await getIfThere(this.#ports.client, secretKind, key, how.signal);
+      if (!live) throw error;
+      await this.#extend(live, object, wanted, how);
+    }
+  }
+
+  /** Deletes the Secret if it is ours and known; the garbage collector would find what is left. */
+  async remove(object: View<Obj>, place: SecretPlace, how: Publishing): Promise<void> {
+    const known = this.#ports.cache.get(this.#keyOf(object, place));
+    if (!known || !isOwnedBy(known, object)) return;
+    const { uid } = known.metadata;
+    const key = keyOf(known);
+    await how.write({ verb: 'delete', kind: secretKind, key, ...(uid !== undefined && { uid }) }, how.signal);
+  }
+
+  async #extend(known: View<Secret>, object: View<Obj>, wanted: Record<string, string>, how: Publishing) {
+    const key = keyOf(known);
+    if (!isOwnedBy(known, object)) {
+      throw new SecretRefused(
+        `secret ${key} belongs to ${ownerOf(known)}; remove it, or name another one for the connection details`,
+      );
+    }
+    const labels = mergeDiff(known.metadata.labels ?? {}, { ...known.metadata.labels, ...label });
+    const data = mergeDiff(known.data ?? {}, { ...known.data, ...wanted });
+    if (!labels && !data) return;
+    const { resourceVersion } = known.metadata;
+    const body = { metadata: { resourceVersion, ...(labels && { labels }) }, ...(data && { data }) };
+    await how.write({ verb: 'merge', kind: secretKind, key, body, lock: true }, how.signal);
+  }
+
+  #keyOf(object: View<Obj>, { name, namespace }: SecretPlace): Key {
+    const own = object.metadata.namespace;
+    if (own !== undefined && namespace !== undefined && namespace !== own) {
+      throw new SecretRefused(
+        `secret ${joinKey(namespace, name)} cannot belong to an object in ${own}: name one in ${own}`,
+      );
+    }
+    const chosen = own ?? namespace;
+    if (chosen === undefined) {
+      throw new SecretRefused(`secret ${name} needs a namespace, since the object has none`);
+    }
+    return joinKey(chosen, name);
+  }
+
+  #secret(object: View<Obj>, key: Key, data: Record<string, string>): Secret {
+    const [namespace = '', name = ''] = key.split('/');
+    const { kind } = this.#ports;
+    const owner: OwnerReference = {
+      apiVersion: apiVersionOf(kind),
+      kind: kind.kind,
+      name: object.metadata.name,
+      uid: object.metadata.uid ?? '',
+      controller: true,
+      blockOwnerDeletion: true,
+    };
+    const metadata = { namespace, name, labels: { ...label }, ownerReferences: [owner] };
+    return { apiVersion: 'v1', kind: 'Secret', metadata, type: CONNECTION_TYPE, data };
+  }
+}
+
+const label = { [CONNECTION_LABEL]: 'true' } as const;
+
+const controllerOf = ({ metadata }: View<Obj>) => metadata.ownerReferences?.find((ref) => ref.controller);
+
+const isOwnedBy = (secret: View<Secret>, { metadata }: View<Obj>): boolean =>
+  controllerOf(secret)?.uid === metadata.uid;
+
+function ownerOf(secret: View<Secret>): string {
+  const owner = controllerOf(secret);
+  return owner ? `${owner.kind} ${owner.name} (uid ${owner.uid})` : 'nobody that we know';
+}
+
+const encoded = (details: Details): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(details).map(([key, text]) => [key, Buffer.from(text).toString('base64')]),
+  );

@@ -1,0 +1,325 @@
+/**
+ * Divides the work among replicas. Each one renews a Lease that says it lives; the work is cut into shards, each with a
+ * Lease that names its holder and is written only when it changes hands. So a fleet costs one request per replica and
+ * renewal, however many shards there are.
+ *
+ * Who stops being renewed is given up by a write that names the version seen for the whole duration: it can only succeed
+ * if no renewal came in between. The one given up has stopped writing by then, for it counts from before its last renewal
+ * was sent, and gives up after 10 of the 15 seconds.
+ * @see docs/adr/0026-replicas-share-the-work.md
+ */
+import { setMaxListeners } from 'node:events';
+import { Alarm } from '../../lib/alarm.ts';
+import { randomSuffix } from '../../lib/rng.ts';
+import type { Logger } from '../../observability/log.ts';
+import { createCaches, type StartableCaches } from '../cache.ts';
+import { DefinitionError, ShareLostError } from '../errors.ts';
+import { createLease, leaseKind, type Lease, type LeaseObject } from '../lease.ts';
+import type { Admission, Concerns, Share } from '../share.ts';
+import type { Cache, Kind, Obj, View } from '../types.ts';
+import { createWriter } from '../writer.ts';
+import { assign } from './assign.ts';
+import { Deeds } from './deeds.ts';
+import { readLedger, holderOf, type Ledger } from './ledger.ts';
+import { fleetLabel, memberLeaseName, memberRole, roleLabel, SHARDS, shardOf } from './names.ts';
+import { Obituaries } from './obituaries.ts';
+import type { FleetOptions } from './options.ts';
+import { Shard } from './shard.ts';
+import { WarmUp } from './warmup.ts';
+
+export type { FleetOptions, Places } from './options.ts';
+
+export const createFleet = (options: FleetOptions): Fleet => new Fleet(options);
+
+const DURATION_MS = 15_000;
+const RENEW_DEADLINE_MS = 10_000;
+const RENEW_MS = 3_000;
+const LABEL_VALUE = /^[a-z0-9]([-.a-z0-9]{0,61}[a-z0-9])?$/;
+const AGAIN_MS = 1_000;
+/** The net below the events that bring up what could not be told. */
+const UNCLEAR_MS = 30_000;
+
+export class Fleet implements Share {
+  readonly #options: FleetOptions;
+  readonly #log: Logger;
+  readonly #caches: StartableCaches;
+  readonly #leases: Cache<LeaseObject>;
+  readonly #shards: readonly Shard[];
+  readonly #deeds: Deeds;
+  readonly #obituaries: Obituaries;
+  readonly #warmUp: WarmUp;
+  readonly #alarm: Alarm;
+  readonly #life = new AbortController();
+  #member: { readonly lease: Lease; readonly identity: string } | undefined;
+  #revisit: (concerns: Concerns, kind?: Kind<never>) => void = () => undefined;
+  #reported = '';
+
+  /** @throws DefinitionError when the name cannot be the value of a label */
+  constructor(options: FleetOptions) {
+    if (!LABEL_VALUE.test(options.name)) {
+      throw new DefinitionError(
+        `the fleet "${options.name}" cannot be told by a label: its name must be 1 to 63 lower-case letters, digits, - and ., and begin and end with a letter or digit`,
+      );
+    }
+    const { client, clock, rng, log, namespace, name } = options;
+    this.#options = options;
+    // Every write and every watch listens to the end of the process.
+    setMaxListeners(0, this.#life.signal);
+    this.#log = log.child({ fleet: `${namespace}/${name}` });
+    this.#caches = createCaches({ client, clock, rng, log });
+    this.#leases = this.#caches.of(leaseKind, {
+      namespaces: [namespace],
+      labels: `${fleetLabel}=${name}`,
+    });
+    const mayWrite = (): boolean => this.#member?.lease.isLeader ?? false;
+    this.#shards = Array.from(
+      { length: SHARDS },
+      (_, i) => new Shard(i, clock, mayWrite, () => this.#look()),
+    );
+    const write = createWriter(
+      { client, caches: this.#caches, fence: this.fence, name: 'fleet' },
+      this.#life,
+    );
+    this.#deeds = new Deeds({ write, clock, namespace, name, log: this.#log });
+    this.#obituaries = new Obituaries(clock, options.durationMs ?? DURATION_MS);
+    this.#alarm = new Alarm(clock, () => {
+      this.#look();
+    });
+    this.#warmUp = new WarmUp(
+      {
+        ...{ clock, log: this.#log, againMs: AGAIN_MS, shards: this.#shards, catchUp: options.catchUp },
+        member: () => this.#member,
+        onHeld: (shards) => {
+          this.#begin(shards);
+        },
+      },
+      this.#life.signal,
+    );
+    this.#observe();
+  }
+
+  // -------------------------------------------------------------- what controllers ask
+
+  readonly fence = (): void => {
+    if (this.#member?.lease.isLeader) return;
+    throw new ShareLostError('nothing is written: this replica could not renew its lease in time');
+  };
+
+  holds(place: string): boolean {
+    return this.#shard(shardOf(place)).isAdmitting;
+  }
+
+  admit(object: View<Obj>, signal: AbortSignal): Admission | Promise<Admission> {
+    try {
+      const place = this.#options.places.placeOf(object, signal);
+      if (!(place instanceof Promise)) return this.#admission(place);
+      return place.then(
+        (found) => this.#admission(found),
+        (error: unknown) => this.#unclear(error, signal),
+      );
+    } catch (error) {
+      return this.#unclear(error, signal);
+    }
+  }
+
+  #admission(place: string | undefined): Admission {
+    if (place === undefined) return { is: 'unclear', againMs: UNCLEAR_MS };
+    const shard = this.#shard(shardOf(place));
+    if (!shard.isAdmitting) return { is: 'foreign' };
+    return { is: 'ours', begin: (onLost) => shard.begin(onLost) };
+  }
+
+  #unclear(error: unknown, signal: AbortSignal): Admission {
+    if (!signal.aborted)
+      this.#log.warn({ error: String(error) }, 'whose work an object is could not be found out');
+    return { is: 'unclear', againMs: AGAIN_MS };
+  }
+
+  #shard(number: number): Shard {
+    const shard = this.#shards[number];
+    if (!shard) throw new RangeError(`there is no shard ${String(number)}`);
+    return shard;
+  }
+
+  // -------------------------------------------------------------- coming and going
+
+  async join(revisit: (concerns: Concerns, kind?: Kind<never>) => void, signal: AbortSignal): Promise<void> {
+    this.#revisit = revisit;
+    const both = AbortSignal.any([signal, this.#life.signal]);
+    setMaxListeners(0, both);
+    await this.#caches.start(both);
+    this.#leases.subscribe({ name: 'fleet', ownEvents: 'deliver', on: () => this.#look() });
+    this.#options.places.onMoved((kind, object) => {
+      const { uid } = object.metadata;
+      revisit((other) => other.metadata.uid === uid, kind);
+    });
+    await this.#enter(both);
+  }
+
+  async #enter(signal: AbortSignal): Promise<void> {
+    const { client, clock, rng, log, metrics, namespace, name } = this.#options;
+    // A name of its own for each life: what was held in the one before is not held in the next.
+    const identity = `${this.#options.identity}-${randomSuffix(rng)}`;
+    const lease = createLease({
+      ...{ client, clock, rng, log, metrics, namespace, identity },
+      name: memberLeaseName(name, identity),
+      purpose: 'member',
+      labels: { [fleetLabel]: name, [roleLabel]: memberRole },
+      durationMs: this.#options.durationMs ?? DURATION_MS,
+      renewDeadlineMs: this.#options.renewDeadlineMs ?? RENEW_DEADLINE_MS,
+      retryMs: this.#options.renewMs ?? RENEW_MS,
+      onLost: () => {
+        this.#onLost();
+      },
+    });
+    await lease.acquire(signal);
+    this.#member = { lease, identity };
+    this.#look();
+  }
+
+  /** Nobody waits for our return: it is tried for as long as it takes. */
+  #onLost(): void {
+    this.#member = undefined;
+    for (const shard of this.#shards)
+      if (shard.state !== 'none') shard.lose('this replica could not renew its lease');
+    this.#report(undefined);
+    this.#enter(this.#life.signal).catch((error: unknown) => {
+      if (!this.#life.signal.aborted) this.#log.error({ err: error }, 'this replica could not join again');
+    });
+  }
+
+  async leave(isClean: boolean): Promise<void> {
+    const member = this.#member;
+    const isIdle = isClean && this.#shards.every(({ busyMs }) => busyMs === 0);
+    this.#member = undefined;
+    this.#life.abort(new ShareLostError('this replica has left the fleet'));
+    this.#alarm.cancel();
+    for (const shard of this.#shards) shard.lose('this replica has left');
+    if (!member) return;
+    // What is still on its way must not arrive when others have begun: the lease runs out by itself.
+    if (isIdle) await member.lease.release();
+    else member.lease.abandon();
+  }
+
+  // -------------------------------------------------------------- looking at the leases
+
+  /** Begins what the leases ask for. What it leads to comes back as an event, and what fails after a while. */
+  #look(): void {
+    const member = this.#member;
+    if (!member?.lease.isLeader || this.#life.signal.aborted) return;
+    const ledger = readLedger(this.#leases.list(), this.#options.name);
+    // Before our own lease has come by the watch, we would not count ourselves.
+    if (!ledger.members.has(member.identity)) return;
+    const { dead, nextMs } = this.#obituaries.read(ledger, member.identity);
+    const steps = [
+      ...dead.map((lease) => this.#deeds.bury(lease)),
+      ...ledger.left.map((lease) => this.#deeds.clear(lease)),
+      ...this.#settle(ledger, member.identity),
+    ];
+    for (const step of steps) {
+      void step.then((isDone) => {
+        if (!isDone) this.#lookIn(AGAIN_MS);
+      });
+    }
+    const waits = this.#shards.filter(({ state }) => state === 'draining').map(({ busyMs }) => busyMs);
+    this.#lookIn(Math.min(nextMs, ...waits));
+    this.#report(ledger);
+  }
+
+  #lookIn(ms: number): void {
+    this.#alarm.by(this.#options.clock.now() + Math.max(1, ms));
+  }
+
+  /** Brings each shard one step towards what the ledger says. @returns for each step whether it came to an end */
+  #settle(ledger: Ledger, self: string): Promise<boolean>[] {
+    const wanted = assign(ledger.holders, [...ledger.members.keys()]);
+    return this.#shards.flatMap((shard) => {
+      const lease = ledger.shards[shard.number];
+      const isHolder = holderOf(lease) === self;
+      const isWanted = wanted[shard.number] === self;
+      switch (shard.state) {
+        case 'none':
+          // Named in the lease and unaware of it: an answer was lost.
+          return isHolder || (isWanted && ledger.holders[shard.number] === undefined)
+            ? [this.#take(shard, lease, self)]
+            : [];
+        case 'taking':
+        case 'releasing':
+          return [];
+        default:
+          if (!isHolder) {
+            shard.lose(`${holderOf(lease) ?? 'nobody'} holds its lease`);
+            return [];
+          }
+          return isWanted ? this.#keep(shard) : this.#giveUp(shard, lease);
+      }
+    });
+  }
+
+  async #take(shard: Shard, lease: View<LeaseObject> | undefined, self: string): Promise<boolean> {
+    shard.state = 'taking';
+    const took = await this.#deeds.take(shard.number, lease, self);
+    // Whatever came to pass meanwhile has taken care of the state itself.
+    if ((shard.state as string) !== 'taking' || this.#member?.identity !== self) return true;
+    shard.state = took ? 'warming' : 'none';
+    if (took) this.#warmUp.begin();
+    return took;
+  }
+
+  #keep(shard: Shard): Promise<boolean>[] {
+    if (shard.state === 'draining') {
+      shard.state = 'warming';
+      this.#warmUp.begin();
+    }
+    return [];
+  }
+
+  #giveUp(shard: Shard, lease: View<LeaseObject> | undefined): Promise<boolean>[] {
+    shard.state = 'draining';
+    if (shard.busyMs > 0 || !lease) return [];
+    shard.state = 'releasing';
+    return [
+      this.#deeds.release(lease).then((isReleased) => {
+        // The lease tells whether it is still ours; if so, it is taken again and given up again.
+        if (shard.state === 'releasing') shard.state = 'none';
+        return isReleased;
+      }),
+    ];
+  }
+
+  /** What may belong to shards that have come is looked at as if it were new. */
+  #begin(shards: readonly Shard[]): void {
+    const ours = new Set(shards.map(({ number }) => number));
+    this.#revisit((object) => {
+      const place = this.#options.places.guess(object);
+      return place === undefined || ours.has(shardOf(place));
+    });
+    this.#look();
+  }
+
+  // -------------------------------------------------------------- telling
+
+  get #held(): number {
+    return this.#shards.filter(({ isOurs }) => isOurs).length;
+  }
+
+  #report(ledger: Ledger | undefined): void {
+    const members = ledger?.members.size ?? 0;
+    const line = `holds ${String(this.#held)} of ${String(SHARDS)} shards`;
+    if (`${line} ${String(members)}` === this.#reported) return;
+    this.#reported = `${line} ${String(members)}`;
+    this.#log.info({ shards: this.#held, of: SHARDS, replicas: members }, line);
+  }
+
+  #observe(): void {
+    const { metrics } = this.#options;
+    metrics.observed(
+      { name: 'espalier_fleet_shards_held', help: 'Shards of the work that this replica holds.' },
+      () => [[{}, this.#held]],
+    );
+    metrics.observed(
+      { name: 'espalier_fleet_replicas', help: 'Replicas that share the work, as this one sees it.' },
+      () => [[{}, readLedger(this.#leases.list(), this.#options.name).members.size]],
+    );
+  }
+}

@@ -1,0 +1,122 @@
+/** The public surface of the controller runtime: requests, watches, caches, controllers, and what drives them. */
+export type * from './types.ts';
+export * from './errors.ts';
+export { systemClock, type Clock } from '../lib/clock.ts';
+export { systemRng, type Rng } from '../lib/rng.ts';
+export { createLogger, silentLogger, type Level, type Logger } from '../observability/log.ts';
+export {
+  createMetrics,
+  type CounterOf,
+  type GaugeOf,
+  type HistogramOf,
+  type Metrics,
+  type Series,
+} from '../observability/metrics.ts';
+export {
+  HealthPortError,
+  startHealthServer,
+  type Check,
+  type HealthServer,
+} from '../observability/health.ts';
+export { connect, type Connection, type ConnectOptions } from './http.ts';
+export { findKubeconfig, type KubeconfigSource } from './kubeconfig.ts';
+export { createClient } from './client.ts';
+export { createDiscovery, type Discovery } from './discovery.ts';
+export {
+  createCache,
+  createCaches,
+  dropManagedFields,
+  keepAppliedBy,
+  type CacheDeps,
+  type CachesDeps,
+  type StartableCaches,
+} from './cache.ts';
+export { apiVersionOf, isSameKind, joinKey, keyOf, splitKey } from './keys.ts';
+export {
+  anyOf,
+  byAnnotation,
+  byController,
+  byLabel,
+  byOwner,
+  bySameName,
+  type Mapper,
+  type NamedBy,
+} from './mappers.ts';
+export {
+  and,
+  annotationsChanged,
+  deletionStarted,
+  generationChanged,
+  labelsChanged,
+  not,
+  or,
+  resourceVersionChanged,
+  type GenerationMode,
+  type Predicate,
+} from './filters.ts';
+export type { Controller } from './controller.ts';
+export type { ControllerSpec, Reconciler } from './spec.ts';
+export { createManager, type LeaseSettings, type Manager, type ManagerOptions } from './manager.ts';
+export {
+  watchSource,
+  type AttachedSource,
+  type EventCause,
+  type Source,
+  type SourceHost,
+  type WatchSource,
+} from './sources.ts';
+export {
+  perResourceSource,
+  pollSource,
+  type Correctable,
+  type PerResourceHandle,
+  type PerResourceSource,
+  type PollSource,
+  type Readable,
+} from './polling.ts';
+export type { ValueShape } from './values.ts';
+export {
+  cachingInboundSource,
+  inboundSource,
+  type CachingInbound,
+  type CachingInboundSource,
+  type InboundSource,
+} from './inbound.ts';
+export { exponential, retryPolicyOf, type Exponential, type RetryPolicy, type RetryPreset } from './retry.ts';
+export type { RunLimit } from './ratelimit.ts';
+export type { Recorder } from './recorder.ts';
+export {
+  annotations as externalAnnotations,
+  assigned,
+  byObjectName,
+  byUid,
+  decideRequeue,
+  externalController,
+  externalResource,
+  externalSpecProperties,
+  externalStatusProperties,
+  HandledFailure,
+  isActive,
+  OutcomeUnknown,
+  SecretRefused,
+  shortened,
+  specSecret,
+  type Connector,
+  type Created,
+  type Details,
+  type ExternalHandler,
+  type ExternalObject,
+  type ExternalPorts,
+  type ExternalResource,
+  type ExternalSpec,
+  type ExternalState,
+  type ExternalStatus,
+  type NameStrategy,
+  type Observation,
+  type Reclaim,
+  type Requeue,
+  type Result,
+  type SecretPlace,
+  type Updated,
+} from './external/index.ts';
+export { dropLastApplied, inTurn, keepFields, type Transform } from './transforms.ts';

@@ -1,0 +1,91 @@
+/** How dependents write to a cluster: guarded, so that what somebody else did meanwhile is never trodden on. */
+import { copy } from '../lib/json.ts';
+import { AlreadyExists, Conflict, NotFound } from '../runtime/errors.ts';
+import { keyOf } from '../runtime/keys.ts';
+import { getIfThere } from '../runtime/read.ts';
+import type { Client, Context, Key, Kind, Obj, View, Writer } from '../runtime/types.ts';
+import { replacement } from './replace.ts';
+
+/** One cluster, as a dependent sees it. */
+export interface ClusterAccess {
+  readonly live: Pick<Client, 'get' | 'list'>;
+  readonly write: Writer;
+}
+
+/** The cluster of the controller, or another one, whose writes no cache hears of. */
+export function accessTo<P extends Obj>(ctx: Context<P>, client: Client | undefined): ClusterAccess {
+  if (!client) return ctx;
+  return { live: client, write: (write, signal) => client.send(write, signal ?? ctx.signal) };
+}
+
+/** How a wish becomes a request: `apply` sends the wish as an intent, `replace` puts it in the place of what is there. */
+export type Strategy = 'apply' | 'replace';
+
+export interface Sending<R extends Obj> {
+  readonly kind: Kind<R>;
+  readonly strategy: Strategy;
+  readonly manager: string;
+  readonly access: ClusterAccess;
+  readonly signal: AbortSignal;
+}
+
+/** No object has it any more, so an apply that asks for it creates, or finds that something is there. */
+const BEFORE_ALL = '1';
+
+/** @throws Conflict or AlreadyExists when an object of the name is there */
+export async function sendCreate<R extends Obj>(desired: R, how: Sending<R>): Promise<R> {
+  const { kind, access, signal } = how;
+  if (how.strategy === 'apply') return sendApply(desired, { resourceVersion: BEFORE_ALL }, how);
+  return access.write({ verb: 'create', kind, object: desired }, signal);
+}
+
+/** @throws Conflict when the object has changed, or has gone, since `actual` */
+export async function sendUpdate<R extends Obj>(actual: View<R>, desired: R, how: Sending<R>): Promise<R> {
+  const { kind, access, signal } = how;
+  if (how.strategy === 'replace')
+    return access.write({ verb: 'replace', kind, object: replacement(actual, desired) }, signal);
+  const { uid, resourceVersion } = actual.metadata;
+  return sendApply(desired, { ...(uid && { uid }), ...(resourceVersion && { resourceVersion }) }, how);
+}
+
+const sendApply = <R extends Obj>(
+  desired: R,
+  identity: { readonly uid?: string; readonly resourceVersion?: string },
+  { kind, manager, access, signal }: Sending<R>,
+): Promise<R> => {
+  const object = copy(desired);
+  delete object.metadata.managedFields;
+  Object.assign(object.metadata, identity);
+  return access.write({ verb: 'apply', kind, object, manager, force: true }, signal);
+};
+
+/** @returns whether anything was there to delete */
+export async function sendDelete<R extends Obj>(
+  actual: View<R>,
+  { kind, access, signal }: Pick<Sending<R>, 'kind' | 'access' | 'signal'>,
+): Promise<boolean> {
+  const { uid } = actual.metadata;
+  try {
+    await access.write(
+      { verb: 'delete', kind, key: keyOf(actual), propagation: 'Background', ...(uid && { uid }) },
+      signal,
+    );
+    return true;
+  } catch (error) {
+    if (error instanceof NotFound) return false;
+    if (!(error instanceof Conflict) || uid === undefined) throw error;
+    // A namesake that came later is not the one that was to go.
+    const live = await readLive(kind, keyOf(actual), { access, signal });
+    if (live?.metadata.uid === uid) throw error;
+    return false;
+  }
+}
+
+export const readLive = <R extends Obj>(
+  kind: Kind<R>,
+  key: Key,
+  { access, signal }: Pick<Sending<R>, 'access' | 'signal'>,
+): Promise<View<R> | undefined> => getIfThere(access.live, kind, key, signal) as Promise<View<R> | undefined>;
+
+export const isConflict = (error: unknown): boolean =>
+  error instanceof Conflict || error instanceof AlreadyExists;

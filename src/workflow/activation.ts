@@ -1,0 +1,79 @@
+/** Sources of nodes that are not always active: each is there as long as one primary wants it for one node. */
+import { keyOf } from '../runtime/keys.ts';
+import type { Controller } from '../runtime/controller.ts';
+import type { Key, Obj, View } from '../runtime/types.ts';
+import type { AnyDependent, Setup } from './dependent.ts';
+import type { SourceSwitch } from './workflow.ts';
+
+interface Live {
+  /** `ns/name node` of everybody who wants it. */
+  readonly users: Set<string>;
+  readonly started: Promise<void>;
+  readonly release?: () => void;
+}
+
+export class ActivationSources<P extends Obj> implements SourceSwitch<P> {
+  readonly #setup: Setup<P>;
+  readonly #makers: ReadonlyMap<string, AnyDependent<P>>;
+  readonly #controller: () => Pick<Controller<P>, 'addSource' | 'removeSource' | 'hasSource'>;
+  readonly #live = new Map<string, Live>();
+
+  /** @param activated the dependents of nodes that are not always active; one makes the source for all that name it */
+  constructor(
+    setup: Setup<P>,
+    activated: readonly AnyDependent<P>[],
+    controller: () => Pick<Controller<P>, 'addSource' | 'removeSource' | 'hasSource'>,
+  ) {
+    this.#setup = { ...setup, isSeparate: true };
+    this.#controller = controller;
+    const makers = activated.filter((use) => use.makeSource !== undefined);
+    this.#makers = new Map(makers.map((use) => [use.source ?? '', use]));
+  }
+
+  async on(use: AnyDependent<P>, p: View<P>): Promise<void> {
+    const { source: name } = use;
+    const maker = use.makeSource ? use : this.#makers.get(name ?? '');
+    if (name === undefined || !maker?.makeSource) return;
+    let live = this.#live.get(name);
+    if (!live) {
+      if (this.#controller().hasSource(name)) return;
+      const { source, release } = maker.makeSource(this.#setup);
+      use.check?.(this.#setup, source);
+      const started = this.#controller().addSource(source);
+      live = { users: new Set(), started, ...(release && { release }) };
+      this.#live.set(name, live);
+    }
+    live.users.add(userOf(use, p));
+    try {
+      await live.started;
+    } catch (error) {
+      // The next one who wants it tries anew.
+      if (this.#live.get(name) === live) this.#end(name, live);
+      throw error;
+    }
+  }
+
+  off(use: AnyDependent<P>, p: View<P>): void {
+    this.#leave(use.source, (user) => user === userOf(use, p));
+  }
+
+  /** The primary is gone. */
+  forget(key: Key): void {
+    for (const name of [...this.#live.keys()]) this.#leave(name, (user) => user.startsWith(`${key} `));
+  }
+
+  #leave(name: string | undefined, isLeaving: (user: string) => boolean): void {
+    const live = name === undefined ? undefined : this.#live.get(name);
+    if (name === undefined || !live) return;
+    for (const user of live.users) if (isLeaving(user)) live.users.delete(user);
+    if (live.users.size === 0) this.#end(name, live);
+  }
+
+  #end(name: string, live: Live): void {
+    this.#live.delete(name);
+    this.#controller().removeSource(name);
+    live.release?.();
+  }
+}
+
+const userOf = (use: { readonly name: string }, p: View<Obj>): string => `${keyOf(p)} ${use.name}`;

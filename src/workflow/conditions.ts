@@ -1,0 +1,90 @@
+/** Conditions that many need: gone for good, a field has a value, a kind is served. */
+import type { Clock } from '../lib/clock.ts';
+import { isObject, ownField } from '../lib/objects.ts';
+import { getIfThere } from '../runtime/read.ts';
+import type { Client, Kind, Obj } from '../runtime/types.ts';
+import type { Condition } from './node.ts';
+
+/** For `deleted`: nothing of it is left, however long finalizers take. Use it with `gc: false`. */
+export const isGone: Condition<Obj> = async (node) => (await node.all()).size === 0;
+
+/** For `ready`: it is there, and a condition of its status has the status `True`. */
+export const hasStatusCondition =
+  (type: string): Condition<Obj> =>
+  async (node) => {
+    const conditions = ownField(ownField(await node.actual(), 'status'), 'conditions');
+    if (!Array.isArray(conditions)) return false;
+    return conditions.some(
+      (entry) => isObject(entry) && entry['type'] === type && entry['status'] === 'True',
+    );
+  };
+
+// ---------------------------------------------------------------- kinds
+
+const crdKind: Kind = {
+  group: 'apiextensions.k8s.io',
+  version: 'v1',
+  kind: 'CustomResourceDefinition',
+  plural: 'customresourcedefinitions',
+  namespaced: false,
+};
+
+/** Looks for a kind: so often at this pace, and slowly ever after. */
+const QUICK_LOOKS = 10;
+const QUICK_MS = 10_000;
+const SLOW_MS = 600_000;
+
+/** What is known of one CustomResourceDefinition of one cluster. */
+interface Search {
+  hasFound: boolean;
+  looks: number;
+  nextAt: number;
+  looking: Promise<void> | undefined;
+}
+
+const searches = new WeakMap<object, Map<string, Search>>();
+
+function searchFor(name: string, cluster: object): Search {
+  let ofCluster = searches.get(cluster);
+  if (!ofCluster) searches.set(cluster, (ofCluster = new Map<string, Search>()));
+  let search = ofCluster.get(name);
+  if (!search) {
+    search = { hasFound: false, looks: 0, nextAt: -Infinity, looking: undefined };
+    ofCluster.set(name, search);
+  }
+  return search;
+}
+
+async function look(search: Search, name: string, live: Pick<Client, 'get'>, clock: Clock): Promise<void> {
+  search.looks++;
+  try {
+    // Many wait for this look, so it does not end with the run of one of them.
+    const crd = await getIfThere(live, crdKind, name);
+    search.hasFound = crd !== undefined && isEstablished(crd);
+  } finally {
+    search.nextAt = clock.now() + (search.looks < QUICK_LOOKS ? QUICK_MS : SLOW_MS);
+    search.looking = undefined;
+  }
+}
+
+/**
+ * For `active`: the CustomResourceDefinition `name`, as in `widgets.example.io`, is there and established. All who ask
+ * of one cluster share the looks: ten of them 10 s apart, then one every 10 min. Once it has been found, nobody looks
+ * again.
+ */
+export const crdPresent =
+  (name: string): Condition<Obj> =>
+  async (_node, _p, { live, clock }) => {
+    const search = searchFor(name, live);
+    if (!search.hasFound && clock.now() >= search.nextAt)
+      await (search.looking ??= look(search, name, live, clock));
+    return search.hasFound || { met: false, again: Math.max(0, search.nextAt - clock.now()) };
+  };
+
+function isEstablished(crd: Obj): boolean {
+  const conditions = ownField(ownField(crd, 'status'), 'conditions');
+  if (!Array.isArray(conditions)) return false;
+  return conditions.some(
+    (entry) => ownField(entry, 'type') === 'Established' && ownField(entry, 'status') === 'True',
+  );
+}

@@ -1,0 +1,226 @@
+/**
+ * Dependents that are no objects of a cluster: a bucket, a DNS record, a user account. What is known of them is kept in
+ * memory by primary and id, corrected by our own writes, and kept up to date by polls where there are any.
+ */
+import { keyOf } from '../runtime/keys.ts';
+import { perResourceSource, pollSource, type Correctable } from '../runtime/polling.ts';
+import type { Source } from '../runtime/sources.ts';
+import type { Context, Key, Obj, View } from '../runtime/types.ts';
+import { Values } from '../runtime/values.ts';
+import { dependentError, desiredOf, type Bulk, type Dependent, type Matcher } from './dependent.ts';
+import { equalMatcher } from './match-generic.ts';
+
+/** What single and bulk external dependents have in common. */
+export interface ExternalCommon<R, P extends Obj> {
+  readonly name: string;
+  /** Tells apart several of one primary. Default: there is one. */
+  idOf?(value: View<R>): string;
+  create?(desired: R, p: View<P>, ctx: Context<P>): Promise<R>;
+  update?(actual: View<R>, desired: R, p: View<P>, ctx: Context<P>): Promise<R>;
+  /** Undoes it; that it is gone already is success. */
+  delete?(actual: View<R>, p: View<P>, ctx: Context<P>): Promise<void>;
+  /** Default: deep equality. */
+  readonly matcher?: Matcher<R, P>;
+  readonly knowledge: Knowledge<R, P>;
+}
+
+/** One thing outside of the cluster for each primary. */
+export interface ExternalSpec<R, P extends Obj> extends ExternalCommon<R, P> {
+  desired?(p: View<P>, ctx: Context<P>): R | Promise<R>;
+}
+
+/** Many things outside of the cluster, told apart by ids. */
+export interface ExternalBulkSpec<R, P extends Obj> extends ExternalCommon<R, P> {
+  desiredAll?(p: View<P>, ctx: Context<P>): ReadonlyMap<string, R> | Promise<ReadonlyMap<string, R>>;
+}
+
+/** Where what is known of external things comes from. */
+export interface Knowledge<R, P extends Obj> extends Correctable<R> {
+  /** Undefined when nobody watches: it is found out when it is asked for. */
+  readonly source: Source<P> | undefined;
+  of(p: View<P>, ctx: Context<P>): Promise<readonly View<R>[]>;
+  /** Called after a write that failed: it may have taken effect all the same. */
+  doubt?(key: Key): void;
+}
+
+// ---------------------------------------------------------------- knowledge
+
+interface Identified<R> {
+  idOf?(value: R): string;
+}
+
+/** Asked once per primary, then kept; asked again after a deletion, and after a write that failed. */
+export function fetched<R, P extends Obj>(
+  spec: Identified<R> & { fetch(p: View<P>, ctx: Context<P>): Promise<readonly R[]> },
+): Knowledge<R, P> {
+  const values = new Values<R>(shapeOf(spec));
+  return {
+    source: undefined,
+    async of(p, ctx) {
+      const key = keyOf(p);
+      if (!values.has(key)) values.set(key, await spec.fetch(p, ctx));
+      return values.of(key) as readonly View<R>[];
+    },
+    remember: (key, value) => void values.put(key, value),
+    forget: (key) => void values.remove(key),
+    doubt: (key) => void values.remove(key),
+  };
+}
+
+/** What is asked once for all primaries, ever again. */
+export interface Polled<R> extends Identified<R> {
+  /** Name of the source. */
+  readonly name: string;
+  /** Default 5 s. */
+  readonly everyMs?: number;
+  /** Those of all primaries, by primary; asked periodically. */
+  fetch(signal: AbortSignal): Promise<ReadonlyMap<Key, readonly R[]>>;
+}
+
+/** One question for all primaries, asked again and again. */
+export function polled<R, P extends Obj>(spec: Polled<R>): Knowledge<R, P> {
+  const source = pollSource<R>({
+    name: spec.name,
+    ...shapeOf(spec),
+    ...(spec.everyMs !== undefined && { everyMs: spec.everyMs }),
+    fetch: (signal) => spec.fetch(signal),
+  });
+  return known<R, P>(source, source);
+}
+
+/** What is asked for each primary, as long as it is there. */
+export interface PolledPerPrimary<R, P extends Obj> extends Identified<R> {
+  readonly name: string;
+  /** Default 5 s. */
+  readonly everyMs?: number;
+  fetch(p: View<P>, signal: AbortSignal): Promise<readonly R[]>;
+  /** Which primaries to poll. Default: all. */
+  when?(p: View<P>): boolean;
+}
+
+const DEFAULT_PERIOD_MS = 5_000;
+
+/** A question for each primary, asked again and again. */
+export function polledPerPrimary<R, P extends Obj>(spec: PolledPerPrimary<R, P>): Knowledge<R, P> {
+  const source = perResourceSource<R, P>({
+    name: spec.name,
+    ...shapeOf(spec),
+    delayMs: () => spec.everyMs ?? DEFAULT_PERIOD_MS,
+    fetch: (p, signal) => spec.fetch(p, signal),
+    ...(spec.when && { when: (p) => spec.when?.(p) ?? true }),
+  });
+  return { ...known<R, P>(source, source), of: (p) => source.load(p) as Promise<readonly View<R>[]> };
+}
+
+const shapeOf = <R>(spec: Identified<R>): { idOf?: (value: R) => string } =>
+  spec.idOf ? { idOf: spec.idOf.bind(spec) } : {};
+
+const known = <R, P extends Obj>(source: Source<P>, correctable: Correctable<R>): Knowledge<R, P> => ({
+  source,
+  of: (_, ctx) => Promise.resolve(ctx.valuesOf(source.name) as readonly View<R>[]),
+  remember: (key, value) => {
+    correctable.remember(key, value);
+  },
+  forget: (key, id) => {
+    correctable.forget(key, id);
+  },
+});
+
+// ---------------------------------------------------------------- dependents
+
+/** One external thing per primary, or the one with the id that is wanted. */
+export function external<R, P extends Obj>(spec: ExternalSpec<R, P>): Dependent<R, P> {
+  const actual = async (p: View<P>, ctx: Context<P>): Promise<View<R> | undefined> => {
+    const candidates = await spec.knowledge.of(p, ctx);
+    if (!spec.idOf || !spec.desired || candidates.length === 0) return onlyOne(candidates, spec, p, ctx);
+    const id = spec.idOf((await desiredOf(dependent, p, ctx)) as View<R>);
+    return candidates.find((candidate) => spec.idOf?.(candidate) === id);
+  };
+  const dependent: Dependent<R, P> = {
+    ...commonOf(spec),
+    actual,
+    ...(spec.desired && {
+      desired: (p: View<P>, ctx: Context<P>) => spec.desired?.(p, ctx) as R | Promise<R>,
+    }),
+    ...(spec.delete && {
+      async delete(p: View<P>, ctx: Context<P>) {
+        const there = await actual(p, ctx);
+        if (there !== undefined) await remove(spec, there, p, ctx);
+      },
+    }),
+  };
+  return dependent;
+}
+
+/** Many external things per primary. @throws DefinitionError is left to types: `idOf` has to be there */
+export function externalBulk<R, P extends Obj>(
+  spec: ExternalBulkSpec<R, P> & Required<Pick<ExternalCommon<R, P>, 'idOf'>>,
+): Bulk<R, P> {
+  return {
+    ...commonOf(spec),
+    async actualAll(p, ctx) {
+      return new Map((await spec.knowledge.of(p, ctx)).map((value) => [spec.idOf(value), value]));
+    },
+    ...(spec.desiredAll && {
+      desiredAll: (p: View<P>, ctx: Context<P>) => spec.desiredAll?.(p, ctx) as ReadonlyMap<string, R>,
+    }),
+    ...(spec.delete && {
+      deleteOne: (_: string, actual: View<R>, p: View<P>, ctx: Context<P>) => remove(spec, actual, p, ctx),
+    }),
+  };
+}
+
+const onlyOne = <R, P extends Obj>(
+  candidates: readonly View<R>[],
+  spec: { readonly name: string },
+  p: View<P>,
+  ctx: Context<P>,
+): View<R> | undefined => {
+  if (candidates.length <= 1) return candidates[0];
+  throw dependentError(
+    spec,
+    p,
+    ctx,
+    `${String(candidates.length)} of them are there; give it an idOf and a desired that tell which`,
+  );
+};
+
+async function remove<R, P extends Obj>(
+  spec: ExternalCommon<R, P>,
+  actual: View<R>,
+  p: View<P>,
+  ctx: Context<P>,
+): Promise<void> {
+  await spec.delete?.(actual, p, ctx);
+  spec.knowledge.forget(keyOf(p), spec.idOf?.(actual));
+}
+
+/** Own writes are known at once: the next read needs no poll, and the next poll finds no news. */
+function commonOf<R, P extends Obj>(spec: ExternalCommon<R, P>): Omit<Dependent<R, P>, 'actual'> {
+  const { knowledge, name } = spec;
+  const { source } = knowledge;
+  const remembered = (p: View<P>, value: R): R => {
+    if ((value as R | undefined | null) != null) knowledge.remember(keyOf(p), value);
+    return value;
+  };
+  const written = async (p: View<P>, write: () => Promise<R> | undefined): Promise<R> => {
+    try {
+      return remembered(p, (await write()) as R);
+    } catch (error) {
+      knowledge.doubt?.(keyOf(p));
+      throw error;
+    }
+  };
+  return {
+    name,
+    gc: false,
+    matcher: spec.matcher ?? equalMatcher,
+    ...(source && { source: source.name, makeSource: () => ({ source }) }),
+    ...(spec.create && {
+      create: (desired, p, ctx) => written(p, () => spec.create?.(desired, p, ctx)),
+    }),
+    ...(spec.update && {
+      update: (actual, desired, p, ctx) => written(p, () => spec.update?.(actual, desired, p, ctx)),
+    }),
+  };
+}

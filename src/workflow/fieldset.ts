@@ -1,0 +1,107 @@
+/**
+ * Field sets, as `managedFields` holds them, and the part of an object that one names. Pure.
+ *
+ *     {"f:spec": {"f:replicas": {}, "f:containers": {"k:{\"name\":\"a\"}": {".": {}, "f:image": {}}}}}
+ *
+ * `f:` names a field, `k:` an element of a list by its keys, `v:` an element of a set by its value, `i:` by its place;
+ * `.` is the thing itself; nothing inside means all of it.
+ * @see https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.34/#fieldsv1-v1-meta
+ */
+import { parseExactJson } from '../lib/exact-json.ts';
+import { equal } from '../lib/json.ts';
+import { isObject, type Fields } from '../lib/objects.ts';
+
+/**
+ * Fields as `managedFields` names them: `f:name`, `k:{…}` for items with keys, `v:value` in sets, `i:0`; an empty
+ * set means the whole value.
+ */
+export interface FieldSet {
+  readonly [path: string]: FieldSet;
+}
+
+/** The part of `object` that `fields` names; what it names and is not there is left out. */
+export function prune(object: Readonly<Fields>, fields: FieldSet): Fields {
+  const pruned = pruneValue(object, fields);
+  return isObject(pruned) ? pruned : {};
+}
+
+const ABSENT = Symbol('absent');
+
+function pruneValue(value: unknown, set: FieldSet): unknown {
+  const paths = Object.keys(set).filter((path) => path !== '.');
+  if (paths.length === 0) return isEmptyOwned(value, set) ? empty(value) : value;
+  if (Array.isArray(value)) return pruneList(value, set, paths);
+  if (!isObject(value)) return value;
+  const result: Fields = {};
+  for (const path of paths) {
+    const key = path.slice(2);
+    if (!path.startsWith('f:') || !Object.hasOwn(value, key)) continue;
+    result[key] = pruneValue(value[key], set[path] ?? {});
+  }
+  return result;
+}
+
+/** `{".": {}}` alone owns that the thing is there, and nothing in it. */
+const isEmptyOwned = (value: unknown, set: FieldSet): boolean =>
+  '.' in set && typeof value === 'object' && value !== null;
+
+const empty = (value: unknown): unknown => (Array.isArray(value) ? [] : {});
+
+interface ElementName {
+  readonly test: ElementTest;
+  readonly inner: FieldSet;
+}
+
+/** What the names of elements mean is found out once: the same set is asked about an object for as long as it stays. */
+const elementNames = new WeakMap<FieldSet, readonly ElementName[]>();
+
+function namesIn(set: FieldSet, paths: readonly string[]): readonly ElementName[] {
+  let names = elementNames.get(set);
+  if (!names) {
+    names = paths.map((path) => ({ test: elementTest(path), inner: set[path] ?? {} }));
+    elementNames.set(set, names);
+  }
+  return names;
+}
+
+/** Elements stay in the order of the list: the server keeps ours in the order in which we sent them. */
+function pruneList(list: readonly unknown[], set: FieldSet, paths: readonly string[]): unknown[] {
+  const names = namesIn(set, paths);
+  return list
+    .map((element, i) => {
+      // Names are often in the order of the list, too.
+      const name = names[i]?.test(element, i) ? names[i] : names.find(({ test }) => test(element, i));
+      return name ? pruneValue(element, name.inner) : ABSENT;
+    })
+    .filter((element) => element !== ABSENT);
+}
+
+type ElementTest = (element: unknown, index: number) => boolean;
+
+function elementTest(path: string): ElementTest {
+  const rest = path.slice(2);
+  switch (path.slice(0, 2)) {
+    case 'k:': {
+      const keys = parsed(rest);
+      if (!isObject(keys)) return () => false;
+      const wanted = Object.entries(keys);
+      return (element) => isObject(element) && wanted.every(([key, value]) => equal(element[key], value));
+    }
+    case 'v:': {
+      const value = parsed(rest);
+      return (element) => equal(element, value);
+    }
+    case 'i:':
+      return (_, index) => index === Number(rest);
+    default:
+      return () => false;
+  }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return parseExactJson(text);
+  } catch {
+    return undefined;
+  }
+}

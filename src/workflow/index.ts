@@ -1,0 +1,71 @@
+/** The public surface of dependent resources and workflows. */
+export { buildDag, chainDag, looseDag, type Dag, type DagNode } from './dag.ts';
+export { plan, type NodeState, type Plan, type Policy } from './plan.ts';
+export { drive, type Drive } from './drive.ts';
+export {
+  deleteDependent,
+  reconcileDependent,
+  type AnyDependent,
+  type Bulk,
+  type Common,
+  type Dependent,
+  type Done,
+  type MadeSource,
+  type Match,
+  type Matcher,
+  type Setup,
+} from './dependent.ts';
+export { deleteBulk, reconcileBulk } from './bulk.ts';
+export { AggregateNodeError, DependentError } from './errors.ts';
+export {
+  kubernetes,
+  readOnly,
+  type KubernetesCommon,
+  type KubernetesDependent,
+  type KubernetesSpec,
+  type Trait,
+  type Wish,
+} from './kubernetes.ts';
+export { kubernetesBulk, type KubernetesBulkSpec } from './kubernetes-bulk.ts';
+export type { KubernetesDefaults, MatchChoice } from './matching.ts';
+export type { SourceChoice } from './source.ts';
+export { hasLabel, nameEndsWith, type Discriminator, type ObjectId } from './target.ts';
+export {
+  external,
+  externalBulk,
+  fetched,
+  polled,
+  polledPerPrimary,
+  type ExternalBulkSpec,
+  type ExternalCommon,
+  type ExternalSpec,
+  type Knowledge,
+  type Polled,
+  type PolledPerPrimary,
+} from './external.ts';
+export {
+  bulkWithState,
+  withState,
+  type StatefulBulkSpec,
+  type StatefulCommon,
+  type StatefulSpec,
+} from './stateful.ts';
+export type { State, StateChoice } from './state.ts';
+export { equalMatcher, genericMatcher, neverMatcher, type GenericMatch } from './match-generic.ts';
+export { appliedFields, ssaMatcher, type SsaMatcher } from './match-ssa.ts';
+export { prune, type FieldSet } from './fieldset.ts';
+export type { Condition, ConditionName, Conditions, Met, NodeSpec, NodeView } from './node.ts';
+export { nodeMeter, type NodeMeter, type NodeWork } from './node-metrics.ts';
+export { crdPresent, hasStatusCondition, isGone } from './conditions.ts';
+export type { WorkflowResult } from './result.ts';
+export { buildWorkflow, type SourceSwitch, type Workflow, type WorkflowOptions } from './workflow.ts';
+export {
+  addOperator,
+  setupOf,
+  sourcesOf,
+  type OperatorSpec,
+  type WorkflowContext,
+  type WorkflowHandle,
+  type WorkflowReconciler,
+  type WorkflowSpec,
+} from './operator.ts';

@@ -1,0 +1,248 @@
+/**
+ * Dependents that are objects of a cluster: the author says what is wanted, the rest is here – source, mapping, matching,
+ * creating, updating, deleting.
+ */
+import { parseYaml } from '../lib/yaml.ts';
+import { DefinitionError } from '../runtime/errors.ts';
+import { apiVersionOf, keyOf } from '../runtime/keys.ts';
+import type { Client, Context, Kind, Obj, View } from '../runtime/types.ts';
+import {
+  accessTo,
+  isConflict,
+  readLive,
+  sendCreate,
+  sendDelete,
+  sendUpdate,
+  type Sending,
+} from './access.ts';
+import { dependentError, desiredOf, type Dependent } from './dependent.ts';
+import { readTogether } from './live.ts';
+import { matcherOf, type KubernetesDefaults, type MatchChoice } from './matching.ts';
+import { ANNOTATION_PREFIX, marked, toPrimaryOf } from './ownership.ts';
+import { kubernetesSource, type SourceChoice } from './source.ts';
+import { keyOfId, targetAmong, type Discriminator, type ObjectId } from './target.ts';
+
+/** What may be done to an object. */
+export type Trait = 'create' | 'update' | 'delete';
+
+/** What a single and a bulk dependent on a cluster have in common. */
+export interface KubernetesCommon<R extends Obj, P extends Obj>
+  extends SourceChoice<R, P>, MatchChoice<R, P> {
+  readonly kind: Kind<R>;
+  /** Default: all three when there is something wanted, none otherwise. */
+  readonly can?: readonly Trait[];
+  /** `true`, the default: owned by the primary and collected with it. `false`: deleted by the workflow. */
+  readonly gc?: boolean;
+  /** Prefix of the annotations that name the primary when it does not own the object. Default `espalier.dev`. */
+  readonly annotationPrefix?: string;
+  /** Takes over an object that is there already, whoever made it. */
+  readonly adopt?: boolean;
+  /** Another cluster; its objects are read as with the reader `live`, and raise no events. */
+  client?(p: View<P>, ctx: Context<P>): Client;
+}
+
+/** An object, of which the kind need not be told again; without a namespace it gets that of the primary. */
+export type Wish<R extends Obj> = Omit<R, 'apiVersion' | 'kind'> & Partial<Pick<R, 'apiVersion' | 'kind'>>;
+
+/** One object on a cluster for each primary; only kind and `desired` are needed. */
+export interface KubernetesSpec<R extends Obj, P extends Obj> extends KubernetesCommon<R, P> {
+  /** Default: the kind, beginning with a small letter. */
+  readonly name?: string;
+  /** What is wanted: an object, or YAML of one. Absent in dependents that are only read. */
+  desired?(p: View<P>, ctx: Context<P>): Wish<R> | string | Promise<Wish<R> | string>;
+  /** What it is called, where that is cheaper than asking `desired`. */
+  targetId?(p: View<P>, ctx: Context<P>): ObjectId;
+  select?(candidates: readonly View<R>[], p: View<P>, ctx: Context<P>): View<R> | undefined;
+  actual?(p: View<P>, ctx: Context<P>): Promise<View<R> | undefined>;
+  readonly discriminator?: Discriminator<R, P>;
+}
+
+/** A dependent on a cluster, as `kubernetes` makes it. */
+export type KubernetesDependent<R extends Obj, P extends Obj> = Dependent<R, P> & { readonly kind: Kind<R> };
+
+export const nameOfKind = ({ kind }: Kind<never> | Kind): string =>
+  kind.charAt(0).toLowerCase() + kind.slice(1);
+
+/**
+ * Makes a dependent of a kind of the cluster: watched, created, updated, compared and deleted as the description
+ * says.
+ * @throws DefinitionError when parts of the description do not go together
+ */
+export function kubernetes<R extends Obj, P extends Obj>(
+  spec: KubernetesSpec<R, P>,
+  defaults: KubernetesDefaults = {},
+): KubernetesDependent<R, P> {
+  const { kind } = spec;
+  const name = spec.name ?? nameOfKind(kind);
+  const wanted = spec.desired?.bind(spec);
+  const verbs = kubernetesVerbs({ ...spec, name }, defaults, wanted !== undefined);
+  const targetKey = async (p: View<P>, ctx: Context<P>): Promise<string | undefined> => {
+    if (spec.targetId) return keyOfId(spec.targetId(p, ctx), p, kind.namespaced);
+    return wanted ? keyOf(await desiredOf(dependent, p, ctx)) : undefined;
+  };
+  const actual = async (p: View<P>, ctx: Context<P>): Promise<View<R> | undefined> => {
+    if (spec.actual) return spec.actual(p, ctx);
+    if (!verbs.isLive) {
+      const candidates = ctx.secondaries(kind, verbs.common.source);
+      const rules = {
+        name,
+        discriminator: spec.discriminator,
+        select: spec.select?.bind(spec),
+        keyOf: targetKey,
+      };
+      return targetAmong(candidates, rules, p, ctx);
+    }
+    const key = await targetKey(p, ctx);
+    if (key === undefined)
+      throw dependentError({ name }, p, ctx, 'nobody says what it is called; give it a targetId');
+    return readTogether({ kind, key, selector: spec.selector }, verbs.sending(p, ctx), ctx);
+  };
+  const { delete: remove, ...rest } = verbs;
+  const dependent: KubernetesDependent<R, P> = {
+    ...rest.common,
+    kind,
+    actual,
+    ...(wanted && {
+      async desired(p: View<P>, ctx: Context<P>) {
+        const object = asObject(await wanted(p, ctx), kind) as R | undefined | null;
+        return object ? verbs.prepare(object, p, ctx) : (object as unknown as R);
+      },
+    }),
+    ...(verbs.create && { create: verbs.create }),
+    ...(verbs.update && { update: verbs.update }),
+    ...(remove && {
+      async delete(p: View<P>, ctx: Context<P>) {
+        const there = await actual(p, ctx);
+        if (there) await remove(there, p, ctx);
+      },
+    }),
+  };
+  return dependent;
+}
+
+/** An object of a cluster that is looked at and never written. */
+export const readOnly = <R extends Obj, P extends Obj>(
+  spec: Omit<KubernetesSpec<R, P>, 'desired' | 'can' | 'gc' | 'adopt'>,
+): KubernetesDependent<R, P> => kubernetes<R, P>(spec);
+
+function asObject<R extends Obj>(value: Wish<R> | string, kind: Kind<R>): R {
+  if (typeof value !== 'string') return value as unknown as R;
+  const parsed = parseYaml(value) as R | null;
+  if (parsed && typeof parsed === 'object') return parsed;
+  throw new DefinitionError(`the YAML of ${kind.kind} is no object`);
+}
+
+// ---------------------------------------------------------------- what can be done to one object
+
+interface Verbs<R extends Obj, P extends Obj> {
+  readonly common: Pick<Dependent<R, P>, 'name' | 'gc' | 'source' | 'makeSource' | 'check' | 'matcher'>;
+  readonly isLive: boolean;
+  /** Whether an object says that it belongs to the primary. */
+  readonly isMarked: (found: View<R>, p: View<P>, ctx: Context<P>) => boolean;
+  readonly sending: (p: View<P>, ctx: Context<P>) => Sending<R>;
+  /** What is wanted, as it is sent: complete, and marked with its primary. */
+  readonly prepare: (desired: R, p: View<P>, ctx: Context<P>) => R;
+  readonly create?: (desired: R, p: View<P>, ctx: Context<P>) => Promise<R>;
+  readonly update?: (actual: View<R>, desired: R, p: View<P>, ctx: Context<P>) => Promise<R>;
+  readonly delete?: (actual: View<R>, p: View<P>, ctx: Context<P>) => Promise<void>;
+}
+
+/** How often a write that met another one is tried, each time against what is there then. */
+const TRIES = 3;
+
+export function kubernetesVerbs<R extends Obj, P extends Obj>(
+  spec: KubernetesCommon<R, P> & { readonly name: string },
+  defaults: KubernetesDefaults,
+  hasWish: boolean,
+): Verbs<R, P> {
+  const { kind, name } = spec;
+  const gc = hasWish && (spec.gc ?? true);
+  const mark = { name, gc, prefix: spec.annotationPrefix ?? ANNOTATION_PREFIX };
+  const matching = matcherOf(spec, kind, defaults);
+  const isLive = spec.reader === 'live' || spec.client !== undefined;
+  const can = new Set<Trait>(hasWish ? (spec.can ?? ['create', 'update', 'delete']) : []);
+
+  const sending = (p: View<P>, ctx: Context<P>): Sending<R> => ({
+    kind,
+    strategy: matching.strategy,
+    manager: ctx.controller.fieldManager,
+    access: accessTo(ctx, spec.client?.(p, ctx)),
+    signal: ctx.signal,
+  });
+  const sent = (desired: R, answer: R, ctx: Context<P>): R => {
+    matching.remember?.(desired, answer, ctx.controller.fieldManager);
+    return answer;
+  };
+  const isMarked = (found: View<R>, p: View<P>, ctx: Context<P>): boolean =>
+    (found.metadata.ownerReferences ?? []).some(({ uid }) => uid === p.metadata.uid) ||
+    (!gc && toPrimaryOf(ctx.controller.kind, mark.prefix)(found).includes(keyOf(p)));
+
+  /** @param first the failure that led here, and what is thrown when nothing else helps */
+  const again = async (first: unknown, desired: R, p: View<P>, ctx: Context<P>): Promise<R> => {
+    const how = sending(p, ctx);
+    let error = first;
+    for (let tries = 1; tries < TRIES && isConflict(error); tries++) {
+      const found = await readLive(kind, keyOf(desired as View<R>), how);
+      try {
+        if (!found) return sent(desired, await sendCreate(desired, how), ctx);
+        if (matching.matcher.match(found, desired, p, ctx).matched) return found as R;
+        return sent(desired, await sendUpdate(found, desired, how), ctx);
+      } catch (next) {
+        error = next;
+      }
+    }
+    throw error;
+  };
+  const create = async (desired: R, p: View<P>, ctx: Context<P>): Promise<R> => {
+    const how = sending(p, ctx);
+    try {
+      return sent(desired, await sendCreate(desired, how), ctx);
+    } catch (error) {
+      if (!isConflict(error)) throw error;
+      const found = await readLive(kind, keyOf(desired as View<R>), how);
+      // What is marked is ours: the cache had not heard of it yet.
+      if (found && !spec.adopt && !isMarked(found, p, ctx)) {
+        const what = `${kind.kind} ${keyOf(found)} is there already and not of this primary; set adopt to take it over, or use another name`;
+        throw dependentError({ name }, p, ctx, what, { cause: error });
+      }
+      return again(error, desired, p, ctx);
+    }
+  };
+  const update = async (actual: View<R>, desired: R, p: View<P>, ctx: Context<P>): Promise<R> => {
+    try {
+      return sent(desired, await sendUpdate(actual, desired, sending(p, ctx)), ctx);
+    } catch (error) {
+      return again(error, desired, p, ctx);
+    }
+  };
+  return {
+    common: {
+      name,
+      gc,
+      matcher: matching.matcher,
+      ...(!isLive && kubernetesSource(spec, mark.prefix, matching.needsManagedFields && can.has('update'))),
+    },
+    isLive,
+    isMarked,
+    sending,
+    prepare: (desired, p, ctx) => marked(complete(desired, kind, p), mark, p, ctx),
+    ...(can.has('create') && { create }),
+    ...(can.has('update') && { update }),
+    ...(can.has('delete') && {
+      async delete(actual: View<R>, p: View<P>, ctx: Context<P>) {
+        await sendDelete(actual, sending(p, ctx));
+      },
+    }),
+  };
+}
+
+/** What the kind says already, and the namespace of the primary, need not be repeated in what is wanted. */
+function complete<R extends Obj>(desired: R, kind: Kind<R>, p: View<Obj>): R {
+  const namespace = kind.namespaced ? (desired.metadata.namespace ?? p.metadata.namespace) : undefined;
+  return {
+    ...desired,
+    apiVersion: apiVersionOf(kind),
+    kind: kind.kind,
+    metadata: { ...desired.metadata, ...(namespace && { namespace }) },
+  };
+}

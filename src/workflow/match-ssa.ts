@@ -1,0 +1,133 @@
+/**
+ * Is it what we want, told by what we own: of the object, only the fields that our last apply set are compared.
+ *
+ * The subtle case: a webhook turns `500m` into `0.5` on every apply. What is there then never equals what is wanted,
+ * and each run would apply again. So the answer of the last apply is remembered with what was asked for: the same
+ * wish against the same answer counts as matched.
+ */
+import { exactJson } from '../lib/exact-json.ts';
+import { sha1Hex } from '../lib/hash.ts';
+import { equal } from '../lib/json.ts';
+import { isObject, ownField, type Fields, type View } from '../lib/objects.ts';
+import type { Obj } from '../runtime/types.ts';
+import type { Match, Matcher } from './dependent.ts';
+import { differences } from './diff.ts';
+import { prune, type FieldSet } from './fieldset.ts';
+import { withFoldedStringData, withoutServerMetadata } from './shapes.ts';
+
+/** The fields that `manager` has applied; undefined when it has applied none, or nobody can tell which. */
+export function appliedFields(actual: View<Obj>, manager: string): FieldSet | undefined {
+  const entries = (actual.metadata.managedFields ?? []).filter(
+    (entry) =>
+      ownField(entry, 'manager') === manager &&
+      ownField(entry, 'operation') === 'Apply' &&
+      !ownField(entry, 'subresource'),
+  );
+  if (entries.length !== 1) return undefined;
+  const fields = ownField(entries[0], 'fieldsV1');
+  return isObject(fields) ? (fields as FieldSet) : undefined;
+}
+
+/** What of an intent can be compared: no identity, and nothing that the server keeps. */
+export function comparableIntent(desired: Obj): Fields {
+  const { apiVersion: _a, kind, metadata, ...rest } = desired as unknown as Fields;
+  const { name: _n, namespace: _ns, ...meta } = withoutServerMetadata(isObject(metadata) ? metadata : {});
+  const body = kind === 'Secret' ? withFoldedStringData(rest) : rest;
+  return withoutNothing({ ...body, ...(Object.keys(meta).length > 0 && { metadata: meta }) }) as Fields;
+}
+
+/** Fields that are null or undefined are as good as not asked for. */
+function withoutNothing(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutNothing);
+  if (!isObject(value)) return value;
+  const kept = Object.entries(value).filter(([, field]) => field !== undefined && field !== null);
+  return Object.fromEntries(kept.map(([key, field]) => [key, withoutNothing(field)]));
+}
+
+/** Compares, and remembers what the server made of applies. */
+export interface SsaMatcher<R extends Obj, P extends Obj> extends Matcher<R, P> {
+  /** Notes the answer to an apply of `desired`. */
+  remember(desired: R, answer: R, manager: string): void;
+}
+
+interface Echo {
+  readonly desired: string;
+  readonly answer: string;
+}
+
+/** A wish that has been found fulfilled by an object of this version, which nothing but a newer version can change. */
+interface Verdict {
+  readonly version: string;
+  readonly wish: string;
+}
+
+/** So many answers and verdicts are remembered; who falls out is compared, or applied, once more. */
+const REMEMBERED = 20_000;
+
+/** A map that forgets what was set first. */
+class Memory<V> {
+  readonly #entries = new Map<string, V>();
+
+  get(uid: string | undefined): V | undefined {
+    return uid === undefined ? undefined : this.#entries.get(uid);
+  }
+
+  set(uid: string, entry: V): void {
+    this.#entries.delete(uid);
+    this.#entries.set(uid, entry);
+    if (this.#entries.size > REMEMBERED) this.#entries.delete(this.#entries.keys().next().value ?? '');
+  }
+}
+
+/**
+ * A matcher that compares the fields that our applies own. What the server makes of an apply is remembered, so
+ * that a webhook that rewrites it causes no loop.
+ */
+export function ssaMatcher<R extends Obj, P extends Obj>(): SsaMatcher<R, P> {
+  const echoes = new Memory<Echo>();
+  const verdicts = new Memory<Verdict>();
+  const judge = (actual: View<R>, desired: R, manager: string): Match => {
+    const fields = appliedFields(actual, manager);
+    if (!fields) return { matched: false, diff: `${manager} has not applied it yet` };
+    const mine = prune(actual, fields);
+    const intent = comparableIntent(desired);
+    if (equal(mine, intent)) return { matched: true };
+    const echo = echoes.get(actual.metadata.uid);
+    if (echo?.desired === hash(intent) && echo.answer === hash(mine)) return { matched: true };
+    const how = { isSecret: desired.kind === 'Secret', extra: 'counts', isIgnored: () => false } as const;
+    const places = differences(mine, intent, how);
+    return places.length === 0 ? { matched: true } : { matched: false, diff: places.join(', ') };
+  };
+  return {
+    match(actual, desired, _p, ctx): Match {
+      const { uid, resourceVersion: version } = actual.metadata;
+      if (uid === undefined || version === undefined)
+        return judge(actual, desired, ctx.controller.fieldManager);
+      const wish = sha1Hex(exactJson(desired));
+      const last = verdicts.get(uid);
+      if (last?.version === version && last.wish === wish) return { matched: true };
+      const match = judge(actual, desired, ctx.controller.fieldManager);
+      if (match.matched) verdicts.set(uid, { version, wish });
+      return match;
+    },
+    remember(desired, answer, manager) {
+      const { uid } = answer.metadata;
+      const fields = appliedFields(answer, manager);
+      if (uid === undefined || !fields) return;
+      const mine = prune(answer as unknown as Fields, fields);
+      echoes.set(uid, { desired: hash(comparableIntent(desired)), answer: hash(mine) });
+    },
+  };
+}
+
+const hash = (value: unknown): string => sha1Hex(exactJson(sorted(value)));
+
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (!isObject(value)) return value;
+  return Object.fromEntries(
+    Object.keys(value)
+      .sort()
+      .map((key) => [key, sorted(value[key])]),
+  );
+}

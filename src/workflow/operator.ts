@@ -1,0 +1,228 @@
+/**
+ * Controllers with a workflow: its nodes are wired to the controller, and it runs before the author's own logic, which
+ * finds the result in its context.
+ */
+import { closest } from '../lib/closest.ts';
+import { DefinitionError } from '../runtime/errors.ts';
+import type { Controller } from '../runtime/controller.ts';
+import type { Manager } from '../runtime/manager.ts';
+import type { ControllerSpec, Reconciler } from '../runtime/spec.ts';
+import type { Source } from '../runtime/sources.ts';
+import type {
+  Caches,
+  Context,
+  DeleteControl,
+  ErrorControl,
+  Obj,
+  UpdateControl,
+  View,
+} from '../runtime/types.ts';
+import { ActivationSources } from './activation.ts';
+import { isBulk, type AnyDependent, type Setup } from './dependent.ts';
+import type { NodeSpec } from './node.ts';
+import { nodeMeter } from './node-metrics.ts';
+import type { WorkflowResult } from './result.ts';
+import { buildWorkflow, type Workflow, type WorkflowOptions } from './workflow.ts';
+
+/** The nodes of a workflow, and how they are worked through. */
+export interface WorkflowSpec<P extends Obj> extends WorkflowOptions {
+  readonly nodes: readonly NodeSpec<P>[];
+  /** It runs only when the author calls it. Cleanup is the author's as well, where there is a `cleanup`. */
+  readonly explicit?: boolean;
+  /** `false`: errors of nodes are in the result only, and the author decides. Default `true`. */
+  readonly throwErrors?: boolean;
+}
+
+/** The workflow, as a run sees it. Both calls end with an AggregateNodeError when nodes failed, unless told not to. */
+export interface WorkflowHandle {
+  /** Of the last call in this run. */
+  readonly result: WorkflowResult | undefined;
+  reconcile(): Promise<WorkflowResult>;
+  cleanup(): Promise<WorkflowResult>;
+}
+
+/** What a run of an operator has to work with. */
+export interface WorkflowContext<P extends Obj> extends Context<P> {
+  readonly workflow: WorkflowHandle;
+}
+
+/** The author's part, as in Reconciler. */
+export interface WorkflowReconciler<P extends Obj> {
+  reconcile(primary: View<P>, ctx: WorkflowContext<P>): Promise<UpdateControl<P>>;
+  cleanup?(primary: View<P>, ctx: WorkflowContext<P>): Promise<DeleteControl>;
+  onError?(primary: View<P>, ctx: WorkflowContext<P>, error: unknown): Promise<ErrorControl<P>>;
+}
+
+/** A controller with a workflow in front of its own logic. */
+export interface OperatorSpec<P extends Obj> extends Omit<ControllerSpec<P>, 'reconciler'> {
+  readonly reconciler: WorkflowReconciler<P>;
+  readonly workflow: WorkflowSpec<P>;
+}
+
+/** What a dependent needs to know of the controller that reads it. */
+export const setupOf = <P extends Obj>(
+  spec: Pick<ControllerSpec<P>, 'name' | 'kind' | 'fieldManager'>,
+  caches: Caches,
+): Setup<P> => ({
+  controller: { name: spec.name, kind: spec.kind, fieldManager: spec.fieldManager ?? spec.name },
+  caches,
+  isSeparate: false,
+});
+
+/**
+ * The sources of dependents that are used by hand, to be given to the controller.
+ * @param present sources it has already; dependents may name one of them
+ * @throws DefinitionError when a dependent and its source do not go together
+ */
+export function sourcesOf<P extends Obj>(
+  dependents: readonly NodeSpec<P>['use'][],
+  setup: Setup<P>,
+  present: readonly Source<P>[] = [],
+): Source<P>[] {
+  refuseToShare(dependents);
+  const all = new Map(present.map((source) => [source.name, source]));
+  for (const use of dependents) {
+    if (use.source !== undefined && !all.has(use.source) && use.makeSource)
+      all.set(use.source, use.makeSource(setup).source);
+  }
+  for (const use of dependents) {
+    const source = use.source === undefined ? undefined : all.get(use.source);
+    if (use.source !== undefined && !source) throw unresolved(use.name, use.source, [...all.keys()]);
+    use.check?.(setup, source);
+  }
+  return [...all.values()];
+}
+
+/** @throws DefinitionError when one dependent would delete what another one makes */
+function refuseToShare<P extends Obj>(dependents: readonly AnyDependent<P>[]): void {
+  for (const taker of dependents) {
+    if (!isBulk(taker) || !taker.takesAll || taker.source === undefined) continue;
+    const other = dependents.find(
+      (use) => use !== taker && use.source === taker.source && use.create !== undefined,
+    );
+    if (!other) continue;
+    throw new DefinitionError(
+      `dependent "${taker.name}" would delete what dependent "${other.name}" makes, since both read source ${taker.source}; ` +
+        `give "${taker.name}" an idOf that answers undefined for what is not its own, or a selector`,
+    );
+  }
+}
+
+/**
+ * Makes sure that the sources of nodes with an activation condition can be had when they are wanted.
+ * @param lasting those that are there anyway
+ */
+function checkActivated<P extends Obj>(
+  dependents: readonly NodeSpec<P>['use'][],
+  setup: Setup<P>,
+  lasting: readonly Source<P>[],
+): void {
+  const made = dependents.flatMap((use) => (use.source !== undefined && use.makeSource ? [use.source] : []));
+  for (const use of dependents) {
+    if (use.source === undefined) continue;
+    const source = lasting.find(({ name }) => name === use.source);
+    if (source) use.check?.(setup, source);
+    else if (!made.includes(use.source))
+      throw unresolved(use.name, use.source, [...lasting.map(({ name }) => name), ...made]);
+  }
+}
+
+function unresolved(dependent: string, source: string, known: readonly string[]): DefinitionError {
+  const meant = closest(source, known);
+  const all = known.length === 0 ? 'it has none' : `it has ${known.join(', ')}`;
+  const hint = meant ? `is ${meant} meant?` : all;
+  return new DefinitionError(
+    `dependent "${dependent}" reads source ${source}, which the controller does not have; ${hint}`,
+  );
+}
+
+/**
+ * Adds a controller with a workflow to a manager. It keeps a finalizer when a node has to be deleted by us.
+ * @throws DefinitionError when the description makes no sense
+ */
+export function addOperator<P extends Obj>(manager: Manager, spec: OperatorSpec<P>): Controller<P> {
+  const { workflow: description, reconciler, ...rest } = spec;
+  const { nodes } = description;
+  const names = nodes.map(({ use }) => use.name);
+  const meter = description.meter ?? nodeMeter(manager.metrics, spec.name, names);
+  const workflow = buildWorkflow(nodes, { ...description, meter });
+  const setup = setupOf(spec, manager.caches);
+  refuseToShare(nodes.map(({ use }) => use));
+  const usedWhen = (isActivated: boolean) =>
+    nodes.filter(({ active }) => (active !== undefined) === isActivated).map(({ use }) => use);
+  const activated = usedWhen(true);
+  const sources = sourcesOf(usedWhen(false), setup, spec.sources);
+  checkActivated(activated, setup, sources);
+  const activation = new ActivationSources(setup, activated, () => controller);
+  const controller: Controller<P> = manager.add<P>({
+    ...rest,
+    sources,
+    reconciler: managed(workflow, description, reconciler, activation),
+  });
+  return controller;
+}
+
+/** A cleanup that waits for a condition is taken up at least so often, should no event come. */
+const CLEANUP_NET_MS = 60_000;
+
+/** The author's reconciler with the workflow in front. */
+function managed<P extends Obj>(
+  workflow: Workflow<P>,
+  { explicit = false, throwErrors = true }: WorkflowSpec<P>,
+  author: WorkflowReconciler<P>,
+  sources: ActivationSources<P>,
+): Reconciler<P> {
+  const contexts = new WeakMap<Context<P>, WorkflowContext<P>>();
+  const contextOf = (p: View<P>, ctx: Context<P>): WorkflowContext<P> => {
+    let extended = contexts.get(ctx);
+    if (!extended) {
+      let result: WorkflowResult | undefined;
+      const call = async (run: () => Promise<WorkflowResult>): Promise<WorkflowResult> => {
+        result = await run();
+        if (throwErrors) result.throwIfErrored();
+        return result;
+      };
+      extended = Object.freeze({
+        ...ctx,
+        workflow: {
+          get result() {
+            return result;
+          },
+          reconcile: () => call(() => workflow.reconcile(p, extended as WorkflowContext<P>, sources)),
+          cleanup: () => call(() => workflow.cleanup(p, extended as WorkflowContext<P>, sources)),
+        },
+      });
+      contexts.set(ctx, extended);
+    }
+    return extended;
+  };
+
+  const cleanup = async (p: View<P>, ctx: Context<P>): Promise<DeleteControl> => {
+    const extended = contextOf(p, ctx);
+    const isImplicit = !explicit || !author.cleanup;
+    const result = isImplicit ? await extended.workflow.cleanup() : undefined;
+    const control = (await author.cleanup?.(p, extended)) ?? { finalizer: 'remove' };
+    // Nobody else would try again what failed.
+    result?.throwIfErrored();
+    if (control.finalizer === 'keep') return withAgain(control, result?.again);
+    if (result && !result.allRemoved) return { finalizer: 'keep', again: result.again ?? CLEANUP_NET_MS };
+    sources.forget(ctx.key);
+    return control;
+  };
+  return {
+    async reconcile(p, ctx) {
+      const extended = contextOf(p, ctx);
+      if (!explicit) await extended.workflow.reconcile();
+      const control = await author.reconcile(p, extended);
+      return withAgain(control, extended.workflow.result?.again);
+    },
+    ...((author.cleanup || workflow.isDeletable) && { cleanup }),
+    ...(author.onError && {
+      onError: (p, ctx, error) =>
+        author.onError?.(p, contextOf(p, ctx), error) ?? Promise.resolve('default' as const),
+    }),
+  };
+}
+
+const withAgain = <C extends { readonly again?: number }>(control: C, again: number | undefined): C =>
+  again === undefined ? control : { ...control, again: Math.min(again, control.again ?? Infinity) };

@@ -1,0 +1,73 @@
+/** How a secondary says whose it is: an owner reference, which collects it with its primary, or annotations, which do not. */
+import { apiVersionOf, joinKey } from '../runtime/keys.ts';
+import { anyOf, byOwner, type Mapper } from '../runtime/mappers.ts';
+import type { Context, Kind, Obj, OwnerReference, View } from '../runtime/types.ts';
+import { dependentError } from './dependent.ts';
+
+/** Prefix of the annotations, unless a dependent names another. */
+export const ANNOTATION_PREFIX = 'espalier.dev';
+
+/** On objects in which dependents keep what only they know: whoever looks for objects of a primary passes them over. */
+export const STATE_LABEL = `${ANNOTATION_PREFIX}/state`;
+
+/** `Widget.example.io`, or `ConfigMap` of the core group */
+const typeOf = ({ kind, group }: { readonly kind: string; readonly group: string }): string =>
+  group ? `${kind}.${group}` : kind;
+
+/** Finds the primary of what `marked` marked. */
+export function toPrimaryOf(kind: Kind<never> | Kind, prefix: string): Mapper {
+  return anyOf(byOwner(kind), (obj) => {
+    const { annotations } = obj.metadata;
+    const name = annotations?.[`${prefix}/primary-name`];
+    if (!name || annotations?.[`${prefix}/primary-type`] !== typeOf(kind)) return [];
+    return [joinKey(annotations[`${prefix}/primary-namespace`] || undefined, name)];
+  });
+}
+
+export interface Mark {
+  readonly name: string;
+  readonly gc: boolean;
+  readonly prefix: string;
+}
+
+/**
+ * `desired` with the mark of its primary.
+ * @throws DependentError when the cluster would collect it at once: its owner is in another namespace
+ */
+export function marked<R extends Obj, P extends Obj>(
+  desired: R,
+  mark: Mark,
+  p: View<P>,
+  ctx: Pick<Context<P>, 'controller'>,
+): R {
+  const { metadata } = desired;
+  if (!mark.gc) {
+    const { name, namespace } = p.metadata;
+    const annotations = {
+      ...metadata.annotations,
+      [`${mark.prefix}/primary-name`]: name,
+      [`${mark.prefix}/primary-type`]: typeOf(ctx.controller.kind),
+      ...(namespace && { [`${mark.prefix}/primary-namespace`]: namespace }),
+    };
+    return { ...desired, metadata: { ...metadata, annotations } };
+  }
+  if (p.metadata.namespace !== undefined && metadata.namespace !== p.metadata.namespace) {
+    const where = metadata.namespace ? `in namespace ${metadata.namespace}` : 'in no namespace';
+    const what = `${desired.kind} ${metadata.name} is ${where}, so ${p.metadata.namespace}/${p.metadata.name} cannot own it; set gc: false`;
+    throw dependentError(mark, p, ctx, what);
+  }
+  const others = (metadata.ownerReferences ?? []).filter(({ uid }) => uid !== p.metadata.uid);
+  return {
+    ...desired,
+    metadata: { ...metadata, ownerReferences: [...others, ownerOf(p, ctx.controller.kind)] },
+  };
+}
+
+const ownerOf = <P extends Obj>({ metadata }: View<P>, kind: Kind<P>): OwnerReference => ({
+  apiVersion: apiVersionOf(kind),
+  kind: kind.kind,
+  name: metadata.name,
+  uid: metadata.uid ?? '',
+  controller: true,
+  blockOwnerDeletion: true,
+});

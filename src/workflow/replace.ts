@@ -1,0 +1,56 @@
+/** What to send in the place of an object, for servers and kinds with which applying is not wanted. Pure. */
+import { copy } from '../lib/json.ts';
+import { ownField, type Fields, type View } from '../lib/objects.ts';
+import type { Obj } from '../runtime/types.ts';
+
+/**
+ * The wish as a whole object in place of `actual`: labels and annotations of others stay, as does what the server has
+ * given out, and what other controllers hold on to the object by.
+ */
+export function replacement<R extends Obj>(actual: View<R>, desired: R): R {
+  const current = copy(actual) as unknown as Obj & Fields;
+  const wanted = copy(desired) as unknown as Obj & Fields;
+  const { labels, annotations, finalizers, ownerReferences } = current.metadata;
+  const metadata = {
+    ...current.metadata,
+    ...wanted.metadata,
+    ...merged('labels', labels, wanted.metadata.labels),
+    ...merged('annotations', annotations, wanted.metadata.annotations),
+    ...(finalizers && { finalizers: wanted.metadata.finalizers ?? finalizers }),
+    ...(ownerReferences && { ownerReferences: wanted.metadata.ownerReferences ?? ownerReferences }),
+    uid: current.metadata.uid,
+    resourceVersion: current.metadata.resourceVersion,
+  };
+  const result: Fields = {
+    ...wanted,
+    metadata,
+    ...(current['status'] !== undefined && { status: current['status'] }),
+  };
+  carryOver(result, current);
+  return result as unknown as R;
+}
+
+const merged = (
+  name: 'labels' | 'annotations',
+  theirs: Record<string, string> | undefined,
+  ours: Record<string, string> | undefined,
+): Fields => (theirs || ours ? { [name]: { ...theirs, ...ours } } : {});
+
+/** Fields that the server gives out once and takes back from nobody: a wish that leaves them open means the ones there are. */
+export const GIVEN_OUT: Readonly<Record<string, readonly (readonly string[])[]>> = {
+  Service: [
+    ['spec', 'clusterIP'],
+    ['spec', 'clusterIPs'],
+    ['spec', 'healthCheckNodePort'],
+  ],
+  PersistentVolumeClaim: [['spec', 'volumeName']],
+};
+
+function carryOver(result: Fields, current: Fields): void {
+  for (const path of GIVEN_OUT[String(result['kind'])] ?? []) {
+    const value = path.reduce<unknown>(ownField, current);
+    const parent = path.slice(0, -1).reduce<unknown>(ownField, result) as Fields | undefined;
+    const last = path.at(-1) ?? '';
+    if (value !== undefined && parent && parent[last] === undefined) parent[last] = value;
+  }
+}

@@ -1,0 +1,89 @@
+/** Where dependents on the controller's own cluster are read from: a watch, shared by those that read alike. */
+import { DefinitionError } from '../runtime/errors.ts';
+import { apiVersionOf } from '../runtime/keys.ts';
+import type { Mapper } from '../runtime/mappers.ts';
+import { watchSource, type Source } from '../runtime/sources.ts';
+import { keepAppliedBy } from '../runtime/transforms.ts';
+import type { CacheOptions, Kind, Obj } from '../runtime/types.ts';
+import type { Common, MadeSource, Setup } from './dependent.ts';
+import { toPrimaryOf } from './ownership.ts';
+
+/** Where a dependent on a cluster is read from. */
+export interface SourceChoice<R extends Obj, P extends Obj> {
+  readonly kind: Kind<R>;
+  /**
+   * Name of the source to read from. Dependents that name the same one share it; a source of that name among those of
+   * the controller is used as it is. `from` names one that the controller or another dependent brings along: it is not
+   * made here, and without it the controller does not start. Default: one for the kind, the selector and the mapping.
+   */
+  readonly source?: string | { readonly from: string };
+  /** Label selector: what is watched. */
+  readonly selector?: string;
+  readonly namespaces?: readonly string[];
+  /** Which primaries an object concerns. Default: those that own it, or that its annotations name. */
+  toPrimary?: Mapper<R>;
+  /**
+   * `cache`, the default: watched. `live`: a request for each look, and no events; three and more with the same selector
+   * that are looked at together cost one list.
+   */
+  readonly reader?: 'cache' | 'live';
+  /** Phantom: whose secondary it is. */
+  readonly primaryType?: P;
+}
+
+type SourceParts<P extends Obj> = Required<Pick<Common<unknown, P>, 'source' | 'check'>> &
+  Pick<Common<unknown, P>, 'makeSource'>;
+
+export function kubernetesSource<R extends Obj, P extends Obj>(
+  choice: SourceChoice<R, P> & { readonly name: string },
+  prefix: string,
+  needsManagedFields: boolean,
+): SourceParts<P> {
+  const { kind, selector, namespaces } = choice;
+  const isMade = typeof choice.source !== 'object';
+  const source =
+    typeof choice.source === 'object' ? choice.source.from : (choice.source ?? defaultName(choice));
+  return {
+    source,
+    ...(isMade && { makeSource }),
+    check,
+  };
+
+  function makeSource({ controller, caches, isSeparate }: Setup<P>): MadeSource<P> {
+    const options: CacheOptions<R> = {
+      ...(selector && { labels: selector }),
+      ...(namespaces && { namespaces }),
+      transform: keepAppliedBy(controller.fieldManager),
+    };
+    const { cache, release } = isSeparate
+      ? caches.separate(kind, options)
+      : { cache: caches.of(kind, options), release: undefined };
+    const toPrimary = choice.toPrimary?.bind(choice) ?? toPrimaryOf(controller.kind, prefix);
+    return { source: watchSource<R, P>({ name: source, cache, toPrimary }), ...(release && { release }) };
+  }
+
+  function check({ controller }: Setup<P>, made: Source<P> | undefined): void {
+    if (!made) return;
+    if (made.kind?.kind !== kind.kind || made.kind.group !== kind.group) {
+      const holds = made.kind ? `${made.kind.kind} of ${apiVersionOf(made.kind)}` : 'no objects of a cluster';
+      throw new DefinitionError(
+        `dependent "${choice.name}" reads ${kind.kind} of ${apiVersionOf(kind)} from source ${source}, which holds ${holds}`,
+      );
+    }
+    if (needsManagedFields && made.cache && !made.cache.showsFieldsOf(controller.fieldManager)) {
+      throw new DefinitionError(
+        `dependent "${choice.name}" compares by managed fields, which source ${source} drops; give its cache the transform keepAppliedBy("${controller.fieldManager}"), or the dependent another match`,
+      );
+    }
+  }
+}
+
+/** Dependents that read alike share a source without saying so. */
+function defaultName<R extends Obj, P extends Obj>(
+  choice: SourceChoice<R, P> & { readonly name: string },
+): string {
+  const { kind, selector, namespaces, name } = choice;
+  const base = kind.group ? `${kind.plural}.${kind.group}` : kind.plural;
+  const parts = [namespaces && `ns=${namespaces.join(',')}`, selector, choice.toPrimary && `by ${name}`];
+  return base + parts.map((part) => (part ? `[${part}]` : '')).join('');
+}

@@ -1,0 +1,80 @@
+/** Which of several candidates is the one a dependent stands for. */
+import { keyOf, joinKey } from '../runtime/keys.ts';
+import type { Context, Key, Obj, View } from '../runtime/types.ts';
+import { dependentError } from './dependent.ts';
+
+/** Tells its own candidate from those of other dependents. */
+export type Discriminator<R extends Obj, P extends Obj> = (
+  candidate: View<R>,
+  p: View<P>,
+  ctx: Context<P>,
+) => boolean;
+
+/** By the end of the name. */
+export const nameEndsWith =
+  (suffix: string): Discriminator<Obj, Obj> =>
+  ({ metadata }) =>
+    metadata.name.endsWith(suffix);
+
+/** By a label. */
+export const hasLabel =
+  (label: string, value: string): Discriminator<Obj, Obj> =>
+  ({ metadata }) =>
+    metadata.labels?.[label] === value;
+
+/** What an object is called. */
+export interface ObjectId {
+  readonly name: string;
+  /** Default: that of the primary. */
+  readonly namespace?: string;
+}
+
+export const keyOfId = (id: ObjectId, p: View<Obj>, isNamespaced: boolean): Key =>
+  joinKey(isNamespaced ? (id.namespace ?? p.metadata.namespace) : undefined, id.name);
+
+/** The cheaper ways come first: only when none is given, `desired` has to say what it is called. */
+export interface TargetRules<R extends Obj, P extends Obj> {
+  readonly name: string;
+  readonly discriminator?: Discriminator<R, P> | undefined;
+  select?: ((candidates: readonly View<R>[], p: View<P>, ctx: Context<P>) => View<R> | undefined) | undefined;
+  /** Undefined: there is no way to know, so the only candidate is it. */
+  keyOf(p: View<P>, ctx: Context<P>): Promise<Key | undefined>;
+}
+
+/** @throws DependentError when several candidates fit */
+export async function targetAmong<R extends Obj, P extends Obj>(
+  candidates: readonly View<R>[],
+  rules: TargetRules<R, P>,
+  p: View<P>,
+  ctx: Context<P>,
+): Promise<View<R> | undefined> {
+  if (rules.select) return rules.select(candidates, p, ctx);
+  const { discriminator } = rules;
+  if (discriminator)
+    return only(
+      candidates.filter((candidate) => discriminator(candidate, p, ctx)),
+      rules,
+      p,
+      ctx,
+    );
+  if (candidates.length === 0) return undefined;
+  const key = await rules.keyOf(p, ctx);
+  if (key === undefined) return only(candidates, rules, p, ctx);
+  return candidates.find((candidate) => keyOf(candidate) === key);
+}
+
+function only<R extends Obj, P extends Obj>(
+  found: readonly View<R>[],
+  rules: Pick<TargetRules<R, P>, 'name'>,
+  p: View<P>,
+  ctx: Context<P>,
+): View<R> | undefined {
+  if (found.length <= 1) return found[0];
+  const names = found.map(keyOf).sort().join(', ');
+  throw dependentError(
+    rules,
+    p,
+    ctx,
+    `${names} all could be it; give it a targetId, a select or a discriminator that fits one`,
+  );
+}

@@ -1,0 +1,200 @@
+/**
+ * Workflows: dependents in a graph, brought in line or taken away by the planner's word. Nothing is kept between passes;
+ * each looks at the whole graph anew.
+ *
+ * Cleanup is the same pass with every node doomed from the start. That, and what a false condition dooms, is all there
+ * is to the order of deletion.
+ */
+import type { Context, Obj, View } from '../runtime/types.ts';
+import { DefinitionError } from '../runtime/errors.ts';
+import { deleteBulk, reconcileBulk } from './bulk.ts';
+import { buildDag, type Dag } from './dag.ts';
+import {
+  deleteDependent,
+  hasDeleter,
+  isBulk,
+  reconcileDependent,
+  type AnyDependent,
+  type Done,
+} from './dependent.ts';
+import { drive } from './drive.ts';
+import { nodeView, type ConditionName, type NodeSpec } from './node.ts';
+import type { NodeMeter } from './node-metrics.ts';
+import type { NodeState, Policy } from './plan.ts';
+import { Report, type WorkflowResult } from './result.ts';
+
+/** How the nodes of a workflow are worked through. */
+export interface WorkflowOptions {
+  /** Default: as much as possible, dependents only after what is ready. */
+  readonly policy?: Policy;
+  /** How many nodes are worked on at a time. Default 16. */
+  readonly concurrency?: number;
+  /** Hears how long the work at each node took. Default: in a controller made by `addOperator`, its metrics. */
+  readonly meter?: NodeMeter;
+}
+
+/** Attaches and detaches the sources of nodes with an activation condition. */
+export interface SourceSwitch<P extends Obj> {
+  /** Resolves when what the node reads is in step. */
+  on(use: AnyDependent<P>, p: View<P>): Promise<void>;
+  off(use: AnyDependent<P>, p: View<P>): void;
+}
+
+/** A graph of dependents that can be brought in line and taken away, by hand or by a controller. */
+export interface Workflow<P extends Obj> {
+  readonly dag: Dag;
+  readonly nodes: readonly NodeSpec<P>[];
+  /** Whether cleanup has anything to delete. */
+  readonly isDeletable: boolean;
+  /** Brings everything in line. What fails is in the result. @throws the reason of the run's signal */
+  reconcile(p: View<P>, ctx: Context<P>, sources?: SourceSwitch<P>): Promise<WorkflowResult>;
+  /** Takes everything away, dependents first. @throws the reason of the run's signal */
+  cleanup(p: View<P>, ctx: Context<P>, sources?: SourceSwitch<P>): Promise<WorkflowResult>;
+}
+
+const AS_COMPLETE_AS_POSSIBLE: Policy = { gate: 'ready', failFast: false };
+const DEFAULT_CONCURRENCY = 16;
+
+/**
+ * Puts nodes together to a workflow, to be called by hand; `addOperator` does it for controllers.
+ * @throws DefinitionError for a name that appears twice, an unknown one, a circle, or no room to work
+ */
+export function buildWorkflow<P extends Obj>(
+  nodes: readonly NodeSpec<P>[],
+  options: WorkflowOptions = {},
+): Workflow<P> {
+  const { policy = AS_COMPLETE_AS_POSSIBLE, concurrency = DEFAULT_CONCURRENCY, meter } = options;
+  if (!(concurrency >= 1))
+    throw new DefinitionError(
+      `the concurrency of a workflow has to be at least 1, not ${String(concurrency)}`,
+    );
+  const dag = buildDag(nodes.map(({ use, dependsOn }) => ({ name: use.name, dependsOn })));
+  const byName = new Map(nodes.map((node) => [node.use.name, node]));
+
+  const pass = async (
+    states: Map<string, NodeState>,
+    p: View<P>,
+    ctx: Context<P>,
+    sources: SourceSwitch<P> | undefined,
+    isCleanup: boolean,
+  ): Promise<WorkflowResult> => {
+    const report = new Report();
+    const run = new Pass(byName, p, ctx, { report, sources, isCleanup, meter });
+    await drive({
+      ...{ dag, policy, states, limit: concurrency, signal: ctx.signal },
+      start: (node) => run.start(node),
+      remove: (node) => run.remove(node),
+    });
+    return report.close(dag.nodes, (node) => states.get(node) ?? 'idle');
+  };
+  return {
+    dag,
+    nodes,
+    isDeletable: nodes.some(({ use }) => hasDeleter(use) && !use.gc),
+    reconcile: (p, ctx, sources) => pass(new Map(), p, ctx, sources, false),
+    cleanup: (p, ctx, sources) =>
+      pass(new Map(dag.nodes.map((node) => [node, 'doomed'])), p, ctx, sources, true),
+  };
+}
+
+interface PassPorts<P extends Obj> {
+  readonly report: Report;
+  readonly sources: SourceSwitch<P> | undefined;
+  readonly isCleanup: boolean;
+  readonly meter: NodeMeter | undefined;
+}
+
+/** One pass: what is done to a node when its turn comes. Failures end in the report, never outside. */
+class Pass<P extends Obj> {
+  readonly #nodes: ReadonlyMap<string, NodeSpec<P>>;
+  readonly #p: View<P>;
+  readonly #ctx: Context<P>;
+  readonly #ports: PassPorts<P>;
+  readonly #asked = new Map<string, Promise<boolean>>();
+
+  constructor(nodes: ReadonlyMap<string, NodeSpec<P>>, p: View<P>, ctx: Context<P>, ports: PassPorts<P>) {
+    this.#nodes = nodes;
+    this.#p = p;
+    this.#ctx = ctx;
+    this.#ports = ports;
+  }
+
+  start(name: string): Promise<NodeState> {
+    return this.#guarded(name, 'reconcile', async (node) => {
+      const { report } = this.#ports;
+      if (!(await this.#isActive(node))) return 'removed';
+      if (!(await this.#holds(node, 'when'))) return 'doomed';
+      const done = await this.#reconcile(node.use);
+      report.reconciled.push(name);
+      report.done.set(name, done);
+      if (await this.#holds(node, 'ready')) return 'ready';
+      report.notReady.push(name);
+      return 'unready';
+    });
+  }
+
+  remove(name: string): Promise<NodeState> {
+    return this.#guarded(name, 'delete', async (node) => {
+      const { report, isCleanup } = this.#ports;
+      const { use } = node;
+      if (!(await this.#isActive(node))) return 'removed';
+      const isCalled = hasDeleter(use) && !(isCleanup && use.gc);
+      if (isCalled) await (isBulk(use) ? deleteBulk : deleteDependent)(use as never, this.#p, this.#ctx);
+      if (!(await this.#holds(node, 'deleted'))) return 'removing';
+      if (isCalled) report.deleted.push(name);
+      return 'removed';
+    });
+  }
+
+  #reconcile(use: AnyDependent<P>): Promise<Done> {
+    return isBulk(use) ? reconcileBulk(use, this.#p, this.#ctx) : reconcileDependent(use, this.#p, this.#ctx);
+  }
+
+  async #guarded(
+    name: string,
+    op: 'reconcile' | 'delete',
+    work: (node: NodeSpec<P>) => Promise<NodeState>,
+  ): Promise<NodeState> {
+    const { log, clock, signal } = this.#ctx;
+    const startedAt = clock.now();
+    let outcome: NodeState = 'failed';
+    try {
+      outcome = await work(this.#nodes.get(name) as NodeSpec<P>);
+    } catch (error) {
+      // What fails because the run is over says nothing about the node.
+      if (signal.aborted) throw error;
+      this.#ports.report.errored.set(name, error);
+    }
+    const ms = clock.now() - startedAt;
+    this.#ports.meter?.({ node: name, op, outcome, seconds: ms / 1_000 });
+    log.debug({ node: name, op, outcome, ms: Math.round(ms) }, 'a node has been worked on');
+    return outcome;
+  }
+
+  async #isActive(node: NodeSpec<P>): Promise<boolean> {
+    if (!node.active) return true;
+    const isActive = await this.#holds(node, 'active');
+    if (isActive) await this.#ports.sources?.on(node.use, this.#p);
+    else this.#ports.sources?.off(node.use, this.#p);
+    return isActive;
+  }
+
+  /** Whether a condition of a node holds; one that is not there does. Asked once. */
+  #holds(node: NodeSpec<P>, which: ConditionName): Promise<boolean> {
+    const id = `${node.use.name} ${which}`;
+    let answer = this.#asked.get(id);
+    if (!answer) this.#asked.set(id, (answer = this.#ask(node, which, id)));
+    return answer;
+  }
+
+  async #ask(node: NodeSpec<P>, which: ConditionName, id: string): Promise<boolean> {
+    const condition = node[which];
+    if (!condition) return true;
+    const answer = await condition(nodeView(node.use, this.#p, this.#ctx), this.#p, this.#ctx);
+    if (typeof answer === 'boolean') return answer;
+    const { report } = this.#ports;
+    if (answer.data !== undefined) report.data.set(id, answer.data);
+    if (!answer.met) report.wantsAgain(answer.again);
+    return answer.met;
+  }
+}

@@ -1,0 +1,6 @@
+/** The embedded API server in a process of its own, until its parent lets go; it tells `{ kubeconfig }`. */
+import { startApiServer } from '../../../src/apiserver/server.ts';
+
+const server = await startApiServer({ listen: { tls: false } });
+process.send?.({ kubeconfig: server.kubeconfig });
+process.once('disconnect', () => void server.close().then(() => process.exit(0)));

@@ -1,0 +1,212 @@
+/** The targets of the controller runtime: figures and their ratio to what we want to keep; asserts nothing. */
+import { createQueue } from '../../../src/runtime/queue.ts';
+import { systemClock } from '../../../src/lib/clock.ts';
+import {
+  benchManager,
+  collectGarbage,
+  playStart,
+  startBenchServer,
+  type BenchReconcile,
+  type BenchServer,
+} from './scene.ts';
+import { populatedEmbedded, populatedReal } from './populated.ts';
+import { objectOf } from './objects.ts';
+import { playSoak } from './soak.ts';
+import { costOf, idleWorkflow, matching } from './workflow.ts';
+
+const ROUNDS = 3;
+const median = (numbers: readonly number[]): number =>
+  [...numbers].sort((a, b) => a - b)[Math.floor(numbers.length / 2)] as number;
+
+/** Processor time, since wall time tells as much of the other programs on the machine. */
+function processorMs(since: NodeJS.CpuUsage): number {
+  const { user, system } = process.cpuUsage(since);
+  return (user + system) / 1_000;
+}
+
+const perSecond = (count: number, ms: number): number => (count / ms) * 1_000;
+const show = (what: string, value: number, unit: string, target: number, isMost = false): void => {
+  const ratio = isMost ? target / value : value / target;
+  const share = `${ratio.toFixed(2)} of what is wanted${ratio < 1 ? ', NOT REACHED' : ''}`;
+  const wanted = `${isMost ? 'at most' : 'at least'} ${String(target)}`;
+  console.log(`${what}: ${value.toFixed(value < 10 ? 2 : 0)} ${unit} (${wanted}; ${share})`);
+};
+
+async function benchQueue(): Promise<void> {
+  const COUNT = 1_000;
+  const TIMES = 200;
+  const keys = Array.from({ length: COUNT }, (_, i) => `space/object-${String(i)}`);
+  const taken: number[] = [];
+  const delayed: number[] = [];
+  for (let round = 0; round < ROUNDS; round++) {
+    const queue = createQueue(systemClock);
+    const cpu = process.cpuUsage();
+    for (let time = 0; time < TIMES; time++) {
+      for (const key of keys) queue.add(key);
+      for (let i = 0; i < COUNT; i++) (await queue.take())?.end();
+    }
+    taken.push(perSecond(COUNT * TIMES, processorMs(cpu)));
+    const again = process.cpuUsage();
+    for (let time = 0; time < TIMES; time++) {
+      keys.forEach((key, i) => {
+        queue.after(key, 3_600_000 + ((i * 7_919) % COUNT), 'again');
+      });
+    }
+    delayed.push(perSecond(COUNT * TIMES, processorMs(again)));
+    queue.close();
+  }
+  show('queue, add and take and end', median(taken), 'per second of processor time', 500_000);
+  show('queue, delayed adds', median(delayed), 'per second of processor time', 500_000);
+}
+
+/** @returns processor milliseconds for `count` runs of as many objects */
+async function runAll(
+  kubeconfig: string,
+  count: number,
+  workers: number,
+  reconcile: BenchReconcile,
+): Promise<number> {
+  let left = count;
+  let onEnd: () => void = () => undefined;
+  const bench = await benchManager(
+    kubeconfig,
+    async (object, ctx) => {
+      const control = await reconcile(object, ctx);
+      if (--left === 0) setImmediate(onEnd);
+      return control;
+    },
+    workers,
+  );
+  await bench.manager.start();
+  const ended = new Promise<void>((resolve) => {
+    onEnd = resolve;
+  });
+  const cpu = process.cpuUsage();
+  for (let i = 0; i < count; i++) {
+    bench.controller.enqueue(`space-${String(i % 50)}/object-${String(i)}`);
+  }
+  await ended;
+  const ms = processorMs(cpu);
+  await bench.stop();
+  return ms;
+}
+
+async function benchRuns(): Promise<void> {
+  const idle = 10_000;
+  const writing = 1_000;
+  const server = await startBenchServer({ count: idle, unsettled: 0, streams: false });
+  const without: number[] = [];
+  const withOne: number[] = [];
+  // The first rounds are those of a program that has just started, and are not counted.
+  for (let round = -2; round < ROUNDS; round++) {
+    const ms = await runAll(server.kubeconfig, idle, 50, () => Promise.resolve({ write: 'none' }));
+    const phase = `round-${String(round)}`;
+    const writingMs = await runAll(server.kubeconfig, writing, 50, (_, ctx) => {
+      const object = ctx.draft();
+      object.status.phase = phase;
+      return Promise.resolve({ write: 'status', object });
+    });
+    if (round < 0) continue;
+    without.push(perSecond(idle, ms));
+    withOne.push(writingMs / writing);
+  }
+  server.stop();
+  show('runs without a request, 50 workers', median(without), 'per second of processor time', 50_000);
+  show('a run with one status patch', median(withOne), 'ms of processor time', 1, true);
+}
+
+/** Of an object as caches keep it. */
+const STORED_BYTES = JSON.stringify({
+  ...objectOf(1),
+  metadata: { ...objectOf(1).metadata, managedFields: undefined },
+}).length;
+
+async function benchStart(count: number): Promise<void> {
+  console.log(
+    `objects of ${String(JSON.stringify(objectOf(1)).length)} bytes, ${String(STORED_BYTES)} of them stored`,
+  );
+  for (const streams of [false, true]) {
+    const how = streams ? 'streamed' : 'paged';
+    await showStart(how, await startBenchServer({ count, unsettled: 0, streams }));
+  }
+}
+
+async function showStart(how: string, server: BenchServer): Promise<void> {
+  const { objects, wallMs, processorMs: cpuMs, heapBytes, ...figures } = await playStart(server);
+  const { runs, deepest, probes, healthy, longestTickMs, editMs } = figures;
+  console.log(
+    `start on ${String(objects)} objects, ${how}: ${String(runs)} runs, at most ${String(deepest)} queued, health asked ${String(probes)} times and well ${String(healthy)} times`,
+  );
+  show(`  until synced`, wallMs / 1_000, 's', how === 'paged' ? 10 : 5, true);
+  show(`  processor time`, cpuMs / 1_000, 's', 3, true);
+  show(`  longest tick`, longestTickMs, 'ms', 50, true);
+  show(`  from an edit to its run`, editMs, 'ms', 50, true);
+  if (heapBytes === undefined) console.log('  heap: not measured, start with node --expose-gc');
+  else {
+    show(`  heap`, heapBytes / 2 ** 20, 'MiB', 220, true);
+    show(`  heap per object`, heapBytes / objects, 'bytes', 1.8 * STORED_BYTES + 300, true);
+  }
+}
+
+/** A start on API servers that hold so many objects; filling them takes longer than the start. */
+export async function benchPopulated(count: number, isReal: boolean): Promise<void> {
+  await showStart('from the embedded API server', await populatedEmbedded(count));
+  if (isReal) await showStart('from kube-apiserver', await populatedReal(count));
+}
+
+async function benchWorkflow(): Promise<void> {
+  show('a pass over 100 nodes with nothing to do', await costOf(500, idleWorkflow(100)), 'ms', 2, true);
+  const { bytes, compare, recall } = matching();
+  const size = `an object of ${String(bytes)} bytes`;
+  show(`${size} compared by the fields we own`, await costOf(2_000, compare), 'ms', 0.3, true);
+  show(`${size} recalled from the last apply`, await costOf(2_000, recall), 'ms', 0.05, true);
+}
+
+/** From an event to its run when nothing else goes on; wall time, since waiting is what counts. */
+async function benchLatency(): Promise<void> {
+  const server = await startBenchServer({ count: 1, unsettled: 0, streams: false });
+  let onRun: () => void = () => undefined;
+  const bench = await benchManager(server.kubeconfig, () => {
+    onRun();
+    return Promise.resolve({ write: 'none' });
+  });
+  await bench.manager.start();
+  const waits: number[] = [];
+  for (let i = 0; i < 200; i++) {
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    const startedAt = performance.now();
+    await new Promise<void>((resolve) => {
+      onRun = resolve;
+      bench.controller.enqueue('space-0/object-0');
+    });
+    waits.push(performance.now() - startedAt);
+  }
+  await bench.stop();
+  server.stop();
+  show('from an event to its run, nothing else going on', median(waits), 'ms', 2, true);
+}
+
+/** Sockets of the pool, of the one source, and one to spare while a watch is replaced. */
+const SOCKETS = 32 + 1 + 1;
+
+export async function benchSoak(count: number): Promise<void> {
+  const { objects, runs, hours, heapRatio, heapBytes, sockets, unsettled } = await playSoak(count, (line) => {
+    console.log(line);
+  });
+  console.log(
+    `${String(hours)} hours with ${String(objects)} objects: ${String(runs)} runs, ${(heapBytes / 2 ** 20).toFixed(0)} MiB in the end`,
+  );
+  if (heapRatio === undefined) console.log('  heap: not measured, start with node --expose-gc');
+  else show('  largest heap by the smallest, after the first hour', heapRatio, '', 1.05, true);
+  show('  sockets', sockets, 'at most at a time', SOCKETS, true);
+  console.log(`  not settled an hour after the last change: ${String(unsettled)} (none is wanted)`);
+}
+
+export async function benchRuntime(count: number): Promise<void> {
+  if (!collectGarbage()) console.log('without --expose-gc; figures of the heap are left out');
+  await benchQueue();
+  await benchRuns();
+  await benchLatency();
+  await benchWorkflow();
+  await benchStart(count);
+}

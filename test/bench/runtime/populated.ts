@@ -1,0 +1,112 @@
+/** API servers with so many objects: the embedded one in a process of its own, and a kube-apiserver. */
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { systemClock as clock } from '../../../src/lib/clock.ts';
+import { silentLogger as log } from '../../../src/observability/log.ts';
+import { createClient } from '../../../src/runtime/client.ts';
+import { connect } from '../../../src/runtime/http.ts';
+import type { Client, Kind, Obj } from '../../../src/runtime/types.ts';
+import { startEnvtest } from '../../support/envtest.ts';
+import { benchKind, objectOf, type BenchObject } from './objects.ts';
+import type { BenchServer } from './scene.ts';
+
+/** How many objects are on their way to the server at a time. */
+const AT_ONCE = 48;
+const SPACES = 50;
+
+export async function populatedEmbedded(count: number): Promise<BenchServer> {
+  const child = fork(join(import.meta.dirname, 'embedded.ts'), { execArgv: process.execArgv });
+  const [{ kubeconfig }] = (await once(child, 'message')) as [{ kubeconfig: string }];
+  return populated(kubeconfig, count, () => {
+    child.disconnect();
+  });
+}
+
+/** @throws EnvtestUnavailable when there is no kube-apiserver and no way to build one */
+export async function populatedReal(count: number): Promise<BenchServer> {
+  const server = await startEnvtest();
+  return populated(server.kubeconfig, count, () => void server.stop());
+}
+
+async function populated(kubeconfig: string, count: number, stop: () => void): Promise<BenchServer> {
+  const client = createClient(
+    await connect({
+      kubeconfig: { text: kubeconfig },
+      userAgent: 'bench-setup',
+      clock,
+      log,
+      maxSockets: AT_ONCE,
+    }),
+  );
+  await create(client, definitionKind, definition);
+  for (let i = 0; i < SPACES; i++) {
+    const metadata = { name: `space-${String(i)}` };
+    await create(client, namespaceKind, { apiVersion: 'v1', kind: 'Namespace', metadata });
+  }
+  await served(client);
+  let next = 0;
+  const worker = async (): Promise<void> => {
+    for (let i = next++; i < count; i = next++) await create(client, benchKind, createdFrom(objectOf(i)));
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, worker));
+  return {
+    kubeconfig,
+    edit(name) {
+      const key = `space-${String(Number(name.replace('object-', '')) % SPACES)}/${name}`;
+      void client.send({ verb: 'merge', kind: benchKind, key, body: { spec: { edited: true } } });
+    },
+    calm: () => undefined,
+    stop() {
+      void client.close().then(stop);
+    },
+  };
+}
+
+const create = <T extends Obj>(client: Client, kind: Kind<T>, object: T): Promise<T> =>
+  client.send({ verb: 'create', kind, object });
+
+/** What the server would not take from a user goes. */
+function createdFrom({ metadata, ...rest }: BenchObject): BenchObject {
+  const { name, namespace, labels, annotations } = metadata;
+  return { ...rest, metadata: { name, namespace, labels, annotations } } as unknown as BenchObject;
+}
+
+/** A definition is served some time after it was created. */
+async function served(client: Client): Promise<void> {
+  for (;;) {
+    try {
+      for await (const _ of client.list(benchKind, { namespace: 'space-0' })) return;
+    } catch {
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+  }
+}
+
+const namespaceKind: Kind<Obj> = {
+  ...{ group: '', version: 'v1', kind: 'Namespace', plural: 'namespaces', namespaced: false },
+};
+const definitionKind: Kind<Obj> = {
+  ...{ group: 'apiextensions.k8s.io', version: 'v1', kind: 'CustomResourceDefinition' },
+  ...{ plural: 'customresourcedefinitions', namespaced: false },
+};
+
+/** Without a subresource for the status, so that objects can be created as settled. */
+const definition = {
+  apiVersion: 'apiextensions.k8s.io/v1',
+  kind: 'CustomResourceDefinition',
+  metadata: { name: `${benchKind.plural}.${benchKind.group}` },
+  spec: {
+    group: benchKind.group,
+    scope: 'Namespaced',
+    names: { kind: benchKind.kind, plural: benchKind.plural },
+    versions: [
+      {
+        name: benchKind.version,
+        served: true,
+        storage: true,
+        schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
+      },
+    ],
+  },
+};

@@ -1,0 +1,162 @@
+/** A controller in status mode on the server of made-up objects: how a start looks from inside. */
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { systemClock, type Clock } from '../../../src/lib/clock.ts';
+import { systemRng as rng } from '../../../src/lib/rng.ts';
+import { startHealthServer } from '../../../src/observability/health.ts';
+import { silentLogger as log } from '../../../src/observability/log.ts';
+import { createMetrics } from '../../../src/observability/metrics.ts';
+import { createCaches } from '../../../src/runtime/cache.ts';
+import { createClient } from '../../../src/runtime/client.ts';
+import { connect } from '../../../src/runtime/http.ts';
+import { createManager } from '../../../src/runtime/manager.ts';
+import type { Context, UpdateControl, View } from '../../../src/runtime/types.ts';
+import { benchKind, type BenchObject } from './objects.ts';
+import type { ServerTask } from './server.ts';
+
+export interface StartFigures {
+  /** Objects in the cache in the end. */
+  readonly objects: number;
+  /** Runs that took place, and the most that were queued at a time. */
+  readonly runs: number;
+  readonly deepest: number;
+  /** How often `/healthz` was asked during the start, and how often it was well. */
+  readonly probes: number;
+  readonly healthy: number;
+  readonly wallMs: number;
+  readonly processorMs: number;
+  /** Bytes of the heap that the start added; undefined without `--expose-gc`. */
+  readonly heapBytes: number | undefined;
+  /** Longest time for which the event loop did not turn. */
+  readonly longestTickMs: number;
+  /** From an edit on the server to the beginning of its run, both processes included. */
+  readonly editMs: number;
+}
+
+export interface BenchServer {
+  readonly kubeconfig: string;
+  edit(name: string): void;
+  /** A troubled server changes nothing any more, and answers every request. */
+  calm(): void;
+  stop(): void;
+}
+
+export async function startBenchServer(task: ServerTask): Promise<BenchServer> {
+  const file = join(import.meta.dirname, 'server.ts');
+  const child = fork(file, [JSON.stringify(task)], { execArgv: ['--import=tsx'] });
+  const [{ url }] = (await once(child, 'message')) as [{ url: string }];
+  const kubeconfig = JSON.stringify({
+    apiVersion: 'v1',
+    kind: 'Config',
+    'current-context': 'bench',
+    contexts: [{ name: 'bench', context: { cluster: 'bench', user: 'bench' } }],
+    clusters: [{ name: 'bench', cluster: { server: url } }],
+    users: [{ name: 'bench', user: {} }],
+  });
+  return {
+    kubeconfig,
+    edit: (name) => void child.send({ edit: name }),
+    calm: () => void child.send({ calm: true }),
+    stop: () => child.disconnect(),
+  };
+}
+
+export type BenchReconcile = (
+  object: View<BenchObject>,
+  ctx: Context<BenchObject>,
+) => Promise<UpdateControl<BenchObject>>;
+
+/** A manager with one controller, not started. */
+export async function benchManager(
+  kubeconfig: string,
+  reconcile: BenchReconcile,
+  maxConcurrent = 10,
+  clock: Clock = systemClock,
+) {
+  const userAgent = 'bench';
+  const client = createClient(await connect({ kubeconfig: { text: kubeconfig }, userAgent, clock, log }));
+  const caches = createCaches({ client, clock, rng, log });
+  const metrics = createMetrics();
+  const manager = createManager({ client, caches, clock, rng, log, metrics, identity: 'bench' });
+  const controller = manager.add<BenchObject>({
+    ...{ name: 'bench', kind: benchKind, generation: 'status', maxConcurrent },
+    reconciler: { reconcile },
+  });
+  const depth = async (): Promise<number> =>
+    [...(await metrics.text()).matchAll(/^workqueue_depth\{.*\} (\d+)$/gm)].reduce(
+      (sum, [, n]) => sum + Number(n),
+      0,
+    );
+  const stop = async (): Promise<void> => {
+    await manager.stop();
+    await client.close();
+  };
+  return { manager, controller, caches, metrics, depth, stop };
+}
+
+/** Starts on the objects of a server, edits one, tells how that went, and stops the server. */
+export async function playStart(server: BenchServer): Promise<StartFigures> {
+  let runs = 0;
+  let onRun: (key: string) => void = () => undefined;
+  const bench = await benchManager(server.kubeconfig, (_, ctx) => {
+    runs++;
+    onRun(ctx.key);
+    return Promise.resolve({ write: 'none' });
+  });
+  const { manager, metrics, caches } = bench;
+  const health = await startHealthServer({ host: '127.0.0.1', port: 0, metrics, checks: manager.checks });
+  let probes = 0;
+  let healthy = 0;
+  let deepest = 0;
+  let isOver = false;
+  const probing = (async () => {
+    while (!isOver) {
+      probes++;
+      if ((await fetch(`${health.url}/healthz`)).ok) healthy++;
+      deepest = Math.max(deepest, await bench.depth());
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  })();
+  collectGarbage();
+  const heapBefore = process.memoryUsage().heapUsed;
+  const lag = monitorEventLoopDelay({ resolution: 5 });
+  lag.enable();
+  const cpu = process.cpuUsage();
+  const startedAt = performance.now();
+  await manager.start();
+  const wallMs = performance.now() - startedAt;
+  const { user, system } = process.cpuUsage(cpu);
+  lag.disable();
+  const name = 'object-7';
+  const editedAt = performance.now();
+  const edited = new Promise<void>((resolve) => {
+    onRun = (key) => {
+      if (key.endsWith(`/${name}`)) resolve();
+    };
+  });
+  // The first list is over, the watch may still be on its way; an edit before it is in the list version's future.
+  server.edit(name);
+  await edited;
+  const editMs = performance.now() - editedAt;
+  isOver = true;
+  await probing;
+  const heapBytes = collectGarbage() ? process.memoryUsage().heapUsed - heapBefore : undefined;
+  const figures = {
+    ...{ objects: caches.of(benchKind).size, runs, deepest, probes, healthy, wallMs, heapBytes, editMs },
+    processorMs: (user + system) / 1_000,
+    longestTickMs: lag.max / 1e6,
+  };
+  await health.close();
+  await bench.stop();
+  server.stop();
+  return figures;
+}
+
+/** @returns whether there was a collector to be asked */
+export function collectGarbage(): boolean {
+  const { gc } = globalThis as { gc?: () => void };
+  gc?.();
+  return gc !== undefined;
+}

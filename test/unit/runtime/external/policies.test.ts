@@ -1,0 +1,366 @@
+import { expect } from 'chai';
+import { exactJson } from '../../../../src/lib/exact-json.ts';
+import { seededRng } from '../../../../src/lib/rng.ts';
+import { DefinitionError } from '../../../../src/runtime/errors.ts';
+import { Conditions } from '../../../../src/runtime/external/conditions.ts';
+import { filledIn } from '../../../../src/runtime/external/late.ts';
+import { secretKind } from '../../../../src/runtime/core-kinds.ts';
+import { settle } from '../../../support/clock.ts';
+import { buckets, createScene, FINALIZER, KEY, made, NAME, type Bucket, type Scene } from './cloud.ts';
+
+const CONN = { writeConnectionSecretToRef: { name: 'conn' } };
+const base64 = (text: string): string => Buffer.from(text).toString('base64');
+
+describe('what an object says about its external thing', () => {
+  let scene: Scene;
+  beforeEach(() => {
+    scene = createScene();
+  });
+  afterEach(() => scene.world.end());
+  const there = async (spec: Bucket['spec'], more: object = {}): Promise<void> => {
+    scene.cloud.things.set(NAME, { size: 1, state: 'ready' });
+    const metadata = made(scene.world.clock.wall());
+    scene.put({ size: 1, ...spec }, { ...metadata, annotations: { ...metadata.annotations, ...more } });
+    await scene.start();
+  };
+  const deleted = async (): Promise<void> => {
+    scene.world.cluster.remove(buckets, KEY);
+    await settle();
+  };
+
+  it('S114: Retain leaves it where it is, without a call', async () => {
+    await there({ reclaimPolicy: 'Retain' });
+    const { connects } = scene.cloud;
+    await deleted();
+    expect(scene.get()).to.equal(undefined);
+    expect(scene.cloud.connects).to.equal(connects);
+    expect(scene.cloud.things.has(NAME)).to.equal(true);
+  });
+
+  it('S114: Delete lets the object go after it has been seen to be gone', async () => {
+    await there({ reclaimPolicy: 'Delete' });
+    scene.cloud.deletesAtOnce = false;
+    await deleted();
+    expect(scene.get()?.metadata.finalizers).to.deep.equal([FINALIZER]);
+    scene.cloud.things.delete(NAME);
+    const looks = scene.cloud.looks.length;
+    await scene.world.clock.advance(30_000);
+    expect(scene.cloud.looks.length).to.equal(looks + 1);
+    expect(scene.get()).to.equal(undefined);
+  });
+
+  it('S114: both take the connection secret with them', async () => {
+    for (const reclaimPolicy of ['Retain', 'Delete']) {
+      scene = createScene();
+      scene.cloud.details = { a: 'b' };
+      await there({ ...CONN, reclaimPolicy });
+      expect(scene.secret('conn')).to.not.equal(undefined);
+      await deleted();
+      await settle();
+      expect(scene.get()).to.equal(undefined);
+      expect(scene.secret('conn')).to.equal(undefined);
+      if (reclaimPolicy === 'Retain') await scene.world.end();
+    }
+  });
+
+  it('S116: paused means one status write and no call, until it is over', async () => {
+    scene.put({ size: 1 }, { annotations: { 'external.espalier.dev/paused': 'true' } });
+    await scene.start();
+    await scene.edit({ spec: { size: 2 } });
+    await scene.world.clock.advance(600_000);
+    expect(scene.writes()).to.deep.equal([`merge status Bucket ${KEY}`]);
+    expect(scene.cloud.connects).to.equal(0);
+    expect(scene.active()).to.deep.equal(['Paused']);
+    await scene.edit({ metadata: { annotations: { 'external.espalier.dev/paused': null } } });
+    expect(scene.cloud.calls).to.deep.equal([`create ${NAME}`]);
+    expect(scene.active()).to.deep.equal(['Ready']);
+  });
+
+  it('S116: paused holds up the deletion', async () => {
+    await there({}, { 'external.espalier.dev/paused': 'true' });
+    await deleted();
+    expect(scene.cloud.connects).to.equal(0);
+    await scene.edit({ metadata: { annotations: { 'external.espalier.dev/paused': null } } });
+    expect(scene.get()).to.equal(undefined);
+  });
+
+  describe('by its management policies (X30)', () => {
+    const rows: readonly [string, string[], { thing?: number; delete?: boolean }, string[]][] = [
+      ['create is skipped', ['Observe', 'Update'], {}, []],
+      ['create is done', ['Observe', 'Create'], {}, [`create ${NAME}`]],
+      ['update is skipped', ['Observe', 'Create', 'Delete'], { thing: 9 }, []],
+      ['update is done', ['Observe', 'Update'], { thing: 9 }, [`update ${NAME}`]],
+      ['deletion is skipped', ['Observe', 'Create', 'Update'], { thing: 1, delete: true }, []],
+      ['deletion is done', ['Observe', 'Delete'], { thing: 1, delete: true }, [`delete ${NAME}`]],
+      ['everything is done', ['*'], { thing: 9 }, [`update ${NAME}`]],
+      ['nothing is done', [], { thing: 9 }, []],
+    ];
+    for (const [title, managementPolicies, { thing, delete: isDeleted }, calls] of rows) {
+      it(`${title} with ${managementPolicies.join(', ') || 'none'}`, async () => {
+        if (thing !== undefined) scene.cloud.things.set(NAME, { size: thing, state: 'ready' });
+        scene.put({ size: 1, managementPolicies });
+        await scene.start();
+        if (isDeleted) await deleted();
+        await scene.world.clock.advance(1_000);
+        expect([...new Set(scene.cloud.calls)]).to.deep.equal(calls);
+        expect(scene.get() ? scene.active() : []).to.not.include('Failed');
+        if (isDeleted) expect(scene.get()).to.equal(undefined);
+      });
+    }
+
+    it('an object that is only looked at is not held', async () => {
+      scene.cloud.things.set(NAME, { size: 9, state: 'ready' });
+      scene.put({ size: 1, managementPolicies: ['Observe'] });
+      await scene.start();
+      expect(scene.get()?.metadata.finalizers).to.equal(undefined);
+      expect(scene.get()?.status).to.deep.include({ id: NAME, state: 'ready' });
+      expect(scene.writes()).to.deep.equal([`merge status Bucket ${KEY}`]);
+    });
+
+    for (const [spec, part] of [
+      [{ managementPolicies: ['Observe', 'Destroy'] }, '"Destroy"'],
+      [{ managementPolicies: ['Create'] }, '"Observe"'],
+      [{ reclaimPolicy: 'Keep' }, '"Keep"'],
+      [{ reclaimPolicy: 9_007_199_254_740_993n }, 'is 9007199254740993;'],
+      [{ managementPolicies: ['Observe', 9_007_199_254_740_993n] }, 'has 9007199254740993;'],
+    ] as const) {
+      it(`what makes no sense is refused: ${exactJson(spec)}`, async () => {
+        scene.put(spec as unknown as Bucket['spec']);
+        await scene.start();
+        await scene.world.clock.advance(600_000);
+        expect(scene.condition('Failed')).to.deep.include({ reason: 'InvalidPolicy' });
+        expect(scene.condition('Failed')?.message).to.include(part);
+        expect(scene.cloud.connects).to.equal(0);
+      });
+    }
+
+    it('open fields are filled in with what the service chose, and given ones stay', async () => {
+      scene.cloud.lateTier = 'standard';
+      await there({});
+      expect(scene.get()?.spec).to.deep.equal({ size: 1, tier: 'standard' });
+      expect(scene.cloud.calls).to.deep.equal([]);
+      expect(scene.get()?.status?.observedGeneration).to.equal(2);
+    });
+
+    it('open fields stay open without LateInitialize', async () => {
+      scene.cloud.lateTier = 'standard';
+      await there({ managementPolicies: ['Observe', 'Create', 'Update', 'Delete'] });
+      expect(scene.get()?.spec?.tier).to.equal(undefined);
+    });
+  });
+
+  it('S117: polls of a thousand objects spread over 54 to 66 seconds', async () => {
+    await scene.world.end();
+    scene = createScene({}, { rng: seededRng(7) });
+    const { clock } = scene.world;
+    for (let i = 0; i < 1_000; i++) {
+      scene.cloud.things.set(`bucket-uid-${String(i + 1)}`, { size: 1, state: 'ready' });
+      scene.put({ size: 1 }, {}, String(i));
+    }
+    await scene.start();
+    await clock.advance(1_000);
+    scene.connectedAt.length = 0;
+    await clock.advance(68_000);
+    const moments = scene.connectedAt;
+    expect(moments.length).to.equal(1_000);
+    expect(Math.min(...moments)).to.be.within(54, 56);
+    expect(Math.max(...moments)).to.be.within(64, 67);
+    const early = moments.filter((at) => at < 60).length;
+    expect(early).to.be.within(400, 600);
+  }).timeout(60_000);
+
+  it('S117: an object may ask for another interval, but not for less than the floor', async () => {
+    await there({}, { 'external.espalier.dev/poll-interval': '1s' });
+    scene.connectedAt.length = 0;
+    await scene.world.clock.advance(25_000);
+    expect(scene.connectedAt).to.deep.equal([10, 20]);
+    await scene.edit({ metadata: { annotations: { 'external.espalier.dev/poll-interval': '1h' } } });
+    scene.connectedAt.length = 0;
+    await scene.world.clock.advance(3_600_000);
+    expect(scene.connectedAt).to.deep.equal([25 + 3_600].filter((at) => at <= 3_625));
+  });
+
+  it('S117: an interval that is none is told of, and the one of the kind holds', async () => {
+    await there({}, { 'external.espalier.dev/poll-interval': 'often' });
+    scene.connectedAt.length = 0;
+    await scene.world.clock.advance(60_000);
+    expect(scene.connectedAt).to.deep.equal([60]);
+    const notes = scene.world.cluster.requests.filter(({ kind }) => kind === 'Event').map(({ body }) => body);
+    expect(JSON.stringify(notes)).to.include('InvalidPollInterval').and.include('often');
+  });
+
+  describe('where its connection details go', () => {
+    const foreign = (more: object = {}) =>
+      scene.world.cluster.put(secretKind, {
+        metadata: {
+          namespace: 'A',
+          name: 'conn',
+          labels: { 'external.espalier.dev/connection': 'true' },
+          ownerReferences: [{ apiVersion: 'v1', kind: 'Other', name: 'x', uid: 'u-9', controller: true }],
+          ...more,
+        },
+        data: { mine: base64('yes') },
+      });
+    beforeEach(() => {
+      scene.cloud.details = { token: 'hush' };
+    });
+
+    it('S115: not into a secret of somebody else, and Failed says why', async () => {
+      foreign();
+      await there(CONN);
+      expect(scene.secret('conn')?.data).to.deep.equal({ mine: base64('yes') });
+      expect(scene.condition('Failed')).to.deep.include({ reason: 'PublishFailed' });
+      expect(scene.condition('Failed')?.message).to.include('A/conn').and.include('Other x');
+      expect(scene.active()).to.include('Ready');
+    });
+
+    it('S115: not into one that belongs to nobody either', async () => {
+      foreign({ ownerReferences: [], labels: {} });
+      await there(CONN);
+      expect(scene.secret('conn')?.data).to.deep.equal({ mine: base64('yes') });
+      expect(scene.condition('Failed')?.message).to.include('nobody');
+    });
+
+    it('S115: equal data are not written again, and keys of before stay', async () => {
+      await there(CONN);
+      const secrets = (): number =>
+        scene.world.cluster.writes.filter((write) => write.includes('Secret')).length;
+      expect(secrets()).to.equal(1);
+      await scene.world.clock.advance(120_000);
+      expect(secrets()).to.equal(1);
+      scene.cloud.details = { endpoint: 'https://x' };
+      await scene.world.clock.advance(60_000);
+      expect(secrets()).to.equal(2);
+      expect(scene.secret('conn')?.data).to.deep.equal({
+        token: base64('hush'),
+        endpoint: base64('https://x'),
+      });
+    });
+
+    it('S115: into one that is typed and belongs to the object', async () => {
+      await there(CONN);
+      const { type, metadata } = scene.secret('conn') ?? {};
+      expect(type).to.equal('external.espalier.dev/connection');
+      expect(metadata?.ownerReferences).to.deep.equal([
+        {
+          apiVersion: 'example.io/v1',
+          kind: 'Bucket',
+          name: '1',
+          uid: 'uid-1',
+          controller: true,
+          blockOwnerDeletion: true,
+        },
+      ]);
+    });
+
+    it('S115: into one that somebody has deleted, at once', async () => {
+      await there(CONN);
+      scene.world.cluster.remove(secretKind, 'A/conn');
+      await settle();
+      expect(scene.secret('conn')?.data).to.deep.equal({ token: base64('hush') });
+    });
+
+    it('S115: into one whose label was taken off, which it gets back', async () => {
+      await there(CONN);
+      scene.world.cluster.edit(secretKind, 'A/conn', { metadata: { labels: null }, data: null });
+      await scene.world.clock.advance(60_000);
+      expect(scene.secret('conn')?.data).to.deep.equal({ token: base64('hush') });
+      expect(scene.secret('conn')?.metadata.labels).to.deep.equal({
+        'external.espalier.dev/connection': 'true',
+      });
+    });
+
+    it('whose watch is as narrow as that of the objects', async () => {
+      await scene.world.end();
+      scene = createScene({ cache: { namespaces: ['A'] } });
+      const names = [...scene.world.caches.all()].map(({ name }) => name);
+      expect(names).to.include('secrets[ns=A][external.espalier.dev/connection=true]');
+    });
+
+    it('not into another namespace, where nobody would collect it', async () => {
+      await there({ writeConnectionSecretToRef: { name: 'conn', namespace: 'B' } });
+      expect(scene.condition('Failed')?.message).to.include('B/conn').and.include('A');
+    });
+
+    it('and nowhere else: not into status, events or messages', async () => {
+      foreign();
+      await there(CONN);
+      await scene.world.clock.advance(60_000);
+      const everything = JSON.stringify([
+        scene.get(),
+        scene.world.cluster.requests.filter(({ kind }) => kind !== 'Secret'),
+      ]);
+      expect(everything).to.not.include('hush').and.not.include(base64('hush'));
+    });
+  });
+
+  it('a description that makes no sense is refused', () => {
+    expect(() => createScene({ pollMs: 0 })).to.throw(DefinitionError, 'pollMs');
+    expect(() => createScene({ finalizer: 'nonsense' })).to.throw(DefinitionError, 'nonsense');
+  });
+});
+
+describe('the conditions of an external resource', () => {
+  const ready = {
+    type: 'Ready',
+    status: 'True',
+    lastTransitionTime: 'then',
+    reason: 'Available',
+    message: '',
+  } as const;
+
+  it('keep the time of what is as it was, whatever happened in between', () => {
+    const conditions = new Conditions([ready]);
+    conditions.note('observe unknown', 'StateUnknown');
+    conditions.note('observe ready', 'Available');
+    expect(conditions.render('now')).to.deep.equal([ready]);
+  });
+
+  it('have one entry for each type, and none for what was never the case', () => {
+    const conditions = new Conditions([]);
+    conditions.note('succeed', 'Observed');
+    conditions.note('observe ready', 'Available');
+    conditions.note('fail', 'No', 'why');
+    conditions.note('fail', 'No', 'why else');
+    expect(conditions.render('now')).to.deep.equal([
+      { ...ready, lastTransitionTime: 'now' },
+      { type: 'Failed', status: 'True', lastTransitionTime: 'now', reason: 'No', message: 'why else' },
+    ]);
+  });
+
+  it('leave those of others alone', () => {
+    const other = { ...ready, type: 'Synced', status: 'Unknown' } as const;
+    const conditions = new Conditions([other]);
+    conditions.note('begin delete', 'DeletionRequested');
+    expect(conditions.render('now')[0]).to.deep.equal(other);
+  });
+
+  it('X9: Deleting ends Creating, Updating and Ready', () => {
+    const conditions = new Conditions(
+      ['Creating', 'Updating', 'Ready', 'Failed'].map((type) => ({ ...ready, type })),
+    );
+    conditions.note('begin delete', 'DeletionRequested');
+    const active = conditions.render('now').filter(({ status }) => status === 'True');
+    expect(active.map(({ type }) => type)).to.deep.equal(['Failed', 'Deleting']);
+  });
+});
+
+describe('what a service chose for open fields', () => {
+  it('fills gaps at every depth, and changes nothing that is there', () => {
+    const spec = { a: 1, deep: { b: 'given', list: [1] }, off: false };
+    const filled = {
+      a: 2,
+      deep: { b: 'chosen', c: 'new', list: [1, 2] },
+      off: true,
+      e: { f: 1 },
+      none: null,
+    };
+    expect(filledIn(spec, filled)).to.deep.equal({
+      a: 1,
+      deep: { b: 'given', c: 'new', list: [1] },
+      off: false,
+      e: { f: 1 },
+    });
+    expect(spec).to.deep.equal({ a: 1, deep: { b: 'given', list: [1] }, off: false });
+  });
+});

@@ -1,0 +1,127 @@
+import { expect } from 'chai';
+import { next, type Slot } from '../../../../src/runtime/decide.ts';
+import { decideRequeue } from '../../../../src/runtime/external/requeue.ts';
+import { exponential } from '../../../../src/runtime/retry.ts';
+import { settle } from '../../../support/clock.ts';
+import { noChance } from '../support/world.ts';
+import { buckets, createScene, KEY, made, NAME, type Scene } from './cloud.ts';
+
+const error = new Error('no');
+
+describe('when an external resource is looked at again', () => {
+  const rows = [
+    ['S97: dirty', true, {}, undefined, { when: 'now' }],
+    ['S97: dirty, with an error', true, {}, error, { when: 'now' }],
+    ['S97: dirty, asked to wait', true, { after: 60_000 }, undefined, { when: 'now' }],
+    ['S97: dirty, asked to back off', true, { requeue: true }, error, { when: 'now' }],
+    ['S98: clean, with an error', false, {}, error, { when: 'backoff' }],
+    ['S98: clean, with an error, whatever was asked', false, { after: 60_000 }, error, { when: 'backoff' }],
+    ['S98: clean, with an error, told not to', false, { requeue: false }, error, { when: 'backoff' }],
+    ['S99: clean, asked to back off', false, { requeue: true }, undefined, { when: 'backoff' }],
+    ['S99: clean, asked to back off, with an error', false, { requeue: true }, error, { when: 'backoff' }],
+    ['S99: clean, asked for both', false, { requeue: true, after: 5 }, undefined, { when: 'backoff' }],
+    ['S100: clean, told not to', false, { requeue: false }, undefined, { when: 'sync' }],
+    ['S100: clean, nothing said', false, {}, undefined, { when: 'sync' }],
+    ['S101: clean, asked to wait', false, { after: 60_000 }, undefined, { when: 'after', ms: 60_000 }],
+    ['S101: clean, asked for at once', false, { after: 0 }, undefined, { when: 'after', ms: 0 }],
+  ] as const;
+  for (const [title, dirty, result, thrown, expected] of rows) {
+    it(title, () => {
+      expect(decideRequeue(dirty, result, thrown)).to.deep.equal(expected);
+    });
+  }
+
+  it('S97–S101: is what the queue of a controller does, too', () => {
+    const timing = {
+      retry: exponential({ initialMs: 1_000, factor: 2, maxMs: 60_000 }),
+      syncMs: 36_000_000,
+      syncJitter: 0,
+    };
+    const said = { run: 'now', retry: 'backoff', sync: 'sync', again: 'after' } as const;
+    for (const dirty of [true, false]) {
+      for (const result of [{}, { requeue: true }, { requeue: false }, { after: 60_000 }]) {
+        for (const thrown of [undefined, error]) {
+          const isFailure = thrown !== undefined || ('requeue' in result && result.requeue);
+          const slot: Slot = { attempt: 0, gone: false, dirty };
+          const again = 'after' in result ? { again: result.after } : {};
+          const step = next(
+            slot,
+            isFailure ? { ok: false, error, retry: true } : { ok: true, ...again },
+            timing,
+            0,
+            noChance,
+          );
+          const asked = step.do === 'wait' ? step.kind : step.do;
+          expect(said[asked as keyof typeof said]).to.equal(decideRequeue(dirty, result, thrown).when);
+        }
+      }
+    }
+  });
+});
+
+describe('S102: the moments of runs', () => {
+  let scene: Scene;
+  beforeEach(() => {
+    scene = createScene();
+  });
+  afterEach(() => scene.world.end());
+
+  it('a creation that always fails is repeated at once for the change of the status, then ever more rarely', async () => {
+    const { cloud, connectedAt, world } = scene;
+    cloud.faults.create = new Error('quota exceeded');
+    scene.put();
+    await scene.start();
+    await world.clock.advance(15_500);
+    expect([...new Set(connectedAt)]).to.deep.equal([0, 1, 3, 7, 15]);
+    expect(connectedAt.filter((at) => at === 0).length).to.be.greaterThan(1);
+  });
+
+  it('an object that is gone is not looked at again', async () => {
+    const { world, connectedAt } = scene;
+    scene.put();
+    await scene.start();
+    await world.clock.advance(10_000);
+    world.cluster.remove(buckets, KEY);
+    await settle();
+    expect(scene.get()).to.equal(undefined);
+    connectedAt.length = 0;
+    await world.clock.advance(600_000);
+    expect(connectedAt).to.deep.equal([]);
+  });
+
+  it('what the service is working on is looked at after 30 s, what is in step after a minute', async () => {
+    const { cloud, world, connectedAt } = scene;
+    cloud.things.set(NAME, { size: 1, state: 'creating' });
+    scene.put({ size: 1 }, made(world.clock.wall()));
+    await scene.start();
+    connectedAt.length = 0;
+    await world.clock.advance(30_000);
+    expect(connectedAt).to.deep.equal([30]);
+    cloud.things.set(NAME, { size: 1, state: 'ready' });
+    await world.clock.advance(30_000);
+    // The second run is for the change of the status.
+    expect(connectedAt).to.deep.equal([30, 60, 60]);
+    await world.clock.advance(60_000);
+    expect(connectedAt).to.deep.equal([30, 60, 60, 120]);
+  });
+
+  it('a service that says something else each time does not keep us busy with our own writes', async () => {
+    const { cloud, world, connectedAt } = scene;
+    let count = 0;
+    cloud.attributes = () => ({ seen: ++count });
+    scene.put();
+    await scene.start();
+    await world.clock.advance(1_000);
+    expect(connectedAt.length).to.be.lessThan(6);
+    expect(scene.get()?.status?.attributes).to.deep.equal({ seen: count });
+
+    cloud.attributes = undefined;
+    let request = 0;
+    cloud.during = (step) => {
+      if (step === 'observe') throw new Error(`request ${String(++request)} was refused`);
+    };
+    connectedAt.length = 0;
+    await world.clock.advance(63_000);
+    expect(connectedAt.length).to.be.lessThan(5);
+  });
+});

@@ -1,0 +1,68 @@
+/** The steps by themselves, without a controller around them. */
+import { expect } from 'chai';
+import { externalResource } from '../../../../src/runtime/external/index.ts';
+import type { Context, View, Writer } from '../../../../src/runtime/types.ts';
+import { silentLogger } from '../../../../src/observability/log.ts';
+import { FakeCluster } from '../support/fake-cluster.ts';
+import { createWorld, noChance } from '../support/world.ts';
+import { buckets, Cloud, FINALIZER, KEY, NAME, type Bucket } from './cloud.ts';
+
+describe('the steps of an external resource, called one by one (X16)', () => {
+  const cluster = new FakeCluster();
+  const { clock, caches } = createWorld({ cluster });
+  const cloud = new Cloud();
+  const resource = externalResource<Bucket>(
+    { name: 'buckets', kind: buckets, connector: cloud },
+    { client: cluster, caches, clock, rng: noChance },
+  );
+  const write: Writer = (each, signal) => cluster.send(each, signal);
+  const { signal } = new AbortController();
+  const ctx = { key: KEY, signal, log: silentLogger, write, event() {} } as unknown as Context<Bucket>;
+  const object = (): View<Bucket> => cluster.read(buckets, KEY) as View<Bucket>;
+  const statuses = (): number => cluster.requests.filter(({ sub }) => sub === 'status').length;
+
+  before(() => {
+    cluster.put(buckets, { metadata: { namespace: 'A', name: '1' }, spec: { size: 1 } });
+  });
+
+  it('create writes the marks and one status, and says when to look', async () => {
+    cloud.initially = 'creating';
+    const outcome = await resource.create(object(), cloud, ctx);
+    expect(outcome).to.deep.equal({ result: { after: 30_000 } });
+    expect(cloud.calls).to.deep.equal([`create ${NAME}`]);
+    expect(statuses()).to.equal(1);
+  });
+
+  it('sync waits for what is under way, and writes nothing that is known', async () => {
+    expect(await resource.sync(object(), cloud, ctx)).to.deep.equal({ result: { after: 30_000 } });
+    const before = statuses();
+    expect(await resource.sync(object(), cloud, ctx)).to.deep.equal({ result: { after: 30_000 } });
+    expect(statuses()).to.equal(before);
+  });
+
+  it('sync updates what is different, and so does update', async () => {
+    cloud.things.set(NAME, { size: 4, state: 'ready' });
+    cloud.calls.length = 0;
+    await resource.sync(object(), cloud, ctx);
+    await resource.update(object(), cloud, ctx);
+    expect(cloud.calls).to.deep.equal([`update ${NAME}`, `update ${NAME}`]);
+    expect(await resource.sync(object(), cloud, ctx)).to.deep.equal({ result: { after: 60_000 } });
+  });
+
+  it('what fails is in the outcome and in the status, not thrown', async () => {
+    cloud.faults.observe = new Error('no');
+    const { result, error } = await resource.sync(object(), cloud, ctx);
+    expect(result).to.deep.equal({ requeue: true });
+    expect(error?.message).to.equal('no');
+    expect(object().status?.conditions?.at(-1)).to.deep.include({ type: 'Failed', status: 'True' });
+    delete cloud.faults.observe;
+  });
+
+  it('delete lets go when nothing is left', async () => {
+    cluster.remove(buckets, KEY);
+    expect(object().metadata.finalizers).to.deep.equal([FINALIZER]);
+    expect(await resource.delete(object(), cloud, ctx)).to.deep.equal({ result: { after: 30_000 } });
+    expect(await resource.delete(object(), cloud, ctx)).to.deep.equal({ result: { requeue: false } });
+    expect(object()).to.equal(undefined);
+  });
+});

@@ -1,0 +1,561 @@
+import { expect } from 'chai';
+import { seededRng } from '../../../../src/lib/rng.ts';
+import { createMetrics, type Metrics } from '../../../../src/observability/metrics.ts';
+import { silentLogger, type Logger } from '../../../../src/observability/log.ts';
+import {
+  apiErrorFrom,
+  DefinitionError,
+  ShareLostError,
+  TransportError,
+} from '../../../../src/runtime/errors.ts';
+import { createFleet, type Places } from '../../../../src/runtime/fleet/fleet.ts';
+import { SHARDS, shardLeaseName, shardOf } from '../../../../src/runtime/fleet/names.ts';
+import { leaseKind, type LeaseObject } from '../../../../src/runtime/lease.ts';
+import type { Manager } from '../../../../src/runtime/manager.ts';
+import { keyOf } from '../../../../src/runtime/keys.ts';
+import type { Client, Context, Kind, Obj, View, Write } from '../../../../src/runtime/types.ts';
+import { FakeClock, settle } from '../../../support/clock.ts';
+import { FakeCluster } from '../support/fake-cluster.ts';
+import { createWorld, nothing, widget, widgets, type Widget } from '../support/world.ts';
+
+const SYSTEM = 'system';
+const KEYS = Array.from({ length: 40 }, (_, i) => `A/${String(i)}`);
+
+interface Run {
+  readonly by: string;
+  readonly key: string;
+  readonly from: number;
+  until: number | undefined;
+}
+
+/** A replica in this process: `cut` cuts it off from the server, as a broken network or its death would. */
+class Replica {
+  readonly name: string;
+  readonly manager: Manager;
+  readonly metrics: Metrics;
+  isCut = false;
+  /** What its leases are answered with instead. */
+  leaseFault: (write: Write) => Error | undefined = () => undefined;
+  /** Called while a run is under way. */
+  work: (key: string, ctx: Context<Widget>) => Promise<void> = () => Promise.resolve();
+  readonly world: ReturnType<typeof createWorld>;
+  moved: (kind: Kind<never>, object: View<Obj>) => void = () => undefined;
+
+  constructor(
+    name: string,
+    { cluster, clock, runs, places, catchUp, fleet = 'fleet', log = silentLogger }: Scene,
+  ) {
+    this.name = name;
+    const around = (client: Client): Client => ({
+      get: (kind, key, signal) => this.#reach(() => client.get(kind, key, signal)),
+      list: (kind, query, signal) => client.list(kind, query, signal),
+      watch: (kind, query, signal) => client.watch(kind, query, signal),
+      send: (write, signal) =>
+        this.#reach(() => {
+          const fault = write.kind.kind === 'Lease' ? this.leaseFault(write) : undefined;
+          return fault ? Promise.reject(fault) : client.send(write, signal);
+        }),
+      raw: () => client.raw('', ''),
+      close: () => client.close(),
+    });
+    this.metrics = createMetrics();
+    const share = createFleet({
+      ...{ client: around(cluster), clock, rng: seededRng(name.length + 1), log },
+      ...{ metrics: this.metrics, namespace: SYSTEM, name: fleet, identity: name, catchUp },
+      places: {
+        ...places,
+        onMoved: (moved) => {
+          this.moved = moved;
+          return () => undefined;
+        },
+      },
+    });
+    const world = createWorld({ cluster, clock, client: around(cluster), identity: name, share });
+    this.world = world;
+    this.manager = world.manager;
+    world.control(async ({ metadata }, ctx) => {
+      const run: Run = { by: name, key: `A/${metadata.name}`, from: clock.now(), until: undefined };
+      runs.push(run);
+      try {
+        await this.work(run.key, ctx);
+      } finally {
+        run.until = clock.now();
+      }
+      return nothing;
+    });
+  }
+
+  /** Nothing that is asked is ever answered. */
+  #reach<T>(request: () => Promise<T>): Promise<T> {
+    return this.isCut ? new Promise<T>(() => undefined) : request();
+  }
+
+  async start(): Promise<void> {
+    const started = this.manager.start();
+    await settle();
+    await started;
+    await settle();
+  }
+
+  async held(): Promise<number> {
+    const text = await this.metrics.text();
+    return Number(/^espalier_fleet_shards_held (\d+)$/m.exec(text)?.[1]);
+  }
+}
+
+interface Scene {
+  readonly cluster: FakeCluster;
+  readonly clock: FakeClock;
+  readonly runs: Run[];
+  places: Omit<Places, 'onMoved'>;
+  catchUp: (signal: AbortSignal) => Promise<void>;
+  readonly fleet?: string;
+  log?: Logger;
+}
+
+const byName: Scene['places'] = { placeOf: keyOf, guess: keyOf };
+
+describe('a fleet of replicas', () => {
+  let scene: Scene;
+  let replicas: Replica[];
+  beforeEach(() => {
+    scene = {
+      cluster: new FakeCluster(),
+      clock: new FakeClock(),
+      runs: [],
+      places: byName,
+      catchUp: () => Promise.resolve(),
+    };
+    replicas = [];
+    for (const key of KEYS) scene.cluster.put(widgets, widget(key));
+  });
+  afterEach(async () => {
+    for (const replica of replicas) {
+      replica.isCut = false;
+      const stopped = replica.manager.stop();
+      await scene.clock.advance(31_000);
+      await stopped;
+    }
+  });
+
+  const replica = (name: string): Replica => {
+    const made = new Replica(name, scene);
+    replicas.push(made);
+    return made;
+  };
+  const started = async (...names: string[]): Promise<Replica[]> => {
+    const made = names.map(replica);
+    for (const each of made) await each.start();
+    await scene.clock.advance(1_000);
+    return made;
+  };
+  const shardLease = (key: string): LeaseObject | undefined =>
+    scene.cluster.read(leaseKind, `${SYSTEM}/${shardLeaseName('fleet', shardOf(key))}`);
+  /** Which replica holds the shard of a key. */
+  const holder = (key: string): string => shardLease(key)?.spec?.holderIdentity?.replace(/-[^-]*$/, '') ?? '';
+  const keysOf = (name: string): string[] => KEYS.filter((key) => holder(key) === name);
+  const editAll = async (): Promise<void> => {
+    scene.runs.length = 0;
+    for (const key of KEYS) scene.cluster.edit(widgets, key, { spec: { size: scene.clock.now() + 2 } });
+    await settle();
+  };
+  const doneBy = (name: string): string[] => scene.runs.filter(({ by }) => by === name).map(({ key }) => key);
+  /** Two runs of one key at the same time, which must never be. */
+  const overlaps = (): string[] =>
+    scene.runs.flatMap((run, i) =>
+      scene.runs
+        .slice(i + 1)
+        .filter((other) => other.key === run.key && other.from < (run.until ?? Infinity))
+        .filter((other) => other.by !== run.by)
+        .map((other) => `${run.key} by ${run.by} and ${other.by} at ${String(other.from)}`),
+    );
+
+  it('does everything alone when there is one', async () => {
+    const [a] = await started('a');
+    expect(doneBy('a').sort()).to.deep.equal([...KEYS].sort());
+    expect(await a?.held()).to.equal(SHARDS);
+  });
+
+  it('divides everything between two, each object to one of them', async () => {
+    const [a, b] = await started('a', 'bb');
+    expect([await a?.held(), await b?.held()]).to.deep.equal([SHARDS / 2, SHARDS / 2]);
+    await editAll();
+    expect(doneBy('a').sort()).to.deep.equal(keysOf('a').sort());
+    expect(doneBy('bb').sort()).to.deep.equal(keysOf('bb').sort());
+    expect(keysOf('a').length).to.be.within(1, KEYS.length - 1);
+    expect(scene.runs).to.have.length(KEYS.length);
+  });
+
+  it('gives three replicas five or six shards each, and moves only what the third gets', async () => {
+    await started('a', 'bb');
+    const before = new Map(KEYS.map((key) => [key, holder(key)]));
+    const [c] = await started('ccc');
+    expect(await Promise.all(replicas.map((each) => each.held()))).to.have.members([6, 5, 5]);
+    for (const key of KEYS) expect(holder(key)).to.be.oneOf([before.get(key), 'ccc']);
+    expect(await c?.held()).to.be.within(5, 6);
+  });
+
+  it('looks once at what it has gained, and not again at what it had', async () => {
+    await started('a');
+    scene.runs.length = 0;
+    await started('bb');
+    expect(doneBy('bb').sort()).to.deep.equal(keysOf('bb').sort());
+    expect(doneBy('a')).to.deep.equal([]);
+  });
+
+  it('hands a shard on only when what runs there has ended', async () => {
+    const [a] = await started('a');
+    const ends: (() => void)[] = [];
+    if (a) a.work = () => new Promise((resolve) => ends.push(resolve));
+    await editAll();
+    expect(ends.length).to.be.greaterThan(0);
+    const [b] = await started('bb');
+    await scene.clock.advance(60_000);
+    const running = new Set(scene.runs.filter(({ until }) => until === undefined).map(({ key }) => key));
+    for (const key of running) expect(holder(key)).to.equal('a');
+    if (a) a.work = () => Promise.resolve();
+    for (const end of ends) end();
+    await scene.clock.advance(1_000);
+    expect(await b?.held()).to.equal(SHARDS / 2);
+    expect(overlaps()).to.deep.equal([]);
+  });
+
+  it('begins nothing new in a shard that it hands on', async () => {
+    const [a] = await started('a');
+    let end = (): void => undefined;
+    let first = '';
+    if (a)
+      a.work = (key) => {
+        first ||= key;
+        return key === first ? new Promise((resolve) => (end = resolve)) : Promise.resolve();
+      };
+    await editAll();
+    // Which shards go is decided by their numbers: keep joining until the one with the run is among them.
+    await started('bb', 'ccc', 'dddd');
+    const mates = KEYS.filter((key) => key !== first && shardOf(key) === shardOf(first));
+    const isLeaving = mates.length > 0 && holder(first) === 'a';
+    scene.runs.length = 0;
+    for (const key of mates) scene.cluster.edit(widgets, key, { spec: { size: 99 } });
+    await settle();
+    end();
+    await scene.clock.advance(1_000);
+    if (isLeaving)
+      for (const run of scene.runs) if (mates.includes(run.key)) expect(run.by).to.equal(holder(run.key));
+    expect(overlaps()).to.deep.equal([]);
+  });
+
+  it('gives the work of a dead replica to the others within the lease time, and not before', async () => {
+    const [a, b] = await started('a', 'bb');
+    await scene.clock.advance(30_000);
+    const lost = keysOf('a');
+    if (a) a.isCut = true;
+    const from = scene.clock.now();
+    await scene.clock.advance(11_000);
+    expect(keysOf('a')).to.deep.equal(lost);
+    await scene.clock.advance(5_000);
+    expect(keysOf('bb')).to.deep.equal(KEYS);
+    expect(await b?.held()).to.equal(SHARDS);
+    expect(scene.clock.now() - from).to.equal(16_000);
+    scene.runs.length = 0;
+    await editAll();
+    expect(doneBy('bb').sort()).to.deep.equal([...KEYS].sort());
+  });
+
+  it('stops writing before the others begin when its leases cannot be renewed', async () => {
+    const [a, b] = await started('a', 'bb');
+    const writes: { readonly by: string; readonly at: number }[] = [];
+    const aborted: number[] = [];
+    const refused: unknown[] = [];
+    const key = keysOf('a')[0] ?? '';
+    const { clock, cluster } = scene;
+    for (const each of [a, b])
+      if (each)
+        each.work = async (of, ctx) => {
+          if (of !== key) return;
+          ctx.signal.addEventListener('abort', () => aborted.push(clock.now()), { once: true });
+          for (;;) {
+            try {
+              await ctx.write({
+                verb: 'merge',
+                kind: widgets,
+                key,
+                body: { metadata: { labels: { at: String(clock.now()) } } },
+              });
+            } catch (error) {
+              refused.push(error);
+              return;
+            }
+            writes.push({ by: each.name, at: clock.now() });
+            await new Promise<void>((resolve) => clock.at(clock.now() + 500, resolve));
+            if (each === b) return;
+          }
+        };
+    cluster.edit(widgets, key, { spec: { size: 5 } });
+    await clock.advance(5_000);
+    expect(writes.at(-1)).to.deep.equal({ by: 'a', at: clock.now() - (clock.now() % 500) });
+    if (a) a.leaseFault = () => apiErrorFrom(503, {}, { verb: 'update', kind: 'Lease' });
+    await clock.advance(30_000);
+    const lastOfA = Math.max(...writes.filter(({ by }) => by === 'a').map(({ at }) => at));
+    const firstOfB = Math.min(...writes.filter(({ by }) => by === 'bb').map(({ at }) => at));
+    expect(lastOfA + 4_000).to.be.lessThan(firstOfB);
+    expect(aborted[0]).to.be.within(lastOfA, firstOfB - 4_000);
+    expect(refused[0]).to.be.instanceOf(ShareLostError);
+  });
+
+  it('joins again by itself when its leases can be renewed again, and gets its part back', async () => {
+    const [a, b] = await started('a', 'bb');
+    if (a) a.leaseFault = () => new TransportError('connection refused', true);
+    await scene.clock.advance(40_000);
+    expect([await a?.held(), await b?.held()]).to.deep.equal([0, SHARDS]);
+    if (a) a.leaseFault = () => undefined;
+    await scene.clock.advance(5_000);
+    expect([await a?.held(), await b?.held()]).to.deep.equal([SHARDS / 2, SHARDS / 2]);
+    await editAll();
+    expect(scene.runs).to.have.length(KEYS.length);
+    expect(overlaps()).to.deep.equal([]);
+  });
+
+  it('does all that it did when nobody can renew for a while', async () => {
+    await started('a', 'bb');
+    for (const each of replicas)
+      each.leaseFault = () => apiErrorFrom(500, {}, { verb: 'update', kind: 'Lease' });
+    await scene.clock.advance(60_000);
+    await editAll();
+    expect(scene.runs).to.deep.equal([]);
+    for (const each of replicas) each.leaseFault = () => undefined;
+    await scene.clock.advance(20_000);
+    expect(new Set(scene.runs.map(({ key }) => key)).size).to.equal(KEYS.length);
+    expect(overlaps()).to.deep.equal([]);
+  });
+
+  it('leaves at once when it is stopped', async () => {
+    const [a, b] = await started('a', 'bb');
+    await a?.manager.stop();
+    await scene.clock.advance(1_000);
+    expect(await b?.held()).to.equal(SHARDS);
+    expect(scene.cluster.requests.some(({ verb, kind }) => verb === 'delete' && kind === 'Lease')).to.equal(
+      true,
+    );
+  });
+
+  it('does not leave at once while a write of which nobody knows the fate may be under way', async () => {
+    const [a, b] = await started('a', 'bb');
+    const key = keysOf('a')[0] ?? '';
+    if (a)
+      a.work = async (of, ctx) => {
+        if (of !== key) return;
+        scene.cluster.fault = ({ kind }) =>
+          kind === 'Widget' ? new TransportError('no answer', false) : undefined;
+        await ctx
+          .write({ verb: 'merge', kind: widgets, key, body: { spec: { size: 7 } } })
+          .catch(() => undefined);
+        scene.cluster.fault = () => undefined;
+      };
+    scene.cluster.edit(widgets, key, { spec: { size: 6 } });
+    await settle();
+    await a?.manager.stop();
+    await scene.clock.advance(11_000);
+    expect(holder(key)).to.equal('a');
+    await scene.clock.advance(6_000);
+    expect(await b?.held()).to.equal(SHARDS);
+  });
+
+  it('waits with handing on for a write of which nobody knows the fate', async () => {
+    const [a] = await started('a');
+    if (a)
+      a.work = async (key, ctx) => {
+        scene.cluster.fault = ({ kind }) =>
+          kind === 'Widget' ? new TransportError('no answer', false) : undefined;
+        await ctx
+          .write({ verb: 'merge', kind: widgets, key, body: { spec: { size: 7 } } })
+          .catch(() => undefined);
+      };
+    await editAll();
+    await scene.clock.advance(500);
+    scene.cluster.fault = () => undefined;
+    const b = replica('bb');
+    await b.start();
+    await scene.clock.advance(2_000);
+    expect(await b.held()).to.equal(SHARDS - new Set(KEYS.map(shardOf)).size);
+    await scene.clock.advance(6_000);
+    expect(await b.held()).to.equal(SHARDS / 2);
+  });
+
+  it('gives up a shard at once that somebody took by force, and ends what runs there', async () => {
+    const [a] = await started('a');
+    const key = KEYS[0] ?? '';
+    const seen: unknown[] = [];
+    if (a)
+      a.work = (of, ctx) =>
+        of === key
+          ? new Promise((_, reject) => {
+              ctx.signal.addEventListener('abort', () => {
+                seen.push(ctx.signal.reason);
+                reject(ctx.signal.reason as Error);
+              });
+            })
+          : Promise.resolve();
+    scene.cluster.edit(widgets, key, { spec: { size: 3 } });
+    await settle();
+    const name = shardLeaseName('fleet', shardOf(key));
+    // A member that lives: it renews in the test's stead.
+    scene.cluster.put(leaseKind, {
+      metadata: {
+        namespace: SYSTEM,
+        name: 'fleet-member-x',
+        labels: { 'espalier.dev/fleet': 'fleet', 'espalier.dev/role': 'member' },
+      },
+      spec: { holderIdentity: 'x', leaseDurationSeconds: 15 },
+    });
+    scene.cluster.edit(leaseKind, `${SYSTEM}/${name}`, { spec: { holderIdentity: 'x' } });
+    await settle();
+    expect(seen[0]).to.be.instanceOf(ShareLostError);
+    expect((seen[0] as Error).message)
+      .to.contain(`shard ${String(shardOf(key))}`)
+      .and.contain('x holds its lease');
+  });
+
+  it('takes over only when the caches have caught up', async () => {
+    const [a] = await started('a');
+    let caughtUp = (): void => undefined;
+    scene.catchUp = () => new Promise((resolve) => (caughtUp = resolve));
+    const [b] = await started('bb');
+    await scene.clock.advance(5_000);
+    expect(await b?.held()).to.equal(SHARDS / 2);
+    expect(doneBy('bb')).to.deep.equal([]);
+    await editAll();
+    expect(doneBy('bb')).to.deep.equal([]);
+    // One round for those that came first, one for the rest.
+    for (let rounds = 0; rounds < 3; rounds++) {
+      caughtUp();
+      await settle();
+    }
+    expect([...new Set(doneBy('bb'))].sort()).to.deep.equal(keysOf('bb').sort());
+    expect(await a?.held()).to.equal(SHARDS / 2);
+  });
+
+  it('tries again when the caches cannot catch up', async () => {
+    let failures = 2;
+    scene.catchUp = () => (failures-- > 0 ? Promise.reject(new Error('no')) : Promise.resolve());
+    await started('a');
+    await scene.clock.advance(5_000);
+    expect(new Set(doneBy('a')).size).to.equal(KEYS.length);
+  });
+
+  it('begins in every shard, however closely one comes upon the other', async () => {
+    const turns = async (count: number): Promise<void> => {
+      for (let i = 0; i < count; i++) await Promise.resolve();
+    };
+    for (let seed = 0; seed < 60; seed++) {
+      scene = { ...scene, cluster: new FakeCluster(), clock: new FakeClock(), runs: [] };
+      for (const key of KEYS) scene.cluster.put(widgets, widget(key));
+      const rng = seededRng(seed);
+      scene.cluster.before = ({ kind }) =>
+        kind === 'Lease' ? turns(Math.floor(rng.next() * 40)) : undefined;
+      scene.catchUp = () => turns(Math.floor(rng.next() * 8));
+      const [alone] = await started('a');
+      expect(new Set(doneBy('a')).size, `seed ${String(seed)}`).to.equal(KEYS.length);
+      await alone?.manager.stop();
+    }
+  });
+
+  it('gets over conflicts, refusals and lost answers of every write of a lease', async () => {
+    for (let seed = 0; seed < 25; seed++) {
+      scene = { ...scene, cluster: new FakeCluster(), clock: new FakeClock(), runs: [] };
+      for (const key of KEYS) scene.cluster.put(widgets, widget(key));
+      const rng = seededRng(seed);
+      const faulty = (): Error | undefined => {
+        const draw = Math.floor(rng.next() * 8);
+        if (draw === 0) return apiErrorFrom(409, { reason: 'Conflict' }, { verb: 'update', kind: 'Lease' });
+        if (draw === 1) return apiErrorFrom(429, {}, { verb: 'update', kind: 'Lease' });
+        return draw === 2 ? new TransportError('no answer', false) : undefined;
+      };
+      const own = ['a', 'bb', 'ccc'].map((name) => new Replica(name, scene));
+      for (const each of own) {
+        each.leaseFault = faulty;
+        void each.manager.start();
+        await scene.clock.advance(Math.floor(rng.next() * 8_000));
+      }
+      await scene.clock.advance(60_000);
+      for (const each of own) each.leaseFault = () => undefined;
+      await scene.clock.advance(20_000);
+      const held = await Promise.all(own.map((each) => each.held()));
+      expect(
+        held.reduce((sum, n) => sum + n, 0),
+        `seed ${String(seed)}`,
+      ).to.equal(SHARDS);
+      expect(Math.max(...held) - Math.min(...held), `seed ${String(seed)}`).to.be.lessThan(2);
+      await editAll();
+      expect(scene.runs.map(({ key }) => key).sort(), `seed ${String(seed)}`).to.deep.equal([...KEYS].sort());
+      expect(overlaps()).to.deep.equal([]);
+      for (const each of own) {
+        const stopped = each.manager.stop();
+        await scene.clock.advance(31_000);
+        await stopped;
+      }
+    }
+  });
+
+  it('leaves alone what cannot be placed yet, and looks when it is brought up', async () => {
+    const key = 'A/7';
+    const places = new Map<string, string>();
+    scene.places = {
+      placeOf: (object) => (keyOf(object) === key ? Promise.resolve(places.get(key)) : keyOf(object)),
+      guess: (object) => (keyOf(object) === key ? undefined : keyOf(object)),
+    };
+    const [a] = await started('a');
+    expect([...new Set(doneBy('a'))].sort()).to.deep.equal(KEYS.filter((each) => each !== key).sort());
+    places.set(key, key);
+    const object = scene.cluster.read(widgets, key);
+    if (object) a?.moved(widgets as Kind<never>, object);
+    await settle();
+    expect(doneBy('a')).to.include(key);
+  });
+
+  it('asks again when it could not be found out where an object belongs', async () => {
+    let failures = 3;
+    scene.places = {
+      placeOf: (object) => (failures-- > 0 ? Promise.reject(new Error('500')) : keyOf(object)),
+      guess: keyOf,
+    };
+    await started('a');
+    await scene.clock.advance(3_000);
+    expect([...new Set(doneBy('a'))].sort()).to.deep.equal([...KEYS].sort());
+  });
+
+  it('costs one request for each replica and renewal, however many shards there are', async () => {
+    await started('a', 'bb', 'ccc');
+    await scene.clock.advance(10_000);
+    scene.cluster.requests.length = 0;
+    await scene.clock.advance(300_000);
+    const leases = scene.cluster.requests.filter(({ kind }) => kind === 'Lease');
+    // Every 3 s each of three: one a second.
+    expect(leases.length).to.be.within(285, 303);
+    expect(new Set(leases.map(({ verb }) => verb))).to.deep.equal(new Set(['replace']));
+  });
+
+  it('refuses a name that cannot be a label', () => {
+    expect(() => new Replica('a', { ...scene, fleet: 'x'.repeat(64) })).to.throw(
+      DefinitionError,
+      'the fleet "xxx',
+    );
+    expect(() => new Replica('a', { ...scene, fleet: 'a.b-c' })).to.not.throw();
+  });
+
+  it('says what it holds whenever that changes', async () => {
+    const lines: string[] = [];
+    scene.log = {
+      ...silentLogger,
+      info: (fields, message) => {
+        const { replicas: of } = fields as { replicas?: number };
+        if (of !== undefined) lines.push(`${message}, ${String(of)} replicas`);
+      },
+      child: () => scene.log ?? silentLogger,
+    };
+    await started('a');
+    await started('bb');
+    await scene.clock.advance(60_000);
+    expect(lines.filter((line) => line === 'holds 16 of 16 shards, 1 replicas')).to.have.length(1);
+    expect(lines.filter((line) => line === 'holds 8 of 16 shards, 2 replicas')).to.have.length(2);
+  });
+});

@@ -1,0 +1,158 @@
+/**
+ * What is read from store and overlay, beside a model of it: the server's whole history, how far the watch has come in
+ * it, and which of our own writes have been answered. The newer of the two is what has to be read.
+ */
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { Overlay } from '../../../src/runtime/overlay.ts';
+import { ObjectStore } from '../../../src/runtime/store.ts';
+import type { Change, Obj } from '../../../src/runtime/types.ts';
+import { compareVersions } from '../../../src/runtime/versions.ts';
+
+const NAMES = ['a', 'b'];
+const everything = (): boolean => true;
+
+interface Moment {
+  readonly version: number;
+  readonly name: string;
+  /** Undefined: from here on it is gone. */
+  readonly obj: Obj | undefined;
+}
+
+class World {
+  readonly store = new ObjectStore<Obj>(compareVersions);
+  readonly overlay = new Overlay<Obj>(this.store, compareVersions);
+  readonly history: Moment[] = [];
+  /** Own writes that the server has carried out and not yet answered. */
+  readonly underWay: Moment[] = [];
+  /** The newest own write that was answered, by name. */
+  readonly answered = new Map<string, Moment>();
+  /** Up to which version the watch has told. */
+  seen = 100;
+  #uid = 0;
+
+  get version(): number {
+    return this.history.at(-1)?.version ?? 100;
+  }
+
+  at(name: string, version = Infinity): Obj | undefined {
+    return this.history.findLast((each) => each.name === name && each.version <= version)?.obj;
+  }
+
+  write(name: string): Moment {
+    const version = this.version + 1;
+    const uid = this.at(name)?.metadata.uid ?? `uid-${String(++this.#uid)}`;
+    const metadata = { name, uid, resourceVersion: String(version) };
+    const moment = { version, name, obj: { apiVersion: 'v1', kind: 'Thing', metadata } };
+    this.history.push(moment);
+    return moment;
+  }
+
+  remove(name: string): void {
+    if (this.at(name)) this.history.push({ version: this.version + 1, name, obj: undefined });
+  }
+
+  own(name: string): void {
+    this.overlay.begin(name);
+    this.underWay.push(this.write(name));
+  }
+
+  ownFails(name: string): void {
+    this.overlay.begin(name);
+    this.overlay.end(name);
+  }
+
+  answer(index: number): void {
+    const [moment] = this.underWay.splice(index % Math.max(1, this.underWay.length), 1);
+    if (!moment?.obj) return;
+    this.overlay.put(moment.name, moment.obj, true);
+    this.overlay.end(moment.name);
+    if ((this.answered.get(moment.name)?.version ?? 0) < moment.version)
+      this.answered.set(moment.name, moment);
+  }
+
+  /** The watch tells of one more moment. */
+  tell(): void {
+    const moment = this.history.find(({ version }) => version > this.seen);
+    if (!moment) return;
+    const { name, version, obj } = moment;
+    if (obj) this.#observe(this.store.put(obj, 'event'));
+    else {
+      const last = this.at(name, version - 1) as Obj;
+      const gone = { ...last, metadata: { ...last.metadata, resourceVersion: String(version) } };
+      this.#observe(this.store.delete(gone));
+    }
+    this.seen = version;
+  }
+
+  /** The watch has lost its place and lists everything as it is now, or as it was a few moments ago. */
+  relist(back: number): void {
+    const version = Math.max(this.seen, this.version - back);
+    for (const name of NAMES) {
+      const obj = this.at(name, version);
+      this.#observe(obj ? this.store.put(obj, 'relist') : this.store.forget(name));
+    }
+    this.overlay.relisted(String(version), everything);
+    this.seen = version;
+  }
+
+  #observe(changes: readonly Change<Obj>[]): void {
+    for (const change of changes) this.overlay.observe(change);
+  }
+
+  read(name: string): string | undefined {
+    const entry = this.overlay.get(name);
+    return (entry ? entry.obj : this.store.get(name))?.metadata.resourceVersion;
+  }
+
+  expected(name: string): string | undefined {
+    const own = this.answered.get(name);
+    const newest = own && own.version > this.seen ? own.obj : this.at(name, this.seen);
+    return newest?.metadata.resourceVersion;
+  }
+}
+
+const name = fc.constantFrom(...NAMES);
+const step = fc.oneof(
+  fc.record({ op: fc.constant('write' as const), name }),
+  fc.record({ op: fc.constant('remove' as const), name }),
+  fc.record({ op: fc.constant('own' as const), name }),
+  fc.record({ op: fc.constant('ownFails' as const), name }),
+  fc.record({ op: fc.constant('answer' as const), n: fc.nat(3) }),
+  fc.record({ op: fc.constant('tell' as const) }),
+  fc.record({ op: fc.constant('tell' as const) }),
+  fc.record({ op: fc.constant('relist' as const), n: fc.nat(3) }),
+);
+
+describe('the overlay beside its model', () => {
+  it('shows the newer of what was told and what was written, and is empty in the end', () => {
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 60, size: 'max' }), (steps) => {
+        const world = new World();
+        for (const each of steps) {
+          switch (each.op) {
+            case 'tell':
+              world.tell();
+              break;
+            case 'answer':
+              world.answer(each.n);
+              break;
+            case 'relist':
+              world.relist(each.n);
+              break;
+            default:
+              world[each.op](each.name);
+          }
+          for (const known of NAMES) expect(world.read(known)).to.equal(world.expected(known));
+        }
+        while (world.underWay.length > 0) world.answer(0);
+        while (world.seen < world.version) world.tell();
+        for (const known of NAMES) {
+          expect(world.read(known)).to.equal(world.at(known)?.metadata.resourceVersion);
+        }
+        expect(world.overlay.size).to.equal(0);
+      }),
+      { numRuns: 1_000 },
+    );
+  }).timeout(60_000);
+});

@@ -1,0 +1,69 @@
+import { expect } from 'chai';
+import { dropLastApplied, dropManagedFields, inTurn, keepFields } from '../../../src/runtime/transforms.ts';
+import { settle } from '../../support/clock.ts';
+import { thing } from '../../support/scripted-api.ts';
+import { harness } from './harness.ts';
+
+const KUBECTL = 'kubectl.kubernetes.io/last-applied-configuration';
+const full = () => ({
+  ...thing('a', { annotations: { [KUBECTL]: '{}', own: 'yes' }, spec: { big: ['x'], size: 1 } }),
+  status: { phase: 'Ready', job: { id: 'j', log: 'long' } },
+});
+
+describe('C6: transforms', () => {
+  it('drop what kubectl keeps for itself, and nothing else', () => {
+    const { annotations } = dropLastApplied(full()).metadata;
+    expect(annotations).to.deep.equal({ own: 'yes' });
+    expect(dropLastApplied(thing('b')).metadata.annotations).to.equal(undefined);
+  });
+
+  it('keep the fields that are named, at any depth', () => {
+    const kept = keepFields('status.phase', 'status.job.id', 'spec.size', 'spec.none', 'data')(full());
+    const { metadata, ...rest } = kept as unknown as Record<string, unknown>;
+    expect(rest).to.deep.equal({
+      apiVersion: 'example.io/v1',
+      kind: 'Thing',
+      spec: { size: 1 },
+      status: { phase: 'Ready', job: { id: 'j' } },
+    });
+    expect(metadata).to.have.property('name', 'a');
+  });
+
+  it('keep a field whole that is named whole, whatever else is named in it', () => {
+    for (const paths of [
+      ['status', 'status.phase'],
+      ['status.phase', 'status'],
+    ]) {
+      const kept = keepFields(...paths)(full()) as unknown as { status: object };
+      expect(kept.status, paths.join()).to.deep.equal(full().status);
+    }
+  });
+
+  it('work one after the other', () => {
+    const object = full();
+    object.metadata.managedFields = [{}];
+    const { metadata } = inTurn(dropManagedFields, dropLastApplied)(object);
+    expect(metadata.managedFields).to.equal(undefined);
+    expect(metadata.annotations).to.deep.equal({ own: 'yes' });
+  });
+
+  it('are asked once for what the watch tells, and for the answers to own writes', async () => {
+    let asked = 0;
+    const { api, cache, start } = harness({
+      transform: (obj) => {
+        asked++;
+        return keepFields('spec.size')(obj);
+      },
+    });
+    api.put(thing('a', { spec: { size: 1, big: 'x' } }));
+    await start();
+    expect(asked).to.equal(1);
+    api.isHeld = true;
+    cache.begin('ns/a', 'me').done(api.put(thing('a', { spec: { size: 2, big: 'x' } })), true);
+    expect(cache.get('ns/a')).to.have.deep.property('spec', { size: 2 });
+    api.release();
+    await settle();
+    expect(cache.get('ns/a')).to.have.deep.property('spec', { size: 2 });
+    expect(asked).to.equal(3);
+  });
+});

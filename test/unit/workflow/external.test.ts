@@ -1,0 +1,467 @@
+import { expect } from 'chai';
+import { apiErrorFrom } from '../../../src/runtime/errors.ts';
+import type { Kind, Obj } from '../../../src/runtime/types.ts';
+import type { AnyDependent } from '../../../src/workflow/dependent.ts';
+import {
+  external,
+  externalBulk,
+  fetched,
+  polled,
+  polledPerPrimary,
+  type ExternalSpec,
+  type Knowledge,
+} from '../../../src/workflow/external.ts';
+import { kubernetesBulk } from '../../../src/workflow/kubernetes-bulk.ts';
+import { addOperator } from '../../../src/workflow/operator.ts';
+import { bulkWithState, withState, type StatefulSpec } from '../../../src/workflow/stateful.ts';
+import { settle } from '../../support/clock.ts';
+import { FakeCluster } from '../runtime/support/fake-cluster.ts';
+import {
+  createWorld,
+  nothing,
+  widget,
+  widgets,
+  doubling,
+  type Widget,
+  type World,
+} from '../runtime/support/world.ts';
+
+interface Bucket {
+  readonly id: string;
+  readonly size: number;
+}
+
+const kept = (kind: 'ConfigMap' | 'Secret'): Kind<Obj & { data?: Record<string, string> }> => ({
+  group: '',
+  version: 'v1',
+  kind,
+  plural: `${kind.toLowerCase()}s`,
+  namespaced: true,
+});
+
+/** A service that gives out ids. */
+class Buckets {
+  readonly all = new Map<string, Bucket>();
+  readonly calls: string[] = [];
+  /** Happens after a bucket was made, before the answer comes. */
+  onCreate: () => void = () => undefined;
+  #next = 42;
+
+  create(size: number): Promise<Bucket> {
+    const bucket = { id: String(this.#next++), size };
+    this.calls.push(`create ${bucket.id}`);
+    this.all.set(bucket.id, bucket);
+    try {
+      this.onCreate();
+    } catch (error) {
+      return Promise.reject(error instanceof Error ? error : new Error(String(error)));
+    }
+    return Promise.resolve(bucket);
+  }
+
+  update(id: string, size: number): Promise<Bucket> {
+    this.calls.push(`update ${id}`);
+    const bucket = { id, size };
+    this.all.set(id, bucket);
+    return Promise.resolve(bucket);
+  }
+
+  delete(id: string): Promise<void> {
+    this.calls.push(`delete ${id}`);
+    this.all.delete(id);
+    return Promise.resolve();
+  }
+}
+
+const sizeOf = ({ spec }: { readonly spec?: { readonly size?: number } }): number => spec?.size ?? 0;
+const bySize = {
+  match: (a: { readonly size: number }, d: { readonly size: number }) => ({ matched: a.size === d.size }),
+};
+
+/** Starts an operator with one dependent. @param errors gets what its runs fail with */
+async function operateOn(world: World, use: AnyDependent<Widget>, errors: string[]): Promise<void> {
+  addOperator<Widget>(world.manager, {
+    name: 'widgets',
+    kind: widgets,
+    retry: doubling,
+    generation: 'off',
+    syncPeriodMs: 0,
+    workflow: { nodes: [{ use }] },
+    reconciler: {
+      reconcile: () => Promise.resolve(nothing),
+      onError(_p, _ctx, error) {
+        errors.push(String(error));
+        return Promise.resolve('default');
+      },
+    },
+  });
+  await world.start();
+}
+
+describe('external dependents', () => {
+  let world: World;
+  let buckets: Buckets;
+  let errors: string[];
+  beforeEach(() => {
+    world = createWorld();
+    buckets = new Buckets();
+    errors = [];
+  });
+  afterEach(() => world.end());
+
+  const operate = (use: AnyDependent<Widget>): Promise<void> => operateOn(world, use, errors);
+  const add = async (size = 1): Promise<void> => {
+    world.cluster.put(widgets, { ...widget('A/1'), spec: { size } });
+    await settle();
+  };
+  const resize = async (size: number): Promise<void> => {
+    world.cluster.edit(widgets, 'A/1', { spec: { size } });
+    await settle();
+  };
+  const remove = async (): Promise<void> => {
+    world.cluster.remove(widgets, 'A/1');
+    await settle();
+  };
+  const bucketOf = (knowledge: Knowledge<Bucket, Widget>, more: Partial<ExternalSpec<Bucket, Widget>> = {}) =>
+    external<Bucket, Widget>({
+      name: 'bucket',
+      knowledge,
+      desired: (p) => ({ id: '', size: sizeOf(p) }),
+      create: (desired) => buckets.create(desired.size),
+      update: (actual, desired) => buckets.update(actual.id, desired.size),
+      delete: (actual) => buckets.delete(actual.id),
+      matcher: bySize,
+      ...more,
+    });
+
+  it('are asked for once, known after they were made, and gone after they were deleted', async () => {
+    let fetches = 0;
+    const knowledge = fetched<Bucket, Widget>({
+      fetch: () => {
+        fetches++;
+        return Promise.resolve([...buckets.all.values()]);
+      },
+    });
+    await operate(bucketOf(knowledge));
+    await add();
+    await resize(2);
+    await resize(2);
+    await remove();
+    expect(buckets.calls).to.deep.equal(['create 42', 'update 42', 'delete 42']);
+    expect(fetches).to.equal(1);
+    expect(world.cluster.read(widgets, 'A/1')).to.equal(undefined);
+  });
+
+  it('are asked for again after a creation of which nobody knows the end', async () => {
+    const knowledge = fetched<Bucket, Widget>({ fetch: () => Promise.resolve([...buckets.all.values()]) });
+    await operate(bucketOf(knowledge));
+    buckets.onCreate = () => {
+      throw new Error('no answer');
+    };
+    await add();
+    expect(errors).to.have.length(1);
+    await world.clock.advance(1_000);
+    expect(buckets.calls).to.deep.equal(['create 42']);
+  });
+
+  it('compare all the way down unless told otherwise', async () => {
+    const spec = {
+      name: 'plain',
+      knowledge: fetched<Bucket, Widget>({ fetch: () => Promise.resolve([{ id: 'x', size: 1 }]) }),
+    };
+    const updates: number[] = [];
+    await operate(
+      external<Bucket, Widget>({
+        ...spec,
+        desired: (p) => ({ id: 'x', size: sizeOf(p) }),
+        update: (_a, desired) => {
+          updates.push(desired.size);
+          return Promise.resolve(desired);
+        },
+      }),
+    );
+    await add();
+    await resize(2);
+    expect(updates).to.deep.equal([2]);
+  });
+
+  it('are found again by a poll when somebody takes them away', async () => {
+    const knowledge = polled<Bucket, Widget>({
+      name: 'buckets',
+      everyMs: 5_000,
+      fetch: () => Promise.resolve(new Map([['A/1', [...buckets.all.values()]]])),
+    });
+    await operate(bucketOf(knowledge));
+    await add();
+    expect(buckets.calls).to.deep.equal(['create 42']);
+    await world.clock.advance(20_000);
+    expect(buckets.calls).to.deep.equal(['create 42']);
+    buckets.all.clear();
+    await world.clock.advance(5_000);
+    expect(buckets.calls).to.deep.equal(['create 42', 'create 43']);
+  });
+
+  it('are polled for each primary, as long as it is there', async () => {
+    let polls = 0;
+    const knowledge = polledPerPrimary<Bucket, Widget>({
+      name: 'buckets',
+      everyMs: 5_000,
+      fetch: () => {
+        polls++;
+        return Promise.resolve([...buckets.all.values()]);
+      },
+    });
+    await operate(bucketOf(knowledge));
+    await add();
+    await world.clock.advance(10_000);
+    expect(buckets.calls).to.deep.equal(['create 42']);
+    expect(polls).to.equal(3);
+    await remove();
+    await world.clock.advance(20_000);
+    expect(polls).to.equal(3);
+  });
+
+  it('are told apart by ids in bulk', async () => {
+    const use = externalBulk<Bucket, Widget>({
+      name: 'buckets',
+      idOf: ({ id }) => id,
+      knowledge: fetched({ idOf: ({ id }) => id, fetch: () => Promise.resolve([]) }),
+      desiredAll: (p) =>
+        new Map(Array.from({ length: sizeOf(p) }, (_, i) => [String(i), { id: String(i), size: 1 }])),
+      create: (desired) => {
+        buckets.calls.push(`create ${desired.id}`);
+        return Promise.resolve(desired);
+      },
+      delete: (actual) => buckets.delete(actual.id),
+    });
+    await operate(use);
+    await add(3);
+    await resize(1);
+    expect(buckets.calls.slice(0, 3)).to.deep.equal(['create 0', 'create 1', 'create 2']);
+    expect(buckets.calls.slice(3).sort()).to.deep.equal(['delete 1', 'delete 2']);
+  });
+
+  it('say when nobody can tell which of several is theirs', async () => {
+    const two = [
+      { id: 'a', size: 1 },
+      { id: 'b', size: 1 },
+    ];
+    const knowledge = fetched<Bucket, Widget>({ idOf: ({ id }) => id, fetch: () => Promise.resolve(two) });
+    await operate(bucketOf(knowledge));
+    await add();
+    expect(errors[0]).to.include('dependent "bucket" of Widget A/1: 2 of them are there');
+  });
+
+  it('say by their name that they were made as nothing', async () => {
+    const knowledge = fetched<Bucket, Widget>({ fetch: () => Promise.resolve([]) });
+    await operate(bucketOf(knowledge, { create: () => Promise.resolve(undefined as unknown as Bucket) }));
+    await add();
+    expect(errors[0]).to.include('dependent "bucket" of Widget A/1: "create" answered undefined');
+  });
+});
+
+describe('external dependents with state', () => {
+  let world: World;
+  let buckets: Buckets;
+  let errors: string[];
+  const configMaps = kept('ConfigMap');
+  beforeEach(() => {
+    world = createWorld({ cluster: new FakeCluster() });
+    buckets = new Buckets();
+    errors = [];
+  });
+  afterEach(() => world.end());
+
+  const common = () => ({
+    name: 'bucket',
+    stateOf: ({ id }: { readonly id: string }) => ({ id }),
+    fetch: ({ id = '' }: Readonly<Record<string, string>>) => Promise.resolve(buckets.all.get(id)),
+    create: (desired: Bucket) => buckets.create(desired.size),
+    update: (actual: { readonly id: string }, desired: Bucket) => buckets.update(actual.id, desired.size),
+    delete: (actual: { readonly id: string }) => {
+      buckets.calls.push(`states ${String(states().length)}`);
+      return buckets.delete(actual.id);
+    },
+    matcher: bySize,
+  });
+  const single = (more: Partial<StatefulSpec<Bucket, Widget>> = {}) =>
+    withState<Bucket, Widget>({ ...common(), desired: (p) => ({ id: '', size: sizeOf(p) }), ...more });
+  const bulk = () =>
+    bulkWithState<Bucket, Widget>({
+      ...common(),
+      desiredAll: (p) =>
+        new Map(Array.from({ length: sizeOf(p) }, (_, i) => [`item${String(i)}`, { id: '', size: 1 }])),
+    });
+  const states = (): string[] =>
+    ['1-bucket', '1-bucket-item0', '1-bucket-item1', '1-bucket-item2'].filter(
+      (name) => world.cluster.read(configMaps, `A/${name}`) !== undefined,
+    );
+  const stateData = () => world.cluster.read(configMaps, 'A/1-bucket')?.data;
+  const operate = (use: AnyDependent<Widget>): Promise<void> => operateOn(world, use, errors);
+  const restart = async (use: AnyDependent<Widget>): Promise<void> => {
+    const { cluster } = world;
+    await world.end();
+    world = createWorld({ cluster });
+    await operate(use);
+  };
+  const add = async (size = 1): Promise<void> => {
+    world.cluster.put(widgets, { ...widget('A/1'), spec: { size } });
+    await settle();
+  };
+  const resize = async (size: number): Promise<void> => {
+    world.cluster.edit(widgets, 'A/1', { spec: { size } });
+    await settle();
+  };
+  const remove = async (): Promise<void> => {
+    world.cluster.remove(widgets, 'A/1');
+    await settle();
+  };
+
+  it('S65: keep their id, are found by it after a restart, and go before it', async () => {
+    await operate(single());
+    await add();
+    expect(stateData()).to.deep.equal({ id: '42' });
+    await restart(single());
+    await resize(2);
+    expect(buckets.calls).to.deep.equal(['create 42', 'update 42']);
+    await remove();
+    expect(buckets.calls.slice(2)).to.deep.equal(['states 1', 'delete 42']);
+    expect(states()).to.deep.equal([]);
+    expect(world.cluster.read(widgets, 'A/1')).to.equal(undefined);
+  });
+
+  it('S65: may keep it in a Secret', async () => {
+    await operate(single({ state: { kind: 'Secret' } }));
+    await add();
+    const data = world.cluster.read(kept('Secret'), 'A/1-bucket')?.data;
+    expect(data).to.deep.equal({ id: Buffer.from('42').toString('base64') });
+    await restart(single({ state: { kind: 'Secret' } }));
+    await resize(2);
+    expect(buckets.calls).to.deep.equal(['create 42', 'update 42']);
+  });
+
+  it('S66: have a state each in bulk, and lose one with its item', async () => {
+    await operate(bulk());
+    await add(3);
+    expect(states()).to.deep.equal(['1-bucket-item0', '1-bucket-item1', '1-bucket-item2']);
+    await resize(2);
+    expect(buckets.calls.filter((call) => call.startsWith('delete'))).to.deep.equal(['delete 44']);
+    expect(states()).to.deep.equal(['1-bucket-item0', '1-bucket-item1']);
+    await restart(bulk());
+    expect(buckets.calls.filter((call) => call.startsWith('create'))).to.have.length(3);
+  });
+
+  it('are never made twice after a crash between the creation and its note, and say how to go on', async () => {
+    await operate(single());
+    buckets.onCreate = () => {
+      // From now on nothing arrives, as if the process had ended.
+      world.cluster.fault = () => new Error('gone');
+    };
+    await add();
+    expect(buckets.calls).to.deep.equal(['create 42']);
+    world.cluster.fault = () => undefined;
+    buckets.onCreate = () => undefined;
+    errors.length = 0;
+    await restart(single());
+    await world.clock.advance(3_600_000);
+    expect(buckets.calls).to.deep.equal(['create 42']);
+    expect(errors).to.have.length(1);
+    expect(errors[0]).to.include('ConfigMap A/1-bucket').and.include('nobody noted its id');
+    // What the sentence advises:
+    world.cluster.edit(configMaps, 'A/1-bucket', {
+      metadata: { annotations: { 'espalier.dev/pending': null } },
+      data: { id: '42' },
+    });
+    await resize(3);
+    expect(buckets.calls).to.deep.equal(['create 42', 'update 42']);
+  });
+
+  it('note the id later when the process lives and the cluster does not answer', async () => {
+    await operate(single());
+    let isAway = false;
+    world.cluster.fault = ({ kind, verb }) =>
+      isAway && kind === 'ConfigMap' && verb !== 'get' ? apiErrorFrom(503, {}, { verb, kind }) : undefined;
+    buckets.onCreate = () => (isAway = true);
+    await add();
+    expect(errors).to.have.length(1);
+    isAway = false;
+    await world.clock.advance(1_000);
+    expect(buckets.calls).to.deep.equal(['create 42']);
+    expect(stateData()).to.deep.equal({ id: '42' });
+  });
+
+  it('are made again at once after a crash when that does no harm', async () => {
+    const use = () => single({ isIdempotent: true });
+    await operate(use());
+    buckets.onCreate = () => (world.cluster.fault = () => new Error('gone'));
+    await add();
+    world.cluster.fault = () => undefined;
+    buckets.onCreate = () => undefined;
+    await restart(use());
+    expect(buckets.calls).to.deep.equal(['create 42', 'create 43']);
+    expect(stateData()).to.deep.equal({ id: '43' });
+  });
+
+  it('take the note back when they could not be made, and try again', async () => {
+    await operate(single());
+    let fails = 1;
+    buckets.onCreate = () => {
+      if (fails-- > 0) throw new Error('quota');
+    };
+    await add();
+    expect(errors[0]).to.include('quota');
+    expect(stateData()).to.deep.equal({});
+    expect(buckets.calls).to.deep.equal(['create 42']);
+    await world.clock.advance(1_000);
+    expect(stateData()).to.deep.equal({ id: '43' });
+  });
+
+  it('are made anew when they are gone, and the state follows', async () => {
+    await operate(single());
+    await add();
+    buckets.all.clear();
+    await resize(2);
+    expect(stateData()).to.deep.equal({ id: '43' });
+  });
+
+  it('keep it from a bulk dependent that takes all objects of its kind for its own', async () => {
+    const maps = kubernetesBulk<Obj & { data?: Record<string, string> }, Widget>({
+      kind: configMaps,
+      desiredAll: () => new Map(),
+    });
+    addOperator<Widget>(world.manager, {
+      ...{ name: 'widgets', kind: widgets, generation: 'off' as const, syncPeriodMs: 0 },
+      workflow: { nodes: [{ use: single() }, { use: maps, dependsOn: ['bucket'] }] },
+      reconciler: { reconcile: () => Promise.resolve(nothing) },
+    });
+    await world.start();
+    await add();
+    await resize(2);
+    expect(buckets.calls).to.deep.equal(['create 42', 'update 42']);
+    expect(stateData()).to.deep.equal({ id: '42' });
+  });
+
+  it('keep away from the state of another dependent of the same primary', async () => {
+    const items = bulkWithState<Bucket, Widget>({
+      ...common(),
+      isIdempotent: true,
+      desiredAll: () => new Map([['x', { id: '', size: 1 }]]),
+    });
+    await operate(items);
+    await add();
+    const kept = world.cluster.read(configMaps, 'A/1-bucket-x')?.data;
+    expect(kept).to.deep.equal({ id: '42' });
+    await restart(single({ name: 'bucket-x' }));
+    expect(world.cluster.read(configMaps, 'A/1-bucket-x')?.data).to.deep.equal(kept);
+    expect(errors[0]).to.include('ConfigMap A/1-bucket-x, where its state is to be kept, is somebody else');
+  });
+
+  it('keep away from an object of the name of their state that is somebody else’s', async () => {
+    world.cluster.put(configMaps, { metadata: { namespace: 'A', name: '1-bucket' }, data: { theirs: 'x' } });
+    await operate(single());
+    await add();
+    expect(errors[0]).to.include("ConfigMap A/1-bucket, where its state is to be kept, is somebody else's");
+    expect(buckets.calls).to.deep.equal([]);
+    expect(stateData()).to.deep.equal({ theirs: 'x' });
+  });
+});

@@ -1,0 +1,210 @@
+/** Which sources the dependents of an operator read, and what is counted while they work. */
+import { expect } from 'chai';
+import { DefinitionError } from '../../../src/runtime/errors.ts';
+import { byOwner } from '../../../src/runtime/mappers.ts';
+import { watchSource, type Source } from '../../../src/runtime/sources.ts';
+import type { View } from '../../../src/runtime/types.ts';
+import type { Dependent, Done } from '../../../src/workflow/dependent.ts';
+import { kubernetes } from '../../../src/workflow/kubernetes.ts';
+import type { NodeSpec } from '../../../src/workflow/node.ts';
+import { addOperator } from '../../../src/workflow/operator.ts';
+import { settle } from '../../support/clock.ts';
+import {
+  createWorld,
+  doubling,
+  nothing,
+  parts,
+  widget,
+  widgets,
+  type Part,
+  type Widget,
+  type World,
+} from '../runtime/support/world.ts';
+
+let world: World;
+beforeEach(() => {
+  world = createWorld();
+});
+afterEach(() => world.end());
+
+const part = (name: string, source?: string | { readonly from: string }) =>
+  kubernetes<Part, Widget>({
+    name,
+    kind: parts,
+    ssa: false,
+    ...(source !== undefined && { source }),
+    desired: ({ metadata, spec }) => ({
+      metadata: { name: `${metadata.name}-${name}` },
+      data: { size: String(spec?.size) },
+    }),
+  });
+
+const operate = (nodes: readonly NodeSpec<Widget>[], sources: readonly Source<Widget>[] = []) =>
+  addOperator<Widget>(world.manager, {
+    name: 'widgets',
+    kind: widgets,
+    retry: doubling,
+    generation: 'off',
+    syncPeriodMs: 0,
+    sources,
+    workflow: { nodes },
+    reconciler: { reconcile: () => Promise.resolve(nothing) },
+  });
+const begin = async (): Promise<void> => {
+  world.cluster.put(widgets, widget('A/1'));
+  await world.start();
+};
+const made = (name: string) => world.cluster.read(parts, `A/1-${name}`);
+const watched = () => world.cluster.watches.filter((kind) => kind === 'Part').length;
+const big = (_: unknown, { spec }: View<Widget>) => (spec?.size ?? 0) > 1;
+
+describe('the named sources of dependents', () => {
+  it('S38: are one watch for two dependents, whichever brings it along', async () => {
+    operate([{ use: part('a', { from: 'cms' }) }, { use: part('b', 'cms') }]);
+    await begin();
+    expect(watched()).to.equal(1);
+    expect([made('a'), made('b')].filter(Boolean)).to.have.length(2);
+  });
+
+  it('may be given to the controller', async () => {
+    const source = watchSource<Part, Widget>({
+      name: 'cms',
+      cache: world.caches.of(parts),
+      toPrimary: byOwner(widgets),
+    });
+    operate([{ use: part('a', { from: 'cms' }) }], [source]);
+    await begin();
+    expect(watched()).to.equal(1);
+    expect(made('a')).to.not.equal(undefined);
+  });
+
+  it('S38: fail the start when nobody has them, with the name and what may be meant', () => {
+    const unknown = [{ use: part('a', { from: 'cmss' }) }, { use: part('b', 'cms') }];
+    expect(() => operate(unknown)).to.throw(
+      DefinitionError,
+      'dependent "a" reads source cmss, which the controller does not have; is cms meant?',
+    );
+    expect(() => operate([{ use: part('a', { from: 'nowhere' }) }])).to.throw('it has none');
+  });
+
+  it('S38: fail the start also for a node that is not active yet', () => {
+    const active = () => false;
+    const nodes = [
+      { use: part('a', { from: 'cmss' }), active },
+      { use: part('b', 'cms'), active },
+    ];
+    expect(() => operate(nodes)).to.throw(
+      'reads source cmss, which the controller does not have; is cms meant?',
+    );
+    const source = watchSource<Widget, Widget>({
+      name: 'given',
+      cache: world.caches.of(widgets),
+      toPrimary: () => [],
+    });
+    expect(() => operate([{ use: part('a', { from: 'given' }), active }], [source])).to.throw(
+      'reads Part of example.io/v1 from source given, which holds Widget of example.io/v1',
+    );
+  });
+
+  it('S85: are made for an active node by the one that brings them along, active or not', async () => {
+    operate([
+      { use: part('a', { from: 'cms' }), active: big },
+      { use: part('b', 'cms'), active: () => false },
+    ]);
+    await begin();
+    expect([watched(), made('a')]).to.deep.equal([0, undefined]);
+    world.cluster.edit(widgets, 'A/1', { spec: { size: 2 } });
+    await settle();
+    expect(watched()).to.equal(1);
+    expect(made('a')?.data).to.deep.equal({ size: '2' });
+    expect(made('b')).to.equal(undefined);
+  });
+});
+
+describe('a dependent with a procedure of its own', () => {
+  it('D2: is reconciled by it, and all else works with it', async () => {
+    const answers: Done[] = [{ did: 'created', value: { hello: 'world' } }, { did: 'noop' }];
+    const own: Dependent<unknown, Widget> = {
+      name: 'own',
+      actual: () => Promise.resolve(undefined),
+      desired: () => expect.fail('nobody asks what is wanted'),
+      create: () => expect.fail('nobody creates it'),
+      reconcile: () => Promise.resolve(answers.shift() as Done),
+    };
+    const results: (Done | undefined)[] = [];
+    addOperator<Widget>(world.manager, {
+      name: 'widgets',
+      kind: widgets,
+      generation: 'off',
+      syncPeriodMs: 0,
+      workflow: {
+        nodes: [
+          { use: own, ready: () => ({ met: true, data: 7 }) },
+          { use: part('a'), dependsOn: ['own'] },
+        ],
+      },
+      reconciler: {
+        reconcile: (_, { workflow }) => {
+          results.push(workflow.result?.done.get('own'));
+          return Promise.resolve(nothing);
+        },
+      },
+    });
+    await begin();
+    world.cluster.edit(widgets, 'A/1', { spec: { size: 2 } });
+    await settle();
+    expect(results).to.deep.equal([{ did: 'created', value: { hello: 'world' } }, { did: 'noop' }]);
+    expect(made('a')?.data).to.deep.equal({ size: '2' });
+  });
+});
+
+describe('the numbers of a workflow', () => {
+  const count = (node: string, op: string, outcome: string, what = 'count') =>
+    world.metric(
+      `espalier_workflow_node_seconds_${what}{controller="widgets",node="${node}",op="${op}",outcome="${outcome}"}`,
+    );
+  /** Takes two seconds. */
+  const slow = (name: string, fails = false): Dependent<unknown, Widget> => ({
+    name,
+    actual: () => Promise.resolve(undefined),
+    reconcile: (_, { clock }) =>
+      new Promise((resolve, reject) => {
+        clock.at(clock.now() + 2_000, () => {
+          if (fails) reject(new Error('no'));
+          else resolve({ did: 'noop' });
+        });
+      }),
+    delete: () => Promise.resolve(),
+  });
+
+  it('S126: have every series from the start, at 0', async () => {
+    operate([{ use: slow('a') }]);
+    for (const outcome of ['ready', 'unready', 'failed', 'doomed', 'removed'])
+      expect(await count('a', 'reconcile', outcome), outcome).to.equal(0);
+    for (const outcome of ['removed', 'removing', 'failed'])
+      expect(await count('a', 'delete', outcome), outcome).to.equal(0);
+  });
+
+  it('tell how long each node took, and how it ended', async () => {
+    operate([
+      { use: slow('a') },
+      { use: slow('b', true) },
+      { use: slow('c'), ready: () => false },
+      { use: slow('d'), when: () => false },
+    ]);
+    await begin();
+    await world.clock.advance(2_500);
+    expect([
+      await count('a', 'reconcile', 'ready'),
+      await count('a', 'reconcile', 'ready', 'sum'),
+    ]).to.deep.equal([1, 2]);
+    expect([
+      await count('b', 'reconcile', 'failed'),
+      await count('b', 'reconcile', 'failed', 'sum'),
+    ]).to.deep.equal([1, 2]);
+    expect(await count('c', 'reconcile', 'unready')).to.equal(1);
+    expect([await count('d', 'reconcile', 'doomed'), await count('d', 'delete', 'removed')]).to.deep.equal([
+      1, 1,
+    ]);
+  });
+});

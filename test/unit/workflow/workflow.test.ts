@@ -1,0 +1,282 @@
+import { expect } from 'chai';
+import { NoRetryError, isFinal } from '../../../src/runtime/errors.ts';
+import type { Obj } from '../../../src/runtime/types.ts';
+import { AggregateNodeError } from '../../../src/workflow/errors.ts';
+import type { Bulk, Dependent } from '../../../src/workflow/dependent.ts';
+import { buildWorkflow } from '../../../src/workflow/workflow.ts';
+import { FakeClock } from '../../support/clock.ts';
+import type { Widget } from '../runtime/support/world.ts';
+import { contextOn, diamond, fork, graphOf, no, primary, yes } from './support.ts';
+
+const names = (map: ReadonlyMap<string, unknown>): string[] => [...map.keys()].sort();
+
+describe('a workflow that reconciles', () => {
+  it('S71: works through a diamond: 1, then 2 and 3 at once, then 4', async () => {
+    const graph = graphOf(diamond());
+    const { reconciled, allReady } = await graph.reconcile();
+    expect(graph.story).to.deep.equal(['reconcile 1', 'reconcile 2 + reconcile 3', 'reconcile 4']);
+    expect(reconciled).to.have.length(4);
+    expect(allReady).to.equal(true);
+  });
+
+  it('S72: stops behind a node that is not ready, and nowhere else', async () => {
+    const graph = graphOf(diamond({ 2: { ready: no } }));
+    const result = await graph.reconcile();
+    expect(graph.story).to.deep.equal(['reconcile 1', 'reconcile 2 + reconcile 3']);
+    expect(result.notReady).to.deep.equal(['2']);
+    expect(result.allReady).to.equal(false);
+  });
+
+  it('S73: reconciles only the first when that is not ready, and deletes nothing', async () => {
+    const graph = graphOf(diamond({ 1: { ready: no } }));
+    const { deleted } = await graph.reconcile();
+    expect(graph.story).to.deep.equal(['reconcile 1']);
+    expect(deleted).to.deep.equal([]);
+  });
+
+  it('S74: does as much as possible when a node fails', async () => {
+    const graph = graphOf(diamond({ 2: { fails: 'reconcile' } }));
+    const result = await graph.reconcile();
+    expect(graph.story).to.deep.equal(['reconcile 1', 'reconcile 2 + reconcile 3']);
+    expect(names(result.errored)).to.deep.equal(['2']);
+    expect(result.reconciled).to.deep.equal(['1', '3']);
+  });
+
+  it('S75: deletes a node that is not wanted after all that depends on it', async () => {
+    const graph = graphOf(fork({ 3: { when: no }, 4: { deleted: yes }, 5: { deleted: yes } }));
+    const result = await graph.reconcile();
+    expect(graph.story).to.deep.equal(['reconcile 1', 'delete 4 + delete 5 + reconcile 2', 'delete 3']);
+    expect(result.deleted).to.deep.equal(['4', '5', '3']);
+    expect(result.allReady).to.equal(true);
+  });
+
+  it('S76: goes no further down while one below is not gone', async () => {
+    const graph = graphOf(fork({ 3: { when: no }, 5: { deleted: no } }));
+    const result = await graph.reconcile();
+    expect(graph.story.join(' ')).to.include('delete 5').and.not.include('delete 3');
+    expect(result.deleted).to.deep.equal(['4']);
+    expect(result.allReady).to.equal(false);
+  });
+
+  it('S77: goes no further down when one below cannot be deleted', async () => {
+    const graph = graphOf(fork({ 3: { when: no }, 5: { fails: 'delete' } }));
+    const result = await graph.reconcile();
+    expect(graph.story.join(' ')).to.not.include('delete 3');
+    expect(result.deleted).to.deep.equal(['4']);
+    expect(names(result.errored)).to.deep.equal(['5']);
+  });
+
+  for (const [title, concurrency, seconds] of [
+    ['one after the other with a limit of 1', 1, 10],
+    ['all at once with room for 16', 16, 1],
+    ['in threes with room for 3', 3, 4],
+  ] as const) {
+    it(`S84: works on ten roots ${title}`, async () => {
+      const roots = Object.fromEntries(Array.from({ length: 10 }, (_, i) => [`r${String(i)}`, {}]));
+      const graph = graphOf(roots, { concurrency });
+      await graph.reconcile();
+      const last = graph.log.at(-1)?.split(' ')[0];
+      expect(Number(last)).to.equal(seconds);
+    });
+  }
+
+  it('S84: refuses to work without any room', () => {
+    expect(() => graphOf({}, { concurrency: 0 })).to.throw('at least 1, not 0');
+  });
+
+  it('S85: leaves alone what is not active, and deletes what depends on it', async () => {
+    const graph = graphOf(diamond({ 2: { active: no } }));
+    const result = await graph.reconcile();
+    expect(graph.story).to.deep.equal(['reconcile 1', 'delete 4 + reconcile 3']);
+    expect(result.reconciled).to.deep.equal(['1', '3']);
+    expect(result.deleted).to.deep.equal(['4']);
+  });
+
+  it('S85: never deletes what is not active, not even in a cleanup', async () => {
+    const graph = graphOf(diamond({ 4: { active: no } }));
+    await graph.cleanup();
+    expect(graph.story).to.deep.equal(['delete 2 + delete 3', 'delete 1']);
+  });
+
+  it('S87: hands on the data of a condition, which was asked once', async () => {
+    let asked = 0;
+    const ready = () => ({ met: ++asked > 0, data: { missing: 2 } });
+    const graph = graphOf(diamond({ 1: { ready } }));
+    const result = await graph.reconcile();
+    const isMissing = (value: unknown): value is { missing: number } =>
+      typeof (value as never)['missing'] === 'number';
+    const isText = (value: unknown): value is string => typeof value === 'string';
+    expect(result.data('1', 'ready', isMissing)).to.deep.equal({ missing: 2 });
+    expect(() => result.data('1', 'ready', isText)).to.throw('"ready" of node "1" is not of the type');
+    expect(result.data('1', 'when', isText)).to.equal(undefined);
+    expect(() => result.data('11', 'ready', isText)).to.throw('no node "11"; is "1" meant?');
+    expect(asked).to.equal(1);
+  });
+
+  it('S94: cannot be built with a circle, a name twice, or an unknown one', () => {
+    expect(() =>
+      graphOf({ a: { dependsOn: ['c'] }, b: { dependsOn: ['a'] }, c: { dependsOn: ['b'] } }),
+    ).to.throw(/a -> c -> b -> a/);
+    expect(() => graphOf({ a: { dependsOn: ['b'] } })).to.throw('"a" depends on "b", which does not exist');
+    const use: Dependent<Obj, Widget> = { name: 'a', actual: () => Promise.resolve(undefined) };
+    expect(() => buildWorkflow([{ use }, { use }])).to.throw('"a" is declared twice');
+  });
+
+  it('asks each condition at most once in a pass, also when a node is deleted', async () => {
+    const asked: string[] = [];
+    const ask = (what: string, answer: boolean) => () => {
+      asked.push(what);
+      return answer;
+    };
+    const conditions = {
+      active: ask('active', true),
+      when: ask('when', false),
+      ready: ask('ready', true),
+      deleted: ask('deleted', true),
+    };
+    await graphOf({ 1: conditions }).reconcile();
+    expect(asked).to.deep.equal(['active', 'when', 'deleted']);
+  });
+
+  it('keeps nothing between passes', async () => {
+    let isReady = false;
+    const graph = graphOf(diamond({ 1: { ready: () => isReady } }));
+    expect((await graph.reconcile()).reconciled).to.deep.equal(['1']);
+    isReady = true;
+    expect((await graph.reconcile()).reconciled).to.have.length(4);
+  });
+
+  it('takes an error of a condition for one of its node', async () => {
+    const when = (): boolean => {
+      throw new Error('cannot tell');
+    };
+    const { errored, reconciled } = await graphOf(diamond({ 2: { when } })).reconcile();
+    expect(names(errored)).to.deep.equal(['2']);
+    expect(reconciled).to.deep.equal(['1', '3']);
+  });
+
+  it('asks again no later than the first condition wants', async () => {
+    const later = (again: number) => () => ({ met: false, again });
+    const graph = graphOf({ 1: { ready: later(500) }, 2: { ready: later(200) }, 3: {} });
+    expect((await graph.reconcile()).again).to.equal(200);
+    expect((await graphOf({ 1: {} }).reconcile()).again).to.equal(undefined);
+  });
+
+  it('shows all items of a bulk dependent to its conditions', async () => {
+    const seen: number[] = [];
+    const use: Bulk<Obj, Widget> = {
+      name: 'many',
+      actualAll: () => Promise.resolve(new Map([1, 2].map((i) => [String(i), {} as Obj]))),
+    };
+    const ready = async (node: { all(): Promise<ReadonlyMap<string, unknown>> }) => {
+      seen.push((await node.all()).size);
+      return true;
+    };
+    const workflow = buildWorkflow<Widget>([{ use, ready }]);
+    const { allReady } = await workflow.reconcile(primary, contextOn(new FakeClock()));
+    expect(seen).to.deep.equal([2]);
+    expect(allReady).to.equal(true);
+  });
+
+  it('begins nothing after its run was aborted, and says why it ended', async () => {
+    const graph = graphOf(diamond());
+    const abort = new AbortController();
+    const ctx = contextOn(graph.clock, { signal: abort.signal });
+    const ended = graph.workflow.reconcile(primary, ctx).catch((error: unknown) => error);
+    await graph.clock.advance(500);
+    abort.abort(new Error('too long'));
+    await graph.clock.advance(10_000);
+    expect(await ended).to.have.property('message', 'too long');
+    expect(graph.story).to.deep.equal(['reconcile 1']);
+  });
+});
+
+describe('a workflow that cleans up', () => {
+  it('S78: takes a diamond apart in reverse: 4, then 2 and 3 at once, then 1', async () => {
+    const graph = graphOf(diamond());
+    const { allRemoved } = await graph.cleanup();
+    expect(graph.story).to.deep.equal(['delete 4', 'delete 2 + delete 3', 'delete 1']);
+    expect(allRemoved).to.equal(true);
+  });
+
+  it('S79: leaves the first alone while 2 is not gone', async () => {
+    const graph = graphOf(diamond({ 2: { deleted: no } }));
+    const { allRemoved, deleted } = await graph.cleanup();
+    expect(graph.story).to.deep.equal(['delete 4', 'delete 2 + delete 3']);
+    expect(deleted).to.deep.equal(['4', '3']);
+    expect(allRemoved).to.equal(false);
+  });
+
+  it('S80: leaves the first alone when 2 fails', async () => {
+    const graph = graphOf(diamond({ 2: { fails: 'delete' } }));
+    const { errored } = await graph.cleanup();
+    expect(graph.story).to.deep.equal(['delete 4', 'delete 2 + delete 3']);
+    expect(names(errored)).to.deep.equal(['2']);
+  });
+
+  it('S81: touches nothing else when 4 fails', async () => {
+    const graph = graphOf(diamond({ 4: { fails: 'delete' } }));
+    await graph.cleanup();
+    expect(graph.story).to.deep.equal(['delete 4']);
+  });
+
+  it('S61: leaves to the cluster what it collects, but deletes it when it is only not wanted', async () => {
+    const plans = { g: { gc: true }, n: { gc: false } };
+    const graph = graphOf(plans);
+    const { allRemoved } = await graph.cleanup();
+    expect(graph.story).to.deep.equal(['delete n']);
+    expect(allRemoved).to.equal(true);
+    const unwanted = graphOf({ g: { ...plans.g, when: no }, n: { ...plans.n, when: no } });
+    await unwanted.reconcile();
+    expect(unwanted.story).to.deep.equal(['delete g + delete n']);
+  });
+
+  it('S54: counts as deleted what cannot be deleted', async () => {
+    const graph = graphOf(diamond({ 4: { canDelete: false } }));
+    await graph.cleanup();
+    expect(graph.story).to.deep.equal(['delete 2 + delete 3', 'delete 1']);
+  });
+
+  it('knows whether there is anything to delete', () => {
+    const isDeletable = (plans: Parameters<typeof graphOf>[0]) => graphOf(plans).workflow.isDeletable;
+    expect(isDeletable({ a: {} })).to.equal(true);
+    expect(isDeletable({ a: { gc: true }, b: { canDelete: false } })).to.equal(false);
+  });
+});
+
+describe('the errors of a workflow', () => {
+  it('S82: are one, with all names', async () => {
+    const graph = graphOf({ a: { fails: 'reconcile' }, b: { fails: 'reconcile' }, c: {} });
+    const result = await graph.reconcile();
+    expect(result.reconciled).to.deep.equal(['c']);
+    expect(() => {
+      result.throwIfErrored();
+    }).to.throw(AggregateNodeError, '2 nodes failed: "a": cannot reconcile a; "b": cannot reconcile b');
+  });
+
+  it('are final only when each of them is', () => {
+    const final = new NoRetryError('never');
+    expect(isFinal(new AggregateNodeError(new Map([['a', final]])))).to.equal(true);
+    const mixed = new Map<string, unknown>([
+      ['a', final],
+      ['b', new Error('perhaps')],
+    ]);
+    expect(isFinal(new AggregateNodeError(mixed))).to.equal(false);
+  });
+});
+
+describe('the policy of a workflow', () => {
+  it('may go on after any end', async () => {
+    const graph = graphOf(diamond({ 1: { fails: 'reconcile' } }), {
+      policy: { gate: 'finished', failFast: false },
+    });
+    expect((await graph.reconcile()).reconciled).to.have.members(['2', '3', '4']);
+  });
+
+  it('may begin nothing after a failure', async () => {
+    const plans = { a: { fails: 'reconcile' }, b: { dependsOn: ['a'] }, c: {}, d: {} } as const;
+    const graph = graphOf(plans, { policy: { gate: 'finished', failFast: true }, concurrency: 2 });
+    await graph.reconcile();
+    expect(graph.story).to.deep.equal(['reconcile a + reconcile c']);
+  });
+});

@@ -7,7 +7,9 @@ import {
   type Execution,
 } from '../../src/api/kinds/execution.ts';
 import { executionContext, objectName } from '../../src/dataflow/scope.ts';
+import { refusedInteger } from '../../src/lib/exact-json.ts';
 import { parseYaml } from '../../src/lib/yaml.ts';
+import { IntegerTooLong } from '../../src/lib/yaml-error.ts';
 import { keyOf } from '../../src/machine/apply.ts';
 import { PhaseError } from '../../src/machine/decision.ts';
 import type { Gatherers } from '../../src/machine/phase.ts';
@@ -100,7 +102,11 @@ async function readExport(client: Client, item: Item): Promise<unknown> {
   if (config === undefined) throw exportError(`${what} has no key "config"`);
   try {
     return parseYaml(Buffer.from(config, 'base64').toString('utf8'));
-  } catch {
+  } catch (error) {
+    // The value itself may be a secret.
+    if (error instanceof IntegerTooLong) {
+      throw exportError(refusedInteger(`${what}: line ${String(error.line ?? 1)} of key "config"`));
+    }
     throw exportError(`${what} holds no YAML under key "config"`);
   }
 }

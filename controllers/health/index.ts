@@ -21,6 +21,8 @@ export interface HealthSettings {
 
 export interface HealthPorts {
   readonly settings: HealthSettings;
+  /** Whether it is this replica that checks, asked each time; default: it is. */
+  readonly isOurs?: () => boolean;
   readonly client: Client;
   readonly write: Writer;
   readonly clock: Clock;
@@ -44,11 +46,11 @@ export function startHealthCheck(ports: HealthPorts): { stop(): Promise<void> } 
 }
 
 async function repeat(ports: HealthPorts, signal: AbortSignal): Promise<void> {
-  const { clock, rng, log } = ports;
+  const { clock, rng, log, isOurs = () => true } = ports;
   let state: State = { isCleared: false, hasFailed: false };
   for (let failures = 0; !signal.aborted;) {
     try {
-      state = await check(ports, state, signal);
+      if (isOurs()) state = await check(ports, state, signal);
       failures = 0;
     } catch (error) {
       if (signal.aborted) return;

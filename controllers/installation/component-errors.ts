@@ -1,6 +1,7 @@
 /** What is wrong with a component, in the words of an installation. */
 import { isBeingDeleted } from '../../src/api/job.ts';
 import type { Installation } from '../../src/api/kinds/installation.ts';
+import { KubeconfigProblem } from '../../src/blueprint/kubeconfigs/errors.ts';
 import { ComponentProblem } from '../../src/components/errors.ts';
 import { PhaseError } from '../../src/machine/decision.ts';
 import type { View } from '../../src/runtime/types.ts';
@@ -15,7 +16,7 @@ export const problem = (reason: string, message: string, cause?: unknown): Phase
 
 /** What is definite ends the job; what may pass by itself is shown and tried again. */
 export function asPhaseError(reason: string, error: unknown, operation = 'InitPrerequisites'): unknown {
-  if (!(error instanceof ComponentProblem)) return error;
+  if (!(error instanceof ComponentProblem) && !(error instanceof KubeconfigProblem)) return error;
   const Class = error.isPassing ? NotAvailableNow : PhaseError;
   return new Class(operation, reason, error.message, [], { cause: error });
 }

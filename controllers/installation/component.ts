@@ -14,6 +14,7 @@ import { describeOverwrite, overwritten, type Overwrite } from '../../src/compon
 import { readResolvers } from '../../src/components/resolvers.ts';
 import type { Request, Stock } from '../../src/components/stock.ts';
 import type { ComponentSource, ComponentView } from '../../src/components/view.ts';
+import { exactJson } from '../../src/lib/exact-json.ts';
 import { asText, type ConditionChange } from '../../src/machine/decision.ts';
 import { configMapKind, secretKind } from '../../src/machine/world.ts';
 import { getIfThere } from '../../src/runtime/read.ts';
@@ -53,7 +54,7 @@ export function componentFinder(ports: ComponentPorts): FindComponent {
     if (!context)
       throw problem('CalculateContext', 'the context of the installation does not exist any more');
     const key = `${self.metadata.uid ?? ''}/${self.status?.jobID ?? ''}`;
-    const madeFrom = JSON.stringify([self.spec.componentDescriptor, withoutMetadata(context)]);
+    const madeFrom = exactJson([self.spec.componentDescriptor, withoutMetadata(context)]);
     const known = remembered.get(key);
     if (known?.madeFrom === madeFrom) return { ...known.found, view: known.found.view?.fresh() };
     const found = await find(self, context, ports);

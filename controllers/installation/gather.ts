@@ -18,16 +18,20 @@ import { exportSources } from '../../src/dataflow/exportsources.ts';
 import { predecessorsOf, siblingOf } from '../../src/dataflow/siblings.ts';
 import { dataSourceTypes, labels } from '../../src/api/labels.ts';
 import { isBeingDeleted, parentInstallation } from '../../src/api/job.ts';
+import { adviceOn, describeAdvice } from '../../src/blueprint/lint/advice.ts';
 import { stateSecretNames } from '../../src/blueprint/state.ts';
 import type { Gatherers } from '../../src/machine/phase.ts';
 import { freshNames } from '../../src/machine/fresh-names.ts';
 import { configMapKind, index, secretKind, type World } from '../../src/machine/world.ts';
 import { getIfThere } from '../../src/runtime/read.ts';
+import type { ClientPool } from '../../src/runtime/client-pool.ts';
 import type { Client, Kind, Obj, View } from '../../src/runtime/types.ts';
 import { childrenOf, executionOf, isOwnedBy, siblingsOf, type Inst } from './relatives.ts';
 import type { FindComponent } from './component.ts';
 import { unlessDeleted } from './component-errors.ts';
 import { cachedImports, exportsOf } from './lookups.ts';
+import { IssuedKubeconfigs } from '../../src/blueprint/kubeconfigs/issued.ts';
+import { kubeconfigIssuer } from './kubeconfigs.ts';
 import { StateSecrets } from './states.ts';
 import { loadOrExplain, renderExportObjects, renderForInit } from './render.ts';
 import type { DataOrTarget, Snapshot, Upsert } from './snapshot.ts';
@@ -36,13 +40,15 @@ export interface Sources {
   readonly world: World;
   /** For secrets and config maps, which are not cached. */
   readonly client: Client;
+  /** Clients of the clusters that issue kubeconfigs. */
+  readonly sources: ClientPool;
   /** Where templates are executed. */
   readonly runner: TemplateRunner;
   readonly findComponent: FindComponent;
 }
 
 export const gather =
-  ({ world, client, runner, findComponent }: Sources) =>
+  ({ world, client, sources: clusters, runner, findComponent }: Sources) =>
   (self: View<Installation>, now: string): Gatherers<Snapshot> => {
     const namespace = self.metadata.namespace ?? '';
     const ownScope = `${namespace}/${installationContext(self.metadata.name)}`;
@@ -55,6 +61,7 @@ export const gather =
       objects.map((wanted) => ({ wanted, existing: existing(wanted) }));
 
     const secrets = new StateSecrets(client, namespace);
+    const kubeconfigs = new IssuedKubeconfigs(kubeconfigIssuer({ client, sources: clusters }, namespace));
 
     return {
       self: () => self,
@@ -71,6 +78,7 @@ export const gather =
       },
       component: (get) => unlessDeleted(self, async () => findComponent(self, await get('context'))),
       blueprint: (get) => unlessDeleted(self, async () => loadOrExplain(self, (await get('component')).view)),
+      advice: async (get) => describeAdvice(adviceOn(await get('blueprint'))),
       siblings: () => siblingsOf(world, self),
       predecessors: async (get) => pickPredecessors(self, await get('siblings')),
       predecessorJobs: async (get) =>
@@ -94,7 +102,9 @@ export const gather =
         unlessDeleted(self, async () => {
           const blueprint = await get('blueprint');
           const states = await secrets.states(stateSecretNames(self.metadata.name, blueprint, 'deploy'));
-          return renderForInit(self, blueprint, (await get('imports')).imports, { runner, states });
+          return renderForInit(self, blueprint, (await get('imports')).imports, {
+            ...{ runner, states, kubeconfigs },
+          });
         }),
       stateUpserts: async (get) => secrets.upserts((await get('rendered')).states),
       importUpserts: async (get) => upserts((await get('rendered')).importObjects),
@@ -121,7 +131,7 @@ export const gather =
         const blueprint = await get('blueprint');
         return unlessDeleted(self, async () => {
           const states = await secrets.states(stateSecretNames(self.metadata.name, blueprint, 'export'));
-          return renderExportObjects(self, blueprint, imports, sources, { runner, states });
+          return renderExportObjects(self, blueprint, imports, sources, { runner, states, kubeconfigs });
         });
       },
       exportUpserts: async (get) => upserts((await get('renderedExports')).objects),

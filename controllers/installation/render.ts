@@ -14,7 +14,9 @@ import { templateScope, type RenderContext } from '../../src/blueprint/render.ts
 import type { States } from '../../src/blueprint/state.ts';
 import type { TemplateRunner } from '../../src/blueprint/work.ts';
 import { childInstallation, renderSubInstallations } from '../../src/blueprint/subinstallations.ts';
-import { withContents, type ComponentView } from '../../src/components/view.ts';
+import { withSupplies, type Suppliers } from '../../src/blueprint/interruptions.ts';
+import type { IssuedKubeconfigs } from '../../src/blueprint/kubeconfigs/issued.ts';
+import type { ComponentView } from '../../src/components/view.ts';
 import { exportObjects, importObjects } from '../../src/dataflow/objects.ts';
 import { PhaseError, asText, type ConditionChange } from '../../src/machine/decision.ts';
 import type { View } from '../../src/runtime/types.ts';
@@ -48,8 +50,8 @@ export async function renderForInit(
   tools: Tools,
 ): Promise<Rendered> {
   const subject = {
-    component: blueprint.component,
-    mask: (text: string) => maskFor(imports, undefined, tools.states.documents)(text),
+    ...suppliersOf(blueprint, tools),
+    mask: (text: string) => maskFor(imports, undefined, secretsIn(tools))(text),
   };
   const values = await importValues({ ...subject, steps: initSteps }, self, blueprint, imports, tools);
   const context = await explain(subject, initSteps, 'RenderImportExecutions', () =>
@@ -88,8 +90,8 @@ export async function renderExportObjects(
   tools: Tools,
 ): Promise<RenderedExportObjects> {
   const subject = {
-    component: blueprint.component,
-    mask: (text: string) => maskFor(imports, sources, tools.states.documents)(text),
+    ...suppliersOf(blueprint, tools),
+    mask: (text: string) => maskFor(imports, sources, secretsIn(tools))(text),
   };
   const values = await importValues({ ...subject, steps: exportSteps }, self, blueprint, imports, tools);
   const context = await explain(subject, exportSteps, 'RenderImportExecutionsForExports', () =>
@@ -154,16 +156,29 @@ export interface Tools {
   readonly runner: TemplateRunner;
   /** As they are stored when the phase begins. */
   readonly states: States;
+  /** Those that templates have asked for in this pass. */
+  readonly kubeconfigs: IssuedKubeconfigs;
 }
+
+const suppliersOf = ({ component }: LoadedBlueprint, { kubeconfigs }: Tools): Suppliers => ({
+  component,
+  kubeconfigs,
+});
+
+const secretsIn = ({ states, kubeconfigs }: Tools): readonly unknown[] => [
+  ...states.documents,
+  ...kubeconfigs.secrets,
+];
 
 const renderContext = (
   self: Self,
   blueprint: LoadedBlueprint,
   values: JsonMap,
-  { runner, states }: Tools,
+  { runner, states, kubeconfigs }: Tools,
 ): RenderContext => ({
   runner,
   states,
+  kubeconfigs,
   blueprint,
   scope: templateScope(self, values, blueprint),
   installation: self.metadata.name,
@@ -212,23 +227,22 @@ const itemsFailed = ({ message }: BlueprintProblem): ConditionChange => ({
   message,
 });
 
-/** What a step is about: the component that it may read, and what its errors must not show. */
-interface Subject {
-  readonly component: ComponentView | undefined;
+/** What a step is about: who supplies what it may need, and what its errors must not show. */
+interface Subject extends Suppliers {
   /** Made when it is needed: executions before the one that fails may have noted state. */
   readonly mask: Mask;
 }
 
-/** Runs one step, again for each content of the component that it turns out to need. */
+/** Runs one step, again for each content and kubeconfig that it turns out to need. */
 async function explain<T>(
-  { component, mask }: Subject,
+  { mask, ...suppliers }: Subject,
   { operation, reason }: Steps,
   stepName: string,
   work: () => T | Promise<T>,
   condition?: (problem: BlueprintProblem) => ConditionChange,
 ): Promise<T> {
   try {
-    return await withContents(component, work);
+    return await withSupplies(suppliers, work);
   } catch (caught) {
     const error = maskError(caught, mask);
     if (!(error instanceof BlueprintProblem)) throw asPhaseError(stepName, error, operation);

@@ -59,6 +59,8 @@ export interface Snapshot {
   readonly context: View<Context> | undefined;
   readonly component: FoundComponent;
   readonly blueprint: LoadedBlueprint;
+  /** What is doubtful about the blueprint, a line each; empty when nothing is. */
+  readonly advice: string;
   /** Installations of the same parent, or all other roots of the namespace. */
   readonly siblings: readonly View<Installation>[];
   /** Siblings that export what this one imports. */

@@ -5,6 +5,8 @@ export const conditionTypes = {
   EnsureSubInstallations: 'EnsureSubInstallations',
   /** Installation: its execution exists as the blueprint wants it. */
   ReconcileExecution: 'ReconcileExecution',
+  /** Installation: its blueprint works, but something in it does not mean what it says. Gone when it is put right. */
+  ValidateBlueprint: 'ValidateBlueprint',
   /** Installation: the import executions have nothing against the imports. */
   ValidateImports: 'ValidateImports',
   /** Installation: copies of the imports exist in its own scope. */
@@ -35,6 +37,7 @@ export const conditionReasons = {
   TemplatingFailed: 'TemplatingFailed',
   CreateOrUpdateExecution: 'CreateOrUpdateExecution',
   ImportValidationFailed: 'ImportValidationFailed',
+  BlueprintHasMistakes: 'BlueprintHasMistakes',
   CreateDataObjects: 'CreateDataObjects',
   CreateTargets: 'CreateTargets',
   DataObjectsCreated: 'DataObjectsCreated',

@@ -186,6 +186,25 @@ export const deviations: readonly Deviation[] = [
     adr: '0019-components',
   },
   {
+    id: 'objects-can-be-handed-over',
+    upstream: 'An export takes over an object of a person without a word, and the next job deletes it.',
+    here: 'It is refused, unless the object has the annotation espalier.dev/adoptable-by with the name of the installation.',
+    adr: '0015-what-is-somebody-elses-stays',
+  },
+  {
+    id: 'blueprints-are-looked-through',
+    upstream: 'The checks of a whole blueprint exist and are called nowhere.',
+    here: 'What they find is told in the condition ValidateBlueprint; it ends no job.',
+    adr: '0020-conditions-tell-what-phases-do-not',
+  },
+  {
+    id: 'kubeconfigs-come-from-targets-of-the-namespace',
+    upstream:
+      'Kubeconfig functions of templates read secrets of any namespace that a target object names, fail for a moment of trouble for good, and their results appear in messages.',
+    here: 'Secrets are read in the namespace of the installation, what may pass is tried again, and results are masked.',
+    adr: '0027-kubeconfigs-for-templates',
+  },
+  {
     id: 'null-is-stored',
     upstream: 'An import or export that is null fails the job: the schema of DataObjects demands a value.',
     here: 'It is stored; where the schema of upstream is installed, the job fails and names it.',
@@ -193,8 +212,8 @@ export const deviations: readonly Deviation[] = [
   },
   {
     id: 'large-integers-are-not-rounded',
-    upstream: 'Integers beyond 2^53 in YAML are rounded.',
-    here: 'They are refused with their line; as text they arrive.',
+    upstream: 'Integers beyond 2^53 in YAML and in data objects are rounded.',
+    here: 'They are refused with their line, or their object and field; as text they arrive.',
     adr: '0023-values-arrive-as-they-were-given',
   },
   {
@@ -337,6 +356,56 @@ export const deviations: readonly Deviation[] = [
     adr: '0025-charts',
   },
   {
+    id: 'deletions-run-the-image',
+    upstream: 'The deletion of a container item starts no pod, so the image never cleans up.',
+    here: 'The image runs with OPERATION=DELETE, as documented; the item goes when it has ended well.',
+    adr: '0028-containers',
+  },
+  {
+    id: 'container-failures-have-words',
+    upstream: 'A container item whose pod failed has no error.',
+    here: 'Its error names the container, the exit code and the end of its output, without values of the target.',
+    adr: '0028-containers',
+  },
+  {
+    id: 'pods-end-with-their-job',
+    upstream: 'A pod runs on when the time of its job is over, or the job was interrupted.',
+    here: 'It is deleted, with 30 seconds to end.',
+    adr: '0028-containers',
+  },
+  {
+    id: 'an-image-runs-once-per-job',
+    upstream: 'Pods have random names; one that vanished is replaced within the job.',
+    here: 'The name follows from the job, so none is created twice, and a job whose pod vanished fails.',
+    adr: '0028-containers',
+  },
+  {
+    id: 'container-accounts-are-narrow',
+    upstream:
+      'Accounts are named without the namespace of their item, last for ever, and may read all secrets.',
+    here: 'They are named with it, have tokens that end, and roles that name what they are about.',
+    adr: '0028-containers',
+  },
+  {
+    id: 'only-whole-states-are-restored',
+    upstream: 'Pieces of a state lose NUL bytes at their ends, and half a snapshot is restored.',
+    here: 'Pieces are kept as they are; a snapshot without all its pieces does not count.',
+    adr: '0028-containers',
+  },
+  {
+    id: 'exports-of-containers-are-of-this-run',
+    upstream: 'An image that writes nothing exports what an earlier run has written.',
+    here: 'What an earlier run has written is removed before a pod starts.',
+    adr: '0028-containers',
+  },
+  {
+    id: 'replicas-divide-trees',
+    upstream:
+      'Replicas exclude each other per installation and execution by SyncObjects, with two writes per pass; who comes too late looks again after a minute.',
+    here: 'Replicas that name the same --lease divide whole trees among them by Leases; SyncObjects are heeded and never written.',
+    adr: '0026-replicas-share-the-work',
+  },
+  {
     id: 'handlebars',
     upstream: 'Templates are of type GoTemplate or Spiff.',
     here: 'Handlebars is a third type.',
@@ -367,10 +436,112 @@ export const deviations: readonly Deviation[] = [
     adr: '0024-spiff',
   },
   {
+    id: 'spiff-catches-within-expressions',
+    upstream: 'A call of catch within another Spiff expression never gets a value, and the document fails.',
+    here: 'It is evaluated wherever it stands.',
+    adr: '0024-spiff',
+  },
+  {
     id: 'spiff-keeps-dates-and-characters',
     upstream:
       'Spiff turns plain dates into other texts, and fails for some characters in values and for most in expressions.',
     here: 'Both stay as they are written.',
     adr: '0024-spiff',
+  },
+  {
+    id: 'mistakes-in-manifests-end-the-job',
+    upstream:
+      'Unknown policies count as manage, unknown strategies and exports without an object are found out late or never.',
+    here: 'They end the job before anything is made, as mistakes of the configuration.',
+    adr: '0030-manifests',
+  },
+  {
+    id: 'the-older-version-is-whole',
+    upstream: 'Exports and deletion groups of configurations of version v1alpha1 are dropped.',
+    here: 'They count.',
+    adr: '0030-manifests',
+  },
+  {
+    id: 'orphans-are-not-forgotten',
+    upstream: 'An object that left the list while another one failed stays for ever.',
+    here: 'It is remembered, and deleted when all others are applied.',
+    adr: '0030-manifests',
+  },
+  {
+    id: 'ignored-objects-are-released',
+    upstream: 'An object whose policy changes from manage to ignore is deleted.',
+    here: 'It stays as it is, and an event says that it was let go.',
+    adr: '0030-manifests',
+  },
+  {
+    id: 'continuous-reconcile-works',
+    upstream: 'continuousReconcile is read and has no effect.',
+    here: "The deployer runs jobs of the item's own when they are due, not while its execution is at work.",
+    adr: '0030-manifests',
+  },
+  {
+    id: 'timeouts-keep-the-cause',
+    upstream:
+      'A timeout replaces the problem that led to it; an item deleted meanwhile fails as if a deletion had been tried.',
+    here: 'A second line tells the last problem, and the job of such an item ends with its own timeout.',
+    adr: '0030-manifests',
+  },
+  {
+    id: 'nothing-exported-is-a-map',
+    upstream: 'A list of exports that yields nothing is exported as null.',
+    here: 'It is exported as an empty map.',
+    adr: '0030-manifests',
+  },
+  {
+    id: 'exports-that-are-taken-out-go',
+    upstream:
+      'Exports that are taken out of a configuration stay in their secret, and are imported as before.',
+    here: 'The secret and the reference to it go when the job has succeeded.',
+    adr: '0030-manifests',
+  },
+  {
+    id: 'manifests-as-they-are-meant',
+    upstream:
+      'Objects copied from a cluster are refused, lists within lists are unknown kinds, doubles overwrite each other at random.',
+    here: 'Fields of the server are left out, lists are taken apart, the later double counts.',
+    adr: '0030-manifests',
+  },
+  {
+    id: 'what-controllers-complete-stays',
+    upstream:
+      'An update takes volume names from claims, claims from volumes, tokens from secrets and rules from aggregated roles.',
+    here: 'They are carried over.',
+    adr: '0030-manifests',
+  },
+  {
+    id: 'policy-ensure',
+    upstream: "There is no policy for an object that has to be there and is nobody's.",
+    here: 'ensure makes it if it is not there, and never changes or deletes it.',
+    adr: '0030-manifests',
+  },
+  {
+    id: 'specs-are-not-rewritten',
+    upstream: 'Defaults are written back into the spec of a deploy item, which raises its generation once.',
+    here: 'A spec belongs to its user, so updateOnChangeOnly holds from the first repetition on.',
+    adr: '0016-a-status-tells-of-its-own-object',
+  },
+  {
+    id: 'credentials-are-read-again',
+    upstream: 'Deployers ask for a token of a service account in every pass.',
+    here: 'It is kept until 80 % of its life. Credentials that were kept and are refused are read again once in a job.',
+    adr: '0029-clusters-are-asked-first',
+  },
+  {
+    id: 'programs-in-kubeconfigs-are-refused',
+    upstream:
+      'An auth provider without settings passes the check of a target, and secondary targets are not checked at all.',
+    here: 'Both are refused with the name of the program.',
+    adr: '0029-clusters-are-asked-first',
+  },
+  {
+    id: 'force-delete-tells-controllers',
+    upstream: 'Deployers that are at work may begin to uninstall what force-delete is about to forget.',
+    here: 'Everything is marked to be deleted without uninstalling first, and what stays on the targets is listed.',
+    adr: '0029-clusters-are-asked-first',
   },
 ];

@@ -53,6 +53,8 @@ export const annotations = {
   dependsOn: `execution.${GROUP}/dependsOn`,
   /** Deploy item: comma-separated keys of the labels that its template gave it. */
   templateLabels: `${ESPALIER_PREFIX}/template-labels`,
+  /** Data object, target of a person: name of the installation that may export over it and own it from then on. */
+  adoptableBy: `${ESPALIER_PREFIX}/adoptable-by`,
   /** Data object, target: content hash. */
   dataHash: `data.${GROUP}/hash`,
 } as const;

@@ -181,17 +181,24 @@ const keyOf = ({ owner, resource }: ResourcePlace): string =>
   `${nameOf(owner.component)} ${describeSelector({ ...resource.extraIdentity, name: resource.name })} ${resource.version ?? ''}`;
 
 /** Runs work that looks at a component, again for each content that it turns out to need. */
-export async function withContents<T>(
-  view: ComponentView | undefined,
+export const withContents = <T>(view: ComponentView | undefined, work: () => T | Promise<T>): Promise<T> =>
+  retrying(work, (error) => {
+    const needed = contentNeeded(error);
+    return needed && view?.fetch(needed);
+  });
+
+/** Runs work, again after each failure that `mend` takes care of; undefined: it does not. The work must be repeatable. */
+export async function retrying<T>(
   work: () => T | Promise<T>,
+  mend: (error: unknown) => Promise<void> | undefined,
 ): Promise<T> {
   for (;;) {
     try {
       return await work();
     } catch (error) {
-      const needed = contentNeeded(error);
-      if (!needed || !view) throw error;
-      await view.fetch(needed);
+      const mended = mend(error);
+      if (!mended) throw error;
+      await mended;
     }
   }
 }

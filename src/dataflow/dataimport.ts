@@ -1,11 +1,14 @@
 /** Values of data imports: from DataObjects, and from Secrets and ConfigMaps, whose entries are read as YAML. */
 import type { DataObject } from '../api/kinds/dataobject.ts';
 import { annotations } from '../api/labels.ts';
+import type { ApiObject } from '../api/shared.ts';
 import type { DataImport } from '../blueprint/importset.ts';
+import { inexactIn, refusedInteger } from '../lib/exact-json.ts';
 import { goJson } from '../lib/gojson.ts';
 import { sha1Hex } from '../lib/hash.ts';
 import type { View } from '../lib/objects.ts';
 import { parseYaml, YamlError } from '../lib/yaml.ts';
+import { IntegerTooLong } from '../lib/yaml-error.ts';
 
 /** A Secret or ConfigMap, as far as imports read it. `data` of a Secret is base64, that of a ConfigMap text. */
 export interface KeyedSource {
@@ -33,6 +36,22 @@ export function importedData(object: View<DataObject>): DataImport {
   return { value, version: sha1Hex(isStored ? storedText(value) : goJson(value)) };
 }
 
+/**
+ * Why the content of an object cannot be handed on: it has an integer that would lose digits.
+ * @param content by the name of its field
+ */
+export function unfaithful(
+  kind: 'data object' | 'target',
+  { metadata }: View<ApiObject>,
+  content: object,
+): string | undefined {
+  const found = inexactIn(content);
+  if (!found) return undefined;
+  const where = `${kind} ${metadata.namespace ?? ''}/${metadata.name}: ${found.path}`;
+  // What is in a target is secret.
+  return refusedInteger(where, kind === 'target' ? undefined : found.digits);
+}
+
 /** The value, or the sentence that says why there is none. */
 export function keyedImport(ref: KeyedReference, source: KeyedSource | undefined): DataImport | string {
   if (!source) return `${ref.kind}s "${ref.name}" not found`;
@@ -43,17 +62,43 @@ export function keyedImport(ref: KeyedReference, source: KeyedSource | undefined
     if (key === undefined || key === '') return { ...wholeImport(entries), isSecret };
     const content = entries.get(key);
     if (!content) return missingKey(ref, key);
-    return { value: parseYaml(content.toString('utf8')), version: sha1Hex(content), isSecret };
+    return { value: entryValue(key, content), version: sha1Hex(content), isSecret };
+  } catch (error) {
+    if (!(error instanceof EntryUnreadable)) throw error;
+    const where = `${ref.kind} ${ref.namespace}/${ref.name} cannot be read: key ${error.key}: `;
+    return where + (isSecret ? withoutText(error.cause) : error.cause.message);
+  }
+}
+
+class EntryUnreadable extends Error {
+  readonly key: string;
+  override readonly cause: YamlError;
+
+  constructor(key: string, cause: YamlError) {
+    super(cause.message);
+    this.key = key;
+    this.cause = cause;
+  }
+}
+
+/** What go-yaml says may quote the text. */
+function withoutText(error: YamlError): string {
+  const line = `line ${String(error.line ?? 1)}`;
+  return error instanceof IntegerTooLong ? refusedInteger(line) : `${line} is no YAML`;
+}
+
+/** @throws EntryUnreadable */
+function entryValue(key: string, content: Buffer): unknown {
+  try {
+    return parseYaml(content.toString('utf8'));
   } catch (error) {
     if (!(error instanceof YamlError)) throw error;
-    // What go-yaml says may quote the text.
-    const why = isSecret ? `line ${String(error.line ?? 1)} of an entry is no YAML` : error.message;
-    return `${ref.kind} ${ref.namespace}/${ref.name} cannot be read: ${why}`;
+    throw new EntryUnreadable(key, error);
   }
 }
 
 function wholeImport(entries: ReadonlyMap<string, Buffer>): DataImport {
-  const read = [...entries].map(([name, content]) => [name, parseYaml(content.toString('utf8'))] as const);
+  const read = [...entries].map(([name, content]) => [name, entryValue(name, content)] as const);
   const value = Object.fromEntries(read);
   return { value, version: sha1Hex(goJson(value)) };
 }

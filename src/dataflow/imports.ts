@@ -4,7 +4,7 @@ import type { DataImport as DataImportSpec, Installation, TargetImport } from '.
 import type { Target } from '../api/kinds/target.ts';
 import { dataSourceTypes, labels } from '../api/labels.ts';
 import type { DataImport, ImportSet } from '../blueprint/importset.ts';
-import { importedData, keyedImport, type KeyedSource } from './dataimport.ts';
+import { importedData, keyedImport, unfaithful, type KeyedSource } from './dataimport.ts';
 import type { View } from '../lib/objects.ts';
 import { objectName, parentContext } from './scope.ts';
 
@@ -42,7 +42,7 @@ export interface MissingImport {
 
 export interface FoundImports {
   readonly imports: ImportSet;
-  /** In upstream's order: data, then targets. Upstream names the first only. */
+  /** In upstream's order: data, then targets. */
   readonly missing: readonly MissingImport[];
 }
 
@@ -111,7 +111,7 @@ function findData(
       `dataobjects.landscaper.gardener.cloud "${name}" not found`
     );
   }
-  return importedData(object);
+  return unfaithful('data object', object, { data: object.data }) ?? importedData(object);
 }
 
 /** Collects target imports of all forms. */
@@ -133,6 +133,11 @@ class TargetFinder {
   add(spec: View<TargetImport>): string | undefined {
     const absent = targetRefs(spec).find((ref) => !this.#lookups.target(objectName(this.#context, ref)));
     if (absent !== undefined) return missingTarget(this.#context, absent);
+    for (const ref of targetRefs(spec)) {
+      const target = this.#get(ref);
+      const refusal = unfaithful('target', target, { spec: target.spec });
+      if (refusal !== undefined) return refusal;
+    }
     if (spec.target !== undefined && spec.target !== '') {
       this.targets.set(spec.name, this.#get(spec.target));
     } else if (spec.targets) {

@@ -2,7 +2,7 @@
 import type { DataObject } from '../api/kinds/dataobject.ts';
 import type { Installation } from '../api/kinds/installation.ts';
 import type { Target } from '../api/kinds/target.ts';
-import { dataSourceTypes, GROUP, labels } from '../api/labels.ts';
+import { annotations, dataSourceTypes, GROUP, labels } from '../api/labels.ts';
 import type { ObjectMeta, OwnerReference } from '../api/shared.ts';
 import { equal } from '../lib/json.ts';
 import type { View } from '../lib/objects.ts';
@@ -12,7 +12,8 @@ import { installationContext } from './scope.ts';
 /**
  * Why an export must not be written over `existing`.
  * - `owned`: another installation owns it; upstream's sentence
- * - `foreign`: nobody of ours wrote it; upstream takes such objects over and deletes them with the next job
+ * - `foreign`: nobody of ours wrote it, and it was not released; upstream takes such objects over and deletes them with
+ *   the next job
  */
 export interface ExportConflict {
   readonly kind: 'owned' | 'foreign';
@@ -38,9 +39,11 @@ export function exportConflict(
     return { kind: 'owned', message };
   }
   if (owner || isOwnExport(existing.metadata, installation)) return undefined;
+  const self = installation.metadata.name;
+  if (existing.metadata.annotations?.[annotations.adoptableBy] === self) return undefined;
   const message =
-    `${what} for export '${key}' exists already and was not written by this installation; ` +
-    'rename the export or delete the object';
+    `${what} for export '${key}' exists already and was not written by this installation; rename the export, delete the ` +
+    `object, or hand it over with the annotation ${annotations.adoptableBy}: ${self}`;
   return { kind: 'foreign', message };
 }
 

@@ -82,7 +82,8 @@ export interface Amendment {
 /** A condition as a phase wants it; time stamps are added when the status is written. */
 export interface ConditionChange {
   readonly type: string;
-  readonly status: 'True' | 'False';
+  /** `Progressing` while it is not decided yet. */
+  readonly status: 'True' | 'False' | 'Progressing';
   readonly reason: string;
   readonly message: string;
 }

@@ -9,7 +9,7 @@ import { targetKind, type Target } from '../api/kinds/target.ts';
 import { targetSyncKind, type TargetSync } from '../api/kinds/targetsync.ts';
 import { isRoot } from '../api/job.ts';
 import { labels } from '../api/labels.ts';
-import type { Cache, Caches, Kind, Obj, View } from '../runtime/types.ts';
+import type { Cache, Caches, Obj, View } from '../runtime/types.ts';
 
 export interface World {
   readonly installations: Cache<Installation>;
@@ -22,21 +22,13 @@ export interface World {
   readonly syncObjects: Cache<SyncObject>;
 }
 
-export interface Secret extends Obj {
-  type?: string;
-  data?: Record<string, string>;
-}
-export interface ConfigMap extends Obj {
-  data?: Record<string, string>;
-  binaryData?: Record<string, string>;
-}
-export const secretKind: Kind<Secret> = builtin('Secret', 'secrets');
-export const configMapKind: Kind<ConfigMap> = builtin('ConfigMap', 'configmaps');
-export const namespaceKind: Kind = { ...builtin('Namespace', 'namespaces'), namespaced: false };
-
-function builtin(kind: string, plural: string): Kind<never> {
-  return { group: '', version: 'v1', kind, plural, namespaced: true };
-}
+export {
+  configMapKind,
+  namespaceKind,
+  secretKind,
+  type ConfigMap,
+  type Secret,
+} from '../runtime/core-kinds.ts';
 
 /** Index names; values are `namespace/…`, or a uid for `owner`. */
 export const index = {

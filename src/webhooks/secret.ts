@@ -1,24 +1,13 @@
 /** Keeps the certificates in a secret that all replicas share. Who comes second takes what the first one stored. */
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../observability/log.ts';
+import { secretKind, type Secret } from '../runtime/core-kinds.ts';
 import { AlreadyExists, Conflict, NotFound } from '../runtime/errors.ts';
 import { getIfThere } from '../runtime/read.ts';
-import type { Client, Kind, Obj } from '../runtime/types.ts';
+import type { Client } from '../runtime/types.ts';
 import { renewal, type Certificates } from './certificates.ts';
 
 export const CERTIFICATES_SECRET = 'landscaper-webhook-certs';
-
-interface Secret extends Obj {
-  type?: string;
-  data?: Record<string, string>;
-}
-export const secretKind: Kind<Secret> = {
-  group: '',
-  version: 'v1',
-  kind: 'Secret',
-  plural: 'secrets',
-  namespaced: true,
-};
 
 /** The entries of the secret. */
 const KEYS = {

@@ -3,7 +3,7 @@
  *
  * Old exports go first, whatever comes of the rest: who imports them must not find values of an earlier job.
  */
-import { conditionTypes } from '../../../src/api/conditions.ts';
+import { conditionReasons, conditionTypes } from '../../../src/api/conditions.ts';
 import { hasFinishedJob, isBeingDeleted, isTriggeredFor } from '../../../src/api/job.ts';
 import {
   PhaseError,
@@ -103,6 +103,7 @@ const createSubobjects = step(
   [
     'component',
     'rendered',
+    'advice',
     'stateUpserts',
     'importUpserts',
     'children',
@@ -113,18 +114,21 @@ const createSubobjects = step(
   ],
   (snapshot): Decision<'CleanupOrphaned'> => {
     const { self, rendered, importsHash, predecessorJobs } = snapshot;
-    const overwrite = snapshot.component.condition ? [snapshot.component.condition] : [];
+    const known = [
+      ...(snapshot.component.condition ? [snapshot.component.condition] : []),
+      ...doubts(snapshot),
+    ];
     // What was generated is stored before anything can depend on it: a job that ends here will find it again.
     const effects: Effect[] = [
       ...snapshot.stateUpserts.flatMap((u) => storeState(self, u, asImport)),
       ...snapshot.importUpserts.flatMap((u) => upsert(u, asImport)),
     ];
-    if (rendered.children instanceof PhaseError) return failed(rendered.children, effects, overwrite);
+    if (rendered.children instanceof PhaseError) return failed(rendered.children, effects, known);
 
     const children = ensureChildren(snapshot, rendered.children);
     effects.push(...children.effects);
     if (rendered.items instanceof PhaseError) {
-      return failed(rendered.items, effects, [...overwrite, children.condition], {
+      return failed(rendered.items, effects, [...known, children.condition], {
         subInstCache: children.cache,
       });
     }
@@ -139,12 +143,29 @@ const createSubobjects = step(
           subInstCache: children.cache,
           ...execution.status,
         },
-        conditions: [...overwrite, children.condition, ...execution.conditions],
-        settled: [conditionTypes.ValidateImports, conditionTypes.CreateImports],
+        conditions: [...known, children.condition, ...execution.conditions],
+        settled: [
+          conditionTypes.ValidateImports,
+          conditionTypes.CreateImports,
+          ...(snapshot.advice === '' ? [conditionTypes.ValidateBlueprint] : []),
+        ],
       },
     });
   },
 );
+
+/** What is doubtful about a blueprint never ends a job: upstream says nothing of it, and landscapes live with it. */
+const doubts = ({ advice }: Pick<Snapshot, 'advice'>): readonly ConditionChange[] =>
+  advice === ''
+    ? []
+    : [
+        {
+          type: conditionTypes.ValidateBlueprint,
+          status: 'False',
+          reason: conditionReasons.BlueprintHasMistakes,
+          message: advice,
+        },
+      ];
 
 function failed(
   error: PhaseError,

@@ -110,6 +110,10 @@ export const predecessorFailed = step(['predecessors'], ({ predecessors }) => {
 });
 
 export const importMissing = step(['imports'], ({ imports }) => {
-  const [missing] = imports.missing;
-  return missing && fail({ operation: 'init', reason: 'ImportsSatisfied', message: missing.message });
+  const [first, ...others] = imports.missing;
+  if (!first) return undefined;
+  const names = others.map((other) => `"${other.import}"`).join(', ');
+  const also = names === '' ? '' : `; not satisfied either: ${names}`;
+  const message = `${first.message} (import "${first.import}")${also}`;
+  return fail({ operation: 'init', reason: 'ImportsSatisfied', message });
 });

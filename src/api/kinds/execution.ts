@@ -1,6 +1,7 @@
 /** Execution: the deploy items of one installation, in order of their dependencies. Its list is stored compressed. */
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { z } from 'zod';
+import { exactJson, parseExactJson } from '../../lib/exact-json.ts';
 import {
   ageColumn,
   anyObject,
@@ -120,7 +121,7 @@ export function readDeployItems(spec: SpecView): DeployItemTemplate[] {
   let list: unknown;
   try {
     const bytes = gunzipSync(Buffer.from(packed, 'base64'), { maxOutputLength: MAX_INFLATED_BYTES });
-    list = JSON.parse(bytes.toString('utf8'));
+    list = parseExactJson(bytes.toString('utf8'));
   } catch (error) {
     throw new UnreadableDeployItems((error as Error).message, { cause: error });
   }
@@ -135,5 +136,5 @@ export function writeDeployItems(
   templates: readonly DeployItemTemplate[],
 ): Pick<ExecutionSpec, 'deployItems' | 'deployItemsCompressed'> {
   if (templates.length === 0) return {};
-  return { deployItemsCompressed: gzipSync(JSON.stringify(templates)).toString('base64') };
+  return { deployItemsCompressed: gzipSync(exactJson(templates)).toString('base64') };
 }

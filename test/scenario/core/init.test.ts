@@ -116,7 +116,7 @@ describe('the start of a job', () => {
     await scene.create(root('web', { spec: { imports }, more }));
     const { status } = await scene.finished('web', 'Failed');
     expect(status?.lastError).to.deep.include({ operation: 'init', reason: 'ImportsSatisfied' });
-    expect(status?.lastError?.message).to.contain('nowhere');
+    expect(status?.lastError?.message).to.match(/"nowhere" not found \(import "cluster"\)$/);
     await scene.calm();
     expect(scene.jobs('web')).to.have.length(1);
   });

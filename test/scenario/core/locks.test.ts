@@ -32,6 +32,8 @@ async function held(scene: Scene, podName: string): Promise<string> {
   const { metadata } = await scene.until('web', () => scene.installation('web'));
   await scene.create(lock('web', metadata.uid ?? '', podName));
   await scene.until('the lock is seen', () => locksOf(scene).length === 1);
+  // The controllers have a watch of their own, which may be behind ours.
+  await scene.calm();
   return metadata.uid ?? '';
 }
 

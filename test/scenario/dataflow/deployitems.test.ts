@@ -146,7 +146,7 @@ describe('a deploy item', () => {
     [
       'DF-88: cannot come from a template of an unknown type',
       executing({ name: 'd', type: 'Jinja', template: '' }),
-      'unknown template type Jinja',
+      'unknown template type Jinja; known are GoTemplate, Spiff, Handlebars',
     ],
     [
       'DF-89: cannot come from an execution without a template',

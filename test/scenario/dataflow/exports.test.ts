@@ -1,6 +1,7 @@
 /** Scenarios 9.1 of the data flow: what an installation exports, under which names, and what it must not overwrite. */
 import { expect } from 'chai';
-import { labels } from '../../../src/api/labels.ts';
+import { annotations, labels } from '../../../src/api/labels.ts';
+import type { Obj } from '../../../src/runtime/types.ts';
 import { useCluster } from '../../support/cluster.ts';
 import {
   aTarget,
@@ -16,7 +17,7 @@ import {
   TEXT,
   type Given,
 } from '../../support/dataflow.ts';
-import { dataObject, producer } from '../../support/landscape.ts';
+import { dataObject, producer, target } from '../../support/landscape.ts';
 
 /** Exports `out` as `greeting-out`, which a template gives. */
 const gives = (template: string, schema: unknown = TEXT, dataRef = 'greeting-out'): Given => ({
@@ -159,6 +160,48 @@ describe('exports', () => {
     expect(error.message).to.contain('exists already and was not written by this installation');
     expect(scene.dataObject('greeting-out')?.data).to.equal('mine');
     expect(scene.dataObject('greeting-out')?.metadata.ownerReferences).to.equal(undefined);
+  });
+
+  it('take over what a person has handed over, data and targets alike, and own it from then on', async () => {
+    const handedOver = <T extends Obj>(object: T): T => ({
+      ...object,
+      metadata: { ...object.metadata, annotations: { [annotations.adoptableBy]: 'shop', note: 'n' } },
+    });
+    const { bp, spec } = gives('hello');
+    const config = { kubeconfig: 'abc' };
+    const scene = await succeeds(here, {
+      bp: {
+        ...bp,
+        exports: [data('out'), aTarget('t', 'target')],
+        exportExecutions: [go(`exports: {out: hello, t: {type: ${CLUSTER}, config: {kubeconfig: abc}}}`)],
+      },
+      spec: {
+        ...spec,
+        exports: {
+          data: [{ name: 'out', dataRef: 'greeting-out' }],
+          targets: [{ name: 't', target: 't-out' }],
+        },
+      },
+      objects: [handedOver(dataObject('greeting-out', 'mine')), handedOver(target('t-out', 'other', {}))],
+    });
+    expect(scene.dataObject('greeting-out')?.data).to.equal('hello');
+    expect(scene.target('t-out')?.spec).to.deep.equal({ type: CLUSTER, config });
+    for (const found of [scene.dataObject('greeting-out'), scene.target('t-out')]) {
+      expect(found?.metadata.ownerReferences?.map(({ name }) => name)).to.deep.equal(['shop']);
+      expect(found?.metadata.labels?.[labels.dataSource]).to.equal('Inst.shop');
+      expect(found?.metadata.annotations).to.include({ note: 'n' });
+    }
+  });
+
+  it('leave alone what a person has handed over to another installation', async () => {
+    const mine = dataObject('greeting-out', 'mine');
+    const handedOver = {
+      ...mine,
+      metadata: { ...mine.metadata, annotations: { [annotations.adoptableBy]: 'other' } },
+    };
+    const { scene, error } = await fails(here, { ...gives('hello'), objects: [handedOver] });
+    expect(error.message).to.contain('espalier.dev/adoptable-by: shop');
+    expect(scene.dataObject('greeting-out')?.data).to.equal('mine');
   });
 
   it('DF-43: leave alone what another installation exports, and say so', async () => {

@@ -137,7 +137,7 @@ describe('an import that', () => {
     [
       'DF-24: is of a missing secret is told so',
       of(data('v'), taking({ secretRef: { name: 's' } })),
-      'secrets "s" not found',
+      'secrets "s" not found (import "v")',
     ],
     [
       'is of a target that does not exist is told so, optional or not',
@@ -179,11 +179,11 @@ describe('a blueprint of an installation', () => {
     [
       'DF-47: that is a folder is refused',
       { $type: 'directory', value: {} },
-      'there is no file "blueprint.yaml"',
+      '"blueprint.yaml" is a directory, not a file',
     ],
     ['that is a list is refused', ['x'], 'there is no file "blueprint.yaml"'],
     ['that is no YAML is refused', 'apiVersion: [', 'unable to decode blueprint definition'],
-    ['that is something else is refused', 'apiVersion: v1\nkind: Pod\n', 'found v1, Pod'],
+    ['that is something else is refused', 'apiVersion: v1\nkind: Pod\n', 'found apiVersion v1 and kind Pod'],
   ];
   for (const [title, file, message] of rows) {
     it(title, async () => {

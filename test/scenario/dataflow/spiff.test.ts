@@ -110,6 +110,11 @@ describe('Spiff in a job', () => {
       'exec("id")',
       'exec: no OS operations supported in this execution environment',
     ],
+    [
+      'DF-156: ends the job for a resource without a component, where the original panics for ever',
+      'getResource("name", "x")',
+      'Unable to search for a resource as no ComponentDescriptor is defined.',
+    ],
   ];
   for (const [title, expression, message] of failures) {
     it(title, async () => {
@@ -119,6 +124,18 @@ describe('Spiff in a job', () => {
       expect(status?.lastError?.message).to.contain(message).and.contain('\ntemplate input:\n');
     });
   }
+
+  it('keeps dates of files and characters beyond ASCII, which the original breaks', async () => {
+    const scene = await here.scene();
+    const words = { date: '2024-01-02', globe: '🌍', joined: '(( "Grüße " "🌍" ))' };
+    await scene.create(exporting('words', words));
+    await scene.finished('words', 'Succeeded');
+    expect(scene.dataObject('words-out')?.data).to.deep.equal({
+      date: '2024-01-02',
+      globe: '🌍',
+      joined: 'Grüße 🌍',
+    });
+  });
 
   it('DF-138: names the place of what is missing in an item', async () => {
     const scene = await here.scene();

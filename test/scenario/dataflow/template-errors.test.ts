@@ -47,6 +47,62 @@ describe('a template that fails', () => {
     expect(error.codes).to.deep.equal(['ERR_FOR_INFO_ONLY']);
   });
 
+  const spiff = (template: unknown) => ({ name: 's', type: 'Spiff', template });
+  /** The excerpt, without blanks at the ends of its lines. */
+  const excerptIn = (message: string): readonly string[] => {
+    const [, block = ''] = /\ntemplate source:\n([^]*?)\n\ntemplate input:\n/.exec(message) ?? [];
+    return block.split('\n').map((line) => line.trimEnd());
+  };
+
+  it('DF-138: is shown around the expression of Spiff that has no value, without those of imports', async () => {
+    const { error, self } = await fails(here, {
+      bp: {
+        imports: [data('login')],
+        deployExecutions: [
+          spiff(
+            'deployItems:\n- name: a\n  config:\n    user: (( imports.login.user ))\n    v: (( imports.nope ))\n',
+          ),
+        ],
+      },
+      spec: takes('login'),
+      objects: [dataObject('login', { user: 's3cr3t-name' })],
+    });
+    expect(error.message).to.contain(
+      "\t(( imports.nope ))\tin template\tdeployItems.[0].config.v\t(deployItems.name:a.config.v)\t*'imports.nope' not found\ntemplate source:\n",
+    );
+    expect(excerptIn(error.message)).to.deep.equal([
+      '1:    deployItems:',
+      '2:    - name: a',
+      '3:      config:',
+      '4:        user: (( imports.login.user ))',
+      '5:        v: (( imports.nope ))',
+      `${' '.repeat(13)}ˆ≈≈≈≈≈≈≈`,
+      '6:',
+    ]);
+    expect(JSON.stringify(self.status)).not.to.contain('s3cr3t');
+  });
+
+  const broken = { x: 1, broken: ['(( 1 + ))'] };
+  const places: readonly (readonly [kind: string, given: Given])[] = [
+    ['import', { bp: { importExecutions: [spiff(broken)] } }],
+    ['subinstallation', { bp: { subinstallationExecutions: [spiff(broken)] } }],
+    ['deploy', { bp: { deployExecutions: [spiff(broken)] } }],
+    ['export', { bp: { exports: [data('out')], exportExecutions: [spiff(broken)] }, spec: exportsOut() }],
+  ];
+  for (const [kind, given] of places) {
+    it(`DF-138: is shown as YAML when it is the tree of one of the ${kind} executions`, async () => {
+      const { error } = await fails(here, given);
+      expect(excerptIn(error.message)).to.deep.equal([
+        '1:    x: 1',
+        '2:    broken:',
+        '3:    - (( 1 + ))',
+        `${' '.repeat(15)}ˆ≈≈≈≈≈≈≈`,
+        '4:',
+      ]);
+      expect(error.message).to.contain(`\nin ${kind} execution "s"`);
+    });
+  }
+
   it('DF-76: for a value that is missing says so and names the place', async () => {
     const { error } = await fails(here, deploying('deployItems:\n- name: a\n  type: {{ .imports.nope }}\n'));
     expect(error.message).to.contain('template "deploy execution" contains fields with "no value":');
@@ -162,4 +218,79 @@ describe('a template', () => {
       whole: 20971520,
     });
   });
+});
+
+describe('a message about a template', () => {
+  const here = useCluster();
+  const rows: readonly (readonly [string, Given, readonly string[]])[] = [
+    [
+      'names the line of the template that made the line YAML stumbles over',
+      deploying(
+        'deployItems:\n{{- range $i := until 3 }}\n- name: a{{ $i }}\n  type: x\n   config: {}\n{{- end }}\n',
+      ),
+      ['error converting YAML to JSON: yaml: line 4', '5:       config: {}', 'in deploy execution "e"'],
+    ],
+    [
+      'names what has no value, and what was meant',
+      deploying('a: {{ .imports.sizes.cpu }}', {
+        bp: { imports: [data('size')] },
+        spec: takes('size'),
+        objects: [dataObject('size', 3)],
+      }),
+      [
+        'nil pointer evaluating interface {}.cpu',
+        'hint: there is no "sizes" in .imports; did you mean "size"?',
+      ],
+    ],
+    [
+      'names the function that was meant',
+      deploying('a: {{ .imports | toYml }}'),
+      ['function "toYml" not defined', 'hint: did you mean "toYaml"?'],
+    ],
+    [
+      'tells that functions of Helm are not there',
+      deploying('a: {{ required "x" .imports }}'),
+      ['function "required" not defined', 'hint: "required" is a function of Helm'],
+    ],
+    [
+      'names the execution whose result has another form',
+      { bp: { subinstallationExecutions: [go('subinstallations: [{name: [a]}]', 'subs')] } },
+      ['subinstallations[0].name: expected a text, found a list', 'in subinstallation execution "subs"'],
+    ],
+    [
+      'names the export that does not fit its schema',
+      { bp: giving('5', { type: 'string' }), spec: { exports: { data: [{ name: 'out', dataRef: 'o' }] } } },
+      ['internalExports.exports.out: exported data does not satisfy the configured schema'],
+    ],
+    [
+      'names the block of Handlebars that is never closed',
+      {
+        bp: {
+          deployExecutions: [
+            {
+              name: 'h',
+              type: 'Handlebars',
+              template: 'deployItems:\n{{#if imports}}\n{{#each imports}}\n{{/each}}\n',
+            },
+          ],
+        },
+      },
+      ['execution:2:0: {{#if}} is never closed; expected {{/if}}'],
+    ],
+    [
+      'names the local type that was meant',
+      {
+        bp: { localTypes: { size: {} }, imports: [data('v', { $ref: 'local://sizee' })] },
+        spec: takes('v'),
+        objects: [dataObject('v', 1)],
+      },
+      ['type sizee is not defined in local types; did you mean local://size?'],
+    ],
+  ];
+  for (const [title, given, parts] of rows) {
+    it(title, async () => {
+      const { error } = await fails(here, given);
+      for (const part of parts) expect(error.message).to.contain(part);
+    });
+  }
 });

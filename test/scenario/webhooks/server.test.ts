@@ -5,7 +5,7 @@ import { labels } from '../../../src/api/labels.ts';
 import type { ValidatedResource } from '../../../src/api/validation/index.ts';
 import type { Clock } from '../../../src/lib/clock.ts';
 import { CHECK_MS, type Webhooks } from '../../../src/webhooks/index.ts';
-import { secretKind } from '../../../src/webhooks/secret.ts';
+import { secretKind } from '../../../src/runtime/core-kinds.ts';
 import { target } from '../../support/broken.ts';
 import { FakeClock } from '../../support/clock.ts';
 import { isRealServer, useCluster } from '../../support/cluster.ts';

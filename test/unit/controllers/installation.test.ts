@@ -47,6 +47,7 @@ const decide = (name: keyof typeof phases, snapshot: Partial<Snapshot> = {}): De
     predecessorJobs: {},
     imports: { imports: {} as never, missing: [] },
     importsHash: 'hash',
+    advice: '',
     replacedTargets: [],
     children: [],
     execution: undefined,
@@ -167,6 +168,18 @@ describe('an installation in Init', () => {
       expect(reasonOf(decision)).to.equal(reason);
     });
   }
+
+  it('names the imports of which the objects are missing, the first with the reason', () => {
+    const missing = [
+      { import: 'x', message: 'secrets "no" not found' },
+      { import: 'y', message: 'no y' },
+      { import: 'z', message: 'no z' },
+    ];
+    expect(decide('Init', { imports: { imports: {} as never, missing } })).to.have.nested.property(
+      'problem.message',
+      'secrets "no" not found (import "x"); not satisfied either: "y", "z"',
+    );
+  });
 
   it('S-29: creates the children and starts none', () => {
     const decision = decide('Init', { rendered: { ...nothing, children: [wanted('a'), wanted('b')] } });

@@ -215,3 +215,27 @@ describe('missing imports', () => {
     expect(missing[0]?.message).to.contain('secret demo/s cannot be read').and.not.contain('s3cr3t');
   });
 });
+
+describe('an import with an integer that would lose digits', () => {
+  const LONG = 9007199254740993n;
+  const rows: readonly [string, Parameters<typeof find>[0], Parameters<typeof find>[1], string][] = [
+    [
+      'a data object',
+      { data: [{ name: 'v', dataRef: 'd' }] },
+      { dataObjects: [dataObject('d', { a: [{ n: LONG }] })] },
+      'data object demo/d: data.a[0].n is the integer 9007199254740993 beyond 2^53',
+    ],
+    [
+      'a data object that is nothing else',
+      { data: [{ name: 'v', dataRef: 'd' }] },
+      { dataObjects: [dataObject('d', LONG)] },
+      'data object demo/d: data is the integer 9007199254740993 beyond 2^53',
+    ],
+  ];
+  for (const [title, spec, world, message] of rows) {
+    it(`names ${title}, the field and the way out`, () => {
+      const [missing] = find(spec, world).missing;
+      expect(missing?.message).to.contain(message).and.contain('write it as text, in quotes');
+    });
+  }
+});

@@ -49,6 +49,28 @@ describe('an export over an existing object', () => {
     expect(exportConflict(shop, wanted, dataObject('greeting', 'by hand'))?.kind).to.equal('foreign');
   });
 
+  it('takes over what a person has released for this installation, and for no other', () => {
+    const released = (name: string) =>
+      dataObject('greeting', 'by hand', { annotations: { 'espalier.dev/adoptable-by': name } });
+    expect(exportConflict(shop, wanted, released('shop'))).to.equal(undefined);
+    for (const other of ['other', 'true', '']) {
+      expect(exportConflict(shop, wanted, released(other))?.kind, other).to.equal('foreign');
+    }
+  });
+
+  it('names the annotation that releases an object', () => {
+    const message = exportConflict(shop, wanted, dataObject('greeting', 'by hand'))?.message;
+    expect(message).to.contain('espalier.dev/adoptable-by: shop');
+  });
+
+  it('does not take over what another installation exports, released or not', () => {
+    const theirs = dataObject('greeting', 1, {
+      ownerReferences: [ownedBy('other')],
+      annotations: { 'espalier.dev/adoptable-by': 'shop' },
+    });
+    expect(exportConflict(shop, wanted, theirs)?.kind).to.equal('owned');
+  });
+
   it('takes back an object that lost its owner', () => {
     const marks = { [labels.dataSource]: 'Inst.shop', [labels.dataSourceType]: 'export' };
     expect(exportConflict(shop, wanted, dataObject('greeting', 1, { labels: marks }))).to.equal(undefined);

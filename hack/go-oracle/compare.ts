@@ -1,40 +1,53 @@
 /**
- * Compares an engine of this project with the one in Go, over some ten thousand made-up cases.
- *
- *     make test-go-oracle [SEED=42] [ARGS="templates --all"]
- *
- * Prints the first difference that is not known (with `--all` each), and the seed to meet it again. Exit code 1 when
- * there is one, 3 when Go is not there.
+ * Compares the engines of this project with the originals in Go, over some thousand made-up cases. Prints the first
+ * difference that is not known, and the seed to meet it again. Exit code 1 when there is one, 3 when Go is not there.
  */
 import { parseArgs } from 'node:util';
-import { GoMissing } from './oracle.ts';
-import { compareSpiff } from './spiff.ts';
-import { compareTemplates, type Comparison } from './templates.ts';
+import type { Comparison } from './comparison.ts';
+import { GoMissing, withOracle, type Oracle } from './oracle.ts';
+import { compareSpiff } from './spiff/compare.ts';
+import { compareTemplates } from './templates/compare.ts';
 
 process.env['TZ'] = 'UTC';
 
-/** By what is compared; the number is that of cases per kind. */
-const halves: Readonly<Record<string, (seed: number, size: number) => Promise<Comparison>>> = {
+/** By what is compared. */
+const engines: Readonly<Record<string, (ask: Oracle, seed: number, size: number) => Comparison>> = {
   templates: compareTemplates,
-  // Of each of its hundred functions.
-  spiff: (seed, size) => compareSpiff(seed, Math.ceil(size / 50)),
+  spiff: compareSpiff,
 };
+
+const HELP = `Compares GoTemplate and Spiff with the originals, over made-up cases. Needs Go.
+
+  make test-go-oracle [SEED=42] [ARGS="…"]
+
+ARGS   ${Object.keys(engines).join(' or ')}, for one of the two only
+       --all         print every difference, not only the first
+       --cases N     cases per kind, 2000 unless said
+SEED   makes the same cases again; without it a new one is drawn and printed
+
+Exit code 0: all agree; 1: something differs; 3: Go is not there, nothing was compared.
+`;
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { all: { type: 'boolean', default: false }, cases: { type: 'string', default: '2000' } },
+  options: {
+    all: { type: 'boolean', default: false },
+    cases: { type: 'string', default: '2000' },
+    help: { type: 'boolean', short: 'h', default: false },
+  },
 });
-const seed = Number(process.env['SEED'] || Math.floor(Math.random() * 2 ** 31));
-const chosen = positionals.length === 0 ? Object.keys(halves) : positionals;
 
-let passed = 0;
-let failed = 0;
-try {
-  for (const name of chosen) {
-    const compare = halves[name];
+const print = (line: string): void => void process.stdout.write(`${line}\n`);
+
+function compareAll(ask: Oracle): number {
+  const seed = Number(process.env['SEED'] || Math.floor(Math.random() * 2 ** 31));
+  let passed = 0;
+  let failed = 0;
+  for (const name of positionals.length === 0 ? Object.keys(engines) : positionals) {
+    const compare = engines[name];
     if (!compare)
-      throw new Error(`there is no "${name}" to compare; there is ${Object.keys(halves).join(', ')}`);
-    const { cases, differences, known } = await compare(seed, Number(values.cases));
+      throw new Error(`there is no "${name}" to compare; there is ${Object.keys(engines).join(', ')}`);
+    const { cases, differences, known } = compare(ask, seed, Number(values.cases));
     passed += cases - differences.length;
     failed += differences.length;
     for (const text of values.all ? differences : differences.slice(0, 1)) print(text);
@@ -43,13 +56,14 @@ try {
   }
   print(`seed ${String(seed)}; once more with it: make test-go-oracle SEED=${String(seed)}`);
   print(`${String(passed)} passed, ${String(failed)} failed`);
-  process.exitCode = failed > 0 ? 1 : 0;
+  return failed > 0 ? 1 : 0;
+}
+
+try {
+  if (values.help) print(HELP.trimEnd());
+  else process.exitCode = await withOracle(compareAll);
 } catch (error) {
   if (!(error instanceof GoMissing)) throw error;
   print(error.message);
   process.exitCode = 3;
-}
-
-function print(line: string): void {
-  process.stdout.write(`${line}\n`);
 }

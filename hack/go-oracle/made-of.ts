@@ -1,41 +1,6 @@
-/** What made-up requests are made of. */
+/** Draws what made-up cases are made of. */
 import type { Rng } from '../../src/lib/rng.ts';
-
-export interface OracleRequest {
-  readonly template?: string;
-  readonly values?: unknown;
-  /** Only measures: so many executions. */
-  readonly rounds?: number;
-  readonly yaml?: string;
-  readonly toYaml?: unknown;
-}
-
-export const VALUES = {
-  name: 'web',
-  num: 3,
-  big: 300,
-  f: 0.1,
-  zero: 0,
-  neg: -2.5,
-  e: '',
-  nul: null,
-  yes: true,
-  s: '007',
-  l: ['one', 'two'],
-  nums: [1, 2, 3],
-  m: { b: 2, a: 1 },
-  deep: { x: null, y: { z: 'end' } },
-  objs: [{ name: 'p' }, { name: 'q' }],
-  uni: 'Grüße, 世界 🌍',
-  lines: 'first\nsecond\n\nlast\n',
-  mixed: [1, 'a', null, true, [2], { k: 1 }],
-};
 
 export const words = (text: string): string[] => text.split(' ~ ');
 export const pick = <T>(rng: Rng, from: readonly T[]): T => from[Math.floor(rng.next() * from.length)] as T;
 export const times = <T>(count: number, make: () => T): T[] => Array.from({ length: count }, make);
-
-/** Things to print. */
-export const PRINTED = words(
-  '1 ~ -42 ~ 255 ~ 0 ~ 3.14159 ~ 1e21 ~ 1e-7 ~ .f ~ .neg ~ .name ~ "q\\"uo" ~ .l ~ .m ~ .nul ~ .nums ~ true ~ nil ~ .lines ~ (list 1 "a" nil) ~ (int64 7) ~ 0.5 ~ 2.5 ~ 123456 ~ 9223372036854775807 ~ (until 3) ~ (splitList "," "a,b") ~ (b64dec "/w==") ~ (dict)',
-);

@@ -1,7 +1,11 @@
-// The judge of the template engine: executes Go templates with Go itself.
-// Reads one JSON object per line, {"template": …, "values": …}, or {"yaml": …} to read a text as YAML;
-// writes one line each, {"output": …} or {"error": …}. With "rounds" the output is the time of one execution of the
-// parsed template in nanoseconds, the median over so many.
+// The judge of both template engines: executes Go templates and Spiff documents with the originals.
+// Reads one JSON object per line and writes one line each, {"output": …} or {"error": …}. What an object has decides
+// what is done with it:
+//
+//	template  is executed with values (templates.go)
+//	document  is evaluated by Spiff (spiff.go)
+//	yaml      is read, the output is JSON
+//	toYaml    is written as YAML
 package main
 
 import (
@@ -10,22 +14,16 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"slices"
-	"strconv"
-	"strings"
-	"text/template"
 	"time"
 
-	"github.com/Masterminds/sprig/v3"
 	"sigs.k8s.io/yaml"
 )
 
 type request struct {
-	Template *string         `json:"template"`
-	Values   json.RawMessage `json:"values"`
-	Rounds   int             `json:"rounds"`
-	YAML     *string         `json:"yaml"`
-	ToYAML   json.RawMessage `json:"toYaml"`
+	templateRequest
+	spiffRequest
+	YAML   *string         `json:"yaml"`
+	ToYAML json.RawMessage `json:"toYaml"`
 }
 
 type answer struct {
@@ -33,68 +31,12 @@ type answer struct {
 	Error  string  `json:"error,omitempty"`
 }
 
-func functions() template.FuncMap {
-	all := sprig.TxtFuncMap()
-	delete(all, "env")
-	delete(all, "expandenv")
-	delete(all, "getHostByName")
-	all["toYaml"] = func(v interface{}) string {
-		out, err := yaml.Marshal(v)
-		if err != nil {
-			return ""
-		}
-		return strings.TrimSuffix(string(out), "\n")
-	}
-	all["fromYaml"] = func(text string) (interface{}, error) {
-		var out interface{}
-		err := yaml.Unmarshal([]byte(text), &out)
-		return out, err
-	}
-	return all
-}
-
-func render(text string, raw json.RawMessage, rounds int) (out string, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("panic: %v", r)
-		}
-	}()
-	var values interface{}
-	if len(raw) > 0 {
-		if err := json.Unmarshal(raw, &values); err != nil {
-			return "", err
-		}
-	}
-	parsed, err := template.New("execution").Funcs(functions()).Option("missingkey=zero").Parse(text)
-	if err != nil {
-		return "", err
-	}
-	if rounds > 0 {
-		return measure(parsed, values, rounds)
-	}
-	var buffer bytes.Buffer
-	err = parsed.Execute(&buffer, values)
-	return buffer.String(), err
-}
-
-func measure(parsed *template.Template, values interface{}, rounds int) (string, error) {
-	took := make([]int64, rounds)
-	for i := range took {
-		var buffer bytes.Buffer
-		began := time.Now()
-		if err := parsed.Execute(&buffer, values); err != nil {
-			return "", err
-		}
-		took[i] = time.Since(began).Nanoseconds()
-	}
-	slices.Sort(took)
-	return strconv.FormatInt(took[rounds/2], 10), nil
-}
-
 func run(r request) (string, error) {
 	switch {
 	case r.Template != nil:
-		return render(*r.Template, r.Values, r.Rounds)
+		return render(r.templateRequest)
+	case r.Document != nil:
+		return inTime(func() (string, error) { return evaluate(r.spiffRequest) })
 	case r.YAML != nil:
 		out, err := yaml.YAMLToJSON([]byte(*r.YAML))
 		return string(out), err
@@ -104,27 +46,46 @@ func run(r request) (string, error) {
 	}
 }
 
-func main() {
-	if len(os.Args) > 1 && os.Args[1] == "spiff" {
-		serveSpiff()
-		return
+// Some documents never end in the original; their evaluation goes on beside what comes next.
+func inTime(work func() (string, error)) (string, error) {
+	done := make(chan answer, 1)
+	go func() {
+		done <- answered(work())
+	}()
+	select {
+	case it := <-done:
+		if it.Output == nil {
+			return "", fmt.Errorf("%s", it.Error)
+		}
+		return *it.Output, nil
+	case <-time.After(2 * time.Second):
+		return "", fmt.Errorf("panic: no answer after two seconds")
 	}
+}
+
+func answered(text string, err error) answer {
+	if err != nil {
+		return answer{Error: err.Error()}
+	}
+	return answer{Output: &text}
+}
+
+func reply(line []byte) answer {
+	var r request
+	if err := json.Unmarshal(line, &r); err != nil {
+		return answer{Error: "request: " + err.Error()}
+	}
+	return answered(run(r))
+}
+
+func main() {
 	in := bufio.NewReaderSize(os.Stdin, 1<<20)
 	out := json.NewEncoder(os.Stdout)
 	out.SetEscapeHTML(false)
 	for {
 		line, err := in.ReadBytes('\n')
 		if len(bytes.TrimSpace(line)) > 0 {
-			var r request
-			var a answer
-			if e := json.Unmarshal(line, &r); e != nil {
-				a.Error = "request: " + e.Error()
-			} else if text, e := run(r); e != nil {
-				a.Error = e.Error()
-			} else {
-				a.Output = &text
-			}
-			if e := out.Encode(a); e != nil {
+			if e := out.Encode(reply(line)); e != nil {
 				panic(e)
 			}
 		}

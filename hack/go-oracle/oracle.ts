@@ -1,22 +1,49 @@
-/** Go itself, to be asked: built once per run, answers one line per request. */
+/** The originals in Go, to be asked: one program for both engines, built once per run, one line per request. */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { OracleRequest } from './made-of.ts';
+
+/** A GoTemplate. */
+export interface TemplateRequest {
+  readonly template: string;
+  readonly values?: unknown;
+  /** Only measures: so many executions. */
+  readonly rounds?: number;
+}
+
+/** A Spiff document. */
+export interface SpiffRequest {
+  readonly document: string;
+  readonly bindings?: unknown;
+  /** YAML. The document is an execution then, whose answer is `{result, state}`; else the answer is the result. */
+  readonly stored?: string;
+  readonly files?: Readonly<Record<string, string>>;
+}
+
+/** A text to be read, or a value to be written. */
+export type YamlRequest = { readonly yaml: string } | { readonly toYaml: unknown };
+
+export type OracleRequest = TemplateRequest | SpiffRequest | YamlRequest;
 
 export interface Answer {
+  /** A text; of Spiff and of YAML that was read it is JSON. */
   readonly output?: string;
   readonly error?: string;
 }
 
+/** Asks the originals; the answers are in the order of the requests. */
+export type Oracle = (requests: readonly OracleRequest[]) => readonly Answer[];
+
 export class GoMissing extends Error {}
+
+const MINUTES = 4;
 
 /**
  * Builds the oracle and hands it to the work.
  * @throws GoMissing saying why it cannot be built
  */
-export async function withOracle<T>(work: (binary: string) => T | Promise<T>): Promise<T> {
+export async function withOracle<T>(work: (ask: Oracle) => T | Promise<T>): Promise<T> {
   const folder = mkdtempSync(join(tmpdir(), 'go-oracle-'));
   try {
     const binary = join(folder, 'oracle');
@@ -24,27 +51,34 @@ export async function withOracle<T>(work: (binary: string) => T | Promise<T>): P
       cwd: import.meta.dirname,
       encoding: 'utf8',
     });
-    if (built.error) throw new GoMissing('Go is needed to compare with it, and is not there');
-    if (built.status !== 0) {
+    if (built.error) {
       throw new GoMissing(
-        `Go cannot build the oracle: ${built.stderr.trim().split('\n').slice(-3).join('; ')}`,
+        `Go is needed to compare with the originals, and there is no "go" that could be run (${built.error.message}); install Go ${MINIMUM} or later from https://go.dev/dl`,
       );
     }
-    return await work(binary);
+    if (built.status !== 0) {
+      const why = built.stderr.trim().split('\n').slice(-3).join('; ');
+      throw new GoMissing(
+        `Go cannot build the originals, which needs Go ${MINIMUM} or later and its module proxy: ${why}`,
+      );
+    }
+    return await work((requests) => answers(binary, requests));
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-/** All answers, in the order of the requests. */
-export function askGo(binary: string, requests: readonly OracleRequest[]): readonly Answer[] {
+/** As go.mod says. */
+const MINIMUM = '1.25';
+
+function answers(binary: string, requests: readonly OracleRequest[]): readonly Answer[] {
   const input = requests.map((request) => `${JSON.stringify(request)}\n`).join('');
   const env = { ...process.env, TZ: 'UTC' };
-  const { stdout } = spawnSync(binary, { input, maxBuffer: 2 ** 30, env, timeout: 60_000 });
-  const lines = stdout.toString('utf8').trimEnd().split('\n');
-  if (lines.length !== requests.length)
-    throw new Error(
-      `Go gave up, or needs more than a minute, at ${JSON.stringify(requests[lines.length - 1])}`,
-    );
+  const { stdout } = spawnSync(binary, { input, maxBuffer: 2 ** 30, env, timeout: MINUTES * 60_000 });
+  const lines = stdout.toString('utf8').split('\n').slice(0, -1);
+  if (lines.length !== requests.length) {
+    const last = JSON.stringify(requests[lines.length]);
+    throw new Error(`Go gave up, or needs more than ${String(MINUTES)} minutes, at ${last}`);
+  }
   return lines.map((line) => JSON.parse(line) as Answer);
 }

@@ -1,25 +1,23 @@
-// The judge of the Spiff engine: evaluates documents with the original.
-// Reads one JSON object per line, {"document": …, "bindings": …, "stubs": […]};
-// writes one line each, {"output": …} with the result as JSON, or {"error": …}.
 package main
 
 import (
-	"bufio"
-	"bytes"
 	"encoding/json"
 	"fmt"
-	"os"
-	"time"
+	"path"
 
 	"github.com/mandelsoft/spiff/spiffing"
 	spiffyaml "github.com/mandelsoft/spiff/yaml"
 	"github.com/mandelsoft/vfs/pkg/memoryfs"
+	"github.com/mandelsoft/vfs/pkg/vfs"
+	"sigs.k8s.io/yaml"
 )
 
+// With a stored state the document is an execution of a blueprint: the output has its result and its new state, both
+// read from YAML as Landscaper reads them. Otherwise the output is the result.
 type spiffRequest struct {
-	Document string                 `json:"document"`
+	Document *string                `json:"document"`
 	Bindings map[string]interface{} `json:"bindings"`
-	Stubs    []string               `json:"stubs"`
+	Stored   *string                `json:"stored"`
 	Files    map[string]string      `json:"files"`
 }
 
@@ -29,34 +27,22 @@ func evaluate(r spiffRequest) (out string, err error) {
 			err = fmt.Errorf("panic: %v", p)
 		}
 	}()
-	files := memoryfs.New()
-	for name, content := range r.Files {
-		file, err := files.Create(name)
-		if err != nil {
-			return "", err
-		}
-		if _, err := file.Write([]byte(content)); err != nil {
-			return "", err
-		}
-		file.Close()
+	files, err := filesOf(r)
+	if err != nil {
+		return "", err
 	}
 	engine, err := spiffing.Plain().WithFileSystem(files).WithValues(r.Bindings)
 	if err != nil {
 		return "", err
 	}
-	template, err := engine.Unmarshal("template", []byte(r.Document))
+	document, err := engine.Unmarshal("template", []byte(*r.Document))
 	if err != nil {
 		return "", err
 	}
-	stubs := []spiffing.Node{}
-	for _, text := range r.Stubs {
-		stub, err := engine.Unmarshal("stub", []byte(text))
-		if err != nil {
-			return "", err
-		}
-		stubs = append(stubs, stub)
+	if r.Stored != nil {
+		return execution(engine, document, *r.Stored)
 	}
-	result, err := engine.Cascade(template, stubs)
+	result, err := engine.Cascade(document, nil)
 	if err != nil {
 		return "", err
 	}
@@ -64,47 +50,38 @@ func evaluate(r spiffRequest) (out string, err error) {
 	return string(bytes), err
 }
 
-// Some documents never end in the original; the evaluation goes on beside the next ones.
-func evaluateInTime(r spiffRequest) (string, error) {
-	type result struct {
-		out string
-		err error
+func filesOf(r spiffRequest) (vfs.FileSystem, error) {
+	files := memoryfs.New()
+	for name, content := range r.Files {
+		if err := files.MkdirAll(path.Dir(name), 0o700); err != nil {
+			return nil, err
+		}
+		if err := vfs.WriteFile(files, name, []byte(content), 0o600); err != nil {
+			return nil, err
+		}
 	}
-	done := make(chan result, 1)
-	go func() {
-		out, err := evaluate(r)
-		done <- result{out, err}
-	}()
-	select {
-	case it := <-done:
-		return it.out, it.err
-	case <-time.After(2 * time.Second):
-		return "", fmt.Errorf("panic: no answer after two seconds")
-	}
+	return files, nil
 }
 
-func serveSpiff() {
-	in := bufio.NewReaderSize(os.Stdin, 1<<20)
-	out := json.NewEncoder(os.Stdout)
-	out.SetEscapeHTML(false)
-	for {
-		line, err := in.ReadBytes('\n')
-		if len(bytes.TrimSpace(line)) > 0 {
-			var r spiffRequest
-			var a answer
-			if e := json.Unmarshal(line, &r); e != nil {
-				a.Error = "request: " + e.Error()
-			} else if text, e := evaluateInTime(r); e != nil {
-				a.Error = e.Error()
-			} else {
-				a.Output = &text
-			}
-			if e := out.Encode(a); e != nil {
-				panic(e)
-			}
-		}
+func execution(engine spiffing.Spiff, document spiffing.Node, stored string) (string, error) {
+	state, err := engine.Unmarshal("stateHdl", []byte(stored))
+	if err != nil {
+		return "", err
+	}
+	result, err := engine.Cascade(document, nil, state)
+	if err != nil {
+		return "", err
+	}
+	both := map[string]json.RawMessage{}
+	for name, node := range map[string]spiffing.Node{"result": result, "state": engine.DetermineState(result)} {
+		text, err := engine.Marshal(node)
 		if err != nil {
-			return
+			return "", err
+		}
+		if both[name], err = yaml.YAMLToJSON(text); err != nil {
+			return "", err
 		}
 	}
+	out, err := json.Marshal(both)
+	return string(out), err
 }

@@ -31,7 +31,7 @@ export async function renderDeployItems(
 ): Promise<readonly DeployItemTemplate[]> {
   const items: DeployItemTemplate[] = [];
   for (const executor of context.blueprint.info.deployExecutions ?? []) {
-    items.push(...deployItemsFrom(await runOrExplain(context, executor), targets));
+    items.push(...deployItemsFrom(await runOrExplain(context, executor), targets, executor));
   }
   checkDeployItems(items);
   return items;
@@ -53,13 +53,17 @@ async function runOrExplain(context: RenderContext, executor: View<TemplateExecu
 }
 
 /** Reads the result of one execution. @throws TemplateFailed, DeployItemsInvalid */
-export function deployItemsFrom(output: unknown, targets: TargetObjects): readonly DeployItemTemplate[] {
+export function deployItemsFrom(
+  output: unknown,
+  targets: TargetObjects,
+  execution: View<TemplateExecutor>,
+): readonly DeployItemTemplate[] {
   try {
     const specifications = fieldsOf(output, '').list('deployItems') ?? [];
     return specifications.map((fields) => deployItemFrom(fields, targets));
   } catch (error) {
     if (error instanceof DeployItemsInvalid) throw error;
-    throw asRendering(unreadableResult('deploy', (error as Error).message, error));
+    throw asRendering(unreadableResult('deploy', execution, error));
   }
 }
 

@@ -1,5 +1,5 @@
 /** Export executions and mappings: from what items and children gave to the values an installation exports. */
-import type { ExportDefinition } from '../api/blueprint.ts';
+import type { ExportDefinition, TemplateExecutor } from '../api/blueprint.ts';
 import type { Installation } from '../api/kinds/installation.ts';
 import { aggregate } from '../api/validation/fields.ts';
 import { targetSpecProblems } from '../api/validation/target.ts';
@@ -58,7 +58,7 @@ export async function renderExports(
   const more = { values: { ...sources }, ...sources };
   for (const executor of context.blueprint.info.exportExecutions ?? []) {
     const output = await runExecution(context, executor, { kind: 'export', more });
-    results = merged(results, decodeResult(output)) as Record<string, unknown>;
+    results = merged(results, decodeResult(output, executor)) as Record<string, unknown>;
   }
   return constructExports(installation, context.blueprint, results, context.runner);
 }
@@ -73,7 +73,8 @@ async function constructExports(
   const { name } = installation.metadata;
   const check = async (definition: View<ExportDefinition>, values: JsonMap): Promise<void> => {
     const message = await exportProblem(definition, values[definition.name], { blueprint, runner });
-    if (message !== undefined) throw new ExportInvalid(`(inst: ${name}).internalExports: ${message}`);
+    if (message === undefined) return;
+    throw new ExportInvalid(`(inst: ${name}).internalExports.exports.${definition.name}: ${message}`);
   };
   const declared = (blueprint.info.exports ?? []).filter((d) => Object.hasOwn(results, d.name));
   for (const definition of declared) await check(definition, results);
@@ -176,11 +177,11 @@ function targetValue(name: string, ref: string, value: unknown, installation: st
   }
 }
 
-function decodeResult(output: unknown): JsonMap {
+function decodeResult(output: unknown, execution: View<TemplateExecutor>): JsonMap {
   try {
     return fieldsOf(output, '').map('exports') ?? {};
   } catch (cause) {
-    throw unreadableResult('export', (cause as Error).message, cause);
+    throw unreadableResult('export', execution, cause);
   }
 }
 

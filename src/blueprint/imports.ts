@@ -1,5 +1,5 @@
 /** From the imports found to the values templates see: mappings, defaults, conditions, types and schemas. */
-import type { ImportDefinition } from '../api/blueprint.ts';
+import type { ImportDefinition, TemplateExecutor } from '../api/blueprint.ts';
 import type { Installation } from '../api/kinds/installation.ts';
 import { define } from '../lib/json.ts';
 import { isObject, ownField, type View } from '../lib/objects.ts';
@@ -145,18 +145,21 @@ export async function runImportExecutions(context: RenderContext): Promise<JsonM
   for (const executor of context.blueprint.info.importExecutions ?? []) {
     const scope = { ...context.scope, imports };
     const output = await runExecution({ ...context, scope }, executor, { kind: 'import' });
-    const { errors, bindings } = decodeResult(output);
+    const { errors, bindings } = decodeResult(output, executor);
     if (errors.length > 0) throw new ImportsRejected(errors);
     imports = { ...imports, ...bindings };
   }
   return imports;
 }
 
-function decodeResult(output: unknown): { readonly errors: readonly string[]; readonly bindings: JsonMap } {
+function decodeResult(
+  output: unknown,
+  execution: View<TemplateExecutor>,
+): { readonly errors: readonly string[]; readonly bindings: JsonMap } {
   try {
     const fields = fieldsOf(isObject(output) ? output : null, '');
     return { errors: fields.texts('errors') ?? [], bindings: fields.map('bindings') ?? {} };
   } catch (cause) {
-    throw unreadableResult('import', (cause as Error).message, cause);
+    throw unreadableResult('import', execution, cause);
   }
 }

@@ -43,7 +43,7 @@ export async function loadBlueprint(
     const archives = await withContents(component, () => blueprintArchives(component, place));
     const files = await unpackBlueprint(archives, place);
     const text = readText(files, BLUEPRINT_FILE);
-    if (text === undefined) throw new BlueprintUnavailable(ref, `there is no file "${BLUEPRINT_FILE}" in it`);
+    if (text === undefined) throw new BlueprintUnavailable(ref, `${noBlueprintFile(files)} in it`);
     return { info: parseBlueprint(text, `resource ${ref}`), files, component };
   } catch (error) {
     if (!(error instanceof ComponentProblem) || error.isPassing) throw error;
@@ -57,11 +57,17 @@ export function loadInlineBlueprint(filesystem: unknown): LoadedBlueprint {
   const text = readText(files, BLUEPRINT_FILE);
   if (text === undefined) {
     throw new BlueprintInvalid(
-      `unable to read blueprint file from inline defined blueprint: there is no file "${BLUEPRINT_FILE}"`,
+      `unable to read blueprint file from inline defined blueprint: ${noBlueprintFile(files)}`,
     );
   }
   return { info: parseBlueprint(text), files };
 }
+
+/** Why a tree of files has no text at the place of the blueprint. */
+const noBlueprintFile = (files: BlueprintFs): string =>
+  files.list(BLUEPRINT_FILE) === undefined
+    ? `there is no file "${BLUEPRINT_FILE}"`
+    : `"${BLUEPRINT_FILE}" is a directory, not a file`;
 
 /** `blueprint.yaml` given as a map instead of a text is the most natural mistake: taken as what it means. */
 function withTextBlueprint(filesystem: unknown): unknown {
@@ -84,7 +90,7 @@ export function parseBlueprint(text: string, where = 'inline defined blueprint')
   if (document === null || document === undefined) return {};
   if (!isObject(document)) return fail(`expected a map, found ${typeName(document)}`);
   if (document['kind'] !== BLUEPRINT_KIND || document['apiVersion'] !== API_VERSION) {
-    const found = `${String(document['apiVersion'])}, ${String(document['kind'])}`;
+    const found = `${valueNamed('apiVersion', document)} and ${valueNamed('kind', document)}`;
     return fail(`expected apiVersion ${API_VERSION} and kind ${BLUEPRINT_KIND}, found ${found}`);
   }
   try {
@@ -92,6 +98,13 @@ export function parseBlueprint(text: string, where = 'inline defined blueprint')
   } catch (error) {
     return fail((error as Error).message, error);
   }
+}
+
+/** What a field that should hold a text holds, as a part of a sentence. */
+function valueNamed(field: string, document: Readonly<Record<string, unknown>>): string {
+  const value = ownField(document, field);
+  if (value === undefined || value === null || value === '') return `no ${field}`;
+  return `${field} ${typeof value === 'string' ? value : `that is ${typeName(value)}`}`;
 }
 
 function blueprintFrom(fields: FieldReader): Blueprint {

@@ -7,6 +7,7 @@ import { ComponentProblem } from '../components/errors.ts';
 import { componentValues } from '../components/functions.ts';
 import type { ComponentView } from '../components/view.ts';
 import { TemplateFailed } from './errors.ts';
+import type { IssuedKubeconfigs } from './kubeconfigs/issued.ts';
 import type { LoadedBlueprint } from './load.ts';
 import type { JsonMap } from './model.ts';
 import { stateSecretName, type States } from './state.ts';
@@ -30,6 +31,8 @@ export interface RenderContext {
   /** What executions have remembered, and what they want to. */
   readonly states: States;
   readonly runner: TemplateRunner;
+  /** Undefined where there is no cluster to ask. */
+  readonly kubeconfigs?: IssuedKubeconfigs | undefined;
 }
 
 export type ExecutionKind = 'import' | 'subinstallation' | 'deploy' | 'export';
@@ -88,13 +91,14 @@ const HEADINGS: Readonly<Record<ExecutionKind, string>> = {
  * @throws TemplateFailed
  */
 export async function runExecution(
-  { blueprint, scope, installation, states, runner }: RenderContext,
+  { blueprint, scope, installation, states, runner, kubeconfigs: issued }: RenderContext,
   execution: View<TemplateExecutor>,
   { kind, more = {} }: { readonly kind: ExecutionKind; readonly more?: JsonMap },
 ): Promise<unknown> {
+  const kubeconfigs = issued?.byKey;
   try {
     if (kind === 'import') {
-      const { output } = await runner.render({ execution, values: { ...scope }, blueprint });
+      const { output } = await runner.render({ execution, values: { ...scope }, blueprint, kubeconfigs });
       return output;
     }
     const group = kind === 'export' ? 'export' : 'deploy';
@@ -105,6 +109,7 @@ export async function runExecution(
       blueprint,
       stored: states.get(secretName),
       refuseNoValueIn: `${kind} execution`,
+      kubeconfigs,
     });
     if (state) states.note({ secretName, ...state });
     return output;
@@ -126,7 +131,12 @@ const whichExecution = (
 };
 
 /** The failure to read what a template produced as what it should be. */
-export function unreadableResult(kind: ExecutionKind, why: string, cause: unknown): TemplateFailed {
+export function unreadableResult(
+  kind: ExecutionKind,
+  execution: View<TemplateExecutor>,
+  cause: unknown,
+): TemplateFailed {
   const heading = kind === 'export' ? '' : `${HEADINGS[kind]}error while decoding templated execution: `;
+  const why = `${(cause as Error).message}${whichExecution(kind, execution)}`;
   return new TemplateFailed(`${heading}${why}`, { cause });
 }

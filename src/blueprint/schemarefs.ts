@@ -2,6 +2,7 @@
  * References of JSON schemas to the blueprint (`local://type`, `blueprint://file`) and to components (`cd://…`). They are
  * expanded in place.
  */
+import { closest } from '../lib/closest.ts';
 import { isObject } from '../lib/objects.ts';
 import { ComponentProblem } from '../components/errors.ts';
 import { parseComponentUri } from '../components/relativereference.ts';
@@ -101,7 +102,11 @@ function localType(target: string, { info }: SchemaSources, fail: Fail): unknown
   const [type = '', ...path] = target.split('/');
   if (path.some((part) => part !== '')) fail('a path is not supported for local resources');
   if (!info.localTypes || !Object.hasOwn(info.localTypes, type)) {
-    fail(`type ${type} is not defined in local types`);
+    const known = Object.keys(info.localTypes ?? {});
+    const meant = closest(type, known);
+    fail(
+      `type ${type} is not defined in local types${meant === undefined ? '' : `; did you mean local://${meant}?`}`,
+    );
   }
   return info.localTypes?.[type];
 }

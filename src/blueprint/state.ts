@@ -6,9 +6,9 @@ import { goJson } from '../lib/gojson.ts';
 import { sha1Name } from '../lib/hash.ts';
 import type { View } from '../lib/objects.ts';
 import { parseYaml, toYaml } from '../lib/yaml.ts';
-import { contentNeeded } from '../components/view.ts';
 import type { TemplateExecutor } from '../api/blueprint.ts';
 import type { RenderedState } from '../templating/render.ts';
+import { isInterruption } from './interruptions.ts';
 import type { LoadedBlueprint } from './load.ts';
 
 const KEY = 'config';
@@ -53,7 +53,7 @@ export class States {
     try {
       return await work();
     } catch (error) {
-      if (contentNeeded(error)) this.#noted = before;
+      if (isInterruption(error)) this.#noted = before;
       throw error;
     }
   }

@@ -32,14 +32,14 @@ export async function renderSubInstallations(
   const rendered: InstallationTemplate[] = [];
   for (const executor of blueprint.info.subinstallationExecutions ?? []) {
     const output = await runExecution(context, executor, { kind: 'subinstallation' });
-    rendered.push(...renderedTemplates(output));
+    rendered.push(...renderedTemplates(output, executor));
   }
   const declared = declaredImports(blueprint.info);
   const absent = new Set([...declared.keys()].filter((name) => !Object.hasOwn(scope.imports, name)));
   const templates = [...rendered, ...staticTemplates(blueprint)].map((template) =>
     withoutAbsent(template, absent),
   );
-  checkTemplates(templates, declared);
+  checkTemplates(templates, declared, new Set(Object.keys(scope.imports)));
   const cycle = findCycle(templates);
   if (cycle) {
     throw new SubInstallationsInvalid(`the subinstallations have a cycle: ${cycleText(cycle)}`, {

@@ -1,6 +1,7 @@
 /** The rules for the sub-installations of one blueprint: names, and that imports and exports fit together. */
 import type { ImportDefinition, InstallationTemplate } from '../api/blueprint.ts';
 import { targetSourceProblems } from '../api/validation/installation.ts';
+import { closest } from '../lib/closest.ts';
 import type { View } from '../lib/objects.ts';
 import { SubInstallationsInvalid } from './errors.ts';
 import type { Blueprint } from './model.ts';
@@ -8,6 +9,20 @@ import type { Blueprint } from './model.ts';
 const MAX_NAME_LENGTH = 52;
 const DNS_LABEL = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?$/;
 const UNSATISFIED = 'Not found: "import not satisfied"';
+
+/** What is not there, in which kind, and what could have been meant. */
+function unsatisfied(ref: string, kind: string, { parentImports, exported, bound }: Offer): string {
+  const type = parentImports.get(ref);
+  const known = [...parentImports.keys(), ...exported];
+  const meant = closest(ref, known);
+  const why =
+    type !== undefined
+      ? `"${ref}" is imported by the parent as ${type}, not as ${kind}`
+      : bound.has(ref)
+        ? `an import execution binds "${ref}", and only what the blueprint declares under "imports" can be handed on`
+        : `"${ref}" is neither an import of the parent nor a ${kind} export of a sibling`;
+  return `${UNSATISFIED}: ${why}${type === undefined && meant !== undefined ? `; did you mean "${meant}"?` : ''}`;
+}
 
 /** Type of each declared import by name, conditional ones included. */
 export function declaredImports({ imports = [] }: Blueprint): ReadonlyMap<string, string> {
@@ -24,11 +39,13 @@ export function declaredImports({ imports = [] }: Blueprint): ReadonlyMap<string
 
 /**
  * @param parentImports see declaredImports
+ * @param bound names that import executions have given values to
  * @throws SubInstallationsInvalid naming all violations
  */
 export function checkTemplates(
   templates: readonly InstallationTemplate[],
   parentImports: ReadonlyMap<string, string>,
+  bound: ReadonlySet<string> = new Set(),
 ): void {
   const exported = {
     data: new Set(templates.flatMap((t) => (t.exports?.data ?? []).map(({ dataRef }) => dataRef))),
@@ -43,8 +60,8 @@ export function checkTemplates(
     ...repeatedNames(templates),
     ...exportProblems(templates, parentImports),
     ...templates.flatMap((template, i) => [
-      ...unsatisfiedData(template, i, { parentImports, exported: exported.data }),
-      ...unsatisfiedTargets(template, i, { parentImports, exported: exported.target }),
+      ...unsatisfiedData(template, i, { parentImports, exported: exported.data, bound }),
+      ...unsatisfiedTargets(template, i, { parentImports, exported: exported.target, bound }),
     ]),
   ];
   if (problems.length === 0) return;
@@ -148,6 +165,7 @@ interface Offer {
   readonly parentImports: ReadonlyMap<string, string>;
   /** names that siblings export */
   readonly exported: ReadonlySet<string>;
+  readonly bound: ReadonlySet<string>;
 }
 
 function unsatisfiedData(template: InstallationTemplate, index: number, offer: Offer): readonly string[] {
@@ -156,7 +174,7 @@ function unsatisfiedData(template: InstallationTemplate, index: number, offer: O
     (dataRef !== '' && offer.exported.has(dataRef)) ||
     name === ''
       ? []
-      : [`${pathOf(template, index)}.imports.data[${i}][${name}]: ${UNSATISFIED}`],
+      : [`${pathOf(template, index)}.imports.data[${i}][${name}]: ${unsatisfied(dataRef, 'data', offer)}`],
   );
 }
 
@@ -171,12 +189,17 @@ function unsatisfiedTargets(template: InstallationTemplate, index: number, offer
   return (template.imports?.targets ?? []).flatMap((entry, i) => {
     const { target, targets, targetMap, targetListRef, targetMapRef } = entry;
     const refs = target ? [target] : (targets ?? Object.values(targetMap ?? {}));
-    const isSatisfied =
-      refs.every(isOffered) &&
-      (!targetListRef || parentImports.get(targetListRef) === 'targetList') &&
-      (!targetMapRef || parentImports.get(targetMapRef) === 'targetMap');
-    return isSatisfied
-      ? []
-      : [`${pathOf(template, index)}.imports.targets[${i}][${entry.name}]: ${UNSATISFIED}`];
+    const absent = (
+      [
+        ...refs.filter((ref) => !isOffered(ref)).map((ref) => [ref, 'target'] as const),
+        [targetListRef, 'targetList'],
+        [targetMapRef, 'targetMap'],
+      ] as const
+    ).find(([ref, type]) => ref && (type === 'target' || parentImports.get(ref) !== type));
+    if (!absent) return [];
+    const [ref = '', type] = absent;
+    return [
+      `${pathOf(template, index)}.imports.targets[${i}][${entry.name}]: ${unsatisfied(ref, type, offer)}`,
+    ];
   });
 }

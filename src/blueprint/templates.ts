@@ -1,7 +1,11 @@
 /** Reads InstallationTemplates: from results of executions, from files, and those written into the blueprint. */
-import { INSTALLATION_TEMPLATE_KIND, type InstallationTemplate } from '../api/blueprint.ts';
+import {
+  INSTALLATION_TEMPLATE_KIND,
+  type InstallationTemplate,
+  type TemplateExecutor,
+} from '../api/blueprint.ts';
 import { API_VERSION } from '../api/labels.ts';
-import { isObject } from '../lib/objects.ts';
+import { isObject, type View } from '../lib/objects.ts';
 import { parseYaml } from '../lib/yaml.ts';
 import { fieldsOf, present, WrongType, type FieldReader } from './decode.ts';
 import { SubInstallationsInvalid } from './errors.ts';
@@ -10,11 +14,14 @@ import type { LoadedBlueprint } from './load.ts';
 import { unreadableResult } from './render.ts';
 
 /** @throws TemplateFailed */
-export function renderedTemplates(output: unknown): readonly InstallationTemplate[] {
+export function renderedTemplates(
+  output: unknown,
+  execution: View<TemplateExecutor>,
+): readonly InstallationTemplate[] {
   try {
     return (fieldsOf(output, '').list('subinstallations') ?? []).map(templateFrom);
   } catch (cause) {
-    throw unreadableResult('subinstallation', (cause as Error).message, cause);
+    throw unreadableResult('subinstallation', execution, cause);
   }
 }
 

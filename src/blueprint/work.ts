@@ -12,11 +12,13 @@ import {
   type Rendering,
   type TemplateExecution,
 } from '../templating/render.ts';
-import { componentFunctionsFor } from './componentfunctions.ts';
 import { checkSchema, type SchemaSources, type SchemaVerdict } from './jsonschema.ts';
 import { evaluateMapping, type MappingName } from './mapping.ts';
 import type { JsonMap } from './model.ts';
+import type { IssuedByKey } from './kubeconfigs/request.ts';
+import { spiffKubeconfigFunctions } from './kubeconfigs/engines.ts';
 import { spiffFunctionsFor } from './spifffunctions.ts';
+import { templateFunctions } from './templatefunctions.ts';
 
 /** What a piece of work may use of the world. */
 export interface WorkWorld {
@@ -33,6 +35,8 @@ export interface RenderJob {
   /** What the execution remembered in the last job, an empty map at first; without it nothing is remembered. */
   readonly stored?: unknown;
   readonly refuseNoValueIn?: EngineOptions['refuseNoValueIn'];
+  /** Kubeconfigs issued so far; undefined where there is no cluster to ask for them. */
+  readonly kubeconfigs?: IssuedByKey | undefined;
 }
 
 export interface MappingJob extends MappingName {
@@ -46,7 +50,7 @@ export interface SchemaJob {
   readonly blueprint: SchemaSources;
 }
 
-/** Does the work: in this thread or in others. All of it may be interrupted by ContentNeeded, see components/view.ts. */
+/** Does the work: in this thread or in others. All of it may be interrupted, see interruptions.ts. */
 export interface TemplateRunner {
   /** The result of an execution, read as JSON, and what it wants to remember. @throws RenderError */
   render(job: RenderJob): Promise<Rendering>;
@@ -57,12 +61,15 @@ export interface TemplateRunner {
 }
 
 function renderWork(job: RenderJob, world: WorkWorld): Rendering {
-  const { execution, values, blueprint, stored, refuseNoValueIn } = job;
+  const { execution, values, blueprint, stored, refuseNoValueIn, kubeconfigs } = job;
   const options: EngineOptions = {
     ...world,
     files: blueprint.files,
-    functions: componentFunctionsFor(blueprint.component),
-    spiffFunctions: spiffFunctionsFor(blueprint.component),
+    functions: templateFunctions(blueprint.component, kubeconfigs),
+    spiffFunctions: {
+      ...spiffFunctionsFor(blueprint.component),
+      ...spiffKubeconfigFunctions(kubeconfigs),
+    },
     ...(refuseNoValueIn && { refuseNoValueIn }),
   };
   return stored === undefined

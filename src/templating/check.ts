@@ -5,8 +5,9 @@ import type { FunctionTable } from './gotemplate/env.ts';
 import { TemplateParseError } from './gotemplate/errors.ts';
 import { parseTemplate } from './gotemplate/template.ts';
 import { readSource } from './handlebars/source.ts';
-import { findBrokenExpression } from './spiff/check.ts';
+import { findBrokenExpression, type ExpressionProblem } from './spiff/check.ts';
 import { fromJsonValue } from './spiff/json.ts';
+import { offsetOf } from './spiff/place.ts';
 import { readSpiffYaml } from './spiff/yaml/index.ts';
 
 /** A template that is no template. */
@@ -17,6 +18,8 @@ export interface SyntaxProblem {
   readonly line: number | undefined;
   /** 0-based, in characters; undefined when only the line is known. */
   readonly column: number | undefined;
+  /** Of a tree: fields and `[0]` on the way to what is broken. */
+  readonly path?: readonly string[] | undefined;
 }
 
 export type SyntaxVerdict =
@@ -67,18 +70,24 @@ function checkText(
 }
 
 function checkSpiff(template: unknown): SyntaxVerdict {
-  const broken = (message: string, line?: number): SyntaxProblem => ({
-    ...{ kind: 'broken', message, line, column: undefined },
-  });
   try {
     const found = findBrokenExpression(
       typeof template === 'string' ? readSpiffYaml(template) : fromJsonValue(template ?? null, 'document'),
     );
     if (!found) return { kind: 'fine' };
-    const { path, expression, message } = found;
-    return broken(`${expression}${path.length > 0 ? ` at ${path.join('.')}` : ''}: ${message}`);
+    const where = found.path.length > 0 ? ` at ${found.path.join('.')}` : '';
+    const message = `${found.expression}${where}: ${found.message}`;
+    const place = typeof template === 'string' ? placeIn(template, found) : undefined;
+    return { kind: 'broken', message, line: place?.line, column: place?.column, path: found.path };
   } catch (error) {
-    if (error instanceof YamlError) return broken(error.message);
-    throw error;
+    if (!(error instanceof YamlError)) throw error;
+    return { kind: 'broken', message: error.message, line: error.line, column: undefined };
   }
+}
+
+function placeIn(text: string, { path, expression, offset }: ExpressionProblem) {
+  const at = offsetOf(text, { paths: [path], value: expression, offset });
+  if (at === undefined) return undefined;
+  const lines = text.slice(0, at).split('\n');
+  return { line: lines.length, column: lines.at(-1)?.length ?? 0 };
 }

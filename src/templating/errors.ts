@@ -1,4 +1,5 @@
 /** Why a template execution has no result. The messages are upstream's, the classes tell the situations apart. */
+import { templateTypes } from '../api/blueprint.ts';
 
 /** Any failure of a template execution. */
 export class RenderError extends Error {
@@ -14,7 +15,7 @@ export class TemplateNotFound extends RenderError {}
 /** The execution's `type` is none that is known. */
 export class TemplateTypeUnknown extends RenderError {
   constructor(type: string) {
-    super(`unknown template type ${type}`);
+    super(`unknown template type ${type}; known are ${templateTypes.join(', ')}`);
   }
 }
 

@@ -21,11 +21,15 @@ export function excerpt(source: string, line: number, column: number): string {
   return out;
 }
 
-/** `template source:` and the lines around the first place that the message names. */
+/** `template source:` and the lines around a place. @param line 1-based @param column 0-based */
+export const blockAt = (source: string, line: number, column: number): string =>
+  `\ntemplate source:\n${excerpt(source, line, column)}`;
+
+/** The same around the first place that the message names. */
 export function sourceBlock(message: string, source: string): string {
   const place = /:(\d+)(?::(\d+))?:/.exec(message);
   if (!place) return '';
-  return `\ntemplate source:\n${excerpt(source, Number(place[1]), Number(place[2] ?? 0))}`;
+  return blockAt(source, Number(place[1]), Number(place[2] ?? 0));
 }
 
 /** Root values whose leaves may be secret. */

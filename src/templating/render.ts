@@ -1,6 +1,7 @@
 /** Runs the template execution of a blueprint: finds its text, picks the engine, reads the result as YAML. */
 import type { Clock } from '../lib/clock.ts';
 import type { Rng } from '../lib/rng.ts';
+import { closest } from '../lib/closest.ts';
 import { anyCaseField } from '../lib/objects.ts';
 import { parseYaml, YamlError } from '../lib/yaml.ts';
 import type { TemplateLimits } from './budget.ts';
@@ -12,12 +13,18 @@ import {
   TemplateNotFound,
   TemplateTypeUnknown,
 } from './errors.ts';
-import { excerpt, inputBlock, sourceBlock, withoutValues } from './excerpt.ts';
+import { blockAt, excerpt, inputBlock, sourceBlock, withoutValues } from './excerpt.ts';
 import type { TemplateFiles } from './files.ts';
 import type { Env, FunctionTable } from './gotemplate/env.ts';
-import { placeOf, TemplateError } from './gotemplate/errors.ts';
+import {
+  placeOf,
+  TemplateError,
+  TemplateExecutionError,
+  TemplateParseError,
+  type TemplatePlace,
+} from './gotemplate/errors.ts';
 import { toValidText } from './go/go-string.ts';
-import { executeIn, newEnv, parseTemplate } from './gotemplate/template.ts';
+import { executeIn, executeTraced, newEnv, parseTemplate, standardFunctions } from './gotemplate/template.ts';
 import { fromJson } from './gotemplate/values.ts';
 import { renderHandlebars } from './handlebars/render.ts';
 import type { SpiffFunctionTable } from './spiff/function.ts';
@@ -98,9 +105,21 @@ export function renderExecution(
   try {
     return readResult(text);
   } catch (error) {
+    if (!(error instanceof ResultUnreadable)) throw error;
     // Complaints about YAML quote it.
-    if (error instanceof ResultUnreadable) error.message = withoutValues(error.message, '', values);
-    throw error;
+    const said = withoutValues(error.message, '', values);
+    const { cause } = error;
+    const origin = cause instanceof YamlError ? originOf(cause, text, execution, values, options) : undefined;
+    if (!origin) throw new ResultUnreadable(said, { cause });
+    const { line, column = 0 } = origin;
+    throw new ResultUnreadable(said + blockAt(origin.source, line, column), {
+      cause: new TemplateExecutionError(
+        said,
+        origin,
+        withoutValues((cause as YamlError).message, '', values),
+        { cause },
+      ),
+    });
   }
 }
 
@@ -139,6 +158,55 @@ function templateText({ template, file }: TemplateExecution, files: TemplateFile
   return Buffer.from(content).toString('utf8');
 }
 
+/** The part of a Go template that wrote the line of its result which YAML complains about. */
+function originOf(
+  error: YamlError,
+  text: string,
+  execution: TemplateExecution,
+  values: Values,
+  options: EngineOptions,
+): (TemplatePlace & { readonly source: string }) | undefined {
+  if (execution.type !== 'GoTemplate' || error.line === undefined) return undefined;
+  const functions = functionsOf(options);
+  const deadline = options.clock.now() + MAX_TRACE_MS;
+  try {
+    const env = newEnv({ ...options, functions, deadline });
+    const template = parseTemplate(TEMPLATE_NAME, templateText(execution, options.files), functions);
+    const traced = executeTraced(env, template, fromJson(values));
+    // With other random values the lines may be others, too.
+    if (toValidText(traced.text) !== text) return undefined;
+    const lines = traced.text.split('\n');
+    const start = lines.slice(0, error.line - 1).reduce((sum, line) => sum + line.length + 1, 0);
+    const at = start + Math.max((lines[error.line - 1] ?? '').search(/\S/), 0);
+    const mark = traced.marks.findLast((one) => one.at <= at);
+    if (!mark) return undefined;
+    return {
+      ...placeOf(TEMPLATE_NAME, mark.source, mark.isText ? mark.pos + at - mark.at : mark.pos),
+      source: mark.source,
+    };
+  } catch (failure) {
+    if (failure instanceof TemplateError) return undefined;
+    throw failure;
+  }
+}
+
+/** To say where a failure comes from is worth that much, and no timeout. */
+const MAX_TRACE_MS = 1_000;
+
+/** What Go says of a function that does not exist is short. */
+function withHint(error: unknown, functions: FunctionTable): unknown {
+  if (!(error instanceof TemplateParseError)) return error;
+  const [, name] = /^function "(\w+)" not defined$/.exec(error.reason) ?? [];
+  if (name === undefined) return error;
+  const meant = closest(name, [...Object.keys(functions), ...Object.keys(standardFunctions)]);
+  error.hint = HELM_ONLY.has(name)
+    ? `"${name}" is a function of Helm, which blueprints do not have`
+    : meant && `did you mean "${meant}"?`;
+  return error;
+}
+
+const HELM_ONLY = new Set(['required', 'tpl', 'lookup', 'toToml', 'fromToml']);
+
 const noFunctions: FunctionTable = {};
 
 /** Landscaper's functions and the caller's. */
@@ -152,7 +220,7 @@ function renderGoTemplate(source: string, values: Values, options: EngineOptions
   try {
     text = toValidText(executeIn(env, parseTemplate(TEMPLATE_NAME, source, functions), fromJson(values)));
   } catch (error) {
-    throw broken(error, source, values);
+    throw broken(withHint(error, functions), source, values);
   }
   if (options.refuseNoValueIn !== undefined) checkNoValue(text, options.refuseNoValueIn, env, values);
   return text;
@@ -173,7 +241,12 @@ function renderHandlebarsTemplate(source: string, values: Values, options: Engin
 function broken(error: unknown, source: string, values: Values): unknown {
   if (!(error instanceof TemplateError)) return error;
   const said = withoutValues(error.message, source, values);
-  const message = said + sourceBlock(error.message, source) + inputBlock(values);
+  const hint = error.hint === undefined ? '' : `hint: ${withoutValues(error.hint, source, values)}`;
+  const block =
+    error instanceof TemplateParseError
+      ? blockAt(source, error.line, error.column ?? 0)
+      : sourceBlock(error.message, source);
+  const message = said + block + inputBlock(values) + hint;
   return new TemplateBroken(message, { cause: error });
 }
 

@@ -1,15 +1,21 @@
 /** Runs executions of type Spiff: finds the document, evaluates it, explains what it was given when that fails. */
-import { YamlError } from '../lib/yaml.ts';
+import { toYamlAsGiven, YamlError } from '../lib/yaml.ts';
+import { TEMPLATE_NAME } from './blueprint-functions.ts';
 import { ResultUnreadable, TemplateBroken, TemplateNotFound } from './errors.ts';
-import { inputBlock } from './excerpt.ts';
+import { blockAt, inputBlock } from './excerpt.ts';
 import type { TemplateFiles } from './files.ts';
+import { placeOf, placeOfLine, TemplateExecutionError, TemplateParseError } from './gotemplate/errors.ts';
 import { Unresolvable, type SpiffFunctionTable } from './spiff/function.ts';
 import { fromJsonValue, toJsonValue } from './spiff/json.ts';
 import { standardFunctions } from './spiff/functions/index.ts';
 import { ociFunctions } from './spiff/oci.ts';
+import { offsetOf } from './spiff/place.ts';
 import { SpiffProblem } from './spiff/problem.ts';
 import { renderSpiff, type SpiffWorld } from './spiff/spiff.ts';
 import type { SpiffMap, SpiffValue } from './spiff/value.ts';
+import { isExpr } from './spiff/syntax/ast.ts';
+import { print } from './spiff/syntax/print.ts';
+import type { Culprit } from './spiff/culprit.ts';
 import { readSpiffYaml } from './spiff/yaml/index.ts';
 
 type Values = Readonly<Record<string, unknown>>;
@@ -30,10 +36,11 @@ export function renderSpiffExecution(
   values: Values,
   { spiffFunctions, state, clock, rng, files, limits }: SpiffOptions,
 ): { readonly output: unknown; readonly state: unknown } {
+  const template = templateOf(execution, files);
   const functions = { ...standardFunctions, ...ociFunctions, ...spiffFunctions };
   try {
     const input = {
-      document: documentOf(execution, files),
+      document: documentOf(template),
       values: fromJsonValue(values, 'input') as SpiffMap,
       state: state === undefined ? undefined : fromJsonValue(state, 'document'),
       source: 'template',
@@ -43,28 +50,57 @@ export function renderSpiffExecution(
   } catch (error) {
     if (error instanceof Unresolvable) throw new ResultUnreadable(error.message, { cause: error });
     if (!(error instanceof SpiffProblem)) throw error;
-    throw new TemplateBroken(error.message + inputBlock(values), { cause: error });
+    throw broken(error, template, values);
   }
 }
 
-/** A tree, or a text or file that holds one. */
-function documentOf(
+/** The message of the engine with the lines around the expression and what the template was given. */
+function broken(error: SpiffProblem, template: unknown, values: Values): TemplateBroken {
+  const { message, culprit } = error;
+  // A tree has lost its layout: it is shown as YAML has it.
+  const source = typeof template === 'string' ? template : toYamlAsGiven(template);
+  const offset = culprit && offsetOf(source, culprit);
+  if (!culprit || offset === undefined) {
+    return new TemplateBroken(message + inputBlock(values), { cause: error });
+  }
+  const place = placeOf(TEMPLATE_NAME, source, offset);
+  const column = offset - (source.lastIndexOf('\n', offset - 1) + 1);
+  return new TemplateBroken(message + blockAt(source, place.line, column) + inputBlock(values), {
+    cause: new TemplateExecutionError(message, place, reasonOf(culprit), { cause: error }),
+  });
+}
+
+/** In one line, for those who see the place. */
+function reasonOf({ value, why, others }: Culprit): string {
+  const what = isExpr(value) ? `(( ${print(value)} ))` : typeof value === 'string' ? value : 'this';
+  const more = others === 0 ? '' : `; ${others} more ${others === 1 ? 'node is' : 'nodes are'} unresolved`;
+  return `${what}: ${why === '' ? 'has no value' : why}${more}`.replace(/\s*\n\s*/g, ' ');
+}
+
+/** A tree, or the text of one; that may be in a file. */
+function templateOf(
   { template, file }: { readonly template?: unknown; readonly file?: string | undefined },
   files: TemplateFiles,
-): SpiffValue {
-  if (typeof template === 'string') return documentIn(template);
-  if (template !== undefined && template !== null) return fromJsonValue(template, 'document');
+): unknown {
+  if (template !== undefined && template !== null) return template;
   if (file === undefined || file === '') throw new TemplateNotFound('no template found');
   const content = files.read(file);
-  if (content) return documentIn(Buffer.from(content).toString('utf8'));
+  if (content) return Buffer.from(content).toString('utf8');
   throw new TemplateNotFound('file does not exist', { cause: new Error(`no file ${file} in the blueprint`) });
 }
 
-function documentIn(text: string): SpiffValue {
+function documentOf(template: unknown): SpiffValue {
+  if (typeof template !== 'string') return fromJsonValue(template, 'document');
   try {
-    return readSpiffYaml(text);
+    return readSpiffYaml(template);
   } catch (error) {
     if (!(error instanceof YamlError)) throw error;
-    throw new TemplateBroken(error.message, { cause: error });
+    const { message, line } = error;
+    if (line === undefined) throw new TemplateBroken(message, { cause: error });
+    const place = placeOfLine(TEMPLATE_NAME, template, line);
+    const column = Math.max(place.sourceLine.search(/\S/), 0);
+    throw new TemplateBroken(message + blockAt(template, line, column), {
+      cause: new TemplateParseError(message, place, message, { cause: error }),
+    });
   }
 }

@@ -6,6 +6,7 @@ import * as templateErrors from '../../templating/gotemplate/errors.ts';
 import type { Parcel } from '../../templating/worker/pool.ts';
 import { classesOf, type WireError } from '../../templating/worker/errors-on-the-wire.ts';
 import * as blueprintErrors from '../errors.ts';
+import * as kubeconfigErrors from '../kubeconfigs/request.ts';
 import * as mappingErrors from '../mapping.ts';
 import type { MappingJob, RenderJob, SchemaJob, WorkKind } from '../work.ts';
 import {
@@ -48,6 +49,7 @@ export const errorClasses = classesOf(
   templateErrors,
   blueprintErrors,
   mappingErrors,
+  kubeconfigErrors,
   componentErrors,
   yamlErrors,
 );

@@ -2,7 +2,7 @@
 import { templateTypes } from '../../api/blueprint.ts';
 import { closest } from '../../lib/closest.ts';
 import { checkTemplate, type SyntaxProblem } from '../../templating/check.ts';
-import { componentFunctionsFor } from '../componentfunctions.ts';
+import { templateFunctions } from '../templatefunctions.ts';
 import { fileCallsIn, parsedGoTemplate } from './gouses.ts';
 import { ruleGroup, type Report } from './finding.ts';
 import type { Source } from './source.ts';
@@ -63,7 +63,7 @@ function inspectSyntax(
   { executor, path, source }: FoundTemplate,
 ): void {
   const { type, template = source?.text } = executor;
-  const verdict = checkTemplate({ type, template, functions: componentFunctionsFor(undefined) });
+  const verdict = checkTemplate({ type, template, functions: templateFunctions(undefined) });
   const at = document.at([...path, 'type']);
   switch (verdict.kind) {
     case 'fine':
@@ -76,13 +76,24 @@ function inspectSyntax(
       return;
     }
     case 'broken':
-      // A tree is told as a whole.
-      if (source) report('template-syntax', placeOf(verdict, source), verdict.message);
+      if (isTree(template)) {
+        const steps = stepsTo(verdict);
+        report('template-syntax', document.at([...path, 'template', ...steps]), verdict.message);
+      } else if (source) report('template-syntax', placeOf(verdict, source), verdict.message);
       else if (template !== undefined) {
         report('template-syntax', document.at([...path, 'template']), verdict.message);
       }
   }
 }
+
+const isTree = (template: unknown): boolean => typeof template === 'object' && template !== null;
+
+/** The way to what is broken in a tree, as documents are asked for it. */
+const stepsTo = ({ path = [] }: SyntaxProblem): Path =>
+  path.map((step) => {
+    const [, index] = /^\[(\d+)\]$/.exec(step) ?? [];
+    return index === undefined ? step : Number(index);
+  });
 
 function placeOf({ line, column }: SyntaxProblem, source: Source) {
   if (line === undefined) return source.place(0);
@@ -115,7 +126,7 @@ function inspectText(report: Report<RuleName>, type: string, source: Source): vo
   const verdict = checkTemplate({
     type,
     template: source.text,
-    functions: componentFunctionsFor(undefined),
+    functions: templateFunctions(undefined),
   });
   if (verdict.kind === 'broken') report('template-syntax', placeOf(verdict, source), verdict.message);
 }
@@ -127,10 +138,10 @@ function inspectMappings({ caller }: Subject, report: Report<RuleName>): void {
       const verdict = checkTemplate({
         type: 'Spiff',
         template,
-        functions: componentFunctionsFor(undefined),
+        functions: templateFunctions(undefined),
       });
       if (verdict.kind !== 'broken' || !caller) continue;
-      report('template-syntax', caller.document.at([field, key]), verdict.message);
+      report('template-syntax', caller.document.at([field, key, ...stepsTo(verdict)]), verdict.message);
     }
   }
 }

@@ -6,7 +6,7 @@ import type { CommandNode, ListNode, Operand, PipeNode, Statement } from '../../
 import { TemplateParseError } from '../../templating/gotemplate/errors.ts';
 import type { ParsedSource } from '../../templating/gotemplate/parse.ts';
 import { parseTemplate } from '../../templating/gotemplate/template.ts';
-import { componentFunctionsFor } from '../componentfunctions.ts';
+import { templateFunctions } from '../templatefunctions.ts';
 import type { Source } from './source.ts';
 
 /** A root value that is looked at: `['imports', 'name']`; shorter when all of it is used. */
@@ -27,7 +27,7 @@ export interface FileCall {
 export function parsedGoTemplate({ type }: View<TemplateExecutor>, source: Source): ParsedSource | undefined {
   if (type !== 'GoTemplate') return undefined;
   try {
-    const functions = withBlueprintFunctions(componentFunctionsFor(undefined));
+    const functions = withBlueprintFunctions(templateFunctions(undefined));
     return parseTemplate(TEMPLATE_NAME, source.text, functions).source;
   } catch (error) {
     if (error instanceof TemplateParseError) return undefined;

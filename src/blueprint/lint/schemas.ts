@@ -40,6 +40,14 @@ export const schemaRules = ruleGroup<RuleName>(rules, (subject, report) => {
   inspectUse(subject, report);
 });
 
+/** The rule on words alone, which needs no schema to be compiled. */
+export const schemaWordRules = ruleGroup<'schema-keyword'>(
+  { 'schema-keyword': rules['schema-keyword'] },
+  (subject, report) => {
+    for (const [path, schema] of schemasOf(subject)) inspectKeywords(subject, report, schema, path);
+  },
+);
+
 type Definition = View<ImportDefinition>;
 
 function visitImports(
@@ -122,7 +130,7 @@ const TOO_NEW: readonly string[] = [
 
 function inspectKeywords(
   subject: Subject,
-  report: Report<RuleName>,
+  report: Report<'schema-keyword'>,
   schema: unknown,
   path: Path,
   isLater = dialectOf(schema) !== 'draft-07',

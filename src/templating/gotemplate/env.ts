@@ -27,6 +27,15 @@ export interface MissingValue {
   readonly text: string;
 }
 
+/** Where a piece of the output begins, and the part of a source that wrote it. */
+export interface OutputMark {
+  readonly at: number;
+  readonly source: string;
+  readonly pos: number;
+  /** Its text goes on in the source as it does in the output. */
+  readonly isText: boolean;
+}
+
 /** One execution, with everything it includes. */
 export class Env extends Budget {
   readonly rng: Rng;
@@ -37,6 +46,8 @@ export class Env extends Budget {
   templates: TemplateSet | undefined;
   /** Places that printed `<no value>`. */
   readonly missing: MissingValue[] = [];
+  /** Where each piece of one output comes from; nobody notes it unless asked. */
+  trace: { readonly output: object; readonly marks: OutputMark[] } | undefined;
 
   constructor(world: {
     readonly clock: Clock;

@@ -22,9 +22,17 @@ export class TemplateError extends Error {
   readonly sourceLine: string;
   /** The bare reason, without the place. */
   readonly reason: string;
+  /** What Go's words leave out: what is missing, what could have been meant. Undefined where they say it all. */
+  hint: string | undefined;
 
-  constructor(message: string, place: TemplatePlace, reason: string, options?: ErrorOptions) {
+  constructor(
+    message: string,
+    place: TemplatePlace,
+    reason: string,
+    { hint, ...options }: ErrorOptions & { readonly hint?: string | undefined } = {},
+  ) {
     super(toValidText(message), options);
+    this.hint = hint;
     this.name = new.target.name;
     this.template = place.template;
     this.line = place.line;

@@ -1,4 +1,5 @@
 /** Follows a chain of fields through maps and objects, with Go's complaints. */
+import { closest } from '../../lib/closest.ts';
 import type { Node, Operand } from './ast.ts';
 import { callFunction } from './eval-call.ts';
 import { type Evaluator, MISSING, type Piped } from './evaluator.ts';
@@ -8,6 +9,11 @@ interface Receiver {
   readonly value: Value;
   /** Whether Go holds it as interface{}. */
   readonly isInterface: boolean;
+}
+
+interface Arguments {
+  readonly args: readonly Operand[];
+  readonly piped: Piped;
 }
 
 /** `.a.b.c` from a receiver; arguments go to the last element. */
@@ -20,11 +26,30 @@ export function evalPath(
   piped: Piped,
 ): Value {
   let receiver = start;
-  const last = path.length - 1;
-  for (let i = 0; i < last; i++) {
-    receiver = evalField(evaluation, receiver, node, path[i] as string, { args: [], piped: MISSING });
+  let parent: Value;
+  for (const [i, name] of path.entries()) {
+    if (receiver.value === null) {
+      const hint = whyNothing(path.slice(0, i), parent);
+      evaluation.fail(`nil pointer evaluating interface {}.${name}`, undefined, hint);
+    }
+    const isLast = i === path.length - 1;
+    const given: Arguments = isLast ? { args, piped } : { args: [], piped: MISSING };
+    parent = receiver.value;
+    receiver = evalField(evaluation, receiver, node, name, given);
   }
-  return evalField(evaluation, receiver, node, path[last] as string, { args, piped }).value;
+  return receiver.value;
+}
+
+/** What has no value, and what could have been meant. @param parent where the last name was looked for */
+function whyNothing(path: readonly string[], parent: Value): string | undefined {
+  const name = path.at(-1);
+  if (name === undefined) return undefined;
+  const whole = `.${path.join('.')}`;
+  if (!(parent instanceof GoMap)) return `${whole} has no value`;
+  if (parent.get(name) === null) return `${whole} is null`;
+  const meant = closest(name, parent.sortedKeys());
+  const where = path.length > 1 ? ` in .${path.slice(0, -1).join('.')}` : '';
+  return `there is no "${name}"${where}${meant === undefined ? '' : `; did you mean "${meant}"?`}`;
 }
 
 function evalField(
@@ -32,10 +57,9 @@ function evalField(
   { value, isInterface }: Receiver,
   node: Node,
   name: string,
-  { args, piped }: { args: readonly Operand[]; piped: Piped },
+  { args, piped }: Arguments,
 ): Receiver {
   if (value === undefined) return { value: undefined, isInterface: false };
-  if (value === null) return evaluation.fail(`nil pointer evaluating interface {}.${name}`);
   const hasArgs = args.length > 0 || piped !== MISSING;
   const target = methodsOf(value)?.get(name);
   if (target) {

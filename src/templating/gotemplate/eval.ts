@@ -79,14 +79,23 @@ export class Evaluation implements Evaluator {
   }
 
   /** @throws TemplateExecutionError always */
-  fail(reason: string, cause?: unknown): never {
+  fail(reason: string, cause?: unknown, hint?: string): never {
     const place = placeOf(this.#source.name, this.#source.source, this.node?.pos ?? 0);
-    throw new TemplateExecutionError(this.#message(reason), place, reason, { cause });
+    throw new TemplateExecutionError(this.#message(reason), place, reason, { cause, hint });
   }
 
   #stop(reason: string, cause: unknown): never {
     const place = placeOf(this.#source.name, this.#source.source, this.node?.pos ?? 0);
     throw new TemplateLimitExceeded(this.#message(reason), place, reason, { cause });
+  }
+
+  /** Notes which part of the source the output is going on with, when somebody wants to know. */
+  #trace(node: Node): void {
+    const { trace } = this.env;
+    if (trace?.output !== this.#output) return;
+    const source = this.#source.source;
+    const pos = node.kind === 'text' ? Math.max(source.indexOf(node.text, node.pos), node.pos) : node.pos;
+    trace.marks.push({ at: this.#output.text.length, source, pos, isText: node.kind === 'text' });
   }
 
   #write(text: string): void {
@@ -110,6 +119,7 @@ export class Evaluation implements Evaluator {
     this.node = node;
     switch (node.kind) {
       case 'text':
+        this.#trace(node);
         this.#write(node.text);
         return 'next';
       case 'action': {
@@ -132,6 +142,7 @@ export class Evaluation implements Evaluator {
 
   #print(node: Node, value: Value): void {
     this.node = node;
+    this.#trace(node);
     if (isFunction(value)) this.fail(`can't print ${print(node)} of type ${typeName(value)}`);
     if (value !== undefined && value !== null) this.#write(sprintValue(value));
     else {

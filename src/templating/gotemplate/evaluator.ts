@@ -11,8 +11,8 @@ export interface Evaluator {
   readonly env: Env;
   /** The current node, for errors. */
   node: Node | undefined;
-  /** @throws TemplateExecutionError always */
-  fail(reason: string, cause?: unknown): never;
+  /** @param hint what Go's words leave out. @throws TemplateExecutionError always */
+  fail(reason: string, cause?: unknown, hint?: string): never;
   /** An operand whose type nobody asks for. */
   untyped(node: Operand): Value;
   /** Dot or a literal where no type is asked for. */

@@ -112,13 +112,17 @@ function parseTerm(scope: Scope): Operand | undefined {
   const { pos } = token;
   switch (token.kind) {
     case 'identifier':
-      if (!scope.isFunction(token.text)) tokens.fail(`function ${quoteString(token.text)} not defined`);
+      if (!scope.isFunction(token.text)) {
+        tokens.fail(`function ${quoteString(token.text)} not defined`, tokens.line, token.pos);
+      }
       return { kind: 'identifier', pos, name: token.text };
     case 'dot':
     case 'nil':
       return { kind: token.kind, pos };
     case 'variable':
-      if (!scope.variables.includes(token.text)) tokens.fail(`undefined variable ${quoteString(token.text)}`);
+      if (!scope.variables.includes(token.text)) {
+        tokens.fail(`undefined variable ${quoteString(token.text)}`, tokens.line, token.pos);
+      }
       return { kind: 'variable', pos, path: [token.text] };
     case 'field':
       return { kind: 'field', pos, path: [token.text.slice(1)] };

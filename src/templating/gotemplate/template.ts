@@ -6,7 +6,7 @@ import { builtins } from './builtins.ts';
 import type { TemplateFiles } from '../files.ts';
 import type { TemplateLimits } from '../budget.ts';
 import { isEmpty } from './ast.ts';
-import { Env, type FunctionTable, type NamedTemplate } from './env.ts';
+import { Env, type FunctionTable, type NamedTemplate, type OutputMark } from './env.ts';
 import { FunctionError } from './errors.ts';
 import { Evaluation, type Output } from './eval.ts';
 import { sprigFunctions } from './funcs/sprig.ts';
@@ -115,6 +115,18 @@ export function executeNamed(env: Env, name: string, dot: Value): string {
   const output: Output = { text: '', bytes: 0 };
   new Evaluation(found.source, name, dot, { env, output }).run(found.body);
   return rejoin(output.text);
+}
+
+/** Executes a template once more and notes where each piece of its output comes from. @throws as `execute` */
+export function executeTraced(
+  env: Env,
+  template: Template,
+  dot: Value,
+): { readonly text: string; readonly marks: readonly OutputMark[] } {
+  const output: Output = { text: '', bytes: 0 };
+  env.trace = { output, marks: [] };
+  new Evaluation(template.source, template.name, dot, { env, output }).run(template.source.root);
+  return { text: rejoin(output.text), marks: env.trace.marks };
 }
 
 /** Executes within a running execution, sharing its limits: what `include` does. */

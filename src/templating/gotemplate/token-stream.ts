@@ -1,5 +1,5 @@
 /** The parser's view of the tokens: look ahead, step back, complain with Go's words. */
-import { placeOfLine, TemplateParseError } from './errors.ts';
+import { placeOf, placeOfLine, TemplateParseError, type TemplatePlace } from './errors.ts';
 import type { Token, TokenKind } from './lex.ts';
 import { quoteString } from '../go/quote.ts';
 
@@ -83,10 +83,20 @@ export class TokenStream {
     return this.#tokens[this.#furthest]?.line ?? 1;
   }
 
-  /** @throws TemplateParseError always */
-  fail(reason: string, line = this.line): never {
+  /**
+   * @param line what Go names: that of the last token looked at, if nothing else is said
+   * @param pos what is wrong, in the source; by itself the last token looked at
+   * @throws TemplateParseError always
+   */
+  fail(reason: string, line = this.line, pos = this.#tokens[this.#furthest]?.pos ?? 0): never {
     const message = `template: ${this.#name}:${String(line)}: ${reason}`;
-    throw new TemplateParseError(message, placeOfLine(this.#name, this.#source, line), reason);
+    throw new TemplateParseError(message, this.#placeIn(line, pos), reason);
+  }
+
+  /** Go's words have the line only; the column is ours, where the place is on that line. */
+  #placeIn(line: number, pos: number): TemplatePlace {
+    const place = placeOf(this.#name, this.#source, pos);
+    return place.line === line ? place : placeOfLine(this.#name, this.#source, line);
   }
 }
 

@@ -104,7 +104,24 @@ function complaint(
   const wanted = [...new Set(expected.slice(0, -1).filter((word) => word !== undefined))];
   const what = WORDS[found] ?? `"${text.slice(pos).split('\n')[0]?.slice(0, 20) ?? ''}"`;
   const list = wanted.length === 0 ? '' : `, expected ${wanted.join(', ').replace(/, ([^,]*)$/, ' or $1')}`;
+  const open = found === 'EOF' ? lastOpenBlock(text) : undefined;
+  if (open) {
+    return {
+      pos: open.pos,
+      reason: `{{#${open.name}}} is never closed; expected {{/${open.name}}} before the end of the template`,
+    };
+  }
   return { pos, reason: `found ${what}${list}` };
+}
+
+/** The innermost block that nothing closes. */
+function lastOpenBlock(text: string): { readonly name: string; readonly pos: number } | undefined {
+  const open: { name: string; pos: number }[] = [];
+  for (const { 1: mark, 2: name = '', index } of text.matchAll(/\{\{~?([#/])[>*]?\s*([\w.-]+)/g)) {
+    if (mark === '#') open.push({ name, pos: index });
+    else open.pop();
+  }
+  return open.at(-1);
 }
 
 /** Tokens of the grammar in words; those that nobody would write there are left out. */

@@ -10,6 +10,8 @@ export interface ExpressionProblem {
   /** As it is written. */
   readonly expression: string;
   readonly message: string;
+  /** How much of what is between its parentheses makes sense, in UTF-16 code units. */
+  readonly offset: number;
 }
 
 /** The first expression of a document that is none. */
@@ -38,6 +40,6 @@ function problemOf(text: string, path: readonly string[]): ExpressionProblem | u
     return undefined;
   } catch (error) {
     if (!(error instanceof SyntaxProblem)) throw error;
-    return { path, expression: text, message: error.message };
+    return { path, expression: text, message: error.message, offset: error.offset };
   }
 }

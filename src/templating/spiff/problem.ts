@@ -1,2 +1,20 @@
+import type { Culprit } from './culprit.ts';
+
 /** The document has no value; the message says why, and nothing of any value. */
-export class SpiffProblem extends Error {}
+export class SpiffProblem extends Error {
+  /** Private, so that nothing that prints errors shows the values in it. */
+  readonly #culprit: Culprit | undefined;
+
+  constructor(
+    message: string,
+    { culprit, ...options }: ErrorOptions & { readonly culprit?: Culprit | undefined } = {},
+  ) {
+    super(message, options);
+    this.#culprit = culprit;
+  }
+
+  /** The expression to look at first; undefined when it is none of the document. */
+  get culprit(): Culprit | undefined {
+    return this.#culprit;
+  }
+}

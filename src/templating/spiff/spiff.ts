@@ -49,7 +49,12 @@ export function renderSpiff(input: SpiffInput, { functions, limits, ...world }: 
     const result = complete(engine, values, toNode(input.document, input.source), stubs);
     return { value: output(result), state: stateIn(result) };
   } catch (error) {
-    if (error instanceof LimitError || error instanceof CascadeFailed || error instanceof Unresolvable) {
+    if (error instanceof CascadeFailed) {
+      // The stored state is a document too, but none that the author can look at.
+      const culprit = error.culprit.source === 'stateHdl' ? undefined : error.culprit;
+      throw new SpiffProblem(error.message, { cause: error, culprit });
+    }
+    if (error instanceof LimitError || error instanceof Unresolvable) {
       throw new SpiffProblem(error.message, { cause: error });
     }
     if (!(error instanceof RangeError)) throw error;
@@ -68,7 +73,7 @@ function stateStub(engine: Engine, values: Binding, state: SpiffValue): Node {
 function complete(engine: Engine, outer: Binding, document: Node, stubs: readonly Node[]): Node {
   const binding = Binding.ofDocument(outer, document.source, stubs);
   const { node: result, unresolved } = flowDocument(engine, document, binding, true);
-  if (unresolved) throw new CascadeFailed(unresolved.text);
+  if (unresolved) throw new CascadeFailed(unresolved);
   return result;
 }
 

@@ -1,5 +1,6 @@
 /** What is left without value when nothing changes any more, and how that is told. */
 import { byCodePoint } from '../../lib/gojson.ts';
+import type { Culprit } from './culprit.ts';
 import { isExpr, type Path } from './syntax/ast.ts';
 import { SyntaxProblem } from './syntax/cursor.ts';
 import { print } from './syntax/print.ts';
@@ -13,17 +14,32 @@ interface Found {
   readonly at: Path;
   /** Where it comes from, if that is somewhere else. */
   readonly from: Path;
+  readonly offset?: number;
 }
 
 /** undefined when everything has a value */
 export function unresolvedIn(root: Node, engine: Engine): Unresolved | undefined {
   const found = sorted([...findAll(root, [], engine)]);
-  if (found.length === 0) return undefined;
+  const [first] = found;
+  if (!first) return undefined;
   return {
     hasError: found.some(({ node }) => (node.issue?.text ?? '') !== ''),
     hasFailed: found.some(({ node }) => node.hasFailed === true),
     issues: found.map(({ node, ...place }) => ({ ...node.issue, text: line({ node, ...place }, '') })),
+    culprit: culpritOf(first, found.length - 1),
     text: `unresolved nodes:${found.map((it) => `\n\t${line(it, '\t')}${nested(it.node.issue)}`).join('')}`,
+  };
+}
+
+function culpritOf({ node, at, offset }: Found, others: number): Culprit {
+  const { source, value, issue } = node;
+  return {
+    source,
+    paths: [at, ...(issue?.path ? [issue.path] : [])],
+    value,
+    why: issue?.text ?? '',
+    offset,
+    others,
   };
 }
 
@@ -42,20 +58,22 @@ function* findAll(root: Node, at: Path, engine: Engine): Generator<Found> {
     const problem = syntaxProblem(value, engine);
     if (problem !== undefined) {
       isFound = true;
-      yield { node: { ...root, hasError: true, hasFailed: false, issue: { text: problem } }, at, from: [] };
+      const issue = { text: problem.message };
+      const { offset } = problem;
+      yield { node: { ...root, hasError: true, hasFailed: false, issue }, at, from: [], offset };
     }
   }
   if (!isFound && root.hasFailed === true) yield { node: root, at, from: origin(root, at) };
 }
 
-function syntaxProblem(text: string, engine: Engine): string | undefined {
+function syntaxProblem(text: string, engine: Engine): SyntaxProblem | undefined {
   const source = embedded(text);
   if (source === undefined) return undefined;
   try {
     engine.parse(source, ['dummy'], ['dummy']);
     return undefined;
   } catch (error) {
-    if (error instanceof SyntaxProblem) return error.message;
+    if (error instanceof SyntaxProblem) return error;
     throw error;
   }
 }

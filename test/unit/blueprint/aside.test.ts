@@ -95,6 +95,20 @@ describe('work done by another thread', () => {
     throw new Error('it succeeded');
   });
 
+  it('keeps the place of an expression of Spiff', async () => {
+    const execution = { type: 'Spiff', template: { a: 1, b: ['(( imports.nope ))'] } };
+    try {
+      await runner.render({ execution, values: { imports: {} }, blueprint: empty });
+    } catch (error) {
+      const { message, cause } = error as Error;
+      expect(message).to.contain('\ntemplate source:\n1:    a: 1\n2:    b:\n3:    - (( imports.nope ))\n');
+      expect(cause).to.be.instanceOf(TemplateExecutionError);
+      expect(cause).to.include({ line: 3, column: 2, sourceLine: '- (( imports.nope ))' });
+      return;
+    }
+    throw new Error('it succeeded');
+  });
+
   it('tells missing values and missing templates apart from others', async () => {
     const job = {
       execution: go('{{ .x }}'),

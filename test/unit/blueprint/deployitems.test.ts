@@ -9,7 +9,8 @@ const targets: TargetObjects = {
   targetLists: new Map([['nodes', [target('t2'), target('t1')]]]),
   targetMaps: new Map([['clusters', { red: target('t1'), blue: target('t2') }]]),
 };
-const read = (...deployItems: unknown[]) => deployItemsFrom({ deployItems }, targets);
+const execution = { name: 'main', type: 'GoTemplate' };
+const read = (...deployItems: unknown[]) => deployItemsFrom({ deployItems }, targets, execution);
 const item = (name: string, more: object = {}) => ({ name, type: 'test.example/fake', config: {}, ...more });
 
 describe('deploy item templates', () => {
@@ -32,14 +33,14 @@ describe('deploy item templates', () => {
   it('have no fields that nobody set', () => expect(read(item('a'))).to.deep.equal([item('a')]));
 
   it('are read whatever the case of the keys', () => {
-    expect(deployItemsFrom({ deployitems: [{ Name: 5, TYPE: 'x', config: {} }] }, targets)).to.deep.equal([
-      { name: '5', type: 'x', config: {} },
-    ]);
+    expect(
+      deployItemsFrom({ deployitems: [{ Name: 5, TYPE: 'x', config: {} }] }, targets, execution),
+    ).to.deep.equal([{ name: '5', type: 'x', config: {} }]);
   });
 
   it('may be none', () => {
     for (const output of [null, {}, { deployItems: null }, { other: 1 }]) {
-      expect(deployItemsFrom(output, targets)).to.deep.equal([]);
+      expect(deployItemsFrom(output, targets, execution)).to.deep.equal([]);
     }
   });
 
@@ -84,7 +85,7 @@ describe('deploy item templates', () => {
   ];
   for (const [title, output, message] of malformed) {
     it(`cannot be read when ${title}`, () => {
-      expect(() => deployItemsFrom(output, targets))
+      expect(() => deployItemsFrom(output, targets, execution))
         .to.throw(TemplateFailed, message)
         .with.deep.property('codes', ['ERR_FOR_INFO_ONLY']);
     });

@@ -156,7 +156,7 @@ describe('exports that fail', () => {
     [
       'a wrong value, asked for or not',
       { definitions: [str], templates: ['exports: {out: 5}'] },
-      '(inst: shop).internalExports: exported data does not satisfy the configured schema: (root): Invalid type. Expected: string, given: integer',
+      '(inst: shop).internalExports.exports.out: exported data does not satisfy the configured schema: (root): Invalid type. Expected: string, given: integer',
     ],
     [
       'a wrong value that a mapping would repair',

@@ -51,7 +51,14 @@ exports: [{name: out, targetType: kubernetes-cluster}]`);
     ['is a list', [1], 'there is no file "blueprint.yaml"'],
     ['is no YAML', `${HEAD}imports: [`, 'unable to decode blueprint definition'],
     ['is a text', 'x', 'expected a map, found a text'],
-    ['is another kind', 'apiVersion: v1\nkind: Pod', 'found v1, Pod'],
+    ['is a directory', { $type: 'directory', value: {} }, '"blueprint.yaml" is a directory, not a file'],
+    ['is another kind', 'apiVersion: v1\nkind: Pod', 'found apiVersion v1 and kind Pod'],
+    ['says no kind', { imports: [] }, 'found no apiVersion and no kind'],
+    [
+      'says a kind that is no text',
+      `apiVersion: v1\nkind: [x]`,
+      'found apiVersion v1 and kind that is a list',
+    ],
     ['has a wrong type somewhere', `${HEAD}imports: true`, 'imports: expected a list, found a boolean'],
     [
       'has a wrong type deep down',

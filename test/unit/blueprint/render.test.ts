@@ -59,7 +59,11 @@ describe('import executions', () => {
       'error while decoding templated execution: errors: expected a list, found a text',
     ],
     ['a template that is wrong', go('{{ broken'), 'unable to template executions: template: execution:1'],
-    ['an unknown engine', { type: 'Jinja', template: '' }, 'unknown template type Jinja'],
+    [
+      'an unknown engine',
+      { type: 'Jinja', template: '' },
+      'unknown template type Jinja; known are GoTemplate, Spiff, Handlebars',
+    ],
     ['no template', { type: 'GoTemplate' }, 'no template found'],
     [
       'a function of components',

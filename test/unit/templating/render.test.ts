@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { sha1Hex } from '../../../src/lib/hash.ts';
 import { shorten } from '../../../src/lib/masking.ts';
 import { seededRng } from '../../../src/lib/rng.ts';
 import {
@@ -88,7 +89,7 @@ describe('a template execution', () => {
       'DF-88: of an unknown type',
       { type: 'Jinja', template: 'a' },
       TemplateTypeUnknown,
-      'unknown template type Jinja',
+      'unknown template type Jinja; known are GoTemplate, Spiff, Handlebars',
     ],
     ['without a type', { type: '', template: 'a' }, TemplateTypeUnknown, 'unknown template type '],
     ['DF-89: without template', { type: 'GoTemplate' }, TemplateNotFound, 'no template found'],
@@ -135,6 +136,26 @@ describe('a broken template', () => {
     );
   });
 
+  const unparsable: readonly [what: string, action: string, reason: string, column: number][] = [
+    ['a function that does not exist', '{{ frobnicate 1 }}', 'function "frobnicate" not defined', 11],
+    ['a variable that does not exist', '{{ $it }}', 'undefined variable "$it"', 11],
+    ['an operand that is missing', '{{ if }}', 'missing value for if', 14],
+    ['a character that means nothing', '{{ .a ! }}', 'unexpected "!" in operand', 14],
+  ];
+  for (const [what, action, reason, column] of unparsable) {
+    it(`DF-75: has the marker below ${what}, of which Go tells the line only`, () => {
+      expect(message(`deployItems:\n- name: ${action}`)).to.contain(
+        [
+          `template: execution:2: ${reason}`,
+          'template source:',
+          '1:    deployItems:',
+          `2:    - name: ${action}`,
+          `${' '.repeat(6 + column)}ˆ≈≈≈≈≈≈≈`,
+        ].join('\n'),
+      );
+    });
+  }
+
   it('DF-78: is shown with what it was given, but without the values', () => {
     const text = message('{{ .imports.kind.name }}');
     expect(text).to.contain('"password":"[...] (string)"');
@@ -162,6 +183,17 @@ describe('a broken template', () => {
   it('has a message that can be made short enough for a status', () => {
     const text = message(`{{ .a.b }}\n# ${'x'.repeat(20000)}`);
     expect(Buffer.byteLength(shorten(text))).to.be.below(8200);
+  });
+
+  it('keeps what was meant when it is made short', () => {
+    const blueprint = Array.from({ length: 600 }, (_, i) => sha1Hex(String(i))).join('');
+    const render = (): unknown =>
+      renderText(go('{{ .imports.nmae.first }}'), { ...values, blueprint }, options());
+    const end = '…\nhint: there is no "nmae" in .imports; did you mean "name"?\nin deploy execution "main"';
+    expect(render)
+      .to.throw(TemplateBroken)
+      .with.property('message')
+      .that.satisfies((text: string) => shorten(`${text}\nin deploy execution "main"`).endsWith(end));
   });
 
   it('DF-84: says so when a file includes itself', () => {

@@ -4,9 +4,9 @@ import type { ExprOf } from '../syntax/ast.ts';
 import type { Binding } from '../tree/binding.ts';
 import { isEqual } from '../tree/equivalence.ts';
 import type { Value } from '../tree/node.ts';
-import { both, type Engine } from './engine.ts';
+import { both, integers, type Engine } from './engine.ts';
 import { addToAddress, divideNetwork, multiplyNetwork, subtractAddresses } from './addresses.ts';
-import { answer, fail, failed, join, type Info, type Outcome } from './outcome.ts';
+import { answer, fail, failed, join, open, type Info, type Outcome } from './outcome.ts';
 
 const wrap = (value: bigint): bigint => BigInt.asIntN(64, value);
 
@@ -14,7 +14,9 @@ type Arithmetic = ExprOf<'arithmetic'>;
 type Operation = (a: Value, b: Value, info: Info) => Outcome;
 
 export const arithmetic = (engine: Engine, expr: Arithmetic, binding: Binding): Outcome =>
-  both(engine, expr, binding, operations[expr.operator]);
+  expr.operator === '%'
+    ? modulo(engine, expr, binding)
+    : both(engine, expr, binding, operations[expr.operator]);
 
 /** Two integers stay integers; with one double both become doubles. */
 function numbers(a: Value, b: Value): readonly [bigint, bigint] | readonly [number, number] | undefined {
@@ -75,17 +77,22 @@ const divide: Operation = (a, b, info) => {
   return isZero(b) && numbers(a, b) ? fail('division by zero', info) : plainDivide(a, b, info);
 };
 
-const modulo: Operation = (a, b, info) => {
-  if (typeof a !== 'bigint' || typeof b !== 'bigint') return fail('integer operand required', info);
-  return b === 0n ? fail('division by zero', info) : answer(a % b, info);
-};
+function modulo(engine: Engine, expr: Arithmetic, binding: Binding): Outcome {
+  const found = integers(engine, [expr.left, expr.right], binding);
+  if (found.kind === 'failed') return found;
+  if (found.kind === 'open') {
+    const [left = expr.left, right = expr.right] = found.exprs;
+    return open({ ...expr, left, right }, found.info);
+  }
+  const [a = 0n, b = 0n] = found.values;
+  return b === 0n ? fail('division by zero', found.info) : answer(a % b, found.info);
+}
 
-const operations: Readonly<Record<Arithmetic['operator'], Operation>> = {
+const operations: Readonly<Record<Exclude<Arithmetic['operator'], '%'>, Operation>> = {
   '+': add,
   '-': subtract,
   '*': multiply,
   '/': divide,
-  '%': modulo,
 };
 
 const orFail = (result: Value | Error, info: Info): Outcome =>
@@ -116,5 +123,5 @@ export const comparison = (engine: Engine, expr: ExprOf<'comparison'>, binding: 
     if (typeof a === 'bigint' && typeof b === 'bigint') return answer(holds(a, b), info);
     if (typeof a === 'string' && typeof b === 'string') return answer(holds(compareStrings(a, b), 0), info);
     const kinds = typeof a === 'string' ? 'strings or integers' : 'integers or strings';
-    return fail(`comparision ${operator} only for ${kinds}`, info);
+    return fail(`comparision ${operator} only for ${kinds}`);
   });

@@ -9,9 +9,9 @@ import type { SpiffCallable } from '../value.ts';
 import { elements } from './collections.ts';
 import { documentFunctions } from './document-functions.ts';
 import { operands, type Engine } from './engine.ts';
-import { callLambda } from './lambdas.ts';
+import { callLambda, type Called } from './lambdas.ts';
 import { specialForms } from './special-forms.ts';
-import { answer, fail, open, type Info, type Outcome } from './outcome.ts';
+import { answer, fail, join, open, type Info, type Outcome } from './outcome.ts';
 
 export function call(engine: Engine, expr: CallExpr, binding: Binding): Outcome {
   const name = functionName(expr.callee);
@@ -51,8 +51,7 @@ interface NamedCall {
 function named(engine: Engine, { name, values, info, expr }: NamedCall, binding: Binding): Outcome {
   const onDocuments = Object.hasOwn(documentFunctions, name) ? documentFunctions[name] : undefined;
   if (onDocuments) {
-    const outcome = onDocuments(engine, values, binding);
-    return outcome.kind === 'open' ? open(expr, outcome.info) : outcome;
+    return withArguments(expr, onDocuments(engine, values, binding), info);
   }
   const plain = Object.hasOwn(engine.functions, name) ? engine.functions[name] : undefined;
   if (!plain) return fail(`unknown function '${name}'`, info);
@@ -69,7 +68,7 @@ function named(engine: Engine, { name, values, info, expr }: NamedCall, binding:
   try {
     const value = fromSpiff(plain(values.map(toSpiff), world), binding.source);
     if (typeof value === 'string') engine.budget.checkText(value);
-    return answer(value, { ...info, isUndefined: false });
+    return answer(value, info);
   } catch (error) {
     if (error instanceof StillOpen) return open(expr, info);
     if (!(error instanceof Unresolvable)) throw error;
@@ -119,5 +118,12 @@ function callValue(engine: Engine, expr: CallExpr, binding: Binding): Outcome {
   }
   const options = { isCurried: expr.isCurried, mayCurry: true, named: names };
   const outcome = callLambda(engine, lambda, positional, binding, options);
-  return outcome.kind === 'waiting' ? open(expr, outcome.info) : outcome;
+  return withArguments(expr, outcome, args.info);
+}
+
+/** What is said of the arguments is said of the result: of what is undefined comes what is undefined. */
+function withArguments(expr: CallExpr, outcome: Called, said: Info): Outcome {
+  const info = join(outcome.info, said);
+  if (outcome.kind === 'waiting' || outcome.kind === 'open') return open(expr, info);
+  return { ...outcome, info };
 }

@@ -4,7 +4,8 @@ import type { FunctionWorld, SpiffFunctionTable } from '../function.ts';
 import type { Expr, ExprOf, Path } from '../syntax/ast.ts';
 import type { Binding } from '../tree/binding.ts';
 import type { Issue, Node, Value } from '../tree/node.ts';
-import { failed, join, type Failed, type Info, type Outcome } from './outcome.ts';
+import type { Culprit } from '../culprit.ts';
+import { fail, failed, join, type Failed, type Info, type Outcome } from './outcome.ts';
 
 /** A document that was evaluated as far as it goes. */
 export interface Flowed {
@@ -20,6 +21,8 @@ export interface Unresolved {
   readonly issues: readonly Issue[];
   /** `unresolved nodes:` and a line for each */
   readonly text: string;
+  /** The one to look at first. */
+  readonly culprit: Culprit;
 }
 
 export interface Engine {
@@ -42,7 +45,19 @@ export interface Engine {
 }
 
 /** Nodes of a document are left without value; the message lists them. */
-export class CascadeFailed extends Error {}
+export class CascadeFailed extends Error {
+  readonly #culprit: Culprit;
+
+  constructor({ text, culprit }: Unresolved) {
+    super(text);
+    this.#culprit = culprit;
+  }
+
+  /** The one to look at first. */
+  get culprit(): Culprit {
+    return this.#culprit;
+  }
+}
 
 /** Evaluates one operand after another; all of them, even if one has to wait: a failure is told at once. */
 export function operands(
@@ -67,6 +82,35 @@ export function operands(
     values.push(outcome.kind === 'open' ? null : outcome.value);
   }
   return isOpen ? { kind: 'open', exprs: next, info } : { kind: 'values', values, info };
+}
+
+/**
+ * Operands that have to be integers; null counts as 0. What is none fails at once, whatever the next ones wait for.
+ */
+export function integers(
+  engine: Engine,
+  exprs: readonly Expr[],
+  binding: Binding,
+):
+  | { readonly kind: 'values'; readonly values: readonly bigint[]; readonly info: Info }
+  | { readonly kind: 'open'; readonly exprs: readonly Expr[]; readonly info: Info }
+  | Failed {
+  const values: bigint[] = [];
+  const next: Expr[] = [];
+  let info: Info = {};
+  for (const expr of exprs) {
+    const outcome = engine.evaluate(expr, binding, false);
+    info = join(info, outcome.info);
+    if (outcome.kind === 'failed') return failed(info);
+    next.push(outcome.kind === 'open' ? outcome.expr : expr);
+    if (outcome.kind === 'open') continue;
+    const value = outcome.value ?? 0n;
+    if (typeof value !== 'bigint') return fail('integer operand required', info);
+    values.push(value);
+  }
+  return values.length < exprs.length
+    ? { kind: 'open', exprs: next, info }
+    : { kind: 'values', values, info };
 }
 
 /** Two operands: fails, waits with what became of them, or goes on with both values. */

@@ -1,6 +1,7 @@
 /** `||`, `//`, `? :`, `!`, `-and`, `-or`. */
 import type { ExprOf } from '../syntax/ast.ts';
 import type { Binding } from '../tree/binding.ts';
+import { equalExprs } from '../tree/equal.ts';
 import type { Engine } from './engine.ts';
 import { answer, failed, join, joined, open, type Info, type Outcome } from './outcome.ts';
 import { isTruthy } from './truth.ts';
@@ -16,10 +17,12 @@ export function or(engine: Engine, expr: ExprOf<'or'>, binding: Binding): Outcom
   return withUndefinedOf(right, cleaned);
 }
 
-/** Like `||`, but null gives way too. */
+/** Like `||`, but null gives way too. What waits without having come any further fails. */
 export function validOr(engine: Engine, expr: ExprOf<'validOr'>, binding: Binding): Outcome {
   const left = engine.evaluate(expr.left, binding, false);
-  if (left.kind === 'open') return left.expr === expr.left ? failed(left.info) : open(expr, left.info);
+  if (left.kind === 'open') {
+    return equalExprs(left.expr, expr.left) ? failed(left.info) : open(expr, left.info);
+  }
   if (left.kind === 'value' && left.value !== null) return left;
   return withUndefinedOf(engine.evaluate(expr.right, binding, false), left.info);
 }

@@ -7,7 +7,7 @@ import { isFields, isList, keyNameOf, made, type List, type Node, type Value } f
 import { isLocallyResolved, isResolved } from '../tree/resolved.ts';
 import { isExpr } from '../syntax/ast.ts';
 import { byCodePoint } from '../../../lib/gojson.ts';
-import { operands, type Engine } from './engine.ts';
+import { integers, type Engine } from './engine.ts';
 import { answer, fail, failed, issue, join, NOTHING, open, type Info, type Outcome } from './outcome.ts';
 
 export function reference(_engine: Engine, expr: ReferenceExpr, binding: Binding, isLocal: boolean): Outcome {
@@ -133,12 +133,9 @@ function bounds(
   binding: Binding,
 ): Outcome | { readonly kind: 'bounds'; readonly bounds: Bounds; readonly info: Info } {
   const given = [start, end].filter((expr) => expr !== undefined);
-  const found = operands(engine, given, binding);
+  const found = integers(engine, given, binding);
   if (found.kind === 'failed') return found;
   if (found.kind === 'open') return open({ kind: 'range', start, end }, found.info);
-  if (!found.values.every((value) => typeof value === 'bigint')) {
-    return fail('integer operand required', found.info);
-  }
   const [first, second] = found.values;
   return {
     kind: 'bounds',

@@ -130,7 +130,7 @@ function flowExpression(pass: Pass, given: Node, expr: Expr, here: Binding, isOv
   const isStillOpen = isExpr(result.value);
   if (info.issue) {
     const flags = { hasError: false, hasFailed: info.hasFailed === true };
-    result = withIssue({ ...result, issue: root.issue }, binding, info.issue, flags);
+    result = withIssue(result, binding, info.issue, flags);
   }
   result = annotated(result, root, info);
   const isFinal = isStillOpen || result.isMerged === true || !isOverridden || result.isPreferred === true;
@@ -158,7 +158,7 @@ function annotated(result: Node, root: Node, info: Info): Node {
   );
 }
 
-/** Keeps the first path at which something went wrong: values travel. */
+/** Keeps the path at which it went wrong before: values travel. */
 export function withIssue(
   it: Node,
   binding: Binding,

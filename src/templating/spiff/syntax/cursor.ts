@@ -1,7 +1,15 @@
 /** Reads the text of an expression piece by piece, and remembers how far any attempt came: that is what errors show. */
 
 /** The text is no expression. The message says how far it could be understood, in the original's words. */
-export class SyntaxProblem extends Error {}
+export class SyntaxProblem extends Error {
+  /** How much of the text could be understood, in UTF-16 code units: there the mistake is. */
+  readonly offset: number;
+
+  constructor(message: string, offset: number) {
+    super(message);
+    this.offset = offset;
+  }
+}
 
 const NAME_CHARACTER = /[a-zA-Z0-9_-]/;
 
@@ -96,11 +104,15 @@ export class Cursor {
   /** The place that was understood last, e.g. `parse error near symbol 3 - symbol 4: 'a'`. */
   problem(): SyntaxProblem {
     const { start, end } = this.#farthest;
-    return new SyntaxProblem(this.#describe(start, end));
+    return new SyntaxProblem(this.#describe(start, end), this.#offset(end));
   }
 
   problemAt(start: number, why: string): SyntaxProblem {
-    return new SyntaxProblem(`${this.#describe(start, this.pos)}: ${why}`);
+    return new SyntaxProblem(`${this.#describe(start, this.pos)}: ${why}`, this.#offset(this.pos));
+  }
+
+  #offset(pos: number): number {
+    return this.#chars.slice(0, pos).join('').length;
   }
 
   #describe(start: number, end: number): string {

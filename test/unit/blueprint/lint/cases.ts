@@ -150,7 +150,7 @@ export const cases: readonly Case[] = [
     title: 'a reference to a local type that is not there',
     replace: 'local://port" }',
     by: 'local://prot" }',
-    says: 'blueprint.yaml:16:21: error: the schema cannot be used: type prot is not defined in local types [schema-invalid]',
+    says: 'blueprint.yaml:16:21: error: the schema cannot be used: type prot is not defined in local types; did you mean local://port? [schema-invalid]',
   },
   {
     title: 'local types in a circle',
@@ -204,7 +204,7 @@ export const cases: readonly Case[] = [
     title: 'a local type that nothing uses and nothing could',
     replace: '  port: { type',
     by: '  host: { $ref: "local://hots" }\n  port: { type',
-    says: 'blueprint.yaml:4:17: warning: the schema cannot be used: type hots is not defined in local types [local-type-invalid]',
+    says: 'blueprint.yaml:4:17: warning: the schema cannot be used: type hots is not defined in local types; did you mean local://host? [local-type-invalid]',
   },
   // ---------------------------------------------------------------- templates
   {
@@ -230,21 +230,21 @@ export const cases: readonly Case[] = [
     file: 'deploy.yaml',
     replace: '{{ .imports.port }}',
     by: '{{ .imports.port | nope }}',
-    says: 'deploy.yaml:6:7: error: function "nope" not defined [template-syntax]',
+    says: 'deploy.yaml:6:32: error: function "nope" not defined [template-syntax]',
   },
   {
     title: 'a template that cannot be parsed, in a block of a block',
     file: 'db.yaml',
     replace: '{{ .values.deployitems.server.url }}',
     by: '{{ .values.deployitems.server.url }',
-    says: 'db.yaml:43:15: error: unexpected "}" in operand [template-syntax]',
+    says: 'db.yaml:43:54: error: unexpected "}" in operand [template-syntax]',
   },
   {
     title: 'an included file that cannot be parsed',
     file: 'note.tpl',
     replace: 'in {{ . }}',
     by: 'in {{ if . }}',
-    says: 'note.tpl:1:1: error: unexpected EOF [template-syntax]',
+    says: 'note.tpl:1:14: error: unexpected EOF [template-syntax]',
   },
   {
     title: 'a file of a template that is not there',

@@ -141,7 +141,49 @@ deployExecutions:
       type: (( imports.( ))
 `;
     const found = inspect({ 'blueprint.yaml': text }).map(lineOf);
-    expect(found.filter((line) => line.includes('[template-syntax]'))).to.have.lengthOf(1);
-    expect(found.join('\n')).to.match(/\(\( imports\.\( \)\) at deployItems\.\[0\]\.type: /);
+    const [line, ...others] = found.filter((one) => one.includes('[template-syntax]'));
+    expect(others).to.deep.equal([]);
+    expect(line).to.match(
+      /^blueprint\.yaml:9:13: error: \(\( imports\.\( \)\) at deployItems\.\[0\]\.type: parse error near /,
+    );
+  });
+
+  it('finds it in a text, too, and in a file', () => {
+    const document = 'deployItems:\n- name: a\n  type: (( 1 + ))\n';
+    const text = `apiVersion: landscaper.gardener.cloud/v1alpha1
+kind: Blueprint
+deployExecutions:
+- name: text
+  type: Spiff
+  template: |
+    ${document.trimEnd().replaceAll('\n', '\n    ')}
+- name: file
+  type: Spiff
+  file: /deploy.spiff
+- name: no yaml
+  type: Spiff
+  template: |
+    a: 1
+      b: 2
+`;
+    const found = inspect({ 'blueprint.yaml': text, 'deploy.spiff': document }).map(lineOf);
+    const places = found.flatMap((line) => /^(.*): error: .*\[template-syntax\]$/.exec(line)?.[1] ?? []);
+    expect(places).to.have.members(['blueprint.yaml:9:20', 'deploy.spiff:3:16', 'blueprint.yaml:17:7']);
+  });
+
+  it('finds an expression in a mapping that cannot be parsed', () => {
+    const found = inspectInstallation(
+      installation(
+        `        blueprint.yaml: "{apiVersion: landscaper.gardener.cloud/v1alpha1, kind: Blueprint, imports: [{name: a, schema: {}}]}"
+  importDataMappings:
+    a:
+      list:
+        - 1
+        - (( 1 + ))
+`,
+      ),
+    );
+    const places = found.map(lineOf).filter((line) => line.includes('[template-syntax]'));
+    expect(places.map((line) => line.replace(/: error.*/, ''))).to.deep.equal(['installation.yaml:13:11']);
   });
 });

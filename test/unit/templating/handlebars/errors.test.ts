@@ -86,7 +86,7 @@ const rows: readonly (readonly [string, string, string])[] = [
   [
     'a block that is never closed',
     'x\n{{#if name}}',
-    'execution:2:12: found the end of the template, expected',
+    'execution:2:0: {{#if}} is never closed; expected {{/if}} before the end of the template',
   ],
   ['a mustache that is never closed', 'one\ntwo {{name', 'execution:2:'],
   ['a decorator', '{{* x}}', 'only {{#*inline "name"}} may stand here'],

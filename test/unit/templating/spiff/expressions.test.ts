@@ -62,6 +62,7 @@ const groups: Readonly<Record<string, Rows>> = {
     ['!imports.e', true],
     ['true -and nope || "failed"', 'failed'],
     ['true -or nope', true],
+    ['true -or 1 < ~~', true],
     ['5 -and 6', 4],
   ],
   'finds what is equal as the original does': [
@@ -90,6 +91,8 @@ const groups: Readonly<Record<string, Rows>> = {
     ['[3 .. 1]', [3, 2, 1]],
     ['12345678901', 12345678901],
     ['-5 + 2', -3],
+    ['imports.nul % 5', 0],
+    ['[~ .. 2]', [0, 1, 2]],
   ],
   'computes with addresses as the original does': [
     ['"::ffff:1.2.3.4" + 1', '1.2.3.5'],
@@ -141,6 +144,9 @@ const groups: Readonly<Record<string, Rows>> = {
     ['( $a = 25 ) a + 1', 26],
     ['(lambda "|x|->x x")("q")', 'qq'],
     ['applied(|x|->x "!", "v")', 'v!'],
+    ['(|x|->"k")(~~)', undefined],
+    ['format("%v", imports.nope || ~~)', undefined],
+    ['length([1, ~~]) || 5', 5],
     ['lambda |x|->x + 1', '(( lambda|x|->x + 1 ))'],
   ],
   'asks what can be evaluated': [
@@ -201,6 +207,15 @@ describe('a Spiff expression', () => {
     expect(valueOf(texts)).to.deep.equal({ ...texts, b: '(( x ))', d: 'web' });
   });
 
+  it('fails instead of waiting on the left of //, so that what is behind || is taken in the first pass', () => {
+    expect(valueOf({ r: '(( (s "x" // "d") || "e" ))', s: '(( t ))', t: 1 })).to.include({ r: 'e' });
+  });
+
+  it('may catch what stands within another one, which the original never ends', () => {
+    expect(answerTo('catch(nope) -or false')).to.equal(true);
+    expect(answerTo('merge(imports.m, { "a" = catch(5) }).a.value')).to.equal(5);
+  });
+
   it('may be the result of another one', () => {
     expect(valueOf({ a: '(( "(( b ))" ))', b: 3 })).to.deep.equal({ a: 3, b: 3 });
   });
@@ -246,6 +261,11 @@ describe('what cannot be evaluated', () => {
     ['an error that ends with a percent sign', 'error("100%")', '*100%!(NOVERB)'],
     ['an error without text', 'error()', "*alt least one argument required for 'error'"],
     ['text plus number', '"a" + 1', '*first argument for addition must be IP address, CIDR or number'],
+    [
+      'an operand that is no integer, before the next one is missed',
+      'imports.f % nope',
+      '*integer operand required',
+    ],
     ['a missing operand', '1 + ', "*parse error near symbol 5 - symbol 7: '  '"],
     ['a step without name', 'imports.v. ', "*parse error near symbol 10 - symbol 11: 'v'"],
     ['an unclosed list', '[1, 2', "*parse error near symbol 7 - symbol 8: ' '"],
@@ -283,6 +303,12 @@ describe('what cannot be evaluated', () => {
     );
     expect(failure({ f: '(( |x|->x.secret ))', r: '(( .f(imports.name) ))' })).to.match(
       /evaluation of lambda expression failed: lambda\|x\|->x\.secret: \{x\}\n\t\t\.\.\. 'x\.secret' not found$/,
+    );
+  });
+
+  it('is told with the place that it has in the end, where entries before it were left out', () => {
+    expect(failure({ l: ['(( ~~ ))', '(( .l ))'] })).to.equal(
+      "unresolved nodes:\n\t(( .l ))\tin template\tl.[0]\t()\t@'.l' unresolved",
     );
   });
 

@@ -1,4 +1,4 @@
-/** What the original answers to the same calls; hack/go-oracle/spiff-record.ts wrote it down. */
+/** What the original answers to the same calls; hack/go-oracle/record.ts wrote it down. */
 import { expect } from 'chai';
 import { readFileSync } from 'node:fs';
 import { goJson } from '../../../../../src/lib/gojson.ts';

@@ -1,9 +1,11 @@
 /** Makes things to ask Go about: calls of every function, formats, YAML, and templates with a few characters changed. */
 import { readFileSync } from 'node:fs';
-import type { Rng } from '../../src/lib/rng.ts';
-import { standardFunctions } from '../../src/templating/gotemplate/template.ts';
+import type { Rng } from '../../../src/lib/rng.ts';
+import { standardFunctions } from '../../../src/templating/gotemplate/template.ts';
+import { pick, times, words } from '../made-of.ts';
+import type { TemplateRequest, YamlRequest } from '../oracle.ts';
 import { UNCERTAIN } from './certain.ts';
-import { PRINTED, VALUES, pick, times, words, type OracleRequest } from './made-of.ts';
+import { PRINTED, VALUES } from './values.ts';
 
 interface Recorded {
   readonly values: unknown;
@@ -12,7 +14,7 @@ interface Recorded {
 
 const recorded = JSON.parse(
   readFileSync(
-    new URL('../../test/unit/templating/gotemplate/upstream-results.json', import.meta.url),
+    new URL('../../../test/unit/templating/gotemplate/upstream-results.json', import.meta.url),
     'utf8',
   ),
 ) as Recorded;
@@ -47,7 +49,7 @@ const BY_TYPE: Readonly<Record<string, readonly string[]>> = {
 const SHOWN = words(
   '{{ CALL }} ~ {{ (CALL) | toJson }} ~ {{ printf "%v|%T" (CALL) (CALL) }} ~ {{ printf "%q" (CALL) }} ~ {{ toString (CALL) }} ~ {{ toYaml (CALL) }} ~ {{ with CALL }}{{ . }}{{ else }}none{{ end }} ~ {{ range CALL }}<{{ . }}>{{ end }} ~ {{ (CALL).x }}',
 );
-export function functionCalls(rng: Rng, each: number): OracleRequest[] {
+export function functionCalls(rng: Rng, each: number): TemplateRequest[] {
   const names = Object.entries(standardFunctions).filter(([name]) => !UNCERTAIN.test(name));
   return names.flatMap(([name, { params, variadic }]) =>
     times(each, () => {
@@ -68,7 +70,7 @@ export function functionCalls(rng: Rng, each: number): OracleRequest[] {
 const FLAGS = ['', '', '', '+', '-', '#', '0', ' ', '+0', '-0', '# ', '+-', '#0'];
 const VERBS = ['v', 'v', 'd', 's', 'q', 'x', 'X', 'f', 'e', 'g', 'G', 't', 'T', 'c', 'U', 'o', '%', 'z'];
 
-export function formats(rng: Rng, count: number): OracleRequest[] {
+export function formats(rng: Rng, count: number): TemplateRequest[] {
   return times(count, () => {
     const format = times(1 + Math.floor(rng.next() * 3), () =>
       [
@@ -116,14 +118,14 @@ function someValue(rng: Rng, depth: number): unknown {
   return kind < 0.85 ? someText(rng, 14) : pick<unknown>(rng, [...NUMBERS, null, true, false]);
 }
 
-export const yamlToWrite = (rng: Rng, count: number): OracleRequest[] =>
+export const yamlToWrite = (rng: Rng, count: number): YamlRequest[] =>
   times(count, () => ({ toYaml: someValue(rng, 3) }));
 
 const AROUND = words(
   'a: X\n ~ - X\n- [X, X]\n ~ {X: 1}\n ~ X: y\nb: 2\n ~ !!str X\n ~ "X"\n ~ a: |\n  X\n ~ a: &q X\nb: *q\n',
 );
 
-export const yamlToRead = (): OracleRequest[] =>
+export const yamlToRead = (): YamlRequest[] =>
   SCALARS.flatMap((scalar) => AROUND.map((around) => ({ yaml: around.replaceAll('X', scalar) })));
 
 const FRAGMENTS = words(
@@ -133,7 +135,7 @@ const FRAGMENTS = words(
 );
 
 /** Documents put together from pieces; most are broken. */
-export const yamlDocuments = (rng: Rng, count: number): OracleRequest[] =>
+export const yamlDocuments = (rng: Rng, count: number): YamlRequest[] =>
   times(count, () => ({ yaml: times(1 + Math.floor(rng.next() * 10), () => pick(rng, FRAGMENTS)).join('') }));
 
 const PIECES = words(
@@ -159,7 +161,7 @@ function mutate(rng: Rng, text: string): string {
 }
 
 /** Templates that used to be right. */
-export const mutations = (rng: Rng, count: number): OracleRequest[] =>
+export const mutations = (rng: Rng, count: number): TemplateRequest[] =>
   times(count, () => {
     const parts = pick(rng, SOURCES).split(/(?<=\}\})/);
     const start = Math.max(0, Math.floor(rng.next() * parts.length) - 1);
@@ -174,7 +176,7 @@ const OPERATORS = words(' ~ = ~ != ~ > ~ < ~ >= ~ <= ~ ~ ~ ^ ~ ~> ~ =< ~ => ~ >=
 const TOGETHER = words(',  ~ , ~   ~  ||  ~  - ');
 
 /** Versions against constraints. */
-export const versions = (rng: Rng, count: number): OracleRequest[] =>
+export const versions = (rng: Rng, count: number): TemplateRequest[] =>
   times(count, () => {
     const one = (): string => pick(rng, OPERATORS).trim() + pick(rng, VERSIONS);
     const constraint = rng.next() < 0.5 ? one() : one() + pick(rng, TOGETHER) + one();

@@ -1,26 +1,20 @@
 /** Whole Spiff documents made from a grammar, evaluated by our engine and by the original. */
-import { existsSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { isDeepStrictEqual } from 'node:util';
-import { systemClock } from '../../src/lib/clock.ts';
-import { seededRng, type Rng } from '../../src/lib/rng.ts';
-import { noFiles } from '../../src/templating/files.ts';
-import { standardFunctions } from '../../src/templating/spiff/functions/index.ts';
-import type { SpiffValue } from '../../src/templating/spiff/value.ts';
-import { readSpiffYaml } from '../../src/templating/spiff/yaml/index.ts';
-import { plain, type SpiffAnswer, type SpiffRequest } from './spiff-answers.ts';
+import { systemClock } from '../../../src/lib/clock.ts';
+import { seededRng, type Rng } from '../../../src/lib/rng.ts';
+import { noFiles } from '../../../src/templating/files.ts';
+import { standardFunctions } from '../../../src/templating/spiff/functions/index.ts';
+import { fromJsonValue } from '../../../src/templating/spiff/json.ts';
+import { renderSpiff } from '../../../src/templating/spiff/spiff.ts';
+import type { SpiffMap } from '../../../src/templating/spiff/value.ts';
+import { readSpiffYaml } from '../../../src/templating/spiff/yaml/index.ts';
+import { messageOf } from '../../../test/support/blueprints.ts';
+import { describe } from '../comparison.ts';
+import { pick, times } from '../made-of.ts';
+import type { Answer, Oracle } from '../oracle.ts';
+import { plain } from './plain.ts';
 
-/** Where the engine is, and what of it is used here. */
-const ENGINE = new URL('../../src/templating/spiff/spiff.ts', import.meta.url);
-
-interface Engine {
-  renderSpiff(
-    input: { document: SpiffValue; values: ReadonlyMap<string, SpiffValue>; source: string },
-    world: object,
-  ): { value: SpiffValue };
-}
-
-const VALUES = {
+export const VALUES = {
   v: {
     name: 'web',
     num: 3,
@@ -108,8 +102,6 @@ const RULES: Readonly<Record<'E' | 'L' | 'S', readonly string[]>> = {
   ],
 };
 
-const pick = <T>(rng: Rng, from: readonly T[]): T => from[Math.floor(rng.next() * from.length)] as T;
-
 function expression(rng: Rng, symbol: keyof typeof RULES, depth: number): string {
   const rules = RULES[symbol];
   const rule =
@@ -133,34 +125,19 @@ function documentText(rng: Rng): string {
   return ['a', 'b', 'c'].map((key) => `${key}: ${node()}\n`).join('');
 }
 
-const DOCUMENTS = 600;
-
-/** One text per document: its difference, or undefined. None when the engine is not there, which is said. */
-export async function compareDocuments(
-  rng: Rng,
-  ask: (requests: readonly SpiffRequest[]) => readonly SpiffAnswer[],
-): Promise<readonly (string | undefined)[]> {
-  if (!existsSync(fileURLToPath(ENGINE))) {
-    process.stdout.write(`documents are not compared: there is no ${fileURLToPath(ENGINE)}\n`);
-    return [];
-  }
-  const engine = (await import(ENGINE.href)) as Engine;
-  const requests = Array.from({ length: DOCUMENTS }, () => ({
-    document: documentText(rng),
-    bindings: VALUES,
-  }));
-  const answers = ask(requests);
-  return requests.map((request, i) =>
-    difference(request, answers[i] as SpiffAnswer, evaluate(engine, request)),
-  );
+/** What is different, one entry per document. */
+export function compareDocuments(ask: Oracle, rng: Rng, count: number): readonly (string | undefined)[] {
+  const documents = times(count, () => documentText(rng));
+  const answers = ask(documents.map((document) => ({ document, bindings: VALUES })));
+  return documents.map((document, i) => difference(document, answers[i] as Answer));
 }
 
-function evaluate(engine: Engine, { document }: SpiffRequest): SpiffAnswer {
+function evaluate(document: string): Answer {
   try {
-    const { value } = engine.renderSpiff(
+    const { value } = renderSpiff(
       {
         document: readSpiffYaml(document),
-        values: doubles(VALUES) as ReadonlyMap<string, SpiffValue>,
+        values: fromJsonValue(VALUES, 'input') as SpiffMap,
         source: 'template',
       },
       { clock: systemClock, rng: seededRng(1), files: noFiles, functions: standardFunctions },
@@ -171,36 +148,28 @@ function evaluate(engine: Engine, { document }: SpiffRequest): SpiffAnswer {
       ),
     };
   } catch (error) {
-    return { error: (error as Error).message };
+    return { error: messageOf(error) };
   }
 }
 
-/** JSON as values: what comes from outside has no integers. */
-function doubles(value: unknown): SpiffValue {
-  if (Array.isArray(value)) return value.map(doubles);
-  if (typeof value !== 'object' || value === null) return value as SpiffValue;
-  return new Map(Object.entries(value).map(([key, item]) => [key, doubles(item)]));
+function difference(document: string, go: Answer): string | undefined {
+  const ours = evaluate(document);
+  return isSame(go, ours) ? undefined : describe(document, show(go), show(ours));
 }
 
-function difference({ document }: SpiffRequest, go: SpiffAnswer, ours: SpiffAnswer): string | undefined {
-  if (go.error !== undefined || ours.error !== undefined) {
-    const [theirs, is] = [go, ours].map(({ output, error }) =>
-      error === undefined ? output : inOrder(error),
-    );
-    return theirs === is ? undefined : describe(document, go, ours);
+export function isSame(go: Answer, ours: Answer): boolean {
+  if (go.error === undefined && ours.error === undefined) {
+    return isDeepStrictEqual(JSON.parse(go.output ?? ''), JSON.parse(ours.output ?? ''));
   }
-  const same = isDeepStrictEqual(JSON.parse(go.output ?? ''), JSON.parse(ours.output ?? ''));
-  return same ? undefined : describe(document, go, ours);
+  const [theirs, is] = [go, ours].map(({ error }) => error && inOrder(error));
+  return theirs === is;
 }
 
 /** The entries of a list of problems in an order of their own: the original leaves it to chance. */
 function inOrder(error: string): string {
-  const [head = '', ...entries] = error.split(/\n\t(?=\(\( )/);
+  const [head = '', ...entries] = error.split(/\n\t(?!\t)/);
   return [head, ...entries.sort()].join('\n\t');
 }
 
-const describe = (document: string, go: SpiffAnswer, ours: SpiffAnswer): string =>
-  `${document}  Go:   ${show(go)}\n  ours: ${show(ours)}`;
-
-const show = ({ output, error }: SpiffAnswer): string =>
+export const show = ({ output, error }: Answer): string =>
   error === undefined ? (output ?? '') : `ERR ${error}`;

@@ -2,8 +2,10 @@
  * Functions whose results are left to chance, the clock or a key: what is certain about them all the same. Each has to
  * appear here, so that no function goes without a comparison.
  */
-import { standardFunctions } from '../../src/templating/gotemplate/template.ts';
-import { VALUES, words, type OracleRequest } from './made-of.ts';
+import { standardFunctions } from '../../../src/templating/gotemplate/template.ts';
+import { words } from '../made-of.ts';
+import type { TemplateRequest } from '../oracle.ts';
+import { VALUES } from './values.ts';
 
 /** Not called with made-up arguments. */
 export const UNCERTAIN =
@@ -49,7 +51,7 @@ const TEMPLATES = words(
 );
 
 /** @throws Error naming a function that nothing is compared of */
-export function certainties(): OracleRequest[] {
+export function certainties(): TemplateRequest[] {
   const forgotten = Object.keys(standardFunctions).filter(
     (name) => UNCERTAIN.test(name) && !TEMPLATES.some((text) => new RegExp(`\\b${name}\\b`).test(text)),
   );

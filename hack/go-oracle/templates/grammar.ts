@@ -2,8 +2,10 @@
  * Templates made from the grammar: every action, nested at will, with variables in their scopes. Most of them run to
  * their end; a few call what does not exist or stop half way, so that error texts and positions are compared as well.
  */
-import type { Rng } from '../../src/lib/rng.ts';
-import { PRINTED, VALUES, pick, times, words, type OracleRequest } from './made-of.ts';
+import type { Rng } from '../../../src/lib/rng.ts';
+import { pick, times, words } from '../made-of.ts';
+import type { TemplateRequest } from '../oracle.ts';
+import { PRINTED, VALUES } from './values.ts';
 
 const TEXT = ['', '', ' ', '\n', '\n  ', 'a', 'key: ', '- ', ' } ', '"', '\t', 'ä', '世\n', '{ ', '%'];
 const STRINGS = words('"a" ~ "" ~ `raw "q"` ~ "a\\n\\"b" ~ "%d|%v" ~ "web" ~ "ä世" ~ "<b>&\'"');
@@ -207,5 +209,5 @@ class Grammar {
   }
 }
 
-export const grammar = (rng: Rng, count: number): OracleRequest[] =>
+export const grammar = (rng: Rng, count: number): TemplateRequest[] =>
   times(count, () => ({ template: new Grammar(rng).template(), values: VALUES }));

@@ -1,12 +1,11 @@
-/** Makes calls of every function of Spiff, with fitting and unfitting arguments. */
+/** Values that functions of Spiff are called with, by kind. */
 import { generateKeyPairSync } from 'node:crypto';
-import type { Rng } from '../../src/lib/rng.ts';
-import { systemClock } from '../../src/lib/clock.ts';
-import { seededRng } from '../../src/lib/rng.ts';
-import { noFiles } from '../../src/templating/files.ts';
-import { Unresolvable, type FunctionWorld } from '../../src/templating/spiff/function.ts';
-import { standardFunctions } from '../../src/templating/spiff/functions/index.ts';
-import { isSpiffList, isSpiffMap, SpiffCallable, type SpiffValue } from '../../src/templating/spiff/value.ts';
+import { systemClock } from '../../../src/lib/clock.ts';
+import { seededRng } from '../../../src/lib/rng.ts';
+import { noFiles } from '../../../src/templating/files.ts';
+import { Unresolvable, type FunctionWorld } from '../../../src/templating/spiff/function.ts';
+import { standardFunctions } from '../../../src/templating/spiff/functions/index.ts';
+import { SpiffCallable, type SpiffValue } from '../../../src/templating/spiff/value.ts';
 
 /** A lambda in both languages. */
 export class KnownLambda extends SpiffCallable {
@@ -18,11 +17,6 @@ export class KnownLambda extends SpiffCallable {
     this.text = `lambda${source}`;
     this.call = call;
   }
-}
-
-export interface SpiffCall {
-  readonly name: string;
-  readonly args: readonly SpiffValue[];
 }
 
 export const world = (seed: number): FunctionWorld => ({
@@ -64,7 +58,7 @@ const leaf = certificate({
 const strange = generateKeyPairSync('ed25519').privateKey.export({ format: 'pem', type: 'pkcs8' }) as string;
 
 /** Values by kind. A function names the kinds it wants; now and then it gets something else. */
-const POOLS = {
+export const POOLS = {
   str: [
     'abc',
     '',
@@ -401,7 +395,7 @@ const POOLS = {
   mode: ['import', 'importmulti', 'text', 'binary', 'none', '.import'],
 } satisfies Readonly<Record<string, readonly SpiffValue[]>>;
 
-type Kind = keyof typeof POOLS;
+export type Kind = keyof typeof POOLS;
 
 function greater(a: SpiffValue | undefined, b: SpiffValue | undefined): SpiffValue {
   if (typeof a === 'bigint' && typeof b === 'bigint') return a > b;
@@ -409,142 +403,4 @@ function greater(a: SpiffValue | undefined, b: SpiffValue | undefined): SpiffVal
     return Buffer.compare(Buffer.from(a), Buffer.from(b)) > 0;
   if (typeof a === 'bigint' || typeof a === 'string') throw new Unresolvable('not comparable');
   return false;
-}
-
-const ANYTHING: readonly Kind[] = ['str', 'int', 'float', 'bool', 'nil', 'list', 'map', 'maps'];
-
-/** Kinds by function: alternatives for a place are joined by `|`, `any` is anything. */
-const SIGNATURES: Readonly<Record<string, readonly string[]>> = {
-  join: ['part list', 'part str|int|bool list nil', 'part'],
-  split: ['part str', 'part str small', 'int str small'],
-  trim: ['str', 'str part', 'list part'],
-  substr: ['str small', 'str small small'],
-  lower: ['str'],
-  upper: ['str'],
-  format: ['format', 'format any', 'format any any'],
-  match: ['regex str', 'regex str|int|bool small', 'regex str bool'],
-  split_match: ['regex str', 'regex str small'],
-  replace: ['str part part', 'str part part small', 'str part one'],
-  replace_match: ['str regex template', 'str regex template small', 'str regex one'],
-  length: ['str|list|map'],
-  contains: ['list any', 'str part|int|bool', 'map name'],
-  index: ['list any', 'str part|int|bool'],
-  lastindex: ['list any', 'str part|int|bool'],
-  element: ['list small', 'map name', 'list str'],
-  compact: ['list'],
-  uniq: ['list'],
-  sort: ['list', 'list lambda'],
-  reverse: ['list'],
-  intersect: ['list list', 'list nil list', 'list'],
-  keys: ['map'],
-  makemap: ['maps', 'str|int|bool any', 'name any name any', 'any any any'],
-  list_to_map: ['maps', 'maps name'],
-  type: ['any'],
-  string: ['any', 'int small|int'],
-  integer: ['str|int|float|bool'],
-  float: ['str|int|float|bool'],
-  bool: ['any'],
-  abs: ['int|float'],
-  floor: ['int|float|bool'],
-  ceil: ['int|float|bool'],
-  round: ['int|float|bool'],
-  roundtoeven: ['int|float|bool'],
-  base64: ['str', 'str small|int|str'],
-  base64_decode: ['base64'],
-  asjson: ['any'],
-  asyaml: ['any'],
-  md5: ['str'],
-  hash: ['str', 'str algorithm'],
-  bcrypt: ['str', 'str small'],
-  bcrypt_check: ['str hash'],
-  md5crypt: ['str'],
-  md5crypt_check: ['str apr'],
-  encrypt: ['any key', 'any'],
-  decrypt: ['secret key', 'secret'],
-  rand: ['', 'int', 'bool', 'set', 'set small', 'nil'],
-  basename: ['url'],
-  dirname: ['url'],
-  parseurl: ['url'],
-  min_ip: ['cidr'],
-  max_ip: ['cidr'],
-  num_ip: ['cidr'],
-  contains_ip: ['cidr ip'],
-  ipset: ['range small', 'ranges small', 'range small places', 'ranges small small small'],
-  semver: ['version'],
-  semvermajor: ['version'],
-  semverminor: ['version'],
-  semverpatch: ['version'],
-  semverprerelease: ['version', 'version pre'],
-  semvermetadata: ['version', 'version pre'],
-  semverrelease: ['version', 'version version'],
-  semverincmajor: ['version'],
-  semverincminor: ['version'],
-  semverincpatch: ['version'],
-  semvercmp: ['version version'],
-  semvermatch: ['version constraint', 'version constraint constraint', 'version'],
-  semvervalidate: ['version constraint', 'version constraint constraint', 'version'],
-  semversort: ['version version version', 'list'],
-  x509genkey: ['curve'],
-  x509publickey: ['pem', 'pem publicFormat'],
-  x509cert: ['fields'],
-  x509parsecert: ['pem'],
-  wggenkey: ['', 'wireguardKind'],
-  wgpublickey: ['wireguard'],
-  lookup_file: ['str str'],
-  lookup_dir: ['str list'],
-  list_files: ['str'],
-  list_dirs: ['str'],
-  features: ['', 'str'],
-  ...Object.fromEntries(
-    ['sin', 'cos', 'sinh', 'cosh', 'asin', 'acos', 'asinh', 'acosh', 'sqrt', 'exp', 'log', 'log10'].map(
-      (name) => [name, ['small|float']],
-    ),
-  ),
-};
-
-const pick = <T>(rng: Rng, from: readonly T[]): T => from[Math.floor(rng.next() * from.length)] as T;
-
-function argument(rng: Rng, kinds: string): SpiffValue {
-  const isWild = kinds === 'any' || rng.next() < 0.12;
-  const kind = isWild ? pick(rng, ANYTHING) : (pick(rng, kinds.split('|')) as Kind);
-  return pick<SpiffValue>(rng, POOLS[kind]);
-}
-
-/** @throws Error for a function of which nobody said what it wants */
-export function spiffCalls(rng: Rng, each: number): SpiffCall[] {
-  return Object.keys(standardFunctions).flatMap((name) => {
-    const signatures = SIGNATURES[name];
-    if (!signatures) throw new Error(`spiff-calls.ts does not know the arguments of "${name}"`);
-    return Array.from({ length: each }, () => {
-      const kinds = pick(rng, signatures)
-        .split(' ')
-        .filter((kind) => kind !== '');
-      const chance = rng.next();
-      if (chance < 0.04) kinds.pop();
-      else if (chance < 0.08) kinds.push('any');
-      return { name, args: kinds.map((kind) => argument(rng, kind)) };
-    });
-  });
-}
-
-/** The value as YAML on one line, which the original reads as the same value. */
-export function literal(value: SpiffValue): string {
-  if (isSpiffList(value)) return `[${value.map(literal).join(', ')}]`;
-  if (isSpiffMap(value)) {
-    return `{${[...value].map(([key, item]) => `${JSON.stringify(key)}: ${literal(item)}`).join(', ')}}`;
-  }
-  if (value === null) return '~';
-  if (typeof value === 'string') return JSON.stringify(value);
-  if (typeof value === 'bigint' || typeof value === 'boolean') return String(value);
-  if (typeof value !== 'number') throw new Error('only data can be written');
-  return Number.isInteger(value) && Math.abs(value) < 1e21 ? `${value.toFixed(0)}.0` : String(value);
-}
-
-/** A document with the arguments in a list, and the call in `x`. */
-export function documentOf({ name, args }: SpiffCall): string {
-  const values = args.map((arg) => (arg instanceof KnownLambda ? null : arg));
-  const written = args.map((arg, i) =>
-    arg instanceof KnownLambda ? arg.text.replace('lambda', '') : `args.[${String(i)}]`,
-  );
-  return `args: ${literal(values)}\nx: (( ${name}(${written.join(', ')}) ))\n`;
 }

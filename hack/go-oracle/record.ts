@@ -1,0 +1,93 @@
+/**
+ * Writes down what the originals answer, for tests that run without Go:
+ *
+ *     node --import tsx hack/go-oracle/record.ts
+ *
+ * the calls of Spiff's functions that the file of results holds already (add one there with an empty answer), and the
+ * executions below test/fixtures/blueprints.
+ */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { format, resolveConfig } from 'prettier';
+import { toYaml } from '../../src/lib/yaml.ts';
+import { topics, type BlueprintCase, type RecordedAnswer } from '../../test/support/blueprints.ts';
+import { GoMissing, withOracle, type Answer, type Oracle } from './oracle.ts';
+
+interface RecordedCall {
+  /** `join(args.[0], 5)` */
+  readonly call: string;
+  /** YAML on one line. */
+  readonly args: string;
+  readonly result?: unknown;
+  readonly error?: string;
+}
+
+const CALLS = new URL('../../test/unit/templating/spiff/functions/recorded.json', import.meta.url);
+
+async function writeJson(path: string, value: unknown): Promise<void> {
+  const options = { ...(await resolveConfig(path)), filepath: path };
+  writeFileSync(path, await format(JSON.stringify(value, null, 2), options));
+}
+
+async function recordCalls(ask: Oracle): Promise<void> {
+  const recorded = JSON.parse(readFileSync(CALLS, 'utf8')) as Record<string, readonly RecordedCall[]>;
+  const answered = Object.fromEntries(
+    Object.entries(recorded).map(([topic, calls]) => {
+      const answers = ask(calls.map(({ call, args }) => ({ document: `args: ${args}\nx: (( ${call} ))\n` })));
+      return [topic, calls.map((call, i) => withAnswer(call, answers[i] as Answer))];
+    }),
+  );
+  await writeJson(fileURLToPath(CALLS), answered);
+}
+
+function withAnswer({ call, args }: RecordedCall, { output, error }: Answer): RecordedCall {
+  if (error === undefined) return { call, args, result: (JSON.parse(output ?? '{}') as { x: unknown }).x };
+  return { call, args, error: /\tx\t\(\)\t\*([^]*)$/.exec(error)?.[1] ?? error };
+}
+
+async function recordBlueprints(ask: Oracle): Promise<void> {
+  for (const { engine, cases, answers } of topics) {
+    const recorded = engine === 'spiff' ? spiffAnswers(ask, cases) : templateAnswers(ask, cases);
+    const named = cases.map(({ name }, i) => [name, recorded[i]] as const);
+    await writeJson(answers, Object.fromEntries(named));
+  }
+}
+
+/** The text, and what it says as YAML. */
+function templateAnswers(ask: Oracle, cases: readonly BlueprintCase[]): readonly RecordedAnswer[] {
+  const texts = ask(cases.map(({ template, values }) => ({ template, values })));
+  const read = ask(texts.map(({ output = '' }) => ({ yaml: output })));
+  return texts.map(({ output, error }, i) => {
+    if (error !== undefined) return { error };
+    const { output: result, error: problem } = read[i] as Answer;
+    const lines = (output ?? '').split('\n');
+    return problem === undefined
+      ? { lines, result: JSON.parse(result ?? 'null') as unknown }
+      : { lines, error: problem };
+  });
+}
+
+function spiffAnswers(ask: Oracle, cases: readonly BlueprintCase[]): readonly RecordedAnswer[] {
+  const answers = ask(
+    cases.map(({ template, values, stored = {}, files = {} }) => ({
+      document: template,
+      bindings: values,
+      stored: toYaml(stored),
+      files,
+    })),
+  );
+  return answers.map(({ output, error }) =>
+    error === undefined ? (JSON.parse(output ?? '{}') as RecordedAnswer) : { error },
+  );
+}
+
+try {
+  await withOracle(async (ask) => {
+    await recordCalls(ask);
+    await recordBlueprints(ask);
+  });
+} catch (error) {
+  if (!(error instanceof GoMissing)) throw error;
+  process.stdout.write(`${error.message}\n`);
+  process.exitCode = 3;
+}

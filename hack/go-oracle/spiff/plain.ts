@@ -1,0 +1,21 @@
+/** Our values in the form that the original answers in. */
+import { formatGoFloat } from '../../../src/lib/go-float.ts';
+import { toValidText } from '../../../src/templating/go/go-string.ts';
+import { Unresolvable } from '../../../src/templating/spiff/function.ts';
+import {
+  isSpiffList,
+  isSpiffMap,
+  SpiffCallable,
+  type SpiffValue,
+} from '../../../src/templating/spiff/value.ts';
+
+/** The value as JSON holds it. @throws Unresolvable in Go's words for what JSON cannot hold */
+export function plain(value: SpiffValue): unknown {
+  if (isSpiffList(value)) return value.map(plain);
+  if (isSpiffMap(value)) return Object.fromEntries([...value].map(([key, item]) => [key, plain(item)]));
+  if (typeof value === 'string') return toValidText(value);
+  if (typeof value === 'number' && !Number.isFinite(value)) {
+    throw new Unresolvable(`json: unsupported value: ${formatGoFloat(value, 'g')}`);
+  }
+  return value instanceof SpiffCallable ? `(( ${value.text} ))` : value;
+}

@@ -1,0 +1,72 @@
+/** Templates and YAML, ours and Go's: made-up cases, asked of both. */
+import { isDeepStrictEqual } from 'node:util';
+import { systemClock } from '../../../src/lib/clock.ts';
+import { seededRng } from '../../../src/lib/rng.ts';
+import { parseYaml, toYaml } from '../../../src/lib/yaml.ts';
+import { blueprintFunctions } from '../../../src/templating/blueprint-functions.ts';
+import { execute, parseTemplate } from '../../../src/templating/gotemplate/template.ts';
+import { compared, describe, type Comparison } from '../comparison.ts';
+import type { Answer, Oracle, TemplateRequest, YamlRequest } from '../oracle.ts';
+import { certainties } from './certain.ts';
+import { grammar } from './grammar.ts';
+import { knownDifferences } from './known.ts';
+import {
+  formats,
+  functionCalls,
+  mutations,
+  versions,
+  yamlDocuments,
+  yamlToRead,
+  yamlToWrite,
+} from './requests.ts';
+
+type Request = TemplateRequest | YamlRequest;
+
+/** @param size cases per kind */
+export function compareTemplates(ask: Oracle, seed: number, size: number): Comparison {
+  const rng = seededRng(seed);
+  const requests: readonly Request[] = [
+    ...grammar(rng, 2 * size),
+    ...certainties(),
+    ...functionCalls(rng, Math.ceil(size / 50)),
+    ...formats(rng, size),
+    ...mutations(rng, size),
+    ...versions(rng, size),
+    ...yamlToWrite(rng, size),
+    ...yamlToRead(),
+    ...yamlDocuments(rng, size),
+  ];
+  const answers = ask(requests);
+  return compared(
+    requests.map((request, i) => difference(request, answers[i] as Answer)),
+    knownDifferences,
+  );
+}
+
+function difference(request: Request, go: Answer): string | undefined {
+  const ours = answerTo(request);
+  if (isSame(request, go, ours)) return undefined;
+  return describe(JSON.stringify({ ...request, values: undefined }), show(go), show(ours));
+}
+
+function answerTo(request: Request): Answer {
+  try {
+    if ('yaml' in request)
+      return { output: JSON.stringify(parseYaml(request.yaml, { integers: 'rounded' })) };
+    if ('toYaml' in request) return { output: toYaml(request.toYaml) };
+    const options = { clock: systemClock, rng: seededRng(1), functions: blueprintFunctions };
+    const template = parseTemplate('execution', request.template, blueprintFunctions);
+    return { output: execute(template, request.values, options) };
+  } catch (error) {
+    return { error: (error as Error).message };
+  }
+}
+
+function isSame(request: Request, go: Answer, ours: Answer): boolean {
+  if (!('yaml' in request)) return go.output === ours.output && go.error === ours.error;
+  if (go.output === undefined || ours.output === undefined) return go.output === ours.output;
+  return isDeepStrictEqual(JSON.parse(go.output), JSON.parse(ours.output));
+}
+
+const show = ({ output, error }: Answer): string =>
+  error === undefined ? JSON.stringify(output) : `ERR ${error}`;

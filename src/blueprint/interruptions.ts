@@ -1,0 +1,27 @@
+/** Work of templates and schemas that is interrupted when it needs something from outside, and done again when that is there. */
+import { contentNeeded, retrying, type ComponentView } from '../components/view.ts';
+import type { IssuedKubeconfigs } from './kubeconfigs/issued.ts';
+import { kubeconfigNeeded } from './kubeconfigs/request.ts';
+
+/** Where what is needed comes from. */
+export interface Suppliers {
+  readonly component: ComponentView | undefined;
+  readonly kubeconfigs?: IssuedKubeconfigs | undefined;
+}
+
+/**
+ * Runs work, again for each content and kubeconfig that it turns out to need. It must be repeatable.
+ * @throws what the work throws; ComponentProblem, KubeconfigProblem for what may be had another time
+ */
+export const withSupplies = <T>(
+  { component, kubeconfigs }: Suppliers,
+  work: () => T | Promise<T>,
+): Promise<T> =>
+  retrying(work, (error) => {
+    const content = contentNeeded(error);
+    const kubeconfig = kubeconfigNeeded(error);
+    return (content && component?.fetch(content)) ?? (kubeconfig && kubeconfigs?.fetch(kubeconfig));
+  });
+
+export const isInterruption = (error: unknown): boolean =>
+  contentNeeded(error) !== undefined || kubeconfigNeeded(error) !== undefined;

@@ -1,0 +1,81 @@
+/** Kubeconfigs made from others: the same cluster, another user. Texts in, base64 out, as templates expect it. */
+import { isObject, ownField } from '../../lib/objects.ts';
+import { parseYaml, toYaml } from '../../lib/yaml.ts';
+
+/** The kubeconfig of a target cannot be used; the sentence says why, and nothing of what is in it. */
+export class KubeconfigUnusable extends Error {
+  override readonly name = 'KubeconfigUnusable';
+}
+
+/** Access with the token of a service account, whose name the user gets. @throws KubeconfigUnusable */
+export const withToken = (kubeconfig: string, account: string, token: string): string =>
+  withUser(kubeconfig, { token }, account);
+
+/** Access of whoever logs in at an issuer of OpenID Connect: a plugin of kubectl asks for it. @throws KubeconfigUnusable */
+export const withOidcLogin = (kubeconfig: string, issuerUrl: string, clientId: string): string =>
+  withUser(kubeconfig, {
+    exec: {
+      apiVersion: 'client.authentication.k8s.io/v1beta1',
+      args: [
+        'oidc-login',
+        'get-token',
+        `--oidc-issuer-url=${issuerUrl}`,
+        `--oidc-client-id=${clientId}`,
+        ...['email', 'profile', 'offline_access'].map((scope) => `--oidc-extra-scope=${scope}`),
+        '--oidc-use-pkce',
+        '--grant-type=auto',
+      ],
+      command: 'kubectl',
+      env: null,
+      provideClusterInfo: false,
+    },
+  });
+
+/** Reduced to the current context. @param name of the user; the one that it has when not given */
+function withUser(kubeconfig: string, user: object, name?: string): string {
+  const document = readKubeconfig(kubeconfig);
+  const current = textOf(document['current-context']);
+  const context = named(document['contexts'], current, 'context');
+  if (!context) throw new KubeconfigUnusable('the kubeconfig of the target has no current context');
+  const clusterName = textOf(context['cluster']);
+  const cluster = named(document['clusters'], clusterName, 'cluster');
+  if (!cluster) {
+    throw new KubeconfigUnusable(
+      'the kubeconfig of the target does not have the cluster of its current context',
+    );
+  }
+  const userName = name ?? textOf(context['user']);
+  const reduced = {
+    apiVersion: 'v1',
+    kind: 'Config',
+    preferences: {},
+    'current-context': current,
+    contexts: [{ name: current, context: { ...context, user: userName } }],
+    clusters: [{ name: clusterName, cluster }],
+    users: [{ name: userName, user }],
+  };
+  return Buffer.from(toYaml(reduced)).toString('base64');
+}
+
+function readKubeconfig(text: string): Readonly<Record<string, unknown>> {
+  let document: unknown;
+  try {
+    document = parseYaml(text);
+  } catch {
+    // The complaint may quote the text, which holds credentials.
+    throw new KubeconfigUnusable('the kubeconfig of the target is not valid YAML');
+  }
+  if (isObject(document)) return document;
+  throw new KubeconfigUnusable('the kubeconfig of the target is no map with clusters, contexts and users');
+}
+
+function named(list: unknown, name: string, field: string): Readonly<Record<string, unknown>> | undefined {
+  if (!Array.isArray(list)) return undefined;
+  const found: unknown = list.find((entry) => textOf(ownField(entry, 'name')) === name);
+  const body = ownField(found, field);
+  return isObject(body) ? body : undefined;
+}
+
+/** A name without quotes may have been read as a number. */
+const textOf = (value: unknown): string =>
+  typeof value === 'string' || typeof value === 'number' ? String(value) : '';

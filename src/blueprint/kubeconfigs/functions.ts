@@ -1,0 +1,148 @@
+/** The template functions that give kubeconfigs, on plain JSON values: each engine wraps them in its own way. */
+import { isObject, ownField } from '../../lib/objects.ts';
+import { withOidcLogin } from './document.ts';
+import { KubeconfigProblem } from './errors.ts';
+import { keyOf, KubeconfigNeeded, type Issued, type IssuedByKey, type KubeconfigRequest } from './request.ts';
+
+export const kubeconfigFunctionNames = [
+  'getShootAdminKubeconfig',
+  'getShootAdminKubeconfigWithExpirationTimestamp',
+  'getServiceAccountKubeconfig',
+  'getServiceAccountKubeconfigWithExpirationTimestamp',
+  'getOidcKubeconfig',
+] as const;
+export type KubeconfigFunctionName = (typeof kubeconfigFunctionNames)[number];
+
+export interface ExpiringKubeconfig {
+  /** Text in base64. */
+  readonly kubeconfig: string;
+  /** Unix time in seconds. */
+  readonly expirationTimestamp: bigint;
+  /** RFC 3339. */
+  readonly expirationTimestampReadable: string;
+}
+
+/** Arguments are as the template gave them, as JSON. @throws KubeconfigProblem with a sentence; KubeconfigNeeded */
+export type KubeconfigFunctions = Readonly<
+  Record<KubeconfigFunctionName, (args: readonly unknown[]) => string | ExpiringKubeconfig>
+>;
+
+/** What a call is about, for its messages. The service account's calls itself after the token, as upstream's does. */
+interface Words {
+  readonly kind: 'shoot' | 'account';
+  readonly called: string;
+  readonly subject: string;
+  readonly target: string;
+}
+const SHOOT: Words = {
+  kind: 'shoot',
+  called: 'getShootAdminKubeconfig',
+  subject: 'shoot',
+  target: 'target for garden project',
+};
+const ACCOUNT: Words = {
+  kind: 'account',
+  called: 'getServiceAccountToken',
+  subject: 'service account',
+  target: 'target',
+};
+
+/** @param issued undefined where there is no cluster to ask: the functions say so */
+export function kubeconfigFunctions(issued: IssuedByKey | undefined): KubeconfigFunctions {
+  const answer = (request: KubeconfigRequest): Exclude<Issued, { readonly problem: string }> => {
+    if (!issued) {
+      throw new KubeconfigProblem('this kubeconfig comes from a cluster, and no cluster is asked here');
+    }
+    const found = issued[keyOf(request)];
+    if (!found) throw new KubeconfigNeeded(request);
+    if ('problem' in found) throw new KubeconfigProblem(found.problem);
+    return found;
+  };
+  const plain = (words: Words) => (args: readonly unknown[]) => answer(requestFrom(words, args)).kubeconfig;
+  const expiring = (words: Words) => (args: readonly unknown[]) => {
+    const { kubeconfig, expirationTimestamp } = answer(requestFrom(words, args));
+    const ms = Date.parse(expirationTimestamp ?? '');
+    if (Number.isNaN(ms)) {
+      throw new KubeconfigProblem('the cluster did not say when the kubeconfig that it issued expires');
+    }
+    const seconds = Math.floor(ms / 1000);
+    return {
+      kubeconfig,
+      expirationTimestamp: BigInt(seconds),
+      expirationTimestampReadable: `${new Date(seconds * 1000).toISOString().slice(0, 19)}Z`,
+    };
+  };
+  return {
+    getShootAdminKubeconfig: plain(SHOOT),
+    getShootAdminKubeconfigWithExpirationTimestamp: expiring(SHOOT),
+    getServiceAccountKubeconfig: plain(ACCOUNT),
+    getServiceAccountKubeconfigWithExpirationTimestamp: expiring(ACCOUNT),
+    getOidcKubeconfig(args) {
+      const [issuer, client, target] = args;
+      const called = 'getOidcKubeconfig';
+      if (args.length !== 3) throw wrong(called, '3 arguments: issuer url, client id, and target');
+      if (typeof issuer !== 'string') throw wrong(called, 'a string as 1st argument, namely the issuer url');
+      if (typeof client !== 'string') throw wrong(called, 'a string as 2nd argument, namely the client id');
+      const own = ownKubeconfig(targetOf(target, called, '3rd'), answer);
+      return withOidcLogin(own, issuer, client);
+    },
+  };
+}
+
+/** What stands in the target itself need not be asked for. */
+function ownKubeconfig(
+  target: unknown,
+  answer: (request: KubeconfigRequest) => { kubeconfig: string },
+): string {
+  const inline = ownField(ownField(ownField(target, 'spec'), 'config'), 'kubeconfig');
+  if (typeof inline === 'string') return inline;
+  const request: KubeconfigRequest = { kind: 'own', name: '', namespace: '', expirationSeconds: 0, target };
+  return Buffer.from(answer(request).kubeconfig, 'base64').toString('utf8');
+}
+
+function requestFrom({ kind, called, subject, target }: Words, args: readonly unknown[]): KubeconfigRequest {
+  const [name, namespace, seconds, object] = args;
+  if (args.length !== 4) {
+    throw wrong(
+      called,
+      `4 arguments: ${subject} name, ${subject} namespace, expiration seconds, and ${target}`,
+    );
+  }
+  if (typeof name !== 'string') throw wrong(called, `a string as 1st argument, namely the ${subject} name`);
+  if (typeof namespace !== 'string') {
+    throw wrong(called, `a string as 2nd argument, namely the ${subject} namespace`);
+  }
+  for (const [what, text] of [
+    ['name', name],
+    ['namespace', namespace],
+  ] as const) {
+    // They become parts of the address of a request.
+    if (!DNS_NAME.test(text))
+      throw wrong(called, `a ${subject} ${what} of lower-case letters, digits, "-" and "."`);
+  }
+  if (typeof seconds !== 'number' && typeof seconds !== 'bigint') {
+    throw wrong(
+      called,
+      `an integer as 3rd argument, namely the expiration seconds: unsupported type ${typeof seconds}`,
+    );
+  }
+  return {
+    ...{ kind, name, namespace },
+    expirationSeconds: Math.trunc(Number(seconds)),
+    target: targetOf(object, called, '4th'),
+  };
+}
+
+const DNS_NAME = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/;
+
+function targetOf(value: unknown, called: string, position: string): unknown {
+  if (!isObject(value) || !isObject(value['spec'])) {
+    throw wrong(called, `a target object as ${position} argument: it has no spec; give it the whole import`);
+  }
+  const { metadata, spec } = value;
+  const { name, namespace } = isObject(metadata) ? metadata : {};
+  return { metadata: { name: name ?? '', namespace: namespace ?? '' }, spec };
+}
+
+const wrong = (called: string, expected: string): KubeconfigProblem =>
+  new KubeconfigProblem(`templating function ${called} expects ${expected}`);

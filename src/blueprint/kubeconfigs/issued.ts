@@ -1,0 +1,41 @@
+/** The kubeconfigs that one pass over a blueprint has been given. */
+import type { Issued, IssuedByKey, KubeconfigRequest } from './request.ts';
+import { keyOf } from './request.ts';
+import { TooManyKubeconfigs } from './errors.ts';
+
+/**
+ * Asks a cluster. What it refuses for good is an answer.
+ * @throws KubeconfigProblem when asking another time may help
+ */
+export type IssueKubeconfig = (request: KubeconfigRequest) => Promise<Issued>;
+
+const MAX_KUBECONFIGS = 50;
+
+export class IssuedKubeconfigs {
+  readonly #issue: IssueKubeconfig;
+  #byKey: IssuedByKey = {};
+
+  constructor(issue: IssueKubeconfig) {
+    this.#issue = issue;
+  }
+
+  get byKey(): IssuedByKey {
+    return this.#byKey;
+  }
+
+  /** All kubeconfigs as texts, for those who must not show them. */
+  get secrets(): readonly string[] {
+    return Object.values(this.#byKey).flatMap((issued) =>
+      'problem' in issued
+        ? []
+        : [Buffer.from(issued.kubeconfig, 'base64').toString('utf8'), issued.kubeconfig],
+    );
+  }
+
+  /** @throws KubeconfigProblem */
+  async fetch(request: KubeconfigRequest): Promise<void> {
+    if (Object.keys(this.#byKey).length >= MAX_KUBECONFIGS) throw new TooManyKubeconfigs(MAX_KUBECONFIGS);
+    const issued = await this.#issue(request);
+    this.#byKey = { ...this.#byKey, [keyOf(request)]: issued };
+  }
+}

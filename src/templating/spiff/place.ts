@@ -1,0 +1,150 @@
+/**
+ * Finds what is left without value in the text of its document. Nodes do not know where they were written, so the text
+ * is read a second time, for messages only. Merging moves things: what is not at its path is looked for everywhere.
+ */
+import { parseYamlNodes, type YamlNode } from '../../lib/yaml.ts';
+import type { ScalarNode } from '../../lib/yaml-parse.ts';
+import { isExpr, type Path } from './syntax/ast.ts';
+import { SyntaxProblem } from './syntax/cursor.ts';
+import { parseExpression } from './syntax/parse.ts';
+import { print } from './syntax/print.ts';
+import { embedded } from './tree/resolved.ts';
+import type { Culprit } from './culprit.ts';
+
+/** Of a culprit what its place is found by. */
+export type Sought = Pick<Culprit, 'paths' | 'value' | 'offset'>;
+
+interface Written {
+  readonly scalar: ScalarNode;
+  readonly path: Path;
+}
+
+/**
+ * Where the expression begins in the text (UTF-16 code units), or where it stops to be one; undefined when the text does
+ * not have it.
+ * @param text YAML that has been read before
+ */
+export function offsetOf(text: string, sought: Sought): number | undefined {
+  const [root] = parseYamlNodes(text, { refusesColonInFlow: true });
+  if (!root) return undefined;
+  const near = sought.paths.flatMap((path): Written[] => {
+    const scalar = scalarAt(root, path);
+    return scalar ? [{ scalar, path }] : [];
+  });
+  const found =
+    near.find((one) => isMeant(one, sought)) ??
+    first(scalarsIn(root), (one) => isMeant(one, sought)) ??
+    // It may have been evaluated in part, and look different now.
+    near.find(({ scalar }) => !isExpr(sought.value) || embedded(scalar.value) !== undefined);
+  if (!found) return undefined;
+  const start = startOf(found.scalar, text);
+  if (start === undefined || sought.offset === undefined) return start;
+  return alignedTo(found.scalar.value.slice(0, '(('.length + sought.offset), text, start);
+}
+
+function first<T>(all: Iterable<T>, fits: (one: T) => boolean): T | undefined {
+  for (const one of all) if (fits(one)) return one;
+  return undefined;
+}
+
+/** The same expression, in whatever layout; the same text when it is no expression. */
+function isMeant({ scalar, path }: Written, { value }: Sought): boolean {
+  if (!isExpr(value)) return scalar.value === value;
+  const source = embedded(scalar.value);
+  if (source === undefined) return false;
+  try {
+    return print(parseExpression(source, path, path)) === print(value);
+  } catch (error) {
+    if (error instanceof SyntaxProblem) return false;
+    throw error;
+  }
+}
+
+const targetOf = (node: YamlNode): YamlNode => (node.kind === 'alias' ? targetOf(node.target) : node);
+
+/**
+ * The text at a path, or the expression on the way to it that makes the rest; of a map the key that says what is merged
+ * into it, else its first.
+ */
+function scalarAt(root: YamlNode, path: Path): ScalarNode | undefined {
+  let target = targetOf(root);
+  for (const step of path) {
+    if (target.kind === 'scalar') break;
+    const at = next(target, step);
+    if (!at) return undefined;
+    target = targetOf(at);
+  }
+  if (target.kind === 'scalar') return target;
+  const keys = target.kind === 'mapping' ? keysOf(target.items) : [];
+  return keys.find(({ value }) => /^<<<?$/.test(value)) ?? keys[0];
+}
+
+const keysOf = (items: readonly YamlNode[]): ScalarNode[] =>
+  items.flatMap((item, i) => {
+    const key = targetOf(item);
+    return i % 2 === 0 && key.kind === 'scalar' ? [key] : [];
+  });
+
+function next(node: YamlNode, step: string): YamlNode | undefined {
+  if (node.kind === 'mapping') {
+    const at = node.items.findLastIndex((item, i) => i % 2 === 0 && isText(item, step));
+    return at < 0 ? undefined : node.items[at + 1];
+  }
+  if (node.kind !== 'sequence') return undefined;
+  const [, index] = /^\[(\d+)\]$/.exec(step) ?? [];
+  if (index !== undefined) return node.items[Number(index)];
+  const colon = step.indexOf(':');
+  return node.items.find((item) => {
+    const entry = targetOf(item);
+    const name = entry.kind === 'mapping' ? next(entry, step.slice(0, colon)) : undefined;
+    return name !== undefined && isText(name, step.slice(colon + 1));
+  });
+}
+
+function isText(node: YamlNode, text: string): boolean {
+  const target = targetOf(node);
+  return target.kind === 'scalar' && target.value === text;
+}
+
+function* scalarsIn(node: YamlNode, path: Path = []): Generator<Written> {
+  if (node.kind === 'scalar') yield { scalar: node, path };
+  else if (node.kind === 'sequence') {
+    for (const [i, item] of node.items.entries()) yield* scalarsIn(item, [...path, `[${i}]`]);
+  } else if (node.kind === 'mapping') {
+    for (let i = 0; i + 1 < node.items.length; i += 2) {
+      const key = targetOf(node.items[i] as YamlNode);
+      const step = key.kind === 'scalar' ? key.value : '';
+      yield* scalarsIn(node.items[i + 1] as YamlNode, [...path, step]);
+    }
+  }
+  // Aliases: what they stand for is found where it is written.
+}
+
+/** Behind the quote; of a block, behind the indentation of its first line. */
+function startOf({ index }: ScalarNode, text: string): number | undefined {
+  if (index === undefined) return undefined;
+  const sign = text.charAt(index);
+  if (sign === '"' || sign === "'") return index + 1;
+  if (sign !== '|' && sign !== '>') return index;
+  const lineEnd = text.indexOf('\n', index);
+  return lineEnd < 0 ? index : behindBlanks(text, lineEnd);
+}
+
+const isBlank = (char: string): boolean => /^\s$/.test(char);
+
+function behindBlanks(text: string, start: number): number {
+  let at = start;
+  while (isBlank(text.charAt(at))) at++;
+  return at;
+}
+
+/** The place behind a part of a scalar; blanks differ where its lines are folded. The start when escapes are in it. */
+function alignedTo(part: string, text: string, start: number): number {
+  let at = start;
+  for (const char of part.replace(/\s+/g, '')) {
+    at = behindBlanks(text, at);
+    if (!text.startsWith(char, at)) return start;
+    at += char.length;
+  }
+  return behindBlanks(text, at);
+}

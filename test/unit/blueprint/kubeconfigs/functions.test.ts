@@ -1,0 +1,173 @@
+import { expect } from 'chai';
+import { KubeconfigUnusable, withToken } from '../../../../src/blueprint/kubeconfigs/document.ts';
+import { KubeconfigProblem, TooManyKubeconfigs } from '../../../../src/blueprint/kubeconfigs/errors.ts';
+import { kubeconfigFunctions } from '../../../../src/blueprint/kubeconfigs/functions.ts';
+import { IssuedKubeconfigs } from '../../../../src/blueprint/kubeconfigs/issued.ts';
+import {
+  keyOf,
+  KubeconfigNeeded,
+  kubeconfigNeeded,
+  type KubeconfigRequest,
+} from '../../../../src/blueprint/kubeconfigs/request.ts';
+import { toYaml } from '../../../../src/lib/yaml.ts';
+
+const target = {
+  metadata: { name: 't', namespace: 'demo' },
+  spec: { config: { kubeconfig: 'secret-text' } },
+};
+const request: KubeconfigRequest = {
+  ...{ kind: 'account', name: 'robot', namespace: 'demo', expirationSeconds: 600, target },
+};
+const asked = (run: () => unknown): KubeconfigRequest | undefined => {
+  try {
+    run();
+    return undefined;
+  } catch (error) {
+    return kubeconfigNeeded(new Error('an engine', { cause: error }));
+  }
+};
+
+describe('a function that gives a kubeconfig', () => {
+  const functions = kubeconfigFunctions({});
+  const rows: readonly (readonly [string, keyof typeof functions, readonly unknown[], string])[] = [
+    [
+      'too few arguments',
+      'getShootAdminKubeconfig',
+      ['a', 'b', 1],
+      'getShootAdminKubeconfig expects 4 arguments: shoot name, shoot namespace, expiration seconds, and target',
+    ],
+    [
+      'a name that is none',
+      'getServiceAccountKubeconfig',
+      [5, 'b', 1, target],
+      'getServiceAccountToken expects a string as 1st argument, namely the service account name',
+    ],
+    [
+      'a name that leads elsewhere in an address',
+      'getServiceAccountKubeconfig',
+      ['a', '../../secrets', 1, target],
+      'getServiceAccountToken expects a service account namespace of lower-case letters',
+    ],
+    [
+      'a time that is a text',
+      'getShootAdminKubeconfig',
+      ['a', 'b', '600', target],
+      'expects an integer as 3rd argument, namely the expiration seconds: unsupported type string',
+    ],
+    [
+      'a target that is none',
+      'getShootAdminKubeconfigWithExpirationTimestamp',
+      ['a', 'b', 600, 'my-cluster'],
+      'expects a target object as 4th argument',
+    ],
+    [
+      'too many arguments',
+      'getOidcKubeconfig',
+      ['a', 'b', target, 1],
+      'expects 3 arguments: issuer url, client id',
+    ],
+    ['an issuer that is no text', 'getOidcKubeconfig', [1, 'b', target], 'namely the issuer url'],
+  ];
+  for (const [title, name, args, message] of rows) {
+    it(`refuses ${title}`, () => {
+      expect(() => functions[name](args)).to.throw(KubeconfigProblem, message);
+    });
+  }
+
+  it('asks for what has not been issued, with a message that shows nothing of the target', () => {
+    const run = (): unknown => functions.getServiceAccountKubeconfig(['robot', 'demo', 600n, target]);
+    expect(asked(run)).to.deep.equal(request);
+    expect(run).to.throw(KubeconfigNeeded).with.property('message').that.does.not.contain('secret-text');
+  });
+
+  it('asks once for equal arguments, and again for others', () => {
+    const issued = { [keyOf(request)]: { kubeconfig: 'a3ViZQ==' } };
+    const { getServiceAccountKubeconfig: get } = kubeconfigFunctions(issued);
+    expect(get(['robot', 'demo', 600, target])).to.equal('a3ViZQ==');
+    const others = [
+      ['other', 'demo', 600, target],
+      ['robot', 'else', 600, target],
+      ['robot', 'demo', 601, target],
+      ['robot', 'demo', 600, { ...target, spec: {} }],
+    ];
+    for (const args of others)
+      expect(
+        asked(() => get(args)),
+        JSON.stringify(args),
+      ).to.not.equal(undefined);
+  });
+
+  it('says where there is no cluster to ask', () => {
+    const { getShootAdminKubeconfig: get } = kubeconfigFunctions(undefined);
+    expect(() => get(['a', 'b', 600, target])).to.throw(KubeconfigProblem, 'no cluster is asked here');
+  });
+});
+
+describe('issued kubeconfigs', () => {
+  it('are kept by request, and known to those who must not show them', async () => {
+    const issued = new IssuedKubeconfigs(() => Promise.resolve({ kubeconfig: 'a3ViZQ==' }));
+    await issued.fetch(request);
+    expect(Object.keys(issued.byKey)).to.deep.equal([keyOf(request)]);
+    expect(issued.secrets).to.include('kube').and.to.include('a3ViZQ==');
+  });
+
+  it('do not grow without end', async () => {
+    const issued = new IssuedKubeconfigs(() => Promise.resolve({ problem: 'no' }));
+    for (let i = 0; i < 50; i++) await issued.fetch({ ...request, expirationSeconds: i });
+    const error = await issued.fetch(request).catch((failure: unknown) => failure);
+    expect(error).to.be.instanceOf(TooManyKubeconfigs);
+  });
+});
+
+describe('a kubeconfig with another user', () => {
+  const whole = {
+    'current-context': 'b',
+    contexts: [
+      { name: 'a', context: { cluster: 'a', user: 'a' } },
+      { name: 'b', context: { cluster: 'b', user: 'b', namespace: 'n' } },
+    ],
+    clusters: [
+      { name: 'a', cluster: { server: 'https://a' } },
+      { name: 'b', cluster: { server: 'https://b' } },
+    ],
+    users: [{ name: 'b', user: { token: 'of-the-target' } }],
+  };
+
+  it('has nothing of the contexts and users that it does not need', () => {
+    const text = Buffer.from(withToken(toYaml(whole), 'robot', 'fresh'), 'base64').toString();
+    expect(text).to.equal(`apiVersion: v1
+clusters:
+- cluster:
+    server: https://b
+  name: b
+contexts:
+- context:
+    cluster: b
+    namespace: "n"
+    user: robot
+  name: b
+current-context: b
+kind: Config
+preferences: {}
+users:
+- name: robot
+  user:
+    token: fresh
+`);
+  });
+
+  const broken: readonly (readonly [string, string, string])[] = [
+    ['no YAML', 'a: [secret', 'is not valid YAML'],
+    ['no map', '- secret', 'is no map'],
+    ['no context', toYaml({ ...whole, 'current-context': 'c' }), 'has no current context'],
+    ['no cluster', toYaml({ ...whole, clusters: [] }), 'does not have the cluster of its current context'],
+  ];
+  for (const [title, text, message] of broken) {
+    it(`cannot be made of what is ${title}, which is said without showing it`, () => {
+      expect(() => withToken(text, 'robot', 't'))
+        .to.throw(KubeconfigUnusable, message)
+        .with.property('message')
+        .that.does.not.contain('secret');
+    });
+  }
+});

@@ -1,0 +1,191 @@
+/** What documents that fail show of themselves: the original's message first, then the lines around the expression. */
+import { expect } from 'chai';
+import { fileTreeOf } from '../../../../src/lib/filetree.ts';
+import { seededRng } from '../../../../src/lib/rng.ts';
+import { checkTemplate } from '../../../../src/templating/check.ts';
+import { TemplateBroken } from '../../../../src/templating/errors.ts';
+import { TemplateError } from '../../../../src/templating/gotemplate/errors.ts';
+import {
+  renderExecution,
+  renderWithState,
+  type EngineOptions,
+  type TemplateExecution,
+} from '../../../../src/templating/render.ts';
+import { FakeClock } from '../../../support/clock.ts';
+
+const values = { imports: { num: 3, list: [{ name: 'p' }, { name: 'q' }], password: 's3cr3t-value' } };
+const files = fileTreeOf(
+  new Map([
+    ['doc.yaml', Buffer.from('x: 1\nz: (( imports.nope ))\n')],
+    ['part.yaml', Buffer.from('a:\n  b: (( nope ))\n')],
+  ]),
+);
+const options = (): EngineOptions => ({ clock: new FakeClock(), rng: seededRng(1), files });
+
+function failureOf(execution: Omit<TemplateExecution, 'type'>, stored?: unknown): Error {
+  const whole = { type: 'Spiff', ...execution };
+  try {
+    if (stored === undefined) renderExecution(whole, values, options());
+    else renderWithState(whole, values, options(), stored);
+  } catch (error) {
+    expect(error).to.be.instanceOf(TemplateBroken);
+    return error as Error;
+  }
+  throw new Error('it succeeded');
+}
+
+const failure = (template: unknown): Error => failureOf({ template });
+
+/** Line (1-based) and column (0-based) that the excerpt marks. */
+function marked({ message }: Error): readonly [number, number] | undefined {
+  const [, block] = /\ntemplate source:\n([^]*?)\ntemplate input:\n/.exec(message) ?? [];
+  const lines = block?.split('\n') ?? [];
+  const at = lines.findIndex((line) => line.includes('ˆ≈'));
+  if (at < 0) return undefined;
+  return [Number.parseInt(lines[at - 1] ?? '', 10), (lines[at] ?? '').indexOf('ˆ') - '1:    '.length];
+}
+
+const rows: readonly (readonly [title: string, template: string, line: number, column: number])[] = [
+  ['a name that is not there', 'x: 1\ndeployItems:\n- name: a\n  config:\n    v: (( imports.nope ))\n', 5, 7],
+  ['an argument of the wrong kind', 'ok: 1\nv: (( length(imports.num) ))\n', 2, 3],
+  ['too many arguments', 'f: (( |a|->a ))\nv: (( .f(1, 2) ))\n', 2, 3],
+  ['a function that does not exist', '- a\n- (( nope(1) ))\n', 2, 2],
+  ['what the author refuses', 'a: 1\nb:   (( error("no") ))\n', 2, 5],
+  ['an operand of the wrong kind', 'v: (( "n" imports.num ))\n', 1, 3],
+  ['an expression in double quotes', 'v: "(( imports.nope ))"\n', 1, 4],
+  ['an expression in single quotes', "v: '(( imports.nope ))'\n", 1, 4],
+  ['an expression in a block', 'v: |-\n  (( "a"\n     imports.nope ))\n', 2, 2],
+  ['an expression in a folded block', 'v: >-\n  (( "a"\n     imports.nope ))\n', 2, 2],
+  ['an expression behind an anchor', 'v: &one (( imports.nope ))\nw: *one\n', 1, 8],
+  ['an expression in a list on one line', 'v: [1, (( nope ))]\n', 1, 7],
+  ['an expression behind other characters', 'ü: ["Grüße 🌍", (( nope ))]\n', 1, 16],
+  ['a document that is an expression', '# one\n(( nope ))\n', 2, 0],
+  ['the last of equal keys', 'v: (( nope ))\nw: 1\nv: (( nope ))\n', 3, 3],
+  ['a circle, by its first', 'ok: 1\nb: (( c ))\nc: (( b ))\n', 2, 3],
+  ['what fails, not what waits for it', 'a: (( z "x" ))\nz: (( nope ))\n', 2, 3],
+  [
+    'a list that is longer than it is written',
+    'l:\n- <<<: (( imports.list ))\n- name: z\n  v: (( nope ))\n',
+    4,
+    5,
+  ],
+  ['an entry by its name', 'l:\n- name: z\n  v: (( nope ))\n- <<<: (( imports.list ))\n', 3, 5],
+  ['what is merged and no map', 'a: 1\nm:\n  b: 1\n  <<: (( imports.list ))\n', 4, 2],
+  [
+    'a template that fails, by its instance',
+    't:\n  <<<: (( &template ))\n  v: (( nope ))\ni: (( *t ))\n',
+    4,
+    3,
+  ],
+  ['what is read from a file, by who reads it', 'v: 1\nw: (( read("part.yaml", "import") ))\n', 2, 3],
+  [
+    'what comes by an alias, where it is written',
+    'a: &one { b: (( nope )) }\nc: { <<: *one, d: 1 }\n',
+    1,
+    13,
+  ],
+  ['what is there twice, by the first', 'a: 1\nb: (( nope ))\nc: (( nope ))\n', 2, 3],
+  ['a circle that is known in part', 'v: (( "n-" imports.list.[0].name w ))\nw: (( v ))\n', 1, 3],
+  ['an expression that ends too early', 'a: 1\nb: (( 1 + ))\n', 2, 10],
+  ['an expression that ends too early, in quotes', 'a: 1\nb: "(( 1 + ))"\n', 2, 11],
+  ['the line of an expression at which it is none', 'a: >-\n  (( "x"\n     imports. ))\n', 3, 12],
+  ['a text that is never closed', 'c: (( "open ))\n', 1, 6],
+  ['an expression with escapes that is none, by its beginning', 'b: "(( \\x31 + ))"\n', 1, 4],
+  ['a text that is no YAML', 'a: 1\nb: [1\nc: 2\n', 3, 0],
+  ['a key that is no text', 'a:\n  b: 1\n  1: a\n', 3, 2],
+];
+
+describe('a Spiff document that fails', () => {
+  for (const [title, template, line, column] of rows) {
+    it(`shows the place of ${title}`, () => {
+      const error = failure(template);
+      // What is no YAML fails before anything is given to it.
+      const whole = error.message.includes('template input:')
+        ? error
+        : new Error(`${error.message}\ntemplate input:\n`);
+      expect(marked(whole)).to.deep.equal([line, column]);
+    });
+  }
+
+  it("keeps the original's message in front, and what was given behind, without values", () => {
+    const { message } = failure('a: (( b ))\nb: (( imports.nope ))\n');
+    expect(message).to.equal(
+      [
+        'unresolved nodes:',
+        "\t(( imports.nope ))\tin template\tb\t()\t*'imports.nope' not found",
+        "\t(( b ))\tin template\ta\t()\t-'b' unresolved",
+        'template source:',
+        '1:    a: (( b ))',
+        '2:    b: (( imports.nope ))',
+        '         ˆ≈≈≈≈≈≈≈',
+        '3:    ',
+        '',
+        'template input:',
+        '\timports: {"list":"[...] ([]interface {})","num":"[...] (float64)","password":"[...] (string)"}',
+        '',
+      ].join('\n'),
+    );
+  });
+
+  it('tells its place to programs, with the reason in one line', () => {
+    const { cause } = failure('a: [ü, (( "a"\n  nope ))]\nb: (( nope ))\n');
+    expect(cause).to.be.instanceOf(TemplateError);
+    const { line, column, sourceLine, reason } = cause as TemplateError;
+    // Bytes, as in Go.
+    expect({ line, column, sourceLine, reason }).to.deep.equal({
+      line: 1,
+      column: 8,
+      sourceLine: 'a: [ü, (( "a"',
+      reason: `(( "a" nope )): 'nope' not found; 1 more node is unresolved`,
+    });
+  });
+
+  it('is shown as YAML, in the order of its author, when it is a tree', () => {
+    const error = failure({ z: 1, a: { list: ['x', { v: '(( imports.nope ))' }] } });
+    expect(error.message).to.contain(
+      [
+        'template source:',
+        '1:    z: 1',
+        '2:    a:',
+        '3:      list:',
+        '4:      - x',
+        '5:      - v: (( imports.nope ))',
+        '             ˆ≈≈≈≈≈≈≈',
+      ].join('\n'),
+    );
+  });
+
+  it('is shown when it is a file', () => {
+    expect(marked(failureOf({ file: 'doc.yaml' }))).to.deep.equal([2, 3]);
+  });
+
+  it('is not shown for what the stored state lacks', () => {
+    const { message } = failureOf({ template: 'a: 1\n' }, { x: '(( nope ))' });
+    expect(message).to.contain("'nope' not found").and.not.contain('template source:');
+  });
+
+  it('is not shown when it is too much work', () => {
+    const deep = Array.from({ length: 300 }).reduce<unknown>((inner) => [inner], 1);
+    expect(failure(deep).message)
+      .to.contain('nested deeper than 200 levels')
+      .and.not.contain('template source:');
+  });
+});
+
+describe('an expression that cannot be parsed', () => {
+  const check = (template: unknown) => checkTemplate({ type: 'Spiff', template, functions: {} });
+
+  it('is told by line and column of a text', () => {
+    expect(check('a: 1\nb: (( 1 + ))\n')).to.include({ kind: 'broken', line: 2, column: 10 });
+  });
+
+  it('is told by the path of a tree', () => {
+    const verdict = check({ a: ['x', '(( 1 + ))'] });
+    expect(verdict).to.include({ kind: 'broken', line: undefined, column: undefined });
+    expect(verdict).to.have.deep.property('path', ['a', '[1]']);
+  });
+
+  it('is told by the line of a text that is no YAML', () => {
+    expect(check('a: 1\nb: [1\nc: 2\n')).to.include({ kind: 'broken', line: 3, column: undefined });
+  });
+});

@@ -15,12 +15,16 @@ export async function isAsMade(
 ): Promise<boolean> {
   const found = await inParallel(objects, async (object) => {
     const live = await liveOf(object, namespace, access, signal);
-    return live !== undefined && holds(live, comparable(object));
+    return live !== undefined && hasAllOf(live, object);
   });
   return found.every(Boolean);
 }
 
-async function liveOf(
+/** Whether an object on a cluster has all that the chart says of it. */
+export const hasAllOf = (live: unknown, object: KubeObject): boolean => holds(live, comparable(object));
+
+/** @param fallback namespace. @returns undefined when there is none, or no such kind */
+export async function liveOf(
   { apiVersion, kind: name, metadata }: KubeObject,
   fallback: string,
   access: KubeAccess,

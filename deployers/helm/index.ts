@@ -4,22 +4,39 @@
  */
 import { GROUP } from '../../src/api/labels.ts';
 import type { DeployerPlugin } from '../sdk/deployer.ts';
+import type { KubeAccess } from '../sdk/access.ts';
 import { accessOf } from '../sdk/manifests/remove.ts';
+import { idOf } from '../sdk/manifests/model.ts';
+import { withoutWrites } from '../sdk/plan.ts';
 import { CACHE_BYTES, createChartCache } from './cache.ts';
 import { loadChart } from './chart.ts';
 import { capabilitiesOf, staticCapabilities } from './cluster.ts';
 import { helmConfig, HELM_GROUP, type HelmConfig } from './config.ts';
 import { applyRelease, removeRelease } from './release.ts';
+import { planEnd, planRelease, planUninstall } from './releaseplan.ts';
 import { once, PREFIX, type HelmOptions, type HelmRun } from './run.ts';
 import { helmStatus, type HelmStatus } from './status.ts';
 import { takeBackOther } from './switch.ts';
-import { applyTemplates, removeTemplates } from './template.ts';
+import { applyTemplates, planTemplates, removeTemplates } from './template.ts';
 import { valueExports } from './values.ts';
 
 export type { HelmOptions } from './run.ts';
 
 export function helmDeployer(options: HelmOptions): DeployerPlugin<HelmConfig, HelmStatus> {
   const cache = createChartCache(options.clock, options.cacheBytes ?? CACHE_BYTES);
+  const prepare = async (run: HelmRun, access: KubeAccess) => {
+    const loaded = await loadChart(run, options, cache);
+    const { chart } = loaded;
+    const capabilities = await once(run, 'capabilities', () => {
+      // Of a release only helm and exports of values want to know.
+      const isAsked = !run.config.isRelease || run.config.exports.some(({ from }) => !from);
+      return isAsked && !options.staticCapabilities
+        ? capabilitiesOf(access, chart, run)
+        : Promise.resolve(staticCapabilities);
+    });
+    const values = await once(run, 'values', () => Promise.resolve(valueExports(run, chart, capabilities)));
+    return { loaded, chart, capabilities, values };
+  };
   return {
     type: `${GROUP}/helm`,
     name: HELM_GROUP,
@@ -32,21 +49,27 @@ export function helmDeployer(options: HelmOptions): DeployerPlugin<HelmConfig, H
       run.checkpoint(`${PREFIX}: start reconcile`);
       run.checkpoint(`${PREFIX}: start progressing`);
       const access = await accessOf(run.target, 'ApplyFile');
-      const loaded = await loadChart(run, options, cache);
-      const { chart } = loaded;
-      const capabilities = await once(run, 'capabilities', () => {
-        // Of a release only helm and exports of values want to know.
-        const isAsked = !run.config.isRelease || run.config.exports.some(({ from }) => !from);
-        return isAsked && !options.staticCapabilities
-          ? capabilitiesOf(access, chart, run)
-          : Promise.resolve(staticCapabilities);
-      });
-      const values = await once(run, 'values', () => Promise.resolve(valueExports(run, chart, capabilities)));
+      const { loaded, chart, capabilities, values } = await prepare(run, access);
       const left = await takeBackOther(run, options);
       if (left) return left;
       return run.config.isRelease
         ? applyRelease(run, access, loaded, values, options)
         : applyTemplates(run, access, { chart, capabilities, values, limits: options.limits });
+    },
+    async plan(run: HelmRun, direction) {
+      const access = withoutWrites(await accessOf(run.target, 'ApplyFile'));
+      if (direction === 'remove') return planUninstall(run, access);
+      const { loaded, chart, capabilities, values } = await prepare(run, access);
+      const { limits } = options;
+      if (!run.config.isRelease) {
+        const plan = await planTemplates(run, access, { chart, capabilities, values, limits });
+        const first = await planEnd(run.previous?.release, run, access);
+        const ids = new Set(plan.objects.map(({ ref }) => idOf(ref)));
+        const gone = first.objects.filter(({ ref }) => !ids.has(idOf(ref)));
+        return { objects: [...plan.objects, ...gone], notes: [...first.notes, ...plan.notes] };
+      }
+      const real = options.staticCapabilities ? capabilities : await capabilitiesOf(access, chart, run);
+      return planRelease(run, access, loaded, { chart, capabilities: real, limits });
     },
     async remove(run: HelmRun) {
       run.checkpoint(`${PREFIX}: start delete`);

@@ -12,7 +12,7 @@ import { toYaml } from '../../src/lib/yaml.ts';
 import { settled } from '../sdk/after.ts';
 import type { KubeAccess } from '../sdk/access.ts';
 import { ConfigurationError, RetryError } from '../sdk/errors.ts';
-import type { KubeObject, ManagedResource } from '../sdk/manifests/model.ts';
+import { isKubeObject, type KubeObject, type ManagedResource } from '../sdk/manifests/model.ts';
 import { done, type Outcome } from '../sdk/outcome.ts';
 import { actionFlags, timeoutFlag } from './flags.ts';
 import type { LoadedChart } from './chart.ts';
@@ -20,13 +20,14 @@ import type { HelmConfig } from './config.ts';
 import { isAsMade } from './drift.ts';
 import { complaintOf, findHelm, HelmMissing, type Helm, type HelmAnswer } from './helmcli.ts';
 import { maskFor } from './problems.ts';
-import { dropRecord, isPending, objectsIn, recordsOf, type ReleaseRecord } from './releases.ts';
+import { documentsIn, dropRecord, isPending, objectsIn, recordsOf, type ReleaseRecord } from './releases.ts';
+import { objectsOf } from './rendering.ts';
 import { once, PREFIX, type HelmOptions, type HelmRun } from './run.ts';
 import { statusOf, type HelmStatus, type ReleaseNote } from './status.ts';
 
 const OPERATION = 'RealHelmDeployer.Deploy';
 
-type Action = 'install' | 'upgrade';
+export type Action = 'install' | 'upgrade';
 const REASONS = { install: 'installRelease', upgrade: 'upgradeRelease' } as const;
 const CHECKPOINTS = { install: 'before installing release', upgrade: 'before upgrading release' } as const;
 
@@ -74,14 +75,18 @@ async function release(
   if (newest && (await isUnchanged(run, access, newest, digest))) {
     return statusFor(newest, config, { name, namespace, digest, revision: newest.revision });
   }
-  if (newest && isPending(newest) && isAbandoned(run, newest)) await dropRecord(access, newest, signal);
-  const action = records.length === 0 || isOnlyPending(records, run) ? 'install' : 'upgrade';
+  const isLeft = newest !== undefined && isPending(newest) && isAbandoned(run, newest);
+  if (isLeft) await dropRecord(access, newest, signal);
+  const last = isLeft ? records.at(-2) : newest;
+  const action = last ? 'upgrade' : 'install';
   run.checkpoint(`${PREFIX}: ${CHECKPOINTS[action]}`);
   // The note of what was made last is good until something is made.
   checkAgainstSchema(action, loaded, config);
   helmOf(options);
-  // Noted before anything is made, so that a deletion finds the release even after a crash.
-  await run.begin(statusOf(previous?.managedResources ?? [], { name, namespace }));
+  // Noted before anything is made, so that a deletion finds the release even after a crash, and whoever comes after it
+  // knows the revision for what it is.
+  const next = { name, namespace, digest, revision: (last?.revision ?? 0) + 1, planned: true };
+  await run.begin(statusOf(previous?.managedResources ?? [], next));
   await act(action, run, access, loaded, options);
   const made = (await recordsOf(access, config, signal)).at(-1);
   const note = { name, namespace, digest, ...(made && { revision: made.revision }) };
@@ -89,7 +94,7 @@ async function release(
 }
 
 /** Of all that a revision is made of. */
-function digestOf(
+export function digestOf(
   { digest }: LoadedChart,
   { name, namespace, values, install, upgrade }: HelmConfig,
 ): string {
@@ -98,17 +103,31 @@ function digestOf(
 }
 
 /** The same chart, values and options, and nobody has changed anything since. */
-async function isUnchanged(
-  { previous, config, signal }: HelmRun,
+export async function isUnchanged(
+  run: HelmRun,
   access: KubeAccess,
   newest: ReleaseRecord,
   digest: string,
 ): Promise<boolean> {
+  const { previous, config, signal } = run;
   const { release: note } = previous ?? {};
   if (note?.digest !== digest || note.revision !== newest.revision || newest.status !== 'deployed')
     return false;
-  return isAsMade(objectsIn(newest), config.namespace, access, signal);
+  // We were killed before we could note it; a revision of another time was made by somebody else.
+  if (note.planned && isAbandoned(run, newest)) return false;
+  return isAsMade(elementsIn(newest), config.namespace, access, signal);
 }
+
+/** The objects of a revision, lists taken apart; what only looks like a list stays whole. */
+export const elementsIn = (record: ReleaseRecord): readonly KubeObject[] =>
+  documentsIn(record).flatMap((document) => {
+    try {
+      return objectsOf([document]);
+    } catch (error) {
+      if (!(error instanceof ConfigurationError)) throw error;
+      return isKubeObject(document) ? [document] : [];
+    }
+  });
 
 /** Older than the job may take: whoever began that action is not at it any more. */
 function isAbandoned({ item, clock }: HelmRun, { createdAt }: ReleaseRecord): boolean {
@@ -116,10 +135,6 @@ function isAbandoned({ item, clock }: HelmRun, { createdAt }: ReleaseRecord): bo
   const limit = begun === undefined ? clock.wall() : Date.parse(begun);
   return createdAt !== undefined && Date.parse(createdAt) < limit;
 }
-
-/** The one revision there was has just been cleaned away. */
-const isOnlyPending = (records: readonly ReleaseRecord[], run: HelmRun): boolean =>
-  records.length === 1 && records.every((record) => isPending(record) && isAbandoned(run, record));
 
 async function act(
   action: Action,
@@ -172,7 +187,7 @@ async function dropPending({ config, signal }: HelmRun, access: KubeAccess): Pro
 }
 
 /** Helm shows values that break the schema; this complaint does not. */
-function checkAgainstSchema(action: Action, { chart }: LoadedChart, config: HelmConfig): void {
+export function checkAgainstSchema(action: Action, { chart }: LoadedChart, config: HelmConfig): void {
   if (config[action].skipSchemaValidation) return;
   try {
     const active = withDependencies(chart, config.values);

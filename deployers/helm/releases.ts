@@ -57,13 +57,16 @@ export async function dropRecord(
   }
 }
 
-/** The objects of a revision. What cannot be read is none. */
-export function objectsIn({ secret }: ReleaseRecord): readonly KubeObject[] {
+/** The objects of a revision as the chart printed them, lists as one. What cannot be read is none. */
+export const objectsIn = (record: ReleaseRecord): readonly KubeObject[] =>
+  documentsIn(record).filter(isKubeObject);
+
+/** All that a revision is made of. */
+export function documentsIn({ secret }: ReleaseRecord): readonly unknown[] {
   const manifest = manifestIn(secret);
   return splitManifests(manifest).flatMap((text) => {
     try {
-      const document = parseYaml(text, { integers: 'exact' });
-      return isKubeObject(document) ? [document] : [];
+      return [parseYaml(text, { integers: 'exact' })];
     } catch (error) {
       if (error instanceof YamlError) return [];
       throw error;

@@ -101,8 +101,12 @@ async function headerOf(auth: Readonly<Record<string, unknown>>, run: HelmRun): 
   const header =
     typeof given === 'string' && given !== '' ? given : await secretHeader(auth['secretRef'], run);
   if (header === undefined) return undefined;
-  if (!/^Basic\s+[A-Za-z0-9+/=]+$/.test(header.trim()))
-    throw new RepositoryProblem('only basic auth supported');
+  const isBearer = /^Bearer\s+[\w.~+/-]+=*$/.test(header.trim());
+  if (isBearer && ownField(auth, 'allowBearer') === true) return header.trim();
+  if (!/^Basic\s+[A-Za-z0-9+/=]+$/.test(header.trim())) {
+    const wayOut = isBearer ? '; "allowBearer: true" beside the URL of the entry lets it be a token' : '';
+    throw new RepositoryProblem(`only basic auth supported${wayOut}`);
+  }
   return header.trim();
 }
 

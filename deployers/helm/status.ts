@@ -9,9 +9,11 @@ import { HELM_API_VERSION } from './config.ts';
 export interface ReleaseNote {
   readonly name: string;
   readonly namespace: string;
-  /** Of chart, values and options; absent while an action is under way. */
+  /** Of chart, values and options. */
   readonly digest?: string;
   readonly revision?: number;
+  /** Helm was started to make this revision; whether it did, nobody has noted. */
+  readonly planned?: boolean;
 }
 
 /** As it is on the wire. */
@@ -45,5 +47,6 @@ function decodeRelease(value: unknown): ReleaseNote | undefined {
     namespace: text('namespace') ?? '',
     ...(digest !== undefined && { digest }),
     ...(typeof revision === 'number' && { revision }),
+    ...(release['planned'] === true && { planned: true }),
   };
 }

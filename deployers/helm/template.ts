@@ -1,26 +1,27 @@
 /** Template mode: the chart is rendered here, and its objects are applied as the manifest deployer applies its own. */
-import type { TemplateLimits } from '../../src/templating/budget.ts';
-import type { Capabilities } from '../../src/templating/helm/capabilities.ts';
-import type { Chart } from '../../src/templating/helm/chart.ts';
-import { HelmError } from '../../src/templating/helm/errors.ts';
-import { splitManifests, isTestHook } from '../../src/templating/helm/manifests.ts';
-import { renderChart, type Rendering } from '../../src/templating/helm/render.ts';
+import { isTestHook } from '../../src/templating/helm/manifests.ts';
 import { copy } from '../../src/lib/json.ts';
 import { isObject } from '../../src/lib/objects.ts';
-import { parseYaml, YamlError } from '../../src/lib/yaml.ts';
-import { NoSuchKind } from '../../src/runtime/errors.ts';
 import { getIfThere } from '../../src/runtime/read.ts';
 import type { Kind, Obj } from '../../src/runtime/types.ts';
 import type { KubeAccess } from '../sdk/access.ts';
-import { deploy } from '../sdk/manifests/deploy.ts';
+import { deploy, type DeployPlan } from '../sdk/manifests/deploy.ts';
 import { MANIFEST_LABEL, ownershipOf } from '../sdk/manifests/label.ts';
-import { CRD_KIND, isKubeObject, type KubeObject, type Manifest } from '../sdk/manifests/model.ts';
-import { expanded, kindFromCrds } from '../sdk/manifests/order.ts';
-import { removeAll } from '../sdk/manifests/remove.ts';
+import type { KubeObject, Manifest } from '../sdk/manifests/model.ts';
+import { planDeploy, planRemoval } from '../sdk/manifests/plan.ts';
+import { removeAll, type RemovalPlan } from '../sdk/manifests/remove.ts';
 import type { Outcome } from '../sdk/outcome.ts';
-import { isAnObject, lookupOn } from './cluster.ts';
+import type { ItemPlan } from '../sdk/itemplan.ts';
 import { HELM_GROUP } from './config.ts';
-import { broken, maskFor } from './problems.ts';
+import {
+  definitionsIn,
+  managed,
+  objectsOf,
+  refuseHuge,
+  render,
+  withNamespaces,
+  type Surroundings,
+} from './rendering.ts';
 import { once, PREFIX, type HelmRun } from './run.ts';
 import { statusOf, type HelmStatus } from './status.ts';
 
@@ -31,11 +32,8 @@ const ownerOf = ({ item }: HelmRun) =>
     [MANIFEST_LABEL, `${HELM_GROUP}/deployitem`],
   );
 
-export interface Prepared {
-  readonly chart: Chart;
-  readonly capabilities: Capabilities;
+export interface Prepared extends Surroundings {
   readonly values: ReadonlyMap<string, unknown>;
-  readonly limits: Partial<TemplateLimits> | undefined;
 }
 
 export async function applyTemplates(
@@ -43,16 +41,39 @@ export async function applyTemplates(
   access: KubeAccess,
   prepared: Prepared,
 ): Promise<Outcome<HelmStatus>> {
-  const { config } = run;
-  const manifests = await once(run, 'manifests', async () => {
-    const rendering = await render(run, access, prepared);
-    run.checkpoint(`${PREFIX}: start apply files`);
-    run.checkpoint(`${PREFIX}: start create manifests`);
-    const objects = await withNamespaces(objectsOf(rendering), config.namespace, access);
-    return [...(await namespaceOf(run, access)), ...objects.map(managed)];
-  });
+  const manifests = await once(run, 'manifests', () => manifestsOf(run, access, prepared));
   run.checkpoint(`${PREFIX}: start apply manifests`);
-  return deploy(run, {
+  return deploy(run, deployPlan(run, manifests, prepared));
+}
+
+/** What it would change. */
+export async function planTemplates(run: HelmRun, access: KubeAccess, prepared: Prepared): Promise<ItemPlan> {
+  return planDeploy(run, deployPlan(run, await manifestsOf(run, access, prepared), prepared));
+}
+
+async function manifestsOf(
+  run: HelmRun,
+  access: KubeAccess,
+  prepared: Prepared,
+): Promise<readonly Manifest[]> {
+  const rendering = await render(run, access, prepared, { revision: 0, isUpgrade: false });
+  run.checkpoint(`${PREFIX}: start apply files`);
+  run.checkpoint(`${PREFIX}: start create manifests`);
+  // Everything but tests: hooks are objects like any other here.
+  const rendered = [...rendering.manifests, ...rendering.hooks.filter((hook) => !isTestHook(hook))];
+  for (const { source, document } of rendered) refuseHuge(document, source);
+  const documents = [...definitionsIn(rendering), ...rendered.map(({ document }) => document)];
+  const objects = await withNamespaces(objectsOf(documents), run.config.namespace, access);
+  return [...(await namespaceOf(run, access)), ...objects.map(managed)];
+}
+
+function deployPlan(
+  run: HelmRun,
+  manifests: readonly Manifest[],
+  prepared: Prepared,
+): DeployPlan<HelmStatus> {
+  const { config } = run;
+  return {
     prefix: PREFIX,
     operation: 'ApplyFile',
     fieldManager: HELM_GROUP,
@@ -65,109 +86,23 @@ export async function applyTemplates(
     exports: config.exports,
     values: prepared.values,
     status: (list) => statusOf(list),
-  });
+  };
 }
 
 export const removeTemplates = (run: HelmRun): Promise<Outcome<HelmStatus>> =>
-  removeAll(run, {
-    prefix: PREFIX,
-    operation: 'DeleteFiles',
-    ownership: ownerOf(run),
-    old: run.previous?.managedResources ?? [],
-    groups: run.config.deletionGroups,
-  });
+  removeAll(run, removalPlan(run));
 
-const managed = (object: KubeObject): Manifest => ({ policy: 'manage', object });
+export const planRemovalOfTemplates = (run: HelmRun): Promise<ItemPlan> => planRemoval(run, removalPlan(run));
 
-// ---------------------------------------------------------------- rendering
+const removalPlan = (run: HelmRun): RemovalPlan => ({
+  prefix: PREFIX,
+  operation: 'DeleteFiles',
+  ownership: ownerOf(run),
+  old: run.previous?.managedResources ?? [],
+  groups: run.config.deletionGroups,
+});
 
-async function render(
-  { config, clock, rng, signal }: HelmRun,
-  access: KubeAccess,
-  { chart, capabilities, limits }: Prepared,
-): Promise<Rendering> {
-  const release = { name: config.name, namespace: config.namespace, revision: 0, isUpgrade: false };
-  const { values } = config;
-  const lookup = lookupOn(access, signal);
-  try {
-    return await renderChart(
-      chart,
-      { release, values, capabilities, lookup, skipsSchema: true },
-      { clock, rng, ...(limits && { limits }) },
-    );
-  } catch (error) {
-    if (!(error instanceof HelmError)) throw error;
-    throw broken('RenderHelmValues', maskFor(config)(error.message), error);
-  }
-}
-
-/** Everything but tests: hooks are objects like any other here. Documents that are no objects are left out. */
-function objectsOf({ crds, manifests, hooks }: Rendering): readonly KubeObject[] {
-  const definitions = crds.flatMap(({ source, content }) =>
-    splitManifests(content).map((text) => readDefinition(source, text)),
-  );
-  const rendered = [...manifests, ...hooks.filter((hook) => !isTestHook(hook))];
-  for (const { source, document } of rendered) refuseHuge(document, source);
-  const objects = [...definitions, ...rendered.map((m) => m.document)].filter(isAnObject).map((document) => {
-    const object = copy(document) as KubeObject;
-    return { ...object, metadata: isObject(object.metadata) ? object.metadata : { name: '' } };
-  });
-  return expanded(objects.map(managed)).map(({ object }) => object);
-}
-
-/** A number that JSON would round on its way to the target. */
-function refuseHuge(value: unknown, source: string): void {
-  if (typeof value === 'bigint') {
-    const message = `${source}: an integer beyond 2^53 would be rounded on its way to the target; put it in quotes`;
-    throw broken('RenderHelmValues', message);
-  }
-  if (typeof value !== 'object' || value === null) return;
-  for (const inner of Object.values(value)) refuseHuge(inner, source);
-}
-
-function readDefinition(source: string, text: string): unknown {
-  try {
-    return parseYaml(text);
-  } catch (error) {
-    if (!(error instanceof YamlError)) throw error;
-    const message = `YAML parse error on ${source}: ${error.message}`;
-    throw broken('RenderHelmValues', message, error);
-  }
-}
-
-// ---------------------------------------------------------------- namespaces
-
-/** Objects of namespaced kinds that name no namespace belong to that of the release. */
-async function withNamespaces(
-  objects: readonly KubeObject[],
-  namespace: string,
-  access: KubeAccess,
-): Promise<readonly KubeObject[]> {
-  const crds = objects.filter(({ kind }) => kind === CRD_KIND);
-  const result: KubeObject[] = [];
-  for (const object of objects) {
-    const kind = await kindOrUndefined(object, crds, access);
-    const isMissing = kind?.namespaced === true && !object.metadata.namespace;
-    result.push(isMissing ? { ...object, metadata: { ...object.metadata, namespace } } : object);
-  }
-  return result.filter(isKubeObject);
-}
-
-/** What the target does not know shows when it is applied. */
-async function kindOrUndefined(
-  { apiVersion, kind }: KubeObject,
-  crds: readonly KubeObject[],
-  access: KubeAccess,
-): Promise<Kind<Obj> | undefined> {
-  const announced = kindFromCrds(crds, apiVersion, kind);
-  if (announced) return announced;
-  try {
-    return await access.kindOf(apiVersion, kind);
-  } catch (error) {
-    if (error instanceof NoSuchKind) return undefined;
-    throw error;
-  }
-}
+// ---------------------------------------------------------------- the namespace
 
 const NAMESPACE: Kind<Obj> = {
   group: '',

@@ -13,7 +13,15 @@ import {
 import { decodeContinuous, type ContinuousReconcile } from '../sdk/continuous.ts';
 import { decodeExports, type ExportSpec } from '../sdk/exports.ts';
 import { decodeGroups, type DeletionGroup } from '../sdk/manifests/groups.ts';
-import { isKubeObject, policies, type Manifest, type Policy, type Strategy } from '../sdk/manifests/model.ts';
+import {
+  isKubeObject,
+  NAMELESS,
+  policies,
+  type Manifest,
+  type Policy,
+  type Strategy,
+} from '../sdk/manifests/model.ts';
+import { hasItems } from '../sdk/manifests/order.ts';
 import { decodeStrategy } from '../sdk/manifests/strategyname.ts';
 import { decodeReadiness, type ReadinessChecks } from '../sdk/readiness/custom.ts';
 
@@ -54,19 +62,28 @@ function decode(fields: Fields, entryOf: (entry: unknown, path: string) => Manif
 
 function decodeManifest(entry: unknown, path: string): Manifest {
   if (!isObject(entry)) throw new CodecError('decode', `${path}: expected an object`);
-  const object = optionalObject(entry['manifest'], `${path}.manifest`);
-  if (!object) throw new CodecError('validate', `${path}.manifest: Required value: manifest must be defined`);
-  if (!isKubeObject({ metadata: {}, ...object })) {
-    throw new CodecError('validate', `${path}.manifest: the manifest must have apiVersion and kind`);
-  }
   return {
     policy: decodePolicy(entry['policy'], `${path}.policy`),
-    object: { metadata: {}, ...object } as Manifest['object'],
+    object: decodeObject(entry['manifest'], `${path}.manifest`),
+    origin: path,
     annotateBeforeCreate: optionalStringMap(entry['annotateBeforeCreate'], `${path}.annotateBeforeCreate`),
     annotateBeforeDelete: optionalStringMap(entry['annotateBeforeDelete'], `${path}.annotateBeforeDelete`),
     patchAfterDeployment: optionalObject(entry['patchAfterDeployment'], `${path}.patchAfterDeployment`),
     patchBeforeDelete: optionalObject(entry['patchBeforeDelete'], `${path}.patchBeforeDelete`),
   };
+}
+
+function decodeObject(value: unknown, path: string): Manifest['object'] {
+  const fields = optionalObject(value, path);
+  if (!fields) throw new CodecError('validate', `${path}: Required value: manifest must be defined`);
+  const object = { ...fields, metadata: fields['metadata'] ?? {} };
+  if (!isKubeObject(object)) {
+    throw new CodecError('validate', `${path}: the manifest must have apiVersion, kind and metadata`);
+  }
+  const { kind, metadata } = object;
+  const isNamed = typeof metadata.name === 'string' && metadata.name !== '';
+  if (!isNamed && !hasItems(object)) throw new CodecError('validate', `${path}: ${kind}: ${NAMELESS}`);
+  return object;
 }
 
 function decodePolicy(value: unknown, path: string): Policy {

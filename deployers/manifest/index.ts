@@ -1,9 +1,10 @@
 /** The manifest deployer: applies a list of plain objects, remembers them, and takes away what is no longer listed. */
 import { GROUP } from '../../src/api/labels.ts';
 import type { DeployerPlugin, Run } from '../sdk/deployer.ts';
-import { deploy } from '../sdk/manifests/deploy.ts';
+import { deploy, type DeployPlan } from '../sdk/manifests/deploy.ts';
 import { ownershipOf } from '../sdk/manifests/label.ts';
-import { removeAll } from '../sdk/manifests/remove.ts';
+import { planDeploy, planRemoval } from '../sdk/manifests/plan.ts';
+import { removeAll, type RemovalPlan } from '../sdk/manifests/remove.ts';
 import { manifestConfig, MANIFEST_GROUP, type ManifestConfig } from './config.ts';
 import { manifestStatus, statusOf, type ManifestStatus } from './status.ts';
 
@@ -20,30 +21,34 @@ export function manifestDeployer(): DeployerPlugin<ManifestConfig, ManifestStatu
     config: manifestConfig,
     status: manifestStatus,
     schedule: (config) => config.continuousReconcile,
-    apply: (run) =>
-      deploy(run, {
-        prefix: PREFIX,
-        operation: 'ReconcileManifests',
-        fieldManager: MANIFEST_GROUP,
-        manifests: run.config.manifests,
-        strategy: run.config.strategy,
-        ownership: owner(run),
-        old: run.previous?.managedResources ?? [],
-        groups: run.config.deletionGroupsDuringUpdate,
-        readiness: run.config.readiness,
-        exports: run.config.exports,
-        status: statusOf,
-      }),
-    remove: (run) =>
-      removeAll(run, {
-        prefix: PREFIX,
-        operation: 'DeleteManifests',
-        ownership: owner(run),
-        old: run.previous?.managedResources ?? [],
-        groups: run.config.deletionGroups,
-      }),
+    apply: (run) => deploy(run, deployPlan(run)),
+    remove: (run) => removeAll(run, removalPlan(run)),
+    plan: (run, direction) =>
+      direction === 'apply' ? planDeploy(run, deployPlan(run)) : planRemoval(run, removalPlan(run)),
   };
 }
+
+const deployPlan = (run: ManifestRun): DeployPlan<ManifestStatus> => ({
+  prefix: PREFIX,
+  operation: 'ReconcileManifests',
+  fieldManager: MANIFEST_GROUP,
+  manifests: run.config.manifests,
+  strategy: run.config.strategy,
+  ownership: owner(run),
+  old: run.previous?.managedResources ?? [],
+  groups: run.config.deletionGroupsDuringUpdate,
+  readiness: run.config.readiness,
+  exports: run.config.exports,
+  status: statusOf,
+});
+
+const removalPlan = (run: ManifestRun): RemovalPlan => ({
+  prefix: PREFIX,
+  operation: 'DeleteManifests',
+  ownership: owner(run),
+  old: run.previous?.managedResources ?? [],
+  groups: run.config.deletionGroups,
+});
 
 const owner = ({ item }: ManifestRun) =>
   ownershipOf({

@@ -5,6 +5,7 @@ import { asItIs, CodecError } from '../sdk/codec.ts';
 import type { DeployerPlugin } from '../sdk/deployer.ts';
 import type { Fields } from '../../src/lib/objects.ts';
 import { done, fail, wait, type Outcome } from '../sdk/outcome.ts';
+import { nothingPlanned } from '../sdk/itemplan.ts';
 import { timeoutAt } from '../sdk/timeout.ts';
 import { mockConfig, type MockConfig } from './config.ts';
 
@@ -27,7 +28,12 @@ export function mockDeployer(options: MockOptions = {}): DeployerPlugin<unknown,
     config: asItIs,
     schedule: (config) => mockConfig.decode(config).continuousReconcile,
     apply: (run) => Promise.resolve(pretend(run.config, run.item.status?.phase, options)),
-    remove: () => Promise.resolve(done()), // the export secret goes with the item that owns it
+    plan: () => Promise.resolve(nothingPlanned),
+    async remove({ host, item }) {
+      const exported = item.status?.exportRef?.name;
+      if (exported !== undefined) await host.deleteSecret(exported);
+      return done();
+    },
   };
 }
 

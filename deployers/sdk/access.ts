@@ -1,6 +1,7 @@
 /** A cluster to install things on. */
 import type { Client, Kind, Obj } from '../../src/runtime/types.ts';
 
+/** The way to one target cluster; close it when it is not needed any more. */
 export interface KubeAccess {
   readonly client: Client;
   /** The kind's place in the API of that cluster. @throws NoSuchKind */

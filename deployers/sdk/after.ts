@@ -2,6 +2,7 @@
 import type { Fields } from '../../src/lib/objects.ts';
 import type { KubeAccess } from './access.ts';
 import type { Run } from './deployer.ts';
+import { at } from './errors.ts';
 import { exportTimeout, exportWait, lookForExports, type ExportSpec } from './exports.ts';
 import type { KubeObject, ResourceRef } from './manifests/model.ts';
 import { done, wait, type Outcome } from './outcome.ts';
@@ -61,6 +62,9 @@ export async function settled<S>(
   });
 }
 
+/** Where a target could not be asked how its objects are. */
+const LOOK = { operation: 'WaitForObjectsReady', reason: 'GetObject' } as const;
+
 async function checkReadiness<S>(
   run: Run<unknown, S>,
   { prefix, readiness, refs, known }: Deployed<S>,
@@ -71,7 +75,9 @@ async function checkReadiness<S>(
   if (!readiness.isDefaultDisabled) {
     run.checkpoint(`${prefix}: default readiness checks`);
     run.checkpoint('deployer: during readiness check');
-    const unready = await defaultCheck(refs, known, ports);
+    const unready = await defaultCheck(refs, known, ports).catch((error: unknown) => {
+      throw at(LOOK, error, (message) => `target ${run.target?.name ?? ''}: ${message}`);
+    });
     if (unready) return unready;
   }
   run.checkpoint(`${prefix}: custom readiness checks`);

@@ -5,13 +5,14 @@ import { createClientPool } from '../../src/runtime/client-pool.ts';
 import { createClient } from '../../src/runtime/client.ts';
 import { createDiscovery } from '../../src/runtime/discovery.ts';
 import { connect } from '../../src/runtime/http.ts';
+import { watchSource } from '../../src/runtime/sources.ts';
 import type { ControllerSpec } from '../../src/runtime/spec.ts';
 import type { Change, View } from '../../src/runtime/types.ts';
 import type { DeployerDeps, DeployerPlugin } from './deployer.ts';
 import { CONTEXT, DEPLOY_ITEM, EXECUTION, TARGET, type DeployItem } from './kinds.ts';
 import type { KubeAccess } from './access.ts';
 import { checkSelectors, isOfType } from './responsible.ts';
-import { createTargetReader } from './target.ts';
+import { createTargetReader, type TargetReader } from './target.ts';
 import { standardTimeouts } from './timeout.ts';
 import { createTokens } from './tokens.ts';
 import { createWorker } from './worker.ts';
@@ -28,8 +29,6 @@ export function deployerController(plugin: DeployerPlugin, deps: DeployerDeps): 
   const { client, caches, clock, rng, config = {} } = deps;
   checkSelectors(config.targetSelector ?? []);
   const isScheduling = plugin.schedule !== undefined && config.continuousReconcile?.enabled !== false;
-  const pool = createClientPool(clock, deps.connect ?? connectorOf(deps), IDLE_MS);
-  deps.signal?.addEventListener('abort', () => void pool.close(), { once: true });
   const worker = createWorker({
     deps,
     plugin,
@@ -45,11 +44,14 @@ export function deployerController(plugin: DeployerPlugin, deps: DeployerDeps): 
       return item !== undefined && !isFinished(item);
     },
     executions: isScheduling ? caches.of(EXECUTION) : undefined,
-    reader: createTargetReader({ client, pool, tokens: createTokens(client, clock), self: deps.self }),
+    reader: deps.reader ?? targetReaderOf(deps),
   });
   const hasWork = (item: View<DeployItem>): boolean =>
     isOfType(item, plugin.type) &&
     (isScheduling || !isFinished(item) || hasOperation(item.metadata, operations.testReconcile));
+  const isOver = (change: Change<DeployItem>): boolean =>
+    plugin.over !== undefined && isOfType(change.obj, plugin.type) && isInterruption(change);
+  const watched = plugin.watches?.(caches) ?? [];
   return {
     name: plugin.name,
     kind: DEPLOY_ITEM,
@@ -61,19 +63,31 @@ export function deployerController(plugin: DeployerPlugin, deps: DeployerDeps): 
     retry: 'fast',
     filter: {
       add: hasWork,
-      update: (_old, item) => hasWork(item),
+      update: (old, obj) => hasWork(obj) || isOver({ type: 'update', old, obj, relisted: false }),
       delete: () => false,
     },
     interruptWhen: isInterruption,
+    sources: watched.map(({ cache, toItems }) => watchSource({ cache, toPrimary: toItems })),
   };
+}
+
+/** Reads targets; several deployers that share it share the clients and tokens behind them. */
+export function targetReaderOf(
+  deps: Pick<DeployerDeps, 'client' | 'clock' | 'log' | 'rng' | 'connect' | 'signal' | 'self'>,
+): TargetReader {
+  const { client, clock, self } = deps;
+  const pool = createClientPool(clock, deps.connect ?? connectorOf(deps), IDLE_MS);
+  deps.signal?.addEventListener('abort', () => void pool.close(), { once: true });
+  return createTargetReader({ client, pool, tokens: createTokens(client, clock), self });
 }
 
 /** Somebody else ended the job that is being worked on. */
 const isInterruption = (change: Change<DeployItem>): boolean =>
   change.type === 'delete' || (change.type === 'update' && !isFinished(change.old) && isFinished(change.obj));
 
-const connectorOf =
-  ({ clock, log, rng }: DeployerDeps) =>
+/** Opens a target by its kubeconfig. */
+export const connectorOf =
+  ({ clock, log, rng }: Pick<DeployerDeps, 'clock' | 'log' | 'rng'>) =>
   async (kubeconfig: string): Promise<KubeAccess> => {
     const connection = await connect({
       kubeconfig: { text: kubeconfig },

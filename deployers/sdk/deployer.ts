@@ -5,15 +5,18 @@
 import type { Clock } from '../../src/lib/clock.ts';
 import type { Rng } from '../../src/lib/rng.ts';
 import type { Logger } from '../../src/observability/log.ts';
-import type { Caches, Client, View } from '../../src/runtime/types.ts';
+import type { Mapper } from '../../src/runtime/mappers.ts';
+import type { Cache, Caches, Client, Obj, View } from '../../src/runtime/types.ts';
 import type { Codec } from './codec.ts';
 import type { ContinuousReconcile } from './continuous.ts';
 import type { HostApi } from './host.ts';
+import type { Direction } from './intake.ts';
 import type { ContextObject, DeployItem } from './kinds.ts';
 import type { Outcome } from './outcome.ts';
+import type { ItemPlan } from './itemplan.ts';
 import type { TargetSelector } from './responsible.ts';
 import type { KubeAccess } from './access.ts';
-import type { ResolvedTarget, SelfCluster } from './target.ts';
+import type { ResolvedTarget, SelfCluster, TargetReader } from './target.ts';
 import type { TimeoutPolicy } from './timeout.ts';
 
 /**
@@ -34,13 +37,33 @@ export interface DeployerPlugin<C = unknown, S = unknown> {
   readonly version: string;
   /** Operation named when configuration or status cannot be read, such as `InitManifestOperation`. */
   readonly initOperation?: string;
+  /** Begins the reason of a configuration or status that cannot be read: `Parse` (default) or `Decode`. */
+  readonly decodeReason?: 'Parse' | 'Decode';
   readonly config: Codec<C>;
   /** Provider status; without a codec it is handed over as it is. */
   readonly status?: Codec<S>;
   apply(run: Run<C, S>): Promise<Outcome<S>>;
   remove(run: Run<C, S>): Promise<Outcome<S>>;
+  /**
+   * What `apply` or `remove` would change now. Clusters of the run answer writes as if and store nothing, its host
+   * refuses them. Without it nobody can tell beforehand.
+   */
+  plan?(run: Run<C, S>, direction: Direction): Promise<ItemPlan | undefined>;
   /** When the item is to be carried out again without being asked. */
   schedule?(config: C): ContinuousReconcile | undefined;
+  /** Objects of the host cluster that wake items when they change. */
+  watches?(caches: Caches): readonly Watched[];
+  /**
+   * Ends what may still run for an item without an open job: its job has just ended, by ourselves or by somebody else, or
+   * something that is watched has changed since. Called again when it throws.
+   */
+  over?(item: View<DeployItem>, signal: AbortSignal): Promise<void>;
+}
+
+/** Objects of one kind, and the items that they concern. */
+export interface Watched {
+  readonly cache: Cache<Obj>;
+  readonly toItems: Mapper;
 }
 
 /** The plugin as it is; infers the types of configuration and status from its codecs. */
@@ -87,6 +110,7 @@ export interface DeployerMetrics {
   lookFailed(deployer: string, reason: string): void;
 }
 
+/** What the administrator of a deployer may choose; the defaults serve every item of its type. */
 export interface DeployerSettings {
   readonly targetSelector?: readonly TargetSelector[];
   /** Whether items without a target are served; default true. */
@@ -111,6 +135,8 @@ export interface DeployerDeps {
   /** Opens a target cluster by its kubeconfig; default: the runtime's client. */
   readonly connect?: (kubeconfig: string) => Promise<KubeAccess>;
   readonly self?: SelfCluster;
+  /** Shared with other deployers of the process; default one of its own. */
+  readonly reader?: TargetReader;
   readonly timeouts?: TimeoutPolicy;
   /** Closes the clients of target clusters. */
   readonly signal?: AbortSignal;

@@ -3,7 +3,7 @@ import { define } from '../../src/lib/json.ts';
 import { isObject, ownField, type Fields } from '../../src/lib/objects.ts';
 import type { Problem } from '../../src/machine/decision.ts';
 import { CodecError, optionalList, optionalObject, optionalString } from './codec.ts';
-import { messageOf } from './errors.ts';
+import { ConfigurationError, messageOf } from './errors.ts';
 import { evaluate } from './jsonpath.ts';
 import type { KubeAccess } from './access.ts';
 
@@ -25,7 +25,11 @@ export interface ExportSpec {
   readonly targetName?: string | undefined;
 }
 
-/** @throws CodecError. Nothing is required: what is missing shows as an export that never appears. */
+/**
+ * An export from a cluster must say where its value is, since it would be waited for in vain. One without a key is
+ * taken: upstream exports it under the empty key.
+ * @throws CodecError
+ */
 export function decodeExports(value: unknown, path: string): readonly ExportSpec[] | undefined {
   const fields = optionalObject(value, path);
   if (!fields) return undefined;
@@ -39,6 +43,11 @@ function decodeExport(entry: unknown, path: string): ExportSpec {
   const text = (fields: Fields, key: string): string => optionalString(fields[key], `${path}.${key}`) ?? '';
   const from = optionalObject(entry['fromResource'], `${path}.fromResource`);
   const ref = optionalObject(entry['fromObjectRef'], `${path}.fromObjectRef`);
+  if (from) {
+    required(entry, ['jsonPath'], path);
+    required(from, ['apiVersion', 'kind', 'name'], `${path}.fromResource`);
+    if (ref) required(ref, ['apiVersion', 'kind', 'jsonPath'], `${path}.fromObjectRef`);
+  }
   return {
     key: text(entry, 'key'),
     jsonPath: text(entry, 'jsonPath'),
@@ -59,6 +68,13 @@ function decodeExport(entry: unknown, path: string): ExportSpec {
       },
     }),
   };
+}
+
+function required(fields: Fields, keys: readonly string[], path: string): void {
+  for (const key of keys) {
+    if (!optionalString(fields[key], `${path}.${key}`))
+      throw new CodecError('validate', `${path}.${key}: Required value: must not be empty`);
+  }
 }
 
 export interface ExportPorts {
@@ -90,7 +106,7 @@ export async function lookForExports(
     try {
       put(value, spec.key, await read(spec, spec.from, ports));
     } catch (error) {
-      if (ports.signal.aborted) throw error;
+      if (ports.signal.aborted || error instanceof ConfigurationError) throw error;
       return { isComplete: false, key: spec.key, why: messageOf(error) };
     }
   }
@@ -123,7 +139,6 @@ async function read(spec: ExportSpec, from: ResourceSource, ports: ExportPorts):
 }
 
 async function get(source: ResourceSource, access: KubeAccess, signal: AbortSignal): Promise<unknown> {
-  if (source.name === '') throw new NotThere('fromResource names no object');
   const kind = await access.kindOf(source.apiVersion, source.kind);
   return access.client.get(
     kind,

@@ -1,12 +1,19 @@
-/** What a plugin may read of the host cluster: secrets and config maps in the namespace of its item. */
+/** What a plugin may do on the host cluster: with secrets and config maps in the namespace of its item. */
+import { NotFound } from '../../src/runtime/errors.ts';
 import { getIfThere } from '../../src/runtime/read.ts';
 import type { Client, Kind, Obj } from '../../src/runtime/types.ts';
 import { SECRET } from './kinds.ts';
 
+/**
+ * What a plugin may read and write beside the deploy item, in the namespace of the item.
+ * @throws ApiError or TransportError, as the request does
+ */
 export interface HostApi {
   /** Texts by key; undefined when there is no such secret. */
   secret(name: string): Promise<Readonly<Record<string, string>> | undefined>;
   configMap(name: string): Promise<Readonly<Record<string, string>> | undefined>;
+  /** Takes a secret away; one that is gone already is as good. */
+  deleteSecret(name: string): Promise<void>;
 }
 
 interface ConfigMap extends Obj {
@@ -33,5 +40,12 @@ export const hostApi = (client: Client, namespace: string, signal: AbortSignal):
   async configMap(name) {
     const found = await getIfThere(client, CONFIG_MAP, `${namespace}/${name}`, signal);
     return found && (found.data ?? {});
+  },
+  async deleteSecret(name) {
+    try {
+      await client.send({ verb: 'delete', kind: SECRET, key: `${namespace}/${name}` }, signal);
+    } catch (error) {
+      if (!(error instanceof NotFound)) throw error;
+    }
   },
 });

@@ -1,5 +1,5 @@
 /** The public surface of the deployer SDK: the contract, what a plugin may answer and throw, and ways to run it. */
-export { deployerController } from './controller.ts';
+export { connectorOf, deployerController, targetReaderOf } from './controller.ts';
 export {
   definePlugin,
   type DeployerDeps,
@@ -7,6 +7,7 @@ export {
   type DeployerPlugin,
   type DeployerSettings,
   type Run,
+  type Watched,
 } from './deployer.ts';
 export { CodecError, asItIs, codec, type Codec } from './codec.ts';
 export { schemaCodec, type Schema } from './schema.ts';
@@ -24,8 +25,11 @@ export type { ContinuousReconcile } from './continuous.ts';
 export { deployerMetrics } from './metrics.ts';
 export type { HostApi } from './host.ts';
 export type { KubeAccess } from './access.ts';
-export type { ResolvedTarget, SelfCluster } from './target.ts';
+export type { ResolvedTarget, SelfCluster, TargetReader } from './target.ts';
 export type { Requirement, TargetSelector } from './responsible.ts';
 export { failAt, standardTimeouts, type TimeoutPolicy } from './timeout.ts';
 export { startDeployer, type DeployerProcess, type DeployerProcessOptions } from './process.ts';
+export type { Direction } from './intake.ts';
+export { nothingPlanned, type ItemPlan, type PlannedChange, type PlannedObject } from './itemplan.ts';
+export { planItem, withoutWrites, type PlanAt } from './plan.ts';
 export { serve } from './serve.ts';

@@ -9,6 +9,7 @@ import { hasOperation, isBeingDeleted, isFinished, isFinalPhase } from '../../sr
 import type { View } from '../../src/runtime/types.ts';
 import type { DeployItem } from './kinds.ts';
 
+/** Which way a job goes: `apply` installs or updates, `remove` uninstalls. */
 export type Direction = 'apply' | 'remove';
 
 export type Intake =

@@ -18,7 +18,11 @@ const FORBIDDEN: readonly (readonly [string, string])[] = [
   ['client-certificate', 'client certificate files'],
   ['client-key', 'client key files'],
   ['tokenFile', 'token files'],
-  ['exec', 'exec configurations'],
+];
+/** Programs that would be run for credentials, and the field that names them. */
+const PROGRAMS: readonly (readonly [string, string, string])[] = [
+  ['exec', 'exec configurations', 'command'],
+  ['auth-provider', 'auth provider configurations', 'name'],
 ];
 const IMPERSONATION = ['as', 'as-uid', 'as-groups', 'as-user-extra'];
 
@@ -41,13 +45,25 @@ export function forbiddenIn(kubeconfig: unknown): string | undefined {
   return undefined;
 }
 
+/** The same of the whole content of a target, which may be a kubeconfig or have one in it. */
+export function forbiddenInContent(content: unknown): string | undefined {
+  if (!isObject(content)) return undefined;
+  const kubeconfig = ownField(content, 'kubeconfig');
+  return kubeconfig !== undefined ? forbiddenIn(kubeconfig) : forbiddenIn(content);
+}
+
 function forbiddenUser(name: string, user: unknown): string | undefined {
   for (const [field, what] of FORBIDDEN) {
     if (!filled(ownField(user, field))) continue;
     return `${what} are not supported in a target kubeconfig (user "${name}"), the valid fields are: ${VALID}`;
   }
-  if (filled(ownField(ownField(user, 'auth-provider'), 'config'))) {
-    return `auth provider configurations are not supported in a target kubeconfig (user "${name}"), the valid fields are: ${VALID}`;
+  for (const [field, what, named] of PROGRAMS) {
+    const plugin = ownField(user, field);
+    if (!filled(plugin)) continue;
+    const program = textOf(ownField(plugin, named));
+    const wayOut =
+      program && `; ${program} would run beside the deployer, put a token into the kubeconfig instead`;
+    return `${what} are not supported in a target kubeconfig (user "${name}"), the valid fields are: ${VALID}${wayOut}`;
   }
   if (IMPERSONATION.some((field) => filled(ownField(user, field)))) {
     return `impersonation is not supported in a target kubeconfig, the valid fields are: ${VALID}`;
@@ -78,5 +94,17 @@ export const namesCluster = (document: unknown): boolean => {
   const clusters = ownField(document, 'clusters');
   return Array.isArray(clusters) && clusters.length > 0;
 };
+
+/**
+ * The text of a kubeconfig in which it is said which context counts: with only one, nobody needs to say it. What is no
+ * kubeconfig is answered as it is.
+ */
+export function withCurrentContext(kubeconfig: string): string {
+  const document = parsed(kubeconfig);
+  if ('problem' in document || !isObject(document.value)) return kubeconfig;
+  const { contexts, 'current-context': current } = document.value;
+  if (filled(current) || !Array.isArray(contexts) || contexts.length !== 1) return kubeconfig;
+  return JSON.stringify({ ...document.value, 'current-context': ownField(contexts[0], 'name') });
+}
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');

@@ -3,17 +3,12 @@
  * an outcome. The order of the questions is upstream's, since it decides which of several mistakes a user is shown.
  */
 import { setMaxListeners } from 'node:events';
-import { refusalForJob } from '../../src/api/validation/index.ts';
 import type { Clock } from '../../src/lib/clock.ts';
 import type { Problem } from '../../src/machine/decision.ts';
-import { joinKey } from '../../src/runtime/keys.ts';
-import { NotFound } from '../../src/runtime/errors.ts';
-import type { Cache, Client, Context, View } from '../../src/runtime/types.ts';
-import { CodecError, type Codec } from './codec.ts';
-import type { DeployerPlugin, Run } from './deployer.ts';
+import type { Context, View } from '../../src/runtime/types.ts';
+import type { Run } from './deployer.ts';
 import {
   ConfigurationError,
-  InternalError,
   InterruptedError,
   RetryError,
   TimeoutError,
@@ -21,27 +16,16 @@ import {
   messageOf,
   problemOf,
 } from './errors.ts';
-import { hostApi } from './host.ts';
 import { isLeftInPlace, type Direction } from './intake.ts';
-import { CONTEXT, TARGET, type ContextObject, type DeployItem, type Target } from './kinds.ts';
+import type { DeployItem, Target } from './kinds.ts';
 import type { Memory } from './memory.ts';
 import { done, fail, retry, type Outcome } from './outcome.ts';
+import { contextOf, neverApplied, refuseInvalid, runOf, type Bounds, type RunPorts } from './run.ts';
 import type { Session } from './session.ts';
-import { VALIDATE_TARGET, validateTarget, type ResolvedTarget, type TargetReader } from './target.ts';
-import { remainingMs, timeoutAt, withLastProblem, type TimeoutPolicy } from './timeout.ts';
+import { validateTarget, type ResolvedTarget, type TargetReader } from './target.ts';
+import { remainingMs, timeoutAt, withLastProblem } from './timeout.ts';
 
-const VALIDATE_ITEM = 'ValidateDeployItem';
-
-export interface LookPorts {
-  readonly plugin: DeployerPlugin;
-  readonly client: Client;
-  readonly contexts: Cache<ContextObject>;
-  readonly targets: Cache<Target>;
-  readonly reader: TargetReader;
-  readonly timeouts: TimeoutPolicy;
-  readonly clock: Clock;
-  readonly rng: Run['rng'];
-}
+export type LookPorts = RunPorts;
 
 export interface LookAt {
   readonly session: Session;
@@ -68,23 +52,46 @@ export async function look(at: LookAt, ports: LookPorts): Promise<Seen> {
   const left = (): number => remainingMs(item.spec.timeout, at.initTime, ports.clock.wall());
   const deadline = deadlineOf(left(), ports.clock);
   const signal = AbortSignal.any([at.ctx.signal, at.ctx.interrupt, deadline.signal]);
+  const kept = at.memory.target;
   setMaxListeners(0, signal); // every request of the look listens
   try {
     if (at.memory.onTimeout && left() <= 0) return seen(fail(late(at.memory.onTimeout, item)));
     const outcome = await ask(at, ports, { left, signal, state, deadline });
-    return { outcome, isInPlugin: state.isInPlugin, isCrash: false };
+    return withFreshCredentials({ outcome, isInPlugin: state.isInPlugin, isCrash: false }, kept, at, ports);
   } catch (thrown) {
     if (at.session.failure) throw at.session.failure;
     if (at.ctx.interrupt.aborted) throw new InterruptedError();
     if (at.ctx.signal.aborted) throw thrown;
+    const isLate = deadline.signal.aborted || (thrown instanceof TimeoutError && left() <= 0);
+    // What has been waited for so long is the reason, wherever in this look the time ran out.
+    if (isLate && at.memory.onTimeout) return seen(fail(late(at.memory.onTimeout, at.session.item)));
     const error: unknown = deadline.signal.aborted ? deadline.signal.reason : thrown;
-    return judged(error, at, state.isInPlugin);
+    return withFreshCredentials(judged(error, at, state.isInPlugin), kept, at, ports);
   } finally {
     deadline.cancel();
   }
 }
 
 const seen = (outcome: Outcome): Seen => ({ outcome, isInPlugin: true, isCrash: false });
+
+/**
+ * Credentials may have been replaced since they were read: a job that has been waiting, or that was given a token from
+ * before, tries once more with new ones.
+ * @param kept the target as an earlier look had read it
+ */
+function withFreshCredentials(seen: Seen, kept: Memory['target'], at: LookAt, ports: LookPorts): Seen {
+  const { outcome } = seen;
+  if (outcome.kind !== 'retry' && outcome.kind !== 'fail') return seen;
+  const { codes = [], ...problem } = outcome.problem;
+  if (!at.target || at.memory.isRefused || !codes.includes('ERR_UNAUTHORIZED')) return seen;
+  const hadOldTokens = ports.reader.forget();
+  const hadOldTarget = kept !== undefined && kept === at.memory.target;
+  at.memory.target = undefined;
+  if (!hadOldTokens && !hadOldTarget) return seen;
+  at.memory.isRefused = true;
+  const others = codes.filter((code) => code !== 'ERR_UNAUTHORIZED');
+  return { ...seen, outcome: { ...outcome, kind: 'retry', problem: { ...problem, codes: others } } };
+}
 
 const late = (timeout: Problem, item: View<DeployItem>): Problem =>
   withLastProblem(timeout, item.status?.lastError?.message);
@@ -134,11 +141,8 @@ function deadlineOf(left: number, clock: Clock): Deadline {
   return deadline;
 }
 
-interface Pass {
-  left(): number;
-  readonly signal: AbortSignal;
+interface Pass extends Bounds {
   readonly state: { isInPlugin: boolean };
-  readonly deadline: Deadline;
 }
 
 async function ask(at: LookAt, ports: LookPorts, pass: Pass): Promise<Outcome> {
@@ -159,35 +163,15 @@ async function ask(at: LookAt, ports: LookPorts, pass: Pass): Promise<Outcome> {
     throw new ConfigurationError(operation, 'ProviderConfigurationMissing', 'provider configuration missing');
   }
   if (!isApply && neverApplied(item, plugin)) return done();
-  const run = runOf(at, ports, pass, { target, context });
+  const subject = {
+    ...{ item, begin: at.begin, scratch: at.memory.scratch, log: at.ctx.log },
+    event: (...[type, reason, note]: Parameters<Run['event']>) => {
+      at.ctx.event(type, reason, note);
+    },
+  };
+  const run = runOf(subject, ports, pass, { target, context });
   pass.state.isInPlugin = true;
   return isApply ? plugin.apply(run) : plugin.remove(run);
-}
-
-/** What the webhooks refuse, should they not have been asked. @throws ConfigurationError */
-function refuseInvalid(item: View<DeployItem>, target: View<Target> | undefined, operation: string): void {
-  const itemRefusal = refusalForJob('deployitems', item);
-  if (itemRefusal !== undefined) throw new ConfigurationError(operation, VALIDATE_ITEM, itemRefusal);
-  const targetRefusal = target && refusalForJob('targets', target);
-  if (target && targetRefusal !== undefined) {
-    throw new ConfigurationError(
-      operation,
-      VALIDATE_TARGET,
-      `target ${target.metadata.name}: ${targetRefusal}`,
-    );
-  }
-}
-
-/** A configuration that nobody can read was never carried out, so there is nothing to take back. */
-function neverApplied({ spec, status }: View<DeployItem>, { config }: DeployerPlugin): boolean {
-  if (status?.providerStatus !== undefined) return false;
-  try {
-    config.decode(spec.config);
-    return false;
-  } catch (error) {
-    if (error instanceof CodecError) return true;
-    throw error;
-  }
 }
 
 async function resolved(
@@ -201,101 +185,4 @@ async function resolved(
     memory.target = { version, resolved: await reader.resolve(target, signal) };
   }
   return memory.target.resolved;
-}
-
-/** The cache may not have heard of a Context that was made together with the item; then the server is asked. */
-async function contextOf(
-  item: View<DeployItem>,
-  { contexts, client, timeouts }: LookPorts,
-  pass: Pass,
-  operation: string,
-): Promise<View<ContextObject>> {
-  const key = joinKey(item.metadata.namespace, item.spec.context || 'default');
-  const cached = contexts.get(key);
-  if (cached) return cached;
-  timeouts.check('deployer: before start', pass.left());
-  try {
-    return await client.get(CONTEXT, key, pass.signal);
-  } catch (error) {
-    const why = error instanceof NotFound ? 'it does not exist' : messageOf(error);
-    throw new RetryError(operation, 'GetLandscaperContext', `unable to get the Context ${key}: ${why}`, {
-      cause: error,
-    });
-  }
-}
-
-function runOf(
-  at: LookAt,
-  ports: LookPorts,
-  pass: Pass,
-  facts: { readonly target: ResolvedTarget | undefined; readonly context: View<ContextObject> },
-): Run {
-  const { plugin, clock, rng } = ports;
-  const { item } = at.session;
-  const initOperation = plugin.initOperation ?? 'Init';
-  return {
-    item,
-    config: decoded(plugin.config, item.spec.config, initOperation, 'ProviderConfiguration'),
-    previous: item.status?.providerStatus && statusOf(plugin, item.status.providerStatus, initOperation),
-    context: facts.context,
-    target: facts.target,
-    secondaryTarget: (name) => secondaryTarget(name, item, ports, pass.signal),
-    host: hostApi(ports.client, item.metadata.namespace ?? '', pass.signal),
-    signal: pass.signal,
-    checkpoint(name) {
-      pass.deadline.checkpoint = name;
-      pass.signal.throwIfAborted();
-      return ports.timeouts.check(name, pass.left());
-    },
-    begin: at.begin,
-    scratch: at.memory.scratch,
-    clock,
-    rng,
-    log: at.ctx.log,
-    event: (type, reason, note) => {
-      at.ctx.event(type, reason, note);
-    },
-  };
-}
-
-const statusOf = (plugin: DeployerPlugin, status: unknown, operation: string): unknown =>
-  plugin.status ? decoded(plugin.status, status, operation, 'ProviderStatus') : status;
-
-function decoded<T>(codec: Codec<T>, document: unknown, operation: string, what: string): T {
-  try {
-    return codec.decode(document);
-  } catch (error) {
-    if (!(error instanceof CodecError))
-      throw new InternalError(operation, `Parse${what}`, messageOf(error), { cause: error });
-    throw new ConfigurationError(
-      operation,
-      `${error.step === 'decode' ? 'Parse' : 'Validate'}${what}`,
-      error.message,
-    );
-  }
-}
-
-async function secondaryTarget(
-  name: string,
-  item: View<DeployItem>,
-  { targets, client, reader }: LookPorts,
-  signal: AbortSignal,
-): Promise<ResolvedTarget> {
-  const place = ['SecondaryTarget', 'ReadSecondaryTarget'] as const;
-  const key = joinKey(item.metadata.namespace, name);
-  let target = targets.get(key);
-  try {
-    target ??= await client.get(TARGET, key, signal);
-  } catch (error) {
-    throw new RetryError(...place, `unable to read secondary target ${name}: ${messageOf(error)}`, {
-      cause: error,
-    });
-  }
-  try {
-    return await reader.resolve(target, signal);
-  } catch (error) {
-    throw new RetryError(...place, `unable to resolve secondary target ${name}: ${messageOf(error)}`, {
-      cause: error,
-    });
-  }
 }

@@ -16,6 +16,8 @@ export interface Memory {
   /** How the job fails if its time is used up while it waits. */
   onTimeout?: Problem | undefined;
   target?: { readonly version: string; readonly resolved: ResolvedTarget } | undefined;
+  /** Credentials were refused in this job, and have been read again since. */
+  isRefused?: boolean;
 }
 
 export interface Memories {

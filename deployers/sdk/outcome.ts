@@ -14,8 +14,14 @@ export interface ExportOf {
   readonly value: unknown;
   /** Prefix of a generated secret name; absent means `<item>-export`. */
   readonly generateName?: string;
+  /** Whether the item is the controller of the secret, and not only its owner. */
+  readonly isControlled?: boolean;
 }
 
+/**
+ * What one look at a deploy item came to. A plugin answers with one of these; the SDK writes it down. `S` is the
+ * provider status of the plugin.
+ */
 export type Outcome<S = unknown> =
   /** All that was asked for is there (or gone, after a removal). */
   | (Common<S> & {
@@ -44,13 +50,23 @@ export type Outcome<S = unknown> =
 
 type Of<S, K extends Outcome['kind']> = Omit<Extract<Outcome<S>, { kind: K }>, 'kind'>;
 
+/** The job is done: what was asked for is there, or gone. */
 export const done = <S>(more: Of<S, 'done'> = {}): Outcome<S> => ({ kind: 'done', ...more });
+/** Something has to happen first; the item is looked at again, and nothing counts as an error. */
 export const wait = <S>(more: Of<S, 'wait'> = {}): Outcome<S> => ({ kind: 'wait', ...more });
+/**
+ * Something went wrong that may pass; the item is looked at again, by default after a growing delay.
+ * @param problem shown in `status.lastError` meanwhile
+ */
 export const retry = <S>(problem: Problem, more: Partial<Of<S, 'retry'>> = {}): Outcome<S> => ({
   ...more,
   kind: 'retry',
   problem,
 });
+/**
+ * The job has failed for good.
+ * @param problem what `status.lastError` says
+ */
 export const fail = <S>(problem: Problem, more: Partial<Of<S, 'fail'>> = {}): Outcome<S> => ({
   ...more,
   kind: 'fail',

@@ -11,11 +11,17 @@ import { createClient } from '../../src/runtime/client.ts';
 import type { ControllerSpec } from '../../src/runtime/controller.ts';
 import { connect, type KubeconfigSource } from '../../src/runtime/http.ts';
 import { createManager } from '../../src/runtime/manager.ts';
-import type { Obj } from '../../src/runtime/types.ts';
+import { catchUp } from '../../src/runtime/catch-up.ts';
+import { createFleet, type FleetOptions } from '../../src/runtime/fleet/fleet.ts';
+import { keyOf } from '../../src/runtime/keys.ts';
+import type { Share } from '../../src/runtime/share.ts';
+import type { Cache, Obj } from '../../src/runtime/types.ts';
 import { deployerController } from './controller.ts';
 import type { DeployerPlugin, DeployerSettings } from './deployer.ts';
+import { DEPLOY_ITEM, type DeployItem } from './kinds.ts';
 import { deployerMetrics } from './metrics.ts';
 
+/** What `startDeployer` needs besides the plugin: clusters, log, and where metrics are served. */
 export interface DeployerProcessOptions {
   /** The host cluster, where deploy items and targets are. */
   readonly kubeconfig: KubeconfigSource;
@@ -24,10 +30,13 @@ export interface DeployerProcessOptions {
   readonly settings?: DeployerSettings;
   /** Goes to `status.deployer.identity`; default `<name>-<unix seconds>`. */
   readonly identity?: string;
+  /** Share the deploy items with all processes of this deployer that name the same: Leases there begin with this name. */
+  readonly lease?: { readonly namespace: string; readonly name: string };
   /** Serve /metrics, /healthz and /readyz here. */
   readonly metricsAddress?: { readonly host: string; readonly port: number };
 }
 
+/** A deployer that runs, as `startDeployer` hands it out. */
 export interface DeployerProcess {
   /** Where metrics and probes are served. */
   readonly health: string | undefined;
@@ -42,7 +51,7 @@ export interface DeployerProcess {
  */
 export async function startDeployer<C, S>(
   plugin: DeployerPlugin<C, S>,
-  { kubeconfig, log = silentLogger, settings, identity, metricsAddress }: DeployerProcessOptions,
+  { kubeconfig, log = silentLogger, settings, identity, lease, metricsAddress }: DeployerProcessOptions,
 ): Promise<DeployerProcess> {
   const clock = systemClock;
   const rng = secureRng;
@@ -54,7 +63,15 @@ export async function startDeployer<C, S>(
     closing.add(() => client.close());
     const caches = createCaches({ client, clock, rng, log, registry: metrics.registry });
     const ground = { client, caches, clock, rng, log, metrics };
-    const manager = createManager({ ...ground, identity: `${hostname()}-${String(process.pid)}` });
+    const leaseGround = async (): Promise<typeof ground> => {
+      // Connections of its own, so that nothing delays a renewal.
+      const own = createClient(await connect({ kubeconfig, userAgent: plugin.name, clock, rng, log }));
+      closing.add(() => own.close());
+      return { ...ground, client: own };
+    };
+    const name = `${hostname()}-${String(process.pid)}`;
+    const share = lease && createItemFleet(await leaseGround(), caches.of(DEPLOY_ITEM), lease, name);
+    const manager = createManager({ ...ground, identity: name, ...(share && { share }) });
     closing.add(() => manager.stop());
     const controller = deployerController(plugin, {
       ...ground,
@@ -74,4 +91,22 @@ export async function startDeployer<C, S>(
     await closing.close();
     throw error;
   }
+}
+
+type FleetGround = Pick<FleetOptions, 'client' | 'clock' | 'rng' | 'log' | 'metrics'>;
+
+/** Deploy items one by one: to a deployer by itself they are all there is. */
+function createItemFleet(
+  ground: FleetGround,
+  items: Cache<DeployItem>,
+  lease: { readonly namespace: string; readonly name: string },
+  identity: string,
+): Share {
+  return createFleet({
+    ...ground,
+    ...lease,
+    identity,
+    places: { placeOf: keyOf, guess: keyOf, onMoved: () => () => undefined },
+    catchUp: (signal) => catchUp(ground, items, signal),
+  });
 }

@@ -3,6 +3,7 @@ import { annotations as keys, NO_TARGET_NAME } from '../../src/api/labels.ts';
 import type { View } from '../../src/runtime/types.ts';
 import type { DeployItem, Target } from './kinds.ts';
 
+/** One condition on a label or an annotation, as in `matchExpressions`: `In`, `NotIn`, `Exists`, and the like. */
 export interface Requirement {
   readonly key: string;
   readonly operator: string;

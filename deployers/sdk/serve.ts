@@ -20,6 +20,7 @@ Options:
   --kubeconfig <file>            the cluster with the deploy items; default KUBECONFIG, the pod's account, ~/.kube/config
   --landscaper-kubeconfig <file> the same
   --config <file>                a Configuration: identity, targetSelector, claimUntargeted, controller.workers
+  --lease <namespace/name>       share the deploy items with all processes of this deployer that name the same
   --metrics-address <host:port>  serve /metrics, /healthz and /readyz here
   --log-level <level>            ${levels.join(', ')}; default info
   --help                         show this page
@@ -29,6 +30,7 @@ const options = {
   kubeconfig: { type: 'string' },
   'landscaper-kubeconfig': { type: 'string' },
   config: { type: 'string' },
+  lease: { type: 'string' },
   'metrics-address': { type: 'string' },
   'log-level': { type: 'string' },
   help: { type: 'boolean', short: 'h' },
@@ -84,6 +86,7 @@ function read(plugin: DeployerPlugin, args: readonly string[]): DeployerProcessO
     log: createLogger({ level: levelOf(values['log-level']), pretty: process.stderr.isTTY }),
     ...(settings && { settings }),
     ...(identity !== undefined && { identity }),
+    ...(values.lease !== undefined && { lease: leaseOf(values.lease) }),
     ...(address !== undefined && { metricsAddress: addressOf(address) }),
   };
 }
@@ -110,6 +113,12 @@ function levelOf(text: string | undefined): Level {
   const level = levels.find((known) => known === (text ?? 'info'));
   if (!level) throw new WrongOptions(`--log-level ${text ?? ''} is none; it can be ${levels.join(', ')}`);
   return level;
+}
+
+function leaseOf(text: string): { namespace: string; name: string } {
+  const [namespace = '', name = '', ...more] = text.split('/');
+  if (!namespace || !name || more.length > 0) throw new WrongOptions(`--lease ${text} is not namespace/name`);
+  return { namespace, name };
 }
 
 function addressOf(text: string): { host: string; port: number } {

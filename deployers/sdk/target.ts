@@ -1,13 +1,15 @@
 /** From a Target to a connection: its content, the rules for kubeconfigs, tokens, and one client per set of credentials. */
+import { exactJson, refusedInteger } from '../../src/lib/exact-json.ts';
 import { isObject, ownField } from '../../src/lib/objects.ts';
 import { parseYaml } from '../../src/lib/yaml.ts';
+import { IntegerTooLong } from '../../src/lib/yaml-error.ts';
 import type { ClientPool } from '../../src/runtime/client-pool.ts';
 import { NotFound } from '../../src/runtime/errors.ts';
 import { joinKey } from '../../src/runtime/keys.ts';
 import type { Client, View } from '../../src/runtime/types.ts';
 import { ConfigurationError, RetryError, messageOf } from './errors.ts';
 import { SECRET, type Target } from './kinds.ts';
-import { forbiddenIn, namesCluster } from './kubeconfig.ts';
+import { namesCluster, forbiddenInContent, withCurrentContext } from './kubeconfig.ts';
 import type { KubeAccess } from './access.ts';
 import type { Tokens } from './tokens.ts';
 
@@ -40,8 +42,11 @@ export interface ResolvedTarget {
 export interface TargetReader {
   /** @throws RetryError with reason ResolveTarget */
   resolve(target: View<Target>, signal: AbortSignal): Promise<ResolvedTarget>;
-  /** Drops tokens that are kept, because credentials were refused. */
-  forget(): void;
+  /**
+   * Drops tokens that are kept, because credentials were refused.
+   * @returns whether new ones may do better
+   */
+  forget(): boolean;
 }
 
 export const VALIDATE_TARGET = 'ValidateTarget';
@@ -54,9 +59,7 @@ export function createTargetReader(deps: {
   readonly self?: SelfCluster | undefined;
 }): TargetReader {
   return {
-    forget: () => {
-      deps.tokens.forget();
-    },
+    forget: () => deps.tokens.forget(),
     async resolve(target, signal) {
       const content = await contentOf(deps.client, target, signal);
       const { name, namespace = '', labels = {}, annotations = {} } = target.metadata;
@@ -97,16 +100,15 @@ export function validateTarget(target: ResolvedTarget, operation: string): void 
   let document: unknown;
   try {
     document = parseYaml(target.content);
-  } catch {
-    throw new ConfigurationError(
-      operation,
-      VALIDATE_TARGET,
-      `the content of target ${target.name} is not valid YAML`,
-    );
+  } catch (error) {
+    const content = `the content of target ${target.name}`;
+    const message =
+      error instanceof IntegerTooLong
+        ? refusedInteger(`${content}: line ${String(error.line ?? 1)}`)
+        : `${content} is not valid YAML`;
+    throw new ConfigurationError(operation, VALIDATE_TARGET, message);
   }
-  if (!isObject(document)) return;
-  const kubeconfig = ownField(document, 'kubeconfig');
-  const problem = kubeconfig !== undefined ? forbiddenIn(kubeconfig) : forbiddenIn(document);
+  const problem = forbiddenInContent(document);
   if (problem) throw new ConfigurationError(operation, VALIDATE_TARGET, problem);
 }
 
@@ -116,7 +118,7 @@ async function contentOf(
   signal: AbortSignal,
 ): Promise<string | undefined> {
   const { config, secretRef } = target.spec;
-  if (config !== undefined && config !== null) return JSON.stringify(config);
+  if (config !== undefined && config !== null) return exactJson(config);
   if (!secretRef) return undefined;
   const { namespace = '', name } = target.metadata;
   const where = `${namespace}/${secretRef.name}`;
@@ -167,7 +169,7 @@ async function kubeconfigFor(
 ): Promise<string> {
   const { kubeconfig, oidcConfig, selfConfig } = isObject(document) ? document : {};
   if (kubeconfig !== undefined && kubeconfig !== null) {
-    return typeof kubeconfig === 'string' ? kubeconfig : JSON.stringify(kubeconfig);
+    return withCurrentContext(typeof kubeconfig === 'string' ? kubeconfig : exactJson(kubeconfig));
   }
   if (isObject(oidcConfig)) return oidcKubeconfig(oidcConfig, namespace, deps.tokens, signal);
   if (isObject(selfConfig)) return selfKubeconfig(selfConfig, namespace, deps, signal);
@@ -177,7 +179,7 @@ async function kubeconfigFor(
   if (!namesCluster(document)) {
     throw unusable('the content of the target is no kubeconfig: it names no cluster');
   }
-  return content;
+  return withCurrentContext(content);
 }
 
 async function oidcKubeconfig(

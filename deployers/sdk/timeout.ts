@@ -55,6 +55,7 @@ export interface TimeoutPolicy {
   check(checkpoint: string, remaining: number): number;
 }
 
+/** A time-out as the item says it: past it, the next checkpoint ends the job with a TimeoutError. */
 export const standardTimeouts: TimeoutPolicy = {
   check(checkpoint, remaining) {
     if (remaining > 0) return remaining;

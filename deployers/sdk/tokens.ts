@@ -14,28 +14,58 @@ export interface TokenRequest {
 export interface Tokens {
   /** @throws RetryError when the host cluster gives none */
   of(request: TokenRequest, signal: AbortSignal): Promise<string>;
-  /** Forgets tokens, because one was refused. */
-  forget(): void;
+  /**
+   * Forgets tokens, because one was refused.
+   * @returns whether one of them was old enough that a new one may be taken
+   */
+  forget(): boolean;
 }
 
+interface Token {
+  readonly token: string;
+  /** In milliseconds of the clock. */
+  readonly askedAt: number;
+  readonly until: number;
+}
+
+/** What was refused right after it had been given out will be refused again. */
+const FRESH_MS = 5_000;
+const USED_SHARE = 0.8;
+
 export function createTokens(client: Client, clock: Clock): Tokens {
-  const known = new Map<string, { token: string; until: number }>();
+  const known = new Map<string, Token>();
+  /** Many items of one target ask at the same time. */
+  const asking = new Map<string, Promise<Token>>();
+  const renew = (key: string, request: TokenRequest, signal: AbortSignal): Promise<Token> => {
+    const answer = ask(client, request, clock, signal).finally(() => asking.delete(key));
+    asking.set(key, answer);
+    return answer;
+  };
   return {
     async of(request, signal) {
       const key = JSON.stringify(request);
       const old = known.get(key);
       if (old && old.until > clock.now()) return old.token;
-      const token = await ask(client, request, signal);
-      known.set(key, { token, until: clock.now() + request.expirationSeconds * 800 });
-      return token;
+      // The look that asks may be ended, which is no answer for the others.
+      for (let shared = asking.get(key); shared; shared = asking.get(key)) {
+        const given = await shared.catch(() => undefined);
+        if (given) return given.token;
+        signal.throwIfAborted();
+      }
+      const token = await renew(key, request, signal);
+      known.set(key, token);
+      return token.token;
     },
-    forget: () => {
+    forget() {
+      const hadOld = [...known.values()].some(({ askedAt }) => clock.now() - askedAt >= FRESH_MS);
       known.clear();
+      return hadOld;
     },
   };
 }
 
-async function ask(client: Client, request: TokenRequest, signal: AbortSignal): Promise<string> {
+async function ask(client: Client, request: TokenRequest, clock: Clock, signal: AbortSignal): Promise<Token> {
+  const askedAt = clock.now();
   const { namespace, account, expirationSeconds, audiences } = request;
   const body = {
     apiVersion: 'authentication.k8s.io/v1',
@@ -58,11 +88,21 @@ async function ask(client: Client, request: TokenRequest, signal: AbortSignal): 
       { cause: error },
     );
   }
-  const token = ownField(ownField(answer, 'status'), 'token');
-  if (typeof token === 'string') return token;
+  const status = ownField(answer, 'status');
+  const token = ownField(status, 'token');
+  if (typeof token === 'string') {
+    const lifeMs = lifeOf(ownField(status, 'expirationTimestamp'), clock) ?? expirationSeconds * 1000;
+    return { token, askedAt, until: askedAt + lifeMs * USED_SHARE };
+  }
   throw new RetryError(
     'TargetAccess',
     'ensureTargetAccess',
     `the host cluster gave no token for ${namespace}/${account}`,
   );
+}
+
+/** Servers give shorter lives than they are asked for. Milliseconds; undefined when the answer does not say. */
+function lifeOf(expirationTimestamp: unknown, clock: Clock): number | undefined {
+  const end = typeof expirationTimestamp === 'string' ? Date.parse(expirationTimestamp) : NaN;
+  return Number.isNaN(end) ? undefined : Math.max(0, end - clock.wall());
 }

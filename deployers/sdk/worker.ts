@@ -106,11 +106,14 @@ class Pass {
     let asked = intake(this.#item);
     if (asked.do === 'nothing') {
       this.#memories.forget(this.#ctx.key);
-      if (!this.#isScheduled()) return rest;
+      if (!plugin.over && !this.#isScheduled()) return rest;
     }
     const state = await this.#targetState();
     if (!state.isOurs) return rest;
-    if (asked.do === 'nothing') return this.#runOnSchedule(state);
+    if (asked.do === 'nothing') {
+      await plugin.over?.(this.#item, this.#ctx.signal);
+      return this.#isScheduled() ? this.#runOnSchedule(state) : rest;
+    }
     if (asked.do === 'testReconcile') {
       await this.#startOwnJob();
       await this.#session.removeAnnotation(annotations.operation);
@@ -201,8 +204,9 @@ class Pass {
     direction: Direction,
     memory: Memory,
   ): Promise<Control> {
-    const { outcome, exportRef } = await writeExports(this.#item, seen.outcome, this.#ctx.write);
-    const withExports = exportRef ? { ...draft, exportRef } : draft;
+    const { outcome, exportRef } = await writeExports(this.#item, seen.outcome, direction, this.#ctx);
+    const { exportRef: _, ...others } = draft;
+    const withExports = exportRef ? { ...others, exportRef } : others;
     const settled = settle(withExports, outcome, {
       direction,
       metadata: this.#item.metadata,
@@ -259,8 +263,9 @@ class Pass {
     deps.metrics?.jobEnded(plugin.name, end, seconds);
   }
 
-  #afterEnd(): Control {
+  async #afterEnd(): Promise<Control> {
     this.#memories.forget(this.#ctx.key);
+    await this.#ports.plugin.over?.(this.#item, this.#ctx.signal);
     const due = this.#nextDue();
     return due === undefined ? rest : again(due - this.#ports.clock.wall());
   }

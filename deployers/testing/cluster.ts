@@ -7,6 +7,7 @@ import { createClient } from '../../src/runtime/client.ts';
 import { connect } from '../../src/runtime/http.ts';
 import type { Client } from '../../src/runtime/types.ts';
 
+/** An API server in this process with the kinds of the protocol, for the time of a test. */
 export interface TestCluster {
   /** Text. */
   readonly kubeconfig: string;

@@ -1,4 +1,5 @@
 /** Assertions whose messages tell the author of a deployer what was seen. */
+import { exactJson } from '../../src/lib/exact-json.ts';
 import { equal } from '../../src/lib/json.ts';
 import { ContractBroken } from './stage.ts';
 
@@ -13,4 +14,4 @@ export function holds(condition: boolean, sentence: string): asserts condition {
   if (!condition) throw new ContractBroken(sentence);
 }
 
-const shown = (value: unknown): string => (value === undefined ? 'absent' : JSON.stringify(value));
+const shown = (value: unknown): string => (value === undefined ? 'absent' : exactJson(value));

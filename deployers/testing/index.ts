@@ -3,6 +3,7 @@
  * deployer works on, and looks at what the deployer writes.
  */
 import { randomBytes } from 'node:crypto';
+import { setMaxListeners } from 'node:events';
 import { deployItemKind } from '../../src/api/kinds/deployitem.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { Closing } from '../../src/lib/closing.ts';
@@ -19,8 +20,10 @@ export { startTestCluster, type TestCluster } from './cluster.ts';
 export { ContractBroken } from './stage.ts';
 export { readSubject, SubjectError, type Subject } from './subject.ts';
 
+/** How a check ended; `skipped` ones say why in the result. */
 export type Verdict = 'passed' | 'failed' | 'skipped';
 
+/** One rule of the protocol, and whether the deployer keeps to it. */
 export interface CheckResult {
   readonly name: string;
   /** The rule, such as `ends a job with phase, job id and time in one write`. */
@@ -32,6 +35,7 @@ export interface CheckResult {
   readonly took: number;
 }
 
+/** Where a deployer is tested, and how patiently. */
 export interface ConformanceOptions {
   /** Text of the kubeconfig of a cluster with our kinds, on which the deployer runs. */
   readonly kubeconfig: string;
@@ -39,6 +43,8 @@ export interface ConformanceOptions {
   readonly patienceMs?: number;
   /** Names of checks; default all. */
   readonly only?: readonly string[];
+  /** Ends everything: no check goes on, and the namespace is removed. */
+  readonly signal?: AbortSignal;
   /** Called as soon as a check is over. */
   readonly onResult?: (result: CheckResult) => void;
 }
@@ -48,12 +54,14 @@ const PATIENCE_MS = 20_000;
 /**
  * Puts a deployer through the suite. All checks run side by side in a namespace that is removed afterwards.
  * @returns one result per check, in the order of the suite
- * @throws the errors of src/runtime/errors.ts when the cluster cannot be used
+ * @throws the errors of src/runtime/errors.ts when the cluster cannot be used; the signal's reason
  */
 export async function checkDeployer(
   subject: Subject,
-  { kubeconfig, patienceMs = PATIENCE_MS, only, onResult }: ConformanceOptions,
+  { kubeconfig, patienceMs = PATIENCE_MS, only, signal: given, onResult }: ConformanceOptions,
 ): Promise<readonly CheckResult[]> {
+  const signal = given && AbortSignal.any([given]);
+  if (signal) setMaxListeners(0, signal); // every check listens
   const clock = systemClock;
   const log = silentLogger;
   const closing = new Closing();
@@ -67,18 +75,24 @@ export async function checkDeployer(
     const caches = createCaches({ client, clock, rng: systemRng, log });
     const items = caches.of(deployItemKind);
     const namespace = `conformance-${randomBytes(4).toString('hex')}`;
-    const stage = new Stage(subject, namespace, { client, items, clock, kubeconfig, patienceMs });
-    await caches.start(closing.signal);
+    const stage = new Stage(subject, namespace, {
+      ...{ client, items, clock, kubeconfig, patienceMs },
+      ...(signal && { signal }),
+    });
+    await caches.start(signal ? AbortSignal.any([signal, closing.signal]) : closing.signal);
+    signal?.throwIfAborted();
     await stage.open();
     closing.add(() => stage.close());
     const chosen = checks.filter(({ name }) => !only || only.includes(name));
-    return await Promise.all(
+    const results = await Promise.all(
       chosen.map(async (check) => {
         const result = await carriedOut(check, stage);
-        onResult?.(result);
+        if (!signal?.aborted) onResult?.(result);
         return result;
       }),
     );
+    signal?.throwIfAborted();
+    return results;
   } finally {
     await closing.close();
   }

@@ -34,6 +34,8 @@ export interface StagePorts {
   readonly kubeconfig: string;
   /** How long to wait for something that has to happen. */
   readonly patienceMs: number;
+  /** Ends all waits. */
+  readonly signal?: AbortSignal;
 }
 
 export class Stage {
@@ -93,8 +95,11 @@ export class Stage {
   /** Lets items go whatever state they are in, and the namespace with them. */
   async close(): Promise<void> {
     this.#unsubscribe();
-    for (const { metadata } of [...this.#ports.items.list(this.namespace)]) await this.vanish(metadata.name);
-    await this.#ports.client.send({ verb: 'delete', kind: namespaceKind, key: this.namespace });
+    const { client } = this.#ports;
+    // The server is asked: our watch may not have told of the last one yet.
+    for await (const { items } of client.list(deployItemKind, { namespace: this.namespace }))
+      for (const { metadata } of items) await this.vanish(metadata.name);
+    await client.send({ verb: 'delete', kind: namespaceKind, key: this.namespace });
   }
 
   #targetSpec(): unknown {
@@ -228,7 +233,8 @@ export class Stage {
     what: string,
     isSo: (item: View<DeployItem> | undefined) => boolean,
   ): Promise<void> {
-    const { clock, patienceMs } = this.#ports;
+    const { clock, patienceMs, signal } = this.#ports;
+    signal?.throwIfAborted();
     if (isSo(this.item(item))) return;
     await new Promise<void>((resolve, reject) => {
       const look = (): void => {
@@ -241,11 +247,17 @@ export class Stage {
         const seconds = String(patienceMs / 1000);
         reject(new ContractBroken(`after ${seconds} s still not: ${what}; ${picture(this.item(item))}`));
       });
+      const onAbort = (): void => {
+        end();
+        reject(signal?.reason as Error);
+      };
       const end = (): void => {
         cancel();
         this.#listeners.delete(look);
+        signal?.removeEventListener('abort', onAbort);
       };
       this.#listeners.add(look);
+      signal?.addEventListener('abort', onAbort, { once: true });
     });
   }
 

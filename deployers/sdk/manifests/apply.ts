@@ -1,58 +1,25 @@
 /** Brings manifests onto a cluster: finds their kinds, then stage by stage creates or updates, collecting what fails. */
-import { copy } from '../../../src/lib/json.ts';
 import type { Problem } from '../../../src/machine/decision.ts';
-import {
-  AlreadyExists,
-  Conflict,
-  Forbidden,
-  Invalid,
-  NoSuchKind,
-  ServerFailure,
-  TransportError,
-  Unauthorized,
-} from '../../../src/runtime/errors.ts';
-import { getIfThere } from '../../../src/runtime/read.ts';
+import { NoSuchKind, ServerFailure, TransportError, Unauthorized } from '../../../src/runtime/errors.ts';
 import type { Kind, Obj } from '../../../src/runtime/types.ts';
+import { chainDag } from '../../../src/workflow/dag.ts';
+import { drive } from '../../../src/workflow/drive.ts';
 import { at, messageOf } from '../errors.ts';
 import type { KubeAccess } from '../access.ts';
 import { entryOf, inOrder, union } from './inventory.ts';
-import { isOwned, type Ownership } from './label.ts';
 import {
   CRD_KIND,
-  describeRef,
+  describeManifest,
   idOf,
-  keyOfRef,
+  isForeign,
   refOf,
   type KubeObject,
   type ManagedResource,
   type Manifest,
-  type Strategy,
 } from './model.ts';
+import { applyOne, type Applied, type ApplyPorts } from './object.ts';
 import { kindFromCrds, stageOf, stages, type Placed } from './order.ts';
 import { inParallel } from './parallel.ts';
-import { desired, isUnchanged } from './strategy.ts';
-
-export interface ApplyPorts {
-  readonly access: KubeAccess;
-  readonly ownership: Ownership;
-  readonly strategy: Strategy;
-  /** For messages. */
-  readonly targetName: string;
-  /** Who server-side apply notes as the owner of fields. */
-  readonly fieldManager: string;
-  readonly signal: AbortSignal;
-  warn(reason: string, note: string): void;
-}
-
-/** What came of one manifest. */
-export interface Applied {
-  readonly placed: Placed;
-  /** Absent when the object is none of ours. */
-  readonly entry?: ManagedResource;
-  /** As the cluster answered. */
-  readonly live?: KubeObject;
-  readonly isTouched: boolean;
-}
 
 export interface ApplyResult {
   readonly applied: readonly Applied[];
@@ -69,14 +36,30 @@ const APPLY = { operation: 'ApplyObjects', reason: 'ApplyNewObject' } as const;
  * The place of every manifest in the API of the cluster, or of a CustomResourceDefinition among the manifests.
  * @throws DeployerError when the cluster does not know a kind, or does not answer
  */
-export async function placed(manifests: readonly Manifest[], access: KubeAccess): Promise<readonly Placed[]> {
+export async function placed(
+  manifests: readonly Manifest[],
+  access: KubeAccess,
+  targetName: string,
+): Promise<readonly Placed[]> {
   const crds = manifests.map(({ object }) => object).filter(({ kind }) => kind === CRD_KIND);
   const result: Placed[] = [];
-  for (const manifest of manifests) {
-    const { apiVersion, kind } = manifest.object;
-    result.push(settled(manifest, await kindOf(apiVersion, kind, crds, access)));
-  }
+  for (const manifest of manifests) result.push(await placedOne(manifest, crds, access, targetName));
   return result;
+}
+
+/** @throws as `placed` */
+export async function placedOne(
+  manifest: Manifest,
+  crds: readonly KubeObject[],
+  access: KubeAccess,
+  targetName: string,
+): Promise<Placed> {
+  const kind = await kindOf(manifest.object, crds, access).catch((error: unknown) => {
+    const { apiVersion } = manifest.object;
+    const where = `${apiVersion}, wanted by ${describeManifest(manifest)}, on target ${targetName}`;
+    throw at(DISCOVERY, error, (message) => `unable to get api resources for ${where}: ${message}`);
+  });
+  return settled(manifest, kind);
 }
 
 /** A namespace on an object that has none means nothing, and is dropped so that it does not confuse names. */
@@ -87,8 +70,7 @@ function settled(manifest: Manifest, kind: Kind<Obj>): Placed {
 }
 
 async function kindOf(
-  apiVersion: string,
-  kind: string,
+  { apiVersion, kind }: KubeObject,
   crds: readonly KubeObject[],
   access: KubeAccess,
 ): Promise<Kind<Obj>> {
@@ -97,7 +79,7 @@ async function kindOf(
   } catch (error) {
     const announced = error instanceof NoSuchKind ? kindFromCrds(crds, apiVersion, kind) : undefined;
     if (announced) return announced;
-    throw at(DISCOVERY, error, (message) => `unable to get api resources for ${apiVersion}: ${message}`);
+    throw error;
   }
 }
 
@@ -110,7 +92,7 @@ export async function applyAll(
   const known = new Map(old.map((entry) => [idOf(entry.resource), entry]));
   const applied: Applied[] = [];
   const failures: { placed: Placed; error: unknown }[] = [];
-  for (const stage of stages) {
+  const start = async (stage: string): Promise<'ready'> => {
     const members = manifests.filter((p) => stageOf(p) === stage);
     await inParallel(members, async (p) => {
       try {
@@ -120,7 +102,10 @@ export async function applyAll(
         failures.push({ placed: p, error });
       }
     });
-  }
+    return 'ready';
+  };
+  const policy = { gate: 'finished', failFast: false } as const;
+  await drive({ dag: chainDag(stages), policy, limit: 1, states: new Map(), start });
   return result(applied, failures, known, ports);
 }
 
@@ -134,7 +119,7 @@ function result(
   const kept = failures.flatMap(({ placed: p, error }) => {
     const before = known.get(idOf(refOf(p.object)));
     // Without an answer nobody knows whether the object was made.
-    if (!before && !isUnanswered(error)) return [];
+    if (isForeign(p.policy) || (!before && !isUnanswered(error))) return [];
     return [{ placed: p, entry: entryOf(p, before?.resource.uid ?? '') }];
   });
   const managed = inOrder([...done, ...kept]);
@@ -145,137 +130,23 @@ function result(
 const isUnanswered = (error: unknown): boolean =>
   error instanceof TransportError || error instanceof ServerFailure;
 
+/** How many failures one message names; a target that is away fails thousands of objects alike. */
+const SHOWN = 10;
+
 function problemOf(failures: readonly { placed: Placed; error: unknown }[], ports: ApplyPorts): Problem {
   const isRefused = failures.some(({ error }) => error instanceof Unauthorized);
-  const messages = failures.map(
-    ({ placed: { object }, error }) =>
-      `${describeRef(refOf(object))} on target ${ports.targetName}: ${messageOf(error)}`,
-  );
+  const messages = failures
+    .map(
+      ({ placed: p, error }) => `${describeManifest(p)} on target ${ports.targetName}: ${messageOf(error)}`,
+    )
+    .sort();
+  const more = messages.length - SHOWN;
+  const rest = more > 0 ? `; and ${String(more)} more objects` : '';
   return {
     ...APPLY,
-    message: [...messages].sort().join('; '),
+    message: ports.mask(messages.slice(0, SHOWN).join('; ') + rest),
     codes: isRefused ? ['ERR_UNAUTHORIZED'] : [],
   };
-}
-
-// ---------------------------------------------------------------- one object
-
-/** The manifest asks for something that no cluster would take. */
-class BadManifest extends Error {
-  override readonly name = 'BadManifest';
-}
-
-async function applyOne(p: Placed, known: ManagedResource | undefined, ports: ApplyPorts): Promise<Applied> {
-  if (p.policy === 'ignore') return { placed: p, isTouched: false };
-  check(p);
-  const wanted = labelled(p.object, ports.ownership);
-  if (ports.strategy === 'apply' && canApplyBlindly(p))
-    return touched(p, await serverSideApply(p.kind, wanted, ports));
-  const isKnown = known !== undefined && known.resource.uid !== '';
-  if (isKnown) return applyKnown(p, wanted, ports);
-  try {
-    return touched(p, await create(p, wanted, ports));
-  } catch (error) {
-    // The create may be refused although an update would be taken: a partial manifest, a right that is missing.
-    if (!(error instanceof AlreadyExists || error instanceof Invalid || error instanceof Forbidden))
-      throw error;
-    const current = await read(p, ports);
-    if (!current) throw error;
-    return applyOver(p, current, wanted, ports);
-  }
-}
-
-async function applyKnown(p: Placed, wanted: KubeObject, ports: ApplyPorts): Promise<Applied> {
-  const current = await read(p, ports);
-  return current ? applyOver(p, current, wanted, ports) : touched(p, await create(p, wanted, ports));
-}
-
-const CONFLICTS = 3;
-
-/** The object exists; policy first, then the strategy. */
-async function applyOver(
-  p: Placed,
-  current: KubeObject,
-  wanted: KubeObject,
-  ports: ApplyPorts,
-): Promise<Applied> {
-  const isOurs = isOwned(ports.ownership, current);
-  if (p.policy === 'fallback' && !isOurs) return { placed: p, live: current, isTouched: false };
-  if (p.policy === 'immutable') {
-    if (!isOurs) warnOfForeign(p, ports);
-    return { placed: p, entry: entryOf(p, current.metadata.uid), live: current, isTouched: false };
-  }
-  if (ports.strategy === 'apply') return touched(p, await serverSideApply(p.kind, wanted, ports));
-  let base = current;
-  for (let attempt = 1; ; attempt++) {
-    const next = desired(base, wanted, ports.strategy, ports.ownership.labels);
-    if (isUnchanged(base, next)) return touched(p, base);
-    try {
-      const written = await ports.access.client.send(
-        { verb: 'replace', kind: p.kind, object: next },
-        ports.signal,
-      );
-      return touched(p, written as KubeObject);
-    } catch (error) {
-      if (!(error instanceof Conflict) || attempt >= CONFLICTS) throw error;
-      const fresh = await read(p, ports);
-      if (!fresh) throw error;
-      base = fresh;
-    }
-  }
-}
-
-const warnOfForeign = ({ object }: Placed, ports: ApplyPorts): void => {
-  ports.warn(
-    'ForeignObject',
-    `${describeRef(refOf(object))} was not made by this item; with policy immutable it is left as it is, and deleted with the item`,
-  );
-};
-
-/** Blind means: without a look at what is there, which the policy or a note for new objects would need. */
-const canApplyBlindly = ({ policy, annotateBeforeCreate }: Placed): boolean =>
-  (policy === 'manage' || policy === 'keep') && !annotateBeforeCreate;
-
-const serverSideApply = async (kind: Kind<Obj>, wanted: KubeObject, ports: ApplyPorts): Promise<KubeObject> =>
-  (await ports.access.client.send(
-    { verb: 'apply', kind, object: wanted, manager: ports.fieldManager, force: true },
-    ports.signal,
-  )) as KubeObject;
-
-async function create(p: Placed, wanted: KubeObject, ports: ApplyPorts): Promise<KubeObject> {
-  const notes = p.annotateBeforeCreate;
-  const object = notes
-    ? {
-        ...wanted,
-        metadata: { ...wanted.metadata, annotations: { ...wanted.metadata.annotations, ...notes } },
-      }
-    : wanted;
-  return (await ports.access.client.send(
-    { verb: 'create', kind: p.kind, object },
-    ports.signal,
-  )) as KubeObject;
-}
-
-const read = ({ kind, object }: Placed, { access, signal }: ApplyPorts): Promise<KubeObject | undefined> =>
-  getIfThere(access.client, kind as Kind<KubeObject>, keyOfRef(refOf(object)), signal);
-
-const touched = (p: Placed, live: KubeObject): Applied => ({
-  placed: p,
-  entry: entryOf(p, live.metadata.uid),
-  live,
-  isTouched: true,
-});
-
-function labelled(object: KubeObject, { labels }: Ownership): KubeObject {
-  const wanted = copy(object);
-  return { ...wanted, metadata: { ...wanted.metadata, labels: { ...wanted.metadata.labels, ...labels } } };
-}
-
-function check({ object, kind }: Placed): void {
-  const { name, namespace } = object.metadata;
-  if (typeof name !== 'string' || name === '') throw new BadManifest('the manifest has no metadata.name');
-  if (kind.namespaced && !namespace)
-    throw new BadManifest('the manifest names no namespace, and there is no default one');
 }
 
 /** What to store after an apply: with failures nothing of the old list is forgotten. */

@@ -5,6 +5,9 @@
 import type { Logger } from '../../../src/observability/log.ts';
 import { Conflict, NoSuchKind, NotFound } from '../../../src/runtime/errors.ts';
 import type { Kind, Obj } from '../../../src/runtime/types.ts';
+import { chainDag } from '../../../src/workflow/dag.ts';
+import { drive } from '../../../src/workflow/drive.ts';
+import type { NodeState, Policy } from '../../../src/workflow/plan.ts';
 import { RetryError, messageOf } from '../errors.ts';
 import type { KubeAccess } from '../access.ts';
 import { assigned, TARGET_WITHOUT_ALL, type DeletionGroup, type ResourceType } from './groups.ts';
@@ -68,12 +71,22 @@ export async function removeRound(entries: readonly ManagedResource[], ports: Re
     ports.progress.hasHooks = true;
   }
   const members = assigned(due, ports.groups);
-  for (const [i, group] of ports.groups.entries()) {
-    const left = await removeGroup(group, members[i] ?? [], ports);
-    if (left.length > 0) return { left };
-  }
-  return { left: [] };
+  const { groups } = ports;
+  const left: Left[] = [];
+  const remove = async (node: string): Promise<'removing' | 'removed'> => {
+    const i = Number(node);
+    const group = groups[i];
+    if (group) left.push(...(await removeGroup(group, members[i] ?? [], ports)));
+    return left.length > 0 ? 'removing' : 'removed';
+  };
+  // Who comes last in the graph goes first.
+  const nodes = groups.map((_, i) => String(i)).reverse();
+  const states = new Map<string, NodeState>(nodes.map((node) => [node, 'doomed']));
+  await drive({ dag: chainDag(nodes), policy: ONE_BY_ONE, limit: 1, states, remove });
+  return { left };
 }
+
+const ONE_BY_ONE: Policy = { gate: 'ready', failFast: false };
 
 /** Entries whose objects are ours to delete. */
 async function dueEntries(
@@ -232,7 +245,8 @@ const nameOf = ({ metadata: { name, namespace } }: Obj): Pick<ResourceRef, 'name
   ...(namespace && { namespace }),
 });
 
-async function candidates(
+/** All objects of a type, on one cluster. */
+export async function candidates(
   type: ResourceType,
   access: KubeAccess,
   signal: AbortSignal,

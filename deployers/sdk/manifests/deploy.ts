@@ -3,11 +3,11 @@
  * for ends the look; the next one goes on where this one stopped, or, in another process, from the beginning.
  */
 import type { Run } from '../deployer.ts';
-import { at, DeployerError } from '../errors.ts';
+import { at, ConfigurationError, DeployerError } from '../errors.ts';
 import { retry, wait, type Outcome } from '../outcome.ts';
 import type { KubeAccess } from '../access.ts';
 import { secondaryOf, settled, type AfterPlan } from '../after.ts';
-import { applyAll, inventoryAfter, placed, type Applied } from './apply.ts';
+import { applyAll, inventoryAfter, placed } from './apply.ts';
 import { newProgress, removeRound, type Progress } from './delete.ts';
 import type { DeletionGroup } from './groups.ts';
 import { intended, leftOver, union } from './inventory.ts';
@@ -15,6 +15,7 @@ import type { Ownership } from './label.ts';
 import {
   describeRef,
   idOf,
+  isForeign,
   keyOfRef,
   refOf,
   type KubeObject,
@@ -23,9 +24,11 @@ import {
   type ResourceRef,
   type Strategy,
 } from './model.ts';
-import { expanded, NoObject } from './order.ts';
+import type { Applied, ApplyPorts } from './object.ts';
+import { expanded, NoObject, withoutDoubles } from './order.ts';
 import { accessOf, leftProblem } from './remove.ts';
 import { inParallel } from './parallel.ts';
+import { maskFor } from './secrets.ts';
 import { deepMerge } from './strategy.ts';
 
 export interface DeployPlan<S> extends AfterPlan {
@@ -48,6 +51,22 @@ interface Done {
   /** Answers of the apply, good for the first check only. */
   live: ReadonlyMap<ResourceRef, KubeObject>;
 }
+
+/** Warnings become events of the item. @param manifests whose secrets are not shown */
+export const applyPorts = (
+  run: Run,
+  { ownership, strategy, fieldManager }: Pick<DeployPlan<unknown>, 'ownership' | 'strategy' | 'fieldManager'>,
+  access: KubeAccess,
+  manifests: readonly Manifest[],
+): ApplyPorts => ({
+  ...{ access, ownership, strategy, fieldManager },
+  targetName: run.target?.name ?? '',
+  signal: run.signal,
+  mask: maskFor(manifests),
+  warn: (reason, note) => {
+    run.event('Warning', reason, note);
+  },
+});
 
 const BEGUN = 'begun';
 const DONE = 'deployed';
@@ -80,10 +99,12 @@ async function apply<S>(
   run.checkpoint('deployer: process managed resource manifests');
   const manifests = expand(plan);
   run.checkpoint('deployer: process manifests');
-  const members = await placed(manifests, access).catch((error: unknown) => {
-    if (error instanceof DeployerError) return error;
-    throw error;
-  });
+  const members = await placed(unique(run, manifests), access, run.target?.name ?? '').catch(
+    (error: unknown) => {
+      if (error instanceof DeployerError) return error;
+      throw error;
+    },
+  );
   // The list is part of the status even when nothing could be applied.
   if (members instanceof DeployerError) return retry(members.problem, { status: plan.status(plan.old) });
   if (!run.scratch.has(BEGUN)) {
@@ -91,17 +112,8 @@ async function apply<S>(
     run.scratch.set(BEGUN, true);
   }
   run.checkpoint('deployer: apply manifests');
-  const result = await applyAll(members, plan.old, {
-    access,
-    ownership: plan.ownership,
-    strategy: plan.strategy,
-    targetName: run.target?.name ?? '',
-    fieldManager: plan.fieldManager,
-    signal: run.signal,
-    warn: (reason, note) => {
-      run.event('Warning', reason, note);
-    },
-  });
+  const ports = applyPorts(run, plan, access, manifests);
+  const result = await applyAll(members, plan.old, ports);
   if (result.problem) return retry(result.problem, { status: plan.status(inventoryAfter(plan.old, result)) });
   const orphans = orphansOf(run, plan, members, result.managed);
   return {
@@ -114,36 +126,51 @@ async function apply<S>(
   };
 }
 
-function expand<S>(plan: DeployPlan<S>): readonly Manifest[] {
+/** @throws DeployerError when an element of a list is no object */
+export function expand(plan: Pick<DeployPlan<unknown>, 'manifests' | 'operation'>): readonly Manifest[] {
   try {
     return expanded(plan.manifests);
   } catch (error) {
-    if (error instanceof NoObject) throw at({ operation: plan.operation, reason: 'ExpandManifests' }, error);
-    throw error;
+    if (!(error instanceof NoObject)) throw error;
+    throw new ConfigurationError(plan.operation, 'ExpandManifests', error.message, { cause: error });
   }
+}
+
+/** Two manifests about one object would overwrite each other, so the later one is meant. */
+function unique<S>(run: Run<unknown, S>, all: readonly Manifest[]): readonly Manifest[] {
+  const { manifests, doubles } = withoutDoubles(all);
+  for (const { object, origin } of run.scratch.has(BEGUN) ? [] : doubles) {
+    const what = describeRef(refOf(object)) + (origin === undefined ? '' : ` (${origin})`);
+    run.event(
+      'Warning',
+      'DuplicateManifest',
+      `${what} is given once more further down, which is what counts`,
+    );
+  }
+  return manifests;
 }
 
 const liveOf = (applied: readonly Applied[]): ReadonlyMap<ResourceRef, KubeObject> =>
   new Map(applied.flatMap(({ entry, live }) => (entry && live ? [[entry.resource, live] as const] : [])));
 
-/** What left the list; an object that is now ignored is released instead. */
+/** What left the list; an object that is others' from now on is released instead. */
 function orphansOf<S>(
   run: Run<unknown, S>,
   plan: DeployPlan<S>,
   members: readonly Manifest[],
   managed: readonly ManagedResource[],
 ): readonly ManagedResource[] {
-  const ignored = new Set(
-    members.filter((m) => m.policy === 'ignore').map(({ object }) => idOf(refOf(object))),
+  const released = new Set(
+    members.filter((m) => isForeign(m.policy)).map(({ object }) => idOf(refOf(object))),
   );
   const orphans: ManagedResource[] = [];
   for (const entry of leftOver(plan.old, managed)) {
-    if (!ignored.has(idOf(entry.resource))) orphans.push(entry);
+    if (!released.has(idOf(entry.resource))) orphans.push(entry);
     else
       run.event(
         'Normal',
         'Released',
-        `${describeRef(entry.resource)} is ignored from now on and stays as it is`,
+        `${describeRef(entry.resource)} belongs to others from now on and stays as it is`,
       );
   }
   return orphans;
@@ -176,7 +203,10 @@ async function removeOrphans<S>(
     return retry(at({ operation: plan.operation, reason: 'CleanupOrphaned' }, error).problem, { status });
   }
   if (left.length === 0) return undefined;
-  const { why, onTimeout } = leftProblem(left, { operation: plan.operation, reason: 'CleanupOrphaned' });
+  const { why, onTimeout } = leftProblem(left, run.target?.name ?? '', {
+    operation: plan.operation,
+    reason: 'CleanupOrphaned',
+  });
   return wait({ status, why, onTimeout });
 }
 
@@ -194,7 +224,13 @@ async function finish<S>(
   const refs = state.managed.map(({ resource }) => resource);
   const outcome = await settled(run, { ...plan, refs, known, status }, access);
   if (outcome.kind === 'done') {
-    await inParallel(state.applied, (applied) => patchAfter(applied, access, run.signal));
+    await inParallel(state.applied, (applied) => patchAfter(applied, access, run.signal)).catch(
+      (error: unknown) => {
+        const mask = maskFor(state.applied.map(({ placed: p }) => p));
+        const place = { operation: plan.operation, reason: 'PatchAfterDeployment' };
+        throw at(place, error, (message) => mask(`target ${run.target?.name ?? ''}: ${message}`));
+      },
+    );
   }
   return outcome;
 }

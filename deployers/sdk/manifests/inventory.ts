@@ -2,7 +2,7 @@
  * What a deployer remembers of the objects it made. The list is noted before the first object is, so that a crash leaves
  * nothing behind that nobody knows of, and an entry leaves it only when its object is gone or no longer ours. Pure.
  */
-import { idOf, type ManagedResource, refOf } from './model.ts';
+import { idOf, isForeign, type ManagedResource, refOf } from './model.ts';
 import { sorted, stageOf, stages, type Placed } from './order.ts';
 
 /** The entry of a manifest. @param uid empty before the object is there */
@@ -51,7 +51,7 @@ export function intended(
 ): readonly ManagedResource[] {
   const known = new Map(old.map((entry) => [idOf(entry.resource), entry]));
   const current = placed
-    .filter(({ policy }) => policy !== 'ignore')
+    .filter(({ policy }) => !isForeign(policy))
     .map((p) => {
       const entry = entryOf(p, '');
       const before = known.get(idOf(entry.resource));

@@ -2,7 +2,8 @@
 import { isObject, ownField, type Fields } from '../../../src/lib/objects.ts';
 import type { Obj } from '../../../src/runtime/types.ts';
 
-export const policies = ['manage', 'fallback', 'keep', 'ignore', 'immutable'] as const;
+/** `ensure` makes an object that is not there and has nothing more to do with it; an addition of ours. */
+export const policies = ['manage', 'fallback', 'keep', 'ignore', 'immutable', 'ensure'] as const;
 export type Policy = (typeof policies)[number];
 
 /** `apply` is server-side apply, an addition of ours. */
@@ -16,11 +17,16 @@ export type KubeObject = Obj & Fields;
 export interface Manifest {
   readonly policy: Policy;
   readonly object: KubeObject;
+  /** Where it is in the configuration, such as `manifests[2].items[0]`, for messages. */
+  readonly origin?: string | undefined;
   readonly annotateBeforeCreate?: Readonly<Record<string, string>> | undefined;
   readonly annotateBeforeDelete?: Readonly<Record<string, string>> | undefined;
   readonly patchAfterDeployment?: Fields | undefined;
   readonly patchBeforeDelete?: Fields | undefined;
 }
+
+/** Whether objects of this policy are none of ours, whoever made them. */
+export const isForeign = (policy: Policy): boolean => policy === 'ignore' || policy === 'ensure';
 
 export interface ResourceRef {
   readonly apiVersion: string;
@@ -45,6 +51,9 @@ export const CRD_KIND = 'CustomResourceDefinition';
 export const groupOf = (apiVersion: string): string =>
   apiVersion.includes('/') ? apiVersion.slice(0, apiVersion.indexOf('/')) : '';
 
+export const NAMELESS =
+  'the manifest has no metadata.name; generateName will not do, since the object could not be found again';
+
 /** Names an object whatever version of its API is used. */
 export const idOf = ({ apiVersion, kind, name, namespace = '' }: ResourceRef): string =>
   `${groupOf(apiVersion)}|${kind}|${namespace}|${name}`;
@@ -58,7 +67,11 @@ export const refOf = (object: KubeObject): ResourceRef => ({
 
 /** `ConfigMap app/settings` */
 export const describeRef = ({ kind, name, namespace }: ResourceRef): string =>
-  `${kind} ${namespace ? `${namespace}/` : ''}${name}`;
+  `${kind} ${namespace ? `${namespace}/` : ''}${name || '(without a name)'}`;
+
+/** `ConfigMap app/settings (manifests[3])` */
+export const describeManifest = ({ object, origin }: Manifest): string =>
+  describeRef(refOf(object)) + (origin === undefined ? '' : ` (${origin})`);
 
 /** Key of the object in the runtime's sense. */
 export const keyOfRef = ({ name, namespace }: ResourceRef): string =>

@@ -5,7 +5,9 @@ import type { Kind, Obj } from '../../../src/runtime/types.ts';
 import {
   CRD_KIND,
   groupOf,
+  idOf,
   isKubeObject,
+  refOf,
   type KubeObject,
   type Manifest,
   type ManagedResource,
@@ -16,18 +18,55 @@ export class NoObject extends Error {
   override readonly name = 'NoObject';
 }
 
-/** Every object with `items` replaced by its elements, which inherit policy and hooks. @throws NoObject */
+/**
+ * Every list replaced by its elements, which inherit policy and hooks; lists within lists, too. Elements of a typed list,
+ * such as a ConfigMapList, may leave version and kind to it.
+ * @throws NoObject
+ */
 export function expanded(manifests: readonly Manifest[]): readonly Manifest[] {
   return manifests.flatMap((manifest) => {
-    const items = manifest.object['items'];
-    if (!Array.isArray(items)) return [manifest];
-    return items.map((item: unknown, i) => {
-      if (isKubeObject(item)) return { ...manifest, object: item };
-      throw new NoObject(
-        `element ${String(i)} of the ${manifest.object.kind} is no object with apiVersion, kind and metadata`,
-      );
+    const items = itemsOf(manifest.object);
+    if (!items) return [manifest];
+    const elements = items.map((item, i) => {
+      const origin = `${manifest.origin ?? manifest.object.kind}.items[${String(i)}]`;
+      const object = isObject(item) ? { metadata: {}, ...typeWithin(manifest.object), ...item } : item;
+      if (isKubeObject(object) && (object.metadata.name || hasItems(object)))
+        return { ...manifest, object, origin };
+      throw new NoObject(`${origin}: expected an object with apiVersion, kind and metadata.name`);
     });
+    return expanded(elements);
   });
+}
+
+/** The elements of a list; undefined for anything else. Null is how Go writes a list of nothing. */
+function itemsOf(object: KubeObject): readonly unknown[] | undefined {
+  const items = object['items'];
+  if (Array.isArray(items)) return items as unknown[];
+  return isList(object) && (items === null || items === undefined) ? [] : undefined;
+}
+
+/** Whether the object stands for others, and so needs no name. */
+export const hasItems = (object: KubeObject): boolean => itemsOf(object) !== undefined;
+
+/** Whether the kind is that of lists in general. Kinds of others may well be called BlackList. */
+const isList = ({ apiVersion, kind }: Pick<KubeObject, 'apiVersion' | 'kind'>): boolean =>
+  apiVersion === 'v1' && kind === 'List';
+
+const typeWithin = ({ apiVersion, kind }: KubeObject): Partial<KubeObject> =>
+  !isList({ apiVersion, kind }) && kind.endsWith('List')
+    ? { apiVersion, kind: kind.slice(0, -'List'.length) }
+    : {};
+
+/** The manifests without those that a later one replaces, because both are about the same object. */
+export function withoutDoubles<M extends Manifest>(
+  manifests: readonly M[],
+): { readonly manifests: readonly M[]; readonly doubles: readonly M[] } {
+  const last = new Map(manifests.map((manifest) => [idOf(refOf(manifest.object)), manifest]));
+  const isLast = (manifest: M): boolean => last.get(idOf(refOf(manifest.object))) === manifest;
+  return {
+    manifests: manifests.filter(isLast),
+    doubles: manifests.filter((manifest) => !isLast(manifest)),
+  };
 }
 
 /** A manifest whose kind has been found. */

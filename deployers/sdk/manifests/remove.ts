@@ -24,12 +24,19 @@ const PLACE = { operation: 'delete', reason: 'DeleteWithUninstall' } as const;
 const SHOWN = 5;
 
 /** What to say about objects that are still there. */
-export function leftProblem(left: readonly Left[], place: Place): { why: Problem; onTimeout: Problem } {
+export function leftProblem(
+  left: readonly Left[],
+  targetName: string,
+  place: Place,
+): { why: Problem; onTimeout: Problem } {
   const shown = left.slice(0, SHOWN).map(({ ref, why }) => `${describeRef(ref)} (${why})`);
   const more = left.length > SHOWN ? ` and ${String(left.length - SHOWN)} more` : '';
   const { operation, reason, message } = timeoutAt(CHECKPOINT);
   return {
-    why: { ...place, message: `waiting for the deletion of ${shown.join(', ')}${more}` },
+    why: {
+      ...place,
+      message: `waiting for the deletion of ${shown.join(', ')}${more} on target ${targetName}`,
+    },
     onTimeout: {
       ...place,
       message: `failed deleting managed resources: timeout during processing deletiongroup: Op: ${operation} - Reason: ${reason} - Message: ${message}`,
@@ -69,10 +76,16 @@ export async function removeAll<S>(run: Run<unknown, S>, plan: RemovalPlan): Pro
       checkpoint: (name) => run.checkpoint(name),
       progress,
     });
-    return left.length === 0 ? done() : wait(leftProblem(left, PLACE));
+    return left.length === 0 ? done() : wait(leftProblem(left, run.target?.name ?? '', PLACE));
   } catch (error) {
     if (run.signal.aborted || error instanceof TimeoutError) throw error;
     if (error instanceof DeployerError) return retry(error.problem);
-    return retry(at(PLACE, error, (message) => `failed deleting managed resources: ${message}`).problem);
+    return retry(
+      at(
+        PLACE,
+        error,
+        (message) => `failed deleting managed resources on target ${run.target?.name ?? ''}: ${message}`,
+      ).problem,
+    );
   }
 }

@@ -1,6 +1,7 @@
 /** From the object on the cluster and the one that is wanted to the one to send. Pure; the tables are upstream's. */
 import { copy, equal } from '../../../src/lib/json.ts';
 import { isObject, ownField, type Fields } from '../../../src/lib/objects.ts';
+import { withoutServerMetadata } from '../../../src/workflow/shapes.ts';
 import type { KubeObject, Strategy } from './model.ts';
 
 const isEmpty = (value: unknown): boolean =>
@@ -100,6 +101,18 @@ const keep =
     if (how === 'always' || at[last] === undefined) at[last] = copy(value);
   };
 
+/** A keeper for objects in which a field says something. */
+const whenOf =
+  (field: string, value: string, keeper: Keeper): Keeper =>
+  (result, current) => {
+    if (result[field] === value) keeper(result, current);
+  };
+
+/** Rules that a controller puts together from other roles. */
+const aggregatedRules: Keeper = (result, current) => {
+  if (result['aggregationRule'] !== undefined) keep(['rules'])(result, current);
+};
+
 const KEEPERS: Readonly<Record<string, readonly Keeper[]>> = {
   '/Service': [keep(['spec', 'clusterIP']), keep(['spec', 'clusterIPs'])],
   'batch/Job': [
@@ -107,27 +120,40 @@ const KEEPERS: Readonly<Record<string, readonly Keeper[]>> = {
     keep(['spec', 'template', 'metadata', 'labels'], 'always'),
   ],
   '/ServiceAccount': [keep(['secrets'])],
+  'rbac.authorization.k8s.io/ClusterRole': [aggregatedRules],
+  // Given out when the claim is bound, and immutable from then on.
+  '/PersistentVolumeClaim': [
+    keep(['spec', 'volumeName']),
+    keep(['spec', 'storageClassName']),
+    keep(['spec', 'volumeMode']),
+  ],
+  // Without the claim the volume would count as released.
+  '/PersistentVolume': [keep(['spec', 'claimRef'])],
+  '/Secret': [
+    whenOf('type', 'kubernetes.io/service-account-token', keep(['data'])),
+    whenOf(
+      'type',
+      'kubernetes.io/service-account-token',
+      keep(['metadata', 'annotations', 'kubernetes.io/service-account.uid']),
+    ),
+  ],
 };
 
-/** Fields of `metadata` that the server keeps by itself. */
-const SERVER_OWNED = [
-  'uid',
-  'resourceVersion',
-  'generation',
-  'creationTimestamp',
-  'deletionTimestamp',
-  'deletionGracePeriodSeconds',
-  'managedFields',
-  'selfLink',
-] as const;
+/**
+ * The object without what only a server can say of it. Manifests copied from a cluster bring such fields along, and a
+ * server refuses to create an object that has them.
+ */
+export function withoutServerOwned(object: KubeObject): KubeObject {
+  const metadata: unknown = withoutServerMetadata({ ...object.metadata });
+  return { ...object, metadata: metadata as KubeObject['metadata'] };
+}
 
 /** Whether sending `next` over `current` would change nothing, as far as that can be told without the server. */
 export const isUnchanged = (current: KubeObject, next: KubeObject): boolean =>
   equal(comparable(current), comparable(next));
 
 function comparable(object: KubeObject): Fields {
-  const metadata: Fields = { ...object.metadata };
-  for (const field of SERVER_OWNED) delete metadata[field];
+  const metadata: Fields = { ...withoutServerOwned(object).metadata };
   for (const field of ['labels', 'annotations', 'finalizers', 'ownerReferences']) {
     if (isEmpty(metadata[field])) delete metadata[field];
   }

@@ -1,4 +1,6 @@
 /** The deployers of this repository under the common suite; a new one gets an entry here. */
+import { containerDeployer, defaultSettings } from '../../../deployers/container/index.ts';
+import { namesOf } from '../../../deployers/container/names.ts';
 import { helmDeployer } from '../../../deployers/helm/index.ts';
 import { manifestDeployer } from '../../../deployers/manifest/index.ts';
 
@@ -7,7 +9,16 @@ import { createStock } from '../../../src/components/stock.ts';
 import { systemClock as clock } from '../../../src/lib/clock.ts';
 import { seededRng } from '../../../src/lib/rng.ts';
 import { c1, raw } from '../../support/helmcharts.ts';
-import { configMap, helmConfig, manage, manifestConfig, mockConfig } from '../../unit/deployers/bench.ts';
+import { podRunning, podSucceeded } from '../../support/containers.ts';
+import {
+  type Bench,
+  configMap,
+  containerConfig,
+  helmConfig,
+  manage,
+  manifestConfig,
+  mockConfig,
+} from '../../unit/deployers/bench.ts';
 import { deployerConformance } from './suite.ts';
 
 deployerConformance({
@@ -62,4 +73,39 @@ deployerConformance({
   }),
   finish: helmConfig({ ...raw(c1()), readinessChecks: null }),
   invalid: helmConfig({ chart: 'none' }),
+});
+
+/** A kubelet for images that say what becomes of them. */
+function playKubelet({ host }: Bench): void {
+  const { onChange } = host;
+  host.onChange = (kind, key, before, after) => {
+    onChange(kind, key, before, after);
+    if (kind !== 'Pod' || before || !after) return;
+    const spec = after['spec'] as { containers: { image: string }[] };
+    const image = spec.containers[0]?.image;
+    if (image === 'exports') {
+      host.put({
+        ...{ apiVersion: 'v1', kind: 'Secret' },
+        metadata: { name: namesOf({ namespace: 'proj', name: 'web' }).export, namespace: 'proj' },
+        data: { config: Buffer.from('{"k":"v"}').toString('base64') },
+      });
+    }
+    host.edit('Pod', key, { status: image === 'hangs' ? podRunning : podSucceeded });
+  };
+}
+
+deployerConformance({
+  name: 'the container deployer',
+  plugin: (client) => containerDeployer({ client, settings: { ...defaultSettings, namespace: 'proj' } }),
+  prepare: playKubelet,
+  needsTarget: false,
+  controlsExports: true,
+  // Four to the status; the old export; configuration and target; two accounts with role, binding and token; the pod, our
+  // hold on it, and its end.
+  writes: 20,
+  succeeds: containerConfig({ image: 'ends', command: null }),
+  exports: containerConfig({ image: 'exports' }),
+  waits: containerConfig({ image: 'hangs' }),
+  finish: containerConfig({ image: 'ends' }),
+  invalid: containerConfig({ command: 'none' }),
 });

@@ -1,13 +1,21 @@
 /** The deployers of this repository, and those of the documentation, in the conformance suite that is published. */
 import { expect } from 'chai';
+import { helmDeployer } from '../../../deployers/helm/index.ts';
 import { manifestDeployer } from '../../../deployers/manifest/index.ts';
 import { mockDeployer } from '../../../deployers/mock/index.ts';
 import { startDeployer, wait } from '../../../deployers/sdk/index.ts';
 import type { DeployerPlugin } from '../../../deployers/sdk/index.ts';
 import { checkDeployer, type CheckResult, type Subject } from '../../../deployers/testing/index.ts';
+import { deployItemKind } from '../../../src/api/kinds/deployitem.ts';
 import { silentLogger } from '../../../src/observability/log.ts';
+import { createStock } from '../../../src/components/stock.ts';
+import { systemClock as clock } from '../../../src/lib/clock.ts';
+import { seededRng } from '../../../src/lib/rng.ts';
 import { startCluster, type Cluster } from '../../support/cluster.ts';
-import { manifestConfig, mockConfig } from '../../unit/deployers/bench.ts';
+import { failures } from '../../support/conformance.ts';
+import { c1, NO_HELM, raw, realHelm } from '../../support/helmcharts.ts';
+import { skip } from '../../support/skip.ts';
+import { helmConfig, manifestConfig, mockConfig } from '../../unit/deployers/bench.ts';
 
 type Config = Readonly<Record<string, unknown>>;
 
@@ -52,32 +60,142 @@ const manifest: Subject = {
   invalid: manifestConfig({ manifests: 'none' }) as Config,
 };
 
+const ofChart = { apiVersion: 'v1', kind: 'ConfigMap', name: '$ITEM-cm', namespace: '$NAMESPACE' };
+
+function helmSubject(mode: object): Subject {
+  const of = (fields: object): Config =>
+    helmConfig({ name: '$ITEM', namespace: '$NAMESPACE', ...raw(c1()), ...mode, ...fields }) as Config;
+  return {
+    type: 'landscaper.gardener.cloud/helm',
+    target: 'cluster',
+    succeeds: of({}),
+    exports: {
+      config: of({ values: { msg: 'v' }, exports: { exports: [{ key: 'k', jsonPath: '.Values.msg' }] } }),
+      value: { k: 'v' },
+    },
+    waits: of({
+      readinessChecks: { custom: [{ name: 'c', resourceSelector: [ofChart], requirements: [isReady] }] },
+    }),
+    finish: of({}),
+    invalid: of({ chart: 'none' }),
+  };
+}
+
 describe('the conformance suite for deployers', function () {
-  this.timeout(90_000);
+  this.timeout(120_000);
   let cluster: Cluster;
   before(async () => {
     cluster = await startCluster();
   });
   after(() => cluster.stop());
 
-  async function put(plugin: DeployerPlugin, subject: Subject): Promise<readonly CheckResult[]> {
+  async function put(
+    plugin: DeployerPlugin,
+    subject: Subject,
+    patienceMs = 20_000,
+  ): Promise<readonly CheckResult[]> {
     const { kubeconfig } = cluster;
     const deployer = await startDeployer(plugin, { kubeconfig: { text: kubeconfig }, log: silentLogger });
     try {
-      return await checkDeployer(subject, { kubeconfig });
+      return await checkDeployer(subject, { kubeconfig, patienceMs });
     } finally {
       await deployer.stop();
     }
   }
-  const failures = (results: readonly CheckResult[]): string[] =>
-    results.filter(({ verdict }) => verdict !== 'passed').map(({ name, why }) => `${name}: ${why ?? ''}`);
+  it('ends with its signal at once, tells of nothing more, and leaves nothing behind', async () => {
+    const { kubeconfig, client } = cluster;
+    const nobodys = { ...mock, type: 'test.example/nobodys' };
+    const told: string[] = [];
+    const life = new AbortController();
+    const checking = checkDeployer(nobodys, {
+      kubeconfig,
+      // Nobody serves the type: whoever waits for it would wait for that long.
+      patienceMs: 600_000,
+      signal: life.signal,
+      onResult: ({ verdict }) => told.push(verdict),
+    });
+    const isThere = (): boolean =>
+      [...cluster.world.deployItems.list()].some(({ spec }) => spec.type === nobodys.type);
+    await new Promise<void>((resolve) => {
+      const end = cluster.onChange(() => {
+        if (!isThere()) return;
+        end();
+        resolve();
+      });
+    });
+    const before = told.length;
+    life.abort(new Error('interrupted'));
+    const error = await checking.catch((reason: unknown) => reason);
+    expect(error).to.have.property('message', 'interrupted');
+    expect(told).to.have.length(before);
+    const left: string[] = [];
+    for await (const page of client.list(deployItemKind, {}))
+      left.push(
+        ...page.items.filter(({ spec }) => spec.type === nobodys.type).map(({ metadata }) => metadata.name),
+      );
+    expect(left).to.deep.equal([]);
+  });
+
+  it('is passed by two processes of a deployer that share its items', async () => {
+    const lease = { namespace: 'default', name: 'mock' };
+    const options = { kubeconfig: { text: cluster.kubeconfig }, log: silentLogger, lease };
+    const deployers = [
+      await startDeployer(mockDeployer({ endsOnTimeout: true }), options),
+      await startDeployer(mockDeployer({ endsOnTimeout: true }), options),
+    ];
+    try {
+      const results = await checkDeployer(mock, { kubeconfig: cluster.kubeconfig, patienceMs: 60_000 });
+      expect(failures(results)).to.deep.equal([]);
+    } finally {
+      for (const deployer of deployers) await deployer.stop();
+    }
+  });
 
   it('is passed by the mock deployer', async () => {
     expect(failures(await put(mockDeployer({ endsOnTimeout: true }), mock))).to.deep.equal([]);
   });
 
+  it('has nothing to warn of, however many checks wait for its signal', async () => {
+    const warnings: string[] = [];
+    const note = ({ message }: Error): void => void warnings.push(message);
+    process.on('warning', note);
+    try {
+      const { signal } = new AbortController();
+      const options = { kubeconfig: cluster.kubeconfig, patienceMs: 200, signal };
+      expect(await checkDeployer({ ...mock, type: 'test.example/nobodys' }, options)).to.have.lengthOf.above(
+        11,
+      );
+    } finally {
+      process.off('warning', note);
+    }
+    expect(warnings).to.deep.equal([]);
+  });
+
   it('is passed by the manifest deployer', async () => {
     expect(failures(await put(manifestDeployer(), manifest))).to.deep.equal([]);
+  });
+
+  it('is passed by the helm deployer that applies charts itself', async () => {
+    const stock = createStock({ clock, rng: seededRng(1) });
+    try {
+      expect(
+        failures(await put(helmDeployer({ stock, clock }), helmSubject({ helmDeployment: false }))),
+      ).to.deep.equal([]);
+    } finally {
+      await stock.close();
+    }
+  });
+
+  it('is passed by the helm deployer that makes releases', async function () {
+    const executable = realHelm();
+    if (executable === undefined) skip(this, NO_HELM);
+    const stock = createStock({ clock, rng: seededRng(1) });
+    try {
+      const plugin = helmDeployer({ stock, clock, executable });
+      expect(failures(await put(plugin, helmSubject({ helmDeployment: true }), 90_000))).to.deep.equal([]);
+    } finally {
+      await stock.close();
+    }
   });
 
   it('fails where nobody serves the items', async () => {

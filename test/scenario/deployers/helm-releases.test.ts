@@ -85,6 +85,19 @@ describe('the helm deployer with releases', () => {
     expect(await states('calm')).to.deep.equal(['superseded', 'superseded', 'deployed']);
   });
 
+  it('what lies in a list is looked after, too', async () => {
+    await give('listed', raw(c2()));
+    await world.run('listed', 'j1');
+    await world.run('listed', 'j2');
+    expect(await states('listed')).to.deep.equal(['deployed']);
+    await world.edit(world.target, 'apps/v1', 'Deployment', 'app/one', { spec: { replicas: 5 } });
+    await world.run('listed', 'j3');
+    expect(await states('listed')).to.deep.equal(['superseded', 'deployed']);
+    const repaired = await world.find(world.target, 'apps/v1', 'Deployment', 'app/one');
+    expect(repaired).to.have.nested.property('spec.replicas', 1);
+    await remove('listed', 'j4');
+  });
+
   it('S-56: values are exported from a release', async () => {
     const exports = { exports: [{ key: 'a.b', jsonPath: '.Values.msg' }] };
     await give('ex', { ...raw(c1()), exports, values: { msg: 'yo' } });

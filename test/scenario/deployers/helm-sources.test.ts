@@ -26,7 +26,7 @@ class FileServer {
   needsLogin = false;
   readonly #server = createServer(({ url = '', headers }, response) => {
     this.asked.push({ path: url, headers });
-    const isLocked = this.needsLogin && headers.authorization !== 'Basic dTpw';
+    const isLocked = this.needsLogin && !['Basic dTpw', 'Bearer x.y-z'].includes(headers.authorization ?? '');
     const file = this.files.get(url);
     if (isLocked || file === undefined) response.writeHead(isLocked ? 401 : 404).end();
     else response.end(file);
@@ -151,15 +151,18 @@ describe('sources of charts', () => {
       },
     });
     await secret('repo', { authHeader: 'Basic dTpw' });
-    await secret('bearer', { authHeader: 'Bearer x' });
+    await secret('bearer', { authHeader: 'Bearer x.y-z' });
     const auths = (name: string) => [{ url: `${server.url}/r`, secretRef: { name } }];
     await context('repo', { configurations: { helmChartRepoCredentials: { auths: auths('repo') } } });
     await context('bearer', { configurations: { helmChartRepoCredentials: { auths: auths('bearer') } } });
     server.needsLogin = true;
     expect((await run('repo', chart('r'), { context: 'repo' }))?.phase).to.equal('Succeeded');
     expect(await complaint('bearer', chart('r'), { context: 'bearer' })).to.contain(
-      'only basic auth supported',
+      'only basic auth supported; "allowBearer: true" beside the URL of the entry lets it be a token',
     );
+    const allowed = auths('bearer').map((entry) => ({ ...entry, allowBearer: true }));
+    await context('token', { configurations: { helmChartRepoCredentials: { auths: allowed } } });
+    expect((await run('token', chart('r'), { context: 'token' }))?.phase).to.equal('Succeeded');
     server.needsLogin = false;
     server.asked.length = 0;
     expect((await run('open', chart('open'), { context: 'repo' }))?.phase).to.equal('Succeeded');

@@ -19,11 +19,6 @@ describe('the helm deployer without releases', () => {
     await world.giveItem(name, 'helm', helm(fields), more);
     return name;
   };
-  const exported = async (name: string): Promise<unknown> => {
-    const secret = await world.find(world.host, 'v1', 'Secret', `proj/${name}-export`);
-    const { config = '' } = (secret?.['data'] ?? {}) as { config?: string };
-    return JSON.parse(Buffer.from(config, 'base64').toString());
-  };
   const namespace = (name: string): Promise<Json | undefined> =>
     world.find(world.target, 'v1', 'Namespace', name);
 
@@ -69,10 +64,10 @@ describe('the helm deployer without releases', () => {
     const exports = { exports: [{ key: 'ExportA', jsonPath: '.Values.msg' }] };
     const name = await give({ ...raw(c1()), name: 'ex', exports, values: { msg: 'yo' } });
     await world.run(name, 'j1');
-    expect(await exported(name)).to.deep.equal({ ExportA: 'yo' });
+    expect(await world.exported(name)).to.deep.equal({ ExportA: 'yo' });
     const plain = await give({ ...raw(c1()), name: 'noex' });
     await world.run(plain, 'j1');
-    expect(await exported(plain)).to.deep.equal({});
+    expect(await world.exported(plain)).to.deep.equal({});
   });
 
   it('S-57: lists are taken apart', async () => {

@@ -1,47 +1,12 @@
 /** The deployers of the documentation, as their readers meet them. */
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { httpDeployer } from '../../../docs/samples/deployers/http/deployer.ts';
 import { plugin as skeleton } from '../../../docs/samples/deployers/skeleton/deployer.ts';
 import { startDeployer } from '../../../deployers/sdk/index.ts';
-import { checkDeployer, type CheckResult, type Subject } from '../../../deployers/testing/index.ts';
+import { checkDeployer, type Subject } from '../../../deployers/testing/index.ts';
 import { startCluster, type Cluster } from '../../support/cluster.ts';
-
-/** Keeps what is put; a document `{"slow": true}` has no etag. */
-function startStore(): Promise<{
-  readonly url: string;
-  readonly documents: Map<string, string>;
-  stop(): void;
-}> {
-  const documents = new Map<string, string>();
-  const server: Server = createServer((request, response) => {
-    const path = request.url ?? '';
-    let body = '';
-    request.on('data', (chunk: Buffer) => (body += chunk.toString()));
-    request.on('end', () => {
-      if (request.method === 'PUT') documents.set(path, body);
-      const document = documents.get(path);
-      if (document === undefined) response.statusCode = 404;
-      else if (document !== '{"slow":true}') response.setHeader('etag', `"${String(document.length)}"`);
-      if (request.method === 'DELETE') documents.delete(path);
-      response.end();
-    });
-  });
-  return new Promise((resolve) => {
-    server.listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as AddressInfo;
-      resolve({
-        url: `http://127.0.0.1:${String(port)}`,
-        documents,
-        stop: () => {
-          server.closeAllConnections();
-          server.close();
-        },
-      });
-    });
-  });
-}
+import { failures } from '../../support/conformance.ts';
+import { startDocumentStore } from '../../support/documentstore.ts';
 
 const config = (group: string, fields: object): Readonly<Record<string, unknown>> => ({
   apiVersion: group,
@@ -56,9 +21,6 @@ describe('deployers of the documentation', function () {
     cluster = await startCluster();
   });
   after(() => cluster.stop());
-
-  const problems = (results: readonly CheckResult[]): string[] =>
-    results.filter(({ verdict }) => verdict !== 'passed').map(({ name, why }) => `${name}: ${why ?? ''}`);
 
   it('the skeleton passes the conformance suite', async () => {
     const { kubeconfig } = cluster;
@@ -77,12 +39,12 @@ describe('deployers of the documentation', function () {
       { kubeconfig },
     );
     await deployer.stop();
-    expect(problems(results)).to.deep.equal([]);
+    expect(failures(results)).to.deep.equal([]);
   });
 
   it('the one for documents on a web server passes it, and leaves nothing behind', async () => {
     const { kubeconfig } = cluster;
-    const store = await startStore();
+    const store = await startDocumentStore();
     const of = (fields: object) => config('http.example.org/v1', { path: '/$ITEM', ...fields });
     const subject: Subject = {
       type: httpDeployer.type,
@@ -95,10 +57,10 @@ describe('deployers of the documentation', function () {
     };
     const deployer = await startDeployer(httpDeployer, { kubeconfig: { text: kubeconfig } });
     try {
-      expect(problems(await checkDeployer(subject, { kubeconfig }))).to.deep.equal([]);
+      expect(failures(await checkDeployer(subject, { kubeconfig }))).to.deep.equal([]);
       store.documents.clear();
       const more = await checkDeployer(subject, { kubeconfig, only: ['delete'] });
-      expect(problems(more)).to.deep.equal([]);
+      expect(failures(more)).to.deep.equal([]);
       expect([...store.documents.keys()]).to.not.be.empty.and.not.include('/item-1');
     } finally {
       await deployer.stop();

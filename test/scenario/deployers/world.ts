@@ -1,24 +1,19 @@
-/** Two API servers in one process, host and target, with the deployers running against the host; real time, real wire. */
+/**
+ * Two API servers, host and target, with the deployers running against the host; real time, real wire. They are embedded
+ * ones, or two of kube-apiserver where the tests run on real servers.
+ */
 import { readdirSync, readFileSync } from 'node:fs';
-import { helmDeployer } from '../../../deployers/helm/index.ts';
-import { manifestDeployer } from '../../../deployers/manifest/index.ts';
-import { mockDeployer } from '../../../deployers/mock/index.ts';
-import { deployerController } from '../../../deployers/sdk/index.ts';
 import { DEPLOY_ITEM, type DeployItem } from '../../../deployers/sdk/kinds.ts';
-import { startApiServer, type ApiServer } from '../../../src/apiserver/server.ts';
-import { createStock } from '../../../src/components/stock.ts';
+import { namespaceKind } from '../../../src/machine/world.ts';
 import { sleep, systemClock as clock, timestamp } from '../../../src/lib/clock.ts';
-import { seededRng } from '../../../src/lib/rng.ts';
 import { parseYaml } from '../../../src/lib/yaml.ts';
-import { silentLogger as log } from '../../../src/observability/log.ts';
-import { createMetrics } from '../../../src/observability/metrics.ts';
-import { createCaches } from '../../../src/runtime/caches.ts';
-import { createClient } from '../../../src/runtime/client.ts';
 import { createDiscovery } from '../../../src/runtime/discovery.ts';
 import { NoSuchKind, NotFound } from '../../../src/runtime/errors.ts';
-import { connect } from '../../../src/runtime/http.ts';
-import { createManager } from '../../../src/runtime/manager.ts';
 import type { Client, Obj } from '../../../src/runtime/types.ts';
+import { isRealServer } from '../../support/cluster.ts';
+import type { Faults } from '../../support/faults.ts';
+import { clientFor, startServer, type Server } from './servers.ts';
+import { startDeployers, type Deployers, type Serving } from './serving.ts';
 
 export const LS = 'landscaper.gardener.cloud';
 const API = `${LS}/v1alpha1`;
@@ -29,65 +24,53 @@ const PATIENCE_MS = 20_000;
 export type Json = Obj & Record<string, any>;
 
 export class World {
-  readonly hostServer: ApiServer;
-  readonly targetServer: ApiServer;
+  readonly hostServer: Server;
+  readonly targetServer: Server;
   readonly host: Client;
   readonly target: Client;
-  readonly #stops: (() => Promise<void>)[];
+  readonly #helm: string | undefined;
+  #deployers: Deployers | undefined;
+  #serving: Serving;
 
   private constructor(
-    servers: readonly [ApiServer, ApiServer],
+    servers: readonly [Server, Server],
     clients: readonly [Client, Client],
-    stops: (() => Promise<void>)[],
+    helm: string | undefined,
+    serving: Serving,
   ) {
     [this.hostServer, this.targetServer] = servers;
     [this.host, this.target] = clients;
-    this.#stops = stops;
+    this.#helm = helm;
+    this.#serving = serving;
   }
 
   /** @param helm path of the helm program */
-  static async start(helm?: string): Promise<World> {
-    const servers = await Promise.all([startApiServer(), startApiServer()]);
-    const [host, target, deployer] = await Promise.all([
-      clientFor(servers[0], 'test'),
-      clientFor(servers[1], 'test'),
-      clientFor(servers[0], 'deployer'),
-    ]);
-    const world = new World(servers, [host, target], []);
+  static async start(helm?: string, serving: Serving = {}): Promise<World> {
+    const servers = await Promise.all([startServer(), startServer()]);
+    const clients = await Promise.all([clientFor(servers[0], 'test'), clientFor(servers[1], 'test')]);
+    const world = new World(servers, clients, helm, serving);
     await world.#prepare();
-    const rng = seededRng(1);
-    const caches = createCaches({ client: deployer, clock, rng, log, freeze: true });
-    const manager = createManager({
-      client: deployer,
-      caches,
-      clock,
-      rng,
-      log,
-      metrics: createMetrics(),
-      identity: 'test',
-    });
-    const life = new AbortController();
-    const self = { server: servers[0].url, caData: Buffer.from(servers[0].ca).toString('base64') };
-    const deps = { client: deployer, caches, clock, rng, log, self, signal: life.signal };
-    manager.add(deployerController(manifestDeployer(), deps));
-    manager.add(deployerController(mockDeployer(), deps));
-    const stock = createStock({ clock, rng, signal: life.signal, allowPlainHttp: true });
-    manager.add(deployerController(helmDeployer({ stock, clock, executable: helm }), deps));
-    await manager.start();
-    world.#stops.push(
-      () => manager.stop(),
-      () => {
-        life.abort();
-        return stock.close();
-      },
-      ...[deployer, host, target].map((client) => () => client.close()),
-      ...servers.map((server) => () => server.close()),
-    );
+    await world.restart();
     return world;
   }
 
   async stop(): Promise<void> {
-    for (const step of this.#stops) await step();
+    await this.#deployers?.stop();
+    for (const client of [this.host, this.target]) await client.close();
+    for (const server of [this.hostServer, this.targetServer]) await server.close();
+  }
+
+  /** Trouble for the requests of the deployers to the host. */
+  get faults(): Faults {
+    if (!this.#deployers) throw new Error('the deployers are not running');
+    return this.#deployers.faults;
+  }
+
+  /** Ends the deployers, should they run, and starts them as a new process that knows nothing. */
+  async restart(serving = this.#serving): Promise<void> {
+    this.#serving = serving;
+    await this.#deployers?.stop();
+    this.#deployers = await startDeployers(this.hostServer, this.#helm, serving);
   }
 
   async #prepare(): Promise<void> {
@@ -156,15 +139,31 @@ export class World {
     await client.send({ verb: 'merge', kind, key, body, ...(sub && { sub }) });
   }
 
+  /** A Target in the namespace of the items. */
+  async giveTarget(name: string, spec: object): Promise<void> {
+    const metadata = { name, namespace: 'proj' };
+    const all = { type: `${LS}/kubernetes-cluster`, ...spec };
+    await this.create(this.host, { apiVersion: API, kind: 'Target', metadata, spec: all });
+  }
+
   // ------------------------------------------------------------ items
 
+  /** @param type with its domain, unless it is one of ours */
   async giveItem(
     name: string,
     type: string,
-    config: object,
-    more: { target?: boolean; timeout?: string; annotations?: Record<string, string>; context?: string } = {},
+    config: object | undefined,
+    more: {
+      /** Name of the Target; false for none. */
+      target?: string | false;
+      timeout?: string;
+      annotations?: Record<string, string>;
+      context?: string;
+      updateOnChangeOnly?: boolean;
+    } = {},
   ): Promise<void> {
-    const { target = true, timeout = '2m', annotations, context = 'default' } = more;
+    const { target = 'cluster-a', timeout = '2m', annotations, context = 'default', ...spec } = more;
+    const fullType = type.includes('/') ? type : `${LS}/${type}`;
     await this.create(this.host, {
       apiVersion: API,
       kind: 'DeployItem',
@@ -172,17 +171,18 @@ export class World {
         name,
         namespace: 'proj',
         annotations: {
-          [`${LS}/deployer-type`]: `${LS}/${type}`,
-          [`${LS}/deployer-target-name`]: target ? 'cluster-a' : '.noTargetName',
+          [`${LS}/deployer-type`]: fullType,
+          [`${LS}/deployer-target-name`]: target || '.noTargetName',
           ...annotations,
         },
       },
       spec: {
-        type: `${LS}/${type}`,
+        type: fullType,
         context,
-        ...(target && { target: { name: 'cluster-a', namespace: 'proj' } }),
+        ...(target !== false && { target: { name: target, namespace: 'proj' } }),
         timeout,
-        config,
+        ...(config && { config }),
+        ...spec,
       },
     });
   }
@@ -205,6 +205,22 @@ export class World {
       transitionTimes: { triggerTime: now, initTime: null, waitTime: null, finishedTime: null },
     };
     await this.edit(this.host, API, 'DeployItem', `proj/${name}`, { status }, 'status');
+  }
+
+  /** What the item shows as its problem, once it does. */
+  problem(name: string): Promise<string> {
+    return this.until(
+      `${name} shows a problem`,
+      async () => (await this.item(name)).status?.lastError?.message,
+    );
+  }
+
+  /** What the item has exported; undefined without a secret. */
+  async exported(name: string): Promise<unknown> {
+    const { name: secret = `${name}-export` } = (await this.item(name)).status?.exportRef ?? {};
+    const found = await this.find(this.host, 'v1', 'Secret', `proj/${secret}`);
+    const { config } = (found?.['data'] ?? {}) as { config?: string };
+    return config === undefined ? undefined : JSON.parse(Buffer.from(config, 'base64').toString());
   }
 
   /** The item at the end of the job. */
@@ -232,8 +248,20 @@ export class World {
 
   async gone(name: string): Promise<void> {
     await this.until(`${name} is gone`, async () => {
+      await this.#finishNamespaces();
       return (await this.find(this.host, API, 'DeployItem', `proj/${name}`)) === undefined;
     });
+  }
+
+  /** Plays the controller that ends namespaces, which real servers leave to others. */
+  async #finishNamespaces(): Promise<void> {
+    if (!isRealServer()) return;
+    for await (const { items } of this.target.list(namespaceKind, {})) {
+      for (const { metadata } of items.filter((each) => each.metadata.deletionTimestamp !== undefined)) {
+        const body = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: metadata.name }, spec: {} };
+        await this.target.raw('PUT', `/api/v1/namespaces/${metadata.name}/finalize`, body);
+      }
+    }
   }
 
   /** Asks again until there is an answer; a kind that is not served yet is none. */
@@ -249,8 +277,4 @@ export class World {
       await sleep(clock, 20);
     }
   }
-}
-
-async function clientFor(server: ApiServer, userAgent: string): Promise<Client> {
-  return createClient(await connect({ kubeconfig: { text: server.kubeconfig }, userAgent, clock, log }));
 }

@@ -2,13 +2,19 @@
  * A deployer on its bench: host and target cluster in memory, a clock that stands still, and a runtime reduced to what a
  * deployer relies on: one pass at a time per item, events of others, `again` timers, retries after failures.
  */
-import { deployerController, type DeployerDeps, type DeployerPlugin } from '../../../deployers/sdk/index.ts';
+import {
+  deployerController,
+  type DeployerDeps,
+  type DeployerPlugin,
+  type Watched,
+} from '../../../deployers/sdk/index.ts';
 import type { DeployItem, DeployItemStatus } from '../../../deployers/sdk/kinds.ts';
 import { equal } from '../../../src/lib/json.ts';
 import { seededRng } from '../../../src/lib/rng.ts';
 import { silentLogger } from '../../../src/observability/log.ts';
 import type { ControllerSpec } from '../../../src/runtime/spec.ts';
 import type { Cache, Caches, Context, Kind, Obj, View, Writer } from '../../../src/runtime/types.ts';
+import { deployItemKind } from '../../../src/api/kinds/deployitem.ts';
 import { FakeClock, settle } from '../../support/clock.ts';
 import { FakeCluster, type Any } from './fake-cluster.ts';
 
@@ -32,7 +38,9 @@ export class Bench {
   /** Kubeconfigs that were opened. */
   readonly opened: string[] = [];
   passes = 0;
-  readonly #spec: ControllerSpec<DeployItem>;
+  #spec: ControllerSpec<DeployItem>;
+  readonly #options: BenchOptions;
+  #watched: readonly Watched[] = [];
   readonly #running = new Map<string, AbortController>();
   readonly #dirty = new Set<string>();
   readonly #queued = new Set<string>();
@@ -40,10 +48,21 @@ export class Bench {
   readonly #own = new Set<string>();
   readonly #attempts = new Map<string, number>();
 
-  constructor(plugin: DeployerPlugin, options: BenchOptions = {}) {
+  /** @param given the plugin, or what makes one for the host cluster of this bench */
+  constructor(given: DeployerPlugin | ((host: FakeCluster) => DeployerPlugin), options: BenchOptions = {}) {
+    const plugin = typeof given === 'function' ? given(this.host) : given;
     this.target = options.target ?? new FakeCluster('app');
     this.host.put({ apiVersion: API, kind: 'Context', metadata: { name: 'default', namespace: 'proj' } });
-    this.#spec = deployerController(plugin, {
+    this.#options = options;
+    this.#spec = this.#start(plugin);
+    this.host.onChange = (kind, key, before, after) => {
+      this.#changed(kind, key, before, after);
+    };
+  }
+
+  #start(plugin: DeployerPlugin): ControllerSpec<DeployItem> {
+    this.#watched = plugin.watches?.(cachesOf(this.host)) ?? [];
+    return deployerController(plugin, {
       client: this.host,
       caches: cachesOf(this.host),
       clock: this.clock,
@@ -54,11 +73,21 @@ export class Bench {
         this.opened.push(kubeconfig);
         return Promise.resolve(this.target);
       },
-      ...options,
+      ...this.#options,
     });
-    this.host.onChange = (kind, key, before, after) => {
-      this.#changed(kind, key, before, after);
-    };
+  }
+
+  /**
+   * A new process takes the place of the old one, which has sent its last request: nothing is left of what it knew. As
+   * at every start, all items are looked at.
+   */
+  async restart(plugin: DeployerPlugin): Promise<void> {
+    for (const cancel of this.#timers.values()) cancel();
+    for (const all of [this.#timers, this.#running, this.#dirty, this.#queued, this.#own, this.#attempts])
+      all.clear();
+    this.#spec = this.#start(plugin);
+    for (const key of this.host.names('DeployItem')) this.#enqueue(key);
+    await this.rest();
   }
 
   // ------------------------------------------------------------ the world
@@ -175,7 +204,10 @@ export class Bench {
   // ------------------------------------------------------------ the runtime
 
   #changed(kind: string, key: string, before: Any | undefined, after: Any | undefined): void {
-    if (kind !== 'DeployItem') return;
+    if (kind !== 'DeployItem') {
+      this.#wake(kind, after ?? before);
+      return;
+    }
     const old = before as unknown as View<DeployItem> | undefined;
     const obj = after as unknown as View<DeployItem> | undefined;
     if (obj?.status && !equal(old?.status, obj.status)) this.history.push(obj.status as DeployItemStatus);
@@ -184,6 +216,14 @@ export class Bench {
     const { filter } = this.#spec;
     const isWanted = old ? filter?.update?.(old, obj) : filter?.add?.(obj, false);
     if (isWanted !== false) this.#enqueue(key);
+  }
+
+  /** What a plugin watches wakes its items. */
+  #wake(kind: string, object: Any | undefined): void {
+    for (const { cache, toItems } of this.#watched) {
+      if (cache.kind.kind !== kind || !object) continue;
+      for (const key of toItems(object)) this.#enqueue(key);
+    }
   }
 
   #maybeInterrupt(key: string, old: View<DeployItem>, obj: View<DeployItem>): void {
@@ -246,6 +286,9 @@ export class Bench {
     };
     return {
       key,
+      controller: { name: 'bench', kind: deployItemKind, fieldManager: 'bench' },
+      clock: this.clock,
+      live: this.host,
       signal: new AbortController().signal,
       interrupt,
       attempt: 0,
@@ -255,6 +298,7 @@ export class Bench {
       draft: () => structuredClone(primary) as DeployItem,
       secondaries: () => [],
       secondary: () => undefined,
+      valuesOf: () => [],
       event: (type, reason, note) => {
         this.events.push(`${type} ${reason}: ${note}`);
       },
@@ -294,7 +338,7 @@ function cachesOf(host: FakeCluster): Caches {
       trouble: undefined,
       get: (key: string) => host.find(kind.kind, key) as unknown as View<T> | undefined,
     }) as unknown as Cache<T>;
-  return { of, all: () => [] };
+  return { of, all: () => [], separate: (kind) => ({ cache: of(kind), release: () => undefined }) };
 }
 
 // ---------------------------------------------------------------- configurations
@@ -312,6 +356,13 @@ export const helmConfig = (fields: object): object => ({
   name: 'demo',
   namespace: 'app',
   helmDeployment: false,
+  ...fields,
+});
+
+/** Without a kubelet somebody has to say what becomes of pods. */
+export const containerConfig = (fields: object = {}): object => ({
+  apiVersion: `container.deployer.${LS}/v1alpha1`,
+  kind: 'ProviderConfiguration',
   ...fields,
 });
 

@@ -26,11 +26,16 @@ const kind = (
 const KINDS: readonly Kind<Obj>[] = [
   kind('', 'v1', 'ConfigMap', 'configmaps'),
   kind('', 'v1', 'Secret', 'secrets'),
+  kind('', 'v1', 'Pod', 'pods'),
   kind('', 'v1', 'Service', 'services'),
   kind('', 'v1', 'ServiceAccount', 'serviceaccounts'),
+  kind('', 'v1', 'PersistentVolumeClaim', 'persistentvolumeclaims'),
+  kind('', 'v1', 'PersistentVolume', 'persistentvolumes', false),
   kind('', 'v1', 'Namespace', 'namespaces', false),
   kind('apps', 'v1', 'Deployment', 'deployments'),
   kind('batch', 'v1', 'Job', 'jobs'),
+  kind('rbac.authorization.k8s.io', 'v1', 'Role', 'roles'),
+  kind('rbac.authorization.k8s.io', 'v1', 'RoleBinding', 'rolebindings'),
   kind('rbac.authorization.k8s.io', 'v1', 'ClusterRole', 'clusterroles', false),
   kind('apiextensions.k8s.io', 'v1', 'CustomResourceDefinition', 'customresourcedefinitions', false),
   kind('landscaper.gardener.cloud', 'v1alpha1', 'DeployItem', 'deployitems'),
@@ -39,7 +44,7 @@ const KINDS: readonly Kind<Obj>[] = [
   kind('landscaper.gardener.cloud', 'v1alpha1', 'Execution', 'executions'),
 ];
 
-const STATUS_SUBRESOURCE = new Set(['DeployItem', 'Execution', 'Deployment', 'Service', 'Job']);
+const STATUS_SUBRESOURCE = new Set(['DeployItem', 'Execution', 'Deployment', 'Service', 'Job', 'Pod']);
 
 /** One request, as tests want to see it. */
 export interface Seen {
@@ -53,6 +58,8 @@ export class FakeCluster implements Client, KubeAccess {
   #version = 0;
   /** Called before each write and read; may throw what the server would answer. */
   fail: (verb: string, what: string) => void = () => undefined;
+  /** Called after each write that was carried out; what it throws takes the place of the answer. */
+  lost: (verb: string, what: string) => void = () => undefined;
   onChange: (kind: string, key: Key, before: Any | undefined, after: Any | undefined) => void = () =>
     undefined;
   isClosed = false;
@@ -122,20 +129,23 @@ export class FakeCluster implements Client, KubeAccess {
     yield { items: copy(items) as unknown as T[], resourceVersion: String(this.#version) };
   }
 
-  // eslint-disable-next-line require-yield
-  async *watch<T extends Obj>(): AsyncIterable<Frame<T>> {
-    await Promise.reject(new Error('the fake cluster has no watch'));
+  watch<T extends Obj>(): AsyncIterable<Frame<T>> {
+    return {
+      [Symbol.asyncIterator]: () => ({
+        next: () => Promise.reject(new Error('the fake cluster has no watch')),
+      }),
+    };
   }
 
   send<T extends Obj>(write: Write<T>): Promise<T> {
     const key = 'object' in write ? keyOf(write.object) : write.key;
     const sub = write.sub ? '/status' : '';
-    return this.#answer(
-      `${write.verb}${sub}`,
-      write.kind,
-      key,
-      () => this.#write(write, key) as unknown as T,
-    );
+    const verb = `${write.verb}${sub}`;
+    return this.#answer(verb, write.kind, key, () => {
+      const written = this.#write(write, key) as unknown as T;
+      this.lost(verb, `${write.kind.kind} ${key}`);
+      return written;
+    });
   }
 
   raw(method: string, path: string): Promise<unknown> {

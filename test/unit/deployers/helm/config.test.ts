@@ -63,12 +63,16 @@ describe('the configuration of a chart', () => {
     ],
     [
       'an old export without namespace',
-      { exportsFromManifests: [{ key: 'a', jsonPath: '.a', fromResource: { kind: 'ConfigMap' } }] },
+      {
+        exportsFromManifests: [
+          { key: 'a', jsonPath: '.a', fromResource: { apiVersion: 'v1', kind: 'ConfigMap', name: 'c' } },
+        ],
+      },
       'fromResource.namespace: Required value',
     ],
   ];
   for (const [what, fields, message] of mistakes) {
-    it(`refuses ${what}`, () => {
+    it(`S-61: refuses ${what}`, () => {
       expect(() => decode(fields)).to.throw(message);
     });
   }

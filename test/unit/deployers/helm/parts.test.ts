@@ -1,12 +1,14 @@
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { createChartCache } from '../../../../deployers/helm/cache.ts';
 import { isAsMade } from '../../../../deployers/helm/drift.ts';
 import { actionFlags, timeoutFlag } from '../../../../deployers/helm/flags.ts';
 import { complaintOf, findHelm } from '../../../../deployers/helm/helmcli.ts';
 import { maskFor } from '../../../../deployers/helm/problems.ts';
+import { elementsIn } from '../../../../deployers/helm/release.ts';
 import type { KubeObject } from '../../../../deployers/sdk/manifests/model.ts';
 import { FakeClock } from '../../../support/clock.ts';
 import { configMap } from '../bench.ts';
@@ -59,6 +61,33 @@ describe('options of helm', () => {
       expect(timeoutFlag({ ...plain, ...options }, left, isUpgrade)).to.deep.equal(['--timeout', flag]);
     });
   }
+});
+
+describe('the objects in the record of a release', () => {
+  const namesIn = (...documents: object[]): string[] => {
+    const manifest = documents.map((document) => `---\n${JSON.stringify(document)}\n`).join('');
+    const packed = gzipSync(JSON.stringify({ manifest })).toString('base64');
+    const data = { release: Buffer.from(packed).toString('base64') };
+    const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'r' }, data };
+    return elementsIn({ revision: 1, status: 'deployed', createdAt: undefined, secret }).map(
+      ({ kind, metadata }) => `${kind} ${metadata.name}`,
+    );
+  };
+
+  it('are those in lists, too, also in lists without metadata', () => {
+    const list = { apiVersion: 'v1', kind: 'List', items: [configMap('b'), configMap('c')] };
+    expect(namesIn(configMap('a'), list)).to.deep.equal(['ConfigMap a', 'ConfigMap b', 'ConfigMap c']);
+  });
+
+  it('are whole where only a field is called like that of a list', () => {
+    const menu = { apiVersion: 'x.example.org/v1', kind: 'Menu', metadata: { name: 'm' }, items: ['soup'] };
+    expect(namesIn(menu)).to.deep.equal(['Menu m']);
+  });
+
+  it('are none where the record cannot be read', () => {
+    const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'r' }, data: { release: 'e30=' } };
+    expect(elementsIn({ revision: 1, status: 'deployed', createdAt: undefined, secret })).to.deep.equal([]);
+  });
 });
 
 describe('a release that may have changed', () => {

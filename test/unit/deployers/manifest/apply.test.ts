@@ -276,7 +276,9 @@ describe('applying manifests', () => {
       manifests: [manage({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'lost' } })],
     });
     expect(lost.status().lastError).to.deep.include({ operation: 'ApplyObjects', reason: 'ApplyNewObject' });
-    expect(lost.status().lastError?.message).to.match(/^ConfigMap lost on target cluster-a: .*no namespace/);
+    expect(lost.status().lastError?.message).to.match(
+      /^ConfigMap lost \(manifests\[0\]\) on target cluster-a: .*no namespace/,
+    );
     const unknown = await applied({
       manifests: [
         manage({ apiVersion: 'none.test/v1', kind: 'Nothing', metadata: { name: 'n', namespace: 'app' } }),

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { manifestDeployer } from '../../../../deployers/manifest/index.ts';
-import { MANIFEST_LABEL } from '../../../../deployers/sdk/manifests/label.ts';
+import { MANIFEST_LABEL, NAMESPACE_LABEL } from '../../../../deployers/sdk/manifests/label.ts';
+import { TransportError } from '../../../../src/runtime/errors.ts';
 import { Bench, configMap, manage, manifestConfig } from '../bench.ts';
 
 interface Entry {
@@ -207,5 +208,55 @@ describe('policies of manifests', () => {
     await b.pass(5000);
     expect(b.status().phase).to.equal('Succeeded');
     expect(listed(b)).to.deep.equal(['one']);
+  });
+
+  describe('ensure', () => {
+    it('makes an object that is not there, without a label, and never looks at it again', async () => {
+      const b = bench();
+      b.giveItem(p('ensure', 'slow'));
+      await b.kick('j1');
+      expect(modeOf(b)).to.equal('slow');
+      expect(b.target.find('ConfigMap', 'app/p')?.metadata.labels).to.equal(undefined);
+      expect(listed(b)).to.deep.equal([]);
+      b.configure(p('ensure', 'fast'));
+      await b.kick('j2');
+      expect(modeOf(b)).to.equal('slow');
+      await b.delete();
+      await b.kick('j3');
+      expect(b.isGone()).to.equal(true);
+      expect(modeOf(b)).to.equal('slow');
+    });
+
+    it('lets go of an object that was managed', async () => {
+      const b = bench();
+      b.giveItem(p('manage', 'slow'));
+      await b.kick('j1');
+      b.configure(p('ensure', 'fast'));
+      await b.kick('j2');
+      expect([b.status().phase, modeOf(b), listed(b)]).to.deep.equal(['Succeeded', 'slow', []]);
+      expect(b.events.join()).to.contain('Released');
+    });
+
+    it('notes nothing of an object whose creation was not answered', async () => {
+      const b = bench();
+      b.target.lost = () => {
+        throw new TransportError('socket hang up', false);
+      };
+      b.giveItem(p('ensure', 'slow'));
+      await b.kick('j1');
+      b.target.lost = () => undefined;
+      expect(listed(b)).to.deep.equal([]);
+      await b.pass(6000);
+      expect([b.status().phase, modeOf(b), listed(b)]).to.deep.equal(['Succeeded', 'slow', []]);
+    });
+  });
+
+  it('an object of an item of the same name in another namespace is none of ours', async () => {
+    const b = bench();
+    const labels = { [MANIFEST_LABEL]: 'web', [NAMESPACE_LABEL]: 'elsewhere' };
+    b.target.put(configMap('p', { mode: 'theirs' }, { labels }));
+    b.giveItem(p('fallback', 'ours'));
+    await b.kick('j1');
+    expect([b.status().phase, modeOf(b), listed(b)]).to.deep.equal(['Succeeded', 'theirs', []]);
   });
 });

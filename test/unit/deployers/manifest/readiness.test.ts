@@ -193,6 +193,30 @@ describe('readiness of manifests', () => {
     });
   }
 
+  for (const [title, entry, message] of [
+    ['no path', one({ jsonPath: undefined }), 'exports.exports[0].jsonPath: Required value'],
+    [
+      'a source without a name',
+      one({ fromResource: { apiVersion: 'v1', kind: 'ConfigMap' } }),
+      'exports.exports[0].fromResource.name: Required value',
+    ],
+    [
+      'a reference without a kind',
+      one({ fromObjectRef: { apiVersion: 'v1', jsonPath: '.data.token' } }),
+      'exports.exports[0].fromObjectRef.kind: Required value',
+    ],
+  ] as const) {
+    it(`S-44: an export with ${title} ends the job before anything is made`, async () => {
+      const b = bench();
+      b.giveItem(exporting(entry));
+      await b.kick('j1');
+      expect(b.status().phase).to.equal('Failed');
+      expect(b.status().lastError?.codes).to.deep.equal(['ERR_CONFIGURATION_PROBLEM']);
+      expect(b.status().lastError?.message).to.contain(message);
+      expect(b.target.names('ConfigMap')).to.deep.equal([]);
+    });
+  }
+
   it('S-87: an export may come from another target, which may come late', async () => {
     const other = new FakeCluster('app');
     other.put(configMap('settings', { host: 'other' }));

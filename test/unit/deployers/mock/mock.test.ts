@@ -121,6 +121,19 @@ describe('the mock deployer', () => {
     expect(bench.host.names('Secret')).to.deep.equal([secret]);
   });
 
+  it('S-82: takes its export secret away, also when somebody was quicker', async () => {
+    for (const isQuicker of [false, true]) {
+      const bench = await played({ export: { a: 1 } });
+      const [secret = ''] = bench.host.names('Secret');
+      expect(secret).to.match(/^proj.mock-export-/);
+      await bench.delete();
+      if (isQuicker) bench.host.drop('Secret', secret);
+      await bench.kick('j2');
+      expect(bench.isGone()).to.equal(true);
+      expect(bench.host.names('Secret')).to.deep.equal([]);
+    }
+  });
+
   it('lets a deleted item go with its next job, in two writes', async () => {
     const bench = await played({});
     await bench.delete();

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { manifestDeployer } from '../../../../deployers/manifest/index.ts';
-import type { TargetSelector } from '../../../../deployers/sdk/index.ts';
+import { asItIs } from '../../../../deployers/sdk/codec.ts';
+import { done, wait, type DeployerPlugin, type TargetSelector } from '../../../../deployers/sdk/index.ts';
 import { Bench, configMap, kubeconfigOf, LS, manage, manifestConfig, type BenchOptions } from '../bench.ts';
 import type { Any } from '../fake-cluster.ts';
 
@@ -58,6 +59,15 @@ describe('the deployer contract', () => {
   it('S-04: selectors that make no sense are refused when the deployer starts', () => {
     const targetSelector = [{ labels: [{ key: 'a', operator: '=', values: ['1', '2'] }] }];
     expect(() => bench({ config: { targetSelector } })).to.throw('operator "=" does not go with 2 values');
+  });
+
+  it('an item without a target is left to others where the configuration says so', async () => {
+    for (const claimUntargeted of [true, false]) {
+      const b = bench({ config: { claimUntargeted } });
+      b.giveItem(settings, { target: null });
+      await b.kick('j1');
+      expect(b.status().phase).to.equal(claimUntargeted ? 'Progressing' : undefined);
+    }
   });
 
   it('S-05: a job begins and ends with all its fields, the end in one write', async () => {
@@ -294,7 +304,7 @@ describe('the deployer contract', () => {
     expect(phase).to.equal('Progressing');
     expect(lastError?.operation).to.equal('ApplyObjects');
     expect(lastError?.codes ?? []).to.deep.equal([]);
-    expect(lastError?.message).to.contain('ConfigMap late/settings on target cluster-a');
+    expect(lastError?.message).to.contain('ConfigMap late/settings (manifests[0]) on target cluster-a');
     expect(providerStatus).to.not.have.property('managedResources');
     b.target.put({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'late' } });
     await b.pass(5000);
@@ -396,6 +406,42 @@ describe('the deployer contract', () => {
     expect(b.status().phase).to.equal('Failed');
     await b.pass(3_600_000);
     expect(b.status('patient').phase).to.equal('Progressing');
+  });
+
+  it('S-53: a job that waits fails for what it waits for, also when its time runs out within a slow look', async () => {
+    const onTimeout = {
+      operation: 'WaitForObjectsReady',
+      reason: 'ProgressingTimeout',
+      message: 'timeout at: "the thing"',
+      codes: ['ERR_TIMEOUT', 'ERR_FOR_INFO_ONLY'],
+    } as const;
+    const slow: DeployerPlugin = {
+      type: 'example.org/slow',
+      name: 'slow.example.org',
+      version: '1',
+      config: asItIs,
+      apply: ({ scratch, signal }) => {
+        if (!scratch.has('begun'))
+          return Promise.resolve(wait({ onTimeout, afterMs: 1000 })).finally(() =>
+            scratch.set('begun', true),
+          );
+        return new Promise((_, reject) => {
+          signal.addEventListener('abort', () => {
+            reject(signal.reason as Error);
+          });
+        });
+      },
+      remove: () => Promise.resolve(done()),
+    };
+    const b = new Bench(slow);
+    b.giveItem({}, { type: slow.type, target: null, timeout: '10s' });
+    await b.kick('j1');
+    await b.pass(9000);
+    expect(b.status().phase).to.equal('Progressing');
+    await b.pass(1100);
+    const { lastError, phase } = b.status();
+    expect(phase).to.equal('Failed');
+    expect(lastError).to.deep.include({ operation: 'WaitForObjectsReady', codes: [...onTimeout.codes] });
   });
 
   it('S-53: a timeout keeps the problem that led to it', async () => {

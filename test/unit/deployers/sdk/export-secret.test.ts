@@ -37,3 +37,52 @@ describe('an export secret that cannot be written', () => {
     expect(bench.isGone()).to.equal(true);
   });
 });
+
+describe('exports that are taken out of a configuration', () => {
+  async function exported(): Promise<{ bench: Bench; secret: string }> {
+    const bench = new Bench(mockDeployer());
+    bench.giveItem(mockConfig({ export: { a: 1 } }), { type: `${LS}/mock`, target: null });
+    await bench.kick('j1');
+    return { bench, secret: `proj/${bench.status().exportRef?.name ?? ''}` };
+  }
+
+  it('take their secret along, and the status no longer names it', async () => {
+    const { bench, secret } = await exported();
+    expect(bench.host.find('Secret', secret)).to.not.equal(undefined);
+    bench.configure(mockConfig({ export: null }));
+    await bench.kick('j2');
+    expect(bench.status()).to.include({ phase: 'Succeeded', jobIDFinished: 'j2' });
+    expect(bench.status().exportRef).to.equal(undefined);
+    expect(bench.host.find('Secret', secret)).to.equal(undefined);
+  });
+
+  it('stay while the job that takes them out has not succeeded', async () => {
+    const { bench, secret } = await exported();
+    bench.configure(mockConfig({ phase: 'Failed' }));
+    await bench.kick('j2');
+    expect(bench.status().phase).to.equal('Failed');
+    expect(bench.status().exportRef?.name).to.equal(secret.split('/')[1]);
+    expect(bench.host.find('Secret', secret)).to.not.equal(undefined);
+  });
+
+  it("leave a secret alone that is not the item's, whatever the status says", async () => {
+    const { bench, secret } = await exported();
+    const { ownerReferences: _, ...metadata } = bench.host.find('Secret', secret)?.metadata ?? { name: '' };
+    bench.host.drop('Secret', secret);
+    bench.host.put({ apiVersion: 'v1', kind: 'Secret', metadata, data: { mine: 'eA==' } });
+    bench.configure(mockConfig({ export: null }));
+    await bench.kick('j2');
+    expect(bench.status().phase).to.equal('Succeeded');
+    expect(bench.status().exportRef).to.equal(undefined);
+    expect(bench.host.find('Secret', secret)).to.not.equal(undefined);
+  });
+
+  it('do not fail the job when their secret is gone already', async () => {
+    const { bench, secret } = await exported();
+    bench.host.drop('Secret', secret);
+    bench.configure(mockConfig({ export: null }));
+    await bench.kick('j2');
+    expect(bench.status().phase).to.equal('Succeeded');
+    expect(bench.status().exportRef).to.equal(undefined);
+  });
+});

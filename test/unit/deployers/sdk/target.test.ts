@@ -1,4 +1,8 @@
 import { expect } from 'chai';
+import { createTokens } from '../../../../deployers/sdk/tokens.ts';
+import { apiErrorFrom } from '../../../../src/runtime/errors.ts';
+import type { Client } from '../../../../src/runtime/types.ts';
+import { FakeClock } from '../../../support/clock.ts';
 import { manifestDeployer } from '../../../../deployers/manifest/index.ts';
 import { Bench, configMap, kubeconfigOf, manage, manifestConfig, type BenchOptions } from '../bench.ts';
 
@@ -21,6 +25,26 @@ const openedAs = (b: Bench): { server: string; token: string } => {
   };
   return { server: kubeconfig.clusters[0].cluster.server, token: kubeconfig.users[0].user.token };
 };
+
+/** The parts of a kubeconfig that one cluster needs, and a user of the test's own. */
+const withUser = (user: object, cluster: object = {}): object => ({
+  clusters: [{ name: 'c', cluster: { server: 'https://a.invalid', ...cluster } }],
+  users: [{ name: 'u1', user }],
+  contexts: [{ name: 'only', context: { cluster: 'c', user: 'u1' } }],
+});
+
+/** The target refuses everybody until its credentials are replaced. */
+function refusing(b: Bench): { stop(): void } {
+  let isOver = false;
+  b.target.fail = (verb, what) => {
+    if (!isOver) throw apiErrorFrom(401, { message: 'Unauthorized' }, { verb, kind: what });
+  };
+  return {
+    stop() {
+      isOver = true;
+    },
+  };
+}
 
 describe('targets', () => {
   const A = kubeconfigOf('a');
@@ -72,6 +96,17 @@ describe('targets', () => {
     expect(b.status().phase).to.equal('Failed');
     expect(b.status().lastError?.reason).to.equal('ValidateTarget');
     expect(JSON.stringify(b.status())).to.not.contain('{{ secret');
+  });
+
+  it('an integer beyond 2^53 in the content ends the job with the way out, and is not shown', async () => {
+    const b = await withTarget({ config: { n: 9_007_199_254_740_993n } });
+    const { lastError } = b.status();
+    expect(b.status().phase).to.equal('Failed');
+    expect(lastError?.reason).to.equal('ValidateTarget');
+    expect(lastError?.message).to.match(
+      /^the content of target cluster-a: line 1 is an integer beyond 2\^53/,
+    );
+    expect(lastError?.message).to.contain('in quotes').and.not.contain('9007199254740993');
   });
 
   it('a target without content says what is missing', async () => {
@@ -136,5 +171,144 @@ describe('targets', () => {
     b.giveItem(settings);
     await b.kick('j1');
     expect(b.status().phase).to.equal('Succeeded');
+  });
+
+  it('S-83: with one context nobody needs to say which one counts', async () => {
+    const b = await withTarget({ config: { kubeconfig: withUser({ token: 't' }) } });
+    expect(b.status().phase).to.equal('Succeeded');
+    expect(JSON.parse(b.opened[0] ?? '')).to.include({ 'current-context': 'only' });
+  });
+
+  const refused: readonly (readonly [string, object, string])[] = [
+    ['a command, by its name', withUser({ exec: { command: 'aws-login' } }), 'aws-login would run'],
+    ['an auth provider without settings', withUser({ 'auth-provider': { name: 'gcp' } }), 'gcp would run'],
+    ['a token file', withUser({ tokenFile: '/t' }), 'token files are not supported'],
+    ['a file with a certificate', withUser({ 'client-certificate': '/c' }), 'client certificate files'],
+    [
+      "a file with the cluster's certificate",
+      withUser({ token: 't' }, { 'certificate-authority': '/ca' }),
+      'use certificate-authority-data',
+    ],
+  ];
+  for (const [title, kubeconfig, message] of refused) {
+    it(`${title} ends the job before anything is opened`, async () => {
+      const b = await withTarget({ config: { kubeconfig } });
+      expect(b.status()).to.deep.include({ phase: 'Failed' });
+      expect(b.status().lastError).to.include({ reason: 'ValidateTarget' });
+      expect(b.status().lastError?.message).to.contain(message);
+      expect(b.opened).to.deep.equal([]);
+    });
+  }
+
+  it('a certificate in the kubeconfig itself is taken', async () => {
+    const user = { 'client-certificate-data': 'YQ==', 'client-key-data': 'YQ==' };
+    const kubeconfig = withUser(user, { 'certificate-authority-data': 'YQ==' });
+    expect((await withTarget({ config: { kubeconfig } })).status().phase).to.equal('Succeeded');
+  });
+
+  it('S-87: a secondary target is held to the same rules', async () => {
+    const b = new Bench(manifestDeployer());
+    b.givenTarget();
+    b.givenTarget('cluster-b');
+    const kubeconfig = withUser({ exec: { command: 'aws-login' } });
+    b.host.edit('Target', 'proj/cluster-b', { spec: { secretRef: null, config: { kubeconfig } } });
+    const from = { apiVersion: 'v1', kind: 'ConfigMap', name: 'settings', namespace: 'app' };
+    const wanted = { key: 'a', targetName: 'cluster-b', fromResource: from, jsonPath: '.data.a' };
+    b.giveItem(
+      manifestConfig({ manifests: [manage(configMap('settings'))], exports: { exports: [wanted] } }),
+    );
+    await b.kick('j1');
+    expect(b.status()).to.deep.include({ phase: 'Failed' });
+    expect(b.status().lastError?.message).to.contain('aws-login would run');
+  });
+
+  it('credentials replaced while a job waits are taken up by it', async () => {
+    const check = {
+      name: 'ready',
+      resourceSelector: [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'settings', namespace: 'app' }],
+      requirements: [{ jsonPath: '.data.ready', operator: 'exists' }],
+    };
+    const b = new Bench(manifestDeployer());
+    b.givenTarget();
+    b.giveItem(
+      manifestConfig({ manifests: [manage(configMap('settings'))], readinessChecks: { custom: [check] } }),
+    );
+    await b.kick('j1');
+    expect(b.status().phase).to.equal('Progressing');
+    const data = { kubeconfig: Buffer.from(kubeconfigOf('anew')).toString('base64') };
+    b.host.edit('Secret', 'proj/cluster-a-kc', { data });
+    const server = refusing(b);
+    await b.pass(500);
+    expect(b.status().phase, 'the first refusal ends nothing').to.equal('Progressing');
+    server.stop();
+    b.target.edit('ConfigMap', 'app/settings', { data: { ready: 'yes' } });
+    await b.pass(5_000);
+    expect(b.status().phase).to.equal('Succeeded');
+    expect(b.opened.map((text) => text.includes('https://anew.invalid'))).to.deep.equal([false, true]);
+  });
+
+  it('credentials that were only just read and are refused end the job', async () => {
+    const b = new Bench(manifestDeployer());
+    b.givenTarget();
+    b.giveItem(settings);
+    refusing(b);
+    await b.kick('j1');
+    expect(b.status().phase).to.equal('Failed');
+    expect(b.status().lastError?.codes).to.deep.equal(['ERR_UNAUTHORIZED']);
+  });
+
+  it('S-84: a token from before that is refused is replaced within the job', async () => {
+    const oidcConfig = { server: 'https://oidc.invalid', serviceAccount: { name: 'deploy' } };
+    const b = await withTarget({ config: { oidcConfig } });
+    await b.pass(60_000);
+    b.host.takeRequests();
+    const server = refusing(b);
+    await b.kick('j2');
+    expect(b.status().phase).to.equal('Progressing');
+    server.stop();
+    await b.pass(5_000);
+    expect(b.status().phase).to.equal('Succeeded');
+    expect(b.host.takeRequests().filter((r) => r.includes('/token'))).to.have.length(1);
+  });
+});
+
+describe('tokens of service accounts', () => {
+  const request = { namespace: 'proj', account: 'deploy', expirationSeconds: 86_400 };
+  const never = new AbortController().signal;
+
+  /** A host that gives numbered tokens for half an hour, whatever it is asked for. */
+  function given(answer: (n: number) => Promise<unknown> = () => Promise.resolve()) {
+    const clock = new FakeClock('2026-01-01T00:00:00Z');
+    let asked = 0;
+    const raw = async (): Promise<unknown> => {
+      const n = ++asked;
+      await answer(n);
+      const expirationTimestamp = new Date(clock.wall() + 30 * 60_000).toISOString();
+      return { status: { token: `token-${String(n)}`, expirationTimestamp } };
+    };
+    return { clock, tokens: createTokens({ raw } as unknown as Client, clock), asked: () => asked };
+  }
+
+  it('live as long as the server says, not as long as was asked for', async () => {
+    const { clock, tokens } = given();
+    expect(await tokens.of(request, never)).to.equal('token-1');
+    await clock.advance(23 * 60_000);
+    expect(await tokens.of(request, never)).to.equal('token-1');
+    await clock.advance(2 * 60_000);
+    expect(await tokens.of(request, never)).to.equal('token-2');
+  });
+
+  it('are asked for once by many at a time', async () => {
+    const { tokens, asked } = given();
+    const all = await Promise.all([1, 2, 3].map(() => tokens.of(request, never)));
+    expect(all).to.deep.equal(['token-1', 'token-1', 'token-1']);
+    expect(asked()).to.equal(1);
+  });
+
+  it('are asked for again by who waited for somebody that got none', async () => {
+    const { tokens } = given((n) => (n === 1 ? Promise.reject(new Error('ended')) : Promise.resolve()));
+    const [first, second] = await Promise.allSettled([tokens.of(request, never), tokens.of(request, never)]);
+    expect(first.status).to.equal('rejected');
+    expect(second).to.include({ status: 'fulfilled', value: 'token-2' });
   });
 });

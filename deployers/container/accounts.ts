@@ -1,0 +1,92 @@
+/** The accounts of the init and the wait container, and tokens for them that last about as long as the job. */
+import { ownField } from '../../src/lib/objects.ts';
+import { DeployerError, at } from '../sdk/errors.ts';
+import { put, type Place } from './hosted.ts';
+import { ROLE, ROLE_BINDING, SECRET, SERVICE_ACCOUNT } from './kinds.ts';
+import { namesOf } from './names.ts';
+import { accountFor, bindingFor, roleFor, secretFor, type Belonging } from './objects.ts';
+import type { ContainerRun } from './options.ts';
+
+type Rules = Parameters<typeof roleFor>[2];
+
+const OPERATION = 'EnsureServiceAccounts';
+
+/** An account that may do what the rules say, and nothing else. */
+export async function ensureAccount(
+  place: Place,
+  owner: Belonging,
+  name: string,
+  rules: Rules,
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    await put(place, SERVICE_ACCOUNT, accountFor(owner, name), signal);
+    await put(place, ROLE, roleFor(owner, name, rules), signal);
+    await put(place, ROLE_BINDING, bindingFor(owner, name), signal);
+  } catch (error) {
+    throw at({ operation: OPERATION, reason: 'EnsureServiceAccount' }, error, (m) => `account ${name}: ${m}`);
+  }
+}
+
+/** Kubernetes gives out none that last less. */
+const MIN_SECONDS = 600;
+/** For jobs without an end, and renewed in time. */
+const MAX_SECONDS = 86_400;
+/** For the pod to come up and to tell its end. */
+const SPARE_SECONDS = 900;
+/** Renewed after this share of their life. */
+const SHARE = 0.7;
+const UNTIL = 'tokensUntil';
+
+/**
+ * Puts new tokens into the secrets that are mounted, unless the last ones are still good.
+ * @param leftMs of the job
+ */
+export async function ensureTokens(
+  run: ContainerRun,
+  place: Place,
+  owner: Belonging,
+  leftMs: number,
+): Promise<void> {
+  const until = run.scratch.get(UNTIL);
+  if (typeof until === 'number' && until > run.clock.now()) return;
+  const wanted = Number.isFinite(leftMs) ? Math.ceil(leftMs / 1000) + SPARE_SECONDS : MAX_SECONDS;
+  const seconds = Math.min(MAX_SECONDS, Math.max(MIN_SECONDS, wanted));
+  const names = namesOf(owner.item);
+  for (const [account, secret] of [
+    [names.initAccount, names.initToken],
+    [names.waitAccount, names.waitToken],
+  ] as const) {
+    const token = await tokenOf(place, account, seconds, run.signal);
+    await put(place, SECRET, secretFor(owner, secret, { token, namespace: place.namespace }), run.signal);
+  }
+  run.scratch.set(UNTIL, run.clock.now() + seconds * 1000 * SHARE);
+}
+
+async function tokenOf(
+  { client, namespace }: Place,
+  account: string,
+  seconds: number,
+  signal: AbortSignal,
+): Promise<string> {
+  const place = { operation: OPERATION, reason: 'RequestToken' };
+  const body = {
+    apiVersion: 'authentication.k8s.io/v1',
+    kind: 'TokenRequest',
+    spec: { expirationSeconds: seconds },
+  };
+  const path = `/api/v1/namespaces/${namespace}/serviceaccounts/${account}/token`;
+  let answer: unknown;
+  try {
+    answer = await client.raw('POST', path, body, signal);
+  } catch (error) {
+    throw at(place, error, (m) => `token for service account ${namespace}/${account}: ${m}`);
+  }
+  const token = ownField(ownField(answer, 'status'), 'token');
+  if (typeof token === 'string' && token !== '') return token;
+  throw new DeployerError(
+    place.operation,
+    place.reason,
+    `the API server gave no token for ${namespace}/${account}`,
+  );
+}

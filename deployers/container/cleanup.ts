@@ -1,0 +1,32 @@
+/** Takes away everything that was made for an item. */
+import type { Kind, Obj, View } from '../../src/runtime/types.ts';
+import type { DeployItem } from '../sdk/kinds.ts';
+import { annotations } from './contract.ts';
+import { all, drop, dropPod, type Place } from './hosted.ts';
+import { CONFIG_MAP, POD, ROLE, ROLE_BINDING, SECRET, SERVICE_ACCOUNT } from './kinds.ts';
+import { namesOf, selectorOf, type ItemRef } from './names.ts';
+import { isActive } from './podstatus.ts';
+
+/** Besides pods. Bindings go before what they bind, and what accounts may do before the accounts. */
+export const KINDS: readonly Kind<Obj>[] = [ROLE_BINDING, ROLE, SERVICE_ACCOUNT, SECRET, CONFIG_MAP];
+
+export async function removeEverything(place: Place, item: ItemRef, signal?: AbortSignal): Promise<void> {
+  for (const pod of await all(place, POD, selectorOf(item), { signal })) await dropPod(place, pod, signal);
+  for (const kind of KINDS) {
+    const found = await all(place, kind, selectorOf(item), { signal, metadataOnly: true });
+    for (const { metadata } of found) await drop(place, kind, metadata.name, signal);
+  }
+  await drop(place, SECRET, namesOf(item).export, signal); // that of the original has no labels
+}
+
+/** Ends pods that work for a job which is over. */
+export async function endPods(place: Place, item: View<DeployItem>, signal?: AbortSignal): Promise<void> {
+  const ref = { namespace: item.metadata.namespace ?? '', name: item.metadata.name };
+  for (const pod of await all(place, POD, selectorOf(ref), { signal })) {
+    if (isActive(pod) && isOfJob(pod, item.status?.jobIDFinished)) await dropPod(place, pod, signal);
+  }
+}
+
+/** Pods of the original do not say for which job they are, and are left alone. */
+export const isOfJob = (pod: View<Obj>, jobID: string | undefined): boolean =>
+  jobID !== undefined && pod.metadata.annotations?.[annotations.job] === jobID;

@@ -1,0 +1,98 @@
+/** Credentials of registries: which of those that the item and its Context name are handed on, and for what. */
+import { addressOf } from '../../src/components/context.ts';
+import { Credentials, secretCredentials } from '../../src/components/credentials.ts';
+import { ComponentProblem } from '../../src/components/errors.ts';
+import { parseImageReference } from '../../src/components/imagereference.ts';
+import { isObject, ownField } from '../../src/lib/objects.ts';
+import { getIfThere } from '../../src/runtime/read.ts';
+import type { Client } from '../../src/runtime/types.ts';
+import { ConfigurationError, RetryError } from '../sdk/errors.ts';
+import { SECRET } from './kinds.ts';
+import { dockerConfig } from './objects.ts';
+import type { ContainerRun } from './options.ts';
+
+type DockerConfig = Readonly<Record<string, string>>;
+
+export interface PullSecrets {
+  readonly image: DockerConfig | undefined;
+  /** For the component's repository, where descriptor and blueprint are. */
+  readonly descriptor: DockerConfig | undefined;
+  readonly blueprint: DockerConfig | undefined;
+}
+
+const OPERATION = 'EnsurePullSecrets';
+
+/** @param image of the main container. @throws RetryError for a secret that is not there, ConfigurationError for a wrong image */
+export async function pullSecrets(run: ContainerRun, client: Client, image: string): Promise<PullSecrets> {
+  const credentials = await credentialsOf(run, client);
+  const place = placeOfImage(image);
+  const login = credentials.for(place.host, place.repository);
+  const repository = repositoryOf(run);
+  const own = repository && credentials.for(repository.host, repository.path);
+  const descriptor = repository && own && dockerConfig(repository.host, own);
+  return {
+    image: login && dockerConfig(place.host, login),
+    descriptor: run.config.componentDescriptor?.ref ? descriptor : undefined,
+    blueprint: run.config.blueprint?.ref ? descriptor : undefined,
+  };
+}
+
+function placeOfImage(image: string): { readonly host: string; readonly repository: string } {
+  try {
+    return parseImageReference(image);
+  } catch (error) {
+    if (!(error instanceof ComponentProblem)) throw error;
+    throw new ConfigurationError(OPERATION, 'ParseImageReference', error.message);
+  }
+}
+
+/** The repository context of the component: its own, or that of the Context. */
+export function repositoryContextOf({
+  config,
+  context,
+}: ContainerRun): Readonly<Record<string, unknown>> | undefined {
+  const own = config.componentDescriptor?.ref?.repositoryContext;
+  const general = context.repositoryContext;
+  return own ?? (isObject(general) ? general : undefined);
+}
+
+function repositoryOf(run: ContainerRun): { readonly host: string; readonly path: string } | undefined {
+  const baseUrl = ownField(repositoryContextOf(run), 'baseUrl');
+  if (typeof baseUrl !== 'string') return undefined;
+  try {
+    const { host, path } = addressOf(baseUrl);
+    return { host: host.replace(/^https?:\/\//, ''), path };
+  } catch (error) {
+    if (error instanceof ComponentProblem) return undefined; // the init container says what is wrong with it
+    throw error;
+  }
+}
+
+async function credentialsOf(run: ContainerRun, client: Client): Promise<Credentials> {
+  const ofContext = (run.context.registryPullSecrets ?? []).map(({ name = '' }) => ({
+    name,
+    namespace: run.item.metadata.namespace ?? '',
+  }));
+  const parts: Credentials[] = [];
+  for (const { name, namespace } of [...run.config.registryPullSecrets, ...ofContext]) {
+    const secret = await getIfThere(client, SECRET, `${namespace}/${name}`, run.signal);
+    if (!secret) {
+      throw new RetryError(OPERATION, 'GetPullSecret', `the pull secret ${namespace}/${name} does not exist`);
+    }
+    const texts = Object.entries(secret.data ?? {}).map(([key, value]) => [
+      key,
+      Buffer.from(value, 'base64').toString(),
+    ]);
+    parts.push(readCredentials(Object.fromEntries(texts) as Record<string, string>, `${namespace}/${name}`));
+  }
+  return Credentials.all(parts);
+}
+
+function readCredentials(data: Readonly<Record<string, string>>, name: string): Credentials {
+  try {
+    return secretCredentials(data, `secret ${name}`);
+  } catch (error) {
+    if (!(error instanceof ComponentProblem)) throw error;
+    throw new ConfigurationError(OPERATION, 'ReadPullSecret', error.message);
+  }
+}

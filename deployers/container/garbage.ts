@@ -1,0 +1,109 @@
+/** Now and then, and at the start: takes away what belongs to items that are gone, and pods that nobody needs. */
+import { isFinished } from '../../src/api/job.ts';
+import { sleep, type Clock } from '../../src/lib/clock.ts';
+import { setMaxListeners } from 'node:events';
+import type { Logger } from '../../src/observability/log.ts';
+import { joinKey } from '../../src/runtime/keys.ts';
+import { getIfThere } from '../../src/runtime/read.ts';
+import type { Client, Obj, View } from '../../src/runtime/types.ts';
+import { DEPLOY_ITEM, type DeployItem } from '../sdk/kinds.ts';
+import { isOfJob, KINDS } from './cleanup.ts';
+import { labels, POD_FINALIZER } from './contract.ts';
+import { all, drop, dropPod, type Place } from './hosted.ts';
+import { POD, type Pod } from './kinds.ts';
+import { itemOf } from './names.ts';
+import { isActive } from './podstatus.ts';
+import type { ContainerSettings } from './settings.ts';
+
+export interface GarbagePorts {
+  readonly client: Client;
+  readonly settings: ContainerSettings;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** Sweeps until stopped; a sweep that fails is repeated with the next. */
+export function startGarbageCollection(ports: GarbagePorts): { stop(): Promise<void> } {
+  const { settings, clock, log } = ports;
+  const life = new AbortController();
+  setMaxListeners(0, life.signal);
+  const isOver = (): boolean => life.signal.aborted;
+  const run = async (): Promise<void> => {
+    while (!isOver()) {
+      try {
+        await sweep(ports, life.signal);
+      } catch (error) {
+        if (!isOver())
+          log.warn({ err: error }, 'the garbage of the container deployer could not be collected');
+      }
+      await sleep(clock, settings.garbageCollection.everyMs, life.signal).catch(() => undefined);
+    }
+  };
+  const running = settings.garbageCollection.isDisabled ? Promise.resolve() : run();
+  return {
+    async stop() {
+      life.abort(new Error('the container deployer stops'));
+      await running;
+    },
+  };
+}
+
+/** One round. @throws what the client throws */
+export async function sweep(
+  { client, settings }: Omit<GarbagePorts, 'clock' | 'log'>,
+  signal?: AbortSignal,
+): Promise<void> {
+  const place: Place = { client, namespace: settings.namespace };
+  const items = lookup(client, signal);
+  for (const kind of KINDS) {
+    for (const object of await all(place, kind, labels.itemName, { signal, metadataOnly: true })) {
+      if (itemOf(object) && !(await items(object))) await drop(place, kind, object.metadata.name, signal);
+    }
+  }
+  if (settings.keepsPods) return;
+  const pods = await all(place, POD, labels.itemName, { signal });
+  const newest = newestOf(pods);
+  for (const pod of pods) {
+    const item = await items(pod);
+    if (isGarbage(pod, { item, isNewest: newest.has(pod) })) await dropPod(place, pod, signal);
+  }
+}
+
+/** Asks for each item once in a round. */
+function lookup(
+  client: Client,
+  signal: AbortSignal | undefined,
+): (object: View<Obj>) => Promise<DeployItem | undefined> {
+  const known = new Map<string, Promise<DeployItem | undefined>>();
+  return (object) => {
+    const { namespace, name } = itemOf(object) ?? { namespace: '', name: '' };
+    const key = joinKey(namespace, name);
+    const found = known.get(key) ?? getIfThere(client, DEPLOY_ITEM, key, signal);
+    known.set(key, found);
+    return found;
+  };
+}
+
+/** Of each item the pod that was created last. */
+function newestOf(pods: readonly Pod[]): ReadonlySet<Pod> {
+  const newest = new Map<string, Pod>();
+  const created = (pod: Pod): string => pod.metadata.creationTimestamp ?? '';
+  for (const pod of pods) {
+    const { namespace = '', name = '' } = itemOf(pod) ?? {};
+    const other = newest.get(joinKey(namespace, name));
+    if (!other || created(pod) > created(other)) newest.set(joinKey(namespace, name), pod);
+  }
+  return new Set(newest.values());
+}
+
+/** @param facts the item as it is, undefined when it is gone; whether the item has no younger pod */
+export function isGarbage(
+  pod: View<Pod>,
+  { item, isNewest }: { readonly item: View<DeployItem> | undefined; readonly isNewest: boolean },
+): boolean {
+  // It may do useful work; but not for a job that somebody has ended.
+  if (isActive(pod))
+    return item !== undefined && isFinished(item) && isOfJob(pod, item.status?.jobIDFinished);
+  if (!item || !isNewest) return true;
+  return !(pod.metadata.finalizers ?? []).includes(POD_FINALIZER);
+}

@@ -1,0 +1,123 @@
+/** What the objects around an item are called, and the labels by which they are found again. Pure. */
+import { createHash } from 'node:crypto';
+import { labelValue } from '../sdk/manifests/label.ts';
+import { annotations, CONTAINER_GROUP, labels, type Operation } from './contract.ts';
+
+/** The item that objects belong to. */
+export interface ItemRef {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+const MAX_NAME = 253;
+/** Names of pods become host names, and the suffix needs its place. */
+const MAX_POD_PREFIX = 54;
+
+const digest = (text: string): string => createHash('sha256').update(text).digest('hex');
+
+/** A name that fits, by a hash in place of its middle when it is too long. The end tells what an object is for. */
+function fitting(name: string, end: string, max = MAX_NAME): string {
+  const whole = `${name}-${end}`;
+  if (whole.length <= max) return whole;
+  const kept = max - end.length - 10;
+  return `${name.slice(0, kept)}-${digest(name).slice(0, 8)}-${end}`;
+}
+
+export interface Names {
+  readonly config: string;
+  readonly target: string;
+  readonly export: string;
+  readonly imagePull: string;
+  readonly blueprintPull: string;
+  readonly descriptorPull: string;
+  readonly ocmConfig: string;
+  /** Account, role and role binding of a container. */
+  readonly initAccount: string;
+  readonly waitAccount: string;
+  /** Secrets with the tokens of the accounts. */
+  readonly initToken: string;
+  readonly waitToken: string;
+}
+
+export function namesOf({ namespace, name }: ItemRef): Names {
+  const own = (end: string): string => fitting(`${namespace}-${name}`, end);
+  return {
+    config: own('config'),
+    target: own('target'),
+    export: own('export'),
+    imagePull: own('imgpullsec'),
+    blueprintPull: own('bppullsec'),
+    descriptorPull: own('cdpullsec'),
+    ocmConfig: own('ocmconfig'),
+    initAccount: own('init'),
+    waitAccount: own('wait'),
+    initToken: own('init-token'),
+    waitToken: own('wait-token'),
+  };
+}
+
+/** What makes a run of the image the one it is: another answer to any of these is another run. */
+export interface RunKey {
+  readonly item: ItemRef;
+  readonly uid: string;
+  readonly jobID: string;
+  readonly generation: number;
+  readonly operation: Operation;
+}
+
+export const podPrefix = ({ name }: ItemRef): string =>
+  name.length <= MAX_POD_PREFIX
+    ? `${name}-`
+    : `${name.slice(0, 45).replace(/[.-]+$/, '')}-${digest(name).slice(0, 8)}-`;
+
+/**
+ * The name of the pod of a run. It looks like a generated one and is the same for the same run, so that a deployer that
+ * died while it created the pod does not create a second one.
+ */
+export function podName(run: RunKey): string {
+  const { item, uid, jobID, generation, operation } = run;
+  const hash = digest(JSON.stringify([item.namespace, item.name, uid, jobID, generation, operation]));
+  return podPrefix(item) + hash.slice(0, 8);
+}
+
+export const stateName = ({ namespace, name }: ItemRef, random: string): string =>
+  fitting(`state-${namespace}-${name}`, random);
+
+/** @param deployerId which deployer made it */
+export const labelsOf = ({ namespace, name }: ItemRef, deployerId: string): Record<string, string> => ({
+  [labels.deployerId]: labelValue(deployerId),
+  [labels.name]: CONTAINER_GROUP,
+  [labels.itemName]: labelValue(name),
+  [labels.itemNamespace]: labelValue(namespace),
+});
+
+/** Finds everything that belongs to an item. */
+export const selectorOf = (
+  { namespace, name }: ItemRef,
+  more: Readonly<Record<string, string>> = {},
+): string =>
+  Object.entries({
+    [labels.itemName]: labelValue(name),
+    [labels.itemNamespace]: labelValue(namespace),
+    ...more,
+  })
+    .map(([key, value]) => `${key}=${value}`)
+    .join(',');
+
+interface Labelled {
+  readonly metadata: {
+    readonly labels?: Readonly<Record<string, string>> | undefined;
+    readonly annotations?: Readonly<Record<string, string>> | undefined;
+  };
+}
+
+/** The item that an object belongs to; undefined for an object of somebody else. */
+export function itemOf({ metadata }: Labelled): ItemRef | undefined {
+  const name = metadata.labels?.[labels.itemName];
+  const namespace = metadata.labels?.[labels.itemNamespace];
+  if (!name || !namespace) return undefined;
+  const whole = metadata.annotations?.[annotations.item]?.split('/');
+  return whole?.length === 2 && whole[0] && whole[1]
+    ? { namespace: whole[0], name: whole[1] }
+    : { namespace, name };
+}

@@ -1,0 +1,118 @@
+/** The objects around a pod: secrets, accounts, what the accounts may do. Pure. */
+import { GROUP } from '../../src/api/labels.ts';
+import { exactJson } from '../../src/lib/exact-json.ts';
+import type { Obj } from '../../src/runtime/types.ts';
+import { annotations, keys, labels, secretTypes } from './contract.ts';
+import type { Secret } from './kinds.ts';
+import { labelsOf, type ItemRef } from './names.ts';
+
+export interface Belonging {
+  readonly item: ItemRef;
+  readonly namespace: string;
+  readonly deployerId: string;
+}
+
+const metadataOf = (
+  { item, namespace, deployerId }: Belonging,
+  name: string,
+  more: Record<string, string> = {},
+): Obj['metadata'] => ({
+  name,
+  namespace,
+  labels: { ...labelsOf(item, deployerId), ...more },
+  annotations: { [annotations.item]: `${item.namespace}/${item.name}` },
+});
+
+export function secretFor(
+  owner: Belonging,
+  name: string,
+  data: Readonly<Record<string, string>>,
+  kind?: keyof typeof secretTypes,
+): Secret {
+  const isPull = kind === 'pullSecret';
+  return {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: metadataOf(owner, name, kind && { [labels.type]: secretTypes[kind] }),
+    type: isPull ? 'kubernetes.io/dockerconfigjson' : 'Opaque',
+    data: Object.fromEntries(
+      Object.entries(data).map(([key, text]) => [key, Buffer.from(text).toString('base64')]),
+    ),
+  };
+}
+
+export const configMapFor = (owner: Belonging, name: string, data: Readonly<Record<string, string>>): Obj =>
+  ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: metadataOf(owner, name), data }) as Obj;
+
+export const accountFor = (owner: Belonging, name: string): Obj =>
+  ({
+    apiVersion: 'v1',
+    kind: 'ServiceAccount',
+    metadata: metadataOf(owner, name),
+    automountServiceAccountToken: false,
+  }) as Obj;
+
+interface Rule {
+  readonly apiGroups: readonly string[];
+  readonly resources: readonly string[];
+  readonly verbs: readonly string[];
+  readonly resourceNames?: readonly string[];
+}
+
+export const roleFor = (owner: Belonging, name: string, rules: readonly Rule[]): Obj =>
+  ({
+    apiVersion: 'rbac.authorization.k8s.io/v1',
+    kind: 'Role',
+    metadata: metadataOf(owner, name),
+    rules,
+  }) as Obj;
+
+export const bindingFor = (owner: Belonging, name: string): Obj =>
+  ({
+    apiVersion: 'rbac.authorization.k8s.io/v1',
+    kind: 'RoleBinding',
+    metadata: metadataOf(owner, name),
+    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name },
+    subjects: [{ kind: 'ServiceAccount', name, namespace: owner.namespace }],
+  }) as Obj;
+
+const on = (resource: string, verbs: readonly string[], resourceNames?: readonly string[]): Rule => ({
+  apiGroups: [''],
+  resources: [resource],
+  verbs,
+  ...(resourceNames && { resourceNames }),
+});
+
+/** The init container reads the snapshot that it restores, and nothing else. */
+export const initRules = (stateSecrets: readonly string[]): readonly Rule[] =>
+  stateSecrets.length === 0 ? [] : [on('secrets', ['get'], stateSecrets)];
+
+/** The wait container watches its pod, writes the export, and creates pieces of state, whose names nobody knows yet. */
+export const waitRules = (pod: string, exportSecret: string): readonly Rule[] => [
+  on('pods', ['get', 'watch'], [pod]),
+  on('secrets', ['create']),
+  on('secrets', ['get', 'patch'], [exportSecret]),
+];
+
+/** The text that becomes the file at `TARGET_PATH`. @param target undefined when the item has none */
+export function targetFile(target: Obj | undefined, content: string | undefined): string {
+  if (!target) return 'null';
+  const { metadata, ...rest } = target;
+  const { managedFields: _managed, ...shown } = metadata as Obj['metadata'] & { managedFields?: unknown };
+  return exactJson({
+    target: { ...rest, apiVersion: `${GROUP}/v1alpha1`, kind: 'Target', metadata: shown },
+    content: content ?? '',
+  });
+}
+
+/** What is known of one login, in the form that kubelets read. @param host of the registry */
+export function dockerConfig(
+  host: string,
+  login: { readonly username: string; readonly password: string; readonly identityToken?: string },
+): Readonly<Record<string, string>> {
+  const { username, password, identityToken } = login;
+  const address = host === 'registry-1.docker.io' ? 'https://index.docker.io/v1/' : host;
+  const auth = Buffer.from(`${username}:${password}`).toString('base64');
+  const entry = { username, password, auth, ...(identityToken && { identitytoken: identityToken }) };
+  return { [keys.docker]: JSON.stringify({ auths: { [address]: entry } }) };
+}

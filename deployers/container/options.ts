@@ -1,0 +1,38 @@
+/** What all parts of the container deployer share. */
+import type { Client } from '../../src/runtime/types.ts';
+import type { Run } from '../sdk/deployer.ts';
+import type { ContainerConfig } from './config.ts';
+import type { Operation } from './contract.ts';
+import { podName, type ItemRef, type RunKey } from './names.ts';
+import type { ProviderStatus } from './podstatus.ts';
+import type { ContainerSettings } from './settings.ts';
+
+export type ContainerRun = Run<ContainerConfig, ProviderStatus>;
+
+export interface ContainerOptions {
+  /** The host cluster, where pods run. */
+  readonly client: Client;
+  readonly settings: ContainerSettings;
+  /** Which deployer made an object; default its name. */
+  readonly deployerId?: string | undefined;
+}
+
+export const PREFIX = 'container deployer';
+
+export const itemRef = ({ item }: Pick<ContainerRun, 'item'>): ItemRef => ({
+  namespace: item.metadata.namespace ?? '',
+  name: item.metadata.name,
+});
+
+/** What this look is about. */
+export function runKey(run: ContainerRun, operation: Operation): RunKey & { readonly pod: string } {
+  const { metadata, status } = run.item;
+  const key = {
+    item: itemRef(run),
+    uid: metadata.uid ?? '',
+    jobID: status?.jobID ?? '',
+    generation: metadata.generation ?? 0,
+    operation,
+  };
+  return { ...key, pod: podName(key) };
+}

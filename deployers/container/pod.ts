@@ -1,0 +1,175 @@
+/** The pod of one run of an image. Pure: what is known goes in, the object comes out. */
+import type { Obj } from '../../src/runtime/types.ts';
+import { annotations, containers, labels, paths, POD_FINALIZER, variables } from './contract.ts';
+import { labelsOf, namesOf, podName, podPrefix, type RunKey } from './names.ts';
+import type { ContainerSettings, ProgramSpec } from './settings.ts';
+
+export interface PodFacts {
+  readonly run: RunKey;
+  readonly deployerId: string;
+  readonly settings: ContainerSettings;
+  readonly image: string;
+  readonly command: readonly string[] | undefined;
+  readonly args: readonly string[] | undefined;
+  /** Secrets of the snapshot to restore, in order. */
+  readonly stateSecrets: readonly string[];
+  /** Which of the objects that not every item needs are there. */
+  readonly has: {
+    readonly imagePull: boolean;
+    readonly blueprintPull: boolean;
+    readonly descriptorPull: boolean;
+    readonly ocmConfig: boolean;
+  };
+}
+
+interface Variable {
+  readonly name: string;
+  readonly value?: string;
+  readonly valueFrom?: unknown;
+}
+
+interface Mount {
+  readonly name: string;
+  readonly mountPath: string;
+  readonly readOnly?: boolean;
+}
+
+interface Part {
+  readonly volume: object & { readonly name: string };
+  readonly mount: Mount;
+}
+
+const GRACE_SECONDS = 300;
+
+export function podOf(facts: PodFacts): Obj {
+  const { run, deployerId, settings } = facts;
+  const names = namesOf(run.item);
+  const shared: Part = {
+    volume: { name: 'shared-volume', emptyDir: {} } as Part['volume'],
+    mount: { name: 'shared-volume', mountPath: paths.shared },
+  };
+  const initParts = [
+    secretPart('configuration', names.config, folderOf(paths.configuration)),
+    secretPart('target', names.target, folderOf(paths.targetSource)),
+    ...(facts.has.ocmConfig ? [ocmPart(names.ocmConfig)] : []),
+    accountPart('serviceaccount-init', names.initToken),
+    ...(facts.has.blueprintPull ? [pullPart('blueprint-pull-secret', names.blueprintPull)] : []),
+    ...(facts.has.descriptorPull ? [pullPart('cd-pull-secret', names.descriptorPull)] : []),
+  ];
+  const waitPart = accountPart('serviceaccount-wait', names.waitToken);
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: {
+      name: podName(run),
+      generateName: podPrefix(run.item),
+      namespace: settings.namespace,
+      finalizers: [POD_FINALIZER],
+      labels: { ...labelsOf(run.item, deployerId), [labels.itemGeneration]: String(run.generation) },
+      annotations: {
+        [annotations.item]: `${run.item.namespace}/${run.item.name}`,
+        [annotations.job]: run.jobID,
+      },
+    },
+    spec: {
+      restartPolicy: 'Never',
+      terminationGracePeriodSeconds: GRACE_SECONDS,
+      automountServiceAccountToken: false,
+      securityContext: { runAsUser: 1000, runAsGroup: 3000, fsGroup: 2000 },
+      ...(facts.has.imagePull && { imagePullSecrets: [{ name: names.imagePull }] }),
+      volumes: [shared, ...initParts, waitPart].map(({ volume }) => volume),
+      initContainers: [
+        programOf(
+          containers.init,
+          settings.init,
+          [shared, ...initParts],
+          [
+            ...common,
+            ...itemVariables(run),
+            { name: variables.configuration, value: paths.configuration },
+            { name: variables.targetSource, value: paths.targetSource },
+            { name: variables.registrySecrets, value: paths.registrySecrets },
+            { name: variables.ocmConfiguration, value: paths.ocmConfiguration },
+            { name: variables.stateSecrets, value: facts.stateSecrets.join(',') },
+          ],
+        ),
+      ],
+      containers: [
+        {
+          name: containers.main,
+          image: facts.image,
+          ...(facts.command && { command: facts.command }),
+          ...(facts.args && { args: facts.args }),
+          imagePullPolicy: 'IfNotPresent',
+          terminationMessagePolicy: 'FallbackToLogsOnError',
+          env: [...common, { name: variables.operation, value: run.operation }],
+          volumeMounts: [shared.mount],
+        },
+        programOf(containers.wait, settings.wait, [shared, waitPart], [...common, ...itemVariables(run)]),
+      ],
+    },
+  } as Obj;
+}
+
+const folderOf = (path: string): string => path.slice(0, path.lastIndexOf('/'));
+
+const programOf = (
+  name: string,
+  { image, command, args }: ProgramSpec,
+  parts: readonly Part[],
+  env: readonly Variable[],
+): object => ({
+  name,
+  image,
+  ...(command && { command }),
+  ...(args && { args }),
+  imagePullPolicy: 'Always',
+  terminationMessagePolicy: 'FallbackToLogsOnError',
+  env,
+  volumeMounts: parts.map(({ mount }) => mount),
+});
+
+const field = (fieldPath: string): object => ({ fieldRef: { fieldPath } });
+
+const common: readonly Variable[] = [
+  { name: variables.imports, value: paths.imports },
+  { name: variables.exports, value: paths.exports },
+  { name: variables.componentDescriptor, value: paths.componentDescriptor },
+  { name: variables.target, value: paths.target },
+  { name: variables.content, value: paths.content },
+  { name: variables.state, value: paths.state },
+  { name: variables.podName, valueFrom: field('metadata.name') },
+  { name: variables.podNamespace, valueFrom: field('metadata.namespace') },
+];
+
+const itemVariables = ({ item }: RunKey): readonly Variable[] => [
+  { name: variables.itemName, value: item.name },
+  { name: variables.itemNamespace, value: item.namespace },
+];
+
+const secretPart = (name: string, secretName: string, mountPath: string): Part => ({
+  volume: { name, secret: { secretName } } as Part['volume'],
+  mount: { name, mountPath, readOnly: true },
+});
+
+const pullPart = (name: string, secretName: string): Part =>
+  secretPart(name, secretName, `${paths.registrySecrets}/${name}`);
+
+const ocmPart = (configMap: string): Part => ({
+  volume: { name: 'ocm-configuration', configMap: { name: configMap } } as Part['volume'],
+  mount: { name: 'ocm-configuration', mountPath: folderOf(paths.ocmConfiguration), readOnly: true },
+});
+
+/** Token and namespace from a secret of ours, the certificates from where Kubernetes puts them into every namespace. */
+const accountPart = (name: string, secret: string): Part => ({
+  volume: {
+    name,
+    projected: {
+      sources: [
+        { secret: { name: secret } },
+        { configMap: { name: 'kube-root-ca.crt', items: [{ key: 'ca.crt', path: 'ca.crt' }] } },
+      ],
+    },
+  } as Part['volume'],
+  mount: { name, mountPath: paths.serviceAccount, readOnly: true },
+});

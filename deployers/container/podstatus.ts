@@ -1,0 +1,237 @@
+/** From a pod to what is said about it: provider status, conditions, and how the run stands. Pure. */
+import type { Fields } from '../../src/lib/objects.ts';
+import { isObject, ownField } from '../../src/lib/objects.ts';
+import type { Mask } from '../../src/lib/masking.ts';
+import type { View } from '../../src/runtime/types.ts';
+import type { ConditionChange, Problem } from '../../src/machine/decision.ts';
+import { containers, type Operation } from './contract.ts';
+import type { ContainerState, ContainerStatus, Pod } from './kinds.ts';
+import { CONTAINER_API_VERSION } from './contract.ts';
+import { codec, type Codec } from '../sdk/codec.ts';
+
+/** How one container stands, as the provider status shows it. */
+export interface ShownContainer extends Fields {
+  readonly image: string;
+  readonly imageID: string;
+  readonly message?: string;
+  readonly reason?: string;
+  readonly state?: ContainerState;
+  readonly exitCode?: number;
+}
+
+export interface PodStatus extends Fields {
+  readonly podName: string;
+  /** When the pod was created, RFC 3339. */
+  readonly lastRun?: string;
+  /** The last job whose run ended well. */
+  readonly lastSuccessfulJobID?: string;
+  readonly containerStatus: ShownContainer;
+  readonly initContainerStatus: ShownContainer;
+  readonly waitContainerStatus: ShownContainer;
+}
+
+export interface ProviderStatus extends Fields {
+  readonly apiVersion: string;
+  readonly kind: 'ProviderStatus';
+  readonly lastOperation: Operation;
+  readonly podStatus?: PodStatus;
+}
+
+export const providerStatus: Codec<ProviderStatus> = codec('ProviderStatus', {
+  [CONTAINER_API_VERSION]: (fields) => fields as ProviderStatus,
+});
+
+export const statusOf = (lastOperation: Operation, podStatus: PodStatus | undefined): ProviderStatus => ({
+  apiVersion: CONTAINER_API_VERSION,
+  kind: 'ProviderStatus',
+  lastOperation,
+  ...(podStatus && { podStatus }),
+});
+
+/** @param mask for what programs say, since nobody knows what that is */
+export function podStatusOf(pod: View<Pod>, lastSuccessfulJobID: string | undefined, mask: Mask): PodStatus {
+  const { initContainerStatuses = [], containerStatuses = [] } = pod.status ?? {};
+  const all = [...initContainerStatuses, ...containerStatuses];
+  const shown = (name: string): ShownContainer =>
+    shownOf(
+      all.find((one) => one.name === name),
+      mask,
+    );
+  return {
+    podName: pod.metadata.name,
+    ...(pod.metadata.creationTimestamp !== undefined && { lastRun: pod.metadata.creationTimestamp }),
+    ...(lastSuccessfulJobID !== undefined && { lastSuccessfulJobID }),
+    containerStatus: shown(containers.main),
+    initContainerStatus: shown(containers.init),
+    waitContainerStatus: shown(containers.wait),
+  };
+}
+
+/** Of a message only the end is kept, as the kubelet does. */
+const MAX_MESSAGE = 1024;
+
+const tail = (text: string): string => Buffer.from(text).subarray(-MAX_MESSAGE).toString('utf8');
+
+function shownOf(status: View<ContainerStatus> | undefined, mask: Mask): ShownContainer {
+  const state = masked(status?.state, mask) as ContainerState | undefined;
+  const { waiting, terminated } = state ?? {};
+  const message = terminated?.message ?? waiting?.message;
+  const reason = terminated?.reason ?? waiting?.reason;
+  return {
+    image: status?.image ?? '',
+    imageID: status?.imageID ?? '',
+    ...(message && { message }),
+    ...(reason && { reason }),
+    ...(state && { state }),
+    ...(terminated && { exitCode: terminated.exitCode }),
+  };
+}
+
+function masked(value: unknown, mask: Mask): unknown {
+  if (!isObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, entry]) => [
+      key,
+      key === 'message' && typeof entry === 'string' ? tail(mask(entry)) : masked(entry, mask),
+    ]),
+  );
+}
+
+// ---------------------------------------------------------------- how the run stands
+
+export type Stand =
+  | { readonly is: 'running'; readonly why?: Problem | undefined }
+  | { readonly is: 'succeeded' }
+  /** It ends badly; `isStuck` when the pod itself would stay. */
+  | { readonly is: 'failed'; readonly problem: Problem; readonly isStuck: boolean };
+
+interface Watched {
+  readonly name: string;
+  readonly operation: string;
+  readonly of: (status: PodStatus) => ShownContainer;
+}
+
+/** In the order in which they run, which is that in which they are to blame. */
+const watched: readonly Watched[] = [
+  { name: containers.init, operation: 'RunInitContainer', of: (s) => s.initContainerStatus },
+  { name: containers.main, operation: 'RunMainContainer', of: (s) => s.containerStatus },
+  { name: containers.wait, operation: 'RunWaitContainer', of: (s) => s.waitContainerStatus },
+];
+
+const IMAGE_PROBLEMS = [
+  'ErrImagePull',
+  'ImagePullBackOff',
+  'ErrImageNeverPull',
+  'RegistryUnavailable',
+  'ErrInvalidImageName',
+];
+/** Every container begins with these. */
+const BEGINNINGS = ['ContainerCreating', 'PodInitializing'];
+
+/** Why the run cannot end well any more, as far as its containers tell. */
+export function troubleIn(status: PodStatus, isOver: boolean): Extract<Stand, { is: 'failed' }> | undefined {
+  for (const { name, operation, of } of watched) {
+    const { reason = '', message = '', exitCode, state } = of(status);
+    if (state?.waiting && IMAGE_PROBLEMS.includes(reason)) {
+      const text = message === '' ? reason : `${reason}: ${message}`;
+      return {
+        is: 'failed',
+        isStuck: true,
+        problem: { operation, reason, message: `container ${name}: ${text}` },
+      };
+    }
+    if (isOver && exitCode !== undefined && exitCode !== 0) {
+      const problem = {
+        operation,
+        reason: 'ContainerFailed',
+        message: sentence(name, exitCode, reason, message),
+      };
+      return { is: 'failed', isStuck: false, problem };
+    }
+  }
+  return undefined;
+}
+
+function sentence(name: string, exitCode: number, reason: string, message: string): string {
+  const cause = reason === '' || reason === 'Error' ? '' : ` (${reason})`;
+  return `container ${name} exited with ${String(exitCode)}${cause}${message === '' ? '' : `: ${message}`}`;
+}
+
+/** @param status of the same pod */
+export function standOf(pod: View<Pod>, status: PodStatus): Stand {
+  const { phase, reason = '', message = '' } = pod.status ?? {};
+  const isOver = phase === 'Failed';
+  if (phase === 'Succeeded') return { is: 'succeeded' };
+  const trouble = troubleIn(status, isOver);
+  if (trouble) return trouble;
+  if (!isOver) return { is: 'running', why: hindrance(pod, status) };
+  const what = `pod ${pod.metadata.name} ended without a result`;
+  const why = [reason, message].filter(Boolean).join(': ');
+  const problem = {
+    operation: 'RunMainContainer',
+    reason: reason || 'PodFailed',
+    message: why === '' ? what : `${what}: ${why}`,
+  };
+  return { is: 'failed', isStuck: false, problem };
+}
+
+/** What keeps a pod from running, for people; it may pass. */
+function hindrance(pod: View<Pod>, status: PodStatus): Problem | undefined {
+  const scheduled = pod.status?.conditions?.find(({ type }) => type === 'PodScheduled');
+  if (scheduled?.status === 'False') {
+    const { reason = 'Unschedulable', message = '' } = scheduled;
+    return {
+      operation: 'RunMainContainer',
+      reason,
+      message: `pod ${pod.metadata.name} has no node: ${message}`,
+    };
+  }
+  for (const { name, operation, of } of watched) {
+    const { state, reason = '', message = '' } = of(status);
+    if (state?.waiting && reason !== '' && !BEGINNINGS.includes(reason)) {
+      return { operation, reason, message: `container ${name} does not start: ${reason}: ${message}` };
+    }
+  }
+  return undefined;
+}
+
+/** What the finalizer should have prevented; nobody knows what the image has done. */
+export const vanished = (pod: string): Problem => ({
+  operation: 'RunMainContainer',
+  reason: 'PodVanished',
+  message: `pod ${pod} is gone although its end was not seen, so nobody knows whether it did its work; it is not run again without being asked: start another job`,
+});
+
+/** Whether a container of the pod may still be at work. */
+export const isActive = (pod: View<Pod>): boolean =>
+  pod.status?.phase !== 'Succeeded' && pod.status?.phase !== 'Failed';
+
+// ---------------------------------------------------------------- conditions
+
+const CONDITIONS = [
+  ['InitContainer', (s: PodStatus) => s.initContainerStatus],
+  ['WaitContainer', (s: PodStatus) => s.waitContainerStatus],
+] as const;
+
+export const conditionsOf = (status: PodStatus): readonly ConditionChange[] =>
+  CONDITIONS.map(([type, of]) => {
+    const { exitCode, reason, message } = of(status);
+    if (exitCode === 0) {
+      return { type, status: 'True', reason: 'ContainerSucceeded', message: 'the container has ended well' };
+    }
+    if (exitCode === undefined) {
+      const waiting = ownField(of(status).state, 'waiting') === undefined ? 'Running' : (reason ?? 'Waiting');
+      return {
+        type,
+        status: 'Progressing',
+        reason: waiting,
+        message: message ?? 'the container has not ended',
+      };
+    }
+    return {
+      type,
+      status: 'False',
+      reason: reason ?? 'ContainerFailed',
+      message: message ?? `exit code ${String(exitCode)}`,
+    };
+  });

@@ -1,0 +1,160 @@
+/** Brings everything in place that a pod needs, and then the pod. Each step may be repeated. */
+import { AlreadyExists, Forbidden, Invalid } from '../../src/runtime/errors.ts';
+import { getIfThere } from '../../src/runtime/read.ts';
+import type { Obj } from '../../src/runtime/types.ts';
+import { ConfigurationError, RetryError } from '../sdk/errors.ts';
+import { ensureAccount, ensureTokens } from './accounts.ts';
+import { CONTAINER_GROUP, keys } from './contract.ts';
+import { pullSecrets, repositoryContextOf } from './credentials.ts';
+import { all, drop, dropPod, put, type Place } from './hosted.ts';
+import { CONFIG_MAP, POD, SECRET, TARGET } from './kinds.ts';
+import { namesOf, selectorOf, type RunKey } from './names.ts';
+import { configMapFor, initRules, secretFor, targetFile, waitRules, type Belonging } from './objects.ts';
+import type { runKey } from './options.ts';
+import { type ContainerOptions, type ContainerRun } from './options.ts';
+import { isActive } from './podstatus.ts';
+import { podOf } from './pod.ts';
+import { snapshotsIn, stateLabel } from './snapshots.ts';
+
+export type Key = ReturnType<typeof runKey>;
+
+/**
+ * Lets pods of earlier runs go: two of them would write the same state.
+ * @returns the name of one that still runs
+ */
+export async function clearTheWay(
+  run: ContainerRun,
+  key: Key,
+  options: ContainerOptions,
+): Promise<string | undefined> {
+  const place = placeOf(options);
+  const pods = await all(place, POD, selectorOf(key.item), { signal: run.signal });
+  const others = pods.filter(({ metadata }) => metadata.name !== key.pod);
+  for (const pod of others) {
+    if (isActive(pod) || !options.settings.keepsPods) await dropPod(place, pod, run.signal);
+  }
+  if (!others.some(isActive)) return undefined;
+  // Without a node there is nothing to wind up, and it is gone already.
+  const left = await all(place, POD, selectorOf(key.item), { signal: run.signal });
+  return left.find((pod) => pod.metadata.name !== key.pod && isActive(pod))?.metadata.name;
+}
+
+/** @param leftMs of the job. @returns the pod; that of an earlier attempt when it is there already */
+export async function startPod(
+  run: ContainerRun,
+  key: Key,
+  options: ContainerOptions,
+  leftMs: number,
+): Promise<Obj> {
+  const { client, settings, deployerId = CONTAINER_GROUP } = options;
+  const { signal } = run;
+  const place = placeOf(options);
+  const names = namesOf(key.item);
+  const owner: Belonging = { item: key.item, namespace: settings.namespace, deployerId };
+  const image = run.config.image ?? settings.defaultImage;
+  const pulls = await pullSecrets(run, client, image);
+
+  await drop(place, SECRET, names.export, signal); // what an earlier run has exported
+  const stateSecrets = await prunedState(place, key, signal);
+  await put(place, SECRET, secretFor(owner, names.config, configurationOf(run), 'configuration'), signal);
+  await put(place, SECRET, secretFor(owner, names.target, await targetOf(run, options), 'target'), signal);
+  for (const [name, data] of [
+    [names.imagePull, pulls.image],
+    [names.blueprintPull, pulls.blueprint],
+    [names.descriptorPull, pulls.descriptor],
+  ] as const) {
+    if (data) await put(place, SECRET, secretFor(owner, name, data, 'pullSecret'), signal);
+  }
+  const ocmConfig = await ocmConfigOf(run);
+  if (ocmConfig) await put(place, CONFIG_MAP, configMapFor(owner, names.ocmConfig, ocmConfig), signal);
+  await ensureAccount(place, owner, names.initAccount, initRules(stateSecrets), signal);
+  await ensureAccount(place, owner, names.waitAccount, waitRules(key.pod, names.export), signal);
+  await ensureTokens(run, place, owner, leftMs);
+
+  const pod = podOf({
+    ...{ run: key, deployerId, settings, image, stateSecrets },
+    command: run.config.command,
+    args: run.config.args,
+    has: {
+      imagePull: pulls.image !== undefined,
+      blueprintPull: pulls.blueprint !== undefined,
+      descriptorPull: pulls.descriptor !== undefined,
+      ocmConfig: ocmConfig !== undefined,
+    },
+  });
+  return create(run, pod, options);
+}
+
+export const placeOf = ({ client, settings }: ContainerOptions): Place => ({
+  client,
+  namespace: settings.namespace,
+});
+
+async function create(run: ContainerRun, pod: Obj, { client, settings }: ContainerOptions): Promise<Obj> {
+  const { name } = pod.metadata;
+  try {
+    return await client.send({ verb: 'create', kind: POD, object: pod }, run.signal);
+  } catch (error) {
+    if (error instanceof AlreadyExists) return client.get(POD, `${settings.namespace}/${name}`, run.signal);
+    const isFinal = error instanceof Invalid;
+    if (!isFinal && !(error instanceof Forbidden)) throw error;
+    const message = `pod ${settings.namespace}/${name} was refused: ${error.message}`;
+    if (isFinal) throw new ConfigurationError('CreatePod', 'CreatePod', message, { cause: error });
+    throw new RetryError('CreatePod', 'CreatePod', message, { cause: error });
+  }
+}
+
+/** Pieces of the newest snapshot; older ones go. */
+export async function prunedState(
+  place: Place,
+  { item }: Pick<RunKey, 'item'>,
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  const secrets = await all(place, SECRET, selectorOf(item, stateLabel), { signal, metadataOnly: true });
+  const { newest, others } = snapshotsIn(secrets);
+  for (const name of others) await drop(place, SECRET, name, signal);
+  return newest;
+}
+
+/** As the user wrote it, with the repository of the Context where it names none. */
+function configurationOf(run: ContainerRun): Readonly<Record<string, string>> {
+  const given = run.item.spec.config as { readonly componentDescriptor?: { readonly ref?: object } };
+  const ref = given.componentDescriptor?.ref;
+  const repositoryContext = repositoryContextOf(run);
+  const document =
+    ref && repositoryContext
+      ? {
+          ...given,
+          componentDescriptor: { ...given.componentDescriptor, ref: { ...ref, repositoryContext } },
+        }
+      : given;
+  return { [keys.configuration]: JSON.stringify(document) };
+}
+
+async function targetOf(
+  run: ContainerRun,
+  { client }: ContainerOptions,
+): Promise<Readonly<Record<string, string>>> {
+  const { target } = run;
+  const object =
+    target && (await getIfThere(client, TARGET, `${target.namespace}/${target.name}`, run.signal));
+  if (target && !object) {
+    throw new RetryError(
+      'ReadTarget',
+      'ReadTarget',
+      `target ${target.namespace}/${target.name} does not exist any more`,
+    );
+  }
+  return { [keys.target]: targetFile(object, target?.content) };
+}
+
+async function ocmConfigOf({
+  context,
+  host,
+}: ContainerRun): Promise<Readonly<Record<string, string>> | undefined> {
+  const name = context.ocmConfig?.name ?? '';
+  if (name === '') return undefined;
+  const found = await host.configMap(name);
+  const text = found?.[keys.ocmConfiguration];
+  return text === undefined ? undefined : { [keys.ocmConfiguration]: text };
+}

@@ -1,0 +1,56 @@
+/** What a program in a pod is told by its variables. */
+import { paths, variables } from '../contract.ts';
+import type { ItemRef } from '../names.ts';
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+/** A variable is missing. */
+export class EnvironmentProblem extends Error {
+  override readonly name = 'EnvironmentProblem';
+}
+
+export interface Environment {
+  readonly item: ItemRef;
+  /** Of the pod. */
+  readonly pod: { readonly namespace: string; readonly name: string };
+  readonly imports: string;
+  readonly exports: string;
+  readonly state: string;
+  readonly content: string;
+  readonly componentDescriptor: string;
+  readonly target: string;
+  readonly configuration: string;
+  readonly targetSource: string;
+  readonly registrySecrets: string;
+  readonly ocmConfiguration: string;
+  /** Undefined: they have to be looked for. */
+  readonly stateSecrets: readonly string[] | undefined;
+}
+
+/** @throws EnvironmentProblem naming what is missing */
+export function readEnvironment(env: Env): Environment {
+  const needed = (name: string): string => {
+    const value = env[name];
+    if (value) return value;
+    throw new EnvironmentProblem(
+      `the variable ${name} is not set; the deployer sets it for the containers of its pods`,
+    );
+  };
+  const path = (name: string, usual: string): string => env[name] || usual;
+  const state = env[variables.stateSecrets];
+  return {
+    item: { namespace: needed(variables.itemNamespace), name: needed(variables.itemName) },
+    pod: { namespace: needed(variables.podNamespace), name: needed(variables.podName) },
+    imports: path(variables.imports, paths.imports),
+    exports: path(variables.exports, paths.exports),
+    state: path(variables.state, paths.state),
+    content: path(variables.content, paths.content),
+    componentDescriptor: path(variables.componentDescriptor, paths.componentDescriptor),
+    target: path(variables.target, paths.target),
+    configuration: path(variables.configuration, paths.configuration),
+    targetSource: path(variables.targetSource, paths.targetSource),
+    registrySecrets: path(variables.registrySecrets, paths.registrySecrets),
+    ocmConfiguration: path(variables.ocmConfiguration, paths.ocmConfiguration),
+    stateSecrets: state?.split(',').filter((name) => name !== ''),
+  };
+}

@@ -1,0 +1,160 @@
+/**
+ * What the wait container does: when the image has ended it keeps the state, also of one that failed, and hands on what
+ * a successful one exports.
+ */
+import { readFile } from 'node:fs/promises';
+import { sleep, type Clock } from '../../../src/lib/clock.ts';
+import { goJson } from '../../../src/lib/gojson.ts';
+import { parseYaml } from '../../../src/lib/yaml.ts';
+import type { Rng } from '../../../src/lib/rng.ts';
+import type { Logger } from '../../../src/observability/log.ts';
+import { AlreadyExists, Forbidden, NotFound } from '../../../src/runtime/errors.ts';
+import { joinKey } from '../../../src/runtime/keys.ts';
+import type { Client } from '../../../src/runtime/types.ts';
+import { annotations, CONTAINER_GROUP, containers, keys } from '../contract.ts';
+import { POD, SECRET, type Pod, type Secret } from '../kinds.ts';
+import { labelsOf, namesOf } from '../names.ts';
+import type { Environment } from './environment.ts';
+import { saveState } from './state.ts';
+
+export interface WaitPorts {
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly rng: Rng;
+  readonly log: Logger;
+  readonly signal?: AbortSignal;
+}
+
+/** The image failed, or its export cannot be used. */
+export class WaitProblem extends Error {
+  override readonly name = 'WaitProblem';
+}
+
+/** @throws WaitProblem, FolderProblem, and what requests throw */
+export async function runWait(environment: Environment, ports: WaitPorts): Promise<void> {
+  const { item, pod, state } = environment;
+  const { log } = ports;
+  log.info({ pod: pod.name }, 'waiting for the main container');
+  const exitCode = await untilMainEnds(environment, ports);
+  log.info({ exitCode }, 'the main container has ended');
+  const pieces = await saveState({ ...ports, item, namespace: pod.namespace }, state);
+  log.info({ pieces }, pieces === 0 ? 'there is no state to keep' : 'the state is kept');
+  // The words are upstream's, with their mistake: programs may look for them.
+  if (exitCode !== 0) throw new WaitProblem(`main container exists with ${String(exitCode)}`);
+  await exportValues(environment, ports);
+}
+
+// ---------------------------------------------------------------- waiting
+
+/** How long a watch is kept open before the pod is looked at again, should it be silent for another reason. */
+const WATCH_SECONDS = 30;
+const FIRST_PAUSE_MS = 1_000;
+const LAST_PAUSE_MS = 30_000;
+const FACTOR = 1.25;
+
+async function untilMainEnds(environment: Environment, ports: WaitPorts): Promise<number> {
+  const { client, clock, signal = new AbortController().signal, log } = ports;
+  const key = joinKey(environment.pod.namespace, environment.pod.name);
+  let pauseMs = FIRST_PAUSE_MS;
+  for (;;) {
+    const sleepABit = async (): Promise<void> => {
+      await sleep(clock, pauseMs, signal);
+      pauseMs = Math.min(LAST_PAUSE_MS, pauseMs * FACTOR);
+    };
+    try {
+      const pod = await client.get(POD, key, signal);
+      const exitCode = exitCodeOf(pod);
+      if (exitCode !== undefined) return exitCode;
+      const seen = await changed(environment, pod, { client, clock, signal });
+      if (seen === 'closed') await sleepABit();
+    } catch (error) {
+      if (error instanceof NotFound) throw new WaitProblem(`pod ${key} is gone`, { cause: error });
+      signal.throwIfAborted();
+      log.warn({ err: error }, 'the pod cannot be looked at; trying again');
+      await sleepABit();
+    }
+  }
+}
+
+function exitCodeOf({ status }: Pod): number | undefined {
+  const main = status?.containerStatuses?.find(({ name }) => name === containers.main);
+  return main?.state?.terminated?.exitCode;
+}
+
+/** Resolves with the next change of the pod, after a while without one, or when there is no watching it. */
+async function changed(
+  { pod }: Environment,
+  { metadata }: Pod,
+  { client, clock, signal }: Required<Pick<WaitPorts, 'client' | 'clock' | 'signal'>>,
+): Promise<'changed' | 'closed'> {
+  const query = {
+    namespace: pod.namespace,
+    fields: `metadata.name=${pod.name}`,
+    resourceVersion: metadata.resourceVersion ?? '0',
+    timeoutSeconds: WATCH_SECONDS,
+  };
+  const silence = new AbortController();
+  const cancel = clock.at(clock.now() + (WATCH_SECONDS + 5) * 1000, () => {
+    silence.abort(new Error('the watch is silent'));
+  });
+  try {
+    for await (const frame of client.watch(POD, query, AbortSignal.any([signal, silence.signal]))) {
+      if (frame.type === 'MODIFIED' || frame.type === 'DELETED' || frame.type === 'ADDED') return 'changed';
+    }
+  } catch (error) {
+    // The original's accounts may not watch.
+    if (!(error instanceof Forbidden) && !silence.signal.aborted) throw error;
+  } finally {
+    cancel();
+  }
+  return 'closed';
+}
+
+// ---------------------------------------------------------------- exports
+
+async function exportValues(environment: Environment, { client, log }: WaitPorts): Promise<void> {
+  const { exports, item, pod } = environment;
+  const text = await textIn(exports);
+  if (text === undefined) {
+    log.info({}, 'nothing is exported');
+    return;
+  }
+  const object: Secret = {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: {
+      name: namesOf(item).export,
+      namespace: pod.namespace,
+      labels: labelsOf(item, CONTAINER_GROUP),
+      annotations: { [annotations.item]: `${item.namespace}/${item.name}` },
+    },
+    data: { [keys.data]: Buffer.from(asJson(text, exports)).toString('base64') },
+  };
+  try {
+    await client.send({ verb: 'create', kind: SECRET, object });
+  } catch (error) {
+    if (!(error instanceof AlreadyExists)) throw error;
+    const { data } = object;
+    const key = joinKey(pod.namespace, object.metadata.name);
+    await client.send({ verb: 'merge', kind: SECRET, key, body: { data } });
+  }
+  log.info({}, 'the values are exported');
+}
+
+async function textIn(file: string): Promise<string | undefined> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+/** What a parser says about the text would show it. @throws WaitProblem */
+function asJson(text: string, file: string): string {
+  try {
+    return goJson(parseYaml(text, { integers: 'exact' }));
+  } catch {
+    throw new WaitProblem(`the export in ${file} is neither JSON nor YAML`);
+  }
+}

@@ -1,0 +1,46 @@
+/** Which secrets hold the state that counts, and which are out of date. Pure. */
+import type { Obj, View } from '../../src/runtime/types.ts';
+import { annotations, labels, secretTypes } from './contract.ts';
+
+export interface Snapshots {
+  /** Names of the pieces of the newest whole snapshot, in order. */
+  readonly newest: readonly string[];
+  /** Names of all other pieces: of older snapshots, and of one that was never finished. */
+  readonly others: readonly string[];
+}
+
+export const stateLabel = { [labels.type]: secretTypes.state };
+
+/** @param secrets with their metadata at least */
+export function snapshotsIn(secrets: readonly View<Obj>[]): Snapshots {
+  const byUuid = new Map<string, View<Obj>[]>();
+  for (const secret of secrets) {
+    const uuid = secret.metadata.annotations?.[annotations.stateUuid] ?? '';
+    byUuid.set(uuid, [...(byUuid.get(uuid) ?? []), secret]);
+  }
+  const [newest = []] = [...byUuid.values()].filter(isWhole).sort((a, b) => compare(timeOf(b), timeOf(a)));
+  const kept = new Set(newest.map(({ metadata }) => metadata.name));
+  return {
+    newest: [...newest].sort((a, b) => numOf(a) - numOf(b)).map(({ metadata }) => metadata.name),
+    others: secrets.map(({ metadata }) => metadata.name).filter((name) => !kept.has(name)),
+  };
+}
+
+const numOf = ({ metadata }: View<Obj>): number => Number(metadata.annotations?.[annotations.stateNum] ?? 0);
+
+/** Snapshots of the original do not say how many pieces they have, and are believed. */
+function isWhole(pieces: readonly View<Obj>[]): boolean {
+  const wanted = pieces[0]?.metadata.annotations?.[annotations.statePieces];
+  return wanted === undefined || Number(wanted) === pieces.length;
+}
+
+/** Creation times have whole seconds; within one the time of the snapshot itself decides. */
+const timeOf = (pieces: readonly View<Obj>[]): readonly [created: string, taken: string] => [
+  pieces.map(({ metadata }) => metadata.creationTimestamp ?? '').reduce((a, b) => (a > b ? a : b), ''),
+  pieces[0]?.metadata.annotations?.[annotations.stateTime] ?? '',
+];
+
+const compare = (a: readonly string[], b: readonly string[]): number => {
+  const i = a.findIndex((text, at) => text !== b[at]);
+  return i < 0 ? 0 : (a[i] ?? '') < (b[i] ?? '') ? -1 : 1;
+};

@@ -1,0 +1,16 @@
+/** What must not show in messages: the values of secrets among the manifests. Webhooks of a target may well repeat them. */
+import { maskOf, type Mask } from '../../../src/lib/masking.ts';
+import { isObject } from '../../../src/lib/objects.ts';
+import type { Manifest } from './model.ts';
+
+export const maskFor = (manifests: readonly Manifest[]): Mask => maskOf(manifests.flatMap(valuesOf));
+
+/** As they are written, and what stands behind them. */
+function valuesOf({ object }: Manifest): unknown[] {
+  if (object.apiVersion !== 'v1' || object.kind !== 'Secret') return [];
+  const { data, stringData } = object;
+  const decoded = isObject(data)
+    ? Object.values(data).map((value) => Buffer.from(String(value), 'base64').toString('utf8'))
+    : [];
+  return [data, stringData, decoded];
+}

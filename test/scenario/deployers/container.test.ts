@@ -1,0 +1,487 @@
+/** The container deployer where the test plays the kubelet: it writes what becomes of pods. */
+import { expect } from 'chai';
+import { sweep } from '../../../deployers/container/garbage.ts';
+import {
+  CONFIG_MAP,
+  POD,
+  ROLE,
+  ROLE_BINDING,
+  SECRET,
+  SERVICE_ACCOUNT,
+  type Pod,
+} from '../../../deployers/container/kinds.ts';
+import { namesOf } from '../../../deployers/container/names.ts';
+import { contextKind } from '../../../src/api/kinds/context.ts';
+import type { Kind, Obj } from '../../../src/runtime/types.ts';
+import {
+  containerConfigOf,
+  ContainerWorld,
+  podRunning,
+  podSucceeded,
+  running,
+  terminated,
+  waiting,
+  type Room,
+} from '../../support/containers.ts';
+
+const GROUP = 'container.deployer.landscaper.gardener.cloud';
+const FINALIZER = `${GROUP}/finalizer`;
+
+interface Env {
+  readonly name: string;
+  readonly value?: string;
+}
+interface Shown {
+  readonly name: string;
+  readonly image: string;
+  readonly imagePullPolicy: string;
+  readonly terminationMessagePolicy: string;
+  readonly env: readonly Env[];
+  readonly volumeMounts: readonly { readonly name: string; readonly mountPath: string }[];
+}
+
+describe('the container deployer', function () {
+  this.timeout(120_000);
+  let world: ContainerWorld;
+  let room: Room;
+  before(async () => {
+    world = await ContainerWorld.start();
+  });
+  beforeEach(async () => {
+    room = await world.room();
+  });
+  afterEach(() => room.stop());
+  after(() => world?.stop());
+
+  /** A job that has come as far as its pod. */
+  const started = async (config: object = {}, name = 'web', job = 'j1'): Promise<Pod> => {
+    if (!(await room.item(name))) await room.give(name, containerConfigOf(config));
+    await room.kick(name, job);
+    return room.pod(({ metadata }) => metadata.annotations?.['espalier.dev/job-id'] === job);
+  };
+  const ends = async (pod: Pod, status: object, job = 'j1') => {
+    await room.report(pod, status);
+    return (await room.finished('web', job)).status;
+  };
+
+  it('S-71: refuses pull secrets without name and namespace before there is a pod', async () => {
+    await room.deployer();
+    await room.give('web', containerConfigOf({ registryPullSecrets: [{}] }));
+    const { status } = await room.run('web', 'j1');
+    expect(status?.phase).to.equal('Failed');
+    expect(status?.lastError).to.deep.include({
+      operation: 'InitContainerOperation',
+      reason: 'ValidateProviderConfiguration',
+      codes: ['ERR_CONFIGURATION_PROBLEM'],
+    });
+    expect(await room.list(POD)).to.deep.equal([]);
+  });
+
+  it('refuses a configuration that it cannot read in the words of the original', async () => {
+    await room.deployer();
+    await room.give('web', containerConfigOf({ command: 'ls' }));
+    const { status } = await room.run('web', 'j1');
+    expect(status?.lastError).to.deep.include({
+      operation: 'InitContainerOperation',
+      reason: 'DecodeProviderConfiguration',
+      codes: ['ERR_CONFIGURATION_PROBLEM'],
+    });
+  });
+
+  it('S-72: makes a pod as images expect it', async () => {
+    await room.deployer();
+    const pod = await started({ image: 'example.org/tool:1', command: ['/run'], args: ['a'] });
+    const spec = pod.spec as Record<string, unknown> & { containers: Shown[]; initContainers: Shown[] };
+    expect(pod.metadata.generateName).to.equal('web-');
+    expect(pod.metadata.finalizers).to.deep.equal([FINALIZER]);
+    expect(pod.metadata.labels).to.include({
+      [`deployitem.${GROUP}/name`]: 'web',
+      [`deployitem.${GROUP}/namespace`]: room.items,
+      [`deployitem.${GROUP}/generation`]: '1',
+    });
+    expect(spec).to.deep.include({
+      restartPolicy: 'Never',
+      terminationGracePeriodSeconds: 300,
+      automountServiceAccountToken: false,
+    });
+    expect(spec['securityContext']).to.include({ runAsUser: 1000, runAsGroup: 3000, fsGroup: 2000 });
+    const [init] = spec.initContainers;
+    const [main, wait] = spec.containers;
+    expect([init?.name, main?.name, wait?.name]).to.deep.equal(['init', 'main', 'wait']);
+    expect([init?.imagePullPolicy, main?.imagePullPolicy, wait?.imagePullPolicy]).to.deep.equal([
+      'Always',
+      'IfNotPresent',
+      'Always',
+    ]);
+    for (const one of [init, main, wait]) {
+      expect(one?.terminationMessagePolicy).to.equal('FallbackToLogsOnError');
+      expect(Object.fromEntries(one?.env.map(({ name, value }) => [name, value]) ?? [])).to.include({
+        IMPORTS_PATH: '/data/ls/shared/imports/import.json',
+        EXPORTS_PATH: '/data/ls/shared/exports/values',
+        STATE_PATH: '/data/ls/shared/state',
+        CONTENT_PATH: '/data/ls/shared/content',
+        COMPONENT_DESCRIPTOR_PATH: '/data/ls/shared/component_descriptor.json',
+        TARGET_PATH: '/data/ls/shared/targets/target.json',
+      });
+    }
+    expect(main?.env.map(({ name, value }) => `${name}=${value ?? ''}`)).to.include('OPERATION=RECONCILE');
+    expect(init?.env.map(({ name, value }) => `${name}=${value ?? ''}`)).to.include.members([
+      'CONFIGURATION_PATH=/data/ls/internal/configuration.json',
+      'DEPLOY_ITEM_NAME=web',
+      `DEPLOY_ITEM_NAMESPACE=${room.items}`,
+    ]);
+    expect(main?.volumeMounts.map(({ name }) => name)).to.deep.equal(['shared-volume']);
+  });
+
+  it('shows what becomes of the containers, and ends with the pod', async () => {
+    await room.deployer();
+    const pod = await started();
+    await room.report(pod, podRunning);
+    const busy = await room.until('the status of the pod', async () => {
+      const item = await room.item('web');
+      return item?.status?.conditions?.some(
+        ({ type, status }) => type === 'InitContainer' && status === 'True',
+      )
+        ? item
+        : undefined;
+    });
+    expect(busy.status?.phase).to.equal('Progressing');
+    expect(busy.status?.conditions?.map(({ type, status }) => `${type} ${status}`)).to.deep.equal([
+      'InitContainer True',
+      'WaitContainer Progressing',
+    ]);
+    const status = await ends(pod, podSucceeded);
+    expect(status?.phase).to.equal('Succeeded');
+    expect(status?.conditions?.map((c) => `${c.type} ${c.status} ${c.reason}`)).to.deep.equal([
+      'InitContainer True ContainerSucceeded',
+      'WaitContainer True ContainerSucceeded',
+    ]);
+    expect(status?.providerStatus).to.nested.include({
+      'podStatus.podName': pod.metadata.name,
+      'podStatus.containerStatus.image': 'main-image',
+      'podStatus.containerStatus.exitCode': 0,
+    });
+    await room.noPod();
+  });
+
+  for (const [container, operation] of [
+    ['init', 'RunInitContainer'],
+    ['main', 'RunMainContainer'],
+    ['wait', 'RunWaitContainer'],
+  ] as const) {
+    for (const reason of ['ImagePullBackOff', 'ErrInvalidImageName']) {
+      it(`S-76: fails and removes the pod when the image of ${container} is not to be had: ${reason}`, async () => {
+        await room.deployer();
+        const pod = await started();
+        const trouble = waiting(container, reason, 'no such image');
+        const status = await ends(
+          pod,
+          container === 'init'
+            ? { phase: 'Pending', initContainerStatuses: [trouble] }
+            : { ...podRunning, containerStatuses: [trouble] },
+        );
+        expect(status?.phase).to.equal('Failed');
+        expect(status?.lastError).to.include({
+          operation,
+          reason,
+          message: `container ${container}: ${reason}: no such image`,
+        });
+        await room.noPod();
+      });
+    }
+  }
+
+  const failures: readonly (readonly [string, object, object])[] = [
+    [
+      'is killed for its memory',
+      { containerStatuses: [terminated('main', 137, { reason: 'OOMKilled' }), terminated('wait', 1)] },
+      {
+        operation: 'RunMainContainer',
+        reason: 'ContainerFailed',
+        message: 'container main exited with 137 (OOMKilled)',
+      },
+    ],
+    [
+      'has an init container that fails',
+      { initContainerStatuses: [terminated('init', 1, { message: 'no content' })] },
+      {
+        operation: 'RunInitContainer',
+        reason: 'ContainerFailed',
+        message: 'container init exited with 1: no content',
+      },
+    ],
+    [
+      'has a wait container that fails',
+      { containerStatuses: [terminated('main', 0), terminated('wait', 1, { message: 'no room' })] },
+      {
+        operation: 'RunWaitContainer',
+        reason: 'ContainerFailed',
+        message: 'container wait exited with 1: no room',
+      },
+    ],
+  ];
+  for (const [what, status, error] of failures) {
+    it(`fails with a pod that ${what}`, async () => {
+      await room.deployer();
+      const ended = await ends(await started(), { phase: 'Failed', ...status });
+      expect(ended?.phase).to.equal('Failed');
+      expect(ended?.lastError).to.include(error);
+      expect(await room.list(POD), 'kept for whoever reads its log').to.have.length(1);
+    });
+  }
+
+  it('fails with a pod that was evicted, in the words of the kubelet', async () => {
+    await room.deployer();
+    const pod = await started();
+    const status = await ends(pod, {
+      phase: 'Failed',
+      reason: 'Evicted',
+      message: 'the node was low on memory',
+    });
+    expect(status?.lastError).to.include({
+      operation: 'RunMainContainer',
+      reason: 'Evicted',
+      message: `pod ${pod.metadata.name} ended without a result: Evicted: the node was low on memory`,
+    });
+  });
+
+  it('does not run an image again whose pod has vanished, and says so', async () => {
+    await room.deployer();
+    const pod = await started();
+    await room.report(pod, podRunning);
+    await room.until('the pod is noted', async () => {
+      const noted = (await room.item('web'))?.status?.providerStatus as { podStatus?: object } | undefined;
+      return noted?.podStatus;
+    });
+    const key = `${room.pods}/${pod.metadata.name}`;
+    await world.client.send({ verb: 'merge', kind: POD, key, body: { metadata: { finalizers: null } } });
+    await world.client.send({ verb: 'delete', kind: POD, key, gracePeriodSeconds: 0 });
+    const { status } = await room.finished('web', 'j1');
+    expect(status?.lastError).to.include({ operation: 'RunMainContainer', reason: 'PodVanished' });
+    expect(await room.list(POD)).to.deep.equal([]);
+    const next = await started({}, 'web', 'j2');
+    expect((await ends(next, podSucceeded, 'j2'))?.phase).to.equal('Succeeded');
+  });
+
+  it('says why a pod does not come up, and names it when the time is over', async () => {
+    await room.deployer();
+    await room.give('web', containerConfigOf({}), { timeout: '4s' });
+    const pod = await started();
+    await room.report(pod, {
+      phase: 'Pending',
+      conditions: [
+        { type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message: 'no room on 3 nodes' },
+      ],
+    });
+    const { status } = await room.finished('web', 'j1');
+    expect(status?.lastError?.message).to.match(
+      /^timeout at: "container deployer: start reconcile"\nlast problem: pod web-\w+ has no node: no room on 3 nodes/,
+    );
+    await room.noPod();
+  });
+
+  it('removes an export of an earlier run before the next', async () => {
+    await room.deployer();
+    const { export: name } = namesOf({ namespace: room.items, name: 'web' });
+    const pod = await started();
+    const secret = {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { name, namespace: room.pods },
+      stringData: { config: '{"a":1}' },
+    };
+    await room.create(SECRET, secret);
+    expect((await ends(pod, podSucceeded))?.exportRef).to.deep.equal({
+      name: 'web-export',
+      namespace: room.items,
+    });
+    const exported = (await room.list(SECRET, room.items)).find(
+      ({ metadata }) => metadata.name === 'web-export',
+    );
+    expect(exported?.metadata.ownerReferences?.[0]).to.include({
+      kind: 'DeployItem',
+      name: 'web',
+      controller: true,
+    });
+    await started({}, 'web', 'j2');
+    expect(await room.secret(name)).to.equal(undefined);
+  });
+
+  it('lets accounts do what they need, by name, with tokens that end', async () => {
+    await room.deployer();
+    const pod = await started();
+    const {
+      initAccount,
+      waitAccount,
+      waitToken,
+      export: exported,
+    } = namesOf({ namespace: room.items, name: 'web' });
+    const rules = async (name: string): Promise<unknown> =>
+      (
+        (await room.list(ROLE)).find(({ metadata }) => metadata.name === name) as
+          { rules?: unknown } | undefined
+      )?.rules;
+    expect((await rules(initAccount)) ?? []).to.deep.equal([]);
+    expect(await rules(waitAccount)).to.deep.equal([
+      { apiGroups: [''], resources: ['pods'], verbs: ['get', 'watch'], resourceNames: [pod.metadata.name] },
+      { apiGroups: [''], resources: ['secrets'], verbs: ['create'] },
+      { apiGroups: [''], resources: ['secrets'], verbs: ['get', 'patch'], resourceNames: [exported] },
+    ]);
+    const token = await room.secret(waitToken, 'token');
+    const claims = JSON.parse(Buffer.from(token?.split('.')[1] ?? '', 'base64url').toString()) as {
+      exp: number;
+      iat: number;
+    };
+    expect(claims.exp - claims.iat).to.be.within(600, 300 + 900 + 1);
+  });
+
+  it('hands on the credentials of the registry of the image, and of no other', async () => {
+    await room.deployer();
+    const auths = {
+      'example.org': { username: 'me', password: 'fits-the-image' },
+      'other.example.org': { username: 'me', password: 'fits-nobody' },
+    };
+    const metadata = { name: 'pull', namespace: room.items };
+    const data = { '.dockerconfigjson': JSON.stringify({ auths }) };
+    await room.create(SECRET, {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata,
+      type: 'kubernetes.io/dockerconfigjson',
+      stringData: data,
+    } as unknown as Obj);
+    const body = { registryPullSecrets: [{ name: 'pull' }] };
+    await world.client.send({ verb: 'merge', kind: contextKind, key: `${room.items}/default`, body });
+    await room.until('the deployer sees the Context', async () => {
+      await new Promise((resolve) => setImmediate(resolve));
+      return true;
+    });
+    const pod = await started({ image: 'example.org/tool:1' });
+    const { imagePull } = namesOf({ namespace: room.items, name: 'web' });
+    expect((pod.spec as { imagePullSecrets?: unknown }).imagePullSecrets).to.deep.equal([
+      { name: imagePull },
+    ]);
+    const text = await room.secret(imagePull, '.dockerconfigjson');
+    expect(text).to.contain('fits-the-image').and.not.to.contain('fits-nobody');
+  });
+
+  it('keeps items of the same name in different namespaces apart', () => {
+    const one = namesOf({ namespace: 'a', name: 'web' });
+    const other = namesOf({ namespace: 'b', name: 'web' });
+    expect(Object.values(one).filter((name) => Object.values(other).includes(name))).to.deep.equal([]);
+  });
+
+  describe('when trouble comes', () => {
+    const troubles = ['conflict', 'too-many', 'server-error', 'lost', 'reset'] as const;
+    for (const what of troubles) {
+      it(`creates one pod and ends well although the first request for it meets: ${what}`, async () => {
+        const { faults } = await room.deployer();
+        faults.arm(room.pods, {
+          what,
+          nth: 1,
+          matches: (write) => write.verb === 'create' && write.kind.kind === 'Pod',
+        });
+        const pod = await started();
+        expect((await ends(pod, podSucceeded))?.phase).to.equal('Succeeded');
+        const created = faults
+          .writes(room.pods)
+          .filter(({ verb, kind }) => verb === 'create' && kind.kind === 'Pod');
+        expect(
+          new Set(created.map((write) => ('object' in write ? write.object.metadata.name : ''))).size,
+        ).to.equal(1);
+      });
+    }
+
+    it('sees the end of a pod although the watch broke', async () => {
+      const { faults } = await room.deployer();
+      const pod = await started();
+      faults.cutWatches(['Pod', 'DeployItem']);
+      expect((await ends(pod, podSucceeded))?.phase).to.equal('Succeeded');
+    });
+  });
+
+  describe('the garbage', () => {
+    const labels = (item: string): Record<string, string> => ({
+      [`deployitem.${GROUP}/name`]: item,
+      [`deployitem.${GROUP}/namespace`]: room.items,
+    });
+    const sweeps = (settings: object = {}): Promise<void> =>
+      sweep({ client: world.client, settings: { ...room.settings, ...settings } });
+    const put = (kind: Kind<Obj>, name: string, item: string | undefined, more: object = {}): Promise<Obj> =>
+      room.create(kind, {
+        apiVersion: kind.group === '' ? 'v1' : `${kind.group}/v1`,
+        kind: kind.kind,
+        metadata: { name, namespace: room.pods, ...(item && { labels: labels(item) }) },
+        ...more,
+      });
+    const podNamed = async (
+      name: string,
+      item: string,
+      phase: string,
+      hasFinalizer: boolean,
+    ): Promise<void> => {
+      const metadata = {
+        ...{ name, namespace: room.pods, labels: labels(item) },
+        ...(hasFinalizer && { finalizers: [FINALIZER] }),
+      };
+      const spec = { containers: [{ name: 'main', image: 'x' }], automountServiceAccountToken: false };
+      const pod = await room.create(POD, { apiVersion: 'v1', kind: 'Pod', metadata, spec });
+      await room.report(pod, {
+        phase,
+        containerStatuses: [phase === 'Running' ? running('main') : terminated('main', 0)],
+      });
+    };
+
+    it('S-79: of items that are gone goes, other things stay', async () => {
+      await room.give('here', containerConfigOf({}));
+      const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'gone' };
+      const kinds: readonly (readonly [Kind<Obj>, object])[] = [
+        [SECRET, {}],
+        [CONFIG_MAP, {}],
+        [SERVICE_ACCOUNT, {}],
+        [ROLE, {}],
+        [ROLE_BINDING, { roleRef }],
+      ];
+      for (const [kind, more] of kinds) {
+        await put(kind, 'gone', 'gone', more);
+        await put(kind, 'here', 'here', more);
+        await put(kind, 'others', undefined, more);
+      }
+      await sweeps();
+      for (const [kind] of kinds) {
+        expect(await room.names(kind))
+          .to.include.members(['here', 'others'])
+          .and.not.to.include('gone');
+      }
+    });
+
+    it('S-79: of pods goes, unless one runs or is the last of its item', async () => {
+      await room.give('here', containerConfigOf({}));
+      await podNamed('of-nobody', 'gone', 'Succeeded', true);
+      await podNamed('of-nobody-but-running', 'gone', 'Running', true);
+      await podNamed('older', 'here', 'Failed', true);
+      const second = new Date().getSeconds(); // ages are told in whole seconds
+      await room.until('the next second', async () => new Date().getSeconds() !== second || undefined);
+      await podNamed('newest', 'here', 'Failed', true);
+      await sweeps({ keepsPods: true });
+      expect(await room.names(POD)).to.have.length(4);
+      await sweeps();
+      expect(await room.names(POD)).to.deep.equal(['newest', 'of-nobody-but-running']);
+      const body = { metadata: { finalizers: null } };
+      await world.client.send({ verb: 'merge', kind: POD, key: `${room.pods}/newest`, body });
+      await sweeps();
+      expect(await room.names(POD)).to.deep.equal(['of-nobody-but-running']);
+    });
+
+    it('S-79: of a job that was interrupted while no deployer was there goes when one comes', async () => {
+      room = await world.room({ garbageCollection: { isDisabled: false, everyMs: 3_600_000 } });
+      const first = await room.deployer();
+      const pod = await started();
+      await room.report(pod, podRunning);
+      await first.crash();
+      await room.edit('web', { status: { phase: 'Failed', jobIDFinished: 'j1' } }, 'status');
+      await room.deployer();
+      await room.noPod();
+    });
+  });
+});

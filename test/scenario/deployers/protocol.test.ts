@@ -1,0 +1,61 @@
+/** Deploy items whose deployer is somebody else, or nobody: all that counts is the protocol. */
+import { expect } from 'chai';
+import { isFinished } from '../../../src/api/job.ts';
+import { deployItemKind } from '../../../src/api/kinds/deployitem.ts';
+import { secretKind } from '../../../src/machine/world.ts';
+import { useCluster } from '../../support/cluster.ts';
+import { fakeItem, lonelyItem, web } from '../../support/landscape.ts';
+import type { Scene } from '../../support/scene.ts';
+
+const FIVE_MINUTES = 5 * 60_000;
+
+describe('a deploy item that nobody of ours serves', () => {
+  const here = useCluster({ deployers: [], config: { pickupTimeoutMs: FIVE_MINUTES } });
+
+  async function givenUp(scene: Scene, spec: object): Promise<string> {
+    await scene.create(lonelyItem({ type: 'example.org/none', ...spec }));
+    const began = new Date(Date.now() - FIVE_MINUTES - 5000).toISOString().replace(/\.\d+/, '');
+    const status = { jobID: 'j1', observedGeneration: 0, jobIDGenerationTime: began };
+    await scene.patchStatus(deployItemKind, 'lonely', status);
+    const item = await scene.until('the end of its job', () => {
+      const found = scene.cluster.world.deployItems.get(`${scene.ns}/lonely`);
+      return found?.status?.jobID && isFinished(found) ? found : undefined;
+    });
+    expect(item.status?.phase).to.equal('Failed');
+    expect(item.status?.lastError).to.deep.include({ reason: 'PickupTimeout', codes: ['ERR_TIMEOUT'] });
+    return item.status?.lastError?.message ?? '';
+  }
+
+  it('S-19: is failed by the core after five minutes', async () => {
+    const message = await givenUp(await here.scene(), {});
+    expect(message).to.contain('no deployer has reconciled this deployitem within 300 seconds');
+    expect(message).to.not.contain('Target');
+  });
+
+  it('S-19: is told that its target may be what is missing', async () => {
+    const scene = await here.scene();
+    const message = await givenUp(scene, { target: { name: 'ghost', namespace: scene.ns } });
+    expect(message).to.contain('probably because the referenced Target does not exist');
+  });
+
+  it('S-96: is carried out by whoever keeps to the protocol, and its exports arrive', async () => {
+    const scene = await here.scene();
+    const type = 'landscaper.gardener.cloud/kubernetes-manifest';
+    const item = fakeItem('app', { type });
+    const parts = {
+      items: [item],
+      gives: { out: 'app-out' },
+      values: { out: '{{ index .values "deployitems" "app" "k" }}' },
+    };
+    await scene.create(web(parts));
+    const waiting = await scene.waiting('web', 'app');
+    expect(waiting.metadata.annotations?.['landscaper.gardener.cloud/deployer-type']).to.equal(type);
+    const exportRef = { name: `${waiting.metadata.name}-export`, namespace: scene.ns };
+    const data = { config: Buffer.from('{"k":"from outside"}').toString('base64') };
+    const secret = { apiVersion: 'v1', kind: 'Secret', metadata: exportRef, data };
+    await here.cluster.client.send({ verb: 'create', kind: secretKind, object: secret });
+    await scene.answer('web', 'app', 'Succeeded', { exportRef });
+    await scene.finished('web', 'Succeeded');
+    expect(scene.dataObject('app-out')?.data).to.equal('from outside');
+  });
+});

@@ -1,0 +1,328 @@
+/** The init and wait programs on folders of their own, with a cluster in memory. */
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { expect } from 'chai';
+import { annotations } from '../../../../deployers/container/contract.ts';
+import { readEnvironment, type Environment } from '../../../../deployers/container/programs/environment.ts';
+import { packFolder, unpackFolder } from '../../../../deployers/container/programs/folder.ts';
+import { runInit } from '../../../../deployers/container/programs/init.ts';
+import { namesOf } from '../../../../deployers/container/names.ts';
+import { restoreState, saveState } from '../../../../deployers/container/programs/state.ts';
+import { runWait } from '../../../../deployers/container/programs/wait.ts';
+import { createStock } from '../../../../src/components/stock.ts';
+import { seededRng } from '../../../../src/lib/rng.ts';
+import { writeTar } from '../../../../src/lib/tar.ts';
+import { silentLogger as log } from '../../../../src/observability/log.ts';
+import { FakeClock, settle } from '../../../support/clock.ts';
+import { apiErrorFrom } from '../../../../src/runtime/errors.ts';
+import type { Client } from '../../../../src/runtime/types.ts';
+import { FakeCluster, type Any } from '../fake-cluster.ts';
+
+describe('the programs in a pod', () => {
+  let folder: string;
+  const at = (path: string): string => join(folder, path);
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'espalier-programs-'));
+  });
+  afterEach(() => {
+    rmSync(folder, { recursive: true });
+  });
+
+  describe('a folder that is kept', () => {
+    it('comes back with its files, empty folders and permissions', async () => {
+      mkdirSync(at('from/a/empty'), { recursive: true });
+      writeFileSync(at('from/a/run.sh'), 'echo');
+      chmodSync(at('from/a/run.sh'), 0o750);
+      writeFileSync(at('from/zeros'), Buffer.alloc(10));
+      writeFileSync(at(`from/${'n'.repeat(150)}`), 'long');
+      await unpackFolder((await packFolder(at('from'))) ?? new Uint8Array(), at('to'));
+      expect(statSync(at('to/a/empty')).isDirectory()).to.equal(true);
+      expect(statSync(at('to/a/run.sh')).mode & 0o777).to.equal(0o750);
+      expect(readFileSync(at('to/zeros'))).to.deep.equal(Buffer.alloc(10));
+      expect(readFileSync(at(`to/${'n'.repeat(150)}`), 'utf8')).to.equal('long');
+    });
+
+    it('is nothing when it is empty', async () => {
+      expect(await packFolder(folder)).to.equal(undefined);
+    });
+
+    it('refuses links by name', async () => {
+      symlinkSync('/etc', at('link'));
+      expect(await failureOf(packFolder(folder))).to.contain('link in the state is a symbolic link');
+    });
+
+    for (const path of ['../outside', '/etc/outside', 'a/../../outside']) {
+      it(`is not written outside of itself: ${path}`, async () => {
+        const archive = gzipSync(writeTar([[path, Buffer.from('x')]]));
+        expect(await failureOf(unpackFolder(archive, at('to')))).to.contain('lies outside of it');
+        expect(existsSync(at('outside'))).to.equal(false);
+      });
+    }
+  });
+
+  describe('the state in secrets', () => {
+    const item = { namespace: 'proj', name: 'web' };
+    const ports = (cluster: FakeCluster, seed: number) => ({
+      ...{ client: cluster, namespace: 'pods', item },
+      ...{ clock: new FakeClock(`2026-01-01T00:00:0${String(seed)}Z`), rng: seededRng(seed) },
+    });
+
+    it('is found again by its labels, the newest whole one', async () => {
+      const cluster = new FakeCluster('pods');
+      for (const [seed, text] of [
+        [1, 'first'],
+        [2, 'second'],
+      ] as const) {
+        mkdirSync(at('state'), { recursive: true });
+        writeFileSync(at('state/x'), text);
+        expect(await saveState(ports(cluster, seed), at('state'))).to.equal(1);
+      }
+      mkdirSync(at('to'));
+      expect(await restoreState({ client: cluster, namespace: 'pods', item }, at('to'), undefined)).to.equal(
+        1,
+      );
+      expect(readFileSync(at('to/x'), 'utf8')).to.equal('second');
+      expect(cluster.names('Secret')).to.have.length(2);
+    });
+
+    it('says how many pieces it has in each of them', async () => {
+      const cluster = new FakeCluster('pods');
+      mkdirSync(at('state'));
+      const rng = seededRng(7);
+      writeFileSync(
+        at('state/x'),
+        Buffer.from(Array.from({ length: 1_500_000 }, () => Math.floor(rng.next() * 256))),
+      );
+      expect(await saveState(ports(cluster, 3), at('state'))).to.equal(2);
+      const found = cluster
+        .names('Secret')
+        .map((key) => cluster.find('Secret', key)?.metadata.annotations ?? {});
+      expect(found.map((one) => one[annotations.statePieces])).to.deep.equal(['2', '2']);
+      expect(new Set(found.map((one) => one[annotations.stateUuid])).size).to.equal(1);
+      expect(found.map((one) => one[annotations.stateNum]).sort()).to.deep.equal(['0', '1']);
+    });
+  });
+
+  describe('init', () => {
+    const stock = createStock({ clock: new FakeClock(), rng: seededRng(1) });
+    const environment = (): Environment =>
+      readEnvironment({
+        POD_NAME: 'p',
+        POD_NAMESPACE: 'pods',
+        DEPLOY_ITEM_NAME: 'web',
+        DEPLOY_ITEM_NAMESPACE: 'proj',
+        CONFIGURATION_PATH: at('configuration.json'),
+        IMPORTS_PATH: at('imports/import.json'),
+        EXPORTS_PATH: at('exports/values'),
+        STATE_PATH: at('state'),
+        CONTENT_PATH: at('content'),
+        COMPONENT_DESCRIPTOR_PATH: at('component_descriptor.json'),
+        TARGET_PATH: at('targets/target.json'),
+        TARGET_SOURCE_PATH: at('no-target.json'),
+        REGISTRY_SECRETS_DIR: at('no-such-folder'),
+        OCM_CONFIGURATION_PATH: at('no-such-file'),
+        STATE_SECRETS: '',
+      });
+    const init = (fields: object): Promise<void> => {
+      const kind = 'ProviderConfiguration';
+      const apiVersion = 'container.deployer.landscaper.gardener.cloud/v1alpha1';
+      writeFileSync(at('configuration.json'), JSON.stringify({ apiVersion, kind, ...fields }));
+      const client = () => Promise.reject(new Error('there is nothing to ask the cluster for'));
+      return runInit(environment(), { client, stock, log });
+    };
+
+    it('S-78: writes an inline blueprint, and needs no secrets for it', async () => {
+      await init({
+        blueprint: { inline: { filesystem: { 'blueprint.yaml': 'kind: Blueprint', f: { 'a.txt': 'a' } } } },
+      });
+      expect(readFileSync(at('content/f/a.txt'), 'utf8')).to.equal('a');
+      expect(readFileSync(at('content/blueprint.yaml'), 'utf8')).to.equal('kind: Blueprint');
+    });
+
+    it('makes the folder of the export, and says null for no target', async () => {
+      await init({ importValues: { a: [1] } });
+      expect(existsSync(at('exports'))).to.equal(true);
+      expect(existsSync(at('exports/values'))).to.equal(false);
+      expect(readFileSync(at('targets/target.json'), 'utf8')).to.equal('null');
+      expect(readFileSync(at('imports/import.json'), 'utf8')).to.equal('{"a":[1]}');
+    });
+
+    it('does not write a blueprint outside of its folder', async () => {
+      const filesystem = { '..': { 'evil.txt': 'x' } };
+      expect(await failureOf(init({ blueprint: { inline: { filesystem } } }))).to.contain(
+        'no name for a file',
+      );
+      expect(existsSync(at('evil.txt'))).to.equal(false);
+    });
+
+    it('names the variable that is missing', () => {
+      expect(() => readEnvironment({})).to.throw('the variable DEPLOY_ITEM_NAMESPACE is not set');
+    });
+
+    it('names the configuration that is missing', async () => {
+      const client = () => Promise.reject(new Error('not asked'));
+      const failure = await failureOf(runInit(environment(), { client, stock, log }));
+      expect(failure).to.contain('cannot read the configuration').and.contain('ENOENT');
+    });
+  });
+});
+
+describe('the program that waits', () => {
+  const environment = (folder: string): Environment =>
+    readEnvironment({
+      ...{ POD_NAME: 'p', POD_NAMESPACE: 'pods', DEPLOY_ITEM_NAME: 'web', DEPLOY_ITEM_NAMESPACE: 'proj' },
+      ...{ STATE_PATH: join(folder, 'state'), EXPORTS_PATH: join(folder, 'values') },
+    });
+  const pod = (main: object): Any => ({
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name: 'p', namespace: 'pods' },
+    status: { containerStatuses: [{ name: 'main', state: main }] },
+  });
+  const ended = (exitCode: number): Any => pod({ terminated: { exitCode } });
+  let folder: string;
+  let cluster: FakeCluster;
+  let clock: FakeClock;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'espalier-wait-'));
+    mkdirSync(join(folder, 'state'));
+    cluster = new FakeCluster('pods');
+    clock = new FakeClock();
+    cluster.put(pod({ running: {} }));
+  });
+  afterEach(() => {
+    rmSync(folder, { recursive: true });
+  });
+  /** @param watch in the place of the one of the cluster */
+  const waitWith = (watch: (signal: AbortSignal) => AsyncIterable<never>) => {
+    const client: Client = {
+      get: (kind, key) => cluster.get(kind, key),
+      list: (kind, query) => cluster.list(kind, query),
+      send: (write) => cluster.send(write),
+      raw: (method, path) => cluster.raw(method, path),
+      close: () => Promise.resolve(),
+      watch: (_kind, _query, signal) => watch(signal),
+    };
+    const state = { answer: 'waiting' };
+    void runWait(environment(folder), { client, clock, rng: seededRng(1), log }).then(
+      () => (state.answer = 'done'),
+      (error: unknown) => (state.answer = (error as Error).message),
+    );
+    return state;
+  };
+  /** Files are read in their own time, which no clock of ours moves: so ours goes on until they have been. */
+  const answerOf = async (state: { readonly answer: string }): Promise<string> => {
+    while (state.answer === 'waiting') {
+      await settle(1);
+      await clock.advance(100);
+    }
+    return state.answer;
+  };
+  /** A watch that says nothing, for as long as the answer takes. */
+  const mute = (next: () => Promise<never>): AsyncIterable<never> => ({
+    [Symbol.asyncIterator]: () => ({ next }),
+  });
+  const forbidden = (): AsyncIterable<never> =>
+    mute(() =>
+      Promise.reject(
+        apiErrorFrom(403, { reason: 'Forbidden', message: 'no' }, { verb: 'watch', kind: 'Pod' }),
+      ),
+    );
+  const silent = (signal: AbortSignal): AsyncIterable<never> =>
+    mute(
+      () =>
+        new Promise((_, reject) => {
+          signal.addEventListener('abort', () => {
+            reject(signal.reason as Error);
+          });
+        }),
+    );
+
+  for (const [what, watch] of [
+    ['may not watch', forbidden],
+    ['hears nothing', silent],
+  ] as const) {
+    it(`sees the end of the image although it ${what}`, async () => {
+      const state = waitWith(watch);
+      await clock.advance(5_000);
+      expect(state.answer).to.equal('waiting');
+      cluster.put(ended(0));
+      await clock.advance(60_000);
+      expect(await answerOf(state)).to.equal('done');
+    });
+  }
+
+  it('tries again when the API server does not answer', async () => {
+    let left = 3;
+    cluster.fail = (verb) => {
+      if (verb === 'get' && left-- > 0) throw new Error('no answer');
+    };
+    cluster.put(ended(0));
+    const state = waitWith(silent);
+    await clock.advance(60_000);
+    expect(await answerOf(state)).to.equal('done');
+  });
+
+  it('keeps the state of an image that failed, and then says that it failed', async () => {
+    writeFileSync(join(folder, 'state/x'), 'kept');
+    writeFileSync(join(folder, 'values'), '{}');
+    cluster.put(ended(3));
+    const state = waitWith(silent);
+    await clock.advance(1_000);
+    expect(await answerOf(state)).to.equal('main container exists with 3');
+    expect(cluster.names('Secret')).to.have.length(1);
+  });
+
+  it('writes the export over one that is there', async () => {
+    cluster.put(ended(0));
+    const name = namesOf({ namespace: 'proj', name: 'web' }).export;
+    cluster.put({
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { name, namespace: 'pods' },
+      data: { config: 'b2xk' },
+    });
+    writeFileSync(join(folder, 'values'), 'a: [1, x]\n');
+    const state = waitWith(silent);
+    await clock.advance(1_000);
+    expect(await answerOf(state)).to.equal('done');
+    const { config = '' } = cluster.find('Secret', `pods/${name}`)?.['data'] as { config?: string };
+    expect(Buffer.from(config, 'base64').toString()).to.equal('{"a":[1,"x"]}');
+  });
+
+  it('exports integers beyond 2^53 with all their digits', async () => {
+    cluster.put(ended(0));
+    writeFileSync(join(folder, 'values'), 'a: 9007199254740993\n');
+    const state = waitWith(silent);
+    await clock.advance(1_000);
+    expect(await answerOf(state)).to.equal('done');
+    const name = namesOf({ namespace: 'proj', name: 'web' }).export;
+    const { config = '' } = cluster.find('Secret', `pods/${name}`)?.['data'] as { config?: string };
+    expect(Buffer.from(config, 'base64').toString()).to.equal('{"a":9007199254740993}');
+  });
+
+  it('ends when its pod is gone', async () => {
+    cluster.drop('Pod', 'pods/p');
+    const state = waitWith(silent);
+    await clock.advance(1_000);
+    expect(await answerOf(state)).to.equal('pod pods/p is gone');
+  });
+});
+
+const failureOf = (promise: Promise<unknown>): Promise<string> =>
+  promise.then(
+    () => 'nothing failed',
+    (error: unknown) => (error as Error).message,
+  );

@@ -4,7 +4,7 @@ import { systemRng } from '../lib/rng.ts';
 import { silentLogger } from '../observability/log.ts';
 import { createCaches } from '../runtime/cache.ts';
 import { createClient } from '../runtime/client.ts';
-import { connect } from '../runtime/http.ts';
+import { connect, type ServerAddress } from '../runtime/http.ts';
 import type { Caches, Client } from '../runtime/types.ts';
 import { kubeconfigSource, type ClusterOptions } from './kubeconfig.ts';
 import { applyVerbosity, loggerFor, type LogOptions } from './logging.ts';
@@ -16,6 +16,8 @@ export interface Cluster {
   readonly clock: Clock;
   /** The namespace asked for, or that of the kubeconfig's context. */
   readonly namespace: string;
+  /** Where it is, for targets that mean it. */
+  readonly self: ServerAddress;
 }
 
 export interface NamespacedOptions extends ClusterOptions, LogOptions {
@@ -43,7 +45,8 @@ export async function withCluster<T>(
   const client = createClient(connection);
   try {
     const caches = createCaches({ client, clock, rng, log });
-    return await work({ client, caches, clock, namespace: options.namespace ?? connection.namespace });
+    const namespace = options.namespace ?? connection.namespace;
+    return await work({ client, caches, clock, namespace, self: await connection.address() });
   } finally {
     await client.close();
   }

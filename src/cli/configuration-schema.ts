@@ -28,6 +28,14 @@ const contexts = section({
   }),
 });
 
+const texts = z.array(z.string()).nullish();
+const containerProgram = section({
+  image: name.nullish(),
+  command: texts,
+  args: texts,
+  imagePullPolicy: unused('these images are pulled always'),
+});
+
 const ownCache = 'what was fetched is kept in memory, see registry.cacheSize';
 
 export const configurationSchema = z.looseObject({
@@ -64,6 +72,18 @@ export const configurationSchema = z.looseObject({
     chartCacheSize: z.number().int().nonnegative().nullish(),
     staticCapabilities: z.boolean().nullish(),
   }),
+  container: section({
+    namespace: name.nullish(),
+    defaultImage: section({ image: name.nullish() }),
+    initContainer: containerProgram,
+    waitContainer: containerProgram,
+    garbageCollection: section({
+      disable: z.boolean().nullish(),
+      worker: unused('one sweep at a time is enough'),
+      requeueTimeSeconds: z.int().positive().nullish(),
+    }),
+    debug: section({ keepPod: z.boolean().nullish() }),
+  }),
   blueprintStore: unused(ownCache),
   metrics: unused('where metrics are served is an option of the command, --metrics-address'),
   crdManagement: section({
@@ -84,7 +104,7 @@ export const configurationSchema = z.looseObject({
       additionalDeployments: section({ deployments: names }),
     })
     .nullish(),
-  hpaMain: unused('one replica does the work; with --lease others stand by'),
+  hpaMain: unused('replicas that are started with the same --lease share the work, however many there are'),
   signatureVerificationEnforcementPolicy: z.enum(verificationPolicies).nullish(),
 });
 

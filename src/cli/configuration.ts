@@ -10,6 +10,11 @@ import type { Logger } from '../observability/log.ts';
 import { noteKeys } from './configuration-keys.ts';
 import { configurationSchema, type ConfigurationFile } from './configuration-schema.ts';
 import { UsageError } from './errors.ts';
+import {
+  defaultSettings,
+  type ContainerSettings,
+  type ProgramSpec,
+} from '../../deployers/container/settings.ts';
 
 export interface Configuration {
   /** How many objects each controller works on at a time. */
@@ -52,6 +57,8 @@ export interface Configuration {
     readonly cacheBytes?: number;
     readonly staticCapabilities?: boolean;
   };
+  /** Where and how the container deployer runs pods; upstream has it in a file of the deployer's own. */
+  readonly container: ContainerSettings;
   /** Whether the CustomResourceDefinitions are installed or updated at the start. */
   readonly installsCrds: boolean;
   /** Deployments of the system itself; without it their health is not checked. */
@@ -73,6 +80,7 @@ export const defaults: Configuration = {
   registry: {},
   templating: {},
   helm: {},
+  container: defaultSettings,
   installsCrds: true,
 };
 
@@ -99,6 +107,7 @@ export function readConfiguration(file: string, log?: Pick<Logger, 'info' | 'war
     registry: registrySettings(result.data, file),
     templating: templatingSettings(result.data, file),
     helm: helmSettings(result.data, file),
+    container: containerSettings(result.data),
     installsCrds: crdManagement?.deployCrd ?? defaults.installsCrds,
     ...(policy && { verification: policy }),
     ...(deployments && { health: healthOf(deployments) }),
@@ -145,6 +154,32 @@ function helmSettings({ helm }: ConfigurationFile, file: string): Configuration[
     ...(typeof chartCacheSize === 'number' && { cacheBytes: chartCacheSize }),
     ...(staticCapabilities && { staticCapabilities: true }),
   };
+}
+
+/** A program without an image is that of this version; one with an image says what to run in it. */
+function containerSettings({ container }: ConfigurationFile): ContainerSettings {
+  const { namespace, defaultImage, initContainer, waitContainer, garbageCollection, debug } = container ?? {};
+  const { disable, requeueTimeSeconds } = garbageCollection ?? {};
+  const ms = requeueTimeSeconds ? requeueTimeSeconds * 1000 : undefined;
+  return {
+    namespace: namespace ?? defaultSettings.namespace,
+    defaultImage: defaultImage?.image ?? defaultSettings.defaultImage,
+    init: programOf(initContainer, defaultSettings.init),
+    wait: programOf(waitContainer, defaultSettings.wait),
+    garbageCollection: {
+      isDisabled: disable ?? defaultSettings.garbageCollection.isDisabled,
+      everyMs: ms ?? defaultSettings.garbageCollection.everyMs,
+    },
+    keepsPods: debug?.keepPod ?? defaultSettings.keepsPods,
+  };
+}
+
+type GivenProgram = NonNullable<ConfigurationFile['container']>['initContainer'];
+
+function programOf(given: GivenProgram, usual: ProgramSpec): ProgramSpec {
+  const { image, command, args } = given ?? {};
+  const called = command ?? (args ? undefined : usual.command);
+  return { image: image ?? usual.image, ...(called && { command: called }), ...(args && { args }) };
 }
 
 function healthOf(deployments: NonNullable<ConfigurationFile['lsDeployments']>): HealthSettings {

@@ -1,6 +1,9 @@
 /** A tree as Landscaper's own command line prints it, which people and scripts know. Pure. */
-import { isFinalPhase, phases } from '../api/job.ts';
-import { isObject } from '../lib/objects.ts';
+import { timeoutMsOf } from '../../deployers/sdk/timeout.ts';
+import { isFinalPhase, isFinished, phases } from '../api/job.ts';
+import type { DeployItem } from '../api/kinds/deployitem.ts';
+import { formatDuration } from '../lib/duration.ts';
+import { isObject, type View } from '../lib/objects.ts';
 import { toYaml } from '../lib/yaml.ts';
 import { marksText } from './print.ts';
 import type { Node } from './tree.ts';
@@ -74,9 +77,28 @@ function wideLines({ object }: Node): string[] {
     case 'Installation':
       return [`Component Descriptor: ${componentOf(spec)}`, `Blueprint: ${blueprintOf(spec)}`];
     case 'DeployItem':
-      return [`Type: ${text(spec, 'type') ?? ''}`, ...configLines(at(spec, 'config'))];
+      return [
+        `Type: ${text(spec, 'type') ?? ''}`,
+        ...configLines(at(spec, 'config')),
+        ...timeLines(object as View<DeployItem>),
+      ];
     default:
       return [];
+  }
+}
+
+/** Until when a job that runs may take. */
+function timeLines(item: View<DeployItem>): string[] {
+  const { spec, status } = item;
+  const begun = status?.transitionTimes?.initTime;
+  if (!begun || isFinished(item)) return [];
+  try {
+    const ms = timeoutMsOf(spec.timeout);
+    if (ms === Infinity) return ['Time: as long as it takes'];
+    const end = new Date(Date.parse(begun) + ms).toISOString().replace(/\.\d+/, '');
+    return [`Time: until ${end}, ${formatDuration(ms)} after its job began`];
+  } catch {
+    return [`Time: not known, the timeout "${spec.timeout ?? ''}" cannot be read`];
   }
 }
 

@@ -79,7 +79,7 @@ export const marksText = (marks: readonly string[]): string =>
   marks.length > 0 ? ` (${marks.join(', ')})` : '';
 
 /** What is worth saying: why it failed, or what is waited for. Parents leave that to their children. */
-function noteOf(node: Node): string {
+export function noteOf(node: Node): string {
   if (node.children.some((child) => child.condition === node.condition)) return '';
   switch (node.condition) {
     case 'failed':

@@ -1,9 +1,10 @@
 /** Commands for authors of deployers. */
 import { InvalidArgumentError, type Command } from 'commander';
 import type { CheckOptions } from './commands/deployers.ts';
+import type { ContainerProgramOptions } from './commands/container.ts';
 import type { NewDeployerOptions } from './commands/new-deployer.ts';
 import { list } from './options.ts';
-import { examples, type Exit } from './program-parts.ts';
+import { addLogOptions, examples, type Exit } from './program-parts.ts';
 import type { Terminal } from './terminal.ts';
 
 export function addDeployerCommands(
@@ -70,4 +71,42 @@ function seconds(text: string): number {
   const value = Number(text);
   if (!(value > 0)) throw new InvalidArgumentError('write a number of seconds.');
   return value;
+}
+
+/** What the pods of the container deployer call. */
+export function addContainerCommands(program: Command, terminal: Terminal): void {
+  const group = program
+    .command('container')
+    .summary('what the containers beside an image do; called in pods')
+    .description(
+      'The programs of the init and the wait container in pods of the container deployer. They are told what to do by ' +
+        'variables, see docs/container.md.',
+    );
+  const add = (name: string, summary: string, description: string): Command => {
+    const command = group
+      .command(name)
+      .summary(summary)
+      .description(description)
+      .option('--kubeconfig <file>', 'default: KUBECONFIG, then the account of the pod');
+    addLogOptions(command);
+    return command;
+  };
+  add(
+    'init',
+    'prepare the files for the image',
+    'Writes imports, target and content, and restores the state.',
+  )
+    .option('--allow-plain-http', 'speak to registries without TLS, too')
+    .action(async (options: ContainerProgramOptions) => {
+      const { containerInit } = await import('./commands/container.ts');
+      await containerInit(options, terminal);
+    });
+  add(
+    'wait',
+    'keep the state and the exports of the image',
+    'Waits until the main container has ended, keeps its state, and hands on what it exports.',
+  ).action(async (options: ContainerProgramOptions) => {
+    const { containerWait } = await import('./commands/container.ts');
+    await containerWait(options, terminal);
+  });
 }

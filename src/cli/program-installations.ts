@@ -1,5 +1,6 @@
 /** Commands about installations; names and options as in Landscaper's own command line. */
-import type { Command } from 'commander';
+import { Option, type Command } from 'commander';
+import type { ForceDeleteOptions } from './commands/force-delete.ts';
 import type { InspectOptions } from './commands/inspect.ts';
 import type { OperationOptions } from './commands/operation.ts';
 import { addClusterOptions, addQuietLogOptions, examples, type Exit } from './program-parts.ts';
@@ -14,10 +15,13 @@ export function addInstallationCommands(
     .command('installations')
     .aliases(['inst', 'installation', 'i'])
     .summary('look at installations, start and stop their jobs')
-    .description('Looks at installations, and starts and stops their jobs.');
+    .description(
+      'Looks at installations, starts and stops their jobs, and gets rid of those that are stuck.',
+    );
   addInspect(group, terminal, onExit);
   addReconcile(group, terminal, onExit);
   addInterrupt(group, terminal, onExit);
+  addForceDelete(group, terminal, onExit);
 }
 
 function addInspect(group: Command, terminal: Terminal, onExit: (code: Exit) => void): void {
@@ -31,7 +35,12 @@ function addInspect(group: Command, terminal: Terminal, onExit: (code: Exit) => 
     .option('-A, --all-namespaces', 'installations of all namespaces')
     .option('-f, --show-failed', 'only what failed, and what it belongs to')
     .option('-d, --show-details', 'the YAML of each object beneath it')
-    .option('-o, --output <mode>', 'tree, wide, yaml or json')
+    .addOption(
+      // What it says of other words is the command's own.
+      new Option('-o, --output <mode>', 'how to print it')
+        .choices(['tree', 'wide', 'yaml', 'json'])
+        .argParser((mode) => mode),
+    )
     .option('-w, --wide', 'as -o wide: components, blueprints, types of deploy items')
     .option('-y, --yaml', 'as -o yaml')
     .option('-j, --json', 'as -o json')
@@ -88,4 +97,31 @@ function addInterrupt(group: Command, terminal: Terminal, onExit: (code: Exit) =
       onExit(await run(name, options, terminal));
     });
   addQuietLogOptions(addClusterOptions(interrupt));
+}
+
+function addForceDelete(group: Command, terminal: Terminal, onExit: (code: Exit) => void): void {
+  const command = group
+    .command('force-delete')
+    .alias('fd')
+    .argument('<name>', 'installation')
+    .summary('delete an installation without uninstalling anything')
+    .description(
+      'Deletes an installation and all objects below it, whatever state they are in. Nothing is uninstalled: ' +
+        'what was deployed stays where it is, and is listed first.',
+    )
+    .option('-n, --namespace <name>', "namespace; default that of the kubeconfig's context")
+    .option('-y, --yes', 'do not ask')
+    .option('--dry-run', 'only show what would be deleted, and what stays')
+    .addHelpText(
+      'after',
+      examples([
+        ['espalier inst force-delete web -n shop --dry-run', 'look first'],
+        ['espalier inst force-delete web -n shop --yes', 'in scripts'],
+      ]),
+    )
+    .action(async (name: string, options: ForceDeleteOptions) => {
+      const { forceDelete } = await import('./commands/force-delete.ts');
+      onExit(await forceDelete(name, options, terminal));
+    });
+  addQuietLogOptions(addClusterOptions(command));
 }

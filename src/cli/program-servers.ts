@@ -95,7 +95,7 @@ function addStart(program: Command, terminal: Terminal): void {
     .option('--metrics-address <host:port>', 'serve /metrics, /healthz and /readyz here', address)
     .option(
       '--lease <namespace/name>',
-      'work only while holding this Lease: of several replicas one works, the others stand by',
+      'share the work with all replicas that name the same; Leases that begin with this name divide it',
       namespacedName,
     )
     .option('--no-crds', 'leave the CustomResourceDefinitions alone')
@@ -105,6 +105,7 @@ function addStart(program: Command, terminal: Terminal): void {
         ['espalier start --kubeconfig ~/.kube/config', 'everything'],
         ['espalier start --deployers manifest,mock', 'all controllers, two deployers'],
         ['espalier start --metrics-address 0.0.0.0:8080', 'in a pod, with probes'],
+        ['espalier start --lease ls-system/espalier', 'one of several replicas, which share the work'],
       ]),
     )
     .action(async (options: StartOptions) => {

@@ -2,15 +2,19 @@
  * All commands and their options. Nothing heavy is imported here: a command's code is loaded when the command runs,
  * so that help and mistakes answer at once.
  */
-import { Command, CommanderError } from 'commander';
+import { Argument, Command, CommanderError, Option } from 'commander';
+import type { Shell } from './commands/completion.ts';
 import { complain } from './complain.ts';
 import { exitCodes, UsageError } from './errors.ts';
 import { addBlueprintCommands } from './program-blueprints.ts';
 import { addComponentCommands } from './program-components.ts';
-import { addDeployerCommands } from './program-deployers.ts';
+import { addDeployItemCommands } from './program-deployitems.ts';
+import { addContainerCommands, addDeployerCommands } from './program-deployers.ts';
 import { addInstallationCommands } from './program-installations.ts';
 import { examples, type Exit } from './program-parts.ts';
+import { addPlanCommand } from './program-plan.ts';
 import { addServerCommands } from './program-servers.ts';
+import { addTargetCommands } from './program-targets.ts';
 import type { Terminal } from './terminal.ts';
 
 /**
@@ -65,9 +69,13 @@ export function createProgram(terminal: Terminal, onExit: (code: Exit) => void):
     );
   addServerCommands(program, terminal, onExit);
   addInstallationCommands(program, terminal, onExit);
+  addPlanCommand(program, terminal, onExit);
   addBlueprintCommands(program, terminal, onExit);
   addComponentCommands(program, terminal);
+  addTargetCommands(program, terminal, onExit);
+  addDeployItemCommands(program, terminal, onExit);
   addDeployerCommands(program, terminal, onExit);
+  addContainerCommands(program, terminal);
   addSmallCommands(program, terminal);
   return program;
 }
@@ -87,11 +95,39 @@ function addSmallCommands(program: Command, terminal: Terminal): void {
       crds({ output: options.json ? 'json' : 'yaml' }, terminal);
     });
   program
+    .command('completion')
+    .addArgument(new Argument('<shell>', 'which shell').choices(['bash', 'zsh', 'fish']))
+    .summary('print a script that completes commands')
+    .description(
+      'Prints the script by which a shell completes commands, options and their values when Tab is pressed.',
+    )
+    .addHelpText(
+      'after',
+      examples([
+        ['source <(espalier completion bash)', 'in bash, for this shell; in ~/.bashrc for all'],
+        [
+          'espalier completion zsh > "${fpath[1]}/_espalier"',
+          'in zsh, for all sessions; needs "autoload -U compinit && compinit" in ~/.zshrc',
+        ],
+        ['espalier completion fish > ~/.config/fish/completions/espalier.fish', 'in fish, for all sessions'],
+      ]),
+    )
+    .action(async (shell: Shell) => {
+      const { completion } = await import('./commands/completion.ts');
+      completion(shell, program, terminal);
+    });
+  program
     .command('version')
     .alias('v')
     .summary('print the version')
     .description('Prints the version of Espalier, of Node.js, and of the API it serves.')
-    .option('-o, --output <format>', 'text or json', 'text')
+    .addOption(
+      // What it says of other words is the command's own.
+      new Option('-o, --output <format>', 'how to print it')
+        .choices(['text', 'json'])
+        .argParser((format) => format)
+        .default('text'),
+    )
     .addHelpText('after', examples([['espalier version -o json', 'for scripts']]))
     .action(async (options: { output: string }) => {
       const { version } = await import('./commands/version.ts');

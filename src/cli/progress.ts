@@ -1,9 +1,10 @@
-/** Shows how trees proceed: redrawn in place on a terminal, else one line for each change of phase. */
+/** Shows how trees proceed: redrawn in place on a terminal, else a line for each change of phase and each new trouble. */
+import { conditionTypes } from '../api/conditions.ts';
 import { sleep, type Clock } from '../lib/clock.ts';
 import type { Caches } from '../runtime/types.ts';
 import { follow, type Collected } from './collect.ts';
 import { createLiveBlock } from './live.ts';
-import { elapsedText, treeLines } from './print.ts';
+import { elapsedText, noteOf, treeLines } from './print.ts';
 import { Stopwatch } from './stopwatch.ts';
 import type { Terminal } from './terminal.ts';
 import { treesOf, type Node } from './tree.ts';
@@ -15,6 +16,8 @@ export interface ProgressOptions {
   readonly namespace: string | undefined;
   /** The installation to show; default all roots. */
   readonly name?: string | undefined;
+  /** What to show of all that is there; default the trees of installations. */
+  readonly rootsIn?: (collected: Collected) => readonly Node[];
   /** Ends the showing early; what is there then is the result. */
   readonly signal: AbortSignal;
   /** Whether there is nothing more to wait for; asked after each change. */
@@ -38,7 +41,7 @@ export async function showProgress(options: ProgressOptions): Promise<readonly N
   const look = (): void => {
     const collected = current();
     stopwatch.observe(collected, clock.now());
-    roots = treesOf(collected, options.name);
+    roots = options.rootsIn ? options.rootsIn(collected) : treesOf(collected, options.name);
     view.changed(roots);
     if (options.isOver(roots)) wake();
   };
@@ -105,16 +108,22 @@ function liveView({ terminal, clock }: ProgressOptions, stopwatch: Stopwatch): V
 
 function plainView({ terminal, clock }: ProgressOptions, stopwatch: Stopwatch, startedAt: number): View {
   let before: ReadonlyMap<string, string> | undefined;
+  let told: ReadonlyMap<string, string> = new Map();
   return {
     changed(roots) {
       const after = phasesOf(roots);
-      // What was there before is no news.
+      const troubles = troublesOf(roots);
+      // What was there before is no news; what it lacks still is.
       before ??= after;
       const at = elapsedText(clock.now() - startedAt, true).padStart(6);
       for (const [path, phase] of after) {
         if (phase !== before.get(path)) terminal.print(`${at}  ${path}: ${phase}`);
+        const trouble = troubles.get(path);
+        if (trouble !== undefined && trouble !== told.get(path))
+          terminal.print(`${at}  ${path}: ${phase}, ${trouble}`);
       }
       before = after;
+      told = new Map([...told, ...troubles]);
     },
     say: (text) => {
       terminal.warn(text.trimEnd());
@@ -136,14 +145,27 @@ function plainView({ terminal, clock }: ProgressOptions, stopwatch: Stopwatch, s
 }
 
 /** `DeployItem hello/web/server` → phase, for every node that has one. */
-export function phasesOf(roots: readonly Node[]): ReadonlyMap<string, string> {
-  const phases = new Map<string, string>();
+export const phasesOf = (roots: readonly Node[]): ReadonlyMap<string, string> =>
+  byPath(roots, ({ phase }) => phase);
+
+/** The same → what a running job has met and tries again. Ends tell their reasons in the tree. */
+export const troublesOf = (roots: readonly Node[]): ReadonlyMap<string, string> =>
+  byPath(roots, (node) => (node.condition === 'running' && !isWaiting(node) ? noteOf(node) : ''));
+
+/** For objects beside or below it, which speak for themselves. */
+const isWaiting = ({ object: { status } }: Node): boolean =>
+  (status?.conditions ?? []).some(({ type }) => type === conditionTypes.Waiting);
+
+/** What is empty is left out. */
+function byPath(roots: readonly Node[], textOf: (node: Node) => string): ReadonlyMap<string, string> {
+  const texts = new Map<string, string>();
   const visit = (node: Node, above: string): void => {
     // An execution is called like its installation; repeating the name would say nothing.
     const path = node.kind === 'Execution' ? above : above === '' ? node.title : `${above}/${node.title}`;
-    if (node.phase) phases.set(`${node.kind} ${path}`, node.phase);
+    const text = textOf(node);
+    if (text !== '') texts.set(`${node.kind} ${path}`, text);
     for (const child of node.children) visit(child, path);
   };
   for (const root of roots) visit(root, '');
-  return phases;
+  return texts;
 }

@@ -49,6 +49,10 @@ export function treesOf(collected: Collected, name?: string): Node[] {
   return [...tops].sort(byPlace).map((top) => installationNode(top, top.status?.jobID, index));
 }
 
+/** Deploy items that belong to nobody, each as a tree of its own. */
+export const itemTrees = ({ deployItems }: Pick<Collected, 'deployItems'>): Node[] =>
+  [...deployItems].sort(byPlace).map((item) => node(item, 'DeployItem', item.status?.jobID, undefined, []));
+
 interface Index {
   readonly installations: ReadonlyMap<string, View<Installation>>;
   readonly subInstallations: ReadonlyMap<string, readonly View<Installation>[]>;

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import type { Finding } from '../../blueprint/lint/finding.ts';
 import { inspectBlueprint } from '../../blueprint/lint/inspect.ts';
 import { blueprintsAt, Unreadable, type FoundBlueprint } from '../blueprint-sources.ts';
+import { printJson } from '../documents.ts';
 import { exitCodes, UsageError } from '../errors.ts';
 import { countsOf, findingJson, findingText, githubText, summaryText } from '../print-findings.ts';
 import type { Terminal } from '../terminal.ts';
@@ -37,7 +38,7 @@ export async function lint(
   const counts = countsOf(findings);
   switch (options.output) {
     case 'json':
-      terminal.print(JSON.stringify({ findings: findings.map(findingJson), ...counts }, undefined, 2));
+      terminal.print(printJson({ findings: findings.map(findingJson), ...counts }));
       break;
     case 'github':
       for (const finding of findings) terminal.print(githubText(finding));

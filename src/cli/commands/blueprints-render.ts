@@ -21,6 +21,7 @@ import { inThisThread } from '../../blueprint/work.ts';
 import { seededRng } from '../../lib/rng.ts';
 import { parseYaml, parseYamlAll, toYaml, YamlError } from '../../lib/yaml.ts';
 import { blueprintsAt, STDIN, type FoundBlueprint } from '../blueprint-sources.ts';
+import { printJson } from '../documents.ts';
 import { CommandError, exitCodes, UsageError } from '../errors.ts';
 import { withoutSteps } from '../print.ts';
 import { findingText } from '../print-findings.ts';
@@ -219,7 +220,7 @@ function print(rendered: RenderedInstallation, mask: Mask, options: RenderOption
   const objects = renderedObjects(rendered, { mask, showSecrets: options.showSecrets === true });
   if (options.output === 'json') {
     const items = objects.map(({ object }) => object);
-    terminal.print(JSON.stringify({ apiVersion: 'v1', kind: 'List', items }, undefined, 2));
+    terminal.print(printJson({ apiVersion: 'v1', kind: 'List', items }));
   } else {
     const { dim } = terminal.paint;
     terminal.print(

@@ -1,13 +1,11 @@
 /** `espalier crds`: prints our CustomResourceDefinitions. */
 import { loadCrds } from '../../api/crds.ts';
-import { printYaml } from '../documents.ts';
+import { printJson, printYaml } from '../documents.ts';
 import type { Terminal } from '../terminal.ts';
 
 export function crds(options: { readonly output: 'yaml' | 'json' }, terminal: Terminal): void {
   const items = loadCrds();
   terminal.print(
-    options.output === 'json'
-      ? JSON.stringify({ apiVersion: 'v1', kind: 'List', items }, null, 2)
-      : printYaml(items),
+    options.output === 'json' ? printJson({ apiVersion: 'v1', kind: 'List', items }) : printYaml(items),
   );
 }

@@ -5,9 +5,10 @@ import { dataObjectKind, type DataObject } from '../../api/kinds/dataobject.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { withCluster } from '../cluster.ts';
 import { printYaml } from '../documents.ts';
-import { startEmbedded, type Embedded } from '../embedded.ts';
+import type { Embedded } from '../embedded.ts';
+import { withEmbeddedLandscaper } from '../embedded-landscaper.ts';
 import { CommandError, exitCodes } from '../errors.ts';
-import { startLandscaper, type Landscaper } from '../landscaper.ts';
+import type { Landscaper } from '../landscaper.ts';
 import { applyVerbosity, loggerFor, type LogOptions } from '../logging.ts';
 import { applyAll } from '../objects.ts';
 import { elapsedText } from '../print.ts';
@@ -41,17 +42,11 @@ export async function demo(options: DemoOptions, terminal: Terminal): Promise<nu
   try {
     terminal.print(terminal.paint.dim('Starting an API server, the controllers and the deployers …'));
     const { port } = options;
-    const embedded = await startEmbedded({ port, log, simulate: true, namespace: sample.namespace });
-    try {
-      const landscaper = await startLandscaper({ kubeconfig: { text: embedded.kubeconfig }, log });
-      try {
-        return await play({ options, terminal, interruption, lines, embedded, landscaper });
-      } finally {
-        await landscaper.stop();
-      }
-    } finally {
-      await embedded.close();
-    }
+    return await withEmbeddedLandscaper(
+      { port, log, simulate: true, namespace: sample.namespace },
+      {},
+      ({ embedded, landscaper }) => play({ options, terminal, interruption, lines, embedded, landscaper }),
+    );
   } finally {
     interruption.release();
   }

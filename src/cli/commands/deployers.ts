@@ -56,7 +56,7 @@ interface Inspection {
   readonly command: readonly string[];
   readonly options: CheckOptions;
   readonly terminal: Terminal;
-  /** Rejects when somebody does. */
+  /** Rejects when somebody does; the checks end then. */
   readonly interrupted: Promise<never>;
 }
 
@@ -69,18 +69,20 @@ async function checkIn(
     const deployer = command.length > 0 ? start(command, place.kubeconfigFile) : undefined;
     try {
       terminal.print(`Deploy items of type ${subject.type}`);
-      const results = await Promise.race([
-        checkDeployer(subject, {
-          kubeconfig: place.kubeconfig,
-          onResult: (result) => {
-            terminal.print(line(result, terminal));
-          },
-          ...(options.only && { only: options.only }),
-          ...(options.patience !== undefined && { patienceMs: options.patience * 1000 }),
-        }),
-        interrupted,
-        ...(deployer ? [deployer.died] : []),
-      ]);
+      const checking = new AbortController();
+      const failed = Promise.race([interrupted, ...(deployer ? [deployer.died] : [])]);
+      failed.catch((error: unknown) => {
+        checking.abort(error);
+      });
+      const results = await checkDeployer(subject, {
+        kubeconfig: place.kubeconfig,
+        signal: checking.signal,
+        onResult: (result) => {
+          terminal.print(line(result, terminal));
+        },
+        ...(options.only && { only: options.only }),
+        ...(options.patience !== undefined && { patienceMs: options.patience * 1000 }),
+      });
       return summary(results, terminal);
     } finally {
       await deployer?.stop();

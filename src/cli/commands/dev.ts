@@ -1,7 +1,6 @@
 /** `espalier dev`: API server, controllers and deployers in one process. */
 import { readConfiguration } from '../configuration.ts';
-import { startEmbedded } from '../embedded.ts';
-import { startLandscaper } from '../landscaper.ts';
+import { withEmbeddedLandscaper } from '../embedded-landscaper.ts';
 import { applyVerbosity, loggerFor, type LogOptions } from '../logging.ts';
 import { applyAll, namespaceObject } from '../objects.ts';
 import type { Address } from '../options.ts';
@@ -28,28 +27,19 @@ export async function dev(options: DevOptions, terminal: Terminal): Promise<void
     log.info({}, 'stopping; a second signal ends at once');
   });
   try {
-    const embedded = await startEmbedded({
-      ...{ data, port, namespace, log, simulate: true },
-      kubeconfigFile: options.writeKubeconfig,
-    });
-    try {
-      const landscaper = await startLandscaper({
-        kubeconfig: { text: embedded.kubeconfig },
-        log,
+    await withEmbeddedLandscaper(
+      { ...{ data, port, namespace, log, simulate: true }, kubeconfigFile: options.writeKubeconfig },
+      {
         // A server of its own has no definitions but those it is given.
         ...(configuration && { configuration: { ...configuration, installsCrds: true } }),
         ...(options.metricsAddress && { metricsAddress: options.metricsAddress }),
-      });
-      try {
+      },
+      async ({ embedded, landscaper }) => {
         await applyAll(landscaper.client, [namespaceObject(namespace)]);
         terminal.print(welcome(embedded.url, embedded.kubeconfigFile, data, terminal));
         await aborted(interruption.signal);
-      } finally {
-        await landscaper.stop();
-      }
-    } finally {
-      await embedded.close();
-    }
+      },
+    );
   } finally {
     interruption.release();
   }

@@ -1,7 +1,7 @@
 /** `espalier installations inspect`: the tree below an installation. */
 import { withCluster, type Cluster, type NamespacedOptions } from '../cluster.ts';
 import { collect } from '../collect.ts';
-import { printYaml } from '../documents.ts';
+import { printJson, printYaml } from '../documents.ts';
 import { CommandError, exitCodes } from '../errors.ts';
 import { inspectText } from '../print-inspect.ts';
 import { treeLines } from '../print.ts';
@@ -103,7 +103,7 @@ function textOf(
   mode: Mode,
   { options, terminal, now, isEmpty }: Circumstances,
 ): string {
-  if (mode === 'json') return `${JSON.stringify(roots.map(documentOf), null, 2)}\n`;
+  if (mode === 'json') return `${printJson(roots.map(documentOf))}\n`;
   if (mode === 'yaml') return `${printYaml([roots.map(documentOf)])}\n`;
   if (roots.length === 0) return isEmpty ? 'no installations\n' : 'no failed objects\n';
   if (mode === 'tree') return columnsText(roots, terminal, now);

@@ -28,24 +28,20 @@ export async function start(options: StartOptions, terminal: Terminal): Promise<
   });
   const { signal } = interruption;
   try {
-    let lost: (error: Error) => void = () => undefined;
-    const taken = new Promise<never>((_, reject) => (lost = reject));
-    taken.catch(() => undefined); // nobody may be listening yet
     const landscaper = await startLandscaper({
       kubeconfig,
       log,
       signal,
       crds: options.crds,
-      onLeaseLost: lost,
       ...(configuration && { configuration }),
       ...(options.controllers && { controllers: options.controllers }),
       ...(options.deployers && { deployers: options.deployers }),
       ...(options.metricsAddress && { metricsAddress: options.metricsAddress }),
-      ...(options.lease && { lease: options.lease }),
+      ...(options.lease && { fleet: options.lease }),
     });
     try {
       log.info({ ...(landscaper.health && { health: landscaper.health.url }) }, 'started');
-      await Promise.race([aborted(signal), taken]);
+      await aborted(signal);
     } finally {
       await landscaper.stop();
     }

@@ -1,5 +1,6 @@
 /** `espalier version`: what this is, offline. */
 import { API_VERSION } from '../../api/labels.ts';
+import { printJson } from '../documents.ts';
 import { UsageError } from '../errors.ts';
 import { packageInfo } from '../package.ts';
 import type { Terminal } from '../terminal.ts';
@@ -18,7 +19,7 @@ export function version(options: { readonly output: string }, terminal: Terminal
       );
       return;
     case 'json':
-      terminal.print(JSON.stringify(facts, null, 2));
+      terminal.print(printJson(facts));
       return;
     default:
       throw new UsageError(`there is no output format "${options.output}"; choose text or json`);

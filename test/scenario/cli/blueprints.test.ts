@@ -72,12 +72,12 @@ describe('espalier blueprints', () => {
   });
 
   describe('lint', () => {
-    it('has nothing to complain about in the samples', async () => {
+    it('S-94: has nothing to complain about in the samples', async () => {
       const { code, output } = await espalier('blueprints', 'lint', landscape, `${component}/blueprint`);
       expect([code, output]).to.deep.equal([0, 'nothing to complain about in 2 blueprints\n']);
     });
 
-    it('shows each mistake at its place, and ends with 1', async () => {
+    it('S-94: shows each mistake at its place, and ends with 1', async () => {
       const file = write({
         'bad/blueprint.yaml': sound['blueprint.yaml']?.replace('/db.yaml', '/bd.yaml') ?? '',
       });
@@ -229,6 +229,41 @@ spec:
       expect(errors).to.contain(
         'hello-landscape.greeting: imported datatype does not have the expected schema',
       );
+    });
+
+    const failingSpiff = (template: string) => `apiVersion: landscaper.gardener.cloud/v1alpha1
+kind: Blueprint
+deployExecutions:
+  - name: main
+    type: Spiff
+    template:${template}
+      deployItems:
+        - name: app
+          type: test.example/fake
+          config: { ü: 1 }
+          target: (( imports.nope ))
+`;
+    const layouts = [
+      ['tree', ''],
+      ['text', ' |'],
+    ] as const;
+    for (const [layout, sign] of layouts) {
+      it(`says where an expression of Spiff in a ${layout} has no value`, async () => {
+        const path = write({ [`${layout}/blueprint.yaml`]: failingSpiff(sign) });
+        const { code, errors } = await espalier('bp', 'render', path);
+        expect(code).to.equal(1);
+        expect(errors).to.match(
+          /blueprint\.yaml:11:19: error: \(\( imports\.nope \)\): 'imports\.nope' not found \[render\]\n +11 \| /,
+        );
+      });
+    }
+
+    it('shows the tree of Spiff itself when several lines could be meant', async () => {
+      const text = failingSpiff('').replace('name: app', 'target: (( imports.nope ))');
+      const { errors } = await espalier('bp', 'render', write({ 'twice/blueprint.yaml': text }));
+      expect(errors).to.match(/^error: unable to template executions: unresolved nodes:/);
+      expect(errors).to.contain('template source:\n1:    deployItems:\n2:    - target: (( imports.nope ))\n');
+      expect(errors).not.to.contain('template input');
     });
 
     it('says which value is missing where, without the words around it', async () => {

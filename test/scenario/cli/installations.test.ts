@@ -77,6 +77,13 @@ describe('installations on the command line, without controllers', () => {
     expect([nothing.code, nothing.terminal.output]).to.deep.equal([0, 'no installations\n']);
   });
 
+  it('S-89: inspect -f says so when nothing has failed', async () => {
+    await createWithStatus(client, installation('sound', { phase: 'Succeeded' }));
+    const { code, terminal } = await espalier(server, 'inst', 'inspect', 'sound', '-f');
+    expect([code, terminal.output]).to.deep.equal([0, 'no failed objects\n']);
+    await client.send({ verb: 'delete', kind: installationKind, key: `${NAMESPACE}/sound` });
+  });
+
   it('inspect --exit-code tells scripts that something failed', async () => {
     expect((await espalier(server, 'inst', 'inspect', 'app', '--exit-code')).code).to.equal(1);
     expect((await espalier(server, 'inst', 'inspect', '-n', 'empty', '--exit-code')).code).to.equal(0);
@@ -93,6 +100,19 @@ describe('installations on the command line, without controllers', () => {
     expect(root?.subInstallations[0]?.installation.metadata.name).to.equal('db');
     expect(root?.execution.deployItems[0]?.deployItem.metadata.name).to.equal('app-web-x');
   });
+
+  const refused: readonly (readonly [options: string, line: string])[] = [
+    ['app -A', 'the --all-namespaces option cannot be used when an installation name is provided'],
+    ['-o json -w', 'no more than one output mode may be set: json, wide'],
+    ['-o xml', "invalid option for '--output'/'-o' flag: xml; choose tree, wide, yaml, json"],
+  ];
+  for (const [options, line] of refused)
+    it(`S-90: inspect ${options} is refused`, async () => {
+      const { code, terminal } = await espalier(server, 'installations', 'inspect', ...options.split(' '));
+      expect(code).to.equal(1);
+      expect(terminal.errors).to.equal(`error: ${line}\n`);
+      expect(terminal.output).to.equal('');
+    });
 
   it('S-92: reconcile and interrupt annotate', async () => {
     const operationOf = async (): Promise<string | undefined> =>

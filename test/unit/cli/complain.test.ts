@@ -56,9 +56,11 @@ describe('a complaint', () => {
 });
 
 describe('colours', () => {
-  const rows: readonly (readonly [boolean, Record<string, string>, boolean])[] = [
+  const rows: readonly (readonly [boolean | undefined, Record<string, string>, boolean])[] = [
     [true, {}, true],
     [false, {}, false],
+    [undefined, {}, false],
+    [undefined, { CI: 'true' }, false],
     [true, { NO_COLOR: '1' }, false],
     [true, { NO_COLOR: '' }, true],
     [true, { TERM: 'dumb' }, false],
@@ -67,7 +69,7 @@ describe('colours', () => {
     [false, { FORCE_COLOR: '1', NO_COLOR: '1' }, false],
   ];
   for (const [isTerminal, env, expected] of rows)
-    it(`are ${expected ? 'on' : 'off'} ${isTerminal ? 'on a terminal' : 'in a pipe'} with ${JSON.stringify(env)}`, () => {
+    it(`are ${expected ? 'on' : 'off'} ${isTerminal ? 'on a terminal' : `where isTTY is ${String(isTerminal)}`} with ${JSON.stringify(env)}`, () => {
       expect(hasColours(isTerminal, env)).to.equal(expected);
     });
 });

@@ -56,6 +56,31 @@ describe('the configuration file', () => {
     );
   });
 
+  it('says where containers run, and of which images', () => {
+    const { container } = read(`
+      container:
+        namespace: pods
+        defaultImage: {image: tools:1}
+        initContainer: {image: init:1, imagePullPolicy: Never}
+        waitContainer: {image: wait:1, command: [/wait], args: [-v]}
+        garbageCollection: {disable: true, worker: 5, requeueTimeSeconds: 60}
+        debug: {keepPod: true}
+    `);
+    expect(container).to.deep.equal({
+      namespace: 'pods',
+      defaultImage: 'tools:1',
+      init: { image: 'init:1', command: ['espalier', 'container', 'init'] },
+      wait: { image: 'wait:1', command: ['/wait'], args: ['-v'] },
+      garbageCollection: { isDisabled: true, everyMs: 60_000 },
+      keepsPods: true,
+    });
+    expect(warned).to.deep.equal([]);
+    expect(told.map((line) => line.split(' ')[0]).sort()).to.deep.equal([
+      'container.garbageCollection.worker',
+      'container.initContainer.imagePullPolicy',
+    ]);
+  });
+
   it('takes the key of the excluded namespaces in both spellings that are in use', () => {
     const texts = [
       'controllers: {contexts: {config: {default: {excludedNamespaces: [a]}}}}',

@@ -26,7 +26,7 @@ function statusOf({ phase, job = 'r', finished, error, reason = 'X', started, en
     jobIDFinished: finished ?? (isFinal ? job : ''),
     ...(error !== undefined && { lastError: { operation: 'X', reason, message: error } }),
     ...((started ?? ended) !== undefined && {
-      transitionTimes: { triggerTime: started, finishedTime: ended },
+      transitionTimes: { triggerTime: started, initTime: started, finishedTime: ended },
     }),
   };
 }

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { inspectText, type InspectFormat } from '../../../src/cli/print-inspect.ts';
-import { failedOnly } from '../../../src/cli/tree.ts';
+import { failedOnly, itemTrees } from '../../../src/cli/tree.ts';
 import { execution, failedLandscape, installation, item, trees } from './given.ts';
 
 const short: InspectFormat = { isWide: false, hasDetails: false, hasNamespaces: false };
@@ -74,6 +74,25 @@ describe('installations inspect', () => {
         .join(' '),
     ).to.equal(`Last error: ${error}`);
   });
+
+  for (const [timeout, words] of [
+    [undefined, 'until 2026-01-01T00:10:00Z, 10m0s after its job began'],
+    ['90s', 'until 2026-01-01T00:01:30Z, 1m30s after its job began'],
+    ['none', 'as long as it takes'],
+    ['soon', 'not known, the timeout "soon" cannot be read'],
+  ] as const) {
+    it(`shows with -o wide how long an item may take whose timeout is ${timeout ?? 'not set'}`, () => {
+      const spec = { type: 't', ...(timeout !== undefined && { timeout }) };
+      const running = item('i', {
+        execution: 'a',
+        phase: 'Progressing',
+        started: '2026-01-01T00:00:00Z',
+        spec,
+      });
+      const text = inspectText(itemTrees({ deployItems: [running] }), { ...short, isWide: true });
+      expect(text).to.equal(`[🏗️ Progressing] DeployItem i\nType: t\nTime: ${words}\n`);
+    });
+  }
 
   it('shows with -o wide what things are made of', () => {
     const text = inspectText(

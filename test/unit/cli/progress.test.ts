@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { createLiveBlock, fitting } from '../../../src/cli/live.ts';
-import { phasesOf } from '../../../src/cli/progress.ts';
+import { phasesOf, troublesOf } from '../../../src/cli/progress.ts';
 import { quoted, selfCommand } from '../../../src/cli/self.ts';
 import { Stopwatch } from '../../../src/cli/stopwatch.ts';
 import { collected, execution, failedLandscape, installation, item, trees } from './given.ts';
@@ -110,6 +110,22 @@ describe('progress in lines', () => {
       ['DeployItem app/web', 'Succeeded'],
     ]);
     expect(phasesOf(trees(...failedLandscape())).size).to.equal(4);
+  });
+
+  it('tells what a running job tries again, at the leaf, and no waits and ends', () => {
+    const waiting = installation('app', { phase: 'Progressing', error: 'waits for execution app' });
+    const conditions = [
+      { type: 'Waiting', status: 'True', reason: 'Children', message: 'waits for execution app' },
+    ];
+    const [running, failed] = (['Progressing', 'Failed'] as const).map((phase) => [
+      { ...waiting, status: { ...waiting.status, conditions } } as typeof waiting,
+      execution('app', { phase: 'Progressing' }),
+      item('app-web-2', { execution: 'app', template: 'web', phase, error: 'no namespace\n"nope"' }),
+    ]);
+    expect([...troublesOf(trees(...running!))]).to.deep.equal([
+      ['DeployItem app/web', 'no namespace "nope"'],
+    ]);
+    expect(troublesOf(trees(...failed!)).size).to.equal(0);
   });
 });
 

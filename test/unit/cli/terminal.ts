@@ -10,13 +10,14 @@ export interface FakeTerminal extends Terminal {
 }
 
 export function fakeTerminal(
-  settings: Partial<Pick<Terminal, 'env' | 'isLive' | 'columns' | 'rows'>> = {},
+  settings: Partial<Pick<Terminal, 'env' | 'isLive' | 'columns' | 'rows' | 'ask'>> = {},
 ): FakeTerminal {
   const terminal: FakeTerminal = {
     env: {},
     isLive: false,
     columns: 80,
     rows: 24,
+    ask: () => Promise.resolve(undefined),
     ...settings,
     paint: pico.createColors(false),
     paintError: pico.createColors(false),

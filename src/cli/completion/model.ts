@@ -1,0 +1,80 @@
+/** What shells need to know of the commands; read from the commands themselves, so that nothing is said twice. */
+import type { Argument, Command, Option } from 'commander';
+
+/** What may stand in the place of a value. */
+export type Values =
+  | { readonly is: 'words'; readonly words: readonly string[] }
+  | { readonly is: 'files' | 'folders' }
+  /** Something that nobody can guess, such as a name. */
+  | { readonly is: 'text' };
+
+export interface CompletedOption {
+  /** `-o` and `--output`, or one of them. */
+  readonly flags: readonly string[];
+  readonly summary: string;
+  /** undefined for a switch. */
+  readonly values: Values | undefined;
+}
+
+export interface CompletedCommand {
+  /** `/installations/inspect`; empty for the program. */
+  readonly path: string;
+  /** Its name, then its other names. */
+  readonly names: readonly string[];
+  readonly summary: string;
+  readonly options: readonly CompletedOption[];
+  /** Of its arguments; undefined when it takes none. */
+  readonly values: Values | undefined;
+  readonly commands: readonly CompletedCommand[];
+}
+
+export function completionModel(program: Command): CompletedCommand {
+  return modelOf(program, '');
+}
+
+/** The command and all below, from the top down. */
+export const allOf = (command: CompletedCommand): readonly CompletedCommand[] => [
+  command,
+  ...command.commands.flatMap(allOf),
+];
+
+function modelOf(command: Command, path: string): CompletedCommand {
+  const help = command.createHelp();
+  const commands = help
+    .visibleCommands(command)
+    .map((one) => modelOf(one, `${path}/${one.name()}`))
+    .map((one) => (one.names[0] === 'help' ? withTopics(one, command) : one));
+  const [argument] = command.registeredArguments;
+  return {
+    path,
+    names: [command.name(), ...command.aliases()],
+    summary: command.summary() || command.description(),
+    options: help.visibleOptions(command).map(optionOf),
+    values: argument && valuesOf(argument, argument.name()),
+    commands,
+  };
+}
+
+/** Help is for the commands beside it. */
+const withTopics = (help: CompletedCommand, { commands }: Command): CompletedCommand => ({
+  ...help,
+  values: { is: 'words', words: commands.map((one) => one.name()) },
+  options: [],
+});
+
+const optionOf = (option: Option): CompletedOption => ({
+  flags: [option.short, option.long].filter((flag) => flag !== undefined),
+  summary: option.description,
+  values: option.required || option.optional ? valuesOf(option, placeholderIn(option.flags)) : undefined,
+});
+
+const placeholderIn = (flags: string): string => /[<[]([^>\]]+)[>\]]/.exec(flags)?.[1] ?? '';
+
+const FILES: ReadonlySet<string> = new Set(['file', 'path', 'archive', 'blueprint', 'place', 'subject']);
+const FOLDERS: ReadonlySet<string> = new Set(['folder', 'directory']);
+
+function valuesOf({ argChoices }: Option | Argument, placeholder: string): Values {
+  if (argChoices) return { is: 'words', words: argChoices };
+  if (FILES.has(placeholder)) return { is: 'files' };
+  return FOLDERS.has(placeholder) ? { is: 'folders' } : { is: 'text' };
+}

@@ -1,0 +1,28 @@
+/** The development API server with a landscaper on it, for as long as a command needs both. */
+import { startEmbedded, type Embedded, type EmbeddedOptions } from './embedded.ts';
+import { startLandscaper, type Landscaper, type LandscaperOptions } from './landscaper.ts';
+
+export interface EmbeddedStage {
+  readonly embedded: Embedded;
+  readonly landscaper: Landscaper;
+}
+
+/** Ends both when `use` has ended, however it did. @throws what starting either, and `use`, throws */
+export async function withEmbeddedLandscaper<T>(
+  server: EmbeddedOptions,
+  options: Omit<LandscaperOptions, 'kubeconfig' | 'log'>,
+  use: (stage: EmbeddedStage) => Promise<T>,
+): Promise<T> {
+  const embedded = await startEmbedded(server);
+  try {
+    const { log } = server;
+    const landscaper = await startLandscaper({ kubeconfig: { text: embedded.kubeconfig }, log, ...options });
+    try {
+      return await use({ embedded, landscaper });
+    } finally {
+      await landscaper.stop();
+    }
+  } finally {
+    await embedded.close();
+  }
+}

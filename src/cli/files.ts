@@ -1,0 +1,43 @@
+/** Files that options name: read, parsed and written, with errors that say which one it was. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { parseYaml, parseYamlAll, YamlError } from '../lib/yaml.ts';
+import { STDIN } from './blueprint-sources.ts';
+import { CommandError, UsageError } from './errors.ts';
+
+const OWNER_ONLY = 0o600;
+
+/** @throws UsageError */
+export function readTextFile(path: string): string {
+  try {
+    return readFileSync(path === STDIN ? 0 : path, 'utf8');
+  } catch (error) {
+    const { code = 'error' } = error as NodeJS.ErrnoException;
+    throw new UsageError(code === 'ENOENT' ? `there is no file ${path}` : `cannot read ${path} (${code})`);
+  }
+}
+
+export const readYamlFile = (path: string): unknown => parsed(path, readTextFile(path), parseYaml);
+
+/** All documents of a file, or of standard input. @throws UsageError */
+export const readYamlDocuments = (path: string): readonly unknown[] =>
+  parsed(path, readTextFile(path), parseYamlAll);
+
+/** The message of the parser quotes lines, and those may be credentials: it is not shown. */
+function parsed<T>(path: string, text: string, parse: (text: string) => T): T {
+  try {
+    return parse(text);
+  } catch (error) {
+    if (!(error instanceof YamlError)) throw error;
+    throw new UsageError(`${path} is not valid YAML`);
+  }
+}
+
+/** Only for the eyes of who writes it. @throws CommandError */
+export function writePrivateFile(path: string, text: string): void {
+  try {
+    writeFileSync(path, text, { mode: OWNER_ONLY });
+  } catch (error) {
+    const { code = 'error' } = error as NodeJS.ErrnoException;
+    throw new CommandError(`cannot write ${path} (${code})`, { cause: error });
+  }
+}

@@ -1,0 +1,139 @@
+/** Completion as shells carry it out: each is given a line and asked what may come next. */
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { allOf, completionModel } from '../../../src/cli/completion/model.ts';
+import { createProgram, runProgram } from '../../../src/cli/program.ts';
+import { skip } from '../../support/skip.ts';
+import { fakeTerminal } from '../../unit/cli/terminal.ts';
+
+const isThere = (shell: string): boolean => spawnSync(shell, ['-c', 'true']).status === 0;
+
+const script = async (shell: string): Promise<string> => {
+  const terminal = fakeTerminal();
+  expect(await runProgram(['completion', shell], terminal)).to.equal(0);
+  expect(terminal.errors).to.equal('');
+  return terminal.output;
+};
+
+/** The last word is the one to complete, and may be empty. */
+type Line = readonly string[];
+
+/** What each shell is asked, so that it answers with one word per line. */
+const questions: Readonly<Record<string, (file: string, line: Line) => string>> = {
+  bash: (file, line) => `
+source ${file}
+COMP_WORDS=(${line.map((word) => `'${word}'`).join(' ')})
+COMP_CWORD=${String(line.length - 1)}
+_espalier
+printf '%s\\n' "\${COMPREPLY[@]}"`,
+  // The functions of zsh's own system print what they are given; files are left to it.
+  zsh: (file, line) => `
+compdef() { :; }
+compset() { :; }
+_message() { :; }
+compadd() { shift; local w; for w in "$@"; do [[ $w == $PREFIX* ]] && print -r -- $w; done }
+_describe() { local e; for e in "\${(@P)@[-1]}"; do [[ $e == $PREFIX* ]] && print -r -- \${e%%:*}; done }
+_files() { print -rl -- $PREFIX*(N); }
+source ${file}
+words=(${line.map((word) => `'${word}'`).join(' ')})
+CURRENT=${String(line.length)}
+PREFIX=\${words[CURRENT]}
+[[ $PREFIX == --*=* ]] && PREFIX=\${PREFIX#*=}
+_espalier`,
+  fish: (file, line) => `
+source ${file}
+complete -C '${line.join(' ')}' | string replace -r '\\t.*' ''`,
+};
+
+for (const shell of ['bash', 'zsh', 'fish']) {
+  describe(`completion for ${shell}`, function () {
+    this.timeout(30_000);
+    let folder: string;
+    let file: string;
+    before(async function () {
+      if (!isThere(shell)) skip(this, `there is no ${shell} on this machine`);
+      folder = mkdtempSync(join(tmpdir(), 'completion-'));
+      file = join(folder, 'script');
+      writeFileSync(file, await script(shell));
+      writeFileSync(join(folder, 'kube config.yaml'), '');
+      writeFileSync(join(folder, 'kube.yaml'), '');
+      mkdirSync(join(folder, 'kubes'));
+    });
+    after(() => {
+      if (folder) rmSync(folder, { recursive: true });
+    });
+
+    function asked(...line: Line): readonly string[] {
+      const question = questions[shell]?.(file, line) ?? '';
+      const arguments_ = shell === 'zsh' ? ['-fc', question] : ['-c', question];
+      const env = { ...process.env, HOME: folder };
+      const { stdout, stderr } = spawnSync(shell, arguments_, { cwd: folder, encoding: 'utf8', env });
+      expect(stderr).to.equal('');
+      return stdout.split('\n').filter((word) => word !== '');
+    }
+
+    it('offers all commands, and those that begin so', () => {
+      expect(asked('espalier', '')).to.include.members(['demo', 'installations', 'plan', 'completion']);
+      expect(asked('espalier', 'dep')).to.have.members(['deployitems', 'deployers']);
+      expect(asked('espalier', 'xyz')).to.deep.equal([]);
+    });
+
+    it('knows commands of groups, by all names of the group', () => {
+      const wanted = ['inspect', 'interrupt'];
+      expect(asked('espalier', 'installations', 'in')).to.have.members(wanted);
+      expect(asked('espalier', 'inst', 'in')).to.have.members(wanted);
+      expect(asked('espalier', 'inst', '')).to.not.include('demo');
+    });
+
+    it('knows the options of each command', () => {
+      expect(asked('espalier', 'plan', '--del')).to.deep.equal(['--delete']);
+      expect(asked('espalier', 'version', '--del')).to.deep.equal([]);
+      expect(asked('espalier', 'plan', 'web', '-n', 'shop', '--show')).to.deep.equal(['--show-details']);
+    });
+
+    it('knows the values of an option, and is not misled by them', () => {
+      expect(asked('espalier', 'plan', '-o', '')).to.have.members(['text', 'json']);
+      expect(asked('espalier', 'inst', 'inspect', '--output', 'w')).to.deep.equal(['wide']);
+      // A namespace with the name of a command.
+      expect(asked('espalier', 'plan', '-n', 'version', '--del')).to.deep.equal(['--delete']);
+      expect(asked('espalier', 'plan', '-n', '')).to.deep.equal([]);
+    });
+
+    it('knows values behind an equals sign', () => {
+      const line = shell === 'bash' ? ['--output', '=', 'js'] : ['--output=js'];
+      const answer = asked('espalier', 'plan', ...line).map((word) => word.replace('--output=', ''));
+      expect(answer).to.deep.equal(['json']);
+    });
+
+    it('offers files, also with blanks in their names, where one is wanted', () => {
+      const answer = asked('espalier', 'plan', '--config', 'kube').map((word) => word.replaceAll('\\', ''));
+      expect(answer).to.include.members(['kube config.yaml', 'kube.yaml']);
+      expect(asked('espalier', 'plan', 'kube')).to.deep.equal([]);
+    });
+
+    it('offers what an argument may be, and topics of help', () => {
+      expect(asked('espalier', 'completion', '')).to.have.members(['bash', 'zsh', 'fish']);
+      expect(asked('espalier', 'help', 'bl')).to.deep.equal(['blueprints']);
+    });
+  });
+}
+
+describe('completion', () => {
+  const model = completionModel(createProgram(fakeTerminal(), () => undefined));
+
+  it('knows every command and every option that has a help page', () => {
+    const paths = allOf(model).map(({ path }) => path);
+    expect(paths).to.include.members(['', '/plan', '/installations/inspect', '/targets/create']);
+    const plan = allOf(model).find(({ path }) => path === '/plan');
+    expect(plan?.options.flatMap(({ flags }) => flags)).to.include.members(['-n', '--namespace', '--help']);
+  });
+
+  it('refuses other shells with those that there are', async () => {
+    const terminal = fakeTerminal();
+    expect(await runProgram(['completion', 'tcsh'], terminal)).to.equal(2);
+    expect(terminal.errors).to.contain('bash, zsh, fish');
+  });
+});

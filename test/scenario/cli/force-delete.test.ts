@@ -1,0 +1,122 @@
+import { expect } from 'chai';
+import { deployItemKind } from '../../../src/api/kinds/deployitem.ts';
+import { executionKind } from '../../../src/api/kinds/execution.ts';
+import { installationKind } from '../../../src/api/kinds/installation.ts';
+import { FINALIZER } from '../../../src/api/labels.ts';
+import { startEmbedded, type Embedded } from '../../../src/cli/embedded.ts';
+import { applyAll, namespaceObject } from '../../../src/cli/objects.ts';
+import { runProgram } from '../../../src/cli/program.ts';
+import { systemClock as clock } from '../../../src/lib/clock.ts';
+import { ensureCrds } from '../../../src/machine/ensure-crds.ts';
+import { configMapKind } from '../../../src/machine/world.ts';
+import { silentLogger as log } from '../../../src/observability/log.ts';
+import { createClient } from '../../../src/runtime/client.ts';
+import { connect } from '../../../src/runtime/http.ts';
+import type { Client, Kind, Obj } from '../../../src/runtime/types.ts';
+import { failedLandscape } from '../../unit/cli/given.ts';
+import { fakeTerminal, type FakeTerminal } from '../../unit/cli/terminal.ts';
+
+const NAMESPACE = 'proj';
+const KINDS: readonly Kind[] = [installationKind, executionKind, deployItemKind];
+
+describe('force-delete on the command line', () => {
+  let server: Embedded;
+  let client: Client;
+
+  before(async () => {
+    server = await startEmbedded({ simulate: false, controllers: ['none'], log, namespace: NAMESPACE });
+    client = createClient(
+      await connect({ kubeconfig: { text: server.kubeconfig }, userAgent: 'test', clock, log }),
+    );
+    await ensureCrds(client, clock, log);
+    await applyAll(client, [namespaceObject(NAMESPACE)]);
+    const managedResources = [
+      {
+        policy: 'manage',
+        resource: { apiVersion: 'v1', kind: 'ConfigMap', name: 'web', namespace: NAMESPACE },
+      },
+    ];
+    const object: Obj = {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name: 'web', namespace: NAMESPACE },
+    };
+    await client.send({ verb: 'create', kind: configMapKind, object: object });
+    for (const each of failedLandscape()) {
+      const kind = KINDS.find((k) => k.kind === each.kind) as Kind;
+      const metadata = { ...each.metadata, finalizers: [FINALIZER] };
+      const { uid: _uid, ...given } = metadata;
+      const { metadata: stored } = await client.send({
+        verb: 'create',
+        kind,
+        object: { ...each, metadata: given },
+      });
+      const providerStatus = { apiVersion: 't/v1', kind: 'ProviderStatus', managedResources };
+      const status = {
+        observedGeneration: 1,
+        ...each.status,
+        lastError: undefined,
+        ...(each.kind === 'DeployItem' && { providerStatus }),
+      };
+      const body = { ...each, metadata: { resourceVersion: stored.resourceVersion }, status };
+      await client.send({ verb: 'merge', kind, key: `${NAMESPACE}/${stored.name}`, body, sub: 'status' });
+    }
+  });
+  after(async () => {
+    await client.close();
+    await server.close();
+  });
+
+  const run = async (answer: string | undefined, ...more: string[]): Promise<[number, FakeTerminal]> => {
+    const terminal = fakeTerminal({
+      env: { KUBECONFIG: server.kubeconfigFile },
+      ask: () => Promise.resolve(answer),
+    });
+    return [await runProgram(['inst', 'force-delete', 'app', ...more], terminal), terminal];
+  };
+
+  async function left(): Promise<string[]> {
+    const names: string[] = [];
+    for (const kind of KINDS)
+      for await (const page of client.list(kind, { namespace: NAMESPACE }))
+        names.push(...page.items.map(({ metadata }) => `${kind.kind} ${metadata.name}`));
+    return names.sort();
+  }
+  const ALL = ['DeployItem app-web-x', 'Execution app', 'Installation app', 'Installation db'];
+
+  it('S-93: tells with --dry-run what goes and what stays, and touches nothing', async () => {
+    const [code, terminal] = await run(undefined, '--dry-run');
+    expect(code).to.equal(0);
+    expect(terminal.output)
+      .to.contain('ConfigMap proj/web')
+      .and.contain('- would delete deployItem app-web-x');
+    expect(await left()).to.deep.equal(ALL);
+  });
+
+  it('asks before it does anything, and says what to do where nobody can be asked', async () => {
+    const [code, nobody] = await run(undefined);
+    expect([code, nobody.errors]).to.deep.equal([
+      2,
+      'error: nobody is there to confirm; look with --dry-run what would happen, then add --yes\n',
+    ]);
+    const [refused, somebody] = await run('no');
+    expect([refused, somebody.errors]).to.deep.equal([1, 'error: not confirmed, nothing was deleted\n']);
+    expect(await left()).to.deep.equal(ALL);
+  });
+
+  it('S-93: takes all objects away, and what is on the target stays', async () => {
+    const [code, terminal] = await run('app');
+    expect(code, terminal.errors).to.equal(0);
+    expect(terminal.output.trimEnd().split('\n').at(-1)).to.equal('All objects deleted');
+    for (const what of ['installation app', 'installation db', 'execution app', 'deployItem app-web-x'])
+      expect(terminal.output).to.contain(`- deleted ${what}\n`);
+    expect(await left()).to.deep.equal([]);
+    expect((await client.get(configMapKind, `${NAMESPACE}/web`)).metadata.name).to.equal('web');
+  });
+
+  it('S-93: says the second time that there is no such installation', async () => {
+    const [code, terminal] = await run(undefined, '--yes');
+    expect(code).to.equal(1);
+    expect(terminal.errors).to.match(/^error: there is no installation app in namespace proj; .*-n.*-A\n$/);
+  });
+});

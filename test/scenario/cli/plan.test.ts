@@ -1,0 +1,345 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { dataObjectKind } from '../../../src/api/kinds/dataobject.ts';
+import { deployItemKind } from '../../../src/api/kinds/deployitem.ts';
+import { installationKind } from '../../../src/api/kinds/installation.ts';
+import { targetKind } from '../../../src/api/kinds/target.ts';
+import { annotations, API_VERSION, GROUP } from '../../../src/api/labels.ts';
+import { WRITES } from '../../../src/apiserver/audit.ts';
+import { runProgram } from '../../../src/cli/program.ts';
+import { configMapKind, secretKind } from '../../../src/machine/world.ts';
+import { getIfThere } from '../../../src/runtime/read.ts';
+import type { Kind, Obj } from '../../../src/runtime/types.ts';
+import { c1, raw } from '../../support/helmcharts.ts';
+import { helmConfig } from '../../unit/deployers/bench.ts';
+import { useCluster } from '../../support/cluster.ts';
+import { skip } from '../../support/skip.ts';
+import type { Scene } from '../../support/scene.ts';
+import { fakeTerminal, type FakeTerminal } from '../../unit/cli/terminal.ts';
+
+/** Deploys a ConfigMap and a Secret; a sub-installation deploys another ConfigMap. */
+const blueprint = {
+  apiVersion: API_VERSION,
+  kind: 'Blueprint',
+  imports: [
+    { name: 'settings', type: 'data', schema: { type: 'object' } },
+    { name: 'cluster', type: 'target', targetType: `${GROUP}/kubernetes-cluster` },
+  ],
+  subinstallations: [
+    {
+      apiVersion: API_VERSION,
+      kind: 'InstallationTemplate',
+      name: 'inner',
+      blueprint: {
+        filesystem: {
+          'blueprint.yaml': `
+apiVersion: ${API_VERSION}
+kind: Blueprint
+imports:
+  - {name: settings, type: data, schema: {type: object}}
+  - {name: cluster, type: target, targetType: ${GROUP}/kubernetes-cluster}
+deployExecutions:
+  - name: default
+    type: GoTemplate
+    template: |
+      deployItems:
+        - name: deep
+          type: ${GROUP}/kubernetes-manifest
+          target: {import: cluster}
+          config:
+            apiVersion: manifest.deployer.${GROUP}/v1alpha2
+            kind: ProviderConfiguration
+            updateStrategy: update
+            manifests:
+              - policy: manage
+                manifest:
+                  apiVersion: v1
+                  kind: ConfigMap
+                  metadata: {name: deep, namespace: {{ .imports.settings.namespace }}}
+                  data: {color: {{ .imports.settings.color }}}
+`,
+        },
+      },
+      imports: {
+        data: [{ name: 'settings', dataRef: 'settings' }],
+        targets: [{ name: 'cluster', target: 'cluster' }],
+      },
+    },
+  ],
+  deployExecutions: [
+    {
+      name: 'default',
+      type: 'GoTemplate',
+      template: `
+deployItems:
+  - name: web
+    type: ${GROUP}/kubernetes-manifest
+    target: {import: cluster}
+    config:
+      apiVersion: manifest.deployer.${GROUP}/v1alpha2
+      kind: ProviderConfiguration
+      updateStrategy: update
+      manifests:
+        - policy: manage
+          manifest:
+            apiVersion: v1
+            kind: ConfigMap
+            metadata: {name: web, namespace: {{ .imports.settings.namespace }}}
+            data: {color: {{ .imports.settings.color }}, same: "yes"}
+        - policy: manage
+          manifest:
+            apiVersion: v1
+            kind: Secret
+            metadata: {name: web, namespace: {{ .imports.settings.namespace }}}
+            stringData: {password: pass-of-{{ .imports.settings.color }}}
+{{- range .imports.settings.more }}
+        - policy: manage
+          manifest:
+            apiVersion: v1
+            kind: ConfigMap
+            metadata: {name: {{ . }}, namespace: {{ $.imports.settings.namespace }}}
+{{- end }}
+`,
+    },
+  ],
+};
+
+describe('espalier plan', function () {
+  this.timeout(60_000);
+  const scenes = useCluster({ deployers: ['manifest', 'mock'] });
+  let folder: string;
+  let kubeconfig: string;
+  before(() => {
+    folder = mkdtempSync(join(tmpdir(), 'plan-'));
+    kubeconfig = join(folder, 'kubeconfig');
+    writeFileSync(kubeconfig, scenes.cluster.kubeconfig, { mode: 0o600 });
+  });
+  after(() => {
+    rmSync(folder, { recursive: true });
+  });
+
+  async function espalier(
+    scene: Scene,
+    ...args: string[]
+  ): Promise<{ code: number; terminal: FakeTerminal }> {
+    const terminal = fakeTerminal({ env: { KUBECONFIG: kubeconfig } });
+    const code = await runProgram(['plan', 'app', '-n', scene.ns, ...args], terminal);
+    return { code, terminal };
+  }
+
+  const create = (kind: Kind, scene: Scene, name: string, more: object): Promise<Obj> => {
+    const apiVersion = kind.group === '' ? 'v1' : API_VERSION;
+    const object = { apiVersion, kind: kind.kind, metadata: { name, namespace: scene.ns }, ...more };
+    return scenes.cluster.client.send({ verb: 'create', kind, object });
+  };
+
+  async function given(settings: object): Promise<Scene> {
+    const scene = await scenes.scene();
+    await create(dataObjectKind, scene, 'settings', { data: { namespace: scene.ns, ...settings } });
+    const config = { kubeconfig: scenes.cluster.kubeconfig };
+    await create(targetKind, scene, 'cluster', { spec: { type: `${GROUP}/kubernetes-cluster`, config } });
+    await create(installationKind, scene, 'app', {
+      spec: {
+        blueprint: { inline: { filesystem: { 'blueprint.yaml': JSON.stringify(blueprint) } } },
+        imports: {
+          data: [{ name: 'settings', dataRef: 'settings' }],
+          targets: [{ name: 'cluster', target: 'cluster' }],
+        },
+      },
+    });
+    return scene;
+  }
+
+  async function installed(settings: object): Promise<Scene> {
+    const scene = await given(settings);
+    await scene.operation('app', 'reconcile');
+    await scene.finished('app', 'Succeeded');
+    return scene;
+  }
+
+  const set = (scene: Scene, data: object): Promise<unknown> =>
+    scenes.cluster.client.send({
+      ...{ verb: 'merge', kind: dataObjectKind, key: `${scene.ns}/settings` },
+      body: { data },
+    });
+
+  it('tells before the first job what it would create, in sub-installations too', async () => {
+    const scene = await given({ color: 'red' });
+    const { code, terminal } = await espalier(scene, '--exit-code');
+    expect(terminal.errors).to.equal('');
+    expect(terminal.output).to.equal(
+      [
+        'DeployItem app/web on target cluster, new',
+        `  + ConfigMap ${scene.ns}/web`,
+        `  + Secret ${scene.ns}/web`,
+        '',
+        'DeployItem app/inner/deep on target cluster, new',
+        `  + ConfigMap ${scene.ns}/deep`,
+        '',
+        'Plan: 3 to create, 0 to change, 0 to delete, 0 unchanged',
+        '',
+      ].join('\n'),
+    );
+    expect(code).to.equal(2);
+  });
+
+  it('has nothing to tell after the job, and ends with 0', async () => {
+    const scene = await installed({ color: 'red' });
+    const { code, terminal } = await espalier(scene, '--exit-code');
+    expect(terminal.output).to.contain('Plan: 0 to create, 0 to change, 0 to delete, 3 unchanged');
+    expect(code).to.equal(0);
+  });
+
+  it('tells what a changed import would change, create and delete, and what of it is secret not', async () => {
+    const scene = await installed({ color: 'red', more: ['old', 'both'] });
+    await set(scene, { color: 'blue', more: ['both', 'new'] });
+    await scene.until('the import is in view', () =>
+      JSON.stringify(scene.dataObject('settings')?.data).includes('blue'),
+    );
+    const { code, terminal } = await espalier(scene);
+    expect(code, terminal.errors + terminal.output).to.equal(0);
+    const lines = terminal.output.split('\n');
+    expect(lines[0]).to.equal('DeployItem app/web on target cluster, its configuration changes');
+    expect(lines).to.include.members([
+      `  ~ ConfigMap ${scene.ns}/web`,
+      '      ~ data.color: "red" → "blue"',
+      `  ~ Secret ${scene.ns}/web`,
+      '      ~ data.password: *** → ***',
+      `  = ConfigMap ${scene.ns}/both`,
+      `  + ConfigMap ${scene.ns}/new`,
+      `  - ConfigMap ${scene.ns}/old`,
+      'Plan: 1 to create, 3 to change, 1 to delete, 1 unchanged',
+    ]);
+    expect(terminal.output).to.not.contain('pass-of');
+    expect(terminal.output).to.not.contain(Buffer.from('pass-of-blue').toString('base64'));
+  });
+
+  it('sees what somebody else has changed or taken away', async () => {
+    const scene = await installed({ color: 'red' });
+    const { client } = scenes.cluster;
+    const body = { data: { color: 'green', added: 'x' } };
+    await client.send({ verb: 'merge', kind: configMapKind, key: `${scene.ns}/web`, body });
+    await client.send({ verb: 'delete', kind: secretKind, key: `${scene.ns}/web` });
+    const { terminal } = await espalier(scene);
+    expect(terminal.output.split('\n')).to.include.members([
+      `  ~ ConfigMap ${scene.ns}/web`,
+      '      - data.added: "x"',
+      '      ~ data.color: "green" → "red"',
+      `  + Secret ${scene.ns}/web`,
+    ]);
+  });
+
+  it('tells what a deletion would take away', async () => {
+    const scene = await installed({ color: 'red' });
+    const { code, terminal } = await espalier(scene, '--delete');
+    expect(terminal.output.split('\n')).to.include.members([
+      `  - ConfigMap ${scene.ns}/web`,
+      `  - Secret ${scene.ns}/web`,
+      `  - ConfigMap ${scene.ns}/deep`,
+    ]);
+    expect(code).to.equal(0);
+  });
+
+  it('takes nothing away, nor in sub-installations, where all is to be left in place', async () => {
+    const scene = await installed({ color: 'red' });
+    await scenes.cluster.client.send({
+      ...{ verb: 'merge', kind: installationKind, key: `${scene.ns}/app` },
+      body: { metadata: { annotations: { [annotations.deleteWithoutUninstall]: 'true' } } },
+    });
+    const { terminal } = await espalier(scene, '--delete');
+    expect(terminal.output).to.contain('DeployItem app/inner/deep on target cluster, goes');
+    expect(terminal.output).to.contain('Plan: 0 to create, 0 to change, 0 to delete');
+  });
+
+  it('tells programs the same, with fields, and nothing secret', async () => {
+    const scene = await installed({ color: 'red' });
+    await set(scene, { color: 'blue' });
+    await scene.until('the import is in view', () =>
+      JSON.stringify(scene.dataObject('settings')?.data).includes('blue'),
+    );
+    const { terminal } = await espalier(scene, '-o', 'json');
+    const { items, summary } = JSON.parse(terminal.output) as {
+      items: { path: string; objects: { kind: string; change: string; fields: unknown }[] }[];
+      summary: object;
+    };
+    expect(summary).to.include({ change: 3, create: 0, problems: 0 });
+    const web = items.find(({ path }) => path === 'app/web');
+    expect(web?.objects.map(({ kind, change, fields }) => [kind, change, fields])).to.deep.equal([
+      ['ConfigMap', 'change', [{ path: 'data.color', before: 'red', after: 'blue' }]],
+      ['Secret', 'change', [{ path: 'data.password', before: '***', after: '***' }]],
+    ]);
+  });
+
+  it('plans a deploy item by itself', async () => {
+    const scene = await installed({ color: 'red' });
+    const name = scene.item('app', 'web')?.metadata.name ?? '';
+    await scenes.cluster.client.send({ verb: 'delete', kind: configMapKind, key: `${scene.ns}/web` });
+    const terminal = fakeTerminal({ env: { KUBECONFIG: kubeconfig } });
+    expect(await runProgram(['plan', name, '-n', scene.ns], terminal), terminal.errors).to.equal(0);
+    expect(terminal.output).to.contain(`+ ConfigMap ${scene.ns}/web`).and.contain('Plan: 1 to create');
+  });
+
+  it('renders charts, and makes their objects on paper only', async () => {
+    const scene = await given({ color: 'red' });
+    const type = `${GROUP}/helm`;
+    const config = helmConfig({ ...raw(c1()), namespace: scene.ns, values: { msg: 'yo' } });
+    await create(deployItemKind, scene, 'chart', { spec: { type, target: { name: 'cluster' }, config } });
+    const terminal = fakeTerminal({ env: { KUBECONFIG: kubeconfig } });
+    const code = await runProgram(['plan', 'chart', '-n', scene.ns, '-d'], terminal);
+    expect(code, terminal.errors + terminal.output).to.equal(0);
+    expect(terminal.output).to.contain(`+ ConfigMap ${scene.ns}/demo-cm`).and.contain('msg: yo');
+    const made = await getIfThere(scenes.cluster.client, configMapKind, `${scene.ns}/demo-cm`);
+    expect(made).to.equal(undefined);
+  });
+
+  it('fails where the job would, and says at what', async () => {
+    const scene = await installed({ color: 'red' });
+    await set(scene, { color: 'blue', more: ['Not_A_Name'] });
+    await scene.until('the import is in view', () =>
+      JSON.stringify(scene.dataObject('settings')?.data).includes('blue'),
+    );
+    const { code, terminal } = await espalier(scene);
+    expect(code).to.equal(1);
+    expect(terminal.output).to.contain('Not_A_Name').and.contain('1 would fail');
+  });
+
+  it('says which import is not there yet', async () => {
+    const scene = await given({ color: 'red' });
+    await scenes.cluster.client.send({ verb: 'delete', kind: dataObjectKind, key: `${scene.ns}/settings` });
+    await scene.until('it is gone', () => scene.dataObject('settings') === undefined);
+    const { code, terminal } = await espalier(scene);
+    expect(terminal.output).to.contain(
+      '? Installation app: not known: imports that are not there yet: settings',
+    );
+    expect(code).to.equal(0);
+  });
+
+  it('names the way out when there is no such object', async () => {
+    const scene = await scenes.scene();
+    const { code, terminal } = await espalier(scene);
+    expect(code).to.equal(1);
+    expect(terminal.errors).to.match(/^error: there is no installation or deploy item app in namespace/);
+  });
+
+  it('writes nothing: all that the servers see are reads and dry runs', async function () {
+    const { server } = scenes.cluster;
+    if (!server) return skip(this, 'the kube-apiserver of the tests keeps no audit log');
+    const scene = await installed({ color: 'red', more: ['old'] });
+    await set(scene, { color: 'blue', more: ['new'] });
+    await scene.calm();
+    const mark = server.audit.mark();
+    await espalier(scene);
+    await espalier(scene, '--delete');
+    const { events } = server.audit.since(mark).by({ userAgent: /espalier-(cli|deployer)/ });
+    const writes = events.filter(({ verb }) => WRITES.includes(verb));
+    expect(writes).to.not.deep.equal([]);
+    expect(writes.filter(({ requestURI }) => !requestURI.includes('dryRun=All'))).to.deep.equal([]);
+    const item = await scenes.cluster.client.get(
+      deployItemKind,
+      `${scene.ns}/${scene.item('app', 'web')?.metadata.name ?? ''}`,
+    );
+    expect(item.status?.phase).to.equal('Succeeded');
+  });
+});

@@ -1,0 +1,54 @@
+import { expect } from 'chai';
+import pico from 'picocolors';
+import { printJson, printYaml } from '../../../src/cli/documents.ts';
+import { planDocument, planLines } from '../../../src/cli/plan/print.ts';
+import type { PlannedTree } from '../../../src/cli/plan/walk.ts';
+import { noMask } from '../../../src/cli/render/mask.ts';
+
+const LONG = 9_007_199_254_740_993n;
+
+const counter = (value: bigint): object => ({
+  apiVersion: 'v1',
+  kind: 'Counter',
+  metadata: { name: 'c' },
+  spec: { value },
+});
+
+const tree = {
+  items: [
+    {
+      ...{ path: 'app/web', type: 'x', target: 't', state: 'changed' },
+      plan: {
+        objects: [
+          {
+            ref: { apiVersion: 'v1', kind: 'Counter', name: 'c' },
+            change: 'change',
+            before: counter(LONG),
+            after: counter(LONG + 1n),
+          },
+        ],
+        notes: [],
+      },
+    },
+  ],
+  problems: [],
+} as unknown as PlannedTree;
+
+describe('integers beyond 2^53', () => {
+  it('keep their digits in JSON for machines', () => {
+    const expected = '[\n  {\n    "n": 9007199254740993\n  }\n]';
+    expect(printJson([{ n: LONG }])).to.equal(expected);
+  });
+
+  it('keep them in YAML for machines', () => {
+    expect(printYaml([{ size: LONG }, { size: 1 }])).to.equal('size: 9007199254740993\n---\nsize: 1');
+  });
+
+  it('keep them in plans, for people and for machines', () => {
+    const printing = { paint: pico.createColors(false), mask: noMask, hasDetails: false };
+    expect(planLines(tree, printing).join('\n')).to.contain(
+      'spec.value: 9007199254740993 → 9007199254740994',
+    );
+    expect(printJson(planDocument(tree, noMask))).to.contain('"before": 9007199254740993');
+  });
+});

@@ -1,0 +1,17 @@
+import { expect } from 'chai';
+import { defaults } from '../../../src/cli/configuration.ts';
+import { itemTypes } from '../../../src/cli/names.ts';
+import { pluginsByType } from '../../../src/cli/plugins.ts';
+import { FakeCluster } from '../deployers/fake-cluster.ts';
+
+describe('cli/plugins', () => {
+  it('knows the deployers by the types that their names stand for', () => {
+    const ending = new AbortController();
+    try {
+      const types = [...pluginsByType(defaults, new FakeCluster(), ending.signal).keys()];
+      expect(types).to.have.members(Object.values(itemTypes));
+    } finally {
+      ending.abort();
+    }
+  });
+});

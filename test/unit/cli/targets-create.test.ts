@@ -1,0 +1,150 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { runProgram } from '../../../src/cli/program.ts';
+import { ownField, type Fields } from '../../../src/lib/objects.ts';
+import { parseYamlAll } from '../../../src/lib/yaml.ts';
+import { fakeTerminal, type FakeTerminal } from './terminal.ts';
+
+const contentOf = (documents: readonly Fields[]): unknown =>
+  ownField(ownField(documents[0], 'spec'), 'config');
+
+describe('targets create', () => {
+  let folder: string;
+  before(() => {
+    folder = mkdtempSync(join(tmpdir(), 'targets-'));
+    file('good.yaml', kubeconfig({ token: 'hunter2-token' }));
+    file('exec.yaml', kubeconfig({ exec: { command: 'aws-login' } }));
+    file('files.yaml', kubeconfig({ 'client-certificate': 'c.pem', 'client-key': 'k.pem' }));
+    file('c.pem', 'certificate');
+    file('k.pem', 'key');
+    file('ca.pem', '-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n');
+  });
+  after(() => {
+    rmSync(folder, { recursive: true });
+  });
+
+  const file = (name: string, text: string): void => {
+    writeFileSync(join(folder, name), text);
+  };
+  const kubeconfig = (user: object): string =>
+    JSON.stringify({
+      apiVersion: 'v1',
+      kind: 'Config',
+      'current-context': 'x',
+      clusters: [
+        { name: 'c', cluster: { server: 'https://c.invalid' } },
+        { name: 'other', cluster: {} },
+      ],
+      users: [{ name: 'u1', user }],
+      contexts: [{ name: 'x', context: { cluster: 'c', user: 'u1' } }],
+    });
+
+  /** Arguments with a dot are files of the folder. */
+  async function create(
+    ...args: string[]
+  ): Promise<{ code: number; terminal: FakeTerminal; documents: Fields[] }> {
+    const terminal = fakeTerminal();
+    const full = args.map((arg) => (/^\w+\.\w+$/.test(arg) ? join(folder, arg) : arg));
+    const code = await runProgram(['targets', 'create', ...full], terminal);
+    return { code, terminal, documents: code === 0 ? (parseYamlAll(terminal.output) as Fields[]) : [] };
+  }
+  const text = (): string => readFileSync(join(folder, 'good.yaml'), 'utf8');
+
+  it('S-91: prints a Secret and a Target that refers to it', async () => {
+    const args = ['kubernetes-cluster', '--name', 't', '-n', 'proj', '-s', 'sec'];
+    const { documents } = await create(...args, '--target-kubeconfig', 'good.yaml');
+    expect(documents).to.deep.equal([
+      {
+        apiVersion: 'v1',
+        kind: 'Secret',
+        metadata: { name: 'sec', namespace: 'proj' },
+        stringData: { config: JSON.stringify({ kubeconfig: text() }) },
+      },
+      {
+        apiVersion: 'landscaper.gardener.cloud/v1alpha1',
+        kind: 'Target',
+        metadata: { name: 't', namespace: 'proj' },
+        spec: {
+          type: 'landscaper.gardener.cloud/kubernetes-cluster',
+          secretRef: { name: 'sec', key: 'config' },
+        },
+      },
+    ]);
+  });
+
+  it('S-91: prints one Target without -s', async () => {
+    const { documents } = await create('t', '--kubeconfig', 'good.yaml');
+    expect(documents).to.have.length(1);
+    expect(contentOf(documents)).to.deep.equal({ kubeconfig: text() });
+  });
+
+  it('S-91: writes into a file that nobody else can read', async () => {
+    const { terminal, code } = await create('t', '--kubeconfig', 'good.yaml', '-o', 'out.yaml');
+    expect([code, terminal.output]).to.deep.equal([0, `Wrote target to ${join(folder, 'out.yaml')}\n`]);
+    expect(readFileSync(join(folder, 'out.yaml'), 'utf8')).to.contain('kind: Target');
+  });
+
+  it('takes files into the kubeconfig, and leaves out what the context does not need', async () => {
+    const { documents } = await create('t', '--kubeconfig', 'files.yaml', '--flatten');
+    const made = JSON.parse((contentOf(documents) as { kubeconfig: string }).kubeconfig) as Fields;
+    expect(made['users']).to.deep.equal([
+      {
+        name: 'u1',
+        user: {
+          'client-certificate-data': Buffer.from('certificate').toString('base64'),
+          'client-key-data': Buffer.from('key').toString('base64'),
+        },
+      },
+    ]);
+    expect(made['clusters']).to.have.length(1);
+  });
+
+  it('reaches a cluster by tokens it trusts, and says what that takes', async () => {
+    const args = ['edge', '-n', 'proj', '--oidc-server', 'https://edge:6443', '--oidc-ca', 'ca.pem'];
+    const { documents, terminal } = await create(
+      ...[...args, '--service-account', 'deploy', '--audience', 'target', '--expiration', '3600'],
+    );
+    expect(contentOf(documents)).to.deep.equal({
+      oidcConfig: {
+        server: 'https://edge:6443',
+        caData: readFileSync(join(folder, 'ca.pem')).toString('base64'),
+        serviceAccount: { name: 'deploy' },
+        expirationSeconds: 3600,
+        audience: ['target'],
+      },
+    });
+    expect(terminal.errors).to.contain('serviceaccounts/token').and.contain('kind: ClusterRoleBinding');
+  });
+
+  it('reaches the cluster that holds it', async () => {
+    const { documents } = await create('here', '--self', '--service-account', 'me');
+    expect(contentOf(documents)).to.deep.equal({
+      selfConfig: { serviceAccount: { name: 'me' } },
+    });
+  });
+
+  const mistakes: readonly (readonly [args: string, line: RegExp])[] = [
+    ['', /what is the target called\?/],
+    ['t', /where does the target lead to\? Give one of --target-kubeconfig FILE, --oidc-server URL/],
+    ['t --self --oidc-server https://x', /Give only one of --oidc-server URL, --self/],
+    ['t --self', /as whom do deployers reach the cluster\? Name the account with --service-account/],
+    ['t --oidc-server http://x --service-account a', /--oidc-server: write it as https:\/\/HOST:PORT/],
+    ['t --kubeconfig exec.yaml', /exec configurations are not supported .*aws-login would run/],
+    ['t --kubeconfig files.yaml', /client certificate files .*--flatten takes the files into it/],
+    ['t --kubeconfig nowhere.yaml', /there is no file .*nowhere\.yaml/],
+    ['t --kubeconfig c.pem', /names no cluster; is it a kubeconfig\?/],
+    ['t --kubeconfig good.yaml --target-context y', /has no context y; it has x/],
+    ['t --kubeconfig good.yaml --type example.org/dns', /contents of its own; give them with --config/],
+    ['t --name u --self --service-account a', /is called t and, with --name, u; say it once/],
+  ];
+  for (const [args, line] of mistakes) {
+    it(`refuses: ${args || 'no name'}`, async () => {
+      const { code, terminal } = await create(...args.split(' ').filter(Boolean));
+      expect(code).to.equal(2);
+      expect(terminal.errors).to.match(line).and.not.contain('hunter2');
+      expect(terminal.output).to.equal('');
+    });
+  }
+});

@@ -32,7 +32,7 @@ function hasTest(source: string, title: string): boolean {
   return new RegExp(`(?:it\\(|title:|\\[)\\s*(['"\`])${words}\\1`).test(source.replace(/\\(['"`])/g, '$1'));
 }
 
-const SECTIONS = ['Known weaknesses', 'By area', 'Seen in recordings'];
+const SECTIONS = ['Known weaknesses', 'By area', 'Deployers', 'Seen in recordings'];
 const LEFT = '#left-as-it-is';
 
 describe('the page about weaknesses of the original', () => {
@@ -41,6 +41,8 @@ describe('the page about weaknesses of the original', () => {
   it('has every weakness', () => {
     const numbers = rowsOf('Known weaknesses').map(({ id }) => Number(id));
     expect(numbers).to.deep.equal(Array.from({ length: 23 }, (_, i) => i + 1));
+    const ofDeployers = rowsOf('Deployers').flatMap(({ id }) => /^W-(\d+)$/.exec(id)?.[1] ?? []);
+    expect(ofDeployers.map(Number)).to.deep.equal(Array.from({ length: 30 }, (_, i) => i + 1));
     expect(rowsOf('By area').length).to.be.greaterThan(0);
     expect(rowsOf('Seen in recordings').length).to.be.greaterThan(0);
   });

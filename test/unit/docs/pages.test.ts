@@ -13,14 +13,19 @@ const pages = [
   ...readdirSync(join(root, 'docs'), { recursive: true }).map((path) => join('docs', String(path))),
 ].filter((path) => path.endsWith('.md'));
 
-/** As GitHub makes them. */
-const anchorsOf = (text: string): string[] =>
-  [...text.matchAll(/^#+ (.*)$/gm)].map(([, title = '']) =>
-    title
+/** As GitHub makes them: the second of a name gets a number. */
+function anchorsOf(text: string): string[] {
+  const times = new Map<string, number>();
+  return [...text.replace(/^```[^]*?^```$/gm, '').matchAll(/^#+ (.*)$/gm)].map(([, title = '']) => {
+    const plain = title
       .toLowerCase()
       .replace(/[^\p{L}\p{N} _-]/gu, '')
-      .replaceAll(' ', '-'),
-  );
+      .replaceAll(' ', '-');
+    const before = times.get(plain) ?? 0;
+    times.set(plain, before + 1);
+    return before === 0 ? plain : `${plain}-${String(before)}`;
+  });
+}
 
 function brokenLinks(page: string): string[] {
   const text = read(page).replace(/^( {4}.*|```[^]*?^```)$/gm, '');
@@ -100,7 +105,14 @@ describe('the page about the configuration', () => {
     rmSync(folder, { recursive: true });
     expect(targetsync).to.equal(defaults.workers.targetsync);
     expect(workers).to.deep.equal({ installation: 50, execution: 40, deployitem: 10, context: 2 });
+    const image = 'registry.example.org/espalier:0.1.0';
     expect(rest).to.deep.equal({
+      container: {
+        ...defaults.container,
+        namespace: 'ls-system',
+        init: { ...defaults.container.init, image },
+        wait: { ...defaults.container.wait, image },
+      },
       pickupTimeoutMs: 600_000,
       installsCrds: false,
       helm: { executable: '/usr/local/bin/helm', cacheBytes: 50_000_000, staticCapabilities: true },

@@ -1,0 +1,88 @@
+/** A controller that puts notices on a board and takes them down: what can be said about when and how often it runs. */
+import {
+  and,
+  deletionStarted,
+  exponential,
+  generationChanged,
+  labelsChanged,
+  NoRetryError,
+  or,
+  type ControllerSpec,
+  type Kind,
+  type Metrics,
+  type Obj,
+  type Predicate,
+  type View,
+} from 'espalier/runtime';
+
+export interface Notice extends Obj {
+  spec: { text: string };
+  status?: { posted?: string; error?: string };
+}
+
+export const notices: Kind<Notice> = {
+  ...{ group: 'board.example.org', version: 'v1', kind: 'Notice', plural: 'notices', namespaced: true },
+};
+
+/** Where notices hang. Everything may be done twice. */
+export interface Board {
+  post(id: string, text: string, signal: AbortSignal): Promise<void>;
+  remove(id: string, signal: AbortSignal): Promise<void>;
+}
+
+const LONGEST = 280;
+const idOf = ({ metadata }: View<Notice>): string => metadata.uid ?? '';
+const isPublic = ({ metadata }: View<Notice>): boolean => metadata.labels?.['audience'] === 'public';
+const concernsThePublic: Predicate<Notice> = {
+  add: (notice) => isPublic(notice),
+  update: (old, notice) => isPublic(old) || isPublic(notice),
+};
+
+export function noticeController(board: Board, metrics: Metrics): ControllerSpec<Notice> {
+  const posts = metrics.counter({ name: 'notices_posted_total', help: 'Notices posted.', zero: [{}] });
+  return {
+    name: 'notices',
+    kind: notices,
+
+    // Which events cause a run.
+    defaults: false,
+    filter: and<Notice>(concernsThePublic, or(generationChanged, labelsChanged, deletionStarted)),
+
+    // How many runs there are at a time, how long one may take, and how often there are any.
+    maxConcurrent: 4,
+    runTimeoutMs: 10_000,
+    limit: { runs: 5, perMs: 60_000 },
+    retry: exponential({ initialMs: 500, factor: 2, maxMs: 60_000, maxAttempts: 8 }),
+    syncPeriodMs: 3_600_000,
+
+    finalizer: 'board.example.org/posted',
+    reconciler: {
+      async reconcile(notice, ctx) {
+        const object = ctx.draft();
+        object.status = {};
+        if (!isPublic(notice)) {
+          await board.remove(idOf(notice), ctx.signal);
+          return { write: 'status', object };
+        }
+        const { text } = notice.spec;
+        if (text.length > LONGEST) throw new NoRetryError(`a notice has at most ${LONGEST} characters`);
+        await board.post(idOf(notice), text, ctx.signal);
+        posts.inc();
+        object.status.posted = text;
+        return { write: 'status', object };
+      },
+
+      async cleanup(notice, ctx) {
+        await board.remove(idOf(notice), ctx.signal);
+        return { finalizer: 'remove' };
+      },
+
+      async onError(notice, ctx, error) {
+        const { message } = error as Error;
+        if (ctx.lastAttempt) ctx.event('Warning', 'NotPosted', message);
+        const status = { ...notice.status, error: message };
+        return { retry: true, status: { ...ctx.draft(), status } };
+      },
+    },
+  };
+}

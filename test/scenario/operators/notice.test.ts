@@ -1,0 +1,101 @@
+/** The operator of notices of the documentation as processes: one leads, another stands by; how they are is to be seen. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { notices, type Notice } from '../../../docs/samples/operators/notice/notices.ts';
+import { startNotices } from '../../../docs/samples/operators/notice/process.ts';
+import { parseYaml } from '../../../src/lib/yaml.ts';
+import {
+  read,
+  startOperatorCluster,
+  until,
+  type AnyObj,
+  type OperatorCluster,
+} from '../../support/operators.ts';
+
+const crd = join(import.meta.dirname, '../../../docs/samples/operators/notice/notices.yaml');
+type Replica = Awaited<ReturnType<typeof startNotices>>;
+
+describe('the operator of notices', function () {
+  this.timeout(60_000);
+  let cluster: OperatorCluster;
+  let namespace: string;
+  let replicas: Replica[];
+  let posted: string[];
+  before(async () => {
+    cluster = await startOperatorCluster();
+    await cluster.install(parseYaml(readFileSync(crd, 'utf8')) as AnyObj);
+  });
+  beforeEach(async () => {
+    namespace = await cluster.namespace();
+    replicas = [];
+    posted = [];
+  });
+  afterEach(() => Promise.all(replicas.map((replica) => replica.stop())));
+  after(() => cluster?.stop());
+
+  const start = async (identity: string): Promise<Replica> => {
+    const board = {
+      post: async (_: string, text: string) => void posted.push(`${identity} + ${text}`),
+      remove: async () => void posted.push(`${identity} -`),
+    };
+    const { kubeconfig } = cluster;
+    const settings = { kubeconfig, namespace, identity, healthPort: 0, level: 'silent' } as const;
+    const replica = await startNotices(settings, board, (error) => {
+      throw error;
+    });
+    replica.leads.catch(() => undefined);
+    replicas.push(replica);
+    return replica;
+  };
+  const key = (): string => `${namespace}/hello`;
+  const create = (): Promise<Notice> => {
+    const metadata = { name: 'hello', namespace, labels: { audience: 'public' } };
+    const object = { apiVersion: 'board.example.org/v1', kind: 'Notice', metadata, spec: { text: 'hello' } };
+    return cluster.client.send({ verb: 'create', kind: notices, object });
+  };
+  const ask = async (replica: Replica, path: string): Promise<{ status: number; text: string }> => {
+    const answer = await fetch(`${replica.url}${path}`);
+    return { status: answer.status, text: await answer.text() };
+  };
+  const leads = async (replica: Replica): Promise<boolean> =>
+    (await ask(replica, '/metrics')).text.includes('leader_election_master_status{name="notice-operator"} 1');
+
+  it('S119: works in one replica at a time, and in the next as soon as the first is stopped', async () => {
+    const first = await start('first');
+    await first.leads;
+    const second = await start('second');
+    await create();
+    await until('it is posted', () => posted.includes('first + hello'));
+    await until(
+      'the caches of the second are filled',
+      async () => (await ask(second, '/readyz')).status === 200,
+    );
+    expect([await leads(first), await leads(second)]).to.deep.equal([true, false]);
+    await first.stop();
+    await second.leads;
+    expect(await leads(second)).to.equal(true);
+    const body = { spec: { text: 'bye' } };
+    await cluster.client.send({ verb: 'merge', kind: notices, key: key(), body });
+    await until('it is posted by the second', () => posted.includes('second + bye'));
+    expect(posted).to.not.include('first + bye');
+    await cluster.client.send({ verb: 'delete', kind: notices, key: key() });
+    await until('it is gone', async () => !(await read(cluster, notices, key())));
+    expect(posted.at(-1)).to.equal('second -');
+  });
+
+  it('S124, S126: answers to probes, and counts', async () => {
+    const replica = await start('only');
+    await replica.leads;
+    expect(await ask(replica, '/healthz')).to.deep.equal({ status: 200, text: 'ok' });
+    expect((await ask(replica, '/readyz?verbose')).text).to.include('[+]sources ok');
+    await create();
+    await until('it is posted', () => posted.includes('only + hello'));
+    // The run goes on when the notice is posted, and is counted when it has ended.
+    for (const counted of [
+      /^notices_posted_total [1-9]/m,
+      /^controller_runtime_reconcile_total\{controller="notices",result="success"\} [1-9]/m,
+    ])
+      await until(counted.source, async () => counted.test((await ask(replica, '/metrics')).text));
+  });
+});

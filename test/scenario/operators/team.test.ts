@@ -1,0 +1,95 @@
+/** The operator of teams of the documentation: a bulk of objects, and a comparison of its own. */
+import { expect } from 'chai';
+import {
+  addTeams,
+  configMaps,
+  teams,
+  type Desk,
+  type Team,
+} from '../../../docs/samples/operators/team/teams.ts';
+import {
+  crdOf,
+  read,
+  startOperatorCluster,
+  startProcess,
+  until,
+  type OperatorCluster,
+  type OperatorProcess,
+} from '../../support/operators.ts';
+
+describe('the operator of teams', function () {
+  this.timeout(60_000);
+  let cluster: OperatorCluster;
+  let operator: OperatorProcess;
+  let namespace: string;
+  before(async () => {
+    cluster = await startOperatorCluster();
+    await cluster.install(crdOf(teams));
+  });
+  beforeEach(async () => {
+    namespace = await cluster.namespace();
+    operator = await startProcess(cluster, (manager) => void addTeams(manager));
+    const object = {
+      ...{ apiVersion: 'people.example.org/v1', kind: 'Team', metadata: { name: 't', namespace } },
+      spec: { members: ['ann', 'bob'] },
+    };
+    await cluster.client.send<Team>({ verb: 'create', kind: teams, object });
+    await told(2);
+  });
+  afterEach(async () => {
+    await cluster.client
+      .send({ verb: 'merge', kind: teams, key: key(), body: NOTHING })
+      .catch(() => undefined);
+    await operator.stop();
+  });
+  after(() => cluster?.stop());
+
+  const NOTHING = { spec: { members: [] } };
+  const key = (): string => `${namespace}/t`;
+  const desk = (member: string): Promise<Desk | undefined> =>
+    read(cluster, configMaps, `${namespace}/t-${member}`);
+  const told = (count: number) =>
+    until(`the team has ${String(count)} desks`, async () => {
+      return (await read(cluster, teams, key()))?.status?.desks === count;
+    });
+  const hire = (...members: string[]) =>
+    cluster.client.send({ verb: 'merge', kind: teams, key: key(), body: { spec: { members } } });
+  const edit = (member: string, body: object) =>
+    cluster.client.send({ verb: 'merge', kind: configMaps, key: `${namespace}/t-${member}`, body });
+
+  it('S64: makes one for each, and takes away first what is not wanted any more', async () => {
+    const before = operator.client.writes.length;
+    const { uid } = (await desk('bob'))?.metadata ?? {};
+    await hire('bob', 'cleo', 'dan');
+    await told(3);
+    const writes = operator.client.writes.slice(before);
+    expect(writes[0]).to.equal('delete ConfigMap t-ann');
+    expect(writes.filter((write) => write.startsWith('apply')).sort()).to.deep.equal([
+      'apply ConfigMap t-cleo',
+      'apply ConfigMap t-dan',
+    ]);
+    expect((await desk('bob'))?.metadata.uid).to.equal(uid);
+    expect(await desk('ann')).to.equal(undefined);
+  });
+
+  it('S59: leaves alone what a member makes of the note', async () => {
+    await edit('ann', { data: { note: 'mine' } });
+    await edit('bob', { metadata: { labels: { 'app.kubernetes.io/managed-by': 'team-operator', x: 'y' } } });
+    await hire('ann', 'bob', 'cleo');
+    await told(3);
+    expect((await desk('ann'))?.data?.note).to.equal('mine');
+    expect(
+      operator.client.writes.filter((write) => /apply ConfigMap t-(ann|bob)/.test(write)),
+    ).to.have.length(2);
+  });
+
+  it('S93: lets the team go when the last desk has gone', async () => {
+    await edit('ann', { metadata: { finalizers: ['people.example.org/tidying'] } });
+    await cluster.client.send({ verb: 'delete', kind: teams, key: key() });
+    await until('bob has left', async () => !(await desk('bob')));
+    expect((await read(cluster, teams, key()))?.metadata.finalizers).to.have.length(1);
+    await edit('ann', { metadata: { finalizers: null } });
+    await until('the team is gone', async () => !(await read(cluster, teams, key())));
+    expect(await desk('ann')).to.equal(undefined);
+  });
+});

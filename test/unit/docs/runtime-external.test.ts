@@ -1,0 +1,89 @@
+/** Holds the page about external resources and event sources to samples that are compiled, and runs the sources. */
+import { readFileSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import {
+  stationController,
+  stationKind,
+  type Calibration,
+  type Station,
+} from '../../../docs/samples/operators/sources/sources.ts';
+import { seededRng } from '../../../src/lib/rng.ts';
+import { silentLogger } from '../../../src/observability/log.ts';
+import { createCaches } from '../../../src/runtime/cache.ts';
+import { annotations } from '../../../src/runtime/external/index.ts';
+import type { Kind } from '../../../src/runtime/types.ts';
+import { settle } from '../../support/clock.ts';
+import { FakeCluster } from '../runtime/support/fake-cluster.ts';
+import { createWorld } from '../runtime/support/world.ts';
+
+const docs = join(import.meta.dirname, '../../../docs');
+const page = readFileSync(join(docs, 'runtime-external.md'), 'utf8');
+const folder = join(docs, 'samples/operators');
+const samples = readdirSync(folder, { recursive: true })
+  .map(String)
+  .filter((file) => /\.(ts|yaml)$/.test(file))
+  .map((file) => readFileSync(join(folder, file), 'utf8'));
+const calibrationKind: Kind<Calibration> = {
+  ...{ group: 'example.io', version: 'v1', kind: 'Calibration', plural: 'calibrations', namespaced: true },
+};
+
+describe('the page about external resources and event sources', () => {
+  const blocks = [...page.matchAll(/^```\w*\n([^]*?)^```$/gm)].map(([, block = '']) => block);
+
+  it('shows code of the samples only, as it is', () => {
+    expect(blocks.length).to.be.greaterThan(4);
+    for (const block of blocks) {
+      expect(
+        samples.some((sample) => sample.includes(block)),
+        block,
+      ).to.equal(true);
+    }
+  });
+
+  it('names every annotation', () => {
+    for (const name of Object.values(annotations)) expect(page).to.include(`\`${name}\``);
+  });
+
+  it('has a sample whose controller hears of all that it says', async () => {
+    const world = createWorld();
+    const { clock, cluster, manager } = world;
+    const other = new FakeCluster();
+    const far = createCaches({ client: other, clock, rng: seededRng(1), log: silentLogger });
+    let degrees = 20;
+    const asked: string[] = [];
+    const { controller, alarms } = stationController(
+      {
+        readings: () => Promise.resolve(new Map([['oslo', degrees]])),
+        forecast(place) {
+          asked.push(`${String(clock.now() / 1_000)} ${place}`);
+          return Promise.resolve('rain');
+        },
+      },
+      far.of(calibrationKind),
+    );
+    manager.add(controller);
+    cluster.put(stationKind, {
+      metadata: { namespace: 'stations', name: 'oslo' },
+      spec: { place: 'oslo' },
+    });
+    await world.start();
+    const status = (): Station['status'] => cluster.read(stationKind, 'stations/oslo')?.status;
+    expect(status()).to.deep.equal({ degrees: 20, rain: 'rain' });
+    degrees = 21;
+    await clock.advance(10_000);
+    expect(status()).to.deep.equal({ degrees: 21, rain: 'rain' });
+    const labels = { station: 'oslo', 'station-namespace': 'stations' };
+    other.put(calibrationKind, { metadata: { namespace: 'x', name: 'c', labels }, data: { offset: '2' } });
+    await settle();
+    expect(status()).to.deep.equal({ degrees: 21, rain: 'rain', calibration: '2' });
+    alarms.emit('stations/oslo');
+    await settle();
+    expect(asked).to.deep.equal(['0 oslo']);
+    await clock.advance(590_000);
+    expect(asked).to.deep.equal(['0 oslo', '600 oslo']);
+    await clock.advance(60_000);
+    expect(asked).to.deep.equal(['0 oslo', '600 oslo', '660 oslo']);
+    await world.end();
+  });
+});

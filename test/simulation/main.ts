@@ -1,7 +1,7 @@
 /**
- * Simulates many seeds, or replays one, and closes with one line, `N passed, N failed`.
+ * Simulates many seeds, some of them with several replicas as well, or replays one, and closes with one line, `N passed, N failed`.
  *
- *     test/simulation/main.ts [--seeds N] [--from N] | --seed N [--verbose]
+ *     test/simulation/main.ts [--seeds N] [--from N] [--replicas N] | --seed N [--replicas N] [--verbose]
  */
 import { parseArgs } from 'node:util';
 import { runSeed, type Outcome } from './engine/run.ts';
@@ -12,6 +12,7 @@ const { values } = parseArgs({
     seeds: { type: 'string', default: '200' },
     from: { type: 'string', default: '1' },
     seed: { type: 'string' },
+    replicas: { type: 'string' },
     verbose: { type: 'boolean', default: false },
   },
 });
@@ -27,7 +28,7 @@ const number = (text: string, what: string): number => {
   process.exit(2);
 };
 
-function report({ seed, failure, steps, lastSteps }: Outcome): void {
+function report({ seed, failure, steps, lastSteps }: Outcome, replicas: number | undefined): void {
   const law = failure instanceof Violation ? failure.law : 'the simulation itself works';
   console.log(`\nseed ${seed} failed after ${steps} steps`);
   console.log(`  broken: ${law}`);
@@ -35,29 +36,40 @@ function report({ seed, failure, steps, lastSteps }: Outcome): void {
   for (const line of text.split('\n')) console.log(`          ${line}`);
   console.log(`  the last ${LAST_STEPS} steps:`);
   for (const line of lastSteps(LAST_STEPS)) console.log(`  ${line}`);
-  console.log(`  replay: make simulate SEED=${seed}\n`);
+  const args = replicas === undefined ? '' : ` ARGS='--replicas ${replicas}'`;
+  console.log(`  replay: make simulate SEED=${seed}${args}
+`);
 }
+
+/** Every tenth seed is played by two or three replicas as well. */
+const runsOf = (seed: number): readonly (number | undefined)[] =>
+  seed % 10 === 0 ? [undefined, 2 + ((seed / 10) % 2)] : [undefined];
 
 async function main(): Promise<void> {
   const isReplay = values.seed !== undefined;
   const first = isReplay ? number(values.seed ?? '', 'the seed') : number(values.from, 'the first seed');
   const count = isReplay ? 1 : number(values.seeds, 'the number of seeds');
+  const asked = values.replicas === undefined ? undefined : number(values.replicas, 'the number of replicas');
+  const runs = isReplay || asked !== undefined ? () => [asked] : runsOf;
   const started = performance.now();
   let passed = 0;
   let failed = 0;
   let steps = 0;
   for (let seed = first; seed < first + count && failed < MAX_FAILURES; seed++) {
-    const outcome = await runSeed(seed, {
-      ...(values.verbose && { onLine: (line: string) => console.log(line) }),
-    });
-    steps += outcome.steps;
-    if (outcome.failure) {
-      failed++;
-      report(outcome);
-    } else passed++;
+    for (const replicas of runs(seed)) {
+      const outcome = await runSeed(seed, {
+        ...(replicas !== undefined && { replicas }),
+        ...(values.verbose && { onLine: (line: string) => console.log(line) }),
+      });
+      steps += outcome.steps;
+      if (outcome.failure) {
+        failed++;
+        report(outcome, replicas);
+      } else passed++;
+    }
     if ((seed - first + 1) % PROGRESS_EVERY === 0) {
       const seconds = ((performance.now() - started) / 1000).toFixed(0);
-      console.log(`${passed + failed} of ${count} seeds, ${steps} steps, ${failed} failed, ${seconds} s`);
+      console.log(`${seed - first + 1} of ${count} seeds, ${steps} steps, ${failed} failed, ${seconds} s`);
     }
   }
   if (failed >= MAX_FAILURES) console.log(`ended after ${MAX_FAILURES} failures`);

@@ -1,10 +1,12 @@
 /** A few seeds of what `make simulate` runs many of, and the proof that the simulation can fail. */
 import { expect } from 'chai';
+import type { LeaseObject } from '../../src/runtime/lease.ts';
 import type { Client, Write } from '../../src/runtime/types.ts';
 import { runSeed } from './engine/run.ts';
 import { Violation } from './invariants/law.ts';
 
 const SEEDS = 30;
+const FLEET_SEEDS = 10;
 
 describe('the simulation', function () {
   this.timeout(120_000);
@@ -17,6 +19,19 @@ describe('the simulation', function () {
         const law = failure instanceof Violation ? failure.law : failure.name;
         throw new Error(
           `seed ${seed} broke "${law}": ${failure.message}\n${lastSteps(40).join('\n')}\nreplay: make simulate SEED=${seed}`,
+        );
+      }
+    });
+  }
+
+  for (const replicas of [2, 3]) {
+    it(`keeps all laws with the seeds 1 to ${FLEET_SEEDS} when ${replicas} replicas share the work`, async () => {
+      for (let seed = 1; seed <= FLEET_SEEDS; seed++) {
+        const { failure, lastSteps } = await runSeed(seed, { replicas });
+        if (!failure) continue;
+        const law = failure instanceof Violation ? failure.law : failure.name;
+        throw new Error(
+          `seed ${seed} broke "${law}": ${failure.message}\n${lastSteps(40).join('\n')}\nreplay: make simulate SEED=${seed} ARGS='--replicas ${replicas}'`,
         );
       }
     });
@@ -99,4 +114,35 @@ describe('a controller that is broken', function () {
       throw new Error(`${MOST_SEEDS} seeds found nothing`);
     });
   }
+});
+
+/** Leases on their way to a fleet, each changed by `change`. */
+const misreading =
+  (change: (lease: LeaseObject) => LeaseObject) =>
+  (client: Client): Client => ({
+    ...client,
+    async *list(kind, query, signal) {
+      for await (const page of client.list(kind, query, signal))
+        yield { ...page, items: page.items.map((item) => change(item as LeaseObject) as typeof item) };
+    },
+    async *watch(kind, query, signal) {
+      for await (const frame of client.watch(kind, query, signal))
+        yield 'object' in frame ? { ...frame, object: change(frame.object) as typeof frame.object } : frame;
+    },
+  });
+
+describe('a fleet that is broken', function () {
+  this.timeout(120_000);
+
+  it('is found out when it gives others up that live', async () => {
+    const hasty = misreading((lease) => ({ ...lease, spec: { ...lease.spec, leaseDurationSeconds: 1 } }));
+    for (let seed = 1; seed <= MOST_SEEDS; seed++) {
+      const { failure } = await runSeed(seed, { replicas: 2, wrapLeases: hasty });
+      if (!failure) continue;
+      expect(failure).to.be.instanceOf(Violation);
+      expect((failure as Violation).law).to.equal('no two replicas write at one tree');
+      return;
+    }
+    throw new Error(`${MOST_SEEDS} seeds found nothing`);
+  });
 });

@@ -35,7 +35,7 @@ export interface ControllerOptions {
   /** Default: mock. Items of other types are answered by the test. */
   readonly deployers?: readonly string[];
   readonly config?: Partial<Configuration>;
-  readonly more?: Pick<Partial<LandscaperOptions>, 'log' | 'metricsAddress'>;
+  readonly more?: Pick<Partial<LandscaperOptions>, 'log' | 'metricsAddress' | 'fleet'>;
 }
 
 /** A running set of controllers, and the means to trouble it. */

@@ -12,6 +12,7 @@ import {
   TransportError,
   type ApiErrorFacts,
 } from '../../src/runtime/errors.ts';
+import { aborted } from '../../src/runtime/signals.ts';
 import type { Client, Frame, Kind, Obj, Write } from '../../src/runtime/types.ts';
 
 /** `lost`: the write took effect, its answer never came. `reset`: it did not even arrive. */
@@ -22,7 +23,7 @@ export type Crash = 'crash-before' | 'crash-after';
 /** All watches break, those of other namespaces too, after the write took effect and before its answer comes. */
 export type Cut = 'cut-watches';
 
-/** The write waits for `release` before it is sent. */
+/** The write waits for `release` before it is sent; whoever gives it up before is let go, and nothing is sent. */
 export type Hold = 'hold';
 
 export interface Fault {
@@ -108,7 +109,7 @@ export class Faults {
         return client.list(kind, query, signal);
       },
       watch: (kind, query, signal) => this.#watch(client, kind, query, signal),
-      send: (write, signal) => this.#send(write, () => client.send(write, signal)),
+      send: (write, signal) => this.#send(write, () => client.send(write, signal), signal),
       raw: (method, path, body, signal) => {
         if (this.#killed) return Promise.reject(dead());
         return client.raw(method, path, body, signal);
@@ -117,7 +118,7 @@ export class Faults {
     };
   }
 
-  async #send<T>(write: Write, send: () => Promise<T>): Promise<T> {
+  async #send<T>(write: Write, send: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     const namespace = namespaceOf(write);
     if (this.isDead(namespace)) throw dead();
     const writes = this.#writes.get(namespace) ?? [];
@@ -129,7 +130,8 @@ export class Faults {
     armed.hit = write;
     if (armed.fault.what === 'hold') {
       armed.struck.resolve();
-      await armed.released.promise;
+      await Promise.race([armed.released.promise, ...(signal ? [aborted(signal)] : [])]);
+      signal?.throwIfAborted();
       return send();
     }
     try {

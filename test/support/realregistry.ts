@@ -9,7 +9,7 @@ import { findRegistry } from '../../hack/registry/binary.ts';
 /** undefined when there is one. */
 export const whyNoRegistry = (): string | undefined =>
   findRegistry() === undefined
-    ? 'there is no docker-registry on the PATH; npx tsx hack/registry/main.ts builds one'
+    ? 'there is no docker-registry on the PATH; make test-registry builds one'
     : undefined;
 
 export interface RealRegistry {

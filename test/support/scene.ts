@@ -12,12 +12,21 @@ import { isBeingDeleted, isFinished } from '../../src/api/job.ts';
 import { FINALIZER, annotations, labels } from '../../src/api/labels.ts';
 import { configMapKind, index, secretKind } from '../../src/machine/world.ts';
 import { NotFound } from '../../src/runtime/errors.ts';
-import type { Kind, Obj, View } from '../../src/runtime/types.ts';
+import type { Cache, Kind, Obj, View } from '../../src/runtime/types.ts';
 import type { Cluster } from './cluster.ts';
 import { root } from './landscape.ts';
 
 /** Long enough for a laptop under load; a test that fails waits this long. */
 const PATIENCE_MS = 30_000;
+
+/** Between two looks at what the server has. */
+const LOOK_MS = 5;
+
+const versions = (objects: readonly View<Obj>[]): string =>
+  objects
+    .map(({ metadata: { name, uid, resourceVersion } }) => [name, uid, resourceVersion].join(' '))
+    .sort()
+    .join();
 
 export interface Wait {
   readonly ms?: number;
@@ -201,14 +210,17 @@ export class Scene {
       check();
     });
   }
-  /** Waits for the end of a job of an installation; of a job other than `after`, if that is given. */
-  finished(
+  /**
+   * Waits for the end of a job of an installation, and until all that belongs to it is in view as well; of a job other than
+   * `after`, if that is given.
+   */
+  async finished(
     name: string,
     phase?: string,
     options: Wait & { after?: string | undefined } = {},
   ): Promise<View<Installation>> {
     const { after, ...wait } = options;
-    return this.until(
+    const end = await this.until(
       `installation ${name} finished${phase ? ` in ${phase}` : ''}`,
       () => {
         const found = this.installation(name);
@@ -219,6 +231,25 @@ export class Scene {
       },
       wait,
     );
+    await this.inStep();
+    return end;
+  }
+  /** Each kind has a watch of its own, and one may be behind another: waits until all show what the server has. */
+  async inStep(): Promise<void> {
+    const { installations, executions, deployItems, dataObjects, targets } = this.cluster.world;
+    const caches = [installations, executions, deployItems, dataObjects, targets] as readonly Cache<Obj>[];
+    await Promise.all(caches.map((cache) => this.#catchUp(cache)));
+  }
+  async #catchUp(cache: Cache<Obj>): Promise<void> {
+    const end = Date.now() + PATIENCE_MS;
+    for (;;) {
+      const stored: Obj[] = [];
+      for await (const page of this.cluster.client.list(cache.kind, { namespace: this.ns }))
+        stored.push(...page.items);
+      if (versions(stored) === versions([...cache.list(this.ns)])) return;
+      if (Date.now() > end) throw new Error(`${cache.kind.plural} are not in view; ${this.overview()}`);
+      await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+    }
   }
   /** Asks for another job and waits for its end. */
   async again(name: string, phase?: string, wait?: Wait): Promise<View<Installation>> {

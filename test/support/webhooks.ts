@@ -15,7 +15,8 @@ import {
   type WebhookConfiguration,
 } from '../../src/webhooks/configuration.ts';
 import { startWebhooks, type Webhooks } from '../../src/webhooks/index.ts';
-import { CERTIFICATES_SECRET, secretKind } from '../../src/webhooks/secret.ts';
+import { secretKind } from '../../src/runtime/core-kinds.ts';
+import { CERTIFICATES_SECRET } from '../../src/webhooks/secret.ts';
 
 export interface HookOptions {
   readonly client: Client;

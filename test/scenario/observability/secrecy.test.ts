@@ -74,6 +74,9 @@ const cases: Readonly<Record<string, Case>> = {
   'spiff-error': { parts: deploy(spiff('(( error("bad " imports.pw) ))')) },
   'spiff-error-long': { parts: deploy(spiff('(( error("bad " imports.pw) ))')), key: 'long' },
   'spiff-integer': { parts: deploy(spiff('(( integer(imports.pw) ))')) },
+  'spiff-circle': {
+    parts: deploy({ ...spiff(''), template: { a: '(( imports.pw b ))', b: '(( upper(imports.pw) a ))' } }),
+  },
   'spiff-call': { parts: deploy(spiff('(( format("%d", imports.pw) imports.cluster ))')) },
   'spiff-semver': { parts: deploy(spiff('(( semver(imports.pw) ))')) },
   'hbs-missing': { parts: deploy(hbs('{{imports.pw.x}}')) },

@@ -7,6 +7,7 @@ import { mockDeployer } from '../../../deployers/mock/index.ts';
 import { deployerController, type DeployerPlugin } from '../../../deployers/sdk/index.ts';
 import type { Clock } from '../../../src/lib/clock.ts';
 import { withCriticalProblems } from '../../../src/machine/critical.ts';
+import { createTreeFleet } from '../../../src/machine/tree-fleet.ts';
 import { withTreeInLog } from '../../../src/machine/tree.ts';
 import { createWorld } from '../../../src/machine/world.ts';
 import type { Logger } from '../../../src/observability/log.ts';
@@ -21,6 +22,7 @@ import type { Caches, Client, Key, Obj } from '../../../src/runtime/types.ts';
 import type { Chance } from '../engine/chance.ts';
 import type { Scheduler } from '../engine/scheduler.ts';
 import type { Host, Network } from './network.ts';
+import { NAMESPACE } from './objects.ts';
 
 export type Part = 'landscaper' | 'deployers';
 
@@ -33,8 +35,12 @@ export interface ProcessPorts {
   readonly onPass: (controller: string, key: Key) => void;
   /** Called with what should never happen in the program itself. */
   readonly onBug: (description: string) => void;
+  /** Shares the work with all processes that name the same; absent: alone. */
+  readonly fleet: string | undefined;
   /** Stands between the controllers and the network; a broken one has to be found out. */
   readonly wrapClient: (client: Client) => Client;
+  /** The same for what a fleet knows and says about itself. */
+  readonly wrapLeases: (client: Client) => Client;
 }
 
 /** How long a deploy item may wait for somebody who serves it. */
@@ -58,17 +64,18 @@ export class Process implements Host {
     // The probe of the event loop ticks for ever; in virtual time there is nothing that it could measure.
     clock.isMuted = true;
     const metrics = createMetrics();
-    const manager = createManager({
-      client,
-      caches,
-      clock: clock.unmuted,
-      rng,
-      log,
-      metrics,
-      identity: name,
-    });
-    clock.isMuted = false;
     const world = createWorld(caches);
+    const ground = { clock: clock.unmuted, rng, log, metrics, identity: name };
+    const share =
+      ports.fleet === undefined
+        ? undefined
+        : createTreeFleet({
+            ...ground,
+            ...{ client: ports.wrapLeases(network.client(this)), treeClient: client, world },
+            ...{ namespace: NAMESPACE, name: ports.fleet },
+          });
+    const manager = createManager({ ...ground, client, caches, ...(share && { share }) });
+    clock.isMuted = false;
     const add = (spec: ControllerSpec<Obj>): void => {
       const report = (description: string): Promise<void> => {
         onBug(description);

@@ -27,12 +27,21 @@ export interface Outcome {
 
 export interface RunOptions {
   readonly wrapClient?: (client: Client, chance: Chance) => Client;
+  readonly wrapLeases?: (client: Client) => Client;
+  /** How many processes share the work; default: one, which does all of it. */
+  readonly replicas?: number;
   /** Called with every line of the trace. */
   readonly onLine?: (line: string) => void;
 }
 
 export async function runSeed(seed: number, options: RunOptions = {}): Promise<Outcome> {
-  const simulation = new Simulation({ seed, ...(options.wrapClient && { wrapClient: options.wrapClient }) });
+  const { wrapClient, wrapLeases, replicas } = options;
+  const simulation = new Simulation({
+    seed,
+    ...(wrapClient && { wrapClient }),
+    ...(wrapLeases && { wrapLeases }),
+    ...(replicas !== undefined && { replicas }),
+  });
   const { scheduler, server } = simulation;
   scheduler.trace.listener = options.onLine;
   let failure: Error | undefined;

@@ -7,6 +7,7 @@ import { NAMESPACE, kinds } from '../cluster/objects.ts';
 import { Process, type Part } from '../cluster/process.ts';
 import { Server } from '../cluster/server.ts';
 import { itemLaws, missingBefore } from '../invariants/items.ts';
+import { fleetLaws } from '../invariants/fleet.ts';
 import { jobLaws } from '../invariants/jobs.ts';
 import { Violation, enforce } from '../invariants/law.ts';
 import { leftovers, outOfStep, unrest } from '../invariants/rest.ts';
@@ -19,8 +20,11 @@ import { Scheduler } from './scheduler.ts';
 export interface SimulationOptions {
   readonly seed: number;
   readonly wrapClient?: (client: Client, chance: Chance) => Client;
+  readonly wrapLeases?: (client: Client) => Client;
   /** Default: drawn. */
   readonly isLagging?: boolean;
+  /** How many processes of each kind share the work; default: one, which does all of it. */
+  readonly replicas?: number;
 }
 
 /** Longest rest that growing intervals can bring about: 60 s of a retry, 30 s of a watch, and some lag. */
@@ -34,6 +38,34 @@ const HOLD_MS = 6 * 60_000;
 const ALL_MS = 3 * 3_600_000;
 const LOOK_MS = 1_000;
 
+/** A replica that joins in the middle of things does so within this time. */
+const LATE_START_MS = 20_000;
+
+type Layout = ReadonlyMap<
+  string,
+  { readonly parts: readonly Part[]; readonly fleet: string | undefined; readonly isFirst: boolean }
+>;
+
+/** All in one process or deployers apart, each of them as often as there are replicas. */
+function layoutOf(isOne: boolean, replicas: number | undefined): Layout {
+  const groups: readonly (readonly [string, readonly Part[]])[] = isOne
+    ? [['main', ['landscaper', 'deployers']]]
+    : [
+        ['main', ['landscaper']],
+        ['deployer', ['deployers']],
+      ];
+  const layout = groups.flatMap(([name, parts]) =>
+    Array.from({ length: replicas ?? 1 }, (_, i) => {
+      const one = { parts, fleet: replicas === undefined ? undefined : name, isFirst: i === 0 };
+      return [i === 0 ? name : `${name}-${String(i + 1)}-`, one] as const;
+    }),
+  );
+  return new Map(layout);
+}
+
+/** What a process sends to be alive, not to do its work. */
+const isUpkeep = (kind: string): boolean => kind === 'Event' || kind === 'Lease';
+
 export class Simulation {
   readonly scheduler: Scheduler;
   readonly server: Server;
@@ -44,7 +76,7 @@ export class Simulation {
   readonly #chance: (stream: string) => Chance;
   readonly #faultChance: Chance;
   readonly #running = new Map<string, Process>();
-  readonly #layout: ReadonlyMap<string, readonly Part[]>;
+  readonly #layout: Layout;
   #types: readonly string[] = [SCRIPT_TYPE];
   #unrest: string[] = [];
   #isStale = true;
@@ -72,18 +104,14 @@ export class Simulation {
       },
     });
     this.#faultChance = this.#chance('faults');
-    this.#layout = setting.happens(0.7)
-      ? new Map([['main', ['landscaper', 'deployers']]])
-      : new Map<string, Part[]>([
-          ['main', ['landscaper']],
-          ['deployer', ['deployers']],
-        ]);
+    this.#layout = layoutOf(setting.happens(0.7), options.replicas);
     const onViolation = (violation: Violation): void => scheduler.fail(violation);
     this.tempo = new Tempo(scheduler.clock, onViolation);
     collectGarbage(this.server, scheduler, this.#chance('garbage'));
-    enforce([...jobLaws, ...itemLaws(this.outside)], this.server, onViolation);
+    const laws = [...jobLaws, ...itemLaws(this.outside), ...(options.replicas ? fleetLaws : [])];
+    enforce(laws, this.server, onViolation);
     this.server.onChange(({ object }) => {
-      if (object.kind === 'Event') return;
+      if (object.kind === 'Event' || object.kind === 'Lease') return;
       this.tempo.changed();
       this.#isStale = true;
     });
@@ -114,13 +142,16 @@ export class Simulation {
     const object = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: NAMESPACE } };
     if (!this.server.find(kinds.namespace, NAMESPACE))
       this.server.write({ verb: 'create', kind: kinds.namespace, object }, 'user');
-    for (const name of this.#layout.keys()) this.#start(name);
+    for (const [name, { isFirst }] of this.#layout) {
+      if (isFirst) this.#start(name);
+      else this.scheduler.add(() => this.#start(name), this.#faultChance.between(0, LATE_START_MS));
+    }
   }
 
   /** A deployer for the items that nobody has served so far; those that run have to be started anew for it. */
   serve(types: readonly string[]): void {
     this.#types = types;
-    for (const [name, parts] of this.#layout) if (parts.includes('deployers')) this.crash(name);
+    for (const [name, { parts }] of this.#layout) if (parts.includes('deployers')) this.crash(name);
   }
 
   crash(name: string): void {
@@ -160,8 +191,11 @@ export class Simulation {
     if (this.#running.has(name)) return;
     const fullName = `${name}${++this.#boots}`;
     this.scheduler.trace.note(() => `${fullName} starts`);
-    const { wrapClient = (client: Client) => client } = this.#options;
-    const process: Process = new Process(fullName, this.#layout.get(name) ?? [], {
+    const same = (client: Client): Client => client;
+    const { wrapClient = same, wrapLeases = same } = this.#options;
+    const { parts = [], fleet } = this.#layout.get(name) ?? {};
+    const process: Process = new Process(fullName, parts, {
+      fleet,
       scheduler: this.scheduler,
       network: this.network,
       chance: this.#chance(fullName),
@@ -169,6 +203,7 @@ export class Simulation {
       onPass: (controller, key) => this.tempo.pass(controller, key),
       onBug: (description) =>
         this.scheduler.fail(new Violation('nothing in the program fails by itself', description)),
+      wrapLeases,
       wrapClient: (client) => wrapClient(client, this.#chance(`${fullName} client`)),
     });
     this.#running.set(name, process);
@@ -221,7 +256,7 @@ export class Simulation {
     const { onRequest } = this.network;
     const sent: string[] = [];
     this.network.onRequest = (request) => {
-      if (request.verb !== 'watch' && request.verb !== 'list' && request.kind !== 'Event')
+      if (request.verb !== 'watch' && request.verb !== 'list' && !isUpkeep(request.kind))
         sent.push(`${request.verb} ${request.kind} ${request.key}`);
       onRequest(request);
     };

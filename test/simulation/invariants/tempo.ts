@@ -36,7 +36,7 @@ export class Tempo {
   }
 
   request({ verb, kind }: Sent): void {
-    if (verb === 'watch' || verb === 'list' || kind === 'Event') return;
+    if (verb === 'watch' || verb === 'list' || kind === 'Event' || kind === 'Lease') return;
     this.#requests = this.#recent(this.#requests);
     if (this.#isCalm && this.#requests.length > MAX_REQUESTS)
       this.#complain(`${this.#requests.length} requests within a minute in which nothing changed`);

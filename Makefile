@@ -62,6 +62,10 @@ test: install ## unit, scenario, conformance and simulation tests; a choice in S
 test-node-lts: install ## the same on the current LTS of Node.js, fetched for the purpose
 	@node=$$($(NODE) hack/node-lts.mjs $(NODE_LTS)) && "$$node" --import tsx hack/run-tests.ts $(SUITES) $(ARGS)
 
+.PHONY: test-kubectl
+test-kubectl: install ## kubectl against the embedded API server, needs kubectl
+	@$(TSX) hack/run-tests.ts --kubectl $(ARGS)
+
 .PHONY: test-envtest
 test-envtest: install ## conformance, scenario and end-to-end tests on a real kube-apiserver
 	@$(TSX) hack/run-tests.ts --envtest $(SUITES) $(ARGS)
@@ -73,6 +77,10 @@ test-go-oracle: install ## compare GoTemplate and Spiff with the originals over 
 .PHONY: test-helm
 test-helm: install ## render charts here and with the real helm, and compare; builds helm once, needs Go
 	@$(TSX) hack/helm/compare.ts $(ARGS)
+
+.PHONY: test-registry
+test-registry: install ## components in a real registry; builds one once, needs Go if Debian's is not installed
+	@$(TSX) hack/registry/main.ts && $(TSX) hack/run-tests.ts scenario/components $(ARGS)
 
 .PHONY: simulate
 simulate: install ## controllers under drawn faults, SEEDS=1000 times; one again: SEED=42 ARGS=--verbose

@@ -23,7 +23,7 @@ const script = (path: string, ...args: string[]): readonly string[] => [
 
 /** The long ones first, so that the others run beside them. */
 const steps: Readonly<Record<string, readonly string[]>> = {
-  lint: tool('eslint/bin/eslint.js', 'src', 'controllers', 'deployers', 'test', 'hack'),
+  lint: tool('eslint/bin/eslint.js', 'src', 'controllers', 'deployers', 'docs/samples', 'test', 'hack'),
   format: tool('prettier/bin/prettier.cjs', '--check', '--log-level', 'warn', '.'),
   imports: script('hack/check-imports.ts'),
   types: tool('typescript7/bin/tsc', '-p', 'tsconfig.json', '--noEmit'),

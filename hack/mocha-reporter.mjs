@@ -1,10 +1,19 @@
-// The spec reporter, closing with one line that machines and hurried people can read.
+// The spec reporter, closing with lines that machines and hurried people can read: one for each failure, one that sums up.
+import { relative } from 'node:path';
 import Mocha from 'mocha';
+
+const firstLine = (error) => String(error?.message ?? error).split('\n', 1)[0];
 
 export default class ClosingLine extends Mocha.reporters.Spec {
   constructor(runner, options) {
     super(runner, options);
+    const failed = [];
+    runner.on('fail', (test, error) => {
+      const file = test.file ? ` (${relative(process.cwd(), test.file)})` : '';
+      failed.push(`failed: ${test.fullTitle()}: ${firstLine(error)}${file}`);
+    });
     runner.once('end', () => {
+      for (const line of failed) console.log(line);
       const { passes, failures, pending } = this.stats;
       console.log(`${passes} passed, ${failures} failed${pending > 0 ? `, ${pending} skipped` : ''}`);
     });

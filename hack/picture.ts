@@ -32,6 +32,7 @@ const terminal: Terminal = {
   paint: pico.createColors(true),
   paintError: pico.createColors(true),
   isVerbose: false,
+  ask: () => Promise.resolve(undefined),
   write: show,
   print: (line) => {
     show(`${line}\n`);

@@ -1,27 +1,29 @@
 /**
  * Runs test suites and closes with one line, `N passed, N failed`.
  *
- *     hack/run-tests.ts [--envtest] [SUITE…] [-- MOCHA OPTION…]
+ *     hack/run-tests.ts [--envtest | --kubectl] [SUITE…] [-- MOCHA OPTION…]
  *
  * A suite is a folder of test (unit, scenario, conformance, simulation, e2e) or a path. Without one, those that need nothing but
  * Node.js run. With --envtest a real kube-apiserver is started first and handed to the suites in
- * ESPALIER_TEST_KUBECONFIG; exit code 3 when there is none to be had.
+ * ESPALIER_TEST_KUBECONFIG; with --kubectl the suites that call kubectl run. Exit code 3 when there is none to be had.
  */
-import { spawn, type ChildProcess, type StdioOptions } from 'node:child_process';
+import { spawn, spawnSync, type ChildProcess, type StdioOptions } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 
 const root = join(import.meta.dirname, '..');
-const ON_REAL_SERVER = ['conformance', 'scenario', 'e2e'];
+const WITH_KUBECTL = 'test/conformance/kubectl';
 
 const args = process.argv.slice(2);
 const dashes = args.indexOf('--');
 const own = dashes < 0 ? args : args.slice(0, dashes);
 const mochaOptions = dashes < 0 ? [] : args.slice(dashes + 1);
 const isEnvtest = own.includes('--envtest');
-const wanted = own.filter((arg) => arg !== '--envtest');
+const isKubectl = own.includes('--kubectl');
+const named = own.filter((arg) => arg !== '--envtest' && arg !== '--kubectl');
+const wanted = isKubectl && named.length === 0 ? [WITH_KUBECTL] : named;
 
 function fail(message: string, code: number): never {
   process.stderr.write(`${message}\n`);
@@ -41,54 +43,95 @@ function filesOf(suite: string): string[] {
     .map((file) => join(path, file));
 }
 
-/** Suites that run side by side when all are wanted, so that both cores of a small machine are of use. */
-const HALVES: readonly (readonly string[])[] = [
-  ['unit', 'conformance', 'simulation', 'scenario/cli', 'scenario/deployers'],
+/** Suites that run side by side when all are wanted: both cores of a small machine are of use while some of them wait. */
+const STRANDS: readonly (readonly string[])[] = [
+  ['unit', 'conformance', 'simulation', 'scenario/components', 'scenario/operators'],
+  ['scenario/deployers', 'scenario/cli'],
   ['scenario'],
 ];
 const SUMMARY = /^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?\n?$/;
 
+/** Parts that run on a real server one after the other, each on a fresh one: objects of thousands of tests slow all of them down. */
+const PARTS_ON_REAL_SERVER: readonly (readonly string[])[] = [
+  ['conformance', 'scenario/cli', 'scenario/deployers'],
+  ['scenario/core'],
+  ['scenario', 'e2e'],
+];
+
+/** The files of each part that none before it has. */
+const partsOf = (parts: readonly (readonly string[])[]): readonly (readonly string[])[] =>
+  parts.map((suites, i) => {
+    const taken = new Set(parts.slice(0, i).flat().flatMap(filesOf));
+    return suites.flatMap(filesOf).filter((file) => !taken.has(file));
+  });
+
 async function run(kubeconfig: string | undefined): Promise<number> {
-  if (wanted.length === 0 && !isEnvtest) return runHalves();
-  const suites = wanted.length > 0 ? wanted : ON_REAL_SERVER;
-  const child = start(suites.flatMap(filesOf), kubeconfig, 'inherit');
+  const child = start(wanted.flatMap(filesOf), kubeconfig, 'inherit');
   const [code] = (await once(child, 'exit')) as [number | null];
   return Math.min(code ?? 1, 1);
 }
 
-/** Shows the halves one after the other, and closes with the sum of their summaries. */
-async function runHalves(): Promise<number> {
-  const sum = [0, 0, 0];
-  const runs = HALVES.map((suites, i) => {
-    const taken = new Set(HALVES.slice(0, i).flat().flatMap(filesOf));
-    const files = suites.flatMap(filesOf).filter((file) => !taken.has(file));
-    const child = start(files, undefined, ['inherit', 'pipe', 'inherit']);
-    const lines = child.stdout && createInterface({ input: child.stdout });
-    const ended = Promise.all([once(child, 'exit'), lines && once(lines, 'close')]);
-    return { lines, ended, held: [] as string[] };
-  });
-  let current = 0;
-  const show = (line: string): void => {
+/** Shows what parts print, but for their summaries, of which it makes one. */
+class Tally {
+  readonly #sum = [0, 0, 0];
+  #isWell = true;
+
+  readonly show = (line: string): void => {
     const match = SUMMARY.exec(line);
-    if (match) match.slice(1).forEach((text, i) => (sum[i] = (sum[i] ?? 0) + Number(text ?? 0)));
+    if (match) match.slice(1).forEach((text, i) => (this.#sum[i] = (this.#sum[i] ?? 0) + Number(text ?? 0)));
     else process.stdout.write(`${line}\n`);
   };
-  for (const [i, { lines, held }] of runs.entries())
-    lines?.on('line', (line) => {
-      if (i === current) show(line);
+
+  ended(code: number | null): void {
+    this.#isWell &&= code === 0;
+  }
+
+  /** @returns the exit code of all */
+  close(): number {
+    const [passed = 0, failed = 0, skipped = 0] = this.#sum;
+    const rest = skipped > 0 ? `, ${String(skipped)} skipped` : '';
+    // A part that ended without a summary has failed, too.
+    const bad = this.#isWell || failed > 0 ? failed : 1;
+    process.stdout.write(`\n${String(passed)} passed, ${String(bad)} failed${rest}\n`);
+    return this.#isWell ? 0 : 1;
+  }
+}
+
+/** Starts a part whose lines go to `onLine`. @returns its exit code, when all lines have come */
+async function runPart(
+  files: readonly string[],
+  kubeconfig: string | undefined,
+  onLine: (line: string) => void,
+): Promise<number | null> {
+  const child = start(files, kubeconfig, ['inherit', 'pipe', 'inherit']);
+  const lines = child.stdout && createInterface({ input: child.stdout });
+  lines?.on('line', onLine);
+  const [[code]] = (await Promise.all([once(child, 'exit'), lines && once(lines, 'close')])) as [
+    [number | null],
+    unknown,
+  ];
+  return code;
+}
+
+/** Runs the strands side by side, and shows them one after the other. */
+async function runStrands(): Promise<number> {
+  const tally = new Tally();
+  let current = 0;
+  const runs = partsOf(STRANDS).map((files, i) => {
+    const held: string[] = [];
+    const withoutKubectl = files.filter((file) => !file.startsWith(WITH_KUBECTL));
+    const code = runPart(withoutKubectl, undefined, (line) => {
+      if (i === current) tally.show(line);
       else held.push(line);
     });
-  let isWell = true;
-  for (const { ended, held } of runs) {
-    held.splice(0).forEach(show);
-    const [[code]] = (await ended) as [[number | null], unknown];
-    isWell &&= code === 0;
+    return { code, held };
+  });
+  for (const { code, held } of runs) {
+    held.splice(0).forEach(tally.show);
+    tally.ended(await code);
     current++;
   }
-  const [passed = 0, failed = 0, skipped = 0] = sum;
-  const rest = skipped > 0 ? `, ${String(skipped)} skipped` : '';
-  process.stdout.write(`\n${String(passed)} passed, ${String(failed)} failed${rest}\n`);
-  return isWell ? 0 : 1;
+  return tally.close();
 }
 
 function start(files: readonly string[], kubeconfig: string | undefined, stdio: StdioOptions): ChildProcess {
@@ -109,15 +152,28 @@ function start(files: readonly string[], kubeconfig: string | undefined, stdio: 
 async function onRealServer(): Promise<number> {
   const { EnvtestUnavailable } = await import('./envtest/binaries.ts');
   const { startEnvtest } = await import('../test/support/envtest.ts');
-  const server = await startEnvtest().catch((error: unknown) => {
-    if (error instanceof EnvtestUnavailable) fail(`no tests on a real kube-apiserver: ${error.message}`, 3);
-    throw error;
-  });
-  try {
-    return await run(server.kubeconfigFile);
-  } finally {
-    await server.stop();
+  const withServer = async <T>(use: (kubeconfig: string) => Promise<T>): Promise<T> => {
+    const server = await startEnvtest().catch((error: unknown) => {
+      if (error instanceof EnvtestUnavailable) fail(`no tests on a real kube-apiserver: ${error.message}`, 3);
+      throw error;
+    });
+    try {
+      return await use(server.kubeconfigFile);
+    } finally {
+      await server.stop();
+    }
+  };
+  if (wanted.length > 0) return withServer(run);
+  const tally = new Tally();
+  for (const files of partsOf(PARTS_ON_REAL_SERVER)) {
+    if (files.length === 0) continue;
+    tally.ended(await withServer((kubeconfig) => runPart(files, kubeconfig, tally.show)));
   }
+  return tally.close();
 }
 
-process.exitCode = isEnvtest ? await onRealServer() : await run(undefined);
+if (isKubectl && spawnSync('kubectl', ['version', '--client']).status !== 0)
+  fail('no tests with kubectl: there is no kubectl on the PATH that works; install it, 1.30 or later', 3);
+process.exitCode = isEnvtest
+  ? await onRealServer()
+  : await (wanted.length > 0 ? run(undefined) : runStrands());

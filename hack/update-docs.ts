@@ -1,15 +1,17 @@
 /** Writes the generated pages of docs; with --check only says whether they are up to date. */
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { cliPage } from './docs/cli.ts';
 import { deviationsPage } from './docs/deviations.ts';
 import { phasesPage } from './docs/phases.ts';
+import { referencePages, Undocumented } from './docs/reference.ts';
 
 const root = join(import.meta.dirname, '..');
 const pages: Readonly<Record<string, string>> = {
   'docs/cli.md': cliPage(),
   'docs/deviations.md': deviationsPage(),
   'docs/phases.md': phasesPage(root),
+  ...(await reference()),
 };
 const isCheck = process.argv.includes('--check');
 
@@ -20,7 +22,20 @@ for (const [page, text] of Object.entries(pages)) {
     process.stdout.write(`${page} is out of date: run "make generate"\n`);
     process.exitCode = 1;
   } else {
+    mkdirSync(dirname(file), { recursive: true });
     writeFileSync(file, text);
     process.stdout.write(`wrote ${page}\n`);
+  }
+}
+
+/** The pages of the reference; without them when something is not documented, which is a failure. */
+async function reference(): Promise<Readonly<Record<string, string>>> {
+  try {
+    return await referencePages(root);
+  } catch (error) {
+    if (!(error instanceof Undocumented)) throw error;
+    process.stdout.write(`${error.message}\n`);
+    process.exitCode = 1;
+    return {};
   }
 }

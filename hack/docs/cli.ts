@@ -55,6 +55,7 @@ const paper = (text: string[]): Terminal => ({
   paint: pico.createColors(false),
   paintError: pico.createColors(false),
   isVerbose: false,
+  ask: () => Promise.resolve(undefined),
   write: (chunk) => void text.push(chunk),
   print: (line) => void text.push(`${line}\n`),
   warn: (line) => void text.push(`${line}\n`),

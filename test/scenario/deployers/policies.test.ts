@@ -1,50 +1,11 @@
 /** What becomes of objects that others have, under each policy and when specs are merged, on API servers. */
 import { expect } from 'chai';
 import { MANIFEST_LABEL } from '../../../deployers/sdk/manifests/label.ts';
+import { policyRows } from '../../support/deployertables.ts';
 import { configMap, manage, manifestConfig } from '../../unit/deployers/bench.ts';
 import { World, type Json } from './world.ts';
 
 const MANIFEST = 'kubernetes-manifest';
-
-interface Row {
-  readonly policy: string;
-  readonly made: boolean;
-  readonly updated: boolean;
-  /** A foreign object: is the change applied, and is the object in the inventory? */
-  readonly foreign: readonly [boolean, boolean];
-  /** Deleted with the item although its label was altered. */
-  readonly deletedUnlabelled: boolean;
-  readonly deletedWhenUnlisted: boolean;
-}
-
-const row = (
-  policy: string,
-  made: boolean,
-  updated: boolean,
-  more: Omit<Row, 'policy' | 'made' | 'updated'>,
-) => ({
-  ...{ policy, made, updated },
-  ...more,
-});
-const rows: readonly Row[] = [
-  row('manage', true, true, { foreign: [true, true], deletedUnlabelled: true, deletedWhenUnlisted: true }),
-  row('fallback', true, true, {
-    foreign: [false, false],
-    deletedUnlabelled: false,
-    deletedWhenUnlisted: true,
-  }),
-  row('keep', true, true, { foreign: [true, true], deletedUnlabelled: false, deletedWhenUnlisted: false }),
-  row('ignore', false, false, {
-    foreign: [false, false],
-    deletedUnlabelled: false,
-    deletedWhenUnlisted: false,
-  }),
-  row('immutable', true, false, {
-    foreign: [false, true],
-    deletedUnlabelled: true,
-    deletedWhenUnlisted: true,
-  }),
-];
 
 describe('objects that others have on API servers', function () {
   this.timeout(60_000);
@@ -64,7 +25,7 @@ describe('objects that others have on API servers', function () {
     return entries.map(({ resource }) => resource.name);
   };
 
-  for (const { policy, made, updated, foreign, deletedUnlabelled, deletedWhenUnlisted } of rows) {
+  for (const { policy, made, updated, foreign, deletedUnlabelled, deletedWhenUnlisted } of policyRows) {
     const config = (name: string, mode: string): object =>
       manifestConfig({ manifests: [{ policy, manifest: configMap(name, { mode }) }] });
     const given = async (what: string): Promise<string> => {

@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { failAt, standardTimeouts } from '../../../deployers/sdk/timeout.ts';
 import { API_VERSION } from '../../../src/api/labels.ts';
 import { systemClock as clock, timestamp } from '../../../src/lib/clock.ts';
+import { chartCheckpoints, manifestCheckpoints } from '../../support/deployertables.ts';
 import { c1, NO_HELM, raw, realHelm } from '../../support/helmcharts.ts';
 import { skip } from '../../support/skip.ts';
 import { configMap, helmConfig, manage, manifestConfig } from '../../unit/deployers/bench.ts';
@@ -130,18 +131,7 @@ describe('the time of a job on API servers', function () {
     expect(status?.phase, status?.lastError?.message).to.equal('Succeeded');
   }
 
-  for (const [i, checkpoint] of [
-    'manifest deployer: start reconcile',
-    'deployer: process managed resource manifests',
-    'deployer: process manifests',
-    'deployer: apply manifests',
-    'manifest deployer: before readiness check',
-    'manifest deployer: default readiness checks',
-    'deployer: during readiness check',
-    'manifest deployer: custom readiness checks',
-    'manifest deployer: before reading export values',
-    'deployer: during export - key: db.host',
-  ].entries()) {
+  for (const [i, checkpoint] of manifestCheckpoints.entries()) {
     it(`S-51: may be over at "${checkpoint}"`, async () => {
       const name = `over-${String(i)}`;
       await world.giveItem(name, MANIFEST, one(name, { ...exporting(name), ...check(name, '.data.a') }));
@@ -166,17 +156,7 @@ describe('the time of a job on API servers', function () {
 
   const chart = (name: string, helmDeployment: boolean, msg = 'hi'): object =>
     helmConfig({ ...raw(c1()), name, helmDeployment, values: { msg } });
-  for (const [i, checkpoint] of [
-    'start reconcile',
-    'start progressing',
-    'start apply files',
-    'start create manifests',
-    'start apply manifests',
-    'before readiness check',
-    'default readiness checks',
-    'custom readiness checks',
-    'before reading export values',
-  ].entries()) {
+  for (const [i, checkpoint] of chartCheckpoints.entries()) {
     it(`S-69: of a chart may be over at "${checkpoint}"`, async () => {
       const name = `chart-${String(i)}`;
       await world.giveItem(name, 'helm', chart(name, false));

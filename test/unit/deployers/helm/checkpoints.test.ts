@@ -4,6 +4,7 @@ import { failAt } from '../../../../deployers/sdk/timeout.ts';
 import { createStock } from '../../../../src/components/stock.ts';
 import { systemClock as clock } from '../../../../src/lib/clock.ts';
 import { seededRng } from '../../../../src/lib/rng.ts';
+import { chartCheckpoints } from '../../../support/deployertables.ts';
 import { c1, raw } from '../../../support/helmcharts.ts';
 import { Bench, helmConfig, LS } from '../bench.ts';
 
@@ -17,17 +18,7 @@ describe('the time of a job with a chart is noticed', () => {
     return b;
   };
 
-  for (const checkpoint of [
-    'start reconcile',
-    'start progressing',
-    'start apply files',
-    'start create manifests',
-    'start apply manifests',
-    'before readiness check',
-    'default readiness checks',
-    'custom readiness checks',
-    'before reading export values',
-  ]) {
+  for (const checkpoint of chartCheckpoints) {
     it(`S-69: at "${checkpoint}"`, async () => {
       const b = bench(checkpoint, helmConfig(raw(c1())));
       await b.kick('j1');

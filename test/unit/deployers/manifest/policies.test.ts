@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { manifestDeployer } from '../../../../deployers/manifest/index.ts';
 import { MANIFEST_LABEL, NAMESPACE_LABEL } from '../../../../deployers/sdk/manifests/label.ts';
 import { TransportError } from '../../../../src/runtime/errors.ts';
+import { policyRows } from '../../../support/deployertables.ts';
 import { Bench, configMap, manage, manifestConfig } from '../bench.ts';
 
 interface Entry {
@@ -22,62 +23,8 @@ const p = (policy: string, mode: string): object =>
 const modeOf = (b: Bench): unknown =>
   (b.target.find('ConfigMap', 'app/p')?.['data'] as { mode?: string } | undefined)?.mode;
 
-interface Row {
-  readonly policy: string;
-  readonly made: boolean;
-  readonly updated: boolean;
-  /** A foreign object: is the change applied, and is the object in the inventory? */
-  readonly foreign: readonly [boolean, boolean];
-  /** Deleted with the item although its label was altered. */
-  readonly deletedUnlabelled: boolean;
-  readonly deletedWhenUnlisted: boolean;
-}
-
-const rows: readonly Row[] = [
-  {
-    policy: 'manage',
-    made: true,
-    updated: true,
-    foreign: [true, true],
-    deletedUnlabelled: true,
-    deletedWhenUnlisted: true,
-  },
-  {
-    policy: 'fallback',
-    made: true,
-    updated: true,
-    foreign: [false, false],
-    deletedUnlabelled: false,
-    deletedWhenUnlisted: true,
-  },
-  {
-    policy: 'keep',
-    made: true,
-    updated: true,
-    foreign: [true, true],
-    deletedUnlabelled: false,
-    deletedWhenUnlisted: false,
-  },
-  {
-    policy: 'ignore',
-    made: false,
-    updated: false,
-    foreign: [false, false],
-    deletedUnlabelled: false,
-    deletedWhenUnlisted: false,
-  },
-  {
-    policy: 'immutable',
-    made: true,
-    updated: false,
-    foreign: [false, true],
-    deletedUnlabelled: true,
-    deletedWhenUnlisted: true,
-  },
-];
-
 describe('policies of manifests', () => {
-  for (const row of rows) {
+  for (const row of policyRows) {
     it(`S-26: ${row.policy}: creation and change`, async () => {
       const b = bench();
       b.giveItem(p(row.policy, 'slow'));

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { manifestDeployer } from '../../../../deployers/manifest/index.ts';
 import { failAt } from '../../../../deployers/sdk/timeout.ts';
+import { manifestCheckpoints } from '../../../support/deployertables.ts';
 import { Bench, configMap, manage, manifestConfig, type BenchOptions } from '../bench.ts';
 import { FakeCluster } from '../fake-cluster.ts';
 
@@ -231,19 +232,7 @@ describe('readiness of manifests', () => {
     expect(exported(b)).to.deep.equal({ db: { host: 'other' } });
   });
 
-  const checkpoints = [
-    'manifest deployer: start reconcile',
-    'deployer: process managed resource manifests',
-    'deployer: process manifests',
-    'deployer: apply manifests',
-    'manifest deployer: before readiness check',
-    'manifest deployer: default readiness checks',
-    'deployer: during readiness check',
-    'manifest deployer: custom readiness checks',
-    'manifest deployer: before reading export values',
-    'deployer: during export - key: db.host',
-  ];
-  for (const checkpoint of checkpoints) {
+  for (const checkpoint of manifestCheckpoints) {
     it(`S-51: the job may end at "${checkpoint}"`, async () => {
       const b = bench({ timeouts: failAt(checkpoint) });
       b.giveItem(exporting(one()));

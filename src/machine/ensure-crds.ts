@@ -2,29 +2,19 @@
 import { loadCrds } from '../api/crds.ts';
 import { sleep, type Clock } from '../lib/clock.ts';
 import type { Logger } from '../observability/log.ts';
-import type { Client, Kind, Obj } from '../runtime/types.ts';
+import { crdKind, type CustomResourceDefinition } from '../runtime/core-kinds.ts';
 import { EspalierError } from '../runtime/errors.ts';
+import type { Client } from '../runtime/types.ts';
 
 /** The API server took our kinds, and does not serve them. */
 export class CrdsNotServed extends EspalierError {}
-
-interface Crd extends Obj {
-  status?: { conditions?: { type: string; status: string; message?: string }[] };
-}
-const crdKind: Kind<Crd> = {
-  group: 'apiextensions.k8s.io',
-  version: 'v1',
-  kind: 'CustomResourceDefinition',
-  plural: 'customresourcedefinitions',
-  namespaced: false,
-};
 
 const DEADLINE_MS = 30_000;
 const INTERVAL_MS = 50;
 
 /** @throws CrdsNotServed when a definition is not served in time; the errors of runtime/errors.ts */
 export async function ensureCrds(client: Client, clock: Clock, log: Logger): Promise<void> {
-  const wanted = loadCrds() as unknown as Crd[];
+  const wanted = loadCrds() as unknown as CustomResourceDefinition[];
   const written = await Promise.all(
     wanted.map((object) =>
       client.send({ verb: 'apply', kind: crdKind, object, manager: 'espalier-crds', force: true }),
@@ -35,7 +25,12 @@ export async function ensureCrds(client: Client, clock: Clock, log: Logger): Pro
   log.info({ count: wanted.length }, 'CustomResourceDefinitions are installed');
 }
 
-async function established(client: Client, clock: Clock, crd: Crd, deadline: number): Promise<void> {
+async function established(
+  client: Client,
+  clock: Clock,
+  crd: CustomResourceDefinition,
+  deadline: number,
+): Promise<void> {
   const { name } = crd.metadata;
   for (let now = crd; !isServed(now); now = await client.get(crdKind, name)) {
     if (clock.now() > deadline) {
@@ -48,5 +43,5 @@ async function established(client: Client, clock: Clock, crd: Crd, deadline: num
   }
 }
 
-const isServed = (crd: Crd): boolean =>
+const isServed = (crd: CustomResourceDefinition): boolean =>
   crd.status?.conditions?.some((c) => c.type === 'Established' && c.status === 'True') ?? false;

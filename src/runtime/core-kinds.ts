@@ -13,9 +13,20 @@ export interface ConfigMap extends Obj {
   binaryData?: Record<string, string>;
 }
 
+export interface CustomResourceDefinition extends Obj {
+  status?: { conditions?: { type: string; status: string; message?: string }[] };
+}
+
 export const secretKind: Kind<Secret> = core('Secret', 'secrets');
 export const configMapKind: Kind<ConfigMap> = core('ConfigMap', 'configmaps');
 export const namespaceKind: Kind = { ...core('Namespace', 'namespaces'), namespaced: false };
+export const crdKind: Kind<CustomResourceDefinition> = {
+  group: 'apiextensions.k8s.io',
+  version: 'v1',
+  kind: 'CustomResourceDefinition',
+  plural: 'customresourcedefinitions',
+  namespaced: false,
+};
 
 function core(kind: string, plural: string): Kind<never> {
   return { group: '', version: 'v1', kind, plural, namespaced: true };

@@ -1,8 +1,9 @@
 /** Conditions that many need: gone for good, a field has a value, a kind is served. */
 import type { Clock } from '../lib/clock.ts';
 import { isObject, ownField } from '../lib/objects.ts';
+import { crdKind } from '../runtime/core-kinds.ts';
 import { getIfThere } from '../runtime/read.ts';
-import type { Client, Kind, Obj } from '../runtime/types.ts';
+import type { Client, Obj } from '../runtime/types.ts';
 import type { Condition } from './node.ts';
 
 /** For `deleted`: nothing of it is left, however long finalizers take. Use it with `gc: false`. */
@@ -20,14 +21,6 @@ export const hasStatusCondition =
   };
 
 // ---------------------------------------------------------------- kinds
-
-const crdKind: Kind = {
-  group: 'apiextensions.k8s.io',
-  version: 'v1',
-  kind: 'CustomResourceDefinition',
-  plural: 'customresourcedefinitions',
-  namespaced: false,
-};
 
 /** Looks for a kind: so often at this pace, and slowly ever after. */
 const QUICK_LOOKS = 10;

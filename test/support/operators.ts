@@ -11,6 +11,7 @@ import { silentLogger, type Logger } from '../../src/observability/log.ts';
 import { createMetrics } from '../../src/observability/metrics.ts';
 import { createCaches } from '../../src/runtime/cache.ts';
 import { createClient } from '../../src/runtime/client.ts';
+import { crdKind, namespaceKind } from '../../src/runtime/core-kinds.ts';
 import { AlreadyExists } from '../../src/runtime/errors.ts';
 import { connect } from '../../src/runtime/http.ts';
 import { createManager, type Manager } from '../../src/runtime/manager.ts';
@@ -48,14 +49,6 @@ export const ingresses: Kind<AnyObj> = {
   kind: 'Ingress',
   plural: 'ingresses',
   namespaced: true,
-};
-const namespaces: Kind = { ...core, kind: 'Namespace', plural: 'namespaces', namespaced: false };
-const crds: Kind<AnyObj> = {
-  group: 'apiextensions.k8s.io',
-  version: 'v1',
-  kind: 'CustomResourceDefinition',
-  plural: 'customresourcedefinitions',
-  namespaced: false,
 };
 
 /** A primary whose spec and status hold whatever a test wants. */
@@ -96,10 +89,6 @@ export const crdOf = ({ group, kind, plural }: Kind<never> | Kind): AnyObj => ({
 });
 
 // ---------------------------------------------------------------- the cluster
-
-interface Established {
-  readonly conditions?: readonly { readonly type: string; readonly status: string }[] | null;
-}
 
 export interface OperatorCluster {
   /** Of the test itself; its requests are nobody's business. */
@@ -146,18 +135,18 @@ export async function startOperatorCluster(): Promise<OperatorCluster> {
     async namespace() {
       const name = `operators-${randomBytes(4).toString('hex')}`;
       const object = { apiVersion: 'v1', kind: 'Namespace', metadata: { name } };
-      await client.send({ verb: 'create', kind: namespaces, object });
+      await client.send({ verb: 'create', kind: namespaceKind, object });
       return name;
     },
     async install(crd) {
-      await client.send({ verb: 'create', kind: crds, object: crd }).catch((error: unknown) => {
+      await client.send({ verb: 'create', kind: crdKind, object: crd }).catch((error: unknown) => {
         if (!(error instanceof AlreadyExists)) throw error;
       });
       const { name } = crd.metadata;
       await until(`${name} is established`, async () => {
-        const found = await client.get(crds, name);
+        const found = await client.get(crdKind, name);
         // A real server says null before it has looked at the definition.
-        const conditions = (found['status'] as Established | undefined)?.conditions ?? [];
+        const conditions = found.status?.conditions ?? [];
         return conditions.some(({ type, status }) => type === 'Established' && status === 'True');
       });
     },

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { systemClock as clock } from '../../../src/lib/clock.ts';
 import { silentLogger as log } from '../../../src/observability/log.ts';
 import { createClient } from '../../../src/runtime/client.ts';
+import { crdKind, namespaceKind } from '../../../src/runtime/core-kinds.ts';
 import { connect } from '../../../src/runtime/http.ts';
 import type { Client, Kind, Obj } from '../../../src/runtime/types.ts';
 import { startEnvtest } from '../../support/envtest.ts';
@@ -39,7 +40,7 @@ async function populated(kubeconfig: string, count: number, stop: () => void): P
       maxSockets: AT_ONCE,
     }),
   );
-  await create(client, definitionKind, definition);
+  await create(client, crdKind, definition);
   for (let i = 0; i < SPACES; i++) {
     const metadata = { name: `space-${String(i)}` };
     await create(client, namespaceKind, { apiVersion: 'v1', kind: 'Namespace', metadata });
@@ -82,14 +83,6 @@ async function served(client: Client): Promise<void> {
     }
   }
 }
-
-const namespaceKind: Kind<Obj> = {
-  ...{ group: '', version: 'v1', kind: 'Namespace', plural: 'namespaces', namespaced: false },
-};
-const definitionKind: Kind<Obj> = {
-  ...{ group: 'apiextensions.k8s.io', version: 'v1', kind: 'CustomResourceDefinition' },
-  ...{ plural: 'customresourcedefinitions', namespaced: false },
-};
 
 /** Without a subresource for the status, so that objects can be created as settled. */
 const definition = {

@@ -3,7 +3,8 @@ import { expect } from 'chai';
 import { executionKind } from '../../../src/api/kinds/execution.ts';
 import { installationKind, type Installation } from '../../../src/api/kinds/installation.ts';
 import { FINALIZER, annotations } from '../../../src/api/labels.ts';
-import type { Kind, Obj } from '../../../src/runtime/types.ts';
+import { crdKind } from '../../../src/runtime/core-kinds.ts';
+import type { Obj } from '../../../src/runtime/types.ts';
 import {
   isRealServer,
   startCluster,
@@ -24,14 +25,6 @@ import {
   web,
 } from '../../support/landscape.ts';
 import { skip } from '../../support/skip.ts';
-
-const crdKind: Kind = {
-  group: 'apiextensions.k8s.io',
-  version: 'v1',
-  kind: 'CustomResourceDefinition',
-  plural: 'customresourcedefinitions',
-  namespaced: false,
-};
 
 /** As the original leaves an installation whose context it has filled in. */
 const adopted = (installation: Installation): Installation => ({

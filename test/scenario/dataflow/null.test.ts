@@ -2,19 +2,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { dataObjectKind } from '../../../src/api/kinds/dataobject.ts';
+import { crdKind } from '../../../src/runtime/core-kinds.ts';
 import { ApiError } from '../../../src/runtime/errors.ts';
-import type { Kind } from '../../../src/runtime/types.ts';
 import { useCluster } from '../../support/cluster.ts';
 import { data, exportsOut, fails, giving, succeeds, takes } from '../../support/dataflow.ts';
 import { dataObject } from '../../support/landscape.ts';
 
-const crdKind: Kind = {
-  group: 'apiextensions.k8s.io',
-  version: 'v1',
-  kind: 'CustomResourceDefinition',
-  plural: 'customresourcedefinitions',
-  namespaced: false,
-};
 const NULLABLE = '/spec/versions/0/schema/openAPIV3Schema/properties/data/nullable';
 
 describe('null', () => {

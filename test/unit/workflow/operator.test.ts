@@ -1,8 +1,9 @@
 import { expect } from 'chai';
 import { keepAppliedBy } from '../../../src/runtime/cache.ts';
+import { crdKind } from '../../../src/runtime/core-kinds.ts';
 import { apiErrorFrom, NoRetryError } from '../../../src/runtime/errors.ts';
 import { watchSource } from '../../../src/runtime/sources.ts';
-import type { Cache, Context, Kind, Obj, View } from '../../../src/runtime/types.ts';
+import type { Cache, Context, Obj, View } from '../../../src/runtime/types.ts';
 import { crdPresent, hasStatusCondition, isGone } from '../../../src/workflow/conditions.ts';
 import { deleteDependent, reconcileDependent, type Dependent } from '../../../src/workflow/dependent.ts';
 import { kubernetesBulk } from '../../../src/workflow/kubernetes-bulk.ts';
@@ -32,13 +33,6 @@ import {
 import { diamond, graphOf, type NodePlan } from './support.ts';
 
 const FINALIZER = 'widgets.example.io/finalizer';
-const crds: Kind = {
-  group: 'apiextensions.k8s.io',
-  version: 'v1',
-  kind: 'CustomResourceDefinition',
-  plural: 'customresourcedefinitions',
-  namespaced: false,
-};
 
 /** A part called after its widget and `suffix`. */
 const partOf = (suffix: string, gc = false): Dependent<Part, Widget> =>
@@ -254,7 +248,7 @@ describe('an operator with a workflow', () => {
     world.cluster.put(widgets, widget('A/2'));
     world.cluster.put(widgets, widget('A/3'));
     await begin();
-    const looks = () => world.cluster.requests.filter(({ kind }) => kind === crds.kind).length;
+    const looks = () => world.cluster.requests.filter(({ kind }) => kind === crdKind.kind).length;
     expect(looks()).to.equal(1);
     await world.clock.advance(9_000);
     expect(looks()).to.equal(1);
@@ -266,7 +260,7 @@ describe('an operator with a workflow', () => {
     expect(looks()).to.equal(10);
     expect(story).to.not.include('reconcile 1');
     const status = { conditions: [{ type: 'Established', status: 'True' }] };
-    world.cluster.put(crds, { metadata: { name: 'things.example.io' }, status } as never);
+    world.cluster.put(crdKind, { metadata: { name: 'things.example.io' }, status });
     await world.clock.advance(1_000);
     expect(looks()).to.equal(11);
     expect(story.filter((what) => what === 'reconcile 1')).to.have.length(3);
@@ -611,12 +605,12 @@ describe('an operator with a workflow', () => {
     operate([
       { use: nodesOf({ 1: {} })[0]?.use as Dependent<Obj, Widget>, active: crdPresent('others.example.io') },
     ]);
-    const ref = { verb: 'get', kind: crds.kind };
-    world.cluster.fault = ({ kind }) => (kind === crds.kind ? apiErrorFrom(500, {}, ref) : undefined);
+    const ref = { verb: 'get', kind: crdKind.kind };
+    world.cluster.fault = ({ kind }) => (kind === crdKind.kind ? apiErrorFrom(500, {}, ref) : undefined);
     await begin();
     world.cluster.fault = () => undefined;
     const status = { conditions: [{ type: 'Established', status: 'True' }] };
-    world.cluster.put(crds, { metadata: { name: 'others.example.io' }, status } as never);
+    world.cluster.put(crdKind, { metadata: { name: 'others.example.io' }, status });
     await world.clock.advance(20_000);
     expect(story).to.include('reconcile 1');
   });

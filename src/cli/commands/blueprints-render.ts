@@ -17,6 +17,7 @@ import { systemClock, type Clock } from '../../lib/clock.ts';
 import { readText, type FileTree } from '../../lib/filetree.ts';
 import { isDns1123Label } from '../../lib/names.ts';
 import { isObject } from '../../lib/objects.ts';
+import { Source } from '../../blueprint/lint/source.ts';
 import { inThisThread } from '../../blueprint/work.ts';
 import { seededRng } from '../../lib/rng.ts';
 import { parseYaml, parseYamlAll, toYaml, YamlError } from '../../lib/yaml.ts';
@@ -70,7 +71,7 @@ export async function render(path: string, options: RenderOptions, terminal: Ter
     }
     return exitCodes.ok;
   } catch (error) {
-    complainAbout(error, { input: found.input, mask: maskNow(), options, terminal });
+    complainAbout(error, { path, input: found.input, mask: maskNow(), options, terminal });
     return exitCodes.failed;
   }
 }
@@ -249,11 +250,13 @@ function notesOf({ path, installation, exports, children }: RenderedInstallation
 function complainAbout(
   error: unknown,
   {
+    path,
     input,
     mask,
     options,
     terminal,
   }: {
+    readonly path: string;
     readonly input: BlueprintInput;
     readonly mask: Mask;
     readonly options: RenderOptions;
@@ -270,15 +273,21 @@ function complainAbout(
     return;
   }
   if (!(error instanceof BlueprintProblem || error instanceof ComponentProblem)) throw error;
-  const finding = templateFinding(error, input);
+  const finding = templateFinding(error, input, installationSources(path, options));
   const text = finding
     ? findingText(finding, { paint: paintError, columns })
     : `${paintError.red('error:')} ${shortened(error.message)}`;
   terminal.warn(mask.text(text));
 }
 
+/** Files in which an Installation with mappings may stand; standard input is read only once. */
+const installationSources = (path: string, { installation }: RenderOptions): readonly Source[] =>
+  [path, ...(installation === undefined ? [] : [installation])]
+    .filter((one) => one !== STDIN && statSync(one).isFile())
+    .map((one) => new Source(one, readFileSync(one, 'utf8')));
+
 /** What the template was given is known to who gave it. */
 const shortened = (message: string): string =>
   withoutSteps(message)
-    .replace(/\n+template input:\n[\s\S]*$/, '')
+    .replace(/\n+(?:template|mapping) input:\n[\s\S]*$/, '')
     .trimEnd();

@@ -24,6 +24,7 @@ import { parseYaml, parseYamlAll, toYaml, YamlError } from '../../lib/yaml.ts';
 import { blueprintsAt, STDIN, type FoundBlueprint } from '../blueprint-sources.ts';
 import { printJson } from '../documents.ts';
 import { CommandError, exitCodes, UsageError } from '../errors.ts';
+import { nameOf as nameOfFile, readTextFile } from '../files.ts';
 import { withoutSteps } from '../print.ts';
 import { findingText } from '../print-findings.ts';
 import { localComponents, type LocalComponents } from '../render/localcomponent.ts';
@@ -199,13 +200,12 @@ const yamlFile = (path: string | undefined): unknown =>
   path === undefined ? undefined : parsed(path, parseYaml);
 
 function parsed<T>(path: string, parse: (text: string) => T): T {
-  if (path !== STDIN && !statSync(path, { throwIfNoEntry: false }))
-    throw new UsageError(`there is no file ${path}`);
+  const text = readTextFile(path);
   try {
-    return parse(readFileSync(path === STDIN ? 0 : path, 'utf8'));
+    return parse(text);
   } catch (error) {
     if (!(error instanceof YamlError)) throw error;
-    throw new UsageError(`${path} is no YAML: ${error.message.replace(/^yaml: /, '')}`);
+    throw new UsageError(`${nameOfFile(path)} is no YAML: ${error.message.replace(/^yaml: /, '')}`);
   }
 }
 

@@ -520,6 +520,7 @@ spec:
       [[], /missing required argument 'blueprint'/],
       [['nowhere'], /there is no file or folder nowhere/],
       [[landscape, '-f', 'nowhere.yaml'], /there is no file nowhere.yaml/],
+      [[landscape, '-f', samples], /cannot read .*samples \(EISDIR\)/],
       [[landscape, '-c', samples], /is no component: it has none of the files component.yaml,/],
       [[landscape, '--now', 'tomorrow'], /write it like 2026-01-31T12:00:00Z/],
       [[landscape, '-i', join(samples, 'hello-landscape/settings.yaml')], /has no Installation in it/],

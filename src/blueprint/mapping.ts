@@ -1,8 +1,11 @@
 /** Data mappings: Spiff documents that see values and nothing else, no files, no component. */
+import { toYamlAsGiven } from '../lib/yaml.ts';
+import { blockAt, mappingInputBlock } from '../templating/excerpt.ts';
 import { noFiles } from '../templating/files.ts';
 import { Unresolvable } from '../templating/spiff/function.ts';
 import { fromJsonValue, toJsonValue } from '../templating/spiff/json.ts';
 import { standardFunctions } from '../templating/spiff/functions/index.ts';
+import { culpritIn, type FoundCulprit } from '../templating/spiff-culprit.ts';
 import { SpiffProblem } from '../templating/spiff/problem.ts';
 import { renderSpiff, type SpiffWorld } from '../templating/spiff/spiff.ts';
 import type { SpiffMap } from '../templating/spiff/value.ts';
@@ -44,6 +47,20 @@ export function evaluateMapping(
     );
   } catch (error) {
     if (!(error instanceof SpiffProblem) && !(error instanceof Unresolvable)) throw error;
-    throw new MappingFailed(reason, `unable to template ${what}: ${error.message}`, { cause: error });
+    const message = `unable to template ${what}: ${error.message}`;
+    if (error instanceof Unresolvable) throw new MappingFailed(reason, message, { cause: error });
+    // The mapping has lost its layout: it is shown as YAML has it, behind its name.
+    const source = toYamlAsGiven({ [key]: document }).trimEnd();
+    const found = culpritIn(error, source, key, [key]);
+    throw new MappingFailed(reason, message + blockOf(found, source) + mappingInputBlock(bindings), {
+      cause: found?.failure ?? error,
+    });
   }
+}
+
+function blockOf(found: FoundCulprit | undefined, source: string): string {
+  if (!found) return '';
+  const { place, column } = found;
+  const title = `mapping source, line ${String(place.line)}, column ${String(column + 1)}`;
+  return blockAt(source, place.line, column, title);
 }

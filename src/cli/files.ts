@@ -1,10 +1,14 @@
 /** Files that options name: read, parsed and written, with errors that say which one it was. */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { accessSync, constants, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { parseYaml, parseYamlAll, YamlError } from '../lib/yaml.ts';
 import { STDIN } from './blueprint-sources.ts';
 import { CommandError, UsageError } from './errors.ts';
 
 const OWNER_ONLY = 0o600;
+
+/** What a file is called in messages. */
+export const nameOf = (path: string): string => (path === STDIN ? 'standard input' : path);
 
 /** @throws UsageError */
 export function readTextFile(path: string): string {
@@ -12,7 +16,9 @@ export function readTextFile(path: string): string {
     return readFileSync(path === STDIN ? 0 : path, 'utf8');
   } catch (error) {
     const { code = 'error' } = error as NodeJS.ErrnoException;
-    throw new UsageError(code === 'ENOENT' ? `there is no file ${path}` : `cannot read ${path} (${code})`);
+    throw new UsageError(
+      code === 'ENOENT' ? `there is no file ${path}` : `cannot read ${nameOf(path)} (${code})`,
+    );
   }
 }
 
@@ -22,13 +28,24 @@ export const readYamlFile = (path: string): unknown => parsed(path, readTextFile
 export const readYamlDocuments = (path: string): readonly unknown[] =>
   parsed(path, readTextFile(path), parseYamlAll);
 
-/** The message of the parser quotes lines, and those may be credentials: it is not shown. */
+/** The message of the parser quotes lines, and those may be credentials: only their numbers are shown. */
 function parsed<T>(path: string, text: string, parse: (text: string) => T): T {
   try {
     return parse(text);
   } catch (error) {
     if (!(error instanceof YamlError)) throw error;
-    throw new UsageError(`${path} is not valid YAML`);
+    const at = error.line === undefined ? '' : `; look at line ${String(error.line)}`;
+    throw new UsageError(`${nameOf(path)} is not valid YAML${at}`);
+  }
+}
+
+/** Whether a file can be written, before there is anything to write. @throws UsageError */
+export function mustBeWritable(path: string): void {
+  try {
+    accessSync(existsSync(path) ? path : dirname(path), constants.W_OK);
+  } catch (error) {
+    const { code = 'error' } = error as NodeJS.ErrnoException;
+    throw new UsageError(`cannot write ${path} (${code})`, { cause: error });
   }
 }
 

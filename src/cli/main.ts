@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /** Entry point of the command `espalier`. */
 import { complain } from './complain.ts';
-import { exitCodes } from './errors.ts';
+import { CommandError, exitCodes } from './errors.ts';
 import { runProgram } from './program.ts';
 import { systemTerminal } from './terminal.ts';
 
@@ -11,8 +11,13 @@ process.on('uncaughtException', (error) => {
   process.exit(complain(terminal, error));
 });
 // A reader that has seen enough (`espalier crds | head`) is no failure.
-process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  process.exit(error.code === 'EPIPE' ? exitCodes.ok : complain(terminal, error));
+process.stdout.on('error', ({ code = 'error', message }: NodeJS.ErrnoException) => {
+  if (code === 'EPIPE') process.exit(exitCodes.ok);
+  process.exit(
+    complain(terminal, new CommandError(`cannot write to standard output (${code})`, { cause: message })),
+  );
 });
+// Nobody can be told; what the command does, and how it ends, stays the same.
+process.stderr.on('error', () => undefined);
 
 process.exitCode = await runProgram(process.argv.slice(2), terminal);

@@ -1,6 +1,7 @@
 /** The package this code came in: its version, and the files that stand beside package.json. */
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { API_VERSION } from '../api/labels.ts';
 import { CommandError } from './errors.ts';
 
 export interface PackageInfo {
@@ -19,6 +20,10 @@ export function packageInfo(): PackageInfo {
     if (folder === dirname(folder)) throw new CommandError(`no package.json above ${import.meta.dirname}`);
   }
 }
+
+/** `espalier version` and `espalier --version` */
+export const versionText = (): string =>
+  `Espalier ${packageInfo().version} (Node.js ${process.version}, ${process.platform}/${process.arch}), serving ${API_VERSION}`;
 
 /** @throws CommandError when the package comes without it */
 export function packageFolder(path: string): string {

@@ -44,11 +44,13 @@ function textOf(node: Node, { isWide, hasDetails, hasNamespaces }: InspectFormat
   const name = hasNamespaces && node.kind === 'Installation' ? `${node.namespace}/${node.name}` : node.name;
   return [
     `[${iconOf(node.phase)}${node.phase}${marksText(node.marks)}] ${node.kind} ${name}`,
-    ...(node.message === undefined ? [] : `Last error: ${node.message}`.split('\n')),
+    ...(node.message === undefined ? [] : `${headOf(node)}: ${node.message}`.split('\n')),
     ...(isWide ? wideLines(node) : []),
     ...(hasDetails ? ['---', ...toYaml(node.object).trimEnd().split('\n'), '---'] : []),
   ];
 }
+
+const headOf = ({ isWait }: Node): string => (isWait ? 'Waiting' : 'Last error');
 
 function iconOf(phase: string): string {
   if (phase === phases.Succeeded) return '✅ ';

@@ -114,6 +114,7 @@ export function withoutSteps(message: string): string {
 // ---------------------------------------------------------------- a line
 
 type Widths = Readonly<Record<'label' | 'kind' | 'phase' | 'time' | 'name', number>>;
+type Optional = 'kind' | 'time' | 'name';
 
 /** Below this a note says nothing. */
 const SHORTEST_NOTE = 16;
@@ -121,31 +122,49 @@ const SHORTEST_NOTE = 16;
 const WIDE = 110;
 const GAP = '  ';
 
-function lineOf(row: Row, widths: Widths, { paint, columns }: PrintOptions): string {
-  const hasNames = widths.name > 0 && columns >= WIDE && columns !== Infinity;
-  const plain = [
-    row.label.padEnd(widths.label),
-    row.kind.padEnd(widths.kind),
-    `${symbolOf(row)} ${row.phase.padEnd(widths.phase)}`,
-    row.time.padStart(widths.time),
-    ...(hasNames ? [row.name.padEnd(widths.name)] : []),
+/** Width of the line without notes, if it has these columns. */
+const widthOf = (widths: Widths, optional: readonly Optional[]): number =>
+  widths.label +
+  GAP.length +
+  2 +
+  widths.phase +
+  optional.reduce((sum, key) => sum + GAP.length + widths[key], 0);
+
+/** What there is room for: rather no time than half of it. */
+function optionalColumns(widths: Widths, columns: number): readonly Optional[] {
+  const names: readonly Optional[] =
+    widths.name > 0 && columns >= WIDE && columns !== Infinity ? ['name'] : [];
+  const choices: readonly (readonly Optional[])[] = [
+    ['kind', 'time', ...names],
+    ['kind', 'time'],
+    ['time'],
+    [],
   ];
-  const used = plain.join(GAP).length;
+  return choices.find((choice) => widthOf(widths, choice) <= columns) ?? [];
+}
+
+function lineOf(row: Row, widths: Widths, { paint, columns }: PrintOptions): string {
+  const optional = optionalColumns(widths, columns);
+  const pad = (key: Optional): string[] => (optional.includes(key) ? [padded(row, key, widths)] : []);
+  const label = row.label.padEnd(widths.label);
+  const phase = `${symbolOf(row)} ${row.phase.padEnd(widths.phase)}`;
+  const used = widthOf(widths, optional);
+  if (used > columns) return cut([label, phase].join(GAP), columns);
   const room = columns - used - GAP.length;
   const note = room < SHORTEST_NOTE ? '' : cut(row.note, room);
-  if (used > columns) return cut(plain.join(GAP), columns);
-  const [label = '', kind = '', phase = '', time = '', name] = plain;
   const title = label.slice(row.branches.length);
   const painted = [
     paint.dim(row.branches) + (row.isBold ? paint.bold(title) : title),
-    paint.dim(kind),
+    ...pad('kind').map(paint.dim),
     colour(paint, row.condition)(phase),
-    paint.dim(time),
-    ...(name === undefined ? [] : [paint.dim(name)]),
+    ...[...pad('time'), ...pad('name')].map(paint.dim),
     ...(note ? [row.condition === 'failed' ? paint.red(note) : paint.dim(note)] : []),
   ];
   return paint.isColorSupported ? painted.join(GAP) : painted.join(GAP).trimEnd();
 }
+
+const padded = (row: Row, key: Optional, widths: Widths): string =>
+  key === 'time' ? row.time.padStart(widths.time) : row[key].padEnd(widths[key]);
 
 const symbols: Readonly<Record<Condition, string>> = {
   succeeded: '✔',

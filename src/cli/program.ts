@@ -6,6 +6,7 @@ import { Argument, Command, CommanderError, Option } from 'commander';
 import type { Shell } from './commands/completion.ts';
 import { complain } from './complain.ts';
 import { exitCodes, UsageError } from './errors.ts';
+import { versionText } from './package.ts';
 import { addBlueprintCommands } from './program-blueprints.ts';
 import { addComponentCommands } from './program-components.ts';
 import { addDeployItemCommands } from './program-deployitems.ts';
@@ -46,6 +47,7 @@ export function createProgram(terminal: Terminal, onExit: (code: Exit) => void):
     .description(
       'Installs whole landscapes on Kubernetes: installations, blueprints, deploy items. Compatible with Gardener Landscaper.',
     )
+    .version(versionText(), '-V, --version', 'print the version')
     .exitOverride()
     .showSuggestionAfterError()
     .configureHelp({ sortSubcommands: false, showGlobalOptions: false })
@@ -140,6 +142,7 @@ function mistake(error: CommanderError, program: Command, args: readonly string[
   const sentence = error.message
     .replace(/^error: /, '')
     .replace(/\n\(Did you mean (.*)\?\)$/s, (_, other: string) => `, did you mean ${other}?`)
+    .replace(/ is invalid\. (?=[a-z])/, ' is invalid: ')
     .replace(/\.$/, '');
   return `${sentence}${sentence.endsWith('?') ? ' See' : '; see'} ${pathOf(commandOf(program, args))} --help`;
 }

@@ -51,9 +51,13 @@ export function systemTerminal(): Terminal {
       try {
         return await new Promise((resolve) => {
           lines.once('close', () => {
-            resolve(''); // Ctrl-D, Ctrl-C
+            stderr.write('\n'); // Ctrl-D, Ctrl-C: what follows begins on a line of its own
+            resolve('');
           });
-          lines.question(question, resolve);
+          lines.question(question, (answer) => {
+            lines.removeAllListeners('close');
+            resolve(answer);
+          });
         });
       } finally {
         lines.close();

@@ -30,6 +30,8 @@ export interface Node {
   readonly marks: readonly string[];
   /** What went wrong, or what is waited for, as in the status. */
   readonly message: string | undefined;
+  /** The message is about a wait: nothing has gone wrong. */
+  readonly isWait: boolean;
   /** Titles of siblings that it waits for, or because of which it failed. */
   readonly heldUpBy: readonly string[];
   /** When the job started and ended, as wall time in milliseconds. */
@@ -160,6 +162,7 @@ function node(
     isOutdated,
     marks: marksOf(object, isOutdated),
     message: noteOfWait(status?.conditions) ?? (status?.lastError?.message || undefined),
+    isWait: isRunning && isWaiting(status),
     heldUpBy: [],
     startedAt: timeOf(times?.triggerTime ?? times?.initTime),
     endedAt: isRunning ? undefined : timeOf(times?.finishedTime),
@@ -167,6 +170,11 @@ function node(
     children,
   };
 }
+
+/** Upstream's way of telling a wait is an error with a code; ours is a condition. */
+const isWaiting = (status: TreeObject['status']): boolean =>
+  (status?.conditions ?? []).some(({ type }) => type === conditionTypes.Waiting) ||
+  (status?.lastError?.codes ?? []).includes('ERR_UNFINISHED');
 
 function marksOf(object: TreeObject, isOutdated: boolean): string[] {
   const isDrifted = object.status?.conditions?.some((c) => c.type === conditionTypes.Drifted) ?? false;

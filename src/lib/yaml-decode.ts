@@ -1,6 +1,6 @@
 /** Makes JSON of a YAML tree: resolves scalars, keys, merges and aliases as go-yaml and sigs.k8s.io/yaml do. */
 import { formatGoFloat } from './go-float.ts';
-import { IntegerTooLong, YamlError, yamlErrorAt } from './yaml-error.ts';
+import { excessiveAliasing, IntegerTooLong, YamlError, yamlErrorAt } from './yaml-error.ts';
 import type { AliasNode, MappingNode, ScalarNode, YamlNode } from './yaml-parse.ts';
 import { isYamlBool, isYamlDate, isYamlNull, yamlBool, yamlFloat, yamlInteger } from './yaml-scalars.ts';
 
@@ -37,6 +37,8 @@ export class YamlDecoder {
   readonly #integers: 'refuse' | 'exact' | 'rounded';
   /** Targets of the aliases that are being followed. */
   readonly #open = new Set<YamlNode>();
+  /** The first of these aliases, which stands in the document itself. */
+  #outermost: AliasNode | undefined;
   #nodes = 0;
   #fromAliases = 0;
 
@@ -61,20 +63,22 @@ export class YamlDecoder {
 
   #count(): void {
     this.#nodes++;
-    if (this.#open.size === 0) return;
+    if (!this.#outermost) return;
     this.#fromAliases++;
     if (this.#fromAliases <= 100 || this.#nodes <= 1000) return;
     const share = Math.min(Math.max((this.#nodes - FEW_NODES) / (MANY_NODES - FEW_NODES), 0), 1);
-    if (this.#fromAliases / this.#nodes > 0.99 - 0.89 * share) {
-      throw new YamlError('yaml: document contains excessive aliasing');
-    }
+    if (this.#fromAliases / this.#nodes > 0.99 - 0.89 * share) throw excessiveAliasing(this.#outermost);
   }
 
-  #alias<T>({ name, target, line }: AliasNode, follow: () => T): T {
+  #alias<T>(node: AliasNode, follow: () => T): T {
+    const { name, target, line } = node;
     if (this.#open.has(target)) throw yamlErrorAt(`anchor '${name}' value contains itself`, line);
+    const outer = this.#outermost;
+    this.#outermost ??= node;
     this.#open.add(target);
     const value = follow();
     this.#open.delete(target);
+    this.#outermost = outer;
     return value;
   }
 

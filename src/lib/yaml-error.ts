@@ -16,3 +16,7 @@ export class IntegerTooLong extends YamlError {}
 /** A complaint about the text at a line. @param line 0-based */
 export const yamlErrorAt = (problem: string, line: number): YamlError =>
   new YamlError(`yaml: line ${String(line + 1)}: ${problem}`, line + 1);
+
+/** Aliases that repeat more than a document may hold. @param outermost the alias in the text that leads to all others */
+export const excessiveAliasing = (outermost: { readonly name: string; readonly line: number }): YamlError =>
+  yamlErrorAt(`document contains excessive aliasing, at *${outermost.name}`, outermost.line);

@@ -11,14 +11,7 @@ import type { Logger } from '../observability/log.ts';
 import { ApiError, ShutdownError, TransportError } from '../runtime/errors.ts';
 import type { Kind, Obj, View } from '../runtime/types.ts';
 import { Applier } from './apply.ts';
-import {
-  PhaseError,
-  asText,
-  type Confirmation,
-  type Decision,
-  type Effect,
-  type Problem,
-} from './decision.ts';
+import { PhaseError, type Confirmation, type Decision, type Effect, type Problem } from './decision.ts';
 import { Draft, type DraftPorts } from './draft.ts';
 import { decide, gatherOnce, type Gatherers, type Get, type PhaseRow } from './phase.ts';
 import type { JobStatus } from './status.ts';
@@ -248,7 +241,7 @@ function refused<Self extends Obj>({ ifRefused }: Effect, found: Problem, draft:
   const { condition, ...problem } = ifRefused;
   draft.change({ conditions: [condition] });
   const codes = [...(problem.codes ?? []), ...(found.codes ?? [])];
-  return { ...problem, message: `${problem.message}: ${asText(found)}`, codes };
+  return { ...problem, message: `${problem.message}: ${found.message}`, codes };
 }
 
 function announceEnd<Self extends Obj>(

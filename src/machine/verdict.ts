@@ -23,11 +23,10 @@ export function judgeWrite(error: unknown, effect: Effect, self: MetaView): Verd
   if (error instanceof Conflict || error instanceof AlreadyExists || error instanceof NotFound) {
     return { outcome: 'again' };
   }
-  const message = error instanceof Error ? error.message : String(error);
   const problem = {
     operation: 'write',
     reason: `Write${effect.kind.kind}`,
-    message: `${nameOf(effect)}: ${message}`,
+    message: sentenceOf(error, effect),
   };
   const isWebhookDown =
     error instanceof ApiError && /failed calling webhook|failed to call webhook/.test(error.message);
@@ -38,6 +37,12 @@ export function judgeWrite(error: unknown, effect: Effect, self: MetaView): Verd
   }
   if (error instanceof ApiError || error instanceof TransportError) return { outcome: 'retry', problem };
   throw error;
+}
+
+/** What a server refused says by itself which object it was. */
+function sentenceOf(error: unknown, effect: Effect): string {
+  if (error instanceof ApiError) return error.message;
+  return `${nameOf(effect)}: ${error instanceof Error ? error.message : String(error)}`;
 }
 
 /** API servers say it with a code, etcd behind them only in words, as trouble of the server. */

@@ -6,6 +6,7 @@ import { fromJson, typeName } from './gotemplate/values.ts';
 
 const LINES_AROUND = 5;
 const NUMBER_WIDTH = 6;
+const TEMPLATE_SOURCE = 'template source';
 const MARKER = `\u02c6${'\u2248'.repeat(7)}`;
 
 /** Lines around a place, each with its number, and a marker below the line. @param column 0-based */
@@ -22,8 +23,12 @@ export function excerpt(source: string, line: number, column: number): string {
 }
 
 /** `template source:` and the lines around a place. @param line 1-based @param column 0-based */
-export const blockAt = (source: string, line: number, column: number): string =>
-  `\ntemplate source:\n${excerpt(source, line, column)}`;
+export const blockAt = (
+  source: string,
+  line: number,
+  column: number,
+  title: string = TEMPLATE_SOURCE,
+): string => `\n${title}:\n${excerpt(source, line, column)}`;
 
 /** The same around the first place that the message names. */
 export function sourceBlock(message: string, source: string): string {
@@ -66,14 +71,22 @@ export function withoutValues(
 /** The code in `at <.imports.x>`, kept as a part of its own. */
 const QUOTED_SOURCE = /(?<= at <)([^>]*)(?=>: )/;
 
-function inputLine(key: string, value: unknown): string {
-  const json = goJson(MASKED.has(key) ? mask(value) : value);
+function inputLine(key: string, value: unknown, isSecret: boolean): string {
+  const json = goJson(isSecret ? mask(value) : value);
   const isLong = Buffer.byteLength(json) > MAX_PLAIN_BYTES;
   return `\t${key}: ${isLong ? `>gzip>base64> ${gzipSync(json).toString('base64')}` : json}\n`;
 }
 
 /** `template input:` and a line for each root value, in the order of their names. */
 export function inputBlock(values: Readonly<Record<string, unknown>>): string {
+  return `\ntemplate input:\n${inputLines(values, (key) => MASKED.has(key))}`;
+}
+
+/** The same of a mapping, whose values may all be secret. */
+export const mappingInputBlock = (bindings: Readonly<Record<string, unknown>>): string =>
+  `\nmapping input:\n${inputLines(bindings, () => true)}`;
+
+function inputLines(values: Readonly<Record<string, unknown>>, isSecret: (key: string) => boolean): string {
   const keys = Object.keys(values).sort();
-  return `\ntemplate input:\n${keys.map((key) => inputLine(key, values[key])).join('')}`;
+  return keys.map((key) => inputLine(key, values[key], isSecret(key))).join('');
 }

@@ -4,18 +4,15 @@ import { TEMPLATE_NAME } from './blueprint-functions.ts';
 import { ResultUnreadable, TemplateBroken, TemplateNotFound } from './errors.ts';
 import { blockAt, inputBlock } from './excerpt.ts';
 import type { TemplateFiles } from './files.ts';
-import { placeOf, placeOfLine, TemplateExecutionError, TemplateParseError } from './gotemplate/errors.ts';
+import { placeOfLine, TemplateParseError } from './gotemplate/errors.ts';
 import { Unresolvable, type SpiffFunctionTable } from './spiff/function.ts';
 import { fromJsonValue, toJsonValue } from './spiff/json.ts';
 import { standardFunctions } from './spiff/functions/index.ts';
+import { culpritIn } from './spiff-culprit.ts';
 import { ociFunctions } from './spiff/oci.ts';
-import { offsetOf } from './spiff/place.ts';
 import { SpiffProblem } from './spiff/problem.ts';
 import { renderSpiff, type SpiffWorld } from './spiff/spiff.ts';
 import type { SpiffMap, SpiffValue } from './spiff/value.ts';
-import { isExpr } from './spiff/syntax/ast.ts';
-import { print } from './spiff/syntax/print.ts';
-import type { Culprit } from './spiff/culprit.ts';
 import { readSpiffYaml } from './spiff/yaml/index.ts';
 
 type Values = Readonly<Record<string, unknown>>;
@@ -56,25 +53,11 @@ export function renderSpiffExecution(
 
 /** The message of the engine with the lines around the expression and what the template was given. */
 function broken(error: SpiffProblem, template: unknown, values: Values): TemplateBroken {
-  const { message, culprit } = error;
   // A tree has lost its layout: it is shown as YAML has it.
   const source = typeof template === 'string' ? template : toYamlAsGiven(template);
-  const offset = culprit && offsetOf(source, culprit);
-  if (!culprit || offset === undefined) {
-    return new TemplateBroken(message + inputBlock(values), { cause: error });
-  }
-  const place = placeOf(TEMPLATE_NAME, source, offset);
-  const column = offset - (source.lastIndexOf('\n', offset - 1) + 1);
-  return new TemplateBroken(message + blockAt(source, place.line, column) + inputBlock(values), {
-    cause: new TemplateExecutionError(message, place, reasonOf(culprit), { cause: error }),
-  });
-}
-
-/** In one line, for those who see the place. */
-function reasonOf({ value, why, others }: Culprit): string {
-  const what = isExpr(value) ? `(( ${print(value)} ))` : typeof value === 'string' ? value : 'this';
-  const more = others === 0 ? '' : `; ${others} more ${others === 1 ? 'node is' : 'nodes are'} unresolved`;
-  return `${what}: ${why === '' ? 'has no value' : why}${more}`.replace(/\s*\n\s*/g, ' ');
+  const found = culpritIn(error, source, TEMPLATE_NAME);
+  const block = found ? blockAt(source, found.place.line, found.column) : '';
+  return new TemplateBroken(error.message + block + inputBlock(values), { cause: found?.failure ?? error });
 }
 
 /** A tree, or the text of one; that may be in a file. */

@@ -17,12 +17,14 @@ import { systemClock, type Clock } from '../../lib/clock.ts';
 import { readText, type FileTree } from '../../lib/filetree.ts';
 import { isDns1123Label } from '../../lib/names.ts';
 import { isObject } from '../../lib/objects.ts';
+import { Source } from '../../blueprint/lint/source.ts';
 import { inThisThread } from '../../blueprint/work.ts';
 import { seededRng } from '../../lib/rng.ts';
 import { parseYaml, parseYamlAll, toYaml, YamlError } from '../../lib/yaml.ts';
 import { blueprintsAt, STDIN, type FoundBlueprint } from '../blueprint-sources.ts';
 import { printJson } from '../documents.ts';
 import { CommandError, exitCodes, UsageError } from '../errors.ts';
+import { nameOf as nameOfFile, readTextFile } from '../files.ts';
 import { withoutSteps } from '../print.ts';
 import { findingText } from '../print-findings.ts';
 import { localComponents, type LocalComponents } from '../render/localcomponent.ts';
@@ -70,7 +72,7 @@ export async function render(path: string, options: RenderOptions, terminal: Ter
     }
     return exitCodes.ok;
   } catch (error) {
-    complainAbout(error, { input: found.input, mask: maskNow(), options, terminal });
+    complainAbout(error, { path, input: found.input, mask: maskNow(), options, terminal });
     return exitCodes.failed;
   }
 }
@@ -198,13 +200,12 @@ const yamlFile = (path: string | undefined): unknown =>
   path === undefined ? undefined : parsed(path, parseYaml);
 
 function parsed<T>(path: string, parse: (text: string) => T): T {
-  if (path !== STDIN && !statSync(path, { throwIfNoEntry: false }))
-    throw new UsageError(`there is no file ${path}`);
+  const text = readTextFile(path);
   try {
-    return parse(readFileSync(path === STDIN ? 0 : path, 'utf8'));
+    return parse(text);
   } catch (error) {
     if (!(error instanceof YamlError)) throw error;
-    throw new UsageError(`${path} is no YAML: ${error.message.replace(/^yaml: /, '')}`);
+    throw new UsageError(`${nameOfFile(path)} is no YAML: ${error.message.replace(/^yaml: /, '')}`);
   }
 }
 
@@ -249,11 +250,13 @@ function notesOf({ path, installation, exports, children }: RenderedInstallation
 function complainAbout(
   error: unknown,
   {
+    path,
     input,
     mask,
     options,
     terminal,
   }: {
+    readonly path: string;
     readonly input: BlueprintInput;
     readonly mask: Mask;
     readonly options: RenderOptions;
@@ -270,15 +273,21 @@ function complainAbout(
     return;
   }
   if (!(error instanceof BlueprintProblem || error instanceof ComponentProblem)) throw error;
-  const finding = templateFinding(error, input);
+  const finding = templateFinding(error, input, installationSources(path, options));
   const text = finding
     ? findingText(finding, { paint: paintError, columns })
     : `${paintError.red('error:')} ${shortened(error.message)}`;
   terminal.warn(mask.text(text));
 }
 
+/** Files in which an Installation with mappings may stand; standard input is read only once. */
+const installationSources = (path: string, { installation }: RenderOptions): readonly Source[] =>
+  [path, ...(installation === undefined ? [] : [installation])]
+    .filter((one) => one !== STDIN && statSync(one).isFile())
+    .map((one) => new Source(one, readFileSync(one, 'utf8')));
+
 /** What the template was given is known to who gave it. */
 const shortened = (message: string): string =>
   withoutSteps(message)
-    .replace(/\n+template input:\n[\s\S]*$/, '')
+    .replace(/\n+(?:template|mapping) input:\n[\s\S]*$/, '')
     .trimEnd();

@@ -1,7 +1,7 @@
 /** `espalier deployers`: a skeleton for a deployer of one's own, and the suite that says whether one keeps the contract. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
@@ -12,8 +12,11 @@ import {
   type CheckResult,
   type Subject,
 } from '../../../deployers/testing/index.ts';
+import { checks } from '../../../deployers/testing/checks.ts';
+import { closest } from '../../lib/closest.ts';
 import { aborted, onInterrupt } from '../../runtime/signals.ts';
 import { CommandError, exitCodes, UsageError } from '../errors.ts';
+import { readTextFile } from '../files.ts';
 import type { Terminal } from '../terminal.ts';
 
 export interface CheckOptions {
@@ -33,6 +36,7 @@ export async function check(
   terminal: Terminal,
 ): Promise<number> {
   const subject = subjectIn(file);
+  refuseUnknown(options.only);
   const interruption = onInterrupt();
   try {
     const interrupted = aborted(interruption.signal).then(() => {
@@ -49,6 +53,15 @@ export async function check(
   } finally {
     interruption.release();
   }
+}
+
+function refuseUnknown(names: readonly string[] = []): void {
+  const known = checks.map(({ name }) => name);
+  const stranger = names.find((name) => !known.includes(name));
+  if (stranger === undefined) return;
+  const meant = closest(stranger, known);
+  const hint = meant === undefined ? `there are ${known.join(', ')}` : `did you mean ${meant}?`;
+  throw new UsageError(`there is no check ${stranger}; ${hint}`);
 }
 
 interface Inspection {
@@ -93,13 +106,12 @@ async function checkIn(
 }
 
 function subjectIn(file: string): Subject {
+  const text = readTextFile(file);
   try {
-    return readSubject(readFileSync(file, 'utf8'), file);
+    return readSubject(text, file);
   } catch (error) {
     if (error instanceof SubjectError) throw new UsageError(error.message);
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === undefined) throw error;
-    throw new UsageError(`cannot read ${file} (${code})`);
+    throw error;
   }
 }
 
@@ -114,7 +126,7 @@ const OWNER_ONLY = 0o600;
 async function clusterFor({ kubeconfig: file }: CheckOptions, command: readonly string[]): Promise<Place> {
   if (file !== undefined) {
     return {
-      kubeconfig: readFileSync(file, 'utf8'),
+      kubeconfig: readTextFile(file),
       kubeconfigFile: file,
       stop: () => Promise.resolve(),
     };

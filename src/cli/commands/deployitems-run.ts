@@ -13,7 +13,7 @@ import { defaults, readConfiguration } from '../configuration.ts';
 import { printJson } from '../documents.ts';
 import { withEmbeddedLandscaper } from '../embedded-landscaper.ts';
 import { CommandError, exitCodes, UsageError } from '../errors.ts';
-import { readYamlDocuments, writePrivateFile } from '../files.ts';
+import { mustBeWritable, nameOf, readYamlDocuments, writePrivateFile } from '../files.ts';
 import { interrupt, nextSteps, trigger, type Item, type Work } from '../itemrun/drive.ts';
 import { keyOfItem, populate, type Population } from '../itemrun/host.ts';
 import { readInput, type RunInput, type WantedItem } from '../itemrun/input.ts';
@@ -41,7 +41,8 @@ export interface RunItemsOptions extends LogOptions {
 /** @returns the exit code: 1 when an item has failed, or when somebody interrupted it */
 export async function runItems(file: string, options: RunItemsOptions, terminal: Terminal): Promise<number> {
   applyVerbosity(terminal, options);
-  const input = readInput(readYamlDocuments(file), file);
+  const input = readInput(readYamlDocuments(file), nameOf(file));
+  if (options.exports !== undefined) mustBeWritable(options.exports);
   const log = loggerFor(options, { level: 'error', format: 'text' });
   const configuration = options.config === undefined ? defaults : readConfiguration(options.config, log);
   refuseUnserved(input.items);

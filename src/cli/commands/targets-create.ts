@@ -4,6 +4,7 @@ import { API_VERSION, GROUP } from '../../api/labels.ts';
 import { targetKind } from '../../api/kinds/target.ts';
 import { refusalForJob } from '../../api/validation/index.ts';
 import { forbiddenInContent } from '../../../deployers/sdk/kubeconfig.ts';
+import { isDns1123Label, isDns1123Subdomain } from '../../lib/names.ts';
 import { printYaml } from '../documents.ts';
 import { exitCodes, UsageError } from '../errors.ts';
 import { readYamlFile, writePrivateFile } from '../files.ts';
@@ -33,6 +34,12 @@ const CLUSTER = `${GROUP}/kubernetes-cluster`;
 /** What Landscaper's command line calls the type, in the place where we have the name. */
 const CLUSTER_WORDS: readonly string[] = ['kubernetes-cluster', 'k8s-cluster', 'c'];
 
+/** What no API server takes is refused before it is piped there. @throws UsageError */
+function refuseName(what: string, name: string, rule: (text: string) => string[]): void {
+  const [problem] = rule(name);
+  if (problem !== undefined) throw new UsageError(`no ${what} can be called "${name}": ${problem}`);
+}
+
 /** @param first the name, or, as with Landscaper's command line, the word for clusters */
 export function createTarget(
   first: string | undefined,
@@ -40,6 +47,9 @@ export function createTarget(
   terminal: Terminal,
 ): number {
   const name = nameOf(first, options);
+  refuseName('target', name, isDns1123Subdomain);
+  if (options.secret !== undefined) refuseName('secret', options.secret, isDns1123Subdomain);
+  if (options.namespace !== undefined) refuseName('namespace', options.namespace, isDns1123Label);
   const type = options.type ?? CLUSTER;
   const content = contentOf(options, type);
   const metadata = (own: string): object => ({

@@ -2,7 +2,7 @@
 import { API_VERSION } from '../../api/labels.ts';
 import { printJson } from '../documents.ts';
 import { UsageError } from '../errors.ts';
-import { packageInfo } from '../package.ts';
+import { packageInfo, versionText } from '../package.ts';
 import type { Terminal } from '../terminal.ts';
 
 export function version(options: { readonly output: string }, terminal: Terminal): void {
@@ -14,9 +14,7 @@ export function version(options: { readonly output: string }, terminal: Terminal
   };
   switch (options.output) {
     case 'text':
-      terminal.print(
-        `Espalier ${facts.version} (Node.js ${facts.node}, ${facts.platform}), serving ${facts.api}`,
-      );
+      terminal.print(versionText());
       return;
     case 'json':
       terminal.print(printJson(facts));

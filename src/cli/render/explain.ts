@@ -7,11 +7,16 @@ import { TemplateError } from '../../templating/gotemplate/errors.ts';
 /**
  * The failure as a finding; undefined when it is about no single place of a template.
  * @param input the blueprint that was rendered; engines tell a line, and the text of it tells the template
+ * @param around files with the Installation, whose mappings may fail
  */
-export function templateFinding(error: unknown, input: BlueprintInput): Finding | undefined {
+export function templateFinding(
+  error: unknown,
+  input: BlueprintInput,
+  around: readonly Source[] = [],
+): Finding | undefined {
   const failure = innermost(error);
   if (!failure) return undefined;
-  const place = placeOf(failure, templateSources(input));
+  const place = placeOf(failure, [...templateSources(input), ...around]);
   if (!place) return undefined;
   return {
     rule: 'render',

@@ -266,6 +266,39 @@ deployExecutions:
       expect(errors).not.to.contain('template input');
     });
 
+    const mapping = (value: string): string => `apiVersion: landscaper.gardener.cloud/v1alpha1
+kind: Installation
+metadata: { name: shop }
+spec:
+  importDataMappings:
+    size:
+      big: ${value}
+`;
+    const sized = `apiVersion: landscaper.gardener.cloud/v1alpha1
+kind: Blueprint
+imports: [{ name: size, type: data, schema: {} }]
+`;
+
+    it('says where a mapping of the installation has no value', async () => {
+      const blueprint = write({ 'mapped/blueprint.yaml': sized });
+      const file = write({ 'mapped.yaml': mapping('(( nope ))') });
+      const { code, errors } = await espalier('bp', 'render', dirname(blueprint), '-i', file);
+      expect(code).to.equal(1);
+      expect(errors).to.match(
+        /mapped\.yaml:7:12: error: \(\( nope \)\): 'nope' not found \[render\]\n +7 \| /,
+      );
+    });
+
+    it('shows a mapping as it reads it where it cannot be found in the file', async () => {
+      const blueprint = write({ 'mapped/blueprint.yaml': sized });
+      const file = write({ 'quoted.yaml': mapping('"(( nope ))"') });
+      const { errors } = await espalier('bp', 'render', dirname(blueprint), '-i', file);
+      expect(errors)
+        .to.match(/^error: unable to template import mapping template shop.size: unresolved nodes:/)
+        .and.contain('mapping source, line 2, column 8:\n1:    size:\n2:      big: (( nope ))\n')
+        .and.not.contain('mapping input');
+    });
+
     it('says which value is missing where, without the words around it', async () => {
       const text = `apiVersion: landscaper.gardener.cloud/v1alpha1
 kind: Blueprint
@@ -487,6 +520,7 @@ spec:
       [[], /missing required argument 'blueprint'/],
       [['nowhere'], /there is no file or folder nowhere/],
       [[landscape, '-f', 'nowhere.yaml'], /there is no file nowhere.yaml/],
+      [[landscape, '-f', samples], /cannot read .*samples \(EISDIR\)/],
       [[landscape, '-c', samples], /is no component: it has none of the files component.yaml,/],
       [[landscape, '--now', 'tomorrow'], /write it like 2026-01-31T12:00:00Z/],
       [[landscape, '-i', join(samples, 'hello-landscape/settings.yaml')], /has no Installation in it/],

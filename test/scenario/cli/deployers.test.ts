@@ -133,6 +133,20 @@ describe('espalier deployers', function () {
       expect(err).to.contain('subject.yaml').and.contain('succeeds');
     });
 
+    it('knows the names of its checks', async () => {
+      const file = join(folder, 'subject.yaml');
+      writeFileSync(file, SUBJECT);
+      const { code, err } = await run('check', file, '--only', 'deletes,retris', '--', 'true');
+      expect(code).to.equal(2);
+      expect(err).to.match(/^error: there is no check deletes; /);
+    });
+
+    it('says which file is not there', async () => {
+      const { code, err } = await run('check', join(folder, 'none.yaml'), '--', 'true');
+      expect(code).to.equal(2);
+      expect(err).to.match(/^error: there is no file .*none\.yaml\n$/);
+    });
+
     it('asks where the deployer runs', async () => {
       const { code, err } = await run('check', subject(SUBJECT));
       expect(code).to.equal(2);

@@ -223,6 +223,13 @@ describe('espalier deployitems run', function () {
     expect(terminal.errors).to.match(/where is target prod of DeployItem x\? .*--target prod=FILE/);
   });
 
+  it('refuses to begin when there is no place for the exports', async () => {
+    const path = file('z.yaml', item('z', 'mock', mock({})));
+    const { code, terminal } = await run(path, '--no-state', '--exports', '/nowhere/exports.yaml');
+    expect(code).to.equal(2);
+    expect(terminal.errors).to.contain('cannot write /nowhere/exports.yaml (ENOENT)');
+  });
+
   it('refuses a state that is none', async () => {
     const path = file('y.yaml', item('y', 'mock', mock({})));
     const { code, terminal } = await run(path, '--state', target.kubeconfigFile);

@@ -9,6 +9,7 @@ import {
   go,
   keeping,
   kept,
+  secret,
   succeeds,
   takes,
   type Given,
@@ -102,6 +103,62 @@ describe('a template that fails', () => {
       expect(error.message).to.contain(`\nin ${kind} execution "s"`);
     });
   }
+
+  const mappings: readonly (readonly [kind: string, input: string, given: Given])[] = [
+    [
+      'importDataMappings',
+      'login',
+      {
+        bp: { imports: [data('out')] },
+        spec: { ...takes('login'), importDataMappings: { out: { who: '(( login.nope ))' } } },
+      },
+    ],
+    [
+      'exportDataMappings',
+      'user',
+      {
+        bp: {
+          imports: [data('login')],
+          exports: [data('user')],
+          exportExecutions: [go('exports:\n  user: {{ toJson .imports.login }}')],
+        },
+        spec: {
+          ...takes('login'),
+          ...exportsOut(),
+          exportDataMappings: { out: { who: '(( user.nope ))' } },
+        },
+      },
+    ],
+  ];
+  for (const [field, input, given] of mappings) {
+    it(`is shown around the place when it is one of the ${field}, without values`, async () => {
+      const { error, self } = await fails(here, {
+        ...given,
+        objects: [dataObject('login', { user: 's3cr3t-name' })],
+      });
+      expect(error.message)
+        .to.contain(`\tin out\twho\t()\t*'${input}.nope' not found\n`)
+        .and.contain(`\nmapping source, line 2, column 8:\n1:    out:\n2:      who: (( ${input}.nope ))\n`)
+        .and.contain(`\n\t${input}: {"user":"[...] (string)"}\n`);
+      expect(JSON.stringify(self.status)).not.to.contain('s3cr3t');
+    });
+  }
+
+  it('does not repeat a secret that a mapping was given, nor where it stands in the mapping itself', async () => {
+    const { error, self } = await fails(here, {
+      bp: { imports: [data('out')] },
+      spec: {
+        imports: { data: [{ name: 'pin', secretRef: { name: 's', key: 'k' } }] },
+        importDataMappings: { out: { a: 'pin of s3cr3t-name', b: '(( integer(pin) ))' } },
+      },
+      objects: [secret('s', { k: 's3cr3t-name' })],
+    });
+    expect(error.message)
+      .to.contain('(( integer(pin) ))')
+      .and.contain('a: pin of [...]')
+      .and.contain('parsing \\"[...]\\"');
+    expect(JSON.stringify(self.status)).not.to.contain('s3cr3t');
+  });
 
   it('DF-76: for a value that is missing says so and names the place', async () => {
     const { error } = await fails(here, deploying('deployItems:\n- name: a\n  type: {{ .imports.nope }}\n'));

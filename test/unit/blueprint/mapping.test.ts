@@ -111,4 +111,50 @@ describe('a data mapping', () => {
         .with.property('reason', 'ConstructImports');
     });
   }
+
+  /** The message from its excerpt on. */
+  const shown = (document: unknown): string => {
+    try {
+      evaluate(document);
+    } catch (error) {
+      const { message } = error as Error;
+      return message.slice(message.indexOf('\nmapping source') + 1);
+    }
+    throw new Error('it succeeded');
+  };
+
+  it('is shown around the place, with what it was given, and without values', () => {
+    expect(shown({ deep: ['x', { a: '(( host.nope ))' }], z: 1 })).to.match(
+      /^mapping source, line 4, column 8:\n1: {4}url:\n2: {6}deep:\n3: {6}- x\n4: {6}- a: \(\( host\.nope \)\)\n {13}ˆ≈{7}\n5: {6}z: 1\n\nmapping input:\n/,
+    );
+    expect(shown('(( nope ))'))
+      .to.contain('\n\thost: "[...] (string)"\n')
+      .and.contain('\tport: "[...] (float64)"\n')
+      .and.contain('\tproto:')
+      .and.not.contain('http');
+  });
+
+  const marked: readonly [string, unknown, string, number][] = [
+    ['the value itself', '(( nope ))', '(( nope ))', 6],
+    ['the place where it ceases to make sense', '((( in ))', '((( in ))', 13],
+    ['a merge', { '<<<': '(( nope ))' }, '<<<: (( nope ))', 8],
+    ['a text of several lines', '((\n  host\n  nope ))', '((', 3],
+  ];
+  for (const [title, document, line, column] of marked) {
+    it(`has the mark below ${title}`, () => {
+      const lines = shown(document).split('\n');
+      const at = lines.findIndex((one) => one.includes('ˆ'));
+      expect(lines[at - 1]?.endsWith(line)).to.equal(true);
+      expect(lines[at]?.indexOf('ˆ')).to.equal(column + 5);
+      expect(lines[0]).to.match(new RegExp(`column ${String(column)}:$`));
+    });
+  }
+
+  it('that grows too large has no place', () => {
+    expect(() => evaluate('(( [1..99999999999] ))'))
+      .to.throw(MappingFailed, 'a result of more than')
+      .with.property('message')
+      .that.contains('mapping input:')
+      .and.not.contains('mapping source');
+  });
 });

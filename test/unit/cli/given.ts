@@ -12,19 +12,35 @@ interface Status {
   readonly finished?: string;
   readonly error?: string;
   readonly reason?: string;
+  readonly codes?: readonly string[];
+  /** What the condition says of a wait. */
+  readonly waits?: string;
   readonly started?: string;
   readonly ended?: string;
 }
 
 const FINAL = ['Succeeded', 'Failed', 'DeleteFailed'];
 
-function statusOf({ phase, job = 'r', finished, error, reason = 'X', started, ended }: Status): object {
+function statusOf({
+  phase,
+  job = 'r',
+  finished,
+  error,
+  reason = 'X',
+  codes,
+  waits,
+  started,
+  ended,
+}: Status): object {
   const isFinal = phase !== undefined && FINAL.includes(phase);
   return {
     ...(phase !== undefined && { phase }),
     jobID: job,
     jobIDFinished: finished ?? (isFinal ? job : ''),
-    ...(error !== undefined && { lastError: { operation: 'X', reason, message: error } }),
+    ...(error !== undefined && { lastError: { operation: 'X', reason, message: error, codes } }),
+    ...(waits !== undefined && {
+      conditions: [{ type: 'Waiting', status: 'True', reason: 'JobsUnfinished', message: waits }],
+    }),
     ...((started ?? ended) !== undefined && {
       transitionTimes: { triggerTime: started, initTime: started, finishedTime: ended },
     }),

@@ -42,6 +42,34 @@ describe('installations inspect', () => {
       expect(inspectText(trees(installation('a', { phase })), short)).to.equal(`${text} Installation a\n`);
     });
 
+  it('does not call a wait an error', () => {
+    const text = inspectText(
+      trees(
+        installation('app', { phase: 'Progressing', error: 'db is not finished yet', waits: 'waits for db' }),
+        installation('db', { parent: 'app', phase: 'Init', error: 'no such context' }),
+        execution('app', { phase: 'Progressing' }),
+        item('web', {
+          execution: 'app',
+          phase: 'Progressing',
+          error: 'Deployment x/web: 0 of 1 ready',
+          codes: ['ERR_UNFINISHED', 'ERR_FOR_INFO_ONLY'],
+        }),
+        item('old', { execution: 'app', phase: 'Failed', error: 'gave up', codes: ['ERR_UNFINISHED'] }),
+      ),
+      short,
+    );
+    expect(text).to.equal(`[🏗️ Progressing] Installation app
+Waiting: db is not finished yet
+    ├── [🏗️ Init] Installation db
+    │   Last error: no such context
+    └── [🏗️ Progressing] Execution app
+        ├── [❌ Failed] DeployItem old
+        │   Last error: gave up
+        └── [🏗️ Progressing] DeployItem web
+            Waiting: Deployment x/web: 0 of 1 ready
+`);
+  });
+
   it('adds namespaces to installations', () => {
     const text = inspectText(
       trees(installation('a', { phase: 'Succeeded' }), execution('a', { phase: 'Succeeded' })),

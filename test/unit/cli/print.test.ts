@@ -36,6 +36,20 @@ describe('a tree in columns', () => {
     ]);
   });
 
+  const narrow: readonly (readonly [columns: number, line: string])[] = [
+    [35, '├─ db     inst  ✔ Succeeded     3s'],
+    [34, '├─ db     inst  ✔ Succeeded     3s'],
+    [33, '├─ db     ✔ Succeeded     3s'],
+    [27, '├─ db     ✔ Succeeded'],
+    [18, '├─ db     ✔ Succe…'],
+  ];
+  for (const [columns, line] of narrow)
+    it(`leaves out what has no room in ${String(columns)} columns, and cuts no time in half`, () => {
+      const lines = print(running(), { columns });
+      expect(lines[1]).to.equal(line);
+      expect(Math.max(...lines.map((each) => each.length))).to.be.at.most(columns);
+    });
+
   it('adds the names of objects where there is room', () => {
     const [root, db] = print(running(), { columns: 120 });
     expect(root).to.equal('shop      Installation  ● Progressing  10s');

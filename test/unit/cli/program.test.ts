@@ -54,7 +54,7 @@ describe('the command line', () => {
     ['inst reconcile', "missing required argument 'name'; see espalier installations reconcile --help"],
     [
       'start --metrics-address foo',
-      "option '--metrics-address <host:port>' argument 'foo' is invalid. write it as HOST:PORT, such as 127.0.0.1:8080; see espalier start --help",
+      "option '--metrics-address <host:port>' argument 'foo' is invalid: write it as HOST:PORT, such as 127.0.0.1:8080; see espalier start --help",
     ],
     [
       'webhooks',
@@ -103,6 +103,11 @@ describe('the command line', () => {
   it('prints the version for people and for scripts', async () => {
     const terminal = fakeTerminal();
     await runProgram(['version'], terminal);
+    for (const flag of ['--version', '-V']) {
+      const asked = fakeTerminal();
+      expect(await runProgram([flag], asked)).to.equal(0);
+      expect(asked.output).to.equal(terminal.output);
+    }
     expect(terminal.output).to.match(/^Espalier \d+\.\d+\.\d+ \(Node\.js v/);
     const scripted = fakeTerminal();
     await runProgram(['version', '-o', 'json'], scripted);

@@ -137,6 +137,9 @@ describe('targets create', () => {
     ['t --kubeconfig c.pem', /names no cluster; is it a kubeconfig\?/],
     ['t --kubeconfig good.yaml --target-context y', /has no context y; it has x/],
     ['t --kubeconfig good.yaml --type example.org/dns', /contents of its own; give them with --config/],
+    ['My_T --self --service-account a', /no target can be called "My_T": /],
+    ['t -s My_S --self --service-account a', /no secret can be called "My_S": /],
+    ['t -n My_N --self --service-account a', /no namespace can be called "My_N": /],
     ['t --name u --self --service-account a', /is called t and, with --name, u; say it once/],
   ];
   for (const [args, line] of mistakes) {

@@ -9,6 +9,8 @@ import {
   Invalid,
   NotFound,
   ServerFailure,
+  TransportError,
+  apiErrorFrom,
 } from '../../../src/runtime/errors.ts';
 import { deleting, item } from '../../support/given.ts';
 
@@ -42,4 +44,19 @@ describe('a refused write', () => {
       expect(judgeWrite(error, effect, meta).outcome).to.equal(outcome);
     });
   }
+
+  it('is told once, in the words of the server', () => {
+    const status = { message: 'DeployItem "a" is invalid: spec.type: Required value', reason: 'Invalid' };
+    const error = apiErrorFrom(422, status, { ...ref, namespace: 'demo', name: 'a' });
+    expect(judgeWrite(error, effect, {}))
+      .to.have.nested.property('problem.message')
+      .that.equals('cannot create DeployItem demo/a: DeployItem "a" is invalid: spec.type: Required value');
+  });
+
+  it('that no server answered says which write it was', () => {
+    const error = new TransportError('cannot reach https://h (ECONNREFUSED)', true);
+    expect(judgeWrite(error, effect, {}))
+      .to.have.nested.property('problem.message')
+      .that.matches(/^create DeployItem \S+: cannot reach https:\/\/h \(ECONNREFUSED\)$/);
+  });
 });

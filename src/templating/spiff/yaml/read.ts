@@ -4,6 +4,7 @@
  * Better than the original: any character may be used, dates stay as they are, aliases cannot fill the memory.
  */
 import { parseYamlNodes, YamlError, type YamlNode } from '../../../lib/yaml.ts';
+import { excessiveAliasing } from '../../../lib/yaml-error.ts';
 import type { SpiffMap, SpiffValue } from '../value.ts';
 import { readScalar, type YamlScalar } from './scalars.ts';
 
@@ -26,15 +27,17 @@ export function readSpiffYamlAll(text: string): SpiffValue[] {
   return nodes.length === 0 ? [null] : nodes.map((node) => new Reader().read(node));
 }
 
+type AliasNode = YamlNode & { readonly kind: 'alias' };
+
 class Reader {
   /** Targets of the aliases that are being followed. */
   readonly #open = new Set<YamlNode>();
+  /** The first of these aliases, which stands in the document itself. */
+  #outermost: AliasNode | undefined;
   #repeated = 0;
 
   read(node: YamlNode): SpiffValue {
-    if (this.#open.size > 0 && ++this.#repeated > MAX_REPEATED) {
-      throw new YamlError('yaml: document contains excessive aliasing', node.line + 1);
-    }
+    if (this.#outermost && ++this.#repeated > MAX_REPEATED) throw excessiveAliasing(this.#outermost);
     switch (node.kind) {
       case 'scalar':
         return scalarOf(node);
@@ -55,13 +58,17 @@ class Reader {
     return map;
   }
 
-  #alias({ target, name, line }: YamlNode & { kind: 'alias' }): SpiffValue {
+  #alias(node: AliasNode): SpiffValue {
+    const { target, name, line } = node;
     if (this.#open.has(target)) {
       throw new YamlError(`yaml: line ${String(line + 1)}: anchor '${name}' value contains itself`, line + 1);
     }
+    const outer = this.#outermost;
+    this.#outermost ??= node;
     this.#open.add(target);
     const value = this.read(target);
     this.#open.delete(target);
+    this.#outermost = outer;
     return value;
   }
 }

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { YamlError } from '../../../../../src/lib/yaml.ts';
 import type { SpiffValue } from '../../../../../src/templating/spiff/value.ts';
 import {
   readSpiffYaml,
@@ -96,7 +97,9 @@ describe("a document in Spiff's YAML", () => {
           .fill(i === 0 ? 'x' : `*l${String(i - 1)}`)
           .join(', ')}]`,
     );
-    expect(() => readSpiffYaml(levels.join('\n'))).to.throw('excessive aliasing');
+    expect(() => readSpiffYaml(levels.join('\n')))
+      .to.throw(YamlError, 'yaml: line 5: document contains excessive aliasing, at *l3')
+      .with.property('line', 5);
   });
   it('cannot contain itself', () => {
     expect(() => readSpiffYaml('&a [*a]')).to.throw("anchor 'a' value contains itself");

@@ -1,0 +1,43 @@
+/** What becomes of a command whose output goes nowhere. */
+import { spawnSync } from 'node:child_process';
+import { closeSync, existsSync, openSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+
+const root = join(import.meta.dirname, '../../..');
+const FULL = '/dev/full';
+
+describe('a command whose output', () => {
+  let full: number;
+  before(function () {
+    if (!existsSync(FULL)) {
+      console.log(`      skipped: there is no ${FULL} here`);
+      this.skip();
+    }
+    full = openSync(FULL, 'w');
+  });
+  after(() => {
+    if (existsSync(FULL)) closeSync(full);
+  });
+
+  const run = (args: readonly string[], out: number | 'pipe', err: number | 'pipe') =>
+    spawnSync(process.execPath, ['--import', 'tsx', 'src/cli/main.ts', ...args], {
+      cwd: root,
+      stdio: ['ignore', out, err],
+      encoding: 'utf8',
+    });
+
+  it('cannot be written has failed, and says so', () => {
+    const { status, stderr } = run(['crds'], full, 'pipe');
+    expect(stderr).to.equal('error: cannot write to standard output (ENOSPC)\n');
+    expect(status).to.equal(1);
+  });
+
+  for (const [args, code] of [
+    ['nope', 2],
+    ['targets create t --self --service-account a', 0],
+  ] as const)
+    it(`ends with ${String(code)} all the same where nobody can be told about: ${args}`, () => {
+      expect(run(args.split(' '), 'pipe', full).status).to.equal(code);
+    });
+});

@@ -2,7 +2,7 @@
  * What the wait container does: when the image has ended it keeps the state, also of one that failed, and hands on what
  * a successful one exports.
  */
-import { readFile } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import { sleep, type Clock } from '../../../src/lib/clock.ts';
 import { goJson } from '../../../src/lib/gojson.ts';
 import { parseYaml } from '../../../src/lib/yaml.ts';
@@ -15,6 +15,7 @@ import { annotations, CONTAINER_GROUP, containers, keys } from '../contract.ts';
 import { POD, SECRET, type Pod, type Secret } from '../kinds.ts';
 import { labelsOf, namesOf } from '../names.ts';
 import type { Environment } from './environment.ts';
+import { fixedPlace, NotPlain, openPlain } from './plain.ts';
 import { saveState } from './state.ts';
 
 export interface WaitPorts {
@@ -128,7 +129,7 @@ async function exportValues(environment: Environment, { client, log }: WaitPorts
       labels: labelsOf(item, CONTAINER_GROUP),
       annotations: { [annotations.item]: `${item.namespace}/${item.name}` },
     },
-    data: { [keys.data]: Buffer.from(asJson(text, exports)).toString('base64') },
+    data: { [keys.data]: asJson(text, exports).toString('base64') },
   };
   try {
     await client.send({ verb: 'create', kind: SECRET, object });
@@ -141,20 +142,47 @@ async function exportValues(environment: Environment, { client, log }: WaitPorts
   log.info({}, 'the values are exported');
 }
 
+/** More than a secret holds, with room for the comments of a YAML file. */
+const MAX_FILE_BYTES = 2 ** 24;
+const MAX_SECRET_BYTES = 2 ** 20;
+
+/** @throws WaitProblem for what is no file, or too much */
 async function textIn(file: string): Promise<string | undefined> {
   try {
-    return await readFile(file, 'utf8');
+    const folder = await openPlain(dirname(file), 'directory');
+    try {
+      const handle = await openPlain(join(fixedPlace(folder, dirname(file)), basename(file)), 'file');
+      try {
+        const { size } = await handle.stat();
+        if (size > MAX_FILE_BYTES) throw tooBig(file, size);
+        return await handle.readFile('utf8');
+      } finally {
+        await handle.close();
+      }
+    } finally {
+      await folder.close();
+    }
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
+    if (!(error instanceof NotPlain)) throw error;
+    const what = error.isLink ? 'a symbolic link' : 'no file in a folder';
+    throw new WaitProblem(`the export ${file} is ${what}; only a file can be exported`, { cause: error });
   }
 }
 
+const tooBig = (file: string, bytes: number): WaitProblem =>
+  new WaitProblem(
+    `the export ${file} has ${String(bytes)} bytes; it is kept in a secret, which holds ${String(MAX_SECRET_BYTES)}`,
+  );
+
 /** What a parser says about the text would show it. @throws WaitProblem */
-function asJson(text: string, file: string): string {
+function asJson(text: string, file: string): Buffer {
+  let json: Buffer;
   try {
-    return goJson(parseYaml(text, { integers: 'exact' }));
+    json = Buffer.from(goJson(parseYaml(text, { integers: 'exact' })));
   } catch {
     throw new WaitProblem(`the export in ${file} is neither JSON nor YAML`);
   }
+  if (json.length > MAX_SECRET_BYTES) throw tooBig(file, json.length);
+  return json;
 }

@@ -1,10 +1,11 @@
 /**
- * What the wait container does: when the image has ended it keeps the state, also of one that failed, and hands on what
- * a successful one exports.
+ * What the wait container does: when the image has ended it keeps the state, also of one that failed or was told to end, and
+ * hands on what a successful one exports.
  */
 import { basename, dirname, join } from 'node:path';
 import { sleep, type Clock } from '../../../src/lib/clock.ts';
 import { goJson } from '../../../src/lib/gojson.ts';
+import { ownField } from '../../../src/lib/objects.ts';
 import { parseYaml } from '../../../src/lib/yaml.ts';
 import type { Rng } from '../../../src/lib/rng.ts';
 import type { Logger } from '../../../src/observability/log.ts';
@@ -15,6 +16,7 @@ import { annotations, CONTAINER_GROUP, containers, keys } from '../contract.ts';
 import { POD, SECRET, type Pod, type Secret } from '../kinds.ts';
 import { labelsOf, namesOf } from '../names.ts';
 import type { Environment } from './environment.ts';
+import { patiently } from './patience.ts';
 import { fixedPlace, NotPlain, openPlain } from './plain.ts';
 import { saveState } from './state.ts';
 
@@ -23,6 +25,7 @@ export interface WaitPorts {
   readonly clock: Clock;
   readonly rng: Rng;
   readonly log: Logger;
+  /** The pod is being ended: all its containers are told so at once. */
   readonly signal?: AbortSignal;
 }
 
@@ -36,10 +39,12 @@ export async function runWait(environment: Environment, ports: WaitPorts): Promi
   const { item, pod, state } = environment;
   const { log } = ports;
   log.info({ pod: pod.name }, 'waiting for the main container');
-  const exitCode = await untilMainEnds(environment, ports);
-  log.info({ exitCode }, 'the main container has ended');
+  const ending = endingOf(environment, ports);
+  const exitCode = await untilMainEnds(environment, ports, ending.signal).finally(ending.release);
+  log.info({ exitCode }, exitCode === undefined ? 'no time is left' : 'the main container has ended');
   const pieces = await saveState({ ...ports, item, namespace: pod.namespace }, state);
   log.info({ pieces }, pieces === 0 ? 'there is no state to keep' : 'the state is kept');
+  if (exitCode === undefined) throw new WaitProblem('the pod was ended while the main container was at work');
   // The words are upstream's, with their mistake: programs may look for them.
   if (exitCode !== 0) throw new WaitProblem(`main container exists with ${String(exitCode)}`);
   await exportValues(environment, ports);
@@ -53,13 +58,62 @@ const FIRST_PAUSE_MS = 1_000;
 const LAST_PAUSE_MS = 30_000;
 const FACTOR = 1.25;
 
-async function untilMainEnds(environment: Environment, ports: WaitPorts): Promise<number> {
-  const { client, clock, signal = new AbortController().signal, log } = ports;
+/** Of a pod that is not deleted itself, such as on a node that runs out of memory. */
+const USUAL_GRACE_SECONDS = 30;
+/** Of the time to end is waited for the main container; the rest is for its state. */
+const SHARE = 2 / 3;
+
+/**
+ * Aborts when the pod has been told to end a while ago. Kubelets do not say how a container of such a pod has ended before all
+ * have, so its state is kept as it is then: better than to forget what the image has done.
+ */
+function endingOf(
+  { pod }: Environment,
+  { client, clock, signal, log }: WaitPorts,
+): { readonly signal: AbortSignal; readonly release: () => void } {
+  const ending = new AbortController();
+  let cancel = (): void => undefined;
+  const endAt = (since: number, graceSeconds: number): void => {
+    cancel();
+    cancel = clock.at(since + graceSeconds * 1000 * SHARE, () => {
+      ending.abort(new Error('the pod ends'));
+    });
+  };
+  const told = async (): Promise<void> => {
+    log.info({ pod: pod.name }, 'the pod is being ended; waiting for the main container to end');
+    const now = clock.now();
+    endAt(now, USUAL_GRACE_SECONDS);
+    const { metadata } = await client.get(POD, joinKey(pod.namespace, pod.name), ending.signal);
+    const grace = ownField(metadata, 'deletionGracePeriodSeconds');
+    if (typeof grace === 'number') endAt(now, grace);
+  };
+  const listener = (): void => {
+    told().catch((error: unknown) => {
+      log.warn({ err: error }, 'how much time is left cannot be found out');
+    });
+  };
+  signal?.addEventListener('abort', listener, { once: true });
+  if (signal?.aborted) listener();
+  return {
+    signal: ending.signal,
+    release: () => {
+      signal?.removeEventListener('abort', listener);
+      cancel();
+    },
+  };
+}
+
+/** @returns the exit code; undefined when the signal came first */
+async function untilMainEnds(
+  environment: Environment,
+  { client, clock, log }: WaitPorts,
+  signal: AbortSignal,
+): Promise<number | undefined> {
   const key = joinKey(environment.pod.namespace, environment.pod.name);
   let pauseMs = FIRST_PAUSE_MS;
-  for (;;) {
+  while (!signal.aborted) {
     const sleepABit = async (): Promise<void> => {
-      await sleep(clock, pauseMs, signal);
+      await sleep(clock, pauseMs, signal).catch(() => undefined);
       pauseMs = Math.min(LAST_PAUSE_MS, pauseMs * FACTOR);
     };
     try {
@@ -70,11 +124,13 @@ async function untilMainEnds(environment: Environment, ports: WaitPorts): Promis
       if (seen === 'closed') await sleepABit();
     } catch (error) {
       if (error instanceof NotFound) throw new WaitProblem(`pod ${key} is gone`, { cause: error });
-      signal.throwIfAborted();
+      if (signal.aborted) break;
       log.warn({ err: error }, 'the pod cannot be looked at; trying again');
       await sleepABit();
     }
   }
+  const last = await client.get(POD, key).catch(() => undefined);
+  return last && exitCodeOf(last);
 }
 
 function exitCodeOf({ status }: Pod): number | undefined {
@@ -86,7 +142,7 @@ function exitCodeOf({ status }: Pod): number | undefined {
 async function changed(
   { pod }: Environment,
   { metadata }: Pod,
-  { client, clock, signal }: Required<Pick<WaitPorts, 'client' | 'clock' | 'signal'>>,
+  { client, clock, signal }: Pick<WaitPorts, 'client' | 'clock'> & { readonly signal: AbortSignal },
 ): Promise<'changed' | 'closed'> {
   const query = {
     namespace: pod.namespace,
@@ -113,8 +169,9 @@ async function changed(
 
 // ---------------------------------------------------------------- exports
 
-async function exportValues(environment: Environment, { client, log }: WaitPorts): Promise<void> {
+async function exportValues(environment: Environment, ports: WaitPorts): Promise<void> {
   const { exports, item, pod } = environment;
+  const { client, log } = ports;
   const text = await textIn(exports);
   if (text === undefined) {
     log.info({}, 'nothing is exported');
@@ -131,14 +188,16 @@ async function exportValues(environment: Environment, { client, log }: WaitPorts
     },
     data: { [keys.data]: asJson(text, exports).toString('base64') },
   };
-  try {
-    await client.send({ verb: 'create', kind: SECRET, object });
-  } catch (error) {
-    if (!(error instanceof AlreadyExists)) throw error;
-    const { data } = object;
-    const key = joinKey(pod.namespace, object.metadata.name);
-    await client.send({ verb: 'merge', kind: SECRET, key, body: { data } });
-  }
+  await patiently(ports, async () => {
+    try {
+      await client.send({ verb: 'create', kind: SECRET, object });
+    } catch (error) {
+      if (!(error instanceof AlreadyExists)) throw error;
+      const { data } = object;
+      const key = joinKey(pod.namespace, object.metadata.name);
+      await client.send({ verb: 'merge', kind: SECRET, key, body: { data } });
+    }
+  });
   log.info({}, 'the values are exported');
 }
 

@@ -28,7 +28,7 @@ import { seededRng } from '../../../../src/lib/rng.ts';
 import { writeTar } from '../../../../src/lib/tar.ts';
 import { silentLogger as log } from '../../../../src/observability/log.ts';
 import { FakeClock, settle } from '../../../support/clock.ts';
-import { apiErrorFrom } from '../../../../src/runtime/errors.ts';
+import { apiErrorFrom, TransportError } from '../../../../src/runtime/errors.ts';
 import type { Client } from '../../../../src/runtime/types.ts';
 import { FakeCluster, type Any } from '../fake-cluster.ts';
 
@@ -102,6 +102,7 @@ describe('the programs in a pod', () => {
     const ports = (cluster: FakeCluster, seed: number) => ({
       ...{ client: cluster, namespace: 'pods', item },
       ...{ clock: new FakeClock(`2026-01-01T00:00:0${String(seed)}Z`), rng: seededRng(seed) },
+      log,
     });
 
     it('is found again by its labels, the newest whole one', async () => {
@@ -234,6 +235,7 @@ describe('the program that waits', () => {
   const waitWith = (
     watch: (signal: AbortSignal) => AsyncIterable<never>,
     more: Record<string, string> = {},
+    told = new AbortController().signal,
   ) => {
     const client: Client = {
       get: (kind, key) => cluster.get(kind, key),
@@ -244,7 +246,7 @@ describe('the program that waits', () => {
       watch: (_kind, _query, signal) => watch(signal),
     };
     const state = { answer: 'waiting' };
-    void runWait(environment(folder, more), { client, clock, rng: seededRng(1), log }).then(
+    void runWait(environment(folder, more), { client, clock, rng: seededRng(1), log, signal: told }).then(
       () => (state.answer = 'done'),
       (error: unknown) => (state.answer = (error as Error).message),
     );
@@ -382,6 +384,71 @@ describe('the program that waits', () => {
     await clock.advance(1_000);
     expect(await answerOf(state)).to.contain('is a symbolic link');
     expect(cluster.names('Secret')).to.deep.equal([]);
+  });
+
+  describe('told to end, as all containers of a pod are', () => {
+    const told = async (grace?: number) => {
+      writeFileSync(join(folder, 'state/x'), 'what was done');
+      const ending = new AbortController();
+      const state = waitWith(silent, {}, ending.signal);
+      await clock.advance(1_000);
+      const deletion = { metadata: { deletionGracePeriodSeconds: grace } };
+      if (grace !== undefined) cluster.edit('Pod', 'pods/p', deletion);
+      ending.abort();
+      return state;
+    };
+
+    it('waits for the image, and keeps its state', async () => {
+      const state = await told();
+      await clock.advance(10_000);
+      expect(state.answer).to.equal('waiting');
+      cluster.put(ended(143));
+      expect(await answerOf(state)).to.equal('main container exists with 143');
+      expect(cluster.names('Secret')).to.have.length(1);
+    });
+
+    for (const [what, grace, seconds] of [
+      ['half a minute', undefined, 20],
+      ['as much time as the pod has', 300, 200],
+    ] as const) {
+      it(`does not hear the end of the image, and keeps the state in time: ${what}`, async () => {
+        const state = await told(grace);
+        await clock.advance(seconds * 1_000 - 2_000);
+        expect(state.answer).to.equal('waiting');
+        expect(await answerOf(state)).to.equal('the pod was ended while the main container was at work');
+        expect(cluster.names('Secret')).to.have.length(1);
+      });
+    }
+  });
+
+  it('loses nothing while the API server is away', async () => {
+    writeFileSync(join(folder, 'state/x'), 'kept');
+    writeFileSync(join(folder, 'values'), 'a: 1');
+    cluster.put(ended(0));
+    let left = 4;
+    cluster.fail = (verb) => {
+      if (verb === 'create' && left-- > 0) throw new TransportError('refused', true);
+    };
+    let lost = 2;
+    cluster.lost = (verb) => {
+      if (verb === 'create' && lost-- > 0) throw new TransportError('cut off', false);
+    };
+    const state = waitWith(silent);
+    expect(await answerOf(state)).to.equal('done');
+    expect(cluster.names('Secret')).to.have.length(2);
+  });
+
+  it('does not insist on what is refused', async () => {
+    writeFileSync(join(folder, 'state/x'), 'kept');
+    cluster.put(ended(0));
+    let tries = 0;
+    cluster.fail = (verb) => {
+      if (verb !== 'create') return;
+      tries++;
+      throw apiErrorFrom(403, { reason: 'Forbidden', message: 'no' }, { verb, kind: 'Secret' });
+    };
+    expect(await answerOf(waitWith(silent))).to.contain('no');
+    expect(tries).to.equal(1);
   });
 
   it('ends when its pod is gone', async () => {

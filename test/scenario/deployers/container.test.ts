@@ -12,7 +12,8 @@ import {
 } from '../../../deployers/container/kinds.ts';
 import { namesOf } from '../../../deployers/container/names.ts';
 import { contextKind } from '../../../src/api/kinds/context.ts';
-import type { Kind, Obj } from '../../../src/runtime/types.ts';
+import { systemClock, timestamp } from '../../../src/lib/clock.ts';
+import type { Kind, Obj, Write } from '../../../src/runtime/types.ts';
 import {
   containerConfigOf,
   ContainerWorld,
@@ -391,6 +392,36 @@ describe('the container deployer', function () {
         ).to.equal(1);
       });
     }
+
+    it('runs the image for a deletion that begins in the job that has just run it', async () => {
+      const first = await room.deployer();
+      const pod = await started();
+      const isNoted = (write: Write): boolean =>
+        write.sub === 'status' && JSON.stringify(write).includes('lastSuccessfulJobID');
+      first.faults.arm(room.items, { what: 'crash-after', nth: 1, matches: isNoted });
+      await room.report(pod, podSucceeded);
+      await first.faults.struck(room.items);
+      await first.crash();
+      const now = timestamp(systemClock);
+      const times = { lastTransitionTime: now, lastUpdateTime: now };
+      const lastError = { operation: 'reconcile', reason: 'Reconcile', message: 'no answer', ...times };
+      await room.edit('web', { status: { lastError } }, 'status');
+      await room.remove('web');
+      await room.deployer();
+      const cleaning = await room.pod(({ metadata }) => metadata.name !== pod.metadata.name);
+      expect(JSON.stringify(cleaning.spec)).to.contain('{"name":"OPERATION","value":"DELETE"}');
+      await room.report(cleaning, podRunning);
+      await room.until('the pod is noted', async () => {
+        const { podStatus } = (await room.item('web'))?.status?.providerStatus as {
+          podStatus?: { podName: string };
+        };
+        return podStatus?.podName === cleaning.metadata.name || undefined;
+      });
+      expect(await room.item('web'), 'as long as it runs').not.to.equal(undefined);
+      await room.report(cleaning, podSucceeded);
+      await room.gone('web');
+      expect(await room.leftovers()).to.deep.equal([]);
+    });
 
     it('sees the end of a pod although the watch broke', async () => {
       const { faults } = await room.deployer();

@@ -13,7 +13,9 @@ import {
 import { namesOf } from '../../../deployers/container/names.ts';
 import { contextKind } from '../../../src/api/kinds/context.ts';
 import { systemClock, timestamp } from '../../../src/lib/clock.ts';
-import type { Kind, Obj, Write } from '../../../src/runtime/types.ts';
+import { silentLogger } from '../../../src/observability/log.ts';
+import { apiErrorFrom } from '../../../src/runtime/errors.ts';
+import type { Client, Kind, Obj, Write } from '../../../src/runtime/types.ts';
 import {
   containerConfigOf,
   ContainerWorld,
@@ -24,6 +26,7 @@ import {
   waiting,
   type Room,
 } from '../../support/containers.ts';
+import { Faults } from '../../support/faults.ts';
 
 const GROUP = 'container.deployer.landscaper.gardener.cloud';
 const FINALIZER = `${GROUP}/finalizer`;
@@ -436,8 +439,8 @@ describe('the container deployer', function () {
       [`deployitem.${GROUP}/name`]: item,
       [`deployitem.${GROUP}/namespace`]: room.items,
     });
-    const sweeps = (settings: object = {}): Promise<void> =>
-      sweep({ client: world.client, settings: { ...room.settings, ...settings } });
+    const sweeps = (settings: object = {}, client = world.client): Promise<void> =>
+      sweep({ client, settings: { ...room.settings, ...settings }, log: silentLogger });
     const put = (kind: Kind<Obj>, name: string, item: string | undefined, more: object = {}): Promise<Obj> =>
       room.create(kind, {
         apiVersion: kind.group === '' ? 'v1' : `${kind.group}/v1`,
@@ -504,6 +507,57 @@ describe('the container deployer', function () {
       expect(await room.names(POD)).to.deep.equal(['of-nobody-but-running']);
     });
 
+    it('goes although some of it cannot be removed', async () => {
+      for (const name of ['first', 'second']) await put(SECRET, name, 'gone');
+      await podNamed('of-nobody', 'gone', 'Succeeded', true);
+      const faults = new Faults();
+      faults.arm(room.pods, {
+        ...{ what: 'server-error', nth: 1 },
+        matches: (write) => write.verb === 'delete' && 'key' in write && write.key.endsWith('/first'),
+      });
+      await sweeps({}, faults.around(world.client));
+      expect(await room.names(SECRET)).to.deep.equal(['first']);
+      expect(await room.names(POD)).to.deep.equal([]);
+    });
+
+    it('is none any more when an item of that name comes meanwhile', async () => {
+      await put(ROLE, 'old', 'web');
+      await put(SECRET, 'state', 'web');
+      const { client } = world;
+      let isThere = false;
+      await sweeps(
+        {},
+        {
+          ...sameAs(client),
+          send: async (write, signal) => {
+            const answer = await client.send(write, signal);
+            if (!isThere) await room.give('web', containerConfigOf({}));
+            isThere = true;
+            return answer;
+          },
+        },
+      );
+      expect(await room.names(ROLE)).to.deep.equal([]);
+      expect(await room.names(SECRET)).to.deep.equal(['state']);
+    });
+
+    it('is not told from the answers of a server that does not serve items yet', async () => {
+      await put(SECRET, 'state', 'web');
+      const unserved = apiErrorFrom(404, '404 page not found', { verb: 'get', kind: 'DeployItem' });
+      const { client } = world;
+      const starting: Client = {
+        ...sameAs(client),
+        get: (kind, key, signal) =>
+          kind.kind === 'DeployItem' ? Promise.reject(unserved) : client.get(kind, key, signal),
+        list: (kind, query, signal) => {
+          if (kind.kind === 'DeployItem') throw unserved;
+          return client.list(kind, query, signal);
+        },
+      };
+      await sweeps({}, starting);
+      expect(await room.names(SECRET)).to.deep.equal(['state']);
+    });
+
     it('S-79: of a job that was interrupted while no deployer was there goes when one comes', async () => {
       room = await world.room({ garbageCollection: { isDisabled: false, everyMs: 3_600_000 } });
       const first = await room.deployer();
@@ -515,4 +569,14 @@ describe('the container deployer', function () {
       await room.noPod();
     });
   });
+});
+
+/** Its methods as they are, to put some of one's own in their place. */
+const sameAs = (client: Client): Client => ({
+  get: (kind, key, signal) => client.get(kind, key, signal),
+  list: (kind, query, signal) => client.list(kind, query, signal),
+  watch: (kind, query, signal) => client.watch(kind, query, signal),
+  send: (write, signal) => client.send(write, signal),
+  raw: (method, path, body, signal) => client.raw(method, path, body, signal),
+  close: () => client.close(),
 });

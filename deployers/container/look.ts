@@ -26,7 +26,7 @@ import {
   type PodStatus,
   type ProviderStatus,
 } from './podstatus.ts';
-import { clearTheWay, placeOf, prunedState, startPod, type Key } from './prepare.ts';
+import { clearTheWay, configure, placeOf, prunedState, startPod, type Key } from './prepare.ts';
 
 type Answer = Promise<Outcome<ProviderStatus>>;
 
@@ -78,10 +78,10 @@ async function timeLeft(
 const phaseOf = (operation: Operation): { readonly phase?: string } =>
   operation === 'DELETE' ? { phase: 'Deleting' } : {};
 
-/** From here on there may be something to take back. */
 async function begin(run: ContainerRun, key: Key, options: ContainerOptions, leftMs: number): Answer {
   const before = run.previous?.podStatus;
-  await run.begin(statusOf(key.operation, before));
+  await configure(run, key, options);
+  await run.begin(statusOf(key.operation, before)); // from here on there may be something to take back
   const inTheWay = await clearTheWay(run, key, options);
   if (inTheWay !== undefined) {
     const message = `pod ${inTheWay} of an earlier run has not ended yet`;

@@ -11,6 +11,9 @@ import {
   type Pod,
 } from '../../../deployers/container/kinds.ts';
 import { namesOf } from '../../../deployers/container/names.ts';
+import { DEPLOY_ITEM, type DeployItem } from '../../../deployers/sdk/kinds.ts';
+import { namespaceKind } from '../../../src/machine/world.ts';
+import { getIfThere } from '../../../src/runtime/read.ts';
 import { contextKind } from '../../../src/api/kinds/context.ts';
 import { systemClock, timestamp } from '../../../src/lib/clock.ts';
 import { silentLogger } from '../../../src/observability/log.ts';
@@ -375,6 +378,70 @@ describe('the container deployer', function () {
     expect(Object.values(one).filter((name) => Object.values(other).includes(name))).to.deep.equal([]);
   });
 
+  it('keeps items apart whose names look the same when they are put together', async () => {
+    const namespace = 'items'; // and `<id>-web` in it is called like `web` in `items-<id>`
+    const name = `${room.items.slice('items-'.length)}-web`;
+    const put = <T extends Obj>(kind: Kind<T>, object: T): Promise<T> => room.create(kind, object);
+    await put(namespaceKind, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } });
+    await put(contextKind, {
+      ...{ apiVersion: 'landscaper.gardener.cloud/v1alpha1', kind: 'Context' },
+      metadata: { name: 'default', namespace },
+    });
+    await room.deployer();
+    const pod = await started({ importValues: { password: 'of web' } });
+    const { config, export: exported } = namesOf({ namespace: room.items, name: 'web' });
+    expect(namesOf({ namespace, name }).config).to.equal(config);
+
+    const web = (await room.item('web')) as DeployItem;
+    const metadata = { name, namespace, ...pick(web.metadata, 'annotations') };
+    const other: DeployItem = { ...pick(web, 'apiVersion', 'kind', 'spec'), metadata };
+    await put(DEPLOY_ITEM, { ...other, spec: { ...other.spec, config: containerConfigOf({}) as never } });
+    const key = `${namespace}/${name}`;
+    const status = { observedGeneration: 0, jobID: 'j', jobIDGenerationTime: timestamp(systemClock) };
+    const edit = { verb: 'merge', kind: DEPLOY_ITEM, key } as const;
+    await world.client.send({ ...edit, sub: 'status', body: { status } });
+    const refused = await room.until('the other one is refused', async () => {
+      const { status: is } = await world.client.get(DEPLOY_ITEM, key);
+      return is?.jobIDFinished === 'j' ? is : undefined;
+    });
+    expect(refused.lastError).to.include({ operation: 'ClaimNames', reason: 'NameTaken' });
+    expect(refused.lastError?.message).to.contain(`belongs to deploy item ${room.items}/web`);
+    expect(await room.secret(config, 'configuration.json')).to.contain('of web');
+
+    const labelled = { name: exported, namespace: room.pods, ...pick(pod.metadata, 'labels') };
+    await put(SECRET, { apiVersion: 'v1', kind: 'Secret', metadata: labelled });
+    await world.client.send({ verb: 'delete', kind: DEPLOY_ITEM, key });
+    await world.client.send({ ...edit, sub: 'status', body: { status: { jobID: 'j2' } } });
+    await room.until('the other one is gone', async () =>
+      (await getIfThere(world.client, DEPLOY_ITEM, key)) ? undefined : true,
+    );
+    expect(await room.names(SECRET), 'of web').to.include.members([config, exported]);
+    expect((await ends(pod, podSucceeded))?.phase).to.equal('Succeeded');
+  });
+
+  it('takes names over from an item that is gone', async () => {
+    const { config } = namesOf({ namespace: room.items, name: 'web' });
+    await room.create(SECRET, {
+      ...{ apiVersion: 'v1', kind: 'Secret' },
+      metadata: {
+        ...{ name: config, namespace: room.pods },
+        labels: { [`deployitem.${GROUP}/name`]: 'x', [`deployitem.${GROUP}/namespace`]: 'gone' },
+      },
+      stringData: { 'configuration.json': 'old' },
+    } as Obj);
+    await room.deployer();
+    expect((await ends(await started(), podSucceeded))?.phase).to.equal('Succeeded');
+    expect(await room.secret(config, 'configuration.json')).to.contain('ProviderConfiguration');
+  });
+
+  it('says at once that a configuration does not fit into the secret by which pods get it', async () => {
+    await room.deployer();
+    await room.give('web', containerConfigOf({ importValues: { text: 'x'.repeat(2 ** 20) } }));
+    const { status } = await room.run('web', 'j1');
+    expect(status?.lastError?.codes).to.deep.equal(['ERR_CONFIGURATION_PROBLEM']);
+    expect(status?.lastError?.message).to.match(/^the configuration has \d+ bytes/);
+  });
+
   describe('when trouble comes', () => {
     const troubles = ['conflict', 'too-many', 'server-error', 'lost', 'reset'] as const;
     for (const what of troubles) {
@@ -570,6 +637,9 @@ describe('the container deployer', function () {
     });
   });
 });
+
+const pick = <T extends object, K extends keyof T>(object: T, ...names: K[]): Pick<T, K> =>
+  Object.fromEntries(names.map((name) => [name, object[name]])) as Pick<T, K>;
 
 /** Its methods as they are, to put some of one's own in their place. */
 const sameAs = (client: Client): Client => ({

@@ -270,6 +270,17 @@ describe('the container deployer', function () {
     expect((await ends(next, podSucceeded, 'j2'))?.phase).to.equal('Succeeded');
   });
 
+  it('fails with a pod that was deleted before it had a node', async () => {
+    await room.deployer();
+    await room.give('web', containerConfigOf({}), { timeout: 'none' });
+    const pod = await started();
+    await world.client.send({ verb: 'delete', kind: POD, key: `${room.pods}/${pod.metadata.name}` });
+    const { status } = await room.finished('web', 'j1');
+    expect(status?.lastError).to.include({ operation: 'RunMainContainer', reason: 'PodDeleted' });
+    await room.noPod();
+    expect((await ends(await started({}, 'web', 'j2'), podSucceeded, 'j2'))?.phase).to.equal('Succeeded');
+  });
+
   it('says why a pod does not come up, and names it when the time is over', async () => {
     await room.deployer();
     await room.give('web', containerConfigOf({}), { timeout: '4s' });

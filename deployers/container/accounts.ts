@@ -36,6 +36,8 @@ const MAX_SECONDS = 86_400;
 const SPARE_SECONDS = 900;
 /** Renewed after this share of their life. */
 const SHARE = 0.7;
+/** Should clocks differ, there is no end to asking. */
+const MIN_LIFE_MS = 60_000;
 const UNTIL = 'tokensUntil';
 
 /**
@@ -53,14 +55,17 @@ export async function ensureTokens(
   const wanted = Number.isFinite(leftMs) ? Math.ceil(leftMs / 1000) + SPARE_SECONDS : MAX_SECONDS;
   const seconds = Math.min(MAX_SECONDS, Math.max(MIN_SECONDS, wanted));
   const names = namesOf(owner.item);
+  let lifeMs = seconds * 1000;
   for (const [account, secret] of [
     [names.initAccount, names.initToken],
     [names.waitAccount, names.waitToken],
   ] as const) {
-    const token = await tokenOf(place, account, seconds, run.signal);
+    const { token, expires } = await tokenOf(place, account, seconds, run.signal);
+    // API servers may give out tokens that last less than was asked for.
+    if (expires !== undefined) lifeMs = Math.min(lifeMs, expires - run.clock.wall());
     await put(place, SECRET, secretFor(owner, secret, { token, namespace: place.namespace }), run.signal);
   }
-  run.scratch.set(UNTIL, run.clock.now() + seconds * 1000 * SHARE);
+  run.scratch.set(UNTIL, run.clock.now() + Math.max(MIN_LIFE_MS, lifeMs) * SHARE);
 }
 
 async function tokenOf(
@@ -68,7 +73,7 @@ async function tokenOf(
   account: string,
   seconds: number,
   signal: AbortSignal,
-): Promise<string> {
+): Promise<{ readonly token: string; readonly expires: number | undefined }> {
   const place = { operation: OPERATION, reason: 'RequestToken' };
   const body = {
     apiVersion: 'authentication.k8s.io/v1',
@@ -82,8 +87,11 @@ async function tokenOf(
   } catch (error) {
     throw at(place, error, (m) => `token for service account ${namespace}/${account}: ${m}`);
   }
-  const token = ownField(ownField(answer, 'status'), 'token');
-  if (typeof token === 'string' && token !== '') return token;
+  const status = ownField(answer, 'status');
+  const token = ownField(status, 'token');
+  const expires = Date.parse(String(ownField(status, 'expirationTimestamp')));
+  if (typeof token === 'string' && token !== '')
+    return { token, expires: Number.isNaN(expires) ? undefined : expires };
   throw new DeployerError(
     place.operation,
     place.reason,

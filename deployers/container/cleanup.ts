@@ -1,6 +1,9 @@
 /** Takes away everything that was made for an item. */
+import { joinKey } from '../../src/runtime/keys.ts';
+import { getIfThere } from '../../src/runtime/read.ts';
 import type { Kind, Obj, View } from '../../src/runtime/types.ts';
 import type { DeployItem } from '../sdk/kinds.ts';
+import { mayBeOf } from './claim.ts';
 import { annotations } from './contract.ts';
 import { all, drop, dropPod, type Place } from './hosted.ts';
 import { CONFIG_MAP, POD, ROLE, ROLE_BINDING, SECRET, SERVICE_ACCOUNT } from './kinds.ts';
@@ -16,7 +19,9 @@ export async function removeEverything(place: Place, item: ItemRef, signal?: Abo
     const found = await all(place, kind, selectorOf(item), { signal, metadataOnly: true });
     for (const { metadata } of found) await drop(place, kind, metadata.name, signal);
   }
-  await drop(place, SECRET, namesOf(item).export, signal); // that of the original has no labels
+  const { export: name } = namesOf(item); // that of the original has no labels
+  const exported = await getIfThere(place.client, SECRET, joinKey(place.namespace, name), signal);
+  if (exported && mayBeOf(exported, item)) await drop(place, SECRET, name, signal);
 }
 
 /** Ends pods that work for a job which is over. */

@@ -48,40 +48,70 @@ export function startGarbageCollection(ports: GarbagePorts): { stop(): Promise<v
   };
 }
 
-/** One round. @throws what the client throws */
+/**
+ * One round. What is listed is looked at before its item is: an item that comes meanwhile is seen. One object that cannot be
+ * removed does not keep the others.
+ */
 export async function sweep(
-  { client, settings }: Omit<GarbagePorts, 'clock' | 'log'>,
+  { client, settings, log }: Omit<GarbagePorts, 'clock'>,
   signal?: AbortSignal,
 ): Promise<void> {
   const place: Place = { client, namespace: settings.namespace };
   const items = lookup(client, signal);
-  for (const kind of KINDS) {
-    for (const object of await all(place, kind, labels.itemName, { signal, metadataOnly: true })) {
-      if (itemOf(object) && !(await items(object))) await drop(place, kind, object.metadata.name, signal);
+  const careful = async (what: string, work: () => Promise<void>): Promise<void> => {
+    try {
+      await work();
+    } catch (error) {
+      signal?.throwIfAborted();
+      log.warn({ err: error }, `${what} of the container deployer could not be looked through`);
     }
+  };
+  for (const kind of KINDS) {
+    await careful(kind.plural, async () => {
+      for (const object of await all(place, kind, labels.itemName, { signal, metadataOnly: true })) {
+        if (!itemOf(object)) continue;
+        await careful(`${kind.kind} ${object.metadata.name}`, async () => {
+          if (!(await items(object))) await drop(place, kind, object.metadata.name, signal);
+        });
+      }
+    });
   }
   if (settings.keepsPods) return;
-  const pods = await all(place, POD, labels.itemName, { signal });
-  const newest = newestOf(pods);
-  for (const pod of pods) {
-    const item = await items(pod);
-    if (isGarbage(pod, { item, isNewest: newest.has(pod) })) await dropPod(place, pod, signal);
-  }
+  await careful(POD.plural, async () => {
+    const pods = await all(place, POD, labels.itemName, { signal });
+    const newest = newestOf(pods);
+    for (const pod of pods) {
+      await careful(`${POD.kind} ${pod.metadata.name}`, async () => {
+        const item = await items(pod);
+        if (isGarbage(pod, { item, isNewest: newest.has(pod) })) await dropPod(place, pod, signal);
+      });
+    }
+  });
 }
 
-/** Asks for each item once in a round. */
+/** Asks for each item once in a round; for one that is gone again and again, since one of its name may come. */
 function lookup(
   client: Client,
   signal: AbortSignal | undefined,
 ): (object: View<Obj>) => Promise<DeployItem | undefined> {
-  const known = new Map<string, Promise<DeployItem | undefined>>();
-  return (object) => {
+  const known = new Map<string, DeployItem>();
+  return async (object) => {
     const { namespace, name } = itemOf(object) ?? { namespace: '', name: '' };
     const key = joinKey(namespace, name);
-    const found = known.get(key) ?? getIfThere(client, DEPLOY_ITEM, key, signal);
-    known.set(key, found);
+    const found = known.get(key) ?? (await getIfThere(client, DEPLOY_ITEM, key, signal));
+    if (found) known.set(key, found);
+    else await assertServed(client, signal);
     return found;
   };
+}
+
+/**
+ * A server that does not serve the kind, as some do for a moment after their start, says of every item that it is not there.
+ * What would be removed then, the state of images above all, does not come back.
+ * @throws NotFound
+ */
+async function assertServed(client: Client, signal: AbortSignal | undefined): Promise<void> {
+  for await (const _page of client.list(DEPLOY_ITEM, { limit: 1, metadataOnly: true }, signal)) return;
 }
 
 /** Of each item the pod that was created last. */

@@ -26,7 +26,7 @@ import {
   type PodStatus,
   type ProviderStatus,
 } from './podstatus.ts';
-import { clearTheWay, placeOf, prunedState, startPod, type Key } from './prepare.ts';
+import { clearTheWay, configure, placeOf, prunedState, startPod, type Key } from './prepare.ts';
 
 type Answer = Promise<Outcome<ProviderStatus>>;
 
@@ -51,7 +51,9 @@ async function carryOut(run: ContainerRun, options: ContainerOptions, operation:
   const before = run.previous?.podStatus;
   const pod = await getIfThere(options.client, POD, `${options.settings.namespace}/${key.pod}`, run.signal);
   const leftMs = await timeLeft(run, operation, pod, options);
-  if (before?.lastSuccessfulJobID === key.jobID) return succeeded(run, key, options, before, pod);
+  // A job that is turned into a deletion, or whose item was changed, has to run the image again.
+  if (before?.lastSuccessfulJobID === key.jobID && before.podName === key.pod)
+    return succeeded(run, key, options, before, pod);
   if (pod) return judge(run, key, options, pod, leftMs);
   if (before?.podName !== key.pod) return begin(run, key, options, leftMs);
   const problem = troubleIn(before, true)?.problem ?? vanished(key.pod);
@@ -76,10 +78,10 @@ async function timeLeft(
 const phaseOf = (operation: Operation): { readonly phase?: string } =>
   operation === 'DELETE' ? { phase: 'Deleting' } : {};
 
-/** From here on there may be something to take back. */
 async function begin(run: ContainerRun, key: Key, options: ContainerOptions, leftMs: number): Answer {
   const before = run.previous?.podStatus;
-  await run.begin(statusOf(key.operation, before));
+  await configure(run, key, options);
+  await run.begin(statusOf(key.operation, before)); // from here on there may be something to take back
   const inTheWay = await clearTheWay(run, key, options);
   if (inTheWay !== undefined) {
     const message = `pod ${inTheWay} of an earlier run has not ended yet`;
@@ -98,7 +100,7 @@ async function judge(
   leftMs: number,
 ): Answer {
   const last = run.previous?.podStatus?.lastSuccessfulJobID;
-  const seen = podStatusOf(pod, last, maskFor(run));
+  const seen = podStatusOf(pod, last === key.jobID ? undefined : last, maskFor(run));
   const status = statusOf(key.operation, seen);
   const conditions = conditionsOf(seen);
   const stand = standOf(pod, seen);

@@ -124,6 +124,7 @@ const IMAGE_PROBLEMS = [
   'ErrImageNeverPull',
   'RegistryUnavailable',
   'ErrInvalidImageName',
+  'InvalidImageName', // what kubelets say for it
 ];
 /** Every container begins with these. */
 const BEGINNINGS = ['ContainerCreating', 'PodInitializing'];
@@ -164,6 +165,8 @@ export function standOf(pod: View<Pod>, status: PodStatus): Stand {
   if (phase === 'Succeeded') return { is: 'succeeded' };
   const trouble = troubleIn(status, isOver);
   if (trouble) return trouble;
+  if (!isOver && hasNoFuture(pod))
+    return { is: 'failed', isStuck: true, problem: deleted(pod.metadata.name) };
   if (!isOver) return { is: 'running', why: hindrance(pod, status) };
   const what = `pod ${pod.metadata.name} ended without a result`;
   const why = [reason, message].filter(Boolean).join(': ');
@@ -174,6 +177,18 @@ export function standOf(pod: View<Pod>, status: PodStatus): Stand {
   };
   return { is: 'failed', isStuck: false, problem };
 }
+
+/** Deleted before it had a node, it gets none any more; only our finalizer keeps it. */
+const hasNoFuture = ({ metadata, spec, status }: View<Pod>): boolean =>
+  metadata.deletionTimestamp !== undefined &&
+  !ownField(spec, 'nodeName') &&
+  (status?.phase ?? 'Pending') === 'Pending';
+
+const deleted = (pod: string): Problem => ({
+  operation: 'RunMainContainer',
+  reason: 'PodDeleted',
+  message: `pod ${pod} was deleted before it had a node; it is not made again without being asked: start another job`,
+});
 
 /** What keeps a pod from running, for people; it may pass. */
 function hindrance(pod: View<Pod>, status: PodStatus): Problem | undefined {

@@ -4,10 +4,11 @@ import { getIfThere } from '../../src/runtime/read.ts';
 import type { Obj } from '../../src/runtime/types.ts';
 import { ConfigurationError, RetryError } from '../sdk/errors.ts';
 import { ensureAccount, ensureTokens } from './accounts.ts';
+import { claim } from './claim.ts';
 import { CONTAINER_GROUP, keys } from './contract.ts';
 import { pullSecrets, repositoryContextOf } from './credentials.ts';
 import { all, drop, dropPod, put, type Place } from './hosted.ts';
-import { CONFIG_MAP, POD, SECRET, TARGET } from './kinds.ts';
+import { CONFIG_MAP, POD, SECRET, TARGET, type Secret } from './kinds.ts';
 import { namesOf, selectorOf, type RunKey } from './names.ts';
 import { configMapFor, initRules, secretFor, targetFile, waitRules, type Belonging } from './objects.ts';
 import type { runKey } from './options.ts';
@@ -39,6 +40,33 @@ export async function clearTheWay(
   return left.find((pod) => pod.metadata.name !== key.pod && isActive(pod))?.metadata.name;
 }
 
+const ownerOf = (key: Key, { settings, deployerId = CONTAINER_GROUP }: ContainerOptions): Belonging => ({
+  item: key.item,
+  namespace: settings.namespace,
+  deployerId,
+});
+
+/** Stores the configuration, and with it whose the names around the item are. @throws ConfigurationError when they are taken */
+export async function configure(run: ContainerRun, key: Key, options: ContainerOptions): Promise<void> {
+  const { config } = namesOf(key.item);
+  const secret = secretFor(ownerOf(key, options), config, configurationOf(run), 'configuration');
+  await claim(placeOf(options), fitting(secret, 'the configuration'), key.item, run.signal);
+}
+
+const MAX_SECRET_BYTES = 2 ** 20;
+
+/** @throws ConfigurationError when no server would take it */
+function fitting(secret: Secret, what: string): Secret {
+  const texts = Object.values(secret.data ?? {});
+  const bytes = texts.reduce((sum, text) => sum + Buffer.byteLength(text, 'base64'), 0);
+  if (bytes <= MAX_SECRET_BYTES) return secret;
+  throw new ConfigurationError(
+    'CreateSecret',
+    'TooBig',
+    `${what} has ${String(bytes)} bytes; the pod gets it from a secret, which holds ${String(MAX_SECRET_BYTES)}`,
+  );
+}
+
 /** @param leftMs of the job. @returns the pod; that of an earlier attempt when it is there already */
 export async function startPod(
   run: ContainerRun,
@@ -50,14 +78,14 @@ export async function startPod(
   const { signal } = run;
   const place = placeOf(options);
   const names = namesOf(key.item);
-  const owner: Belonging = { item: key.item, namespace: settings.namespace, deployerId };
+  const owner = ownerOf(key, options);
   const image = run.config.image ?? settings.defaultImage;
   const pulls = await pullSecrets(run, client, image);
 
   await drop(place, SECRET, names.export, signal); // what an earlier run has exported
   const stateSecrets = await prunedState(place, key, signal);
-  await put(place, SECRET, secretFor(owner, names.config, configurationOf(run), 'configuration'), signal);
-  await put(place, SECRET, secretFor(owner, names.target, await targetOf(run, options), 'target'), signal);
+  const target = secretFor(owner, names.target, await targetOf(run, options), 'target');
+  await put(place, SECRET, fitting(target, 'the target, with its content,'), signal);
   for (const [name, data] of [
     [names.imagePull, pulls.image],
     [names.blueprintPull, pulls.blueprint],

@@ -18,14 +18,19 @@ import { actionFlags, timeoutFlag } from './flags.ts';
 import type { LoadedChart } from './chart.ts';
 import type { HelmConfig } from './config.ts';
 import { isAsMade } from './drift.ts';
-import { complaintOf, findHelm, HelmMissing, type Helm, type HelmAnswer } from './helmcli.ts';
-import { maskFor } from './problems.ts';
-import { documentsIn, dropRecord, isPending, objectsIn, recordsOf, type ReleaseRecord } from './releases.ts';
+import { callHelm, helmOf, OPERATION, shown } from './helmcall.ts';
+import {
+  documentsIn,
+  dropRecord,
+  isEnded,
+  isPending,
+  objectsIn,
+  recordsOf,
+  type ReleaseRecord,
+} from './releases.ts';
 import { objectsOf } from './rendering.ts';
 import { once, PREFIX, type HelmOptions, type HelmRun } from './run.ts';
 import { statusOf, type HelmStatus, type ReleaseNote } from './status.ts';
-
-const OPERATION = 'RealHelmDeployer.Deploy';
 
 export type Action = 'install' | 'upgrade';
 const REASONS = { install: 'installRelease', upgrade: 'upgradeRelease' } as const;
@@ -70,7 +75,7 @@ async function release(
   const digest = digestOf(loaded, config);
   const old = previous?.release;
   if (old && (old.name !== name || old.namespace !== namespace)) await uninstall(run, access, old, options);
-  const records = await recordsOf(access, config, signal);
+  const records = await recordsAfterEnd(run, access, options);
   const newest = records.at(-1);
   if (newest && (await isUnchanged(run, access, newest, digest))) {
     return statusFor(newest, config, { name, namespace, digest, revision: newest.revision });
@@ -78,7 +83,7 @@ async function release(
   const isLeft = newest !== undefined && isPending(newest) && isAbandoned(run, newest);
   if (isLeft) await dropRecord(access, newest, signal);
   const last = isLeft ? records.at(-2) : newest;
-  const action = last ? 'upgrade' : 'install';
+  const action = last && !isEnded(last) ? 'upgrade' : 'install';
   run.checkpoint(`${PREFIX}: ${CHECKPOINTS[action]}`);
   // The note of what was made last is good until something is made.
   checkAgainstSchema(action, loaded, config);
@@ -87,10 +92,23 @@ async function release(
   // knows the revision for what it is.
   const next = { name, namespace, digest, revision: (last?.revision ?? 0) + 1, planned: true };
   await run.begin(statusOf(previous?.managedResources ?? [], next));
-  await act(action, run, access, loaded, options);
+  await act({ action, isAnew: last !== undefined }, run, access, loaded, options);
   const made = (await recordsOf(access, config, signal)).at(-1);
   const note = { name, namespace, digest, ...(made && { revision: made.revision }) };
   return made ? statusFor(made, config, note) : statusOf([], note);
+}
+
+/** An end that was cut off is neither a release to upgrade nor, to helm, a free name: it is ended first. */
+async function recordsAfterEnd(
+  run: HelmRun,
+  access: KubeAccess,
+  options: HelmOptions,
+): Promise<readonly ReleaseRecord[]> {
+  const { config, signal } = run;
+  const records = await recordsOf(access, config, signal);
+  if (records.at(-1)?.status !== 'uninstalling') return records;
+  await uninstall(run, access, { ...config, isAwaited: true }, options);
+  return recordsOf(access, config, signal);
 }
 
 /** Of all that a revision is made of. */
@@ -137,7 +155,7 @@ function isAbandoned({ item, clock }: HelmRun, { createdAt }: ReleaseRecord): bo
 }
 
 async function act(
-  action: Action,
+  { action, isAnew }: { readonly action: Action; readonly isAnew: boolean },
   run: HelmRun,
   access: KubeAccess,
   { bytes }: LoadedChart,
@@ -153,6 +171,7 @@ async function act(
       ...actionFlags(chosen, major),
       ...timeoutFlag(chosen, left, action === 'upgrade'),
       ...(action === 'install' && config.createNamespace ? ['--create-namespace'] : []),
+      ...(action === 'install' && isAnew ? ['--replace'] : []), // somebody had helm keep the records of its end
       ...(action === 'upgrade' ? ['--history-max', '10', '--reset-values'] : []),
     ],
     files: {
@@ -271,33 +290,3 @@ export async function uninstall(
     `unable to delete helm chart release: ${shown(answer, run)}`,
   );
 }
-
-// ---------------------------------------------------------------- helm
-
-interface Call {
-  readonly args: readonly string[];
-  readonly files: Readonly<Record<string, Uint8Array | string>>;
-}
-
-async function callHelm(
-  run: HelmRun,
-  options: HelmOptions,
-  call: (major: number) => Call,
-): Promise<HelmAnswer> {
-  const helm = helmOf(options);
-  const kubeconfig = await run.target?.kubeconfig();
-  if (kubeconfig === undefined) throw new RetryError(OPERATION, 'ensureTargetAccess', 'no target defined');
-  return helm.run({ ...call(helm.major), kubeconfig, signal: run.signal });
-}
-
-/** @throws ConfigurationError when there is none */
-export function helmOf({ executable }: HelmOptions): Helm {
-  try {
-    return findHelm(executable);
-  } catch (error) {
-    if (!(error instanceof HelmMissing)) throw error;
-    throw new ConfigurationError(OPERATION, 'HelmMissing', error.message);
-  }
-}
-
-const shown = (answer: HelmAnswer, { config }: HelmRun): string => maskFor(config)(complaintOf(answer));

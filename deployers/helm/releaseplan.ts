@@ -13,7 +13,7 @@ import { inParallel } from '../sdk/manifests/parallel.ts';
 import type { LoadedChart } from './chart.ts';
 import { hasAllOf, liveOf } from './drift.ts';
 import { checkAgainstSchema, digestOf, elementsIn, isUnchanged, type Action } from './release.ts';
-import { isPending, recordsOf, type ReleaseRecord } from './releases.ts';
+import { isEnded, isPending, recordsOf, type ReleaseRecord } from './releases.ts';
 import { definitionsIn, objectsOf, render, withNamespaces, type Surroundings } from './rendering.ts';
 import type { HelmRun } from './run.ts';
 import { planRemovalOfTemplates } from './template.ts';
@@ -39,11 +39,11 @@ export async function planRelease(
     return { objects, notes: [] };
   }
   // What was left half done is cleaned up, and does not count.
-  const usable = records.filter((record) => !isPending(record));
+  const usable = newest && isEnded(newest) ? [] : records.filter((record) => !isPending(record));
   const last = usable.at(-1);
   const action: Action = last ? 'upgrade' : 'install';
   checkAgainstSchema(action, loaded, config);
-  const revision = (last?.revision ?? 0) + 1;
+  const revision = ((newest?.status === 'uninstalled' ? newest : last)?.revision ?? 0) + 1;
   const rendering = await render(run, access, surroundings, { revision, isUpgrade: action === 'upgrade' });
   const base = usable.findLast(({ status }) => status === 'deployed') ?? last;
 

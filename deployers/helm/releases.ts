@@ -40,6 +40,10 @@ export async function recordsOf(
 
 export const isPending = ({ status }: ReleaseRecord): boolean => status.startsWith('pending-');
 
+/** Helm has ended the release and kept its records, or was at it. */
+export const isEnded = ({ status }: ReleaseRecord): boolean =>
+  status === 'uninstalling' || status === 'uninstalled';
+
 /** Takes a record away, so that Helm no longer believes in an action that is under way. */
 export async function dropRecord(
   { client }: KubeAccess,

@@ -2,7 +2,8 @@
 import { isBeingDeleted } from '../../src/api/job.ts';
 import { accessOf } from '../sdk/manifests/remove.ts';
 import type { Outcome } from '../sdk/outcome.ts';
-import { helmOf, uninstall } from './release.ts';
+import { helmOf } from './helmcall.ts';
+import { uninstall } from './release.ts';
 import type { HelmOptions, HelmRun } from './run.ts';
 import type { HelmStatus } from './status.ts';
 import { removeTemplates } from './template.ts';

@@ -3,6 +3,7 @@
  * `lastError` is where people and tools look for the reason; that translation happens here and nowhere else. Pure.
  */
 import { equal } from '../lib/json.ts';
+import { shorten } from '../lib/masking.ts';
 import type { View } from '../lib/objects.ts';
 import { mergePatch } from '../lib/merge.ts';
 import { conditionReasons, conditionTypes } from '../api/conditions.ts';
@@ -99,8 +100,9 @@ export function withProblem(status: JobStatus, problem: Problem | undefined, now
   const { lastError: before, ...rest } = status;
   if (!problem) return rest;
   const codes = problem.codes && problem.codes.length > 0 ? [...problem.codes] : undefined;
-  const { operation, reason, message } = problem;
-  const after = { operation, reason, message, ...(codes && { codes }) };
+  const { operation, reason } = problem;
+  // A status that is too big is refused, and the job with it would never end.
+  const after = { operation, reason, message: shorten(problem.message), ...(codes && { codes }) };
   if (before && sameProblem(before, after)) return status;
   const moved = before?.operation === operation ? before.lastTransitionTime : now;
   return { ...rest, lastError: { ...after, lastTransitionTime: moved, lastUpdateTime: now } };

@@ -2,6 +2,8 @@
 import { randomSuffix, type Rng } from '../../../src/lib/rng.ts';
 import { randomUuid } from '../../../src/lib/uuid.ts';
 import type { Clock } from '../../../src/lib/clock.ts';
+import type { Logger } from '../../../src/observability/log.ts';
+import { AlreadyExists } from '../../../src/runtime/errors.ts';
 import { joinKey } from '../../../src/runtime/keys.ts';
 import type { Client } from '../../../src/runtime/types.ts';
 import { annotations, CONTAINER_GROUP, keys, labels, secretTypes } from '../contract.ts';
@@ -10,6 +12,7 @@ import { SECRET, type Secret } from '../kinds.ts';
 import { labelsOf, selectorOf, stateName, type ItemRef } from '../names.ts';
 import { snapshotsIn, stateLabel } from '../snapshots.ts';
 import { FolderProblem, packFolder, unpackFolder } from './folder.ts';
+import { patiently } from './patience.ts';
 
 /** As much as a secret may hold. */
 const PIECE_BYTES = 2 ** 20;
@@ -21,6 +24,7 @@ export interface StatePorts {
   readonly item: ItemRef;
   readonly clock: Clock;
   readonly rng: Rng;
+  readonly log: Logger;
 }
 
 /**
@@ -70,9 +74,18 @@ export async function saveState(ports: StatePorts, folder: string): Promise<numb
       [annotations.statePieces]: String(count),
       [annotations.stateTime]: time,
     });
-    await ports.client.send({ verb: 'create', kind: SECRET, object });
+    await patiently(ports, () => created(ports, object));
   }
   return count;
+}
+
+/** The name is a long random one: what is there under it was stored by an attempt whose answer got lost. */
+async function created({ client }: StatePorts, object: Secret): Promise<void> {
+  try {
+    await client.send({ verb: 'create', kind: SECRET, object });
+  } catch (error) {
+    if (!(error instanceof AlreadyExists)) throw error;
+  }
 }
 
 const pieceOf = (

@@ -1,10 +1,11 @@
 /**
- * What the wait container does: when the image has ended it keeps the state, also of one that failed, and hands on what
- * a successful one exports.
+ * What the wait container does: when the image has ended it keeps the state, also of one that failed or was told to end, and
+ * hands on what a successful one exports.
  */
-import { readFile } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import { sleep, type Clock } from '../../../src/lib/clock.ts';
 import { goJson } from '../../../src/lib/gojson.ts';
+import { ownField } from '../../../src/lib/objects.ts';
 import { parseYaml } from '../../../src/lib/yaml.ts';
 import type { Rng } from '../../../src/lib/rng.ts';
 import type { Logger } from '../../../src/observability/log.ts';
@@ -15,6 +16,8 @@ import { annotations, CONTAINER_GROUP, containers, keys } from '../contract.ts';
 import { POD, SECRET, type Pod, type Secret } from '../kinds.ts';
 import { labelsOf, namesOf } from '../names.ts';
 import type { Environment } from './environment.ts';
+import { patiently } from './patience.ts';
+import { fixedPlace, NotPlain, openPlain } from './plain.ts';
 import { saveState } from './state.ts';
 
 export interface WaitPorts {
@@ -22,6 +25,7 @@ export interface WaitPorts {
   readonly clock: Clock;
   readonly rng: Rng;
   readonly log: Logger;
+  /** The pod is being ended: all its containers are told so at once. */
   readonly signal?: AbortSignal;
 }
 
@@ -35,10 +39,12 @@ export async function runWait(environment: Environment, ports: WaitPorts): Promi
   const { item, pod, state } = environment;
   const { log } = ports;
   log.info({ pod: pod.name }, 'waiting for the main container');
-  const exitCode = await untilMainEnds(environment, ports);
-  log.info({ exitCode }, 'the main container has ended');
+  const ending = endingOf(environment, ports);
+  const exitCode = await untilMainEnds(environment, ports, ending.signal).finally(ending.release);
+  log.info({ exitCode }, exitCode === undefined ? 'no time is left' : 'the main container has ended');
   const pieces = await saveState({ ...ports, item, namespace: pod.namespace }, state);
   log.info({ pieces }, pieces === 0 ? 'there is no state to keep' : 'the state is kept');
+  if (exitCode === undefined) throw new WaitProblem('the pod was ended while the main container was at work');
   // The words are upstream's, with their mistake: programs may look for them.
   if (exitCode !== 0) throw new WaitProblem(`main container exists with ${String(exitCode)}`);
   await exportValues(environment, ports);
@@ -52,13 +58,62 @@ const FIRST_PAUSE_MS = 1_000;
 const LAST_PAUSE_MS = 30_000;
 const FACTOR = 1.25;
 
-async function untilMainEnds(environment: Environment, ports: WaitPorts): Promise<number> {
-  const { client, clock, signal = new AbortController().signal, log } = ports;
+/** Of a pod that is not deleted itself, such as on a node that runs out of memory. */
+const USUAL_GRACE_SECONDS = 30;
+/** Of the time to end is waited for the main container; the rest is for its state. */
+const SHARE = 2 / 3;
+
+/**
+ * Aborts when the pod has been told to end a while ago. Kubelets do not say how a container of such a pod has ended before all
+ * have, so its state is kept as it is then: better than to forget what the image has done.
+ */
+function endingOf(
+  { pod }: Environment,
+  { client, clock, signal, log }: WaitPorts,
+): { readonly signal: AbortSignal; readonly release: () => void } {
+  const ending = new AbortController();
+  let cancel = (): void => undefined;
+  const endAt = (since: number, graceSeconds: number): void => {
+    cancel();
+    cancel = clock.at(since + graceSeconds * 1000 * SHARE, () => {
+      ending.abort(new Error('the pod ends'));
+    });
+  };
+  const told = async (): Promise<void> => {
+    log.info({ pod: pod.name }, 'the pod is being ended; waiting for the main container to end');
+    const now = clock.now();
+    endAt(now, USUAL_GRACE_SECONDS);
+    const { metadata } = await client.get(POD, joinKey(pod.namespace, pod.name), ending.signal);
+    const grace = ownField(metadata, 'deletionGracePeriodSeconds');
+    if (typeof grace === 'number') endAt(now, grace);
+  };
+  const listener = (): void => {
+    told().catch((error: unknown) => {
+      log.warn({ err: error }, 'how much time is left cannot be found out');
+    });
+  };
+  signal?.addEventListener('abort', listener, { once: true });
+  if (signal?.aborted) listener();
+  return {
+    signal: ending.signal,
+    release: () => {
+      signal?.removeEventListener('abort', listener);
+      cancel();
+    },
+  };
+}
+
+/** @returns the exit code; undefined when the signal came first */
+async function untilMainEnds(
+  environment: Environment,
+  { client, clock, log }: WaitPorts,
+  signal: AbortSignal,
+): Promise<number | undefined> {
   const key = joinKey(environment.pod.namespace, environment.pod.name);
   let pauseMs = FIRST_PAUSE_MS;
-  for (;;) {
+  while (!signal.aborted) {
     const sleepABit = async (): Promise<void> => {
-      await sleep(clock, pauseMs, signal);
+      await sleep(clock, pauseMs, signal).catch(() => undefined);
       pauseMs = Math.min(LAST_PAUSE_MS, pauseMs * FACTOR);
     };
     try {
@@ -69,11 +124,13 @@ async function untilMainEnds(environment: Environment, ports: WaitPorts): Promis
       if (seen === 'closed') await sleepABit();
     } catch (error) {
       if (error instanceof NotFound) throw new WaitProblem(`pod ${key} is gone`, { cause: error });
-      signal.throwIfAborted();
+      if (signal.aborted) break;
       log.warn({ err: error }, 'the pod cannot be looked at; trying again');
       await sleepABit();
     }
   }
+  const last = await client.get(POD, key).catch(() => undefined);
+  return last && exitCodeOf(last);
 }
 
 function exitCodeOf({ status }: Pod): number | undefined {
@@ -85,7 +142,7 @@ function exitCodeOf({ status }: Pod): number | undefined {
 async function changed(
   { pod }: Environment,
   { metadata }: Pod,
-  { client, clock, signal }: Required<Pick<WaitPorts, 'client' | 'clock' | 'signal'>>,
+  { client, clock, signal }: Pick<WaitPorts, 'client' | 'clock'> & { readonly signal: AbortSignal },
 ): Promise<'changed' | 'closed'> {
   const query = {
     namespace: pod.namespace,
@@ -112,8 +169,9 @@ async function changed(
 
 // ---------------------------------------------------------------- exports
 
-async function exportValues(environment: Environment, { client, log }: WaitPorts): Promise<void> {
+async function exportValues(environment: Environment, ports: WaitPorts): Promise<void> {
   const { exports, item, pod } = environment;
+  const { client, log } = ports;
   const text = await textIn(exports);
   if (text === undefined) {
     log.info({}, 'nothing is exported');
@@ -128,33 +186,62 @@ async function exportValues(environment: Environment, { client, log }: WaitPorts
       labels: labelsOf(item, CONTAINER_GROUP),
       annotations: { [annotations.item]: `${item.namespace}/${item.name}` },
     },
-    data: { [keys.data]: Buffer.from(asJson(text, exports)).toString('base64') },
+    data: { [keys.data]: asJson(text, exports).toString('base64') },
   };
-  try {
-    await client.send({ verb: 'create', kind: SECRET, object });
-  } catch (error) {
-    if (!(error instanceof AlreadyExists)) throw error;
-    const { data } = object;
-    const key = joinKey(pod.namespace, object.metadata.name);
-    await client.send({ verb: 'merge', kind: SECRET, key, body: { data } });
-  }
+  await patiently(ports, async () => {
+    try {
+      await client.send({ verb: 'create', kind: SECRET, object });
+    } catch (error) {
+      if (!(error instanceof AlreadyExists)) throw error;
+      const { data } = object;
+      const key = joinKey(pod.namespace, object.metadata.name);
+      await client.send({ verb: 'merge', kind: SECRET, key, body: { data } });
+    }
+  });
   log.info({}, 'the values are exported');
 }
 
+/** More than a secret holds, with room for the comments of a YAML file. */
+const MAX_FILE_BYTES = 2 ** 24;
+const MAX_SECRET_BYTES = 2 ** 20;
+
+/** @throws WaitProblem for what is no file, or too much */
 async function textIn(file: string): Promise<string | undefined> {
   try {
-    return await readFile(file, 'utf8');
+    const folder = await openPlain(dirname(file), 'directory');
+    try {
+      const handle = await openPlain(join(fixedPlace(folder, dirname(file)), basename(file)), 'file');
+      try {
+        const { size } = await handle.stat();
+        if (size > MAX_FILE_BYTES) throw tooBig(file, size);
+        return await handle.readFile('utf8');
+      } finally {
+        await handle.close();
+      }
+    } finally {
+      await folder.close();
+    }
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
+    if (!(error instanceof NotPlain)) throw error;
+    const what = error.isLink ? 'a symbolic link' : 'no file in a folder';
+    throw new WaitProblem(`the export ${file} is ${what}; only a file can be exported`, { cause: error });
   }
 }
 
+const tooBig = (file: string, bytes: number): WaitProblem =>
+  new WaitProblem(
+    `the export ${file} has ${String(bytes)} bytes; it is kept in a secret, which holds ${String(MAX_SECRET_BYTES)}`,
+  );
+
 /** What a parser says about the text would show it. @throws WaitProblem */
-function asJson(text: string, file: string): string {
+function asJson(text: string, file: string): Buffer {
+  let json: Buffer;
   try {
-    return goJson(parseYaml(text, { integers: 'exact' }));
+    json = Buffer.from(goJson(parseYaml(text, { integers: 'exact' })));
   } catch {
     throw new WaitProblem(`the export in ${file} is neither JSON nor YAML`);
   }
+  if (json.length > MAX_SECRET_BYTES) throw tooBig(file, json.length);
+  return json;
 }

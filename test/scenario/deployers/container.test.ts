@@ -11,8 +11,14 @@ import {
   type Pod,
 } from '../../../deployers/container/kinds.ts';
 import { namesOf } from '../../../deployers/container/names.ts';
+import { DEPLOY_ITEM, type DeployItem } from '../../../deployers/sdk/kinds.ts';
+import { namespaceKind } from '../../../src/machine/world.ts';
+import { getIfThere } from '../../../src/runtime/read.ts';
 import { contextKind } from '../../../src/api/kinds/context.ts';
-import type { Kind, Obj } from '../../../src/runtime/types.ts';
+import { systemClock, timestamp } from '../../../src/lib/clock.ts';
+import { silentLogger } from '../../../src/observability/log.ts';
+import { apiErrorFrom } from '../../../src/runtime/errors.ts';
+import type { Client, Kind, Obj, Write } from '../../../src/runtime/types.ts';
 import {
   containerConfigOf,
   ContainerWorld,
@@ -23,6 +29,7 @@ import {
   waiting,
   type Room,
 } from '../../support/containers.ts';
+import { Faults } from '../../support/faults.ts';
 
 const GROUP = 'container.deployer.landscaper.gardener.cloud';
 const FINALIZER = `${GROUP}/finalizer`;
@@ -263,6 +270,17 @@ describe('the container deployer', function () {
     expect((await ends(next, podSucceeded, 'j2'))?.phase).to.equal('Succeeded');
   });
 
+  it('fails with a pod that was deleted before it had a node', async () => {
+    await room.deployer();
+    await room.give('web', containerConfigOf({}), { timeout: 'none' });
+    const pod = await started();
+    await world.client.send({ verb: 'delete', kind: POD, key: `${room.pods}/${pod.metadata.name}` });
+    const { status } = await room.finished('web', 'j1');
+    expect(status?.lastError).to.include({ operation: 'RunMainContainer', reason: 'PodDeleted' });
+    await room.noPod();
+    expect((await ends(await started({}, 'web', 'j2'), podSucceeded, 'j2'))?.phase).to.equal('Succeeded');
+  });
+
   it('says why a pod does not come up, and names it when the time is over', async () => {
     await room.deployer();
     await room.give('web', containerConfigOf({}), { timeout: '4s' });
@@ -371,6 +389,70 @@ describe('the container deployer', function () {
     expect(Object.values(one).filter((name) => Object.values(other).includes(name))).to.deep.equal([]);
   });
 
+  it('keeps items apart whose names look the same when they are put together', async () => {
+    const namespace = 'items'; // and `<id>-web` in it is called like `web` in `items-<id>`
+    const name = `${room.items.slice('items-'.length)}-web`;
+    const put = <T extends Obj>(kind: Kind<T>, object: T): Promise<T> => room.create(kind, object);
+    await put(namespaceKind, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } });
+    await put(contextKind, {
+      ...{ apiVersion: 'landscaper.gardener.cloud/v1alpha1', kind: 'Context' },
+      metadata: { name: 'default', namespace },
+    });
+    await room.deployer();
+    const pod = await started({ importValues: { password: 'of web' } });
+    const { config, export: exported } = namesOf({ namespace: room.items, name: 'web' });
+    expect(namesOf({ namespace, name }).config).to.equal(config);
+
+    const web = (await room.item('web')) as DeployItem;
+    const metadata = { name, namespace, ...pick(web.metadata, 'annotations') };
+    const other: DeployItem = { ...pick(web, 'apiVersion', 'kind', 'spec'), metadata };
+    await put(DEPLOY_ITEM, { ...other, spec: { ...other.spec, config: containerConfigOf({}) as never } });
+    const key = `${namespace}/${name}`;
+    const status = { observedGeneration: 0, jobID: 'j', jobIDGenerationTime: timestamp(systemClock) };
+    const edit = { verb: 'merge', kind: DEPLOY_ITEM, key } as const;
+    await world.client.send({ ...edit, sub: 'status', body: { status } });
+    const refused = await room.until('the other one is refused', async () => {
+      const { status: is } = await world.client.get(DEPLOY_ITEM, key);
+      return is?.jobIDFinished === 'j' ? is : undefined;
+    });
+    expect(refused.lastError).to.include({ operation: 'ClaimNames', reason: 'NameTaken' });
+    expect(refused.lastError?.message).to.contain(`belongs to deploy item ${room.items}/web`);
+    expect(await room.secret(config, 'configuration.json')).to.contain('of web');
+
+    const labelled = { name: exported, namespace: room.pods, ...pick(pod.metadata, 'labels') };
+    await put(SECRET, { apiVersion: 'v1', kind: 'Secret', metadata: labelled });
+    await world.client.send({ verb: 'delete', kind: DEPLOY_ITEM, key });
+    await world.client.send({ ...edit, sub: 'status', body: { status: { jobID: 'j2' } } });
+    await room.until('the other one is gone', async () =>
+      (await getIfThere(world.client, DEPLOY_ITEM, key)) ? undefined : true,
+    );
+    expect(await room.names(SECRET), 'of web').to.include.members([config, exported]);
+    expect((await ends(pod, podSucceeded))?.phase).to.equal('Succeeded');
+  });
+
+  it('takes names over from an item that is gone', async () => {
+    const { config } = namesOf({ namespace: room.items, name: 'web' });
+    await room.create(SECRET, {
+      ...{ apiVersion: 'v1', kind: 'Secret' },
+      metadata: {
+        ...{ name: config, namespace: room.pods },
+        labels: { [`deployitem.${GROUP}/name`]: 'x', [`deployitem.${GROUP}/namespace`]: 'gone' },
+      },
+      stringData: { 'configuration.json': 'old' },
+    } as Obj);
+    await room.deployer();
+    expect((await ends(await started(), podSucceeded))?.phase).to.equal('Succeeded');
+    expect(await room.secret(config, 'configuration.json')).to.contain('ProviderConfiguration');
+  });
+
+  it('says at once that a configuration does not fit into the secret by which pods get it', async () => {
+    await room.deployer();
+    await room.give('web', containerConfigOf({ importValues: { text: 'x'.repeat(2 ** 20) } }));
+    const { status } = await room.run('web', 'j1');
+    expect(status?.lastError?.codes).to.deep.equal(['ERR_CONFIGURATION_PROBLEM']);
+    expect(status?.lastError?.message).to.match(/^the configuration has \d+ bytes/);
+  });
+
   describe('when trouble comes', () => {
     const troubles = ['conflict', 'too-many', 'server-error', 'lost', 'reset'] as const;
     for (const what of troubles) {
@@ -392,6 +474,36 @@ describe('the container deployer', function () {
       });
     }
 
+    it('runs the image for a deletion that begins in the job that has just run it', async () => {
+      const first = await room.deployer();
+      const pod = await started();
+      const isNoted = (write: Write): boolean =>
+        write.sub === 'status' && JSON.stringify(write).includes('lastSuccessfulJobID');
+      first.faults.arm(room.items, { what: 'crash-after', nth: 1, matches: isNoted });
+      await room.report(pod, podSucceeded);
+      await first.faults.struck(room.items);
+      await first.crash();
+      const now = timestamp(systemClock);
+      const times = { lastTransitionTime: now, lastUpdateTime: now };
+      const lastError = { operation: 'reconcile', reason: 'Reconcile', message: 'no answer', ...times };
+      await room.edit('web', { status: { lastError } }, 'status');
+      await room.remove('web');
+      await room.deployer();
+      const cleaning = await room.pod(({ metadata }) => metadata.name !== pod.metadata.name);
+      expect(JSON.stringify(cleaning.spec)).to.contain('{"name":"OPERATION","value":"DELETE"}');
+      await room.report(cleaning, podRunning);
+      await room.until('the pod is noted', async () => {
+        const { podStatus } = (await room.item('web'))?.status?.providerStatus as {
+          podStatus?: { podName: string };
+        };
+        return podStatus?.podName === cleaning.metadata.name || undefined;
+      });
+      expect(await room.item('web'), 'as long as it runs').not.to.equal(undefined);
+      await room.report(cleaning, podSucceeded);
+      await room.gone('web');
+      expect(await room.leftovers()).to.deep.equal([]);
+    });
+
     it('sees the end of a pod although the watch broke', async () => {
       const { faults } = await room.deployer();
       const pod = await started();
@@ -405,8 +517,8 @@ describe('the container deployer', function () {
       [`deployitem.${GROUP}/name`]: item,
       [`deployitem.${GROUP}/namespace`]: room.items,
     });
-    const sweeps = (settings: object = {}): Promise<void> =>
-      sweep({ client: world.client, settings: { ...room.settings, ...settings } });
+    const sweeps = (settings: object = {}, client = world.client): Promise<void> =>
+      sweep({ client, settings: { ...room.settings, ...settings }, log: silentLogger });
     const put = (kind: Kind<Obj>, name: string, item: string | undefined, more: object = {}): Promise<Obj> =>
       room.create(kind, {
         apiVersion: kind.group === '' ? 'v1' : `${kind.group}/v1`,
@@ -473,6 +585,57 @@ describe('the container deployer', function () {
       expect(await room.names(POD)).to.deep.equal(['of-nobody-but-running']);
     });
 
+    it('goes although some of it cannot be removed', async () => {
+      for (const name of ['first', 'second']) await put(SECRET, name, 'gone');
+      await podNamed('of-nobody', 'gone', 'Succeeded', true);
+      const faults = new Faults();
+      faults.arm(room.pods, {
+        ...{ what: 'server-error', nth: 1 },
+        matches: (write) => write.verb === 'delete' && 'key' in write && write.key.endsWith('/first'),
+      });
+      await sweeps({}, faults.around(world.client));
+      expect(await room.names(SECRET)).to.deep.equal(['first']);
+      expect(await room.names(POD)).to.deep.equal([]);
+    });
+
+    it('is none any more when an item of that name comes meanwhile', async () => {
+      await put(ROLE, 'old', 'web');
+      await put(SECRET, 'state', 'web');
+      const { client } = world;
+      let isThere = false;
+      await sweeps(
+        {},
+        {
+          ...sameAs(client),
+          send: async (write, signal) => {
+            const answer = await client.send(write, signal);
+            if (!isThere) await room.give('web', containerConfigOf({}));
+            isThere = true;
+            return answer;
+          },
+        },
+      );
+      expect(await room.names(ROLE)).to.deep.equal([]);
+      expect(await room.names(SECRET)).to.deep.equal(['state']);
+    });
+
+    it('is not told from the answers of a server that does not serve items yet', async () => {
+      await put(SECRET, 'state', 'web');
+      const unserved = apiErrorFrom(404, '404 page not found', { verb: 'get', kind: 'DeployItem' });
+      const { client } = world;
+      const starting: Client = {
+        ...sameAs(client),
+        get: (kind, key, signal) =>
+          kind.kind === 'DeployItem' ? Promise.reject(unserved) : client.get(kind, key, signal),
+        list: (kind, query, signal) => {
+          if (kind.kind === 'DeployItem') throw unserved;
+          return client.list(kind, query, signal);
+        },
+      };
+      await sweeps({}, starting);
+      expect(await room.names(SECRET)).to.deep.equal(['state']);
+    });
+
     it('S-79: of a job that was interrupted while no deployer was there goes when one comes', async () => {
       room = await world.room({ garbageCollection: { isDisabled: false, everyMs: 3_600_000 } });
       const first = await room.deployer();
@@ -484,4 +647,17 @@ describe('the container deployer', function () {
       await room.noPod();
     });
   });
+});
+
+const pick = <T extends object, K extends keyof T>(object: T, ...names: K[]): Pick<T, K> =>
+  Object.fromEntries(names.map((name) => [name, object[name]])) as Pick<T, K>;
+
+/** Its methods as they are, to put some of one's own in their place. */
+const sameAs = (client: Client): Client => ({
+  get: (kind, key, signal) => client.get(kind, key, signal),
+  list: (kind, query, signal) => client.list(kind, query, signal),
+  watch: (kind, query, signal) => client.watch(kind, query, signal),
+  send: (write, signal) => client.send(write, signal),
+  raw: (method, path, body, signal) => client.raw(method, path, body, signal),
+  close: () => client.close(),
 });

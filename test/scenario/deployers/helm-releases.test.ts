@@ -1,5 +1,5 @@
 /** Charts as releases, made by the real helm on API servers. */
-import { gunzipSync } from 'node:zlib';
+import { gunzipSync, gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import type { DeployItem } from '../../../deployers/sdk/kinds.ts';
 import { c1, c2, c3, c4, configMapOf, NO_HELM, raw, realHelm } from '../../support/helmcharts.ts';
@@ -239,6 +239,31 @@ describe('the helm deployer with releases', () => {
     expect(await world.configMap('app/lost-cm')).to.equal(undefined);
     expect(await record('lost', 1)).to.equal(undefined);
   });
+
+  for (const [status, revisions] of [
+    ['uninstalling', ['deployed']],
+    ['uninstalled', ['superseded', 'deployed']],
+  ] as const) {
+    it(`a release whose end is ${status} in helm's records is made anew`, async () => {
+      const name = `again-${status}`;
+      await give(name, { ...raw(c1()), values: { msg: 'a' } });
+      await world.run(name, 'j1');
+      const { target } = world;
+      const secret = await record(name, 1);
+      const place = `app/sh.helm.release.v1.${name}.v1`;
+      const { info, ...rest } = decoded(secret) as { info: object };
+      const document = JSON.stringify({ ...rest, info: { ...info, status } });
+      const release = Buffer.from(gzipSync(document).toString('base64')).toString('base64');
+      await world.edit(target, 'v1', 'Secret', place, {
+        metadata: { labels: { status } },
+        data: { release },
+      });
+      await world.configure(name, helm({ name, ...raw(c1()), values: { msg: 'b' } }));
+      expect(phase(await world.run(name, 'j2'))).to.equal('Succeeded');
+      expect(await states(name)).to.deep.equal(revisions);
+      expect((await world.configMap(`app/${name}-cm`))?.['data']).to.deep.equal({ msg: 'b' });
+    });
+  }
 
   it('S-70: a check that never holds ends the job on its time', async () => {
     const resourceSelector = [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'slow-cm', namespace: 'app' }];

@@ -26,6 +26,15 @@ describe('the last error of a status', () => {
     expect(withProblem(status, problem, NOW)).to.equal(status);
   });
 
+  it('is cut when nothing else would fit into the object, and stays the same then', () => {
+    const long = { ...problem, message: `${'x'.repeat(2 ** 21)}\nthe way out` };
+    const status = withProblem({}, long, EARLIER);
+    expect(status.lastError?.message)
+      .to.have.lengthOf.at.most(8192)
+      .and.match(/\nthe way out$/);
+    expect(withProblem(status, long, NOW)).to.equal(status);
+  });
+
   it('keeps its transition time while the operation stays the same', () => {
     const status = withProblem({}, problem, EARLIER);
     const next = withProblem(status, { ...problem, message: 'another' }, NOW).lastError;

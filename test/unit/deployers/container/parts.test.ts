@@ -227,6 +227,7 @@ describe('what a pod means', () => {
     'ErrImageNeverPull',
     'RegistryUnavailable',
     'ErrInvalidImageName',
+    'InvalidImageName',
   ]) {
     it(`is failed for good when an image is not to be had: ${reason}`, () => {
       expect(look({ phase: 'Pending', containerStatuses: [waiting('main', reason)] }).stand).to.include({
@@ -235,6 +236,16 @@ describe('what a pod means', () => {
       });
     });
   }
+
+  it('is over when it was deleted before it had a node, and not when it had one', () => {
+    const standing = (spec: Record<string, unknown>) => {
+      const one = pod({ phase: 'Pending' });
+      const seen = { ...one, spec, metadata: { ...one.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } };
+      return standOf(seen, podStatusOf(seen, undefined, maskOf([])));
+    };
+    expect(standing({})).to.deep.include({ is: 'failed', isStuck: true });
+    expect(standing({ nodeName: 'n' }).is).to.equal('running');
+  });
 
   it('blames the first container that failed', () => {
     const { stand } = look({

@@ -8,8 +8,10 @@ import {
   rmSync,
   statSync,
   symlinkSync,
+  truncateSync,
   writeFileSync,
 } from 'node:fs';
+import { execFileSync } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -26,7 +28,7 @@ import { seededRng } from '../../../../src/lib/rng.ts';
 import { writeTar } from '../../../../src/lib/tar.ts';
 import { silentLogger as log } from '../../../../src/observability/log.ts';
 import { FakeClock, settle } from '../../../support/clock.ts';
-import { apiErrorFrom } from '../../../../src/runtime/errors.ts';
+import { apiErrorFrom, TransportError } from '../../../../src/runtime/errors.ts';
 import type { Client } from '../../../../src/runtime/types.ts';
 import { FakeCluster, type Any } from '../fake-cluster.ts';
 
@@ -63,6 +65,29 @@ describe('the programs in a pod', () => {
       expect(await failureOf(packFolder(folder))).to.contain('link in the state is a symbolic link');
     });
 
+    it('is not looked for behind a link that the image has put in its place', async () => {
+      mkdirSync(at('elsewhere'));
+      writeFileSync(at('elsewhere/token'), 'ours');
+      symlinkSync(at('elsewhere'), at('state'));
+      expect(await failureOf(packFolder(at('state')))).to.contain('is a symbolic link');
+    });
+
+    it('refuses pipes, which never end', async () => {
+      execFileSync('mkfifo', [at('pipe')]);
+      expect(await failureOf(packFolder(folder))).to.contain(
+        'pipe in the state is neither file nor directory',
+      );
+    });
+
+    it('refuses more than could be put back, before it reads it', async () => {
+      writeFileSync(at('x'), 'small');
+      writeFileSync(at('y'), Buffer.alloc(10_000));
+      expect(await failureOf(packFolder(folder, 10_000))).to.contain('the state is too big: with y');
+      writeFileSync(at('huge'), '');
+      truncateSync(at('huge'), 2 ** 40);
+      expect(await failureOf(packFolder(folder))).to.contain('the state is too big: with huge');
+    });
+
     for (const path of ['../outside', '/etc/outside', 'a/../../outside']) {
       it(`is not written outside of itself: ${path}`, async () => {
         const archive = gzipSync(writeTar([[path, Buffer.from('x')]]));
@@ -77,6 +102,7 @@ describe('the programs in a pod', () => {
     const ports = (cluster: FakeCluster, seed: number) => ({
       ...{ client: cluster, namespace: 'pods', item },
       ...{ clock: new FakeClock(`2026-01-01T00:00:0${String(seed)}Z`), rng: seededRng(seed) },
+      log,
     });
 
     it('is found again by its labels, the newest whole one', async () => {
@@ -180,10 +206,10 @@ describe('the programs in a pod', () => {
 });
 
 describe('the program that waits', () => {
-  const environment = (folder: string): Environment =>
+  const environment = (folder: string, more: Record<string, string> = {}): Environment =>
     readEnvironment({
       ...{ POD_NAME: 'p', POD_NAMESPACE: 'pods', DEPLOY_ITEM_NAME: 'web', DEPLOY_ITEM_NAMESPACE: 'proj' },
-      ...{ STATE_PATH: join(folder, 'state'), EXPORTS_PATH: join(folder, 'values') },
+      ...{ STATE_PATH: join(folder, 'state'), EXPORTS_PATH: join(folder, 'values'), ...more },
     });
   const pod = (main: object): Any => ({
     apiVersion: 'v1',
@@ -205,8 +231,12 @@ describe('the program that waits', () => {
   afterEach(() => {
     rmSync(folder, { recursive: true });
   });
-  /** @param watch in the place of the one of the cluster */
-  const waitWith = (watch: (signal: AbortSignal) => AsyncIterable<never>) => {
+  /** @param watch in the place of the one of the cluster. @param more variables */
+  const waitWith = (
+    watch: (signal: AbortSignal) => AsyncIterable<never>,
+    more: Record<string, string> = {},
+    told = new AbortController().signal,
+  ) => {
     const client: Client = {
       get: (kind, key) => cluster.get(kind, key),
       list: (kind, query) => cluster.list(kind, query),
@@ -216,7 +246,7 @@ describe('the program that waits', () => {
       watch: (_kind, _query, signal) => watch(signal),
     };
     const state = { answer: 'waiting' };
-    void runWait(environment(folder), { client, clock, rng: seededRng(1), log }).then(
+    void runWait(environment(folder, more), { client, clock, rng: seededRng(1), log, signal: told }).then(
       () => (state.answer = 'done'),
       (error: unknown) => (state.answer = (error as Error).message),
     );
@@ -311,6 +341,114 @@ describe('the program that waits', () => {
     const name = namesOf({ namespace: 'proj', name: 'web' }).export;
     const { config = '' } = cluster.find('Secret', `pods/${name}`)?.['data'] as { config?: string };
     expect(Buffer.from(config, 'base64').toString()).to.equal('{"a":9007199254740993}');
+  });
+
+  const disguises: readonly (readonly [string, (path: string) => void, string])[] = [
+    [
+      'a link to what only we may read',
+      (path) => {
+        writeFileSync(join(folder, 'token'), 'ours');
+        symlinkSync(join(folder, 'token'), path);
+      },
+      'is a symbolic link',
+    ],
+    ['a pipe', (path) => execFileSync('mkfifo', [path]), 'is no file in a folder'],
+    ['a folder', (path) => mkdirSync(path), 'is no file in a folder'],
+    ['too big for a secret', (path) => writeFileSync(path, `a: ${'x'.repeat(2 ** 20)}`), 'has 1048584 bytes'],
+    [
+      'too big to be read',
+      (path) => {
+        writeFileSync(path, '');
+        truncateSync(path, 2 ** 40);
+      },
+      'has 1099511627776 bytes',
+    ],
+  ];
+  for (const [what, disguise, complaint] of disguises) {
+    it(`exports nothing that is ${what}`, async () => {
+      cluster.put(ended(0));
+      disguise(join(folder, 'values'));
+      const state = waitWith(silent);
+      await clock.advance(1_000);
+      expect(await answerOf(state)).to.contain(complaint);
+      expect(cluster.names('Secret')).to.deep.equal([]);
+    });
+  }
+
+  it('exports nothing from a folder that is a link', async () => {
+    cluster.put(ended(0));
+    mkdirSync(join(folder, 'elsewhere'));
+    writeFileSync(join(folder, 'elsewhere/values'), 'ours');
+    symlinkSync(join(folder, 'elsewhere'), join(folder, 'exports'));
+    const state = waitWith(silent, { EXPORTS_PATH: join(folder, 'exports/values') });
+    await clock.advance(1_000);
+    expect(await answerOf(state)).to.contain('is a symbolic link');
+    expect(cluster.names('Secret')).to.deep.equal([]);
+  });
+
+  describe('told to end, as all containers of a pod are', () => {
+    const told = async (grace?: number) => {
+      writeFileSync(join(folder, 'state/x'), 'what was done');
+      const ending = new AbortController();
+      const state = waitWith(silent, {}, ending.signal);
+      await clock.advance(1_000);
+      const deletion = { metadata: { deletionGracePeriodSeconds: grace } };
+      if (grace !== undefined) cluster.edit('Pod', 'pods/p', deletion);
+      ending.abort();
+      return state;
+    };
+
+    it('waits for the image, and keeps its state', async () => {
+      const state = await told();
+      await clock.advance(10_000);
+      expect(state.answer).to.equal('waiting');
+      cluster.put(ended(143));
+      expect(await answerOf(state)).to.equal('main container exists with 143');
+      expect(cluster.names('Secret')).to.have.length(1);
+    });
+
+    for (const [what, grace, seconds] of [
+      ['half a minute', undefined, 20],
+      ['as much time as the pod has', 300, 200],
+    ] as const) {
+      it(`does not hear the end of the image, and keeps the state in time: ${what}`, async () => {
+        const state = await told(grace);
+        await clock.advance(seconds * 1_000 - 2_000);
+        expect(state.answer).to.equal('waiting');
+        expect(await answerOf(state)).to.equal('the pod was ended while the main container was at work');
+        expect(cluster.names('Secret')).to.have.length(1);
+      });
+    }
+  });
+
+  it('loses nothing while the API server is away', async () => {
+    writeFileSync(join(folder, 'state/x'), 'kept');
+    writeFileSync(join(folder, 'values'), 'a: 1');
+    cluster.put(ended(0));
+    let left = 4;
+    cluster.fail = (verb) => {
+      if (verb === 'create' && left-- > 0) throw new TransportError('refused', true);
+    };
+    let lost = 2;
+    cluster.lost = (verb) => {
+      if (verb === 'create' && lost-- > 0) throw new TransportError('cut off', false);
+    };
+    const state = waitWith(silent);
+    expect(await answerOf(state)).to.equal('done');
+    expect(cluster.names('Secret')).to.have.length(2);
+  });
+
+  it('does not insist on what is refused', async () => {
+    writeFileSync(join(folder, 'state/x'), 'kept');
+    cluster.put(ended(0));
+    let tries = 0;
+    cluster.fail = (verb) => {
+      if (verb !== 'create') return;
+      tries++;
+      throw apiErrorFrom(403, { reason: 'Forbidden', message: 'no' }, { verb, kind: 'Secret' });
+    };
+    expect(await answerOf(waitWith(silent))).to.contain('no');
+    expect(tries).to.equal(1);
   });
 
   it('ends when its pod is gone', async () => {

@@ -58,6 +58,8 @@ export interface Common<R, P extends Obj> {
   create?(desired: R, p: View<P>, ctx: Context<P>, id?: string): Promise<R>;
   /** @param id which one, of a bulk dependent */
   update?(actual: View<R>, desired: R, p: View<P>, ctx: Context<P>, id?: string): Promise<R>;
+  /** The primary has gone, cleaned up or not: lets go of what is remembered of it. */
+  forget?(p: View<P>): void;
   /** Absent: what differs in nothing that is wanted is not known, so it is always updated. */
   readonly matcher?: Matcher<R, P>;
 }

@@ -51,6 +51,7 @@ export interface WorkflowReconciler<P extends Obj> {
   reconcile(primary: View<P>, ctx: WorkflowContext<P>): Promise<UpdateControl<P>>;
   cleanup?(primary: View<P>, ctx: WorkflowContext<P>): Promise<DeleteControl>;
   onError?(primary: View<P>, ctx: WorkflowContext<P>, error: unknown): Promise<ErrorControl<P>>;
+  forget?(primary: View<P>): void;
 }
 
 /** A controller with a workflow in front of its own logic. */
@@ -217,6 +218,10 @@ function managed<P extends Obj>(
       return withAgain(control, extended.workflow.result?.again);
     },
     ...((author.cleanup || workflow.isDeletable) && { cleanup }),
+    forget(p) {
+      for (const { use } of workflow.nodes) use.forget?.(p);
+      author.forget?.(p);
+    },
     ...(author.onError && {
       onError: (p, ctx, error) =>
         author.onError?.(p, contextOf(p, ctx), error) ?? Promise.resolve('default' as const),

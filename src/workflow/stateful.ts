@@ -121,8 +121,8 @@ export function bulkWithState<R, P extends Obj>(spec: StatefulBulkSpec<R, P>): B
 class Keeper<R, P extends Obj> {
   readonly store: StateStore<P>;
   readonly #spec: StatefulCommon<R, P>;
-  /** States that could not be noted, by uid of the primary and item. */
-  readonly #unwritten = new Map<string, Unwritten>();
+  /** States that could not be noted, by primary and item. */
+  readonly #unwritten = new Map<string, Map<string, Unwritten>>();
 
   constructor(spec: StatefulCommon<R, P>) {
     this.#spec = spec;
@@ -141,18 +141,19 @@ class Keeper<R, P extends Obj> {
       ...(spec.update && {
         update: (actual, desired, p, ctx, item = SINGLE) => this.#update(item, actual, desired, p, ctx),
       }),
+      forget: (p) => void this.#unwritten.delete(idOf(p)),
     };
   }
 
   /** @throws NoRetryError when nobody can know whether it was created */
   async find(stored: Stored, p: View<P>, ctx: Context<P>): Promise<R | undefined> {
-    const unwritten = this.#unwritten.get(unwrittenId(p, stored.item));
+    const unwritten = this.#unwritten.get(idOf(p))?.get(stored.item);
     if (unwritten && equal(unwritten.before, noteOf(stored))) {
       await this.#note(stored.item, unwritten.state, p, ctx);
       return this.#spec.fetch(unwritten.state, p, ctx);
     }
     // It was noted after all, or somebody else has written the note and knows better.
-    this.#unwritten.delete(unwrittenId(p, stored.item));
+    this.#written(stored.item, p);
     if (!stored.isPending) return isEmpty(stored.state) ? undefined : this.#spec.fetch(stored.state, p, ctx);
     if (this.#spec.isIdempotent) return undefined;
     if (this.#spec.recover) return this.#recover(stored.item, p, ctx);
@@ -208,11 +209,17 @@ class Keeper<R, P extends Obj> {
 
   /** Should it fail, the next look at the note makes up for it. */
   async #note(item: string, state: State, p: View<P>, ctx: Context<P>): Promise<void> {
-    const id = unwrittenId(p, item);
     const stored = this.store.all(ctx).get(item);
-    this.#unwritten.set(id, { state, before: stored && noteOf(stored) });
+    const items = this.#unwritten.get(idOf(p)) ?? new Map<string, Unwritten>();
+    this.#unwritten.set(idOf(p), items.set(item, { state, before: stored && noteOf(stored) }));
     await this.store.keep(item, state, p, ctx);
-    this.#unwritten.delete(id);
+    this.#written(item, p);
+  }
+
+  #written(item: string, p: View<P>): void {
+    const items = this.#unwritten.get(idOf(p));
+    items?.delete(item);
+    if (items?.size === 0) this.#unwritten.delete(idOf(p));
   }
 }
 
@@ -226,4 +233,4 @@ type Note = Pick<Stored, 'state' | 'isPending'>;
 
 const noteOf = ({ state, isPending }: Stored): Note => ({ state, isPending });
 
-const unwrittenId = (p: View<Obj>, item: string): string => `${p.metadata.uid ?? keyOf(p)} ${item}`;
+const idOf = (p: View<Obj>): string => p.metadata.uid ?? keyOf(p);

@@ -15,6 +15,7 @@ import { kubernetesBulk } from '../../../src/workflow/kubernetes-bulk.ts';
 import { addOperator } from '../../../src/workflow/operator.ts';
 import { bulkWithState, withState, type StatefulSpec } from '../../../src/workflow/stateful.ts';
 import { settle } from '../../support/clock.ts';
+import { contextOn, primary } from './support.ts';
 import { FakeCluster } from '../runtime/support/fake-cluster.ts';
 import {
   createWorld,
@@ -389,6 +390,29 @@ describe('external dependents with state', () => {
     await world.clock.advance(1_000);
     expect(stateData()).to.deep.equal({ id: '43' });
     expect(buckets.calls).to.deep.equal(['create 42', 'create 43', 'delete 42']);
+  });
+
+  it('forget an id that could not be noted when the primary has gone', async () => {
+    const use = single();
+    const state = {
+      ...{ apiVersion: 'v1', kind: 'ConfigMap' },
+      metadata: {
+        ...{ namespace: 'ns', name: 'a-bucket', resourceVersion: '1' },
+        annotations: { 'espalier.dev/state-of': 'bucket', 'espalier.dev/pending': 'yes' },
+      },
+    };
+    const refused = apiErrorFrom(503, {}, { verb: 'patch', kind: 'ConfigMap' });
+    let writes = 0;
+    const ctx = contextOn(world.clock, {
+      secondaries: () => [state] as never,
+      // That it is going to be made can be noted, what came of it cannot.
+      write: () => (++writes === 1 ? Promise.resolve(state as never) : Promise.reject(refused)),
+    });
+    const message = (run: Promise<unknown> | undefined) => Promise.resolve(run).catch(String);
+    expect(await message(use.create?.({ id: '', size: 1 }, primary, ctx))).to.include('503');
+    expect(await message(use.actual(primary, ctx))).to.include('503');
+    use.forget?.(primary);
+    expect(await message(use.actual(primary, ctx))).to.include('nobody noted its id');
   });
 
   it('leave the note alone when somebody else has written it since', async () => {

@@ -4,6 +4,7 @@
  */
 import { closest } from '../lib/closest.ts';
 import { DefinitionError } from '../runtime/errors.ts';
+import { keyOf } from '../runtime/keys.ts';
 import type { Controller } from '../runtime/controller.ts';
 import type { Manager } from '../runtime/manager.ts';
 import type { ControllerSpec, Reconciler } from '../runtime/spec.ts';
@@ -219,6 +220,7 @@ function managed<P extends Obj>(
     },
     ...((author.cleanup || workflow.isDeletable) && { cleanup }),
     forget(p) {
+      sources.forget(keyOf(p));
       for (const { use } of workflow.nodes) use.forget?.(p);
       author.forget?.(p);
     },

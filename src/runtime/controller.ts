@@ -233,13 +233,17 @@ class KeyController<P extends Obj> {
       this.#slots.forget(key);
       return;
     }
-    if (admission && admission.is !== 'ours') {
-      this.#slots.forget(key);
-      if (admission.is === 'unclear') this.#queue.after(key, admission.againMs, 'again');
-      return;
-    }
     const { uid } = primary.metadata;
     if (this.#slots.isParked(key, uid)) return;
+    if (admission?.is === 'unclear') {
+      // It may be ours, so its failures still count: the turn is put off, and nothing else changes.
+      this.#queue.after(key, admission.againMs, 'again');
+      return;
+    }
+    if (admission?.is === 'foreign') {
+      this.#slots.forget(key);
+      return;
+    }
     const { clock } = this.#ports;
     const limitedMs = this.#slots.limitedMs(key, clock.now());
     if (limitedMs > 0) {

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { cliPage } from './docs/cli.ts';
 import { deviationsPage } from './docs/deviations.ts';
 import { phasesPage } from './docs/phases.ts';
-import { referencePages, Undocumented } from './docs/reference.ts';
+import { referencePages, Unpublishable } from './docs/reference.ts';
 
 const root = join(import.meta.dirname, '..');
 const pages: Readonly<Record<string, string>> = {
@@ -33,7 +33,7 @@ async function reference(): Promise<Readonly<Record<string, string>>> {
   try {
     return await referencePages(root);
   } catch (error) {
-    if (!(error instanceof Undocumented)) throw error;
+    if (!(error instanceof Unpublishable)) throw error;
     process.stdout.write(`${error.message}\n`);
     process.exitCode = 1;
     return {};

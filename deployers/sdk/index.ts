@@ -10,8 +10,22 @@ export {
   type Watched,
 } from './deployer.ts';
 export { CodecError, asItIs, codec, type Codec } from './codec.ts';
-export { schemaCodec, type Schema } from './schema.ts';
-export { done, fail, retry, wait, type ExportOf, type Outcome } from './outcome.ts';
+export { schemaCodec, type Checked, type Schema, type SchemaIssue } from './schema.ts';
+export {
+  done,
+  fail,
+  retry,
+  wait,
+  type AnswerOf,
+  type AnswerParts,
+  type ExportOf,
+  type Outcome,
+} from './outcome.ts';
+export type { ConditionChange, Problem } from '../../src/machine/decision.ts';
+export type { ErrorCode } from '../../src/api/errorcodes.ts';
+export type { ContextObject, DeployItem, Target } from './kinds.ts';
+export type { KubeObject, ResourceRef } from './manifests/model.ts';
+export type { RunPorts } from './run.ts';
 export {
   ConfigurationError,
   DeployerError,

@@ -3,7 +3,7 @@ import type { ConditionChange, Problem } from '../../src/machine/decision.ts';
 import { type DeployerError, type Place, problemOf } from './errors.ts';
 
 /** Parts that every answer may bring along. */
-interface Common<S> {
+export interface AnswerParts<S> {
   /** New provider status; absent keeps the old one. */
   readonly status?: S | undefined;
   readonly conditions?: readonly ConditionChange[] | undefined;
@@ -24,14 +24,14 @@ export interface ExportOf {
  */
 export type Outcome<S = unknown> =
   /** All that was asked for is there (or gone, after a removal). */
-  | (Common<S> & {
+  | (AnswerParts<S> & {
       readonly kind: 'done';
       readonly exports?: ExportOf | undefined;
       /** How the job ends; default Succeeded. Only a stand-in for a deployer says Failed without a problem. */
       readonly phase?: 'Succeeded' | 'Failed' | 'DeleteFailed';
     })
   /** Nothing is wrong, but something has to happen first; the worker comes back. */
-  | (Common<S> & {
+  | (AnswerParts<S> & {
       readonly kind: 'wait';
       /** What is being waited for, for people; undefined shows nothing. */
       readonly why?: Problem | undefined;
@@ -44,21 +44,26 @@ export type Outcome<S = unknown> =
       readonly phase?: string | undefined;
     })
   /** It did not work; another attempt may. */
-  | (Common<S> & { readonly kind: 'retry'; readonly problem: Problem; readonly afterMs?: number | undefined })
+  | (AnswerParts<S> & {
+      readonly kind: 'retry';
+      readonly problem: Problem;
+      readonly afterMs?: number | undefined;
+    })
   /** It will not work; the job ends. */
-  | (Common<S> & { readonly kind: 'fail'; readonly problem: Problem });
+  | (AnswerParts<S> & { readonly kind: 'fail'; readonly problem: Problem });
 
-type Of<S, K extends Outcome['kind']> = Omit<Extract<Outcome<S>, { kind: K }>, 'kind'>;
+/** What an answer of one sort says besides its sort. */
+export type AnswerOf<S, K extends Outcome['kind']> = Omit<Extract<Outcome<S>, { kind: K }>, 'kind'>;
 
 /** The job is done: what was asked for is there, or gone. */
-export const done = <S>(more: Of<S, 'done'> = {}): Outcome<S> => ({ kind: 'done', ...more });
+export const done = <S>(more: AnswerOf<S, 'done'> = {}): Outcome<S> => ({ kind: 'done', ...more });
 /** Something has to happen first; the item is looked at again, and nothing counts as an error. */
-export const wait = <S>(more: Of<S, 'wait'> = {}): Outcome<S> => ({ kind: 'wait', ...more });
+export const wait = <S>(more: AnswerOf<S, 'wait'> = {}): Outcome<S> => ({ kind: 'wait', ...more });
 /**
  * Something went wrong that may pass; the item is looked at again, by default after a growing delay.
  * @param problem shown in `status.lastError` meanwhile
  */
-export const retry = <S>(problem: Problem, more: Partial<Of<S, 'retry'>> = {}): Outcome<S> => ({
+export const retry = <S>(problem: Problem, more: Partial<AnswerOf<S, 'retry'>> = {}): Outcome<S> => ({
   ...more,
   kind: 'retry',
   problem,
@@ -67,7 +72,7 @@ export const retry = <S>(problem: Problem, more: Partial<Of<S, 'retry'>> = {}): 
  * The job has failed for good.
  * @param problem what `status.lastError` says
  */
-export const fail = <S>(problem: Problem, more: Partial<Of<S, 'fail'>> = {}): Outcome<S> => ({
+export const fail = <S>(problem: Problem, more: Partial<AnswerOf<S, 'fail'>> = {}): Outcome<S> => ({
   ...more,
   kind: 'fail',
   problem,

@@ -8,10 +8,12 @@ export interface Schema<T> {
   };
 }
 
-type Checked<T> =
+/** What a schema says of a value. */
+export type Checked<T> =
   { readonly value: T; readonly issues?: undefined } | { readonly issues: readonly SchemaIssue[] };
 
-interface SchemaIssue {
+/** One thing that a schema finds wrong, and where. */
+export interface SchemaIssue {
   readonly message: string;
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
 }

@@ -28,13 +28,18 @@ export function toldOf(symbol: ts.Symbol, checker: ts.TypeChecker): Told {
 
 const onOneLine = (text: string): string => text.replace(/\s*\n\s*/g, ' ').trim();
 
-/** TypeScript that declares the symbol; of a thing and a type of one name, both. */
-export function declarationOf(symbol: ts.Symbol, checker: ts.TypeChecker): string {
+/**
+ * TypeScript that declares the symbol; of a thing and a type of one name, both.
+ * @param isTypeOnly it is exported as a type, so nobody can construct it
+ */
+export function declarationOf(symbol: ts.Symbol, checker: ts.TypeChecker, isTypeOnly = false): string {
   const seen = new Set<ts.Node>();
   const texts = (symbol.declarations ?? []).map((declaration) => {
     if (seen.has(declaration)) return '';
     seen.add(declaration);
-    return textOf(declaration, symbol, checker);
+    return isTypeOnly && ts.isClassDeclaration(declaration)
+      ? classText(declaration, checker, isTypeOnly)
+      : textOf(declaration, symbol, checker);
   });
   return texts.filter(Boolean).join('\n');
 }
@@ -42,6 +47,8 @@ export function declarationOf(symbol: ts.Symbol, checker: ts.TypeChecker): strin
 function textOf(node: ts.Declaration, symbol: ts.Symbol, checker: ts.TypeChecker): string {
   const { name } = symbol;
   if (ts.isFunctionDeclaration(node)) return `function ${name}${callOf(node, checker, ':')};`;
+  if (ts.isTypeAliasDeclaration(node) && names(node, ts.SyntaxKind.TypeQuery))
+    return `type ${name} = ${spelledOut(symbol, checker)};`;
   if (ts.isInterfaceDeclaration(node) || ts.isTypeAliasDeclaration(node)) return plain(node);
   if (ts.isClassDeclaration(node)) return classText(node, checker);
   if (ts.isVariableDeclaration(node)) {
@@ -55,6 +62,18 @@ function textOf(node: ts.Declaration, symbol: ts.Symbol, checker: ts.TypeChecker
 
 /** The text as it is in the source, with the docstrings of its members. */
 const plain = (node: ts.Node): string => node.getText().replace(/^export /, '');
+
+/** Whether there is a node of the sort somewhere in it. */
+const names = (node: ts.Node, kind: ts.SyntaxKind): boolean =>
+  node.kind === kind || (ts.forEachChild(node, (child) => names(child, kind)) ?? false);
+
+/** What a type is that is made of a value, since the value is not exported. */
+const spelledOut = (symbol: ts.Symbol, checker: ts.TypeChecker): string =>
+  checker.typeToString(
+    checker.getDeclaredTypeOfSymbol(symbol),
+    undefined,
+    ts.TypeFormatFlags.NoTruncation | ts.TypeFormatFlags.InTypeAlias,
+  );
 
 const printed = (type: ts.Type, checker: ts.TypeChecker): string =>
   checker.typeToString(type, undefined, ts.TypeFormatFlags.NoTruncation);
@@ -94,8 +113,8 @@ function bindingText(name: ts.BindingName): string {
   return ts.isObjectBindingPattern(name) ? `{ ${parts.join(', ')} }` : `[${parts.join(', ')}]`;
 }
 
-function classText(node: ts.ClassDeclaration, checker: ts.TypeChecker): string {
-  const { members } = node;
+function classText(node: ts.ClassDeclaration, checker: ts.TypeChecker, isTypeOnly = false): string {
+  const members = node.members.filter((each) => !(isTypeOnly && ts.isConstructorDeclaration(each)));
   const head = [
     node.modifiers?.some(({ kind }) => kind === ts.SyntaxKind.AbstractKeyword) ? 'abstract class' : 'class',
     `${node.name?.text ?? ''}${node.typeParameters ? `<${node.typeParameters.map((each) => each.getText()).join(', ')}>` : ''}`,

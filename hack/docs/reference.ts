@@ -1,16 +1,17 @@
 /**
  * The pages docs/reference, one for each entry point of the package: every export with its declaration and its docstring.
- * An export without a docstring is an error.
+ * An export without a docstring is an error, and so is one that names a type that nobody can import.
  */
 import { readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { format } from 'prettier';
 import ts from 'typescript';
 import { declarationOf, toldOf, type Told } from './declarations.ts';
+import { hiddenTypes, originalOf, type Importable } from './named-types.ts';
 
-/** Exports that nobody has said anything about. */
-export class Undocumented extends Error {
-  override readonly name = 'Undocumented';
+/** Exports that cannot be shown to readers as they are. */
+export class Unpublishable extends Error {
+  override readonly name = 'Unpublishable';
 }
 
 interface EntryPoint {
@@ -31,7 +32,7 @@ interface Export {
 
 const WIDTH = 100;
 
-/** @returns texts by page, relative to the root @throws Undocumented naming all exports without a docstring */
+/** @returns texts by page, relative to the root @throws Unpublishable naming all exports without a docstring, and all types that are hidden */
 export async function referencePages(root: string): Promise<Readonly<Record<string, string>>> {
   const entries = entryPointsOf(root);
   const program = programOf(
@@ -39,15 +40,19 @@ export async function referencePages(root: string): Promise<Readonly<Record<stri
     entries.map(({ file }) => file),
   );
   const pages: Record<string, string> = {};
-  const silent: string[] = [];
+  const complaints: string[] = [];
+  const importable = importableFrom(program, entries, root);
   for (const entry of entries) {
     const exports = exportsOf(program, entry, root);
-    for (const { name, told, file } of exports)
-      if (told.text === '') silent.push(`${entry.name}: ${name} (${relative(root, file.fileName)})`);
+    for (const { name, code, told, file } of exports) {
+      const where = `${entry.name}: ${name} (${relative(root, file.fileName)})`;
+      if (told.text === '') complaints.push(`${where} has no docstring`);
+      for (const hidden of hiddenTypes(code, file, importable, program.getTypeChecker()))
+        complaints.push(`${where} names ${hidden}, which nobody can import; export it as well`);
+    }
     pages[`docs/reference/${basename(entry)}.md`] = await pageOf(entry, exports, program, root);
   }
-  if (silent.length > 0)
-    throw new Undocumented(`exports without a docstring:\n  ${silent.sort().join('\n  ')}`);
+  if (complaints.length > 0) throw new Unpublishable(complaints.sort().join('\n'));
   pages['docs/reference/README.md'] = indexOf(entries, program);
   return pages;
 }
@@ -71,6 +76,22 @@ function programOf(root: string, files: readonly string[]): ts.Program {
   return ts.createProgram([...files], { ...options, noEmit: true });
 }
 
+const isOurs = (file: ts.SourceFile, root: string): boolean =>
+  file.fileName.startsWith(`${root}/`) && !file.fileName.includes('/node_modules/');
+
+/** A type may be exported by one entry point and named by another. */
+function importableFrom(program: ts.Program, entries: readonly EntryPoint[], root: string): Importable {
+  const checker = program.getTypeChecker();
+  const exported = entries.flatMap((entry) => {
+    const module = checker.getSymbolAtLocation(program.getSourceFile(entry.file) as ts.SourceFile);
+    return module ? checker.getExportsOfModule(module) : [];
+  });
+  return {
+    symbols: new Set(exported.map((symbol) => originalOf(symbol, checker))),
+    isOurs: (file) => isOurs(file, root),
+  };
+}
+
 function exportsOf(program: ts.Program, entry: EntryPoint, root: string): readonly Export[] {
   const checker = program.getTypeChecker();
   const source = program.getSourceFile(entry.file);
@@ -82,20 +103,25 @@ function exportsOf(program: ts.Program, entry: EntryPoint, root: string): readon
       const { flags, name } = symbol;
       const original = flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(symbol) : symbol;
       const file = original.declarations?.[0]?.getSourceFile();
-      if (!file?.fileName.startsWith(`${root}/`) || file.fileName.includes('/node_modules/')) return [];
+      if (!file || !isOurs(file, root)) return [];
       const renamed = name === original.name ? '' : `export { ${original.name} as ${name} };\n`;
       return [
         {
           name,
           file,
           at: placeOf(symbol, file, source, checker),
-          code: renamed + declarationOf(original, checker),
+          code: renamed + declarationOf(original, checker, isTypeOnly(symbol)),
           told: toldOf(original, checker),
         },
       ];
     })
     .sort((a, b) => a.at - b.at);
 }
+
+const isTypeOnly = (symbol: ts.Symbol): boolean =>
+  (symbol.declarations ?? []).some(
+    (each) => ts.isExportSpecifier(each) && ts.isTypeOnlyExportDeclaration(each),
+  );
 
 /** Where the entry point mentions it, or the file that all of is exported. */
 function placeOf(

@@ -62,6 +62,7 @@ export const errorCodes = {
   },
 } as const satisfies Readonly<Record<string, ErrorCodeEntry>>;
 
+/** The code of an error, which says whether another attempt is of use. */
 export type ErrorCode = keyof typeof errorCodes;
 
 export const isErrorCode = (code: string): code is ErrorCode => Object.hasOwn(errorCodes, code);

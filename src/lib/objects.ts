@@ -1,5 +1,6 @@
 /** Plain maps among unknown values, and what every object of Kubernetes has. */
 
+/** A plain map, of which no more is known than that. */
 export type Fields = Record<string, unknown>;
 
 /** Read-only, all the way down. */

@@ -4,7 +4,8 @@
  */
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
 
-type Labels = Readonly<Record<string, string | number>>;
+/** Labels of a series, with their values. */
+export type Labels = Readonly<Record<string, string | number>>;
 
 /** Series that only grow. */
 export interface CounterOf {

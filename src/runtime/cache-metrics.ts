@@ -3,6 +3,7 @@ import { Counter, Gauge, type Registry } from 'prom-client';
 
 const PHASES = ['listing', 'watching', 'waiting'] as const;
 
+/** Hears how the caches of a process are doing. */
 export interface CacheMetrics {
   /** @param size asked when the metrics are read */
   know(source: string, size: () => number): void;

@@ -11,6 +11,7 @@ import { createContext } from './context.ts';
 import { beginRun, isLastAttempt } from './decide.ts';
 import { dispatch, type Dispatched } from './dispatch.ts';
 import { FollowUp } from './followup.ts';
+import { keyOf } from './keys.ts';
 import { createQueue, type Turn, type WorkQueue } from './queue.ts';
 import type { Recorder } from './recorder.ts';
 import { runFields } from './runlog.ts';
@@ -131,6 +132,9 @@ class KeyController<P extends Obj> {
       clock: ports.clock,
       rng: ports.rng,
       log: ports.log,
+      onGone: (primary) => {
+        this.#forget(primary);
+      },
     });
     this.#followUp = new FollowUp({
       ...{ settings, cache: this.cache, queue: this.#queue, slots: this.#slots, metrics: this.#metrics },
@@ -229,13 +233,17 @@ class KeyController<P extends Obj> {
       this.#slots.forget(key);
       return;
     }
-    if (admission && admission.is !== 'ours') {
-      this.#slots.forget(key);
-      if (admission.is === 'unclear') this.#queue.after(key, admission.againMs, 'again');
-      return;
-    }
     const { uid } = primary.metadata;
     if (this.#slots.isParked(key, uid)) return;
+    if (admission?.is === 'unclear') {
+      // It may be ours, so its failures still count: the turn is put off, and nothing else changes.
+      this.#queue.after(key, admission.againMs, 'again');
+      return;
+    }
+    if (admission?.is === 'foreign') {
+      this.#slots.forget(key);
+      return;
+    }
     const { clock } = this.#ports;
     const limitedMs = this.#slots.limitedMs(key, clock.now());
     if (limitedMs > 0) {
@@ -251,6 +259,18 @@ class KeyController<P extends Obj> {
       this.#followUp.on(outcome, slot, turn, startedAt);
     });
     this.#slots.tidy(key);
+    // A namesake that has come meanwhile is another one.
+    if (this.cache.get(key)?.metadata.uid !== uid) this.#forget(primary);
+  }
+
+  /** Lets the author forget, too. */
+  #forget(primary: View<P>): void {
+    try {
+      this.#settings.spec.reconciler.forget?.(primary);
+    } catch (error) {
+      const fields = { controller: this.name, key: keyOf(primary), err: error };
+      this.#ports.log.error(fields, 'what is remembered of an object that has gone could not be let go of');
+    }
   }
 
   /** Undefined: nobody else may work here, or there is nothing to work at. */

@@ -38,6 +38,7 @@ export interface ConnectOptions {
   readonly maxSockets?: number;
 }
 
+/** One request to an API server, and how urgent it is. */
 export interface HttpRequest {
   readonly method: string;
   /** With the query, without the server's address. */

@@ -1,5 +1,6 @@
 /** The public surface of the controller runtime: requests, watches, caches, controllers, and what drives them. */
 export type * from './types.ts';
+export type { Fields } from '../lib/objects.ts';
 export * from './errors.ts';
 export { systemClock, type Clock } from '../lib/clock.ts';
 export { systemRng, type Rng } from '../lib/rng.ts';
@@ -9,6 +10,7 @@ export {
   type CounterOf,
   type GaugeOf,
   type HistogramOf,
+  type Labels,
   type Metrics,
   type Series,
 } from '../observability/metrics.ts';
@@ -18,7 +20,14 @@ export {
   type Check,
   type HealthServer,
 } from '../observability/health.ts';
-export { connect, type Connection, type ConnectOptions } from './http.ts';
+export {
+  connect,
+  type Connection,
+  type ConnectOptions,
+  type HttpRequest,
+  type ServerAddress,
+} from './http.ts';
+export type { Lane } from './lanes.ts';
 export { findKubeconfig, type KubeconfigSource } from './kubeconfig.ts';
 export { createClient } from './client.ts';
 export { createDiscovery, type Discovery } from './discovery.ts';
@@ -31,6 +40,8 @@ export {
   type CachesDeps,
   type StartableCaches,
 } from './cache.ts';
+export type { CacheMetrics } from './cache-metrics.ts';
+export type { WatchCache } from './watch-cache.ts';
 export { apiVersionOf, isSameKind, joinKey, keyOf, splitKey } from './keys.ts';
 export {
   anyOf,
@@ -41,6 +52,7 @@ export {
   bySameName,
   type Mapper,
   type NamedBy,
+  type OwnerKind,
 } from './mappers.ts';
 export {
   and,
@@ -56,6 +68,8 @@ export {
 } from './filters.ts';
 export type { Controller } from './controller.ts';
 export type { ControllerSpec, Reconciler } from './spec.ts';
+export type { Admission, Concerns, Pass, Share } from './share.ts';
+export type { Fence } from './writer.ts';
 export { createManager, type LeaseSettings, type Manager, type ManagerOptions } from './manager.ts';
 export {
   watchSource,
@@ -84,7 +98,7 @@ export {
 } from './inbound.ts';
 export { exponential, retryPolicyOf, type Exponential, type RetryPolicy, type RetryPreset } from './retry.ts';
 export type { RunLimit } from './ratelimit.ts';
-export type { Recorder } from './recorder.ts';
+export type { EventFacts, Recorder } from './recorder.ts';
 export {
   annotations as externalAnnotations,
   assigned,
@@ -101,6 +115,8 @@ export {
   SecretRefused,
   shortened,
   specSecret,
+  type Condition as ExternalCondition,
+  type ConditionType as ExternalConditionType,
   type Connector,
   type Created,
   type Details,
@@ -113,6 +129,7 @@ export {
   type ExternalStatus,
   type NameStrategy,
   type Observation,
+  type Outcome as ExternalOutcome,
   type Reclaim,
   type Requeue,
   type Result,

@@ -11,7 +11,7 @@ import type { ActiveRuns } from './runs.ts';
 import type { Slots } from './slots.ts';
 import type { SourceHost } from './sources.ts';
 import type { Settings } from './spec.ts';
-import type { Cache, Change, Key, Obj } from './types.ts';
+import type { Cache, Change, Key, Obj, View } from './types.ts';
 
 export interface IntakePorts<P extends Obj> {
   readonly settings: Settings<P>;
@@ -23,6 +23,8 @@ export interface IntakePorts<P extends Obj> {
   readonly clock: Clock;
   readonly rng: Rng;
   readonly log: Logger;
+  /** Called with a primary that has gone while it was not worked on. */
+  readonly onGone: (primary: View<P>) => void;
 }
 
 export class Intake<P extends Obj> {
@@ -67,7 +69,7 @@ export class Intake<P extends Obj> {
     const key = keyOf(obj);
     this.#interrupt(key, change);
     if (type === 'delete') {
-      this.#onGone(key);
+      this.#onGone(key, obj);
       metrics.event('primary', type, 'filtered');
       return;
     }
@@ -103,11 +105,12 @@ export class Intake<P extends Obj> {
   }
 
   /** The end of a run finds out by itself that its primary is gone; everything else is forgotten here. */
-  #onGone(key: Key): void {
-    const { active, queue, slots } = this.#ports;
+  #onGone(key: Key, primary: View<P>): void {
+    const { active, queue, slots, onGone } = this.#ports;
     if (active.has(key)) return;
     queue.cancel(key);
     slots.forget(key);
+    onGone(primary);
   }
 
   #armSync(key: Key): void {

@@ -6,6 +6,7 @@
 
 /** From most to least urgent. */
 export const LANES = ['write', 'read', 'list'] as const;
+/** How urgent a request is. */
 export type Lane = (typeof LANES)[number];
 
 interface Waiter {

@@ -5,7 +5,8 @@ import type { Gvk, Key, Obj, OwnerReference, View } from './types.ts';
 /** Says which primaries an object concerns; none makes its events irrelevant. */
 export type Mapper<R extends Obj = Obj> = (obj: View<R>) => readonly Key[];
 
-type OwnerKind = Gvk & { readonly namespaced: boolean };
+/** A kind of owners, as far as owner references tell. */
+export type OwnerKind = Gvk & { readonly namespaced: boolean };
 
 /** The owner of this kind that controls the object; versions of the kind's group do not matter. */
 export const byController =

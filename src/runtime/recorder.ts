@@ -14,6 +14,7 @@ import { TokenBucket } from './ratelimit.ts';
 import type { Client, Kind, Obj, View } from './types.ts';
 import type { Fence } from './writer.ts';
 
+/** What an Event says, and about which object. */
 export interface EventFacts {
   /** The object the event is about. */
   readonly regarding: View<Obj>;

@@ -15,6 +15,7 @@ export interface Pass {
   end(): void;
 }
 
+/** Whether an object may be worked at by this process. */
 export type Admission =
   /** `onLost` is called at most once, when the right is lost against our will. */
   | { readonly is: 'ours'; begin(onLost: (reason: Error) => void): Pass }
@@ -26,6 +27,7 @@ export type Admission =
 /** Answers whether an object is to be looked at (again). */
 export type Concerns = (object: View<Obj>) => boolean;
 
+/** Says which part of the work is this process's, and when that changes. */
 export interface Share {
   /** Whether an object may be worked at, now. Never rejects. */
   admit(object: View<Obj>, signal: AbortSignal): Admission | Promise<Admission>;

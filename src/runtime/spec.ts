@@ -25,6 +25,11 @@ export interface Reconciler<P extends Obj> {
   cleanup?(primary: View<P>, ctx: Context<P>): Promise<DeleteControl>;
   /** Sees every failure of `reconcile`; may put it into the status and overrule the retry. */
   onError?(primary: View<P>, ctx: Context<P>, error: unknown): Promise<ErrorControl<P>>;
+  /**
+   * The primary has gone, cleaned up or not: lets go of what is remembered of it in this process. Called when no run of
+   * it is under way, for every primary that goes, and maybe more than once.
+   */
+  forget?(primary: View<P>): void;
 }
 
 /** A controller as its author describes it; only name, kind and reconciler are needed. */

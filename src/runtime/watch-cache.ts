@@ -45,6 +45,7 @@ export interface CacheDeps {
 
 const SYNC_TIMEOUT_MS = 120_000;
 
+/** A cache that a watch keeps up to date. */
 export class WatchCache<T extends Obj> implements Cache<T> {
   readonly kind: Kind<T>;
   readonly name: string;

@@ -56,7 +56,10 @@ export interface Common<R, P extends Obj> {
   check?(setup: Setup<P>, source: Source<P> | undefined): void;
   /** @param id which one, of a bulk dependent */
   create?(desired: R, p: View<P>, ctx: Context<P>, id?: string): Promise<R>;
-  update?(actual: View<R>, desired: R, p: View<P>, ctx: Context<P>): Promise<R>;
+  /** @param id which one, of a bulk dependent */
+  update?(actual: View<R>, desired: R, p: View<P>, ctx: Context<P>, id?: string): Promise<R>;
+  /** The primary has gone, cleaned up or not: lets go of what is remembered of it. */
+  forget?(p: View<P>): void;
   /** Absent: what differs in nothing that is wanted is not known, so it is always updated. */
   readonly matcher?: Matcher<R, P>;
 }
@@ -200,6 +203,6 @@ export async function bringInLine<R, P extends Obj>(
   const { matched, diff } = dependent.matcher?.match(actual, desired, p, ctx) ?? { matched: false };
   if (matched) return noop<R>(actual);
   ctx.log.debug({ dependent: dependent.name, diff }, 'a dependent differs from what is wanted');
-  const updated = await dependent.update(actual, desired, p, ctx);
+  const updated = await dependent.update(actual, desired, p, ctx, id);
   return { did: 'updated', value: present<R, P>(updated, 'update', dependent, p, ctx) as View<R> };
 }

@@ -45,7 +45,8 @@ export interface Knowledge<R, P extends Obj> extends Correctable<R> {
 
 // ---------------------------------------------------------------- knowledge
 
-interface Identified<R> {
+/** How several things of one primary are told apart. */
+export interface Identified<R> {
   idOf?(value: R): string;
 }
 

@@ -39,6 +39,7 @@ export {
   type ExternalBulkSpec,
   type ExternalCommon,
   type ExternalSpec,
+  type Identified,
   type Knowledge,
   type Polled,
   type PolledPerPrimary,

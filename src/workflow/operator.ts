@@ -4,6 +4,7 @@
  */
 import { closest } from '../lib/closest.ts';
 import { DefinitionError } from '../runtime/errors.ts';
+import { keyOf } from '../runtime/keys.ts';
 import type { Controller } from '../runtime/controller.ts';
 import type { Manager } from '../runtime/manager.ts';
 import type { ControllerSpec, Reconciler } from '../runtime/spec.ts';
@@ -51,6 +52,7 @@ export interface WorkflowReconciler<P extends Obj> {
   reconcile(primary: View<P>, ctx: WorkflowContext<P>): Promise<UpdateControl<P>>;
   cleanup?(primary: View<P>, ctx: WorkflowContext<P>): Promise<DeleteControl>;
   onError?(primary: View<P>, ctx: WorkflowContext<P>, error: unknown): Promise<ErrorControl<P>>;
+  forget?(primary: View<P>): void;
 }
 
 /** A controller with a workflow in front of its own logic. */
@@ -217,6 +219,11 @@ function managed<P extends Obj>(
       return withAgain(control, extended.workflow.result?.again);
     },
     ...((author.cleanup || workflow.isDeletable) && { cleanup }),
+    forget(p) {
+      sources.forget(keyOf(p));
+      for (const { use } of workflow.nodes) use.forget?.(p);
+      author.forget?.(p);
+    },
     ...(author.onError && {
       onError: (p, ctx, error) =>
         author.onError?.(p, contextOf(p, ctx), error) ?? Promise.resolve('default' as const),

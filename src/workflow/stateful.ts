@@ -5,6 +5,7 @@
  * noted first. Who finds such a note and no id cannot know whether the thing is there, and creating a second one would
  * leave the first behind for ever: it looks for it where the author said how, and else stops and says how to go on.
  */
+import { equal } from '../lib/json.ts';
 import { NoRetryError } from '../runtime/errors.ts';
 import { keyOf } from '../runtime/keys.ts';
 import type { Context, Obj, View } from '../runtime/types.ts';
@@ -29,6 +30,10 @@ export interface StatefulCommon<R, P extends Obj> {
   /** Finds it by its state; undefined when it is not there any more. */
   fetch(state: State, p: View<P>, ctx: Context<P>): Promise<R | undefined>;
   create?(desired: R, p: View<P>, ctx: Context<P>): Promise<R>;
+  /**
+   * Answers with the thing as it is now; when its state is another one, as after a replacement, that is kept instead. A
+   * process that ends in between leaves the old state, so the old thing should go last.
+   */
   update?(actual: View<R>, desired: R, p: View<P>, ctx: Context<P>): Promise<R>;
   delete?(actual: View<R>, p: View<P>, ctx: Context<P>): Promise<void>;
   /** Default: deep equality. */
@@ -116,8 +121,8 @@ export function bulkWithState<R, P extends Obj>(spec: StatefulBulkSpec<R, P>): B
 class Keeper<R, P extends Obj> {
   readonly store: StateStore<P>;
   readonly #spec: StatefulCommon<R, P>;
-  /** States of what was created and could not be noted, by uid of the primary and item. */
-  readonly #unwritten = new Map<string, State>();
+  /** States that could not be noted, by primary and item. */
+  readonly #unwritten = new Map<string, Map<string, Unwritten>>();
 
   constructor(spec: StatefulCommon<R, P>) {
     this.#spec = spec;
@@ -134,19 +139,22 @@ class Keeper<R, P extends Obj> {
       ...this.store.parts,
       matcher: matcher ?? equalMatcher,
       ...(spec.update && {
-        update: (actual, desired, p, ctx) => spec.update?.(actual, desired, p, ctx) as Promise<R>,
+        update: (actual, desired, p, ctx, item = SINGLE) => this.#update(item, actual, desired, p, ctx),
       }),
+      forget: (p) => void this.#unwritten.delete(idOf(p)),
     };
   }
 
   /** @throws NoRetryError when nobody can know whether it was created */
   async find(stored: Stored, p: View<P>, ctx: Context<P>): Promise<R | undefined> {
-    if (!stored.isPending) return isEmpty(stored.state) ? undefined : this.#spec.fetch(stored.state, p, ctx);
-    const state = this.#unwritten.get(unwrittenId(p, stored.item));
-    if (state) {
-      await this.#note(stored.item, state, p, ctx);
-      return this.#spec.fetch(state, p, ctx);
+    const unwritten = this.#unwritten.get(idOf(p))?.get(stored.item);
+    if (unwritten && equal(unwritten.before, noteOf(stored))) {
+      await this.#note(stored.item, unwritten.state, p, ctx);
+      return this.#spec.fetch(unwritten.state, p, ctx);
     }
+    // It was noted after all, or somebody else has written the note and knows better.
+    this.#written(stored.item, p);
+    if (!stored.isPending) return isEmpty(stored.state) ? undefined : this.#spec.fetch(stored.state, p, ctx);
     if (this.#spec.isIdempotent) return undefined;
     if (this.#spec.recover) return this.#recover(stored.item, p, ctx);
     const where = this.store.describe(stored);
@@ -167,10 +175,16 @@ class Keeper<R, P extends Obj> {
       throw error;
     }
     if ((created as R | null | undefined) == null) return created as R;
-    const state = this.#spec.stateOf(created as R);
-    this.#unwritten.set(unwrittenId(p, item), state);
-    await this.#note(item, state, p, ctx);
+    await this.#note(item, this.#spec.stateOf(created as R), p, ctx);
     return created as R;
+  }
+
+  async #update(item: string, actual: View<R>, desired: R, p: View<P>, ctx: Context<P>): Promise<R> {
+    const updated = (await this.#spec.update?.(actual, desired, p, ctx)) as R;
+    if ((updated as R | null | undefined) == null) return updated;
+    const state = this.#spec.stateOf(updated);
+    if (!equal(state, this.store.all(ctx).get(item)?.state)) await this.#note(item, state, p, ctx);
+    return updated;
   }
 
   async #recover(item: string, p: View<P>, ctx: Context<P>): Promise<R | undefined> {
@@ -193,10 +207,30 @@ class Keeper<R, P extends Obj> {
     await this.store.drop(stored, ctx);
   }
 
+  /** Should it fail, the next look at the note makes up for it. */
   async #note(item: string, state: State, p: View<P>, ctx: Context<P>): Promise<void> {
+    const stored = this.store.all(ctx).get(item);
+    const items = this.#unwritten.get(idOf(p)) ?? new Map<string, Unwritten>();
+    this.#unwritten.set(idOf(p), items.set(item, { state, before: stored && noteOf(stored) }));
     await this.store.keep(item, state, p, ctx);
-    this.#unwritten.delete(unwrittenId(p, item));
+    this.#written(item, p);
+  }
+
+  #written(item: string, p: View<P>): void {
+    const items = this.#unwritten.get(idOf(p));
+    items?.delete(item);
+    if (items?.size === 0) this.#unwritten.delete(idOf(p));
   }
 }
 
-const unwrittenId = (p: View<Obj>, item: string): string => `${p.metadata.uid ?? keyOf(p)} ${item}`;
+interface Unwritten {
+  readonly state: State;
+  /** What the note says as long as nobody else has written it. */
+  readonly before: Note | undefined;
+}
+
+type Note = Pick<Stored, 'state' | 'isPending'>;
+
+const noteOf = ({ state, isPending }: Stored): Note => ({ state, isPending });
+
+const idOf = (p: View<Obj>): string => p.metadata.uid ?? keyOf(p);

@@ -28,6 +28,7 @@ export interface Manifest {
 /** Whether objects of this policy are none of ours, whoever made them. */
 export const isForeign = (policy: Policy): boolean => policy === 'ignore' || policy === 'ensure';
 
+/** Which object of a cluster. */
 export interface ResourceRef {
   readonly apiVersion: string;
   readonly kind: string;

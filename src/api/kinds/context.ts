@@ -44,6 +44,7 @@ export const context = objectOf('Context', {
     .optional()
     .describe('What signatures are checked with, by the name of the signature.'),
 });
+/** Repositories and credentials that installations share, and settings of deployers. */
 export type Context = z.infer<typeof context>;
 
 export const contextKind = landscaperKind<Context>('Context', 'contexts');

@@ -65,6 +65,7 @@ export const deployItem = objectOf('DeployItem', {
   spec: deployItemSpec.describe('What to deploy.'),
   status: deployItemStatus.optional().describe('How far that is, written by the deployer.'),
 });
+/** One piece of work for one deployer, and the deployer's answer. */
 export type DeployItem = z.infer<typeof deployItem>;
 
 export const deployItemKind = landscaperKind<DeployItem>('DeployItem', 'deployitems');

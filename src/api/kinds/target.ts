@@ -23,6 +23,7 @@ export const targetSpec = open({
 export type TargetSpec = z.infer<typeof targetSpec>;
 
 export const target = objectOf('Target', { spec: targetSpec.describe('Where to deploy to.') });
+/** A place to deploy to, with the credentials for it. */
 export type Target = z.infer<typeof target>;
 
 export const targetKind = landscaperKind<Target>('Target', 'targets');

@@ -5,6 +5,7 @@
 import type { View } from '../types.ts';
 import type { ExternalState } from './types.ts';
 
+/** What can be the case with an external resource. */
 export type ConditionType = 'Creating' | 'Updating' | 'Deleting' | 'Ready' | 'Failed' | 'Paused';
 
 /** In the form of Kubernetes' `metav1.Condition`; each type is there at most once. */

@@ -122,6 +122,9 @@ export function externalController<M extends ExternalObject>(
               ? { retry: false }
               : 'default',
         ),
+      forget: (object) => {
+        resource.forget(object);
+      },
     },
   };
 }

@@ -90,6 +90,11 @@ export class ExternalResource<M extends ExternalObject> {
     return this.#steps.update(this.#begin(object, ctx), handler);
   }
 
+  /** Lets go of what is remembered of an object that has gone. */
+  forget(object: View<M>): void {
+    this.#steps.forget(object);
+  }
+
   #begin(object: View<M>, ctx: Context<M>): Pass<M> {
     return new Pass(object, ctx, this.#ports);
   }

@@ -206,6 +206,11 @@ export class Steps<M extends ExternalObject> {
     return true;
   }
 
+  /** The object has gone, and with it the place for its marks. */
+  forget({ metadata }: View<M>): void {
+    this.#unrecorded.delete(metadata.uid ?? '');
+  }
+
   #pollMs(pass: Pass<M>): number {
     const { pollMs, minPollMs, rng } = this.#ports;
     const complaint = pollComplaint(pass.object);

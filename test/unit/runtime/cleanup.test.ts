@@ -167,6 +167,69 @@ describe('finalizers and the two phases', () => {
     });
   }
 
+  describe('forget', () => {
+    let ends: (() => void)[];
+    const remembering = (forget?: () => void): void => {
+      ends = [];
+      world.control(succeeding, {
+        reconciler: {
+          reconcile(primary) {
+            calls.push(`run of ${primary.metadata.uid ?? ''}`);
+            return new Promise((resolve) => ends.push(() => resolve(nothing)));
+          },
+          forget(primary) {
+            calls.push(`forget ${primary.metadata.uid ?? ''}`);
+            forget?.();
+          },
+        },
+      });
+    };
+    const end = async (): Promise<void> => {
+      for (const each of ends.splice(0)) each();
+      await settle();
+    };
+
+    it('is told of an object that goes although nobody cleans up', async () => {
+      remembering();
+      world.cluster.put(widgets, widget('A/1'));
+      await world.start();
+      await end();
+      world.cluster.remove(widgets, 'A/1');
+      await settle();
+      expect(calls).to.deep.equal(['run of uid-1', 'forget uid-1']);
+    });
+
+    it('waits for the end of a run of it, and tells a namesake apart', async () => {
+      remembering();
+      world.cluster.put(widgets, widget('A/1'));
+      await world.start();
+      world.cluster.remove(widgets, 'A/1');
+      world.cluster.put(widgets, widget('A/1'));
+      await settle();
+      expect(calls).to.deep.equal(['run of uid-1']);
+      await end();
+      expect(calls).to.deep.equal(['run of uid-1', 'forget uid-1', 'run of uid-2']);
+      await end();
+      world.cluster.remove(widgets, 'A/1');
+      await settle();
+      expect(calls.slice(3)).to.deep.equal(['forget uid-2']);
+    });
+
+    it('may fail without harm', async () => {
+      remembering(() => {
+        throw new Error('no');
+      });
+      world.cluster.put(widgets, widget('A/1'));
+      await world.start();
+      await end();
+      world.cluster.remove(widgets, 'A/1');
+      world.cluster.put(widgets, widget('A/1'));
+      await settle();
+      expect(calls).to.deep.equal(['run of uid-1', 'forget uid-1', 'run of uid-2']);
+      await end();
+    });
+  });
+
   it('refuses a finalizer that nobody would remove', () => {
     expect(() => world.control(succeeding, { finalizer: 'a.io/x' })).to.throw(DefinitionError, 'cleanup');
   });

@@ -15,6 +15,7 @@ import { kubernetesBulk } from '../../../src/workflow/kubernetes-bulk.ts';
 import { addOperator } from '../../../src/workflow/operator.ts';
 import { bulkWithState, withState, type StatefulSpec } from '../../../src/workflow/stateful.ts';
 import { settle } from '../../support/clock.ts';
+import { contextOn, primary } from './support.ts';
 import { FakeCluster } from '../runtime/support/fake-cluster.ts';
 import {
   createWorld,
@@ -338,6 +339,94 @@ describe('external dependents with state', () => {
     await restart(single({ state: { kind: 'Secret' } }));
     await resize(2);
     expect(buckets.calls).to.deep.equal(['create 42', 'update 42']);
+  });
+
+  /** Every change of the size makes another one; the old one goes last. */
+  const replacing = {
+    async update(actual: { readonly id: string }, desired: Bucket) {
+      const next = await buckets.create(desired.size);
+      await buckets.delete(actual.id);
+      return next;
+    },
+  };
+
+  it('keep the id that an update answers with', async () => {
+    await operate(single(replacing));
+    await add();
+    await resize(2);
+    expect(stateData()).to.deep.equal({ id: '43' });
+    await restart(single(replacing));
+    await remove();
+    expect(buckets.calls).to.deep.equal(['create 42', 'create 43', 'delete 42', 'states 1', 'delete 43']);
+  });
+
+  it('keep it in bulk with the item that was updated', async () => {
+    const use = bulkWithState<Bucket, Widget>({
+      ...common(),
+      ...replacing,
+      desiredAll: (p) =>
+        new Map([
+          ['item0', { id: '', size: 1 }],
+          ['item1', { id: '', size: sizeOf(p) }],
+        ]),
+    });
+    await operate(use);
+    await add();
+    await resize(2);
+    const data = (item: string) => world.cluster.read(configMaps, `A/1-bucket-${item}`)?.data;
+    expect([data('item0'), data('item1')]).to.deep.equal([{ id: '42' }, { id: '44' }]);
+  });
+
+  it('note the id of an update later when the cluster does not answer', async () => {
+    await operate(single(replacing));
+    await add();
+    let isAway = false;
+    world.cluster.fault = ({ kind, verb }) =>
+      isAway && kind === 'ConfigMap' && verb !== 'get' ? apiErrorFrom(503, {}, { verb, kind }) : undefined;
+    buckets.onCreate = () => (isAway = true);
+    await resize(2);
+    expect([errors.length, stateData()]).to.deep.equal([1, { id: '42' }]);
+    isAway = false;
+    await world.clock.advance(1_000);
+    expect(stateData()).to.deep.equal({ id: '43' });
+    expect(buckets.calls).to.deep.equal(['create 42', 'create 43', 'delete 42']);
+  });
+
+  it('forget an id that could not be noted when the primary has gone', async () => {
+    const use = single();
+    const state = {
+      ...{ apiVersion: 'v1', kind: 'ConfigMap' },
+      metadata: {
+        ...{ namespace: 'ns', name: 'a-bucket', resourceVersion: '1' },
+        annotations: { 'espalier.dev/state-of': 'bucket', 'espalier.dev/pending': 'yes' },
+      },
+    };
+    const refused = apiErrorFrom(503, {}, { verb: 'patch', kind: 'ConfigMap' });
+    let writes = 0;
+    const ctx = contextOn(world.clock, {
+      secondaries: () => [state] as never,
+      // That it is going to be made can be noted, what came of it cannot.
+      write: () => (++writes === 1 ? Promise.resolve(state as never) : Promise.reject(refused)),
+    });
+    const message = (run: Promise<unknown> | undefined) => Promise.resolve(run).catch(String);
+    expect(await message(use.create?.({ id: '', size: 1 }, primary, ctx))).to.include('503');
+    expect(await message(use.actual(primary, ctx))).to.include('503');
+    use.forget?.(primary);
+    expect(await message(use.actual(primary, ctx))).to.include('nobody noted its id');
+  });
+
+  it('leave the note alone when somebody else has written it since', async () => {
+    await operate(single(replacing));
+    await add();
+    let isAway = false;
+    world.cluster.fault = ({ kind }) => (isAway && kind === 'ConfigMap' ? new Error('gone') : undefined);
+    buckets.onCreate = () => (isAway = true);
+    await resize(2);
+    isAway = false;
+    buckets.all.set('99', { id: '99', size: 2 });
+    world.cluster.edit(configMaps, 'A/1-bucket', { data: { id: '99' } });
+    await settle();
+    expect(stateData()).to.deep.equal({ id: '99' });
   });
 
   it('S66: have a state each in bulk, and lose one with its item', async () => {

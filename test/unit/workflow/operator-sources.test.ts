@@ -121,6 +121,21 @@ describe('the named sources of dependents', () => {
   });
 });
 
+describe('the source of a node that is not always active', () => {
+  it('goes with the last primary that wanted it, also without a cleanup', async () => {
+    const controller = operate([{ use: part('a', 'cms'), active: () => true }]);
+    world.cluster.put(widgets, widget('A/2'));
+    await begin();
+    expect(made('a')?.metadata.finalizers).to.equal(undefined);
+    world.cluster.remove(widgets, 'A/1');
+    await settle();
+    expect(controller.hasSource('cms')).to.equal(true);
+    world.cluster.remove(widgets, 'A/2');
+    await settle();
+    expect(controller.hasSource('cms')).to.equal(false);
+  });
+});
+
 describe('a dependent with a procedure of its own', () => {
   it('D2: is reconciled by it, and all else works with it', async () => {
     const answers: Done[] = [{ did: 'created', value: { hello: 'world' } }, { did: 'noop' }];

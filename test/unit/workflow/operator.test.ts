@@ -242,6 +242,17 @@ describe('an operator with a workflow', () => {
     expect(story).to.deep.equal(['reconcile a', 'reconcile b']);
   });
 
+  it('lets its nodes and its own logic forget a primary that has gone, cleaned up or not', async () => {
+    const [node] = nodesOf({ a: { gc: true } });
+    const use = { ...(node?.use as Dependent<Obj, Widget>), forget: () => void story.push('forget a') };
+    operate([{ use }], {}, { forget: ({ metadata }) => void story.push(`forget ${metadata.name}`) });
+    await begin();
+    story.length = 0;
+    world.cluster.remove(widgets, 'A/1');
+    await settle();
+    expect(story).to.deep.equal(['forget a', 'forget 1']);
+  });
+
   it('S86: looks for a definition no more than every 10 s, for all together, then rarely, then never again', async () => {
     const use = nodesOf({ 1: {} })[0]?.use as Dependent<Obj, Widget>;
     operate([{ use, active: crdPresent('things.example.io') }]);

@@ -5,13 +5,16 @@ import {
   assigned,
   byObjectName,
   byUid,
+  externalController,
   OutcomeUnknown,
   shortened,
 } from '../../../../src/runtime/external/index.ts';
+import { silentLogger } from '../../../../src/observability/log.ts';
+import type { Context, Writer } from '../../../../src/runtime/types.ts';
 import { settle } from '../../../support/clock.ts';
 import { FakeCluster } from '../support/fake-cluster.ts';
-import { createWorld } from '../support/world.ts';
-import { buckets, Cloud, createScene, FINALIZER, KEY, NAME, type Scene } from './cloud.ts';
+import { createWorld, noChance } from '../support/world.ts';
+import { buckets, Cloud, createScene, FINALIZER, KEY, NAME, type Bucket, type Scene } from './cloud.ts';
 
 const mark = (name: string): string => `external.espalier.dev/${name}`;
 
@@ -130,6 +133,30 @@ describe('S112: a creation whose end was never written down', () => {
     expect(cloud.calls).to.deep.equal(['create ']);
     expect(scene.get()?.metadata.annotations?.[mark('name')]).to.equal('i-1');
     expect(scene.active()).to.deep.equal(['Ready']);
+  });
+
+  it('an end that could not be written is forgotten with its object', async () => {
+    scene = createScene({ names: assigned });
+    const { cloud, world } = scene;
+    cloud.created = { externalName: 'i-1' };
+    const ports = { client: world.cluster, caches: world.caches, clock: world.clock, rng: noChance };
+    const spec = { name: 'buckets', kind: buckets, connector: cloud, names: assigned };
+    const { reconciler } = externalController<Bucket>(spec, ports);
+    const write: Writer = (each, signal) => world.cluster.send(each, signal);
+    const { signal } = new AbortController();
+    const ctx = { key: KEY, signal, log: silentLogger, write, event() {} } as unknown as Context<Bucket>;
+    const run = () => reconciler.reconcile(scene.get() as Bucket, ctx).catch(String);
+    const error = apiErrorFrom(500, {}, { verb: 'patch', kind: 'Bucket' });
+    cloud.during = (step) => {
+      if (step === 'create') world.cluster.fault = () => error;
+    };
+    scene.put();
+    expect(await run()).to.include('500');
+    expect(await run()).to.include('500');
+    world.cluster.fault = () => undefined;
+    reconciler.forget?.(scene.get() as Bucket);
+    expect(await run()).to.include('was interrupted');
+    expect(cloud.calls).to.deep.equal(['create ']);
   });
 
   it('an outcome that the handler does not know counts as no end', async () => {

@@ -523,6 +523,37 @@ describe('a fleet of replicas', () => {
     expect([...new Set(doneBy('a'))].sort()).to.deep.equal([...KEYS].sort());
   });
 
+  it('remembers how often an object has failed while it cannot be found out where it belongs', async () => {
+    const key = 'A/7';
+    let isUnclear = false;
+    scene.places = {
+      placeOf: (object) =>
+        isUnclear && keyOf(object) === key ? Promise.reject(new Error('500')) : keyOf(object),
+      guess: keyOf,
+    };
+    const a = replica('a');
+    const runs: { readonly at: number; readonly attempt: number }[] = [];
+    a.work = (of, { attempt }) => {
+      if (of !== key) return Promise.resolve();
+      runs.push({ at: scene.clock.now(), attempt });
+      return Promise.reject(new Error('no'));
+    };
+    await a.start();
+    await scene.clock.advance(8_000);
+    expect(runs.map(({ at }) => at)).to.deep.equal([0, 1_000, 3_000, 7_000]);
+    // An edit runs at once and is no retry; here it has to wait.
+    isUnclear = true;
+    scene.cluster.edit(widgets, key, { spec: { size: 7 } });
+    await scene.clock.advance(2_500);
+    isUnclear = false;
+    await scene.clock.advance(30_000);
+    expect(runs.slice(4)).to.deep.equal([
+      { at: 11_000, attempt: 3 },
+      { at: 15_000, attempt: 4 },
+      { at: 31_000, attempt: 5 },
+    ]);
+  });
+
   it('costs one request for each replica and renewal, however many shards there are', async () => {
     await started('a', 'bb', 'ccc');
     await scene.clock.advance(10_000);

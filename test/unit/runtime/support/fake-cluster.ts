@@ -111,11 +111,13 @@ export class FakeCluster implements Client {
       throw apiErrorFrom(422, { message: 'no streaming lists here' }, { verb: 'watch', kind: kind.kind });
     }
     this.watches.push(kind.kind);
-    let seen = Number(query.resourceVersion ?? this.#version);
+    const since = Number(query.resourceVersion ?? this.#version);
+    let next = this.#log.findIndex(({ version }) => version > since);
+    if (next < 0) next = this.#log.length;
     while (!signal.aborted) {
-      const news = this.#log.filter(({ version, kind: of }) => version > seen && of === kind.kind);
-      for (const { version, frame } of news) {
-        seen = version;
+      const news = this.#log.slice(next).filter((each) => each.kind === kind.kind);
+      next = this.#log.length;
+      for (const { frame } of news) {
         if (!('object' in frame)) continue;
         if (isIn(frame.object, query.namespace)) yield copy(frame) as unknown as Frame<T>;
       }

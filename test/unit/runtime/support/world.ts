@@ -7,7 +7,7 @@ import type { Controller, ControllerSpec } from '../../../../src/runtime/control
 import { createManager, type Manager, type ManagerOptions } from '../../../../src/runtime/manager.ts';
 import { exponential } from '../../../../src/runtime/retry.ts';
 import type { Caches, Context, Kind, Obj, UpdateControl, View } from '../../../../src/runtime/types.ts';
-import { FakeClock, settle } from '../../../support/clock.ts';
+import { FakeClock, inTime, settle } from '../../../support/clock.ts';
 import { FakeCluster } from './fake-cluster.ts';
 
 export interface Widget extends Obj {
@@ -105,13 +105,14 @@ export function createWorld(
     async start() {
       const started = manager.start();
       await settle();
-      await started;
+      await inTime('the start of the manager', started);
       await settle();
     },
     async end() {
       const stopped = manager.stop();
+      stopped.catch(() => undefined);
       await clock.advance(31_000);
-      await stopped;
+      await inTime('the end of the manager', stopped);
     },
     async metric(line) {
       const text = await metrics.text();

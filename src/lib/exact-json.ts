@@ -4,11 +4,11 @@
  */
 
 /** A shorter run of digits fits into a double. */
-const LONG = /[0-9]{16}/;
+const LONG = 16;
 
 /** @throws SyntaxError */
 export function parseExactJson(text: string): unknown {
-  if (!LONG.test(text)) return JSON.parse(text);
+  if (!hasLongRun(text)) return JSON.parse(text);
   const marked = withMarks(text);
   if (marked === undefined) return JSON.parse(text);
   return JSON.parse(marked, (_, value: unknown) =>
@@ -36,6 +36,19 @@ export function exactJson(value: unknown, indent?: number): string {
 /** No text of an object begins like this: it is another one in each process. */
 const MARK = `integer-${globalThis.crypto.randomUUID()}:`;
 const MARKED = new RegExp(`"${MARK}(-?[0-9]+)"`, 'g');
+
+/** Whether so many digits are in a row. One of them is at a place that `LONG` divides, and only there is looked. */
+function hasLongRun(text: string): boolean {
+  for (let at = 0; at < text.length; at += LONG) {
+    if (!isDigit(text.charCodeAt(at))) continue;
+    let first = at;
+    while (isDigit(text.charCodeAt(first - 1))) first--;
+    let end = at + 1;
+    while (isDigit(text.charCodeAt(end))) end++;
+    if (end - first >= LONG) return true;
+  }
+  return false;
+}
 
 /** The text with integers that would be rounded as marked strings; undefined when there are none. */
 function withMarks(text: string): string | undefined {

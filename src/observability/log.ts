@@ -17,12 +17,15 @@ export const levels = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as c
 /** How much is said; each level says what those after it say, too. */
 export type Level = (typeof levels)[number];
 
-const runFields = new AsyncLocalStorage<object>();
+const runFields = new AsyncLocalStorage<() => object>();
 
-/** Every line logged inside `fn`, by whatever logger, carries `fields` too. */
-export const withLogFields = <T>(fields: object, fn: () => T): T => {
+/**
+ * Every line logged inside `fn`, by whatever logger, carries `fields` too. They are asked for with each line, since most
+ * runs log nothing.
+ */
+export const withLogFields = <T>(fields: () => object, fn: () => T): T => {
   const outer = runFields.getStore();
-  return runFields.run(outer ? { ...outer, ...fields } : fields, fn);
+  return runFields.run(outer ? () => ({ ...outer(), ...fields() }) : fields, fn);
 };
 
 /**
@@ -40,7 +43,8 @@ export function createLogger(options: {
   const base = {
     level: options.level,
     base: null,
-    mixin: () => runFields.getStore() ?? {},
+    // A copy: pino writes the fields of the line into it.
+    mixin: () => ({ ...runFields.getStore()?.() }),
     formatters: { level: (label: string) => ({ level: label }) },
     timestamp: () => `,"time":"${new Date().toISOString()}"`,
   };

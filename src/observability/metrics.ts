@@ -72,7 +72,7 @@ export function createMetrics(options: { readonly process?: boolean } = {}): Met
       for (const labels of series.zero ?? []) counter.inc({ ...labels }, 0);
       return {
         inc: (labels = {}, by = 1) => {
-          counter.inc({ ...labels }, by);
+          counter.inc(labels, by);
         },
         remove: (labels) => {
           counter.remove({ ...labels });
@@ -84,7 +84,7 @@ export function createMetrics(options: { readonly process?: boolean } = {}): Met
       for (const labels of series.zero ?? []) gauge.set({ ...labels }, 0);
       return {
         set: (labels, value) => {
-          gauge.set({ ...labels }, value);
+          gauge.set(labels, value);
         },
         remove: (labels) => {
           gauge.remove({ ...labels });
@@ -97,7 +97,7 @@ export function createMetrics(options: { readonly process?: boolean } = {}): Met
       for (const labels of series.zero ?? []) histogram.zero({ ...labels });
       return {
         observe: (labels, value) => {
-          histogram.observe({ ...labels }, value);
+          histogram.observe(labels, value);
         },
       };
     },

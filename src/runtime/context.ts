@@ -15,7 +15,7 @@ export interface ContextFacts<P extends Obj> {
   readonly key: Key;
   readonly primary: View<P>;
   /** Asked for its signals when the reconciler asks for them. */
-  readonly run: Pick<Context<P>, 'signal' | 'interrupt'>;
+  readonly run: Signals;
   readonly attempt: number;
   readonly lastAttempt: boolean;
   readonly log: Logger;
@@ -24,8 +24,28 @@ export interface ContextFacts<P extends Obj> {
   sources(): Iterable<{ readonly source: Source<P>; readonly attached: AttachedSource<P> }>;
 }
 
+type Signals = Pick<Context<Obj>, 'signal' | 'interrupt'>;
+
+const RUN = Symbol('run');
+interface OfRun {
+  readonly [RUN]: Signals;
+}
+
+/**
+ * A property of the context itself, so that a copy of it has it, too. All contexts share the function: to make an object
+ * with functions of its own for them takes longer than all the rest of a short run's context.
+ */
+const signalOfRun = (name: keyof Signals): PropertyDescriptor & ThisType<OfRun> => ({
+  enumerable: true,
+  get() {
+    return this[RUN][name];
+  },
+});
+const SIGNAL = signalOfRun('signal');
+const INTERRUPT = signalOfRun('interrupt');
+
 export function createContext<P extends Obj>(facts: ContextFacts<P>): Context<P> {
-  const { controller, primary, recorder, key, clock, live, run, log, write } = facts;
+  const { controller, primary, recorder, key, clock, live, log, write } = facts;
   const { attempt, lastAttempt } = facts;
   const secondaries = <R extends Obj>(kind: Kind<R>, name?: string): readonly View<R>[] => {
     const fitting = [...facts.sources()].filter(
@@ -39,17 +59,12 @@ export function createContext<P extends Obj>(facts: ContextFacts<P>): Context<P>
     const found = fitting.flatMap(({ attached }) => attached.of(primary)) as View<R>[];
     return fitting.length === 1 ? found : distinct(found);
   };
-  return {
+  const context: Omit<Context<P>, keyof Signals> & OfRun = {
+    [RUN]: facts.run,
     key,
     controller,
     clock,
     live,
-    get signal() {
-      return run.signal;
-    },
-    get interrupt() {
-      return run.interrupt;
-    },
     attempt,
     lastAttempt,
     log,
@@ -66,6 +81,9 @@ export function createContext<P extends Obj>(facts: ContextFacts<P>): Context<P>
       recorder.record({ regarding: primary, component: controller.name, type, reason, note });
     },
   };
+  Object.defineProperty(context, 'signal', SIGNAL);
+  Object.defineProperty(context, 'interrupt', INTERRUPT);
+  return context as typeof context & Signals;
 }
 
 /** Overlapping sources deliver the same object more than once. */

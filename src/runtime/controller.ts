@@ -275,8 +275,9 @@ class KeyController<P extends Obj> {
 
   /** Undefined: nobody else may work here, or there is nothing to work at. */
   #admission(key: Key): Admission | Promise<Admission> | undefined {
-    const primary = this.cache.get(key);
-    return primary && this.#ports.share?.admit(primary, this.#life.signal);
+    const { share } = this.#ports;
+    const primary = share && this.cache.get(key);
+    return primary && share.admit(primary, this.#life.signal);
   }
 
   async #run(

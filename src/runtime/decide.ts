@@ -41,8 +41,6 @@ export type Next =
   | { readonly do: 'rest' }
   | { readonly do: 'wait'; readonly ms: number; readonly kind: TimerKind };
 
-export const newSlot = (): Slot => ({ attempt: 0, gone: false, dirty: false });
-
 /** Accounts for the start of a run: one that begins when a retry is due is that retry. @returns whether it is one */
 export function beginRun(slot: Slot, now: number): boolean {
   slot.dirty = false;

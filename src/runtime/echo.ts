@@ -92,6 +92,7 @@ export class EchoFilter<T extends Obj> {
    * @returns what is to be delivered now
    */
   admit(change: Change<T>, isListed: boolean): readonly Change<T>[] {
+    if (this.#writes.size === 0) return [change];
     const key = keyOf(change.obj);
     const writes = this.#writes.get(key);
     if (!writes) return [change];

@@ -38,8 +38,8 @@ export class Feed<T extends Obj> {
   readonly #host: FeedHost<T>;
   readonly #namespace: string | undefined;
   readonly #prefix: string;
-  /** The list under way: what it has shown so far. */
-  #picture: { readonly origin: Origin; readonly seen: Set<Key> } | undefined;
+  /** The list under way: which of the objects that were known before it has not shown yet. */
+  #picture: { readonly origin: Origin; readonly unseen: Set<Key> } | undefined;
 
   /** @param namespace undefined: all */
   constructor(host: FeedHost<T>, namespace: string | undefined) {
@@ -75,7 +75,7 @@ export class Feed<T extends Obj> {
       case 'object': {
         if (!this.#picture) return;
         // Seen even if it cannot be stored: not being understood is not being gone.
-        this.#picture.seen.add(keyOf(event.object));
+        if (this.#picture.unseen.size > 0) this.#picture.unseen.delete(keyOf(event.object));
         this.#host.publish(store.put(this.#host.prepare(event.object), this.#picture.origin), true);
         return;
       }
@@ -84,7 +84,7 @@ export class Feed<T extends Obj> {
         return;
       case 'change': {
         const isDeleted = event.change === 'DELETED';
-        if (isDeleted) this.#picture?.seen.delete(keyOf(event.object));
+        if (isDeleted) this.#picture?.unseen.add(keyOf(event.object));
         const obj = this.#host.prepare(event.object);
         this.#host.publish(isDeleted ? store.delete(obj) : store.put(obj, 'event'), false);
         return;
@@ -103,16 +103,14 @@ export class Feed<T extends Obj> {
     }
     if (isAnew) this.#host.startAnew(this.contains);
     const origin = isAnew ? 'relist-anew' : this.isSynced ? 'relist' : 'first-list';
-    this.#picture = { origin, seen: new Set() };
+    this.#picture = { origin, unseen: new Set([...this.#host.store.keys()].filter(this.contains)) };
   }
 
   #complete(version: string): void {
     const { store } = this.#host;
-    const seen = this.#picture?.seen ?? new Set<Key>();
+    const unseen = this.#picture?.unseen ?? new Set<Key>();
     this.#picture = undefined;
-    for (const key of [...store.keys()]) {
-      if (this.contains(key) && !seen.has(key)) this.#host.publish(store.forget(key), true);
-    }
+    for (const key of unseen) this.#host.publish(store.forget(key), true);
     this.trouble = undefined;
     this.isSynced = true;
     this.#host.complete(version, this.contains);

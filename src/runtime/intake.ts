@@ -92,8 +92,8 @@ export class Intake<P extends Obj> {
   #add(key: Key, source: string, action: string, priority: number): void {
     const { metrics, queue, log } = this.#ports;
     metrics.event(source, action, queue.add(key, priority));
-    const fields = { controller: this.host.controller, key };
-    log.trace({ ...fields, 'eventsource.name': source, 'eventsource.event.action': action }, 'event');
+    const { controller } = this.host;
+    log.trace({ controller, key, 'eventsource.name': source, 'eventsource.event.action': action }, 'event');
   }
 
   #interrupt(key: Key, change: Change<P>): void {

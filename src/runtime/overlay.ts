@@ -112,6 +112,7 @@ export class Overlay<T extends Obj> {
 
   /** The store has changed: drops what it has caught up with. */
   observe(change: Change<T>): void {
+    if (this.#entries.size === 0 && this.#underWay.size === 0) return;
     const key = keyOf(change.obj);
     const { uid, resourceVersion } = change.obj.metadata;
     if (change.type === 'delete' && uid !== undefined) this.#underWay.get(key)?.gone.add(uid);

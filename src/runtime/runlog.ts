@@ -4,23 +4,23 @@ import type { Logger } from '../observability/log.ts';
 import { Conflict } from './errors.ts';
 import type { Obj, View } from './types.ts';
 
-/** Fields of every line that is logged during a run, wherever the call is. A run that logs nothing needs no id. */
-export function runFields(controller: string, { apiVersion, kind, metadata }: View<Obj>, rng: Rng): object {
-  let id: string | undefined;
-  return {
-    controller,
-    get reconcileID() {
-      return (id ??= randomId(rng));
-    },
-    'resource.apiVersion': apiVersion,
-    'resource.kind': kind,
-    'resource.namespace': metadata.namespace,
-    'resource.name': metadata.name,
-    'resource.uid': metadata.uid,
-    'resource.resourceVersion': metadata.resourceVersion,
-    'resource.generation': metadata.generation,
-  };
+/** Fields of every line that is logged during a run, wherever the call is; made for the first line. */
+export function runFields(controller: string, primary: View<Obj>, rng: Rng): () => object {
+  let fields: object | undefined;
+  return () => (fields ??= fieldsOf(controller, primary, rng));
 }
+
+const fieldsOf = (controller: string, { apiVersion, kind, metadata }: View<Obj>, rng: Rng): object => ({
+  controller,
+  reconcileID: randomId(rng),
+  'resource.apiVersion': apiVersion,
+  'resource.kind': kind,
+  'resource.namespace': metadata.namespace,
+  'resource.name': metadata.name,
+  'resource.uid': metadata.uid,
+  'resource.resourceVersion': metadata.resourceVersion,
+  'resource.generation': metadata.generation,
+});
 
 /** 64 random bits, enough to find the lines of one run again. */
 const randomId = (rng: Rng): string => word(rng) + word(rng);

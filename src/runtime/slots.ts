@@ -1,5 +1,5 @@
 /** What a controller remembers about keys between runs; nothing about those that are at rest and well. */
-import { newSlot, type Slot } from './decide.ts';
+import type { Slot } from './decide.ts';
 import { RunLimiter, type RunLimit } from './ratelimit.ts';
 import type { Key } from './types.ts';
 
@@ -28,7 +28,7 @@ export class Slots {
   of(key: Key, uid: string | undefined): KeySlot {
     const known = this.#slots.get(key);
     if (known && known.uid === uid) return known;
-    const slot: KeySlot = { ...newSlot(), uid };
+    const slot: KeySlot = { uid, attempt: 0, gone: false, dirty: false };
     this.#slots.set(key, slot);
     return slot;
   }

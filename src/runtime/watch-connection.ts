@@ -1,4 +1,5 @@
 /** One connection of a watch: how long it may last, and how long the server may keep silent. */
+import { Alarm } from '../lib/alarm.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Rng } from '../lib/rng.ts';
 import type { Frame } from './types.ts';
@@ -32,30 +33,29 @@ export async function* framesOf<T>(options: ConnectionOptions<T>): AsyncGenerato
   const cancelOverdue = clock.at(clock.now() + timeoutSeconds * 1000 + GRACE_MS, () => {
     attempt.abort(new Overdue());
   });
-  let cancelSilence = (): void => undefined;
-  const listen = (): void => {
-    cancelSilence();
-    cancelSilence = isListing()
-      ? clock.at(clock.now() + SILENCE_MS, () => {
-          attempt.abort(new NoStreaming());
-        })
-      : () => undefined;
-  };
+  // Handing on may take long when the receiver is busy; that is not silence of the server.
+  let silentSince: number | undefined = clock.now();
+  const silence = new Alarm(clock, () => {
+    if (!isListing()) return;
+    const now = clock.now();
+    const until = (silentSince ?? now) + SILENCE_MS;
+    if (until > now) silence.by(until);
+    else attempt.abort(new NoStreaming());
+  });
+  if (isListing()) silence.by(silentSince + SILENCE_MS);
   try {
-    listen();
     for await (const frame of open(timeoutSeconds, attempt.signal)) {
       signal.throwIfAborted();
-      // Handing on may take long when the receiver is busy; that is not silence of the server.
-      cancelSilence();
+      silentSince = undefined;
       yield frame;
       signal.throwIfAborted();
-      listen();
+      silentSince = clock.now();
     }
   } catch (error) {
     throw attempt.signal.aborted ? attempt.signal.reason : error;
   } finally {
     cancelOverdue();
-    cancelSilence();
+    silence.cancel();
     signal.removeEventListener('abort', end);
     attempt.abort();
   }

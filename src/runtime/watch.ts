@@ -4,11 +4,13 @@
  *
  *     start → streaming list | paged list → watching → resume (from the last version) | relist (after 410) → …
  */
+import { setImmediate as turn } from 'node:timers/promises';
 import { sleep, type Clock } from '../lib/clock.ts';
 import type { Rng } from '../lib/rng.ts';
 import { errorInFrame } from './client.ts';
 import { ApiError, Gone, Invalid, NotFound } from './errors.ts';
 import { isVersionTooLarge } from './failure.ts';
+import { Pace } from './pace.ts';
 import type { Client, Frame, Kind, Obj, Query, WatchQuery } from './types.ts';
 import type { CompareVersions } from './versions.ts';
 import { framesOf, NoStreaming, Overdue } from './watch-connection.ts';
@@ -131,7 +133,14 @@ class Machine<T extends Obj> {
         yield this.#init();
       }
       version = page.resourceVersion;
-      for (const object of page.items) yield { type: 'object', object };
+      // The page has been parsed in one piece; what follows begins in a turn of its own, and takes no more than its share.
+      await turn();
+      const pace = new Pace(this.#options.clock);
+      for (const object of page.items) {
+        const rest = pace.rest();
+        if (rest) await rest;
+        yield { type: 'object', object };
+      }
     }
     if (this.#signal.aborted) return;
     yield* this.#initDone(version ?? '');

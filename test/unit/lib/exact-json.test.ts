@@ -26,6 +26,18 @@ describe('JSON with long integers', () => {
     expect(parseExactJson('9007199254740993')).to.equal(9007199254740993n);
   });
 
+  it('finds such an integer at whatever place it begins, and at the end of the text', () => {
+    for (let before = 0; before < 40; before++) {
+      const space = ' '.repeat(before);
+      expect(parseExactJson(`${space}9007199254740993`), String(before)).to.equal(9007199254740993n);
+      expect(parseExactJson(`[123456789012345,${space}9007199254740993,1]`), String(before)).to.deep.equal([
+        123456789012345,
+        9007199254740993n,
+        1,
+      ]);
+    }
+  });
+
   it('writes what it has read', () => {
     for (const text of ['{"a":9007199254740993,"b":[-9223372036854775807],"c":"x"}', '{"a":1}']) {
       expect(exactJson(parseExactJson(text))).to.equal(text);

@@ -105,6 +105,22 @@ describe('the execution of runs', () => {
     expect(await world.metric('controller_runtime_reconcile_errors_total{controller="widgets"}')).to.equal(1);
   });
 
+  it('has the signals of a run in a copy of its context, too', async () => {
+    const same: boolean[] = [];
+    world.control((_, ctx) => {
+      const copied = { ...ctx };
+      same.push(
+        copied.signal === ctx.signal,
+        copied.interrupt === ctx.interrupt,
+        ctx.signal !== ctx.interrupt,
+      );
+      return Promise.resolve(nothing);
+    });
+    world.cluster.put(widgets, widget('A/1'));
+    await world.start();
+    expect(same).to.deep.equal([true, true, true]);
+  });
+
   it('S7: aborts the signal of a run that takes too long, and counts it', async () => {
     let abortedAt: number | undefined;
     world.control(

@@ -66,6 +66,24 @@ describe('what can be seen from outside', () => {
     await world.end();
   });
 
+  it('keeps the fields of one line of a run out of the next', async () => {
+    const { lines, destination } = recording();
+    const log = createLogger({ level: 'info', destination });
+    const world = createWorld({ log, rng: seededRng(1) });
+    world.control(() => {
+      log.info({ step: 1 }, 'inside');
+      log.info({ child: 'a' }, 'inside');
+      return Promise.resolve(nothing);
+    });
+    world.cluster.put(widgets, widget('A/1'));
+    await world.start();
+    const [first, second] = lines.filter(({ msg }) => msg === 'inside');
+    expect(first).to.include({ step: 1, 'resource.name': '1' });
+    expect(second).to.include({ child: 'a', reconcileID: first?.['reconcileID'] });
+    expect(second).to.not.have.property('step');
+    await world.end();
+  });
+
   const conflict = apiErrorFrom(409, { reason: 'Conflict' }, { verb: 'patch', kind: 'Widget' });
   const levels = [
     ['a conflict', conflict, 'default', 'info'],

@@ -35,7 +35,10 @@ export const withTreeInLog = <P extends Obj>(world: World, spec: ControllerSpec<
       const { jobID } =
         (primary as View<Obj> & { readonly status?: { readonly jobID?: string } }).status ?? {};
       const fields = { tree: rootOf(world, primary), ...(jobID && { jobID }) };
-      return withLogFields(() => fields, () => spec.reconciler.reconcile(primary, ctx));
+      return withLogFields(
+        () => fields,
+        () => spec.reconciler.reconcile(primary, ctx),
+      );
     },
   },
 });

@@ -13,7 +13,7 @@ import {
   type ApiErrorFacts,
 } from '../../src/runtime/errors.ts';
 import { aborted } from '../../src/runtime/signals.ts';
-import type { Client, Frame, Kind, Obj, Write } from '../../src/runtime/types.ts';
+import type { Client, Frame, Kind, Obj, Query, Write } from '../../src/runtime/types.ts';
 
 /** `lost`: the write took effect, its answer never came. `reset`: it did not even arrive. */
 export const refusals = ['conflict', 'too-many', 'server-error', 'lost', 'reset'] as const;
@@ -93,6 +93,12 @@ export class Faults {
     for (const [watch, kind] of this.#watches) if (kinds?.includes(kind) ?? true) watch.abort();
   }
 
+  /**
+   * Reads so far, such as `get Secret ns/name`, `list Context` and `raw GET /version`; lists that come as a stream are
+   * lists, too.
+   */
+  readonly reads: string[] = [];
+
   /** Writes sent for a namespace so far, those that were refused included. */
   writes(namespace: string): readonly Write[] {
     return this.#writes.get(namespace) ?? [];
@@ -102,20 +108,28 @@ export class Faults {
     return {
       get: (kind, key, signal) => {
         if (this.isDead(key.split('/')[0] ?? '')) return Promise.reject(dead());
+        this.reads.push(`get ${kind.kind} ${key}`);
         return client.get(kind, key, signal);
       },
       list: (kind, query, signal) => {
         if (this.#killed) throw dead();
+        this.#noteList(kind, query);
         return client.list(kind, query, signal);
       },
       watch: (kind, query, signal) => this.#watch(client, kind, query, signal),
       send: (write, signal) => this.#send(write, () => client.send(write, signal), signal),
       raw: (method, path, body, signal) => {
         if (this.#killed) return Promise.reject(dead());
+        this.reads.push(`raw ${method} ${path}`);
         return client.raw(method, path, body, signal);
       },
       close: () => client.close(),
     };
+  }
+
+  #noteList(kind: Kind, { namespace, labels, fields }: Query): void {
+    const where = [namespace, labels, fields].filter((each) => each !== undefined);
+    this.reads.push(['list', kind.kind, ...where].join(' '));
   }
 
   async #send<T>(write: Write, send: () => Promise<T>, signal?: AbortSignal): Promise<T> {
@@ -177,6 +191,7 @@ export class Faults {
     signal: AbortSignal,
   ): AsyncGenerator<Frame<T>> {
     if (this.#killed) throw dead();
+    if (query.sendInitialEvents) this.#noteList(kind, query);
     const cut = new AbortController();
     this.#watches.set(cut, kind.kind);
     try {

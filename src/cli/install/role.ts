@@ -116,7 +116,7 @@ export const atHome: readonly Need[] = [
   {
     group: 'coordination.k8s.io',
     resources: ['leases'],
-    verbs: ['list', 'watch', 'create', 'update', 'delete'],
+    verbs: ['get', 'list', 'watch', 'create', 'update', 'delete'],
     why: 'replicas share the work',
   },
   {

@@ -95,8 +95,8 @@ function farewell({ namespace, crds }: UninstallOptions, { held }: Remains): rea
     `Espalier is gone. Namespace ${namespace} stays${crds ? '' : ', and so do the CustomResourceDefinitions'}.`,
     ...(held.length > 0
       ? [
-          `${named(held)} stay as they are, and nobody works on them. ` +
-            'They can be deleted when Espalier (or Landscaper) runs again.',
+          `Left as they are, with nobody who works on them: ${named(held)}. ` +
+            'They can be deleted when Espalier or Landscaper runs again.',
         ]
       : []),
   ];

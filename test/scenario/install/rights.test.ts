@@ -8,10 +8,19 @@ import { lsHealthCheckKind } from '../../../src/api/kinds/lshealthcheck.ts';
 import { targetKind } from '../../../src/api/kinds/target.ts';
 import { targetSyncKind } from '../../../src/api/kinds/targetsync.ts';
 import { API_VERSION, GROUP } from '../../../src/api/labels.ts';
+import type { ValidatedResource } from '../../../src/api/validation/index.ts';
 import { startApiServer, type ApiServer } from '../../../src/apiserver/server.ts';
 import { readConfiguration, type Configuration } from '../../../src/cli/configuration.ts';
 import { roleBindingKind, roleKind, serviceAccountKind } from '../../../src/cli/install/kinds.ts';
-import { amongPods, atHome, everywhere, ofHealthCheck, type Need } from '../../../src/cli/install/role.ts';
+import {
+  amongPods,
+  atHome,
+  everywhere,
+  ofHealthCheck,
+  ofWebhooks,
+  ofWebhooksAtHome,
+  type Need,
+} from '../../../src/cli/install/role.ts';
 import { startLandscaper, type Landscaper } from '../../../src/cli/landscaper.ts';
 import { applyAll, namespaceObject } from '../../../src/cli/objects.ts';
 import { runProgram } from '../../../src/cli/program.ts';
@@ -25,6 +34,7 @@ import { AlreadyExists } from '../../../src/runtime/errors.ts';
 import { connect } from '../../../src/runtime/http.ts';
 import { getIfThere } from '../../../src/runtime/read.ts';
 import type { Client, Kind, Obj } from '../../../src/runtime/types.ts';
+import { startWebhooks } from '../../../src/webhooks/index.ts';
 import { shell } from '../../support/containers.ts';
 import { Kubelet } from '../../support/kubelet.ts';
 import { mockItem } from '../../support/landscape.ts';
@@ -40,7 +50,7 @@ const HOME = 'ls-system';
 const PODS = 'ls-pods';
 const PLACE = sample.namespace;
 /** Processes start slowly where many do. A test that fails waits this long. */
-const PATIENCE_MS = 60_000;
+const PATIENCE_MS = 120_000;
 
 describe('the rights of an installed Espalier', function () {
   this.timeout(2 * PATIENCE_MS);
@@ -82,7 +92,7 @@ describe('the rights of an installed Espalier', function () {
     const config = beside('config.yaml');
     writeFileSync(config, JSON.stringify({ container: { namespace: PODS }, lsDeployments }));
     const terminal = fakeTerminal({ env: { KUBECONFIG: host.kubeconfigFile } });
-    const args = ['install', '--image', 'example.org/espalier:1', '--config', config];
+    const args = ['install', '--image', 'example.org/espalier:1', '--config', config, '--webhooks'];
     expect(await runProgram(args, terminal), terminal.errors).to.equal(0);
     const map = await admin.get<ConfigMap>(configMapKind, `${HOME}/espalier`);
     const mounted = beside('configuration.yaml');
@@ -233,10 +243,30 @@ describe('the rights of an installed Espalier', function () {
     expect(refused()).to.deep.equal([]);
   });
 
+  /** Last, for whatever is written while nobody answers is refused. */
+  it('are enough for the webhooks to make certificates, and to tell the API server about them', async () => {
+    const account = { namespace: HOME, name: 'espalier-webhooks' };
+    const client = await clientOf(await kubeconfigOfAccount(admin, host.kubeconfig, account));
+    const serve = async (name: string, resources: readonly ValidatedResource[]): Promise<void> => {
+      const endpoint = { service: { namespace: HOME, name, port: 9443 } };
+      const webhooks = await startWebhooks({
+        ...{ client, clock, log, endpoint, resources },
+        ...{ host: '127.0.0.1', port: 0, certNamespace: HOME, install: true },
+      });
+      await webhooks.close();
+    };
+    await serve('espalier-webhooks', ['targets']);
+    await serve('another-name', ['targets']);
+    await serve('espalier-webhooks', []);
+    await client.close();
+    expect(refused()).to.deep.equal([]);
+  });
+
   it('are used, but for what only trouble asks for', async () => {
     await landscaper?.stop();
     const used = new Set(asked().map(rightOf));
-    const given = [...everywhere, ...atHome, ...amongPods, ...ofHealthCheck].flatMap(rightsOf);
+    const tables = [everywhere, atHome, amongPods, ofHealthCheck, ofWebhooks, ofWebhooksAtHome];
+    const given = tables.flat().flatMap(rightsOf);
     const unused = [...new Set(given)].filter((right) => !used.has(right) && !SELDOM.has(right));
     expect(unused).to.deep.equal([]);
   });

@@ -1,5 +1,5 @@
 /** What is installed, as a table of what was asked for and what comes of it. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -8,7 +8,15 @@ import { changedFields } from '../../../../src/cli/install/changes.ts';
 import { configurationDocument, missingFolders } from '../../../../src/cli/install/configuration.ts';
 import { productObjects } from '../../../../src/cli/install/objects.ts';
 import { isPlainContext, named } from '../../../../src/cli/install/remains.ts';
-import { everywhere, rulesFor } from '../../../../src/cli/install/role.ts';
+import {
+  amongPods,
+  atHome,
+  everywhere,
+  ofHealthCheck,
+  ofWebhooks,
+  ofWebhooksAtHome,
+  rulesFor,
+} from '../../../../src/cli/install/role.ts';
 import {
   settingsFrom,
   type InstallOptions,
@@ -213,6 +221,23 @@ describe('the role of an installed Espalier', () => {
       rulesFor(everywhere, deployers).filter(({ resources }) => resources.includes('serviceaccounts/token'));
     expect(tokens('mock', 'container')).to.deep.equal([]);
     expect(tokens('mock', 'helm')).to.have.length(1);
+  });
+});
+
+describe('the page about installing', () => {
+  const page = readFileSync(join(import.meta.dirname, '../../../../docs/install.md'), 'utf8');
+  const quoted = (words: readonly string[]): string => words.map((word) => `\`${word}\``).join(', ');
+
+  it('has each right, with what it is for, and no other', () => {
+    const [, rights = ''] = page.split(/^## Rights$|^## When it does not start$/m);
+    const rows = [...rights.matchAll(/^(\| `.*\|)$/gm)].map(([row]) => row);
+    const needs = [everywhere, atHome, amongPods, ofHealthCheck, ofWebhooks, ofWebhooksAtHome].flat();
+    expect(rows).to.deep.equal(
+      needs.map(
+        ({ resources, verbs, names, why }) =>
+          `| ${quoted(resources)}${names ? ` (${quoted(names)})` : ''} | ${verbs.join(', ')} | ${why} |`,
+      ),
+    );
   });
 });
 

@@ -1,5 +1,6 @@
 /** The kinds of objects that are installed, and taken away again. */
-import { configMapKind, namespaceKind, secretKind } from '../../runtime/core-kinds.ts';
+import { configMapKind, crdKind, namespaceKind, secretKind } from '../../runtime/core-kinds.ts';
+import { leaseKind } from '../../runtime/lease.ts';
 import type { Kind, Obj } from '../../runtime/types.ts';
 import { configurationKind } from '../../webhooks/configuration.ts';
 
@@ -27,14 +28,7 @@ export const roleKind = kind(RBAC, 'Role', 'roles');
 export const roleBindingKind = kind<Binding>(RBAC, 'RoleBinding', 'rolebindings');
 export const clusterRoleKind = kind(RBAC, 'ClusterRole', 'clusterroles', false);
 export const clusterRoleBindingKind = kind<Binding>(RBAC, 'ClusterRoleBinding', 'clusterrolebindings', false);
-export const leaseKind = kind('coordination.k8s.io', 'Lease', 'leases');
-export const crdKind = kind(
-  'apiextensions.k8s.io',
-  'CustomResourceDefinition',
-  'customresourcedefinitions',
-  false,
-);
-export { configMapKind, configurationKind, namespaceKind, secretKind };
+export { configMapKind, configurationKind, crdKind, leaseKind, namespaceKind, secretKind };
 
 const all: readonly Kind[] = [
   ...[namespaceKind, serviceAccountKind, configMapKind, serviceKind, deploymentKind],

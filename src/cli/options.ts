@@ -78,3 +78,12 @@ export function wholeNumber(text: string): number {
   if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('write a whole number.');
   return Number(text);
 }
+
+const MAX_REPLICAS = 100;
+
+/** @throws InvalidArgumentError */
+export function replicas(text: string): number {
+  const count = /^\d{1,3}$/.test(text) ? Number(text) : 0;
+  if (count >= 1 && count <= MAX_REPLICAS) return count;
+  throw new InvalidArgumentError(`write a number from 1 to ${String(MAX_REPLICAS)}.`);
+}

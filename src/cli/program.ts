@@ -11,6 +11,7 @@ import { addBlueprintCommands } from './program-blueprints.ts';
 import { addComponentCommands } from './program-components.ts';
 import { addDeployItemCommands } from './program-deployitems.ts';
 import { addContainerCommands, addDeployerCommands } from './program-deployers.ts';
+import { addInstallCommands } from './program-install.ts';
 import { addInstallationCommands } from './program-installations.ts';
 import { examples, type Exit } from './program-parts.ts';
 import { addPlanCommand } from './program-plan.ts';
@@ -66,10 +67,12 @@ export function createProgram(terminal: Terminal, onExit: (code: Exit) => void):
         ['espalier demo', 'watch a sample landscape being installed; needs no cluster'],
         ['espalier dev', 'an API server with all controllers, to play with'],
         ['espalier start --kubeconfig ~/.kube/config', 'the controllers, on your cluster'],
+        ['espalier install --image IMAGE', 'the controllers, in your cluster'],
         ['espalier inst inspect my-app -n my-project', 'how far an installation is'],
       ]),
     );
   addServerCommands(program, terminal, onExit);
+  addInstallCommands(program, terminal, onExit);
   addInstallationCommands(program, terminal, onExit);
   addPlanCommand(program, terminal, onExit);
   addBlueprintCommands(program, terminal, onExit);

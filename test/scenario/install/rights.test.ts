@@ -1,0 +1,368 @@
+/** The rights that `espalier install` gives are enough for everything, and nearly all of them are used. */
+import { writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { expect } from 'chai';
+import { startHealthCheck } from '../../../controllers/health/index.ts';
+import { installationKind, type Installation } from '../../../src/api/kinds/installation.ts';
+import { lsHealthCheckKind } from '../../../src/api/kinds/lshealthcheck.ts';
+import { targetKind } from '../../../src/api/kinds/target.ts';
+import { targetSyncKind } from '../../../src/api/kinds/targetsync.ts';
+import { API_VERSION, GROUP } from '../../../src/api/labels.ts';
+import type { ValidatedResource } from '../../../src/api/validation/index.ts';
+import { startApiServer, type ApiServer } from '../../../src/apiserver/server.ts';
+import { readConfiguration, type Configuration } from '../../../src/cli/configuration.ts';
+import { roleBindingKind, roleKind, serviceAccountKind } from '../../../src/cli/install/kinds.ts';
+import {
+  amongPods,
+  atHome,
+  everywhere,
+  ofHealthCheck,
+  ofWebhooks,
+  ofWebhooksAtHome,
+  type Need,
+} from '../../../src/cli/install/role.ts';
+import { startLandscaper, type Landscaper } from '../../../src/cli/landscaper.ts';
+import { applyAll, namespaceObject } from '../../../src/cli/objects.ts';
+import { runProgram } from '../../../src/cli/program.ts';
+import { sample, sampleObjects } from '../../../src/cli/sample.ts';
+import { sleep, systemClock as clock } from '../../../src/lib/clock.ts';
+import { systemRng as rng } from '../../../src/lib/rng.ts';
+import { silentLogger as log } from '../../../src/observability/log.ts';
+import { createClient } from '../../../src/runtime/client.ts';
+import { configMapKind, secretKind, type ConfigMap } from '../../../src/runtime/core-kinds.ts';
+import { AlreadyExists } from '../../../src/runtime/errors.ts';
+import { connect } from '../../../src/runtime/http.ts';
+import { getIfThere } from '../../../src/runtime/read.ts';
+import type { Client, Kind, Obj } from '../../../src/runtime/types.ts';
+import { startWebhooks } from '../../../src/webhooks/index.ts';
+import { shell } from '../../support/containers.ts';
+import { Kubelet } from '../../support/kubelet.ts';
+import { mockItem } from '../../support/landscape.ts';
+import {
+  kubeconfigOfAccount,
+  startStrictServer,
+  type Asked,
+  type StrictServer,
+} from '../../support/rights.ts';
+import { fakeTerminal } from '../../unit/cli/terminal.ts';
+
+const HOME = 'ls-system';
+const PODS = 'ls-pods';
+const PLACE = sample.namespace;
+/** Processes start slowly where many do. A test that fails waits this long. */
+const PATIENCE_MS = 120_000;
+
+describe('the rights of an installed Espalier', function () {
+  this.timeout(2 * PATIENCE_MS);
+  let host: StrictServer;
+  let target: ApiServer;
+  let admin: Client;
+  let there: Client;
+  let installed: { readonly kubeconfig: string; readonly configuration: Configuration };
+  let landscaper: Landscaper | undefined;
+  let kubelet: Kubelet;
+
+  const clientOf = async (text: string): Promise<Client> =>
+    createClient(await connect({ kubeconfig: { text }, userAgent: 'test', clock, log }));
+
+  before(async () => {
+    host = await startStrictServer();
+    target = await startApiServer({ simulate: true });
+    admin = await clientOf(host.kubeconfig);
+    there = await clientOf(target.kubeconfig);
+    await applyAll(there, [namespaceObject(PLACE)]);
+    await applyAll(admin, [namespaceObject(PODS)]);
+    installed = await install();
+    landscaper = await startInstalled();
+    kubelet = new Kubelet({ client: admin, kubeconfig: host.kubeconfig, namespace: PODS });
+    kubelet.start();
+  });
+  after(async () => {
+    await landscaper?.stop();
+    await kubelet?.stop();
+    for (const client of [admin, there]) await client?.close();
+    for (const server of [target, host]) await server?.close();
+  });
+
+  // -------------------------------------------------------------- the product
+
+  async function install() {
+    const beside = (name: string): string => join(dirname(host.kubeconfigFile), name);
+    const lsDeployments = { deploymentsNamespace: HOME, lsHealthCheckName: 'own', lsController: 'espalier' };
+    const config = beside('config.yaml');
+    writeFileSync(config, JSON.stringify({ container: { namespace: PODS }, lsDeployments }));
+    const terminal = fakeTerminal({ env: { KUBECONFIG: host.kubeconfigFile } });
+    const args = ['install', '--image', 'example.org/espalier:1', '--config', config, '--webhooks'];
+    expect(await runProgram(args, terminal), terminal.errors).to.equal(0);
+    const map = await admin.get<ConfigMap>(configMapKind, `${HOME}/espalier`);
+    const mounted = beside('configuration.yaml');
+    writeFileSync(mounted, map.data?.['configuration.yaml'] ?? '');
+    const account = { namespace: HOME, name: 'espalier' };
+    return {
+      kubeconfig: await kubeconfigOfAccount(admin, host.kubeconfig, account),
+      configuration: readConfiguration(mounted),
+    };
+  }
+
+  /** What the pod of the Deployment does, with what it is given. */
+  const startInstalled = (): Promise<Landscaper> =>
+    startLandscaper({
+      kubeconfig: { text: installed.kubeconfig },
+      configuration: installed.configuration,
+      ...{ log, crds: false, signal: AbortSignal.timeout(PATIENCE_MS * 4) },
+      fleet: { namespace: HOME, name: 'espalier' },
+      pod: { namespace: HOME, name: 'espalier-0' },
+    });
+
+  // -------------------------------------------------------------- what was asked
+
+  const ACCOUNTS = [`system:serviceaccount:${HOME}:espalier`, `system:serviceaccount:${PODS}:`];
+  /** By the product, and by the programs in pods of images. */
+  const asked = (): readonly Asked[] =>
+    host.asked().filter(({ user }) => ACCOUNTS.some((name) => user.username.startsWith(name)));
+  const refused = (): readonly string[] =>
+    asked()
+      .filter(({ responseStatus }) => responseStatus?.code === 403)
+      .map(({ verb, requestURI, user }) => `${user.username}: ${verb} ${requestURI}`);
+
+  // -------------------------------------------------------------- what users do
+
+  const create = (kind: Kind, object: object, client = admin): Promise<Obj> =>
+    client.send({ verb: 'create', kind, object: object as Obj });
+
+  async function secret(name: string, namespace: string, text: string, client = admin): Promise<void> {
+    const data = { kubeconfig: Buffer.from(text).toString('base64') };
+    await create(secretKind, { ...named('Secret', name, namespace), data }, client);
+  }
+
+  /** An account of the host that may deploy in its namespace, and the target that means it. */
+  async function selfTarget(): Promise<void> {
+    const apiGroup = 'rbac.authorization.k8s.io';
+    await create(serviceAccountKind, named('ServiceAccount', 'deploy', PLACE));
+    await create(roleKind, {
+      ...named('Role', 'deploy', PLACE),
+      apiVersion: `${apiGroup}/v1`,
+      rules: [{ apiGroups: [''], resources: ['configmaps'], verbs: ['*'] }],
+    });
+    await create(roleBindingKind, {
+      ...named('RoleBinding', 'deploy', PLACE),
+      apiVersion: `${apiGroup}/v1`,
+      roleRef: { apiGroup, kind: 'Role', name: 'deploy' },
+      subjects: [{ kind: 'ServiceAccount', name: 'deploy', namespace: PLACE }],
+    });
+    const config = { selfConfig: { serviceAccount: { name: 'deploy' } } };
+    await create(targetKind, {
+      ...named('Target', 'self', PLACE),
+      apiVersion: API_VERSION,
+      spec: { type: `${GROUP}/kubernetes-cluster`, config },
+    });
+  }
+
+  async function until<T>(what: string, ask: () => Promise<T | undefined | false>): Promise<T> {
+    const end = clock.now() + PATIENCE_MS;
+    for (;;) {
+      const answer = await ask();
+      if (answer !== undefined && answer !== false) return answer;
+      if (clock.now() > end) throw new Error(`timed out: ${what}; refused: ${refused().join(', ')}`);
+      await sleep(clock, 50);
+    }
+  }
+
+  /** Waits for the end of a job that is not the one given. @returns its id */
+  const succeeds = (name: string, before?: string): Promise<string> =>
+    until(`${name} ends`, async () => {
+      const { status } = (await getIfThere(admin, installationKind, `${PLACE}/${name}`)) ?? {};
+      const { jobID, jobIDFinished, phase, lastError } = status ?? {};
+      if (!jobID || jobID === before || jobID !== jobIDFinished) return undefined;
+      expect(phase, lastError?.message).to.equal('Succeeded');
+      return jobID;
+    });
+
+  async function goes(kind: Kind, name: string): Promise<void> {
+    const key = `${PLACE}/${name}`;
+    await admin.send({ verb: 'delete', kind, key });
+    await until(`${name} is gone`, async () => (await getIfThere(admin, kind, key)) === undefined);
+  }
+
+  // -------------------------------------------------------------- stories
+
+  it('are enough to install and delete the sample landscape', async () => {
+    await applyAll(admin, sampleObjects(target.kubeconfig));
+    await succeeds(sample.installation);
+    await goes(installationKind, sample.installation);
+    expect(refused()).to.deep.equal([]);
+  });
+
+  it('are enough to run images, to deploy as an account of the cluster, to keep state, and to change all that', async () => {
+    await selfTarget();
+    await secret('word', PLACE, 'hello');
+    await create(configMapKind, {
+      ...named('ConfigMap', 'kube-root-ca.crt', PODS),
+      data: { 'ca.crt': '' },
+    }).catch(unlessThere); // the embedded server puts it into every namespace, as controllers of Kubernetes do
+    await create(installationKind, everything(everyItem(), 1));
+    const first = await succeeds('all');
+    expect(kubelet.runs).to.have.length(1);
+
+    const { spec, metadata } = everything(everyItem().slice(1), 2);
+    const key = `${PLACE}/all`;
+    await admin.send({ verb: 'merge', kind: installationKind, key, body: { spec, metadata } });
+    await succeeds('all', first);
+    await goes(installationKind, 'all');
+    expect(kubelet.runs).to.have.length(3);
+    expect(refused()).to.deep.equal([]);
+  });
+
+  it('are enough to copy targets from another cluster', async () => {
+    await applyAll(there, [namespaceObject('clusters')]);
+    await secret('prod', 'clusters', 'one', there);
+    await secret('access', PLACE, target.kubeconfig);
+    const spec = { sourceNamespace: 'clusters', secretRef: { name: 'access' }, secretNameExpression: '.*' };
+    await create(targetSyncKind, { ...named('TargetSync', 'sync', PLACE), apiVersion: API_VERSION, spec });
+    await until('a target is copied', () => getIfThere(admin, targetKind, `${PLACE}/prod`));
+    await goes(targetSyncKind, 'sync');
+    expect(refused()).to.deep.equal([]);
+  });
+
+  /** The one of the running product looks once a minute. */
+  it('are enough to tell how the system is', async () => {
+    const settings = installed.configuration.health ?? expect.fail('there are no settings');
+    const client = await clientOf(installed.kubeconfig);
+    const stale = { ...named('LsHealthCheck', 'stale', HOME), apiVersion: API_VERSION };
+    const fields = { status: 'Ok', description: 'ok', lastUpdateTime: '2026-01-01T00:00:00Z' };
+    await create(lsHealthCheckKind, { ...stale, ...fields });
+    const check = startHealthCheck({
+      ...{ client, clock, log, rng, settings },
+      write: (write, signal) => client.send(write, signal),
+    });
+    const found = (name: string): Promise<Obj | undefined> =>
+      getIfThere(admin, lsHealthCheckKind, `${HOME}/${name}`);
+    await until('the check has ended', async () => !(await found('stale')) && found('own'));
+    await check.stop();
+    await client.close();
+    expect(refused()).to.deep.equal([]);
+  });
+
+  /** Last, for whatever is written while nobody answers is refused. */
+  it('are enough for the webhooks to make certificates, and to tell the API server about them', async () => {
+    const account = { namespace: HOME, name: 'espalier-webhooks' };
+    const client = await clientOf(await kubeconfigOfAccount(admin, host.kubeconfig, account));
+    const serve = async (name: string, resources: readonly ValidatedResource[]): Promise<void> => {
+      const endpoint = { service: { namespace: HOME, name, port: 9443 } };
+      const webhooks = await startWebhooks({
+        ...{ client, clock, log, endpoint, resources },
+        ...{ host: '127.0.0.1', port: 0, certNamespace: HOME, install: true },
+      });
+      await webhooks.close();
+    };
+    await serve('espalier-webhooks', ['targets']);
+    await serve('another-name', ['targets']);
+    await serve('espalier-webhooks', []);
+    await client.close();
+    expect(refused()).to.deep.equal([]);
+  });
+
+  it('are used, but for what only trouble asks for', async () => {
+    await landscaper?.stop();
+    const used = new Set(asked().map(rightOf));
+    const tables = [everywhere, atHome, amongPods, ofHealthCheck, ofWebhooks, ofWebhooksAtHome];
+    const given = tables.flat().flatMap(rightsOf);
+    const unused = [...new Set(given)].filter((right) => !used.has(right) && !SELDOM.has(right));
+    expect(unused).to.deep.equal([]);
+  });
+});
+
+/** Rights that a landscape which gets well need not use; the scenarios of other suites do. */
+const SELDOM: ReadonlySet<string> = new Set([
+  // What is in a cache is read by itself only after a conflict, and listed only where a watch cannot begin with it.
+  ...[
+    'installations',
+    'deployitems',
+    'executions',
+    'dataobjects',
+    'targets',
+    'contexts',
+    'targetsyncs',
+  ].flatMap((resource) => [`get ${GROUP}/${resource}`, `list ${GROUP}/${resource}`]),
+  ...[`list ${GROUP}/syncobjects`, 'list namespaces', 'list coordination.k8s.io/leases'],
+  // Where a patch cannot say it.
+  ...['installations', 'deployitems', 'dataobjects', 'targets'].map(
+    (resource) => `update ${GROUP}/${resource}`,
+  ),
+  // Asked by an admission plugin, about requests that are in the log under another name.
+  ...[`update ${GROUP}/installations/finalizers`, `update ${GROUP}/executions/finalizers`],
+  // Exports of targets, settings of Contexts and overwrites are no part of the landscapes above.
+  ...[`patch ${GROUP}/targets`, `patch ${GROUP}/contexts`, `get ${GROUP}/componentversionoverwrites`],
+  // Other replicas, here or of Landscaper, and bugs.
+  ...[`delete ${GROUP}/syncobjects`, 'delete coordination.k8s.io/leases', 'patch events'],
+  ...['get', 'create', 'patch'].map((verb) => `${verb} ${GROUP}/criticalproblems`),
+  // An apply is a patch in the log, and needs the right to create what is not there.
+  ...['create configmaps', 'create serviceaccounts', 'create rbac.authorization.k8s.io/roles'],
+  ...['create rbac.authorization.k8s.io/rolebindings', 'patch configmaps', 'delete configmaps'],
+]);
+
+const rightText = (verb: string, group: string, resource: string): string =>
+  `${verb} ${group === '' ? '' : `${group}/`}${resource}`;
+
+const rightOf = ({ verb, objectRef }: Asked): string => {
+  const { apiGroup = '', resource = '', subresource } = objectRef ?? {};
+  return rightText(verb, apiGroup, subresource ? `${resource}/${subresource}` : resource);
+};
+
+const rightsOf = ({ group, resources, verbs }: Need): readonly string[] =>
+  verbs.flatMap((verb) => resources.map((resource) => rightText(verb, group, resource)));
+
+const named = (kind: string, name: string, namespace: string): Obj => ({
+  apiVersion: 'v1',
+  kind,
+  metadata: { name, namespace },
+});
+
+function unlessThere(error: unknown): void {
+  if (!(error instanceof AlreadyExists)) throw error;
+}
+
+/** Items of each deployer that needs no program of others; the first is to go. */
+const everyItem = (): readonly object[] => [
+  mockItem('gone'),
+  mockItem('one', { export: { nothing: null, some: 1 } }),
+  {
+    name: 'image',
+    type: `${GROUP}/container`,
+    config: shell('echo x > $STATE_PATH/x; echo 1 > $EXPORTS_PATH'),
+  },
+  {
+    name: 'objects',
+    type: `${GROUP}/kubernetes-manifest`,
+    target: { namespace: PLACE, name: 'self' },
+    config: {
+      apiVersion: `manifest.deployer.${GROUP}/v1alpha2`,
+      kind: 'ProviderConfiguration',
+      manifests: [
+        { policy: 'manage', manifest: { ...named('ConfigMap', 'deployed', PLACE), data: { a: 'b' } } },
+      ],
+    },
+  },
+];
+
+/** A root with an import from a secret, an export and state. */
+function everything(deployItems: readonly object[], round: number): Installation {
+  const template = JSON.stringify({ deployItems, state: { round } });
+  const blueprint = {
+    ...{ apiVersion: API_VERSION, kind: 'Blueprint' },
+    imports: [{ name: 'word', type: 'data', schema: {} }],
+    exports: [{ name: 'out', type: 'data', schema: {} }],
+    deployExecutions: [{ name: 'd', type: 'GoTemplate', template }],
+    exportExecutions: [{ name: 'e', type: 'GoTemplate', template: `exports:\n  out: ${String(round)}` }],
+  };
+  return {
+    apiVersion: API_VERSION,
+    kind: 'Installation',
+    metadata: { name: 'all', namespace: PLACE, annotations: { [`${GROUP}/operation`]: 'reconcile' } },
+    spec: {
+      imports: { data: [{ name: 'word', secretRef: { name: 'word', key: 'kubeconfig' } }] },
+      exports: { data: [{ name: 'out', dataRef: 'out' }] },
+      blueprint: { inline: { filesystem: { 'blueprint.yaml': JSON.stringify(blueprint) } } },
+    },
+  };
+}

@@ -1,0 +1,335 @@
+/** What is installed, as a table of what was asked for and what comes of it. */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { readConfiguration } from '../../../../src/cli/configuration.ts';
+import { changedFields } from '../../../../src/cli/install/changes.ts';
+import { configurationDocument, missingFolders } from '../../../../src/cli/install/configuration.ts';
+import { productObjects } from '../../../../src/cli/install/objects.ts';
+import { isPlainContext, named } from '../../../../src/cli/install/remains.ts';
+import {
+  amongPods,
+  atHome,
+  everywhere,
+  ofHealthCheck,
+  ofWebhooks,
+  ofWebhooksAtHome,
+  rulesFor,
+} from '../../../../src/cli/install/role.ts';
+import {
+  settingsFrom,
+  type InstallOptions,
+  type InstallSettings,
+} from '../../../../src/cli/install/settings.ts';
+import { wordsFor } from '../../../../src/cli/install/names.ts';
+import { createProgram, runProgram } from '../../../../src/cli/program.ts';
+import { toYaml } from '../../../../src/lib/yaml.ts';
+import { isObject, ownField } from '../../../../src/lib/objects.ts';
+import type { Obj } from '../../../../src/runtime/types.ts';
+import { parseYaml } from '../../../../src/lib/yaml.ts';
+import { fakeTerminal } from '../terminal.ts';
+
+const IMAGE = 'registry.example.org/espalier:0.1.0';
+
+const settings = (options: Partial<InstallOptions> = {}): InstallSettings =>
+  settingsFrom({ image: IMAGE, namespace: 'ls-system', replicas: 1, crds: true, ...options });
+
+const find = (objects: readonly Obj[], words: string): Obj =>
+  objects.find((object) => wordsFor(object) === words) ?? expect.fail(`there is no ${words}`);
+
+const at = (object: unknown, ...path: readonly (string | number)[]): unknown =>
+  path.reduce<unknown>(
+    (found, key) =>
+      Array.isArray(found) ? (found as readonly unknown[])[Number(key)] : ownField(found, String(key)),
+    object,
+  );
+
+const container = (object: unknown): unknown => at(object, 'spec', 'template', 'spec', 'containers', 0);
+
+describe('the objects of an installed Espalier', () => {
+  let folder: string;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'espalier-test-'));
+  });
+  afterEach(() => {
+    rmSync(folder, { recursive: true, force: true });
+  });
+  const configured = (document: object, more: Partial<InstallOptions> = {}): readonly Obj[] => {
+    const config = join(folder, 'config.yaml');
+    writeFileSync(config, toYaml(document));
+    return productObjects(settings({ config, ...more }));
+  };
+
+  it('start with the namespace and end with what uses everything else', () => {
+    expect(productObjects(settings({ webhooks: true })).map(wordsFor)).to.deep.equal([
+      'Namespace ls-system',
+      'ServiceAccount ls-system/espalier',
+      'ClusterRole espalier',
+      'ClusterRoleBinding espalier',
+      'Role ls-system/espalier',
+      'RoleBinding ls-system/espalier',
+      'ServiceAccount ls-system/espalier-webhooks',
+      'ClusterRole espalier-webhooks',
+      'ClusterRoleBinding espalier-webhooks',
+      'Role ls-system/espalier-webhooks',
+      'RoleBinding ls-system/espalier-webhooks',
+      'ConfigMap ls-system/espalier',
+      'Deployment ls-system/espalier',
+      'Service ls-system/espalier-webhooks',
+      'Deployment ls-system/espalier-webhooks',
+    ]);
+  });
+
+  it('call the program with options that it knows', () => {
+    const objects = configured(
+      { lsDeployments: { deploymentsNamespace: 'a', lsHealthCheckName: 'b' } },
+      { webhooks: true },
+    );
+    for (const name of ['espalier', 'espalier-webhooks']) {
+      const args = at(container(find(objects, `Deployment ls-system/${name}`)), 'args') as readonly string[];
+      const program = createProgram(fakeTerminal(), () => undefined);
+      const command = program.commands.find((each) => each.name() === args[0]) ?? expect.fail(args[0]);
+      expect(command.parseOptions([...args.slice(1)]).unknown).to.deep.equal([]);
+    }
+  });
+
+  it('tell the pods who they are, whom they share the work with, and what they deploy', () => {
+    const deployment = find(
+      productObjects(settings({ namespace: 'own', replicas: 3, deployers: ['mock', 'helm'] })),
+      'Deployment own/espalier',
+    );
+    expect(at(deployment, 'spec', 'replicas')).to.equal(3);
+    expect(at(container(deployment), 'args')).to.deep.equal([
+      'start',
+      '--no-crds',
+      '--deployers=helm,mock',
+      '--lease=own/espalier',
+      '--metrics-address=0.0.0.0:8080',
+    ]);
+    expect(
+      (at(container(deployment), 'env') as { name: string }[]).map(({ name }) => name),
+    ).to.include.members(['MY_POD_NAME', 'MY_POD_NAMESPACE']);
+  });
+
+  for (const name of ['espalier', 'espalier-webhooks'])
+    it(`keep to the restricted profile of pods: ${name}`, () => {
+      const deployment = find(productObjects(settings({ webhooks: true })), `Deployment ls-system/${name}`);
+      expect(at(deployment, 'spec', 'template', 'spec', 'securityContext')).to.deep.include({
+        runAsNonRoot: true,
+        seccompProfile: { type: 'RuntimeDefault' },
+      });
+      expect(at(container(deployment), 'securityContext')).to.deep.equal({
+        allowPrivilegeEscalation: false,
+        readOnlyRootFilesystem: true,
+        capabilities: { drop: ['ALL'] },
+      });
+      expect(at(container(deployment), 'volumeMounts', 0)).to.deep.equal({ name: 'tmp', mountPath: '/tmp' });
+    });
+
+  it('differ in nothing but the image when the image is another one', () => {
+    const objects = (image: string) =>
+      JSON.stringify(productObjects(settings({ image, deployers: ['manifest'] })));
+    expect(objects('a/new:2')).to.equal(objects(IMAGE).replaceAll(IMAGE, 'a/new:2'));
+  });
+
+  it('let images of items run beside the product, with programs of the same image, unless the file says otherwise', () => {
+    const read = (objects: readonly Obj[]) => {
+      const file = join(folder, 'read.yaml');
+      writeFileSync(
+        file,
+        String(at(find(objects, 'ConfigMap ls-system/espalier'), 'data', 'configuration.yaml')),
+      );
+      return readConfiguration(file).container;
+    };
+    expect(read(productObjects(settings()))).to.deep.include({
+      namespace: 'ls-system',
+      init: { image: IMAGE, command: ['espalier', 'container', 'init'] },
+      wait: { image: IMAGE, command: ['espalier', 'container', 'wait'] },
+    });
+    const given = { namespace: 'pods', initContainer: { image: 'mine' }, waitContainer: { image: null } };
+    const objects = configured({ container: given });
+    expect(read(objects)).to.deep.include({ namespace: 'pods' });
+    expect(read(objects).init.image).to.equal('mine');
+    expect(read(objects).wait.image).to.equal(IMAGE);
+    expect(objects.map(wordsFor)).to.include('Role pods/espalier');
+  });
+
+  it('have no configuration, and no rights for pods, when nobody asks for either', () => {
+    const objects = productObjects(settings({ deployers: ['manifest'] }));
+    expect(objects.filter(({ kind }) => kind === 'ConfigMap')).to.deep.equal([]);
+    const rules = at(find(objects, 'Role ls-system/espalier'), 'rules') as {
+      resources: string[];
+      verbs: string[];
+    }[];
+    expect(
+      rules.filter(({ resources }) => resources.includes('pods')).map(({ verbs }) => verbs),
+    ).to.deep.equal([['get']]);
+  });
+
+  it('look after health where the configuration says so', () => {
+    const lsDeployments = { deploymentsNamespace: 'there', lsHealthCheckName: 'h' };
+    const objects = configured({ lsDeployments });
+    expect(at(find(objects, 'Role there/espalier'), 'rules', 0, 'resources')).to.deep.equal(['deployments']);
+    expect(at(find(objects, 'RoleBinding there/espalier'), 'subjects', 0, 'namespace')).to.equal('ls-system');
+  });
+
+  it('replace pods when the configuration has changed', () => {
+    const mark = (document: object) =>
+      at(
+        find(configured(document), 'Deployment ls-system/espalier'),
+        'spec',
+        'template',
+        'metadata',
+        'annotations',
+      );
+    expect(mark({ helm: { chartCacheSize: 1 } })).not.to.deep.equal(mark({ helm: { chartCacheSize: 2 } }));
+  });
+
+  it('come without definitions where the configuration says that others see to them', () => {
+    const config = join(folder, 'c.yaml');
+    writeFileSync(config, 'crdManagement: {deployCrd: false}\n');
+    expect(settings({ config }).crds).to.equal(false);
+    expect(settings().crds).to.equal(true);
+  });
+
+  it('take the login for the registry of the image', () => {
+    const deployment = find(
+      productObjects(settings({ pullSecret: 'login' })),
+      'Deployment ls-system/espalier',
+    );
+    expect(at(deployment, 'spec', 'template', 'spec', 'imagePullSecrets')).to.deep.equal([{ name: 'login' }]);
+  });
+});
+
+describe('the role of an installed Espalier', () => {
+  const all = productObjects(settings({ webhooks: true }));
+  const rules = all.flatMap(
+    (object) =>
+      (at(object, 'rules') ?? []) as readonly { verbs: string[]; resources: string[]; apiGroups: string[] }[],
+  );
+
+  it('names every verb, resource and group, and lets nobody grow', () => {
+    for (const { verbs, resources, apiGroups } of rules) {
+      expect([...verbs, ...resources, ...apiGroups].filter((word) => word.includes('*'))).to.deep.equal([]);
+      expect(verbs.filter((verb) => ['escalate', 'bind', 'impersonate'].includes(verb))).to.deep.equal([]);
+    }
+  });
+
+  it('gives tokens of other accounts only to deployers that connect with them', () => {
+    const tokens = (...deployers: Parameters<typeof rulesFor>[1] & object) =>
+      rulesFor(everywhere, deployers).filter(({ resources }) => resources.includes('serviceaccounts/token'));
+    expect(tokens('mock', 'container')).to.deep.equal([]);
+    expect(tokens('mock', 'helm')).to.have.length(1);
+  });
+});
+
+describe('the page about installing', () => {
+  const page = readFileSync(join(import.meta.dirname, '../../../../docs/install.md'), 'utf8');
+  const quoted = (words: readonly string[]): string => words.map((word) => `\`${word}\``).join(', ');
+
+  it('has each right, with what it is for, and no other', () => {
+    const [, rights = ''] = page.split(/^## Rights$|^## When it does not start$/m);
+    const rows = [...rights.matchAll(/^(\| `.*\|)$/gm)].map(([row]) => row);
+    const needs = [everywhere, atHome, amongPods, ofHealthCheck, ofWebhooks, ofWebhooksAtHome].flat();
+    expect(rows).to.deep.equal(
+      needs.map(
+        ({ resources, verbs, names, why }) =>
+          `| ${quoted(resources)}${names ? ` (${quoted(names)})` : ''} | ${verbs.join(', ')} | ${why} |`,
+      ),
+    );
+  });
+});
+
+describe('install', () => {
+  const mistakes: readonly (readonly [args: string, code: number, line: RegExp])[] = [
+    ['install', 2, /^error: which image\? Name it with --image/],
+    ['install --image Not*An*Image', 2, /^error: "Not\*An\*Image" is no image; write it like registry/],
+    ['install --image a:b -n Up', 2, /^error: "Up" is no name of a namespace/],
+    ['install --image a:b --pull-secret _', 2, /^error: "_" is no name of a pull secret/],
+    ['install --image a:b --replicas 0', 2, /^error: .*'0' is invalid\. write a number from 1 to 100/],
+    [
+      'install --image a:b --deployers helmet',
+      2,
+      /^error: there is no deployer "helmet"; known are helm, manifest/,
+    ],
+    ['install --image a:b -o json', 2, /^error: -o says how --dry-run prints; add --dry-run/],
+    ['install --image a:b --config /nowhere', 2, /^error: cannot read configuration \/nowhere: ENOENT/],
+  ];
+  for (const [args, code, line] of mistakes)
+    it(`answers one line to: ${args}`, async () => {
+      const terminal = fakeTerminal();
+      expect(await runProgram(args.split(' '), terminal)).to.equal(code);
+      expect(terminal.errors).to.match(line);
+      expect(terminal.errors.trimEnd()).not.to.contain('\n');
+      expect(terminal.output).to.equal('');
+    });
+
+  it('prints the objects alone with --dry-run, and needs no cluster for it', async () => {
+    const terminal = fakeTerminal();
+    expect(await runProgram(['install', '--image', IMAGE, '--dry-run'], terminal)).to.equal(0);
+    const documents = terminal.output.split('\n---\n').map((text) => parseYaml(text) as Obj);
+    expect(documents.filter(({ kind }) => kind === 'CustomResourceDefinition')).to.have.length(11);
+    expect(documents.slice(11)).to.deep.equal(JSON.parse(JSON.stringify(productObjects(settings()))));
+    const json = fakeTerminal();
+    await runProgram(['install', '--image', IMAGE, '--dry-run', '--no-crds', '-o', 'json'], json);
+    expect((JSON.parse(json.output) as { items: unknown[] }).items).to.have.length(documents.length - 11);
+  });
+
+  it('warns of folders that pods do not have', () => {
+    expect(missingFolders({ registry: { local: { rootPath: '/here' } } })).to.deep.equal([
+      'registry.local.rootPath: /here',
+    ]);
+    expect(missingFolders({ registry: null })).to.deep.equal([]);
+  });
+
+  it('takes a configuration whose parts have no value', () => {
+    const where = { namespace: 'n', image: 'i', deployers: ['container'] as const };
+    const document = configurationDocument({ container: null, helm: null }, where) ?? {};
+    expect(isObject(document['container']) && document['container']['namespace']).to.equal('n');
+  });
+});
+
+describe('what a write has changed', () => {
+  const object = (spec: object, metadata: object = {}): Obj & { spec: object } => ({
+    ...{ apiVersion: 'v1', kind: 'K', spec },
+    metadata: { name: 'n', ...metadata },
+  });
+
+  it('is told by the innermost fields', () => {
+    const before = object({ replicas: 1, list: [{ image: 'a', same: 1 }] });
+    const after = object({ replicas: 2, list: [{ image: 'b', same: 1 }] });
+    expect(changedFields(before, after)).to.deep.equal(['replicas', 'image']);
+    expect(changedFields(object({ l: [1] }), object({ l: [1, 2] }))).to.deep.equal(['l']);
+  });
+
+  it('is nothing where only the server has written', () => {
+    const before = object({}, { resourceVersion: '1', generation: 1 });
+    const annotations = { 'deployment.kubernetes.io/revision': '2' };
+    const after = { ...object({}, { resourceVersion: '2', generation: 2, annotations }), status: { x: 1 } };
+    expect(changedFields(before, after)).to.deep.equal([]);
+  });
+
+  it('names no more than fit in a line', () => {
+    expect(changedFields(object({}), object({ a: 1, b: 1, c: 1, d: 1, e: 1 }))).to.have.length(5);
+  });
+});
+
+describe('what is left in a cluster', () => {
+  const context = (name: string, more: object = {}): Obj => ({
+    ...{ apiVersion: 'v1', kind: 'Context' },
+    metadata: { name, namespace: 'n' },
+    ...more,
+  });
+
+  it('does not count a Context as every namespace gets one', () => {
+    expect(isPlainContext(context('default'))).to.equal(true);
+    expect(isPlainContext(context('default', { registryPullSecrets: [] }))).to.equal(false);
+    expect(isPlainContext(context('mine'))).to.equal(false);
+  });
+
+  it('is named as far as a line goes', () => {
+    const many = Array.from({ length: 7 }, (_, i) => context(`c${String(i)}`));
+    expect(named(many)).to.match(/^Context n\/c0, .*Context n\/c4 and 2 more$/);
+  });
+});

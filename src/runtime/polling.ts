@@ -33,32 +33,52 @@ export interface PollSource<V> extends ValueShape<V> {
 /** Asks for everything at once, periodically; raises events for what changed. It starts with a first answer. */
 export function pollSource<V>(spec: PollSource<V>): Source & Correctable<V> & Readable<V> {
   const values = new Values<V>(spec);
+  const polls = new Set<Set<Key>>();
+  const corrected = (key: Key): void => {
+    for (const poll of polls) poll.add(key);
+  };
   return {
     name: spec.name,
     stage: 'normal',
     of: (primary) => values.of(keyOf(primary)),
-    remember: (key, value) => void values.put(key, value),
-    forget: (key, id) => void values.remove(key, id),
+    remember(key, value) {
+      corrected(key);
+      values.put(key, value);
+    },
+    forget(key, id) {
+      corrected(key);
+      values.remove(key, id);
+    },
     attach: (host) => ({
-      start: (signal) => startPolling(spec, values, host, signal),
+      start: (signal) => startPolling(spec, { values, polls }, host, signal),
       of: (primary) => values.of(keyOf(primary)),
     }),
   };
 }
 
+interface Polled<V> {
+  readonly values: Values<V>;
+  /** Of each poll under way: the primaries that have been corrected since it began, of which it may know too little. */
+  readonly polls: Set<Set<Key>>;
+}
+
 async function startPolling<V>(
   spec: PollSource<V>,
-  values: Values<V>,
+  { values, polls }: Polled<V>,
   host: SourceHost,
   signal: AbortSignal,
 ): Promise<void> {
   const everyMs = spec.everyMs ?? DEFAULT_PERIOD_MS;
   const poll = async (): Promise<Key[] | undefined> => {
+    const corrected = new Set<Key>();
+    polls.add(corrected);
     try {
-      return takeOver(values, await spec.fetch(signal));
+      return takeOver(values, await spec.fetch(signal), corrected);
     } catch (error) {
       if (!signal.aborted) host.log.warn({ source: spec.name, error: String(error) }, 'the poll failed');
       return undefined;
+    } finally {
+      polls.delete(corrected);
     }
   };
   while (!(await poll())) await sleep(host.clock, everyMs, signal);
@@ -72,10 +92,15 @@ async function startPolling<V>(
   );
 }
 
-/** Stores an answer and names the primaries for which it holds news. */
-function takeOver<V>(values: Values<V>, answer: ReadonlyMap<Key, readonly V[]>): Key[] {
-  const changed = values.keys().filter((key) => !answer.has(key) && values.remove(key));
-  for (const [key, found] of answer) if (values.set(key, found)) changed.push(key);
+/** Stores an answer, but for those `except`, and names the primaries for which it holds news. */
+function takeOver<V>(
+  values: Values<V>,
+  answer: ReadonlyMap<Key, readonly V[]>,
+  except: ReadonlySet<Key>,
+): Key[] {
+  const isOpen = (key: Key): boolean => !except.has(key);
+  const changed = values.keys().filter((key) => isOpen(key) && !answer.has(key) && values.remove(key));
+  for (const [key, found] of answer) if (isOpen(key) && values.set(key, found)) changed.push(key);
   return changed;
 }
 
@@ -106,6 +131,13 @@ export interface PerResourceSource<V, P extends Obj> extends ValueShape<V> {
   when?(primary: View<P>): boolean;
 }
 
+interface Question {
+  /** Whether it was news. */
+  readonly answer: Promise<boolean>;
+  /** What is known has been corrected since it was asked. */
+  isOutdated: boolean;
+}
+
 /** One poll per primary, from its appearance to its deletion. */
 export interface PerResourceHandle<V, P extends Obj> extends Source<P>, Correctable<V>, Readable<V> {
   /** What is known, asking first when nothing is; raises no event. */
@@ -120,28 +152,42 @@ export function perResourceSource<V, P extends Obj = Obj>(
   spec: PerResourceSource<V, P>,
 ): PerResourceHandle<V, P> {
   const values = new Values<V>(spec);
-  const asking = new Map<Key, Promise<boolean>>();
+  const asking = new Map<Key, Question>();
   let life: AbortSignal | undefined;
   const ask = (primary: View<P>): Promise<boolean> => {
     const key = keyOf(primary);
-    let answer = asking.get(key);
-    if (!answer) {
-      answer = spec
+    const known = asking.get(key);
+    if (known) return known.answer;
+    const question: Question = {
+      isOutdated: false,
+      answer: spec
         .fetch(primary, life ?? new AbortController().signal)
-        .then((found) => values.set(key, found))
-        .finally(() => asking.delete(key));
-      asking.set(key, answer);
-    }
-    return answer;
+        .then((found) => !question.isOutdated && values.set(key, found))
+        .finally(() => asking.delete(key)),
+    };
+    asking.set(key, question);
+    return question.answer;
+  };
+  /** What was asked before does not know of it. */
+  const corrected = (key: Key): void => {
+    const question = asking.get(key);
+    if (question) question.isOutdated = true;
   };
   return {
     name: spec.name,
     stage: 'normal',
     of: (primary) => values.of(keyOf(primary)),
-    remember: (key, value) => void values.put(key, value),
-    forget: (key, id) => void values.remove(key, id),
+    remember(key, value) {
+      corrected(key);
+      // Where there are several, one of them is not all that is to be known.
+      if (values.has(key) || !spec.idOf) values.put(key, value);
+    },
+    forget(key, id) {
+      corrected(key);
+      values.remove(key, id);
+    },
     async load(primary) {
-      if (!values.has(keyOf(primary))) await ask(primary);
+      while (!values.has(keyOf(primary))) await ask(primary);
       return values.of(keyOf(primary));
     },
     attach(host) {

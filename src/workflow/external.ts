@@ -39,7 +39,10 @@ export interface Knowledge<R, P extends Obj> extends Correctable<R> {
   /** Undefined when nobody watches: it is found out when it is asked for. */
   readonly source: Source<P> | undefined;
   of(p: View<P>, ctx: Context<P>): Promise<readonly View<R>[]>;
-  /** Called after a write that failed: it may have taken effect all the same. */
+  /**
+   * What is known of a primary may be wrong: a write failed, and may have taken effect all the same; or the primary has
+   * gone, and one that comes after it has to be asked about.
+   */
   doubt?(key: Key): void;
 }
 
@@ -59,10 +62,13 @@ export function fetched<R, P extends Obj>(
     source: undefined,
     async of(p, ctx) {
       const key = keyOf(p);
-      if (!values.has(key)) values.set(key, await spec.fetch(p, ctx));
+      if (values.has(key)) return values.of(key) as readonly View<R>[];
+      const found = await spec.fetch(p, ctx);
+      if (!values.has(key)) values.set(key, found);
       return values.of(key) as readonly View<R>[];
     },
-    remember: (key, value) => void values.put(key, value),
+    // Where there are several, one of them is not all that is to be known.
+    remember: (key, value) => void ((values.has(key) || !spec.idOf) && values.put(key, value)),
     forget: (key) => void values.remove(key),
     doubt: (key) => void values.remove(key),
   };
@@ -110,7 +116,11 @@ export function polledPerPrimary<R, P extends Obj>(spec: PolledPerPrimary<R, P>)
     fetch: (p, signal) => spec.fetch(p, signal),
     ...(spec.when && { when: (p) => spec.when?.(p) ?? true }),
   });
-  return { ...known<R, P>(source, source), of: (p) => source.load(p) as Promise<readonly View<R>[]> };
+  return {
+    ...known<R, P>(source, source),
+    of: (p) => source.load(p) as Promise<readonly View<R>[]>,
+    doubt: (key) => source.forget(key),
+  };
 }
 
 const shapeOf = <R>(spec: Identified<R>): { idOf?: (value: R) => string } =>
@@ -221,7 +231,15 @@ function commonOf<R, P extends Obj>(spec: ExternalCommon<R, P>): Omit<Dependent<
       create: (desired, p, ctx) => written(p, () => spec.create?.(desired, p, ctx)),
     }),
     ...(spec.update && {
-      update: (actual, desired, p, ctx) => written(p, () => spec.update?.(actual, desired, p, ctx)),
+      async update(actual, desired, p, ctx) {
+        const updated = await written(p, () => spec.update?.(actual, desired, p, ctx));
+        const before = spec.idOf?.(actual);
+        const isAnother =
+          (updated as R | undefined | null) != null && before !== spec.idOf?.(updated as View<R>);
+        if (isAnother) knowledge.forget(keyOf(p), before);
+        return updated;
+      },
     }),
+    forget: (p) => knowledge.doubt?.(keyOf(p)),
   };
 }

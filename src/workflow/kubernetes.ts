@@ -177,12 +177,27 @@ export function kubernetesVerbs<R extends Obj, P extends Obj>(
     (found.metadata.ownerReferences ?? []).some(({ uid }) => uid === p.metadata.uid) ||
     (!gc && toPrimaryOf(ctx.controller.kind, mark.prefix)(found).includes(keyOf(p)));
 
-  /** @param first the failure that led here, and what is thrown when nothing else helps */
-  const again = async (first: unknown, desired: R, p: View<P>, ctx: Context<P>): Promise<R> => {
+  /**
+   * @param first the failure that led here, and what is thrown when nothing else helps
+   * @param uid of the object that was to be written, if one was known
+   * @throws DependentError when something of its name is there that is not of this primary
+   */
+  const again = async (
+    { first, uid }: { readonly first: unknown; readonly uid?: string | undefined },
+    desired: R,
+    p: View<P>,
+    ctx: Context<P>,
+  ): Promise<R> => {
     const how = sending(p, ctx);
     let error = first;
     for (let tries = 1; tries < TRIES && isConflict(error); tries++) {
       const found = await readLive(kind, keyOf(desired as View<R>), how);
+      const isKnown = uid !== undefined && found?.metadata.uid === uid;
+      // What is marked is ours: the cache had not heard of it yet.
+      if (found && !isKnown && !spec.adopt && !isMarked(found, p, ctx)) {
+        const what = `${kind.kind} ${keyOf(found)} is there already and not of this primary; set adopt to take it over, or use another name`;
+        throw dependentError({ name }, p, ctx, what, { cause: error });
+      }
       try {
         if (!found) return sent(desired, await sendCreate(desired, how), ctx);
         if (matching.matcher.match(found, desired, p, ctx).matched) return found as R;
@@ -194,25 +209,17 @@ export function kubernetesVerbs<R extends Obj, P extends Obj>(
     throw error;
   };
   const create = async (desired: R, p: View<P>, ctx: Context<P>): Promise<R> => {
-    const how = sending(p, ctx);
     try {
-      return sent(desired, await sendCreate(desired, how), ctx);
-    } catch (error) {
-      if (!isConflict(error)) throw error;
-      const found = await readLive(kind, keyOf(desired as View<R>), how);
-      // What is marked is ours: the cache had not heard of it yet.
-      if (found && !spec.adopt && !isMarked(found, p, ctx)) {
-        const what = `${kind.kind} ${keyOf(found)} is there already and not of this primary; set adopt to take it over, or use another name`;
-        throw dependentError({ name }, p, ctx, what, { cause: error });
-      }
-      return again(error, desired, p, ctx);
+      return sent(desired, await sendCreate(desired, sending(p, ctx)), ctx);
+    } catch (first) {
+      return again({ first }, desired, p, ctx);
     }
   };
   const update = async (actual: View<R>, desired: R, p: View<P>, ctx: Context<P>): Promise<R> => {
     try {
       return sent(desired, await sendUpdate(actual, desired, sending(p, ctx)), ctx);
-    } catch (error) {
-      return again(error, desired, p, ctx);
+    } catch (first) {
+      return again({ first, uid: actual.metadata.uid }, desired, p, ctx);
     }
   };
   return {

@@ -202,6 +202,101 @@ describe('external dependents', () => {
     expect(buckets.calls).to.deep.equal(['create 42', 'create 43']);
   });
 
+  /** Answers after a second with what was there when it was asked. */
+  const slowly = <T>(answer: () => T): Promise<T> => {
+    const { clock } = world;
+    const now = answer();
+    return new Promise((resolve) => clock.at(clock.now() + 1_000, () => resolve(now)));
+  };
+  it('are not made twice when they were made while a poll was under way', async () => {
+    let isSlow = false;
+    const knowledge = polled<Bucket, Widget>({
+      name: 'buckets',
+      fetch() {
+        const all = () => new Map([['A/1', [...buckets.all.values()]]]);
+        return isSlow ? slowly(all) : Promise.resolve(all());
+      },
+    });
+    await operate(bucketOf(knowledge));
+    isSlow = true;
+    await world.clock.advance(5_500);
+    await add();
+    expect(buckets.calls).to.deep.equal(['create 42']);
+    await world.clock.advance(60_000);
+    expect(buckets.calls).to.deep.equal(['create 42']);
+  });
+
+  it('are not made twice when they were made while a poll of their primary was under way', async () => {
+    let isSlow = false;
+    let isWanted = false;
+    const knowledge = polledPerPrimary<Bucket, Widget>({
+      name: 'buckets',
+      fetch() {
+        const all = () => [...buckets.all.values()];
+        return isSlow ? slowly(all) : Promise.resolve(all());
+      },
+    });
+    const bucket = bucketOf(knowledge);
+    addOperator<Widget>(world.manager, {
+      ...{ name: 'widgets', kind: widgets, generation: 'off' as const, syncPeriodMs: 0 },
+      workflow: { nodes: [{ use: bucket, when: async (node) => (await node.actual(), isWanted) }] },
+      reconciler: { reconcile: () => Promise.resolve(nothing) },
+    });
+    await world.start();
+    await add();
+    isSlow = true;
+    isWanted = true;
+    await world.clock.advance(5_500);
+    await resize(2);
+    expect(buckets.calls).to.deep.equal(['create 42']);
+    await world.clock.advance(60_000);
+    expect(buckets.calls).to.deep.equal(['create 42']);
+  });
+
+  it('are asked for again before the next poll after a creation of which nobody knows the end', async () => {
+    const knowledge = polledPerPrimary<Bucket, Widget>({
+      name: 'buckets',
+      fetch: () => Promise.resolve([...buckets.all.values()]),
+    });
+    await operate(bucketOf(knowledge));
+    buckets.onCreate = () => {
+      throw new Error('no answer');
+    };
+    await add();
+    await world.clock.advance(1_000);
+    expect(errors).to.have.length(1);
+    expect(buckets.calls).to.deep.equal(['create 42']);
+  });
+
+  it('are asked for anew for a primary that comes after one of its name', async () => {
+    const knowledge = fetched<Bucket, Widget>({ fetch: () => Promise.resolve([...buckets.all.values()]) });
+    const { delete: _, ...lasting } = bucketOf(knowledge);
+    await operate(lasting);
+    await add();
+    await remove();
+    buckets.all.clear();
+    await add();
+    expect(buckets.calls).to.deep.equal(['create 42', 'create 43']);
+  });
+
+  it('are known under the id that an update gives them, and not under the old one', async () => {
+    const idOf = ({ id }: { readonly id: string }): string => id;
+    const knowledge = polled<Bucket, Widget>({
+      name: 'buckets',
+      idOf,
+      fetch: () => Promise.resolve(new Map()),
+    });
+    const use = bucketOf(knowledge, { idOf });
+    const ctx = contextOn(world.clock, {
+      valuesOf: () => knowledge.source?.attach({} as never).of(primary) ?? [],
+    });
+    await use.create?.({ id: '', size: 1 }, primary, ctx);
+    buckets.all.clear();
+    const replace = bucketOf(knowledge, { idOf, update: ({ size }) => buckets.create(size + 1) }).update;
+    await replace?.({ id: '42', size: 1 }, { id: '', size: 2 }, primary, ctx);
+    expect(await knowledge.of(primary, ctx)).to.deep.equal([{ id: '43', size: 2 }]);
+  });
+
   it('are polled for each primary, as long as it is there', async () => {
     let polls = 0;
     const knowledge = polledPerPrimary<Bucket, Widget>({
@@ -240,6 +335,32 @@ describe('external dependents', () => {
     await resize(1);
     expect(buckets.calls.slice(0, 3)).to.deep.equal(['create 0', 'create 1', 'create 2']);
     expect(buckets.calls.slice(3).sort()).to.deep.equal(['delete 1', 'delete 2']);
+  });
+
+  it('are all known in bulk after one has gone and another has come', async () => {
+    const idOf = ({ id }: { readonly id: string }): string => id;
+    const there = new Map<string, Bucket>();
+    const use = externalBulk<Bucket, Widget>({
+      ...{ name: 'buckets', idOf },
+      knowledge: fetched<Bucket, Widget>({ idOf, fetch: () => Promise.resolve([...there.values()]) }),
+      desiredAll: (p) => new Map(['same', `of ${String(sizeOf(p))}`].map((id) => [id, { id, size: 1 }])),
+      create(desired) {
+        buckets.calls.push(`create ${desired.id}`);
+        there.set(desired.id, desired);
+        return Promise.resolve(desired);
+      },
+      async delete({ id }) {
+        there.delete(id);
+        await buckets.delete(id);
+      },
+    });
+    await operate(use);
+    await add(1);
+    await resize(2);
+    await resize(2);
+    world.cluster.edit(widgets, 'A/1', { metadata: { labels: { a: 'b' } } });
+    await settle();
+    expect(buckets.calls).to.deep.equal(['create same', 'create of 1', 'delete of 1', 'create of 2']);
   });
 
   it('say when nobody can tell which of several is theirs', async () => {

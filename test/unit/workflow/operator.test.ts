@@ -253,6 +253,27 @@ describe('an operator with a workflow', () => {
     expect(story).to.deep.equal(['forget a', 'forget 1']);
   });
 
+  it('leaves alone a namesake of somebody else that took the place of its object', async () => {
+    const errors: string[] = [];
+    const onError = (_p: unknown, _ctx: unknown, error: unknown) => {
+      errors.push(String(error));
+      return Promise.resolve('default' as const);
+    };
+    operate([{ use: partOf('x') }], {}, { onError });
+    await begin();
+    world.cluster.before = ({ verb, kind }) => {
+      world.cluster.before = () => undefined;
+      if (verb !== 'replace' || kind !== 'Part') return undefined;
+      world.cluster.remove(parts, 'A/1-x');
+      world.cluster.put(parts, { metadata: { namespace: 'A', name: '1-x' }, data: { theirs: 'x' } });
+      return undefined;
+    };
+    world.cluster.edit(widgets, 'A/1', { spec: { size: 2 } });
+    await settle();
+    expect(errors[0]).to.include('Part A/1-x is there already and not of this primary');
+    expect(world.cluster.read(parts, 'A/1-x')?.data).to.deep.equal({ theirs: 'x' });
+  });
+
   it('S86: looks for a definition no more than every 10 s, for all together, then rarely, then never again', async () => {
     const use = nodesOf({ 1: {} })[0]?.use as Dependent<Obj, Widget>;
     operate([{ use, active: crdPresent('things.example.io') }]);

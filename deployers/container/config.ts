@@ -1,8 +1,9 @@
 /** The provider configuration of the container deployer. */
 import { z } from 'zod';
-import { CodecError, type Codec } from '../sdk/codec.ts';
-import { decodeContinuous, type ContinuousReconcile } from '../sdk/continuous.ts';
+import { codec, CodecError, type Codec } from '../sdk/codec.ts';
+import { continuousShape, decodeContinuous, type ContinuousReconcile } from '../sdk/continuous.ts';
 import { schemaCodec } from '../sdk/schema.ts';
+import { anything } from '../sdk/shape.ts';
 import { CONTAINER_API_VERSION } from './contract.ts';
 
 const map = z.record(z.string(), z.unknown());
@@ -59,9 +60,22 @@ export interface ContainerConfig {
 
 const document = schemaCodec<Document>('ProviderConfiguration', { [CONTAINER_API_VERSION]: schema });
 
-export const containerConfig: Codec<ContainerConfig> = {
-  decode: (given) => validated(document.decode(given)),
-};
+const shape = {
+  ...{ image: anything, command: anything, args: anything, importValues: anything },
+  blueprint: { inline: { filesystem: anything }, ref: { resourceName: anything } },
+  componentDescriptor: {
+    inline: anything,
+    ref: { componentName: anything, version: anything, repositoryContext: anything },
+  },
+  registryPullSecrets: [{ name: anything, namespace: anything }],
+  continuousReconcile: continuousShape,
+} as const;
+
+export const containerConfig: Codec<ContainerConfig> = codec(
+  'ProviderConfiguration',
+  { [CONTAINER_API_VERSION]: (fields) => validated(document.decode(fields)) },
+  { [CONTAINER_API_VERSION]: shape },
+);
 
 function validated(given: Document): ContainerConfig {
   return {

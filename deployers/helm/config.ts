@@ -11,12 +11,13 @@ import {
   optionalString,
   type Codec,
 } from '../sdk/codec.ts';
-import { decodeContinuous, type ContinuousReconcile } from '../sdk/continuous.ts';
-import { decodeExports, type ExportSpec } from '../sdk/exports.ts';
-import { decodeGroups, type DeletionGroup } from '../sdk/manifests/groups.ts';
+import { continuousShape, decodeContinuous, type ContinuousReconcile } from '../sdk/continuous.ts';
+import { decodeExports, exportShape, exportsShape, type ExportSpec } from '../sdk/exports.ts';
+import { decodeGroups, groupsShape, type DeletionGroup } from '../sdk/manifests/groups.ts';
 import type { Strategy } from '../sdk/manifests/model.ts';
 import { decodeStrategy } from '../sdk/manifests/strategyname.ts';
-import { decodeReadiness, type ReadinessChecks } from '../sdk/readiness/custom.ts';
+import { decodeReadiness, readinessShape, type ReadinessChecks } from '../sdk/readiness/custom.ts';
+import { anything } from '../sdk/shape.ts';
 
 export const HELM_GROUP = `helm.deployer.${GROUP}`;
 export const HELM_API_VERSION = `${HELM_GROUP}/v1alpha1`;
@@ -60,7 +61,30 @@ export interface HelmConfig {
 const required = (path: string, message = 'must not be empty'): CodecError =>
   new CodecError('validate', `${path}: Required value: ${message}`);
 
-export const helmConfig: Codec<HelmConfig> = codec('ProviderConfiguration', { [HELM_API_VERSION]: decode });
+const shape = {
+  ...{ name: anything, namespace: anything, createNamespace: anything, values: anything },
+  chart: {
+    archive: { raw: anything, remote: { url: anything } },
+    ...{ ref: anything, fromResource: anything, resourceRef: anything },
+    helmChartRepo: { helmChartRepoUrl: anything, helmChartName: anything, helmChartVersion: anything },
+  },
+  helmDeployment: anything,
+  // Their keys are checked when they are read.
+  helmDeploymentConfig: { install: anything, upgrade: anything, uninstall: anything },
+  updateStrategy: anything,
+  readinessChecks: readinessShape,
+  exports: exportsShape,
+  exportsFromManifests: [exportShape],
+  deletionGroups: groupsShape,
+  deletionGroupsDuringUpdate: groupsShape,
+  continuousReconcile: continuousShape,
+} as const;
+
+export const helmConfig: Codec<HelmConfig> = codec(
+  'ProviderConfiguration',
+  { [HELM_API_VERSION]: decode },
+  { [HELM_API_VERSION]: shape },
+);
 
 function decode(fields: Fields): HelmConfig {
   const text = (key: string): string => optionalString(fields[key], key) ?? '';

@@ -10,9 +10,9 @@ import {
   optionalStringMap,
   type Codec,
 } from '../sdk/codec.ts';
-import { decodeContinuous, type ContinuousReconcile } from '../sdk/continuous.ts';
-import { decodeExports, type ExportSpec } from '../sdk/exports.ts';
-import { decodeGroups, type DeletionGroup } from '../sdk/manifests/groups.ts';
+import { continuousShape, decodeContinuous, type ContinuousReconcile } from '../sdk/continuous.ts';
+import { decodeExports, exportsShape, type ExportSpec } from '../sdk/exports.ts';
+import { decodeGroups, groupsShape, type DeletionGroup } from '../sdk/manifests/groups.ts';
 import {
   isKubeObject,
   NAMELESS,
@@ -23,7 +23,8 @@ import {
 } from '../sdk/manifests/model.ts';
 import { hasItems } from '../sdk/manifests/order.ts';
 import { decodeStrategy } from '../sdk/manifests/strategyname.ts';
-import { decodeReadiness, type ReadinessChecks } from '../sdk/readiness/custom.ts';
+import { decodeReadiness, readinessShape, type ReadinessChecks } from '../sdk/readiness/custom.ts';
+import { anything } from '../sdk/shape.ts';
 
 export const MANIFEST_GROUP = `manifest.deployer.${GROUP}`;
 
@@ -37,12 +38,32 @@ export interface ManifestConfig {
   readonly continuousReconcile?: ContinuousReconcile | undefined;
 }
 
-export const manifestConfig: Codec<ManifestConfig> = codec('ProviderConfiguration', {
-  [`${MANIFEST_GROUP}/v1alpha2`]: (fields) => decode(fields, decodeManifest),
-  // The older version lists bare objects, which are all managed.
-  [`${MANIFEST_GROUP}/v1alpha1`]: (fields) =>
-    decode(fields, (entry, path) => decodeManifest({ manifest: entry }, path)),
-});
+const V1ALPHA2 = `${MANIFEST_GROUP}/v1alpha2`;
+/** It lists bare objects, which are all managed. */
+const V1ALPHA1 = `${MANIFEST_GROUP}/v1alpha1`;
+
+const shape = {
+  updateStrategy: anything,
+  manifests: anything,
+  readinessChecks: readinessShape,
+  exports: exportsShape,
+  deletionGroups: groupsShape,
+  deletionGroupsDuringUpdate: groupsShape,
+  continuousReconcile: continuousShape,
+} as const;
+const entryShape = {
+  ...{ policy: anything, manifest: anything, annotateBeforeCreate: anything },
+  ...{ annotateBeforeDelete: anything, patchAfterDeployment: anything, patchBeforeDelete: anything },
+} as const;
+
+export const manifestConfig: Codec<ManifestConfig> = codec(
+  'ProviderConfiguration',
+  {
+    [V1ALPHA2]: (fields) => decode(fields, decodeManifest),
+    [V1ALPHA1]: (fields) => decode(fields, (entry, path) => decodeManifest({ manifest: entry }, path)),
+  },
+  { [V1ALPHA2]: { ...shape, manifests: [entryShape] }, [V1ALPHA1]: shape },
+);
 
 function decode(fields: Fields, entryOf: (entry: unknown, path: string) => Manifest): ManifestConfig {
   const manifests = optionalList(fields['manifests'], 'manifests') ?? [];

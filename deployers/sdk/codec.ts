@@ -1,5 +1,6 @@
 /** Reading provider configurations and statuses: which apiVersions and kinds are understood, and why one is refused. */
-import { isObject, type Fields } from '../../src/lib/objects.ts';
+import { isObject, ownField, type Fields } from '../../src/lib/objects.ts';
+import { anything, unreadFields, type Shape } from './shape.ts';
 
 /**
  * Reads one kind of document. `decode` may be given anything.
@@ -7,6 +8,11 @@ import { isObject, type Fields } from '../../src/lib/objects.ts';
  */
 export interface Codec<T> {
   decode(document: unknown): T;
+  /**
+   * Sentences about fields that `decode` does not read, for a warning: users of a deployer that has it are told of slips of
+   * the pen. Never throws.
+   */
+  unread?(document: unknown): readonly string[];
 }
 
 /** Why a document was refused. */
@@ -23,9 +29,19 @@ export class CodecError extends Error {
 /**
  * A codec for one kind in one or several versions.
  * @param versions apiVersion → how its fields are read
+ * @param shapes apiVersion → the fields that are read, without apiVersion and kind
  */
-export function codec<T>(kind: string, versions: Readonly<Record<string, (fields: Fields) => T>>): Codec<T> {
+export function codec<T>(
+  kind: string,
+  versions: Readonly<Record<string, (fields: Fields) => T>>,
+  shapes: Readonly<Record<string, Readonly<Record<string, Shape>>>> = {},
+): Codec<T> {
   return {
+    unread(document) {
+      const version = ownField(document, 'apiVersion');
+      const shape = typeof version === 'string' ? ownField(shapes, version) : undefined;
+      return shape === undefined ? [] : unreadFields({ ...HEAD, ...(shape as object) }, document);
+    },
     decode(document) {
       if (!isObject(document)) throw new CodecError('decode', `expected an object of kind ${kind}`);
       const { apiVersion, kind: given } = document;
@@ -41,6 +57,8 @@ export function codec<T>(kind: string, versions: Readonly<Record<string, (fields
     },
   };
 }
+
+const HEAD = { apiVersion: anything, kind: anything } as const;
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 

@@ -5,6 +5,7 @@
 import { isDuration, parseDuration } from '../../src/lib/duration.ts';
 import { isObject } from '../../src/lib/objects.ts';
 import { CodecError } from './codec.ts';
+import { anything } from './shape.ts';
 import { InvalidCron, nextTime, parseCron } from '../../src/lib/cron.ts';
 
 /** At most one field is set; none means never. */
@@ -12,6 +13,8 @@ export interface ContinuousReconcile {
   readonly cron?: string;
   readonly every?: string;
 }
+
+export const continuousShape = { cron: anything, every: anything } as const;
 
 /** Annotation of an item that suspends the schedule with the value `false`. */
 export const ACTIVE_ANNOTATION = 'continuousreconcile.extensions.landscaper.gardener.cloud/active';

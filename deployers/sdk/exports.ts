@@ -5,6 +5,7 @@ import type { Problem } from '../../src/machine/decision.ts';
 import { CodecError, optionalList, optionalObject, optionalString } from './codec.ts';
 import { ConfigurationError, messageOf } from './errors.ts';
 import { evaluate } from './jsonpath.ts';
+import { anything } from './shape.ts';
 import type { KubeAccess } from './access.ts';
 
 export interface ResourceSource {
@@ -24,6 +25,14 @@ export interface ExportSpec {
     { readonly apiVersion: string; readonly kind: string; readonly jsonPath: string } | undefined;
   readonly targetName?: string | undefined;
 }
+
+const source = { apiVersion: anything, kind: anything, name: anything, namespace: anything } as const;
+export const exportShape = {
+  ...{ key: anything, jsonPath: anything, targetName: anything },
+  fromResource: source,
+  fromObjectRef: { apiVersion: anything, kind: anything, jsonPath: anything },
+} as const;
+export const exportsShape = { exports: [exportShape] } as const;
 
 /**
  * An export from a cluster must say where its value is, since it would be waited for in vain. One without a key is

@@ -10,6 +10,7 @@ export {
   type Watched,
 } from './deployer.ts';
 export { CodecError, asItIs, codec, type Codec } from './codec.ts';
+export { anything, type Shape } from './shape.ts';
 export { schemaCodec, type Checked, type Schema, type SchemaIssue } from './schema.ts';
 export {
   done,

@@ -174,6 +174,7 @@ class Pass {
     const draft = isNew || !before ? begun(this.#item.metadata, before, this.#stamp) : before;
     // Whoever watches a deletion sees that it has been taken up; nothing of it can be undone.
     if (isNew && direction === 'remove') await this.#session.writeStatus(draft);
+    if (isNew && direction === 'apply') this.#warnOfUnread(before);
     const memory = this.#memories.of(this.#ctx.key, this.#item, direction);
     const place = { current: draft };
     const seen = await look(
@@ -196,6 +197,17 @@ class Pass {
       this.#ports,
     );
     return this.#conclude(place.current, seen, direction, memory);
+  }
+
+  /** Once for each generation. */
+  #warnOfUnread(before: DeployItemStatus | undefined): void {
+    const { metadata, spec } = this.#item;
+    if (before?.observedGeneration === metadata.generation) return;
+    const unread = this.#ports.plugin.config.unread?.(spec.config) ?? [];
+    if (unread.length === 0) return;
+    const message = `in the configuration: ${unread.join('; ')}`;
+    this.#ctx.log.warn({ fields: unread.length }, message);
+    this.#ctx.event('Warning', 'UnreadFields', message);
   }
 
   async #conclude(

@@ -8,6 +8,7 @@ import {
   optionalString,
   optionalStrings,
 } from '../codec.ts';
+import { anything } from '../shape.ts';
 import { CRD_KIND, type ManagedResource, type ResourceRef } from './model.ts';
 
 const predefinedTypes = ['namespaced-resources', 'cluster-scoped-resources', 'crds', 'empty'] as const;
@@ -32,6 +33,16 @@ export type DeletionGroup =
       /** Another target, for groups that take everything. */
       readonly targetName?: string;
     };
+
+export const groupsShape = [
+  {
+    predefinedResourceGroup: { type: anything, forceDelete: anything },
+    customResourceGroup: {
+      resources: [{ apiVersion: anything, kind: anything, namespaces: anything, names: anything }],
+      ...{ forceDelete: anything, deleteAllResources: anything, targetName: anything },
+    },
+  },
+] as const;
 
 export const defaultGroups: readonly DeletionGroup[] = (
   ['namespaced-resources', 'cluster-scoped-resources', 'crds'] as const

@@ -11,6 +11,7 @@ import {
 } from '../codec.ts';
 import { evaluate, InvalidPath } from '../jsonpath.ts';
 import type { ResourceRef } from '../manifests/model.ts';
+import { anything } from '../shape.ts';
 import { notReady, ready, type Verdict } from './verdict.ts';
 
 const operators = ['exists', '!', '=', '==', '!=', 'in', 'notin'] as const;
@@ -44,6 +45,18 @@ export interface ReadinessChecks {
 }
 
 // ---------------------------------------------------------------- configuration
+
+export const readinessShape = {
+  disableDefault: anything,
+  custom: [
+    {
+      ...{ name: anything, disabled: anything, targetName: anything },
+      resourceSelector: [{ apiVersion: anything, kind: anything, name: anything, namespace: anything }],
+      labelSelector: { apiVersion: anything, kind: anything, matchLabels: anything },
+      requirements: [{ jsonPath: anything, operator: anything, values: [{ value: anything }] }],
+    },
+  ],
+} as const;
 
 /** @throws CodecError */
 export function decodeReadiness(value: unknown, path: string): ReadinessChecks {

@@ -4,6 +4,7 @@ import { basename, dirname, resolve } from 'node:path';
 import { installationKind, type Installation } from '../../api/kinds/installation.ts';
 import type { Target } from '../../api/kinds/target.ts';
 import { BLUEPRINT_FILE } from '../../api/blueprint.ts';
+import type { DeployItemTemplate } from '../../api/kinds/execution.ts';
 import { API_VERSION } from '../../api/labels.ts';
 import { refusalForJob } from '../../api/validation/index.ts';
 import type { BlueprintInput } from '../../blueprint/lint/inspect.ts';
@@ -25,6 +26,7 @@ import { blueprintsAt, STDIN, type FoundBlueprint } from '../blueprint-sources.t
 import { printJson } from '../documents.ts';
 import { CommandError, exitCodes, UsageError } from '../errors.ts';
 import { nameOf as nameOfFile, readTextFile } from '../files.ts';
+import { unreadFieldsOf } from '../item-configurations.ts';
 import { withoutSteps } from '../print.ts';
 import { findingText } from '../print-findings.ts';
 import { localComponents, type LocalComponents } from '../render/localcomponent.ts';
@@ -212,6 +214,23 @@ function parsed<T>(path: string, parse: (text: string) => T): T {
 // ---------------------------------------------------------------- writing
 
 function print(rendered: RenderedInstallation, mask: Mask, options: RenderOptions, terminal: Terminal): void {
+  printObjects(rendered, mask, options, terminal);
+  const { yellow } = terminal.paintError;
+  for (const line of unreadFieldsOf(itemsOf(rendered)))
+    terminal.warn(`${yellow('warning:')} ${mask.text(line)}`);
+}
+
+const itemsOf = ({ items, children }: RenderedInstallation): readonly DeployItemTemplate[] => [
+  ...items,
+  ...children.flatMap(({ inside }) => (typeof inside === 'string' ? [] : itemsOf(inside))),
+];
+
+function printObjects(
+  rendered: RenderedInstallation,
+  mask: Mask,
+  options: RenderOptions,
+  terminal: Terminal,
+): void {
   if (options.output === 'tree') {
     for (const line of renderedTree(rendered, { paint: terminal.paint, columns: terminal.columns, mask })) {
       terminal.print(line);

@@ -14,6 +14,7 @@ import { printJson } from '../documents.ts';
 import { withEmbeddedLandscaper } from '../embedded-landscaper.ts';
 import { CommandError, exitCodes, UsageError } from '../errors.ts';
 import { mustBeWritable, nameOf, readYamlDocuments, writePrivateFile } from '../files.ts';
+import { unreadFieldsOf } from '../item-configurations.ts';
 import { interrupt, nextSteps, trigger, type Item, type Work } from '../itemrun/drive.ts';
 import { keyOfItem, populate, type Population } from '../itemrun/host.ts';
 import { readInput, type RunInput, type WantedItem } from '../itemrun/input.ts';
@@ -46,6 +47,7 @@ export async function runItems(file: string, options: RunItemsOptions, terminal:
   const log = loggerFor(options, { level: 'error', format: 'text' });
   const configuration = options.config === undefined ? defaults : readConfiguration(options.config, log);
   refuseUnserved(input.items);
+  warnOfUnread(input.items, terminal);
   const state = stateFor(file, input, options, terminal);
   const population: Population = {
     input,
@@ -94,6 +96,12 @@ function refuseUnserved(items: readonly WantedItem[]): void {
   throw new UsageError(
     `DeployItem ${name} is of type ${spec.type}, which no deployer here serves; served are ${types.join(', ')}`,
   );
+}
+
+function warnOfUnread(items: readonly WantedItem[], terminal: Terminal): void {
+  const configured = items.map(({ name, spec }) => ({ name, type: spec.type, config: spec.config }));
+  const label = terminal.paintError.yellow('warning:');
+  for (const line of unreadFieldsOf(configured)) terminal.warn(`${label} ${line}`);
 }
 
 function stateFor(file: string, input: RunInput, options: RunItemsOptions, terminal: Terminal): StateFile {

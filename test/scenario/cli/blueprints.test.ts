@@ -199,6 +199,28 @@ spec:
       );
     });
 
+    it('warns of fields of deploy items that nobody reads', async () => {
+      const path = write({
+        'slip/blueprint.yaml': `apiVersion: landscaper.gardener.cloud/v1alpha1
+kind: Blueprint
+deployExecutions:
+  - name: items
+    type: GoTemplate
+    template: |
+      deployItems:
+        - name: web
+          type: landscaper.gardener.cloud/mock
+          config:
+            apiVersion: mock.deployer.landscaper.gardener.cloud/v1alpha1
+            kind: ProviderConfiguration
+            phas: Failed
+`,
+      });
+      const { code, errors } = await espalier('bp', 'render', dirname(path));
+      expect(code).to.equal(0);
+      expect(errors).to.equal('warning: deploy item web: config.phas is ignored; did you mean phase?\n');
+    });
+
     it('takes the exports of a sub-installation as a whole', async () => {
       const file = write({ 'imports.yaml': imports });
       const whole = write({

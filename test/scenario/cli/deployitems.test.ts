@@ -223,6 +223,15 @@ describe('espalier deployitems run', function () {
     expect(terminal.errors).to.match(/where is target prod of DeployItem x\? .*--target prod=FILE/);
   });
 
+  it('warns of fields that nobody reads', async () => {
+    const path = file('slip.yaml', item('slip', 'mock', mock({ exports: { a: 1 } })));
+    const { code, terminal } = await run(path, '--no-state');
+    expect(code, terminal.errors).to.equal(0);
+    expect(terminal.errors).to.contain(
+      'warning: deploy item slip: config.exports is ignored; did you mean export?',
+    );
+  });
+
   it('refuses to begin when there is no place for the exports', async () => {
     const path = file('z.yaml', item('z', 'mock', mock({})));
     const { code, terminal } = await run(path, '--no-state', '--exports', '/nowhere/exports.yaml');

@@ -1,0 +1,39 @@
+/** Fields of a document that nobody reads: most often slips of the pen, which would do nothing and say nothing. Pure. */
+import { closest } from '../../src/lib/closest.ts';
+import { isObject, type Fields } from '../../src/lib/objects.ts';
+
+/**
+ * Which fields a document may have.
+ * `anything`: what is below belongs to somebody else, such as a manifest or the values of a chart; `[shape]`: a list of such.
+ */
+export type Shape = 'anything' | readonly [Shape] | { readonly [field: string]: Shape };
+
+/** The shape of what may hold whatever its owner wants, and of plain values. */
+export const anything = 'anything' as const;
+
+/** @returns for each field that the shape does not know a sentence with its path, in the order of the document */
+export function unreadFields(shape: Shape, value: unknown, path = ''): readonly string[] {
+  if (shape === anything) return [];
+  if (isList(shape)) {
+    if (!Array.isArray(value)) return [];
+    return value.flatMap((item, i) => unreadFields(shape[0], item, `${path}[${String(i)}]`));
+  }
+  return isObject(value) ? unreadIn(shape, value, path) : [];
+}
+
+function unreadIn(shape: Readonly<Record<string, Shape>>, value: Fields, path: string): readonly string[] {
+  return Object.entries(value).flatMap(([key, item]) => {
+    const here = path === '' ? key : `${path}.${key}`;
+    const known = Object.hasOwn(shape, key) ? shape[key] : undefined;
+    return known === undefined ? [ignored(here, key, Object.keys(shape))] : unreadFields(known, item, here);
+  });
+}
+
+function ignored(path: string, key: string, known: readonly string[]): string {
+  const meant = closest(key, known);
+  const hint = meant === undefined ? `known here are ${known.join(', ')}` : `did you mean ${meant}?`;
+  return `${path} is ignored; ${hint}`;
+}
+
+/** TypeScript does not narrow readonly tuples by Array.isArray. */
+const isList = (shape: Exclude<Shape, 'anything'>): shape is readonly [Shape] => Array.isArray(shape);

@@ -1,0 +1,175 @@
+import { expect } from 'chai';
+import { containerConfig } from '../../../../deployers/container/config.ts';
+import { helmConfig } from '../../../../deployers/helm/config.ts';
+import { manifestConfig } from '../../../../deployers/manifest/config.ts';
+import { manifestDeployer } from '../../../../deployers/manifest/index.ts';
+import { mockConfig } from '../../../../deployers/mock/config.ts';
+import type { Codec } from '../../../../deployers/sdk/codec.ts';
+import { GROUP } from '../../../../src/api/labels.ts';
+import { Bench, configMap, manage, manifestConfig as document } from '../bench.ts';
+
+const head = (deployer: string, version = 'v1alpha1') => ({
+  apiVersion: `${deployer}.deployer.${GROUP}/${version}`,
+  kind: 'ProviderConfiguration',
+});
+const ref = { apiVersion: 'v1', kind: 'ConfigMap', name: 'a', namespace: 'app' };
+const check = {
+  ...{ name: 'c', disabled: false, targetName: 't' },
+  resourceSelector: [ref],
+  labelSelector: { apiVersion: 'v1', kind: 'ConfigMap', matchLabels: { any: 'thing' } },
+  requirements: [{ jsonPath: '.a', operator: 'in', values: [{ value: { any: 1 } }] }],
+};
+const fromObjectRef = { apiVersion: 'v1', kind: 'Secret', jsonPath: '.b' };
+const export_ = { key: 'k', jsonPath: '.a', targetName: 't', fromResource: ref, fromObjectRef };
+const groups = [
+  { predefinedResourceGroup: { type: 'crds', forceDelete: true } },
+  {
+    customResourceGroup: {
+      resources: [{ apiVersion: 'v1', kind: 'ConfigMap', names: ['a'], namespaces: ['app'] }],
+      ...{ forceDelete: true, deleteAllResources: true, targetName: 't' },
+    },
+  },
+];
+const common = {
+  updateStrategy: 'merge',
+  readinessChecks: { disableDefault: true, custom: [check] },
+  exports: { exports: [export_] },
+  deletionGroups: groups,
+  deletionGroupsDuringUpdate: groups,
+  continuousReconcile: { every: '1h' },
+};
+const manifest = {
+  ...{ policy: 'manage', manifest: { ...configMap('a'), any: { thing: 1 } } },
+  ...{ annotateBeforeCreate: { a: 'b' }, annotateBeforeDelete: { a: 'b' } },
+  ...{ patchAfterDeployment: { any: 1 }, patchBeforeDelete: { any: 1 } },
+};
+
+/** With everything that deployers read. */
+const whole: Readonly<Record<string, readonly [Codec<unknown>, object]>> = {
+  manifest: [manifestConfig, { ...head('manifest', 'v1alpha2'), ...common, manifests: [manifest] }],
+  'manifest of old': [manifestConfig, { ...head('manifest'), ...common, manifests: [configMap('a')] }],
+  helm: [
+    helmConfig,
+    {
+      ...{ ...head('helm'), ...common, name: 'n', namespace: 'app', createNamespace: true },
+      ...{ values: { any: { thing: 1 } }, helmDeployment: true },
+      chart: {
+        archive: { raw: 'x', remote: { url: 'https://charts.example.org/c.tgz' } },
+        ...{ ref: 'example.org/c:1', resourceRef: 'r' },
+        helmChartRepo: { helmChartRepoUrl: 'https://x.org', helmChartName: 'c', helmChartVersion: '1' },
+      },
+      helmDeploymentConfig: {
+        install: { atomic: true },
+        upgrade: { wait: true },
+        uninstall: { timeout: '1m' },
+      },
+      exportsFromManifests: [{ key: 'other', jsonPath: '.a', fromResource: ref }],
+    },
+  ],
+  container: [
+    containerConfig,
+    {
+      ...{ ...head('container'), image: 'i', command: ['a'], args: ['b'], importValues: { any: 1 } },
+      blueprint: { inline: { filesystem: { any: 'thing' } } },
+      componentDescriptor: {
+        ref: { componentName: 'c', version: '1', repositoryContext: { any: 'thing' } },
+      },
+      registryPullSecrets: [{ name: 's', namespace: 'n' }],
+      continuousReconcile: { cron: '* * * * *' },
+    },
+  ],
+  mock: [
+    mockConfig,
+    {
+      ...{ ...head('mock'), phase: 'Succeeded', initialPhase: 'Init', providerStatus: { any: 1 } },
+      ...{ export: { any: 1 }, continuousReconcile: { every: '1h' } },
+    },
+  ],
+};
+
+/** The same document, which notes the names of the fields at its top that are asked for. */
+function overheard(given: object, asked: Set<string>): object {
+  return new Proxy(given, {
+    get(fields, name) {
+      if (typeof name === 'string') asked.add(name);
+      return Reflect.get(fields, name) as unknown;
+    },
+  });
+}
+
+describe('fields of configurations that nobody reads', () => {
+  for (const [title, [codec, given]] of Object.entries(whole)) {
+    it(`are none in a whole one: ${title}`, () => {
+      codec.decode(given);
+      expect(codec.unread?.(given)).to.deep.equal([]);
+    });
+
+    it(`are not those that are read: ${title}`, () => {
+      const asked = new Set<string>();
+      codec.decode(overheard(given, asked));
+      const filled = { ...Object.fromEntries([...asked].map((name) => [name, 1])), ...given };
+      expect(codec.unread?.(filled)).to.deep.equal([]);
+      expect(asked.size).to.be.greaterThan(4);
+    });
+  }
+
+  const slips: readonly (readonly [string, object, string])[] = [
+    ['manifest', { manifest: [] }, 'manifest is ignored; did you mean manifests?'],
+    [
+      'manifest',
+      { manifests: [manifest, { polcy: 'keep', manifest: {} }] },
+      'manifests[1].polcy is ignored; did you mean policy?',
+    ],
+    [
+      'manifest',
+      { exports: { exports: [{ ...export_, timeout: '1m' }] } },
+      'exports.exports[0].timeout is ignored; known here are key, jsonPath, targetName, fromResource, fromObjectRef',
+    ],
+    [
+      'manifest',
+      { deletionGroups: [{ forceDelete: true, customResourceGroup: {} }] },
+      'deletionGroups[0].forceDelete is ignored; known here are predefinedResourceGroup, customResourceGroup',
+    ],
+    [
+      'helm',
+      { chart: { archive: { remote: { uri: 'x' } } } },
+      'chart.archive.remote.uri is ignored; did you mean url?',
+    ],
+    [
+      'container',
+      { registryPullSecrets: [{ nam: 'x' }] },
+      'registryPullSecrets[0].nam is ignored; did you mean name?',
+    ],
+    ['mock', { exports: {} }, 'exports is ignored; did you mean export?'],
+  ];
+  for (const [deployer, more, sentence] of slips)
+    it(`are told with their place: ${sentence}`, () => {
+      const [codec, given] = whole[deployer] ?? [];
+      expect(codec?.unread?.({ ...given, ...more })).to.deep.equal([sentence]);
+    });
+
+  for (const odd of [undefined, null, 'text', [], {}, { apiVersion: 'toString' }, { apiVersion: 7 }])
+    it(`are not looked for in what is no configuration: ${JSON.stringify(odd)}`, () => {
+      expect(manifestConfig.unread?.(odd)).to.deep.equal([]);
+    });
+
+  it('are warned of by an event, once for each generation', async () => {
+    const b = new Bench(manifestDeployer());
+    b.givenTarget();
+    const sloppy = { ...document({ manifests: [manage(configMap('a'))] }), updateStratgy: 'merge' };
+    const warnings = (): readonly string[] => b.events.filter((each) => each.includes('UnreadFields'));
+    b.giveItem(sloppy);
+    await b.kick('j1');
+    await b.kick('j2');
+    expect(b.status().phase).to.equal('Succeeded');
+    expect(warnings()).to.deep.equal([
+      'Warning UnreadFields: in the configuration: updateStratgy is ignored; did you mean updateStrategy?',
+    ]);
+    b.configure({ ...sloppy, manifest: [] });
+    await b.kick('j3');
+    expect(warnings()).to.have.length(2);
+    b.configure(document({ manifests: [manage(configMap('a'))] }));
+    await b.kick('j4');
+    expect(warnings()).to.have.length(2);
+  });
+});

@@ -180,7 +180,7 @@ export class Network {
               () => {
                 trace.note(() => `${host.name} → ${label()}  [arrives late]`);
                 try {
-                  question.effect();
+                  this.#ports.server.late(question.effect);
                 } catch (error) {
                   if (!isAnswer(error)) throw error;
                 }

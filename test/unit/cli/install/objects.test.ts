@@ -247,7 +247,7 @@ describe('install', () => {
     ['install --image Not*An*Image', 2, /^error: "Not\*An\*Image" is no image; write it like registry/],
     ['install --image a:b -n Up', 2, /^error: "Up" is no name of a namespace/],
     ['install --image a:b --pull-secret _', 2, /^error: "_" is no name of a pull secret/],
-    ['install --image a:b --replicas 0', 2, /^error: .*'0' is invalid\. write a number from 1 to 100/],
+    ['install --image a:b --replicas 0', 2, /^error: .*'0' is invalid: write a number from 1 to 100/],
     [
       'install --image a:b --deployers helmet',
       2,

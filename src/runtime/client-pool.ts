@@ -1,6 +1,7 @@
 /** One client per kubeconfig, shared by all who ask for it, closed when nobody has for a while. */
 import { createHash } from 'node:crypto';
 import type { Clock } from '../lib/clock.ts';
+import { smallest } from '../lib/lists.ts';
 import type { Client } from './types.ts';
 
 interface Closable {
@@ -44,7 +45,7 @@ export function createClientPool<C extends Closable>(
   };
   const schedule = (): void => {
     if (cancelSweep || entries.size === 0) return;
-    const oldest = Math.min(...[...entries.values()].map(({ usedAt }) => usedAt));
+    const oldest = smallest([...entries.values()].map(({ usedAt }) => usedAt));
     cancelSweep = clock.at(oldest + idleMs, sweep);
   };
 

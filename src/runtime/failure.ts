@@ -77,8 +77,7 @@ export function pauseBeforeRepeat(
     return Math.min(error.retryAfterMs ?? growing(tries, rng) * 5, MAX_ASKED_MS);
   }
   if (!isIdempotent || tries >= MAX_TRIES || isVersionTooLarge(error)) return undefined;
-  if (error instanceof ServerFailure && error.status !== 501 && error.status !== 505)
-    return growing(tries, rng);
+  if (isBroken(error)) return growing(tries, rng);
   if (error instanceof TransportError && isReset(error)) return tries === 1 ? 0 : growing(tries, rng);
   return undefined;
 }
@@ -86,6 +85,16 @@ export function pauseBeforeRepeat(
 /** The server does not know a version yet, and has waited for it already; who asked knows what to do. */
 export const isVersionTooLarge = (error: unknown): boolean =>
   error instanceof ApiError && error.causes.some((cause) => cause.reason === 'ResourceVersionTooLarge');
+
+/** Whether the failure may pass by itself: the server is busy or broken, or cannot be reached. */
+export const mayPass = (error: unknown): boolean =>
+  error instanceof TooManyRequests ||
+  isBroken(error) ||
+  (error instanceof TransportError && !isAboutCertificates(codeOf(error.cause)));
+
+/** The server failed, and not because it does not know what was asked. */
+const isBroken = (error: unknown): boolean =>
+  error instanceof ServerFailure && error.status !== 501 && error.status !== 505;
 
 const wasTurnedAway = (error: ApiError): boolean =>
   error instanceof TooManyRequests || (error.status === 503 && error.retryAfterMs !== undefined);

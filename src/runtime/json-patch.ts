@@ -1,5 +1,6 @@
 /** The JSON patch between two values. */
 import { copy, equal } from '../lib/json.ts';
+import { append } from '../lib/lists.ts';
 import type { JsonOp } from './types.ts';
 
 /** Operations that turn `base` into `next`; arrays are replaced whole. */
@@ -14,7 +15,7 @@ export function jsonDiff(base: object, next: object, path = ''): JsonOp[] {
   for (const [key, value] of Object.entries(after)) {
     const old = before[key];
     if (value === undefined || equal(old, value)) continue;
-    if (isObject(old) && isObject(value)) ops.push(...jsonDiff(old, value, at(path, key)));
+    if (isObject(old) && isObject(value)) append(ops, jsonDiff(old, value, at(path, key)));
     else ops.push({ op: old === undefined ? 'add' : 'replace', path: at(path, key), value: copy(value) });
   }
   return ops;

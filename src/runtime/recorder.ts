@@ -8,7 +8,8 @@
 import { timestamp, type Clock } from '../lib/clock.ts';
 import { randomSuffix, type Rng } from '../lib/rng.ts';
 import type { Logger } from '../observability/log.ts';
-import { NotFound, ServerFailure, TooManyRequests, TransportError } from './errors.ts';
+import { NotFound } from './errors.ts';
+import { mayPass } from './failure.ts';
 import { joinKey } from './keys.ts';
 import { TokenBucket } from './ratelimit.ts';
 import type { Client, Kind, Obj, View } from './types.ts';
@@ -179,11 +180,7 @@ class EventRecorder implements Recorder {
         await this.#write(line);
         return;
       } catch (error) {
-        const isTransient =
-          error instanceof TransportError ||
-          error instanceof ServerFailure ||
-          error instanceof TooManyRequests;
-        if (isTransient && tries < TRIES) continue;
+        if (mayPass(error) && tries < TRIES) continue;
         const fields = { reason: line.facts.reason, error: String(error) };
         this.#ports.log.debug(fields, 'an event could not be recorded');
         return;

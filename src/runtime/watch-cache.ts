@@ -6,6 +6,7 @@
  */
 import type { Clock } from '../lib/clock.ts';
 import { copy, deepFreeze } from '../lib/json.ts';
+import { append } from '../lib/lists.ts';
 import type { Rng } from '../lib/rng.ts';
 import type { Logger } from '../observability/log.ts';
 import type { CacheMetrics } from './cache-metrics.ts';
@@ -131,7 +132,7 @@ export class WatchCache<T extends Obj> implements Cache<T> {
   #overlaid(stored: Iterable<View<T>>, own: Iterable<View<T>>): View<T>[] {
     const result: View<T>[] = [];
     for (const obj of stored) if (!this.#overlay.get(keyOf(obj))) result.push(obj);
-    result.push(...own);
+    append(result, own);
     return result;
   }
 

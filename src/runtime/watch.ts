@@ -11,6 +11,7 @@ import { errorInFrame } from './client.ts';
 import { ApiError, Gone, Invalid, NotFound } from './errors.ts';
 import { isVersionTooLarge } from './failure.ts';
 import { Pace } from './pace.ts';
+import { Reopening, SHORTEST_WATCH_MS } from './reopening.ts';
 import type { Client, Frame, Kind, Obj, Query, WatchQuery } from './types.ts';
 import type { CompareVersions } from './versions.ts';
 import { framesOf, NoStreaming, Overdue } from './watch-connection.ts';
@@ -48,13 +49,14 @@ export interface WatchOptions extends Scope {
   readonly streaming?: boolean;
 }
 
-const BACKOFF_FIRST_MS = 800;
-const BACKOFF_MAX_MS = 30_000;
-const HEALTHY_AFTER_MS = 120_000;
-/** An orderly end sooner than this is not a server's timeout but a server in trouble. */
-const SHORTEST_WATCH_MS = 1_000;
 /** Consistent lists in a row that are older than what was seen, before we believe that history went back. */
 const MAX_STALE_LISTS = 3;
+
+/** Why nothing is open, and for how long. */
+interface Pause {
+  readonly trouble: string;
+  readonly ms: number;
+}
 
 /** A list was older than something already seen. */
 class StaleList extends Error {}
@@ -78,6 +80,7 @@ class Machine<T extends Obj> {
   readonly #kind: Kind<T>;
   readonly #options: WatchOptions;
   readonly #signal: AbortSignal;
+  readonly #reopening: Reopening;
   #isStreaming: boolean;
   /** Where to resume; undefined: a list is due. */
   #from: string | undefined;
@@ -85,8 +88,6 @@ class Machine<T extends Obj> {
   #newest: string | undefined;
   #reason: RelistReason = 'start';
   #staleLists = 0;
-  #failures = 0;
-  #openedAt = 0;
   #listedAt = -Infinity;
 
   constructor(client: Client, kind: Kind<T>, options: WatchOptions, signal: AbortSignal) {
@@ -94,13 +95,14 @@ class Machine<T extends Obj> {
     this.#kind = kind;
     this.#options = options;
     this.#signal = signal;
+    this.#reopening = new Reopening(options.clock, options.rng);
     this.#isStreaming = options.streaming ?? true;
   }
 
   /** One list, or one watch, or one list that goes on as a watch; then perhaps a pause. */
   async *step(): AsyncGenerator<WatchEvent<T>, void, void> {
-    let pause: { ms: number; trouble: string } | undefined;
-    this.#openedAt = this.#options.clock.now();
+    let pause: Pause | undefined;
+    this.#reopening.opens();
     try {
       if (this.#from === undefined && !this.#isStreaming) {
         yield* this.#pageList();
@@ -181,6 +183,7 @@ class Machine<T extends Obj> {
           this.#refuseStale(frame.resourceVersion);
           isComplete = true;
           yield* this.#initDone(frame.resourceVersion);
+          this.#reopening.watches();
           yield { type: 'state', state: { phase: 'watching' } };
       }
     }
@@ -200,6 +203,7 @@ class Machine<T extends Obj> {
   *#live(frame: Frame<T>): Generator<WatchEvent<T>, void, void> {
     switch (frame.type) {
       case 'OPEN':
+        this.#reopening.watches();
         yield { type: 'state', state: { phase: 'watching' } };
         return;
       case 'ERROR':
@@ -235,6 +239,7 @@ class Machine<T extends Obj> {
 
   #advance(version: string | undefined): void {
     if (version === undefined) return;
+    if (version !== this.#from) this.#reopening.advances();
     this.#from = version;
     const order = this.#options.compare(version, this.#newest);
     if (order === undefined || order > 0) this.#newest = version;
@@ -269,16 +274,11 @@ class Machine<T extends Obj> {
   }
 
   /** A server that ends a watch in time is healthy: go on at once. */
-  #afterOrderlyEnd(): { ms: number; trouble: string } | undefined {
-    const lasted = this.#options.clock.now() - this.#openedAt;
-    if (lasted >= SHORTEST_WATCH_MS) {
-      this.#failures = 0;
-      return undefined;
-    }
-    return this.#pause('the server ends every watch at once');
+  #afterOrderlyEnd(): Pause | undefined {
+    return pauseOf('the server ends every watch at once', this.#reopening.afterEnd());
   }
 
-  #afterError(error: unknown): { ms: number; trouble: string } | undefined {
+  #afterError(error: unknown): Pause | undefined {
     if (error instanceof Overdue) return undefined;
     if (
       error instanceof NoStreaming ||
@@ -290,7 +290,7 @@ class Machine<T extends Obj> {
     if (error instanceof StaleList || isVersionTooLarge(error)) {
       this.#staleLists++;
       this.#relist('stale');
-      return this.#pause(messageOf(error));
+      return pauseOf(messageOf(error), this.#reopening.afterFailure());
     }
     if (error instanceof Gone) {
       this.#relist('expired');
@@ -300,17 +300,13 @@ class Machine<T extends Obj> {
     }
     // The kind itself is gone; when it comes back, it comes back empty.
     if (error instanceof NotFound) this.#relist('missing');
-    return this.#pause(messageOf(error), error instanceof ApiError ? error.retryAfterMs : undefined);
-  }
-
-  #pause(trouble: string, askedMs = 0): { ms: number; trouble: string } {
-    const { clock, rng } = this.#options;
-    if (clock.now() - this.#openedAt >= HEALTHY_AFTER_MS) this.#failures = 0;
-    const growing = Math.min(BACKOFF_FIRST_MS * 2 ** this.#failures, BACKOFF_MAX_MS);
-    this.#failures++;
-    return { ms: Math.max(askedMs, growing * (0.8 + 0.4 * rng.next())), trouble };
+    const askedMs = error instanceof ApiError ? error.retryAfterMs : undefined;
+    return pauseOf(messageOf(error), this.#reopening.afterFailure(askedMs));
   }
 }
+
+const pauseOf = (trouble: string, ms: number | undefined): Pause | undefined =>
+  ms === undefined ? undefined : { trouble, ms };
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 

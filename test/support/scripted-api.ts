@@ -58,7 +58,16 @@ export class ScriptedApi implements Client {
   readonly objects = new Map<Key, Thing>();
   readonly requests: { verb: 'list' | 'watch'; query: Query & WatchQuery }[] = [];
   /** What the next requests of a verb meet instead of an answer; undefined lets one through. */
-  readonly faults: Record<'list' | 'watch', (Error | undefined)[]> = { list: [], watch: [] };
+  readonly faults: Record<'list' | 'watch' | 'get' | 'send', (Error | undefined)[]> = {
+    list: [],
+    watch: [],
+    get: [],
+    send: [],
+  };
+  /** What was sent, also what met a fault. */
+  readonly writes: Write<Obj>[] = [];
+  /** What the server makes of an object that is applied. */
+  admit: (object: Obj) => Obj = (object) => object;
   /** Called before each page of a list. */
   beforePage: (page: number) => void = () => undefined;
   streaming: 'yes' | 'refused' | 'no bookmark' = 'refused';
@@ -153,6 +162,8 @@ export class ScriptedApi implements Client {
   async get<T extends Obj>(_kind: Kind<T>, key: Key): Promise<T> {
     const found = this.objects.get(key);
     await Promise.resolve();
+    const fault = this.faults.get.shift();
+    if (fault) throw fault;
     if (!found) throw apiErrorFrom(404, {}, { verb: 'get', kind: 'Thing' });
     return structuredClone(found) as unknown as T;
   }
@@ -255,8 +266,14 @@ export class ScriptedApi implements Client {
     if (!this.isHeld) this.#catchUp(watch);
   }
 
-  send<T extends Obj>(_write: Write<T>): Promise<T> {
-    return Promise.reject(new Error('not scripted'));
+  /** Of writes only applies are understood. */
+  async send<T extends Obj>(write: Write<T>): Promise<T> {
+    this.writes.push(write);
+    await Promise.resolve();
+    const fault = this.faults.send.shift();
+    if (fault) throw fault;
+    if (write.verb !== 'apply') throw new Error('not scripted');
+    return this.put(this.admit(write.object)) as unknown as T;
   }
 
   raw(): Promise<unknown> {

@@ -10,6 +10,7 @@
  */
 import { setMaxListeners } from 'node:events';
 import { Alarm } from '../../lib/alarm.ts';
+import { smallest } from '../../lib/lists.ts';
 import { randomSuffix } from '../../lib/rng.ts';
 import type { Logger } from '../../observability/log.ts';
 import { createCaches, type StartableCaches } from '../cache.ts';
@@ -222,7 +223,7 @@ export class Fleet implements Share {
       });
     }
     const waits = this.#shards.filter(({ state }) => state === 'draining').map(({ busyMs }) => busyMs);
-    this.#lookIn(Math.min(nextMs, ...waits));
+    this.#lookIn(Math.min(nextMs, smallest(waits)));
     this.#report(ledger);
   }
 

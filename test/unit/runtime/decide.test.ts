@@ -89,6 +89,21 @@ describe('what follows a run', () => {
     expect(slot).to.deep.equal({ attempt: 2, gone: false, dirty: false });
   });
 
+  it('counts no run as a retry when none is due', () => {
+    const slot: Slot = { attempt: 1, gone: false, dirty: false };
+    expect(beginRun(slot, now)).to.equal(false);
+    expect(slot.attempt).to.equal(1);
+  });
+
+  it('forgets a pending retry after success and after a final failure only', () => {
+    const pending = (result: RunResult): number | undefined => {
+      const slot: Slot = { attempt: 1, retryAt: 17_000, gone: false, dirty: false };
+      endRun(slot, result);
+      return slot.retryAt;
+    };
+    expect([ok, final, failed].map(pending)).to.deep.equal([undefined, undefined, 17_000]);
+  });
+
   it('starts the count afresh after success and after a final failure only', () => {
     const counted = (result: RunResult): number => {
       const slot: Slot = { attempt: 2, retryAt: 1, gone: false, dirty: false };

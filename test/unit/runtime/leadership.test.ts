@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { sleep } from '../../../src/lib/clock.ts';
 import { seededRng } from '../../../src/lib/rng.ts';
 import { silentLogger } from '../../../src/observability/log.ts';
 import { createMetrics } from '../../../src/observability/metrics.ts';
@@ -164,6 +165,49 @@ describe('the lease', () => {
       a.lease.fence();
     }).to.throw(LeadershipLostError);
     expect(lost).to.deep.equal(['a']);
+  });
+
+  it('counts from when a renewal was sent, not from when it was answered', async () => {
+    const a = candidate('a');
+    await run(a);
+    let requests = 0;
+    cluster.before = () => (++requests === 1 ? sleep(clock, 3_000) : undefined);
+    cluster.fault = ({ verb }) => (requests > 1 ? apiErrorFrom(503, {}, { verb, kind: 'Lease' }) : undefined);
+    const sentAt = clock.now() + 2_000;
+    await clock.advance(2_000 + 9_900);
+    expect(a.lease.isLeader).to.equal(true);
+    await clock.advance(200);
+    expect(clock.now() - sentAt).to.equal(10_100);
+    expect(a.lease.isLeader).to.equal(false);
+    expect(lost).to.deep.equal(['a']);
+  });
+
+  it('counts from when the lease was asked for at first, too', async () => {
+    const a = candidate('a');
+    cluster.before = ({ verb }) => (verb === 'create' ? sleep(clock, 6_000) : undefined);
+    await run(a);
+    await clock.advance(6_000);
+    expect(a.leadsSince).to.equal(6_000);
+    cutOff('a');
+    await clock.advance(3_900);
+    expect(a.lease.isLeader).to.equal(true);
+    await clock.advance(200);
+    expect(a.lease.isLeader).to.equal(false);
+  });
+
+  it('does not begin with an answer that came when the lease may have run out already', async () => {
+    let skew = 0;
+    const now = clock.now.bind(clock);
+    clock.now = () => now() + skew;
+    const a = candidate('a');
+    cluster.before = ({ verb }) => {
+      // The loop stands still: time passes, but no timer fires.
+      if (verb === 'create') skew = 12_000;
+      return undefined;
+    };
+    await run(a);
+    expect(a.leadsSince).to.equal(undefined);
+    expect(a.lease.isLeader).to.equal(false);
   });
 
   it('S120: refuses the first write after the event loop stood still for too long', async () => {

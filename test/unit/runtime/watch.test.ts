@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { settle } from '../../support/clock.ts';
-import { statusError, thing } from '../../support/scripted-api.ts';
+import { statusError, thing, type ScriptedApi } from '../../support/scripted-api.ts';
 import { TransportError } from '../../../src/runtime/errors.ts';
 import { harness } from './harness.ts';
 
@@ -52,15 +52,101 @@ describe('a watch', () => {
     expect(cache.trouble).to.contain('said 503');
   });
 
-  it('starts again with a short pause once it was healthy for two minutes', async () => {
+  it('forgets the failures before a connection that held', async () => {
     const { api, clock, start } = harness();
     await start();
     for (let i = 0; i < 8; i++) api.faults.watch.push(statusError(500));
     api.drop(reset());
     await clock.advance(5 * 60_000);
     api.drop(reset());
+    await settle();
     const before = api.count('watch');
+    api.drop(reset());
     await clock.advance(1_000);
+    expect(api.count('watch')).to.equal(before + 1);
+  });
+
+  for (const [what, deliver] of [
+    ['delivers events', (api: ScriptedApi) => void api.put(thing('a'))],
+    [
+      'sends bookmarks',
+      (api: ScriptedApi) => {
+        api.version++;
+        api.bookmark();
+      },
+    ],
+    ['has nothing to say', () => undefined],
+  ] as const) {
+    it(`never waits for a server that ${what} and whose connections are cut every 15 to 20 seconds`, async () => {
+      const { api, cache, clock, start } = harness();
+      await start();
+      await clock.advance(1_000);
+      for (let cut = 0; cut < 40; cut++) {
+        const before = api.count('watch');
+        await clock.advance(14_000);
+        deliver(api);
+        await clock.advance(1_000 + (cut % 6) * 1_000);
+        api.drop(reset());
+        await settle();
+        expect(cache.trouble, `after cut ${String(cut)}`).to.equal(undefined);
+        expect(api.count('watch'), `after cut ${String(cut)}`).to.equal(before + 1);
+      }
+      expect(api.count('list')).to.equal(1);
+    });
+  }
+
+  it('does not storm a server that cuts every connection after one event, nor does it wait long', async () => {
+    for (const error of [reset(), undefined]) {
+      const { api, cache, clock, start } = harness();
+      await start();
+      await clock.advance(2_000);
+      const before = api.count('watch');
+      for (let tenth = 0; tenth < 600; tenth++) {
+        api.put(thing('a'));
+        await settle();
+        api.drop(error);
+        await clock.advance(100);
+      }
+      expect(api.count('watch') - before).to.be.within(50, 95);
+      expect(cache.get('ns/a')?.metadata.resourceVersion).to.equal(String(api.version));
+    }
+  });
+
+  it('waits longer and longer for a server that repeats the same bookmark and cuts the connection', async () => {
+    const { api, clock, start } = harness();
+    await start();
+    const before = api.count('watch');
+    for (let tenth = 0; tenth < 600; tenth++) {
+      api.bookmark();
+      await settle();
+      api.drop(reset());
+      await clock.advance(100);
+    }
+    expect(api.count('watch') - before).to.be.below(10);
+  });
+
+  it('waits longer and longer for a server whose streamed list takes long and breaks', async () => {
+    const { api, clock, start } = harness();
+    api.streaming = 'no bookmark';
+    await start();
+    for (let second = 0; second < 300; second++) {
+      api.put(thing('a'));
+      await clock.advance(1_000);
+      if (second % 12 === 11) api.drop(reset());
+    }
+    expect(api.count('watch')).to.be.below(16);
+    expect(api.count('list')).to.equal(0);
+  });
+
+  it('stays away as long as the server asks, even after a connection that held', async () => {
+    const { api, clock, start } = harness();
+    await start();
+    await clock.advance(60_000);
+    const before = api.count('watch');
+    api.drop(Object.assign(statusError(429), { retryAfterMs: 20_000 }));
+    await clock.advance(19_900);
+    expect(api.count('watch')).to.equal(before);
+    await clock.advance(200);
     expect(api.count('watch')).to.equal(before + 1);
   });
 

@@ -1,0 +1,119 @@
+import { expect } from 'chai';
+import { loadCrds } from '../../../src/api/crds.ts';
+import { lineFor } from '../../../src/cli/complain.ts';
+import { seededRng } from '../../../src/lib/rng.ts';
+import { CrdsNotApplied, ensureCrds } from '../../../src/machine/ensure-crds.ts';
+import { silentLogger } from '../../../src/observability/log.ts';
+import { ShutdownError, TransportError } from '../../../src/runtime/errors.ts';
+import type { Obj } from '../../../src/runtime/types.ts';
+import { FakeClock, settle } from '../../support/clock.ts';
+import { ScriptedApi, statusError } from '../../support/scripted-api.ts';
+
+const established = (object: Obj): Obj =>
+  Object.assign(structuredClone(object), {
+    status: { conditions: [{ type: 'Established', status: 'True' }] },
+  });
+
+const refused = (code: string): Error =>
+  new TransportError('cannot reach the server', true, { cause: Object.assign(new Error(code), { code }) });
+
+describe('installing the CustomResourceDefinitions', () => {
+  const count = loadCrds().length;
+  let api: ScriptedApi;
+  let clock: FakeClock;
+  let stop: AbortController;
+  let outcome: unknown;
+
+  const start = async (): Promise<void> => {
+    const running = ensureCrds(api, clock, silentLogger, { rng: seededRng(1), signal: stop.signal });
+    void running.then(
+      () => (outcome = 'installed'),
+      (error: unknown) => (outcome = error),
+    );
+    await settle();
+  };
+
+  beforeEach(() => {
+    api = new ScriptedApi();
+    api.admit = established;
+    clock = new FakeClock();
+    stop = new AbortController();
+    outcome = undefined;
+  });
+
+  for (const [what, error] of [
+    ['a conflict', statusError(409, 'Conflict')],
+    ['somebody else who creates it at the same time', statusError(409, 'AlreadyExists')],
+    ['a server that is busy', statusError(429)],
+    ['a server that fails', statusError(500)],
+    ['a server that starts', statusError(503)],
+    ['a server that cannot be reached', refused('ECONNREFUSED')],
+    ['a connection that breaks', refused('ECONNRESET')],
+  ] as const) {
+    it(`tries again after ${what}`, async () => {
+      api.faults.send.push(error);
+      await start();
+      expect(outcome).to.equal(undefined);
+      expect(api.writes).to.have.length(count);
+      await clock.advance(300);
+      expect(outcome).to.equal('installed');
+      expect(api.writes).to.have.length(count + 1);
+      expect(api.objects.size).to.equal(count);
+    });
+  }
+
+  it('tries again when it cannot read whether a definition is served', async () => {
+    api.admit = (object) => object;
+    await start();
+    api.faults.get.push(statusError(503), refused('ECONNREFUSED'));
+    for (const [key, object] of api.objects) api.objects.set(key, established(object));
+    await clock.advance(1_000);
+    expect(outcome).to.equal('installed');
+  });
+
+  it('stays away as long as the server asks', async () => {
+    api.faults.send.push(Object.assign(statusError(429), { retryAfterMs: 7_000 }));
+    await start();
+    await clock.advance(6_900);
+    expect(outcome).to.equal(undefined);
+    await clock.advance(200);
+    expect(outcome).to.equal('installed');
+  });
+
+  it('gives up after nine tries and says which definition, why, and the way out', async () => {
+    for (let i = 0; i < 1_000; i++) api.faults.send.push(statusError(409, 'Conflict'));
+    await start();
+    await clock.advance(15_000);
+    expect(outcome).to.equal(undefined);
+    await clock.advance(10_000);
+    expect(outcome).to.be.instanceOf(CrdsNotApplied);
+    expect(api.writes).to.have.length(9 * count);
+    expect(lineFor(outcome))
+      .to.match(/^CustomResourceDefinition [a-z]+[.]landscaper[.]gardener[.]cloud cannot be installed/)
+      .and.to.contain('given up after 9 tries: cannot watch Thing: said 409')
+      .and.to.contain('--no-crds (crdManagement.deployCrd: false)');
+  });
+
+  for (const [what, error] of [
+    ['is not allowed', statusError(403)],
+    ['is refused', statusError(422, 'Invalid')],
+    ['cannot trust the server', refused('CERT_HAS_EXPIRED')],
+  ] as const) {
+    it(`ends at once when it ${what}`, async () => {
+      api.faults.send.push(error);
+      await start();
+      expect(outcome).to.equal(error);
+      expect(api.writes).to.have.length(count);
+    });
+  }
+
+  it('ends in the middle of a pause when it is stopped', async () => {
+    for (let i = 0; i < count; i++) api.faults.send.push(refused('ECONNREFUSED'));
+    await start();
+    stop.abort();
+    await settle();
+    expect(outcome).to.be.instanceOf(ShutdownError);
+    expect(clock.pending).to.equal(0);
+    expect(api.writes).to.have.length(count);
+  });
+});

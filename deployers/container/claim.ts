@@ -7,8 +7,10 @@ import { createHash } from 'node:crypto';
 import { Conflict } from '../../src/runtime/errors.ts';
 import { joinKey } from '../../src/runtime/keys.ts';
 import { getIfThere } from '../../src/runtime/read.ts';
+import type { View } from '../../src/runtime/types.ts';
 import { ConfigurationError } from '../sdk/errors.ts';
-import { DEPLOY_ITEM } from '../sdk/kinds.ts';
+import { holdsOnlyExports } from '../sdk/exportowner.ts';
+import { DEPLOY_ITEM, type DeployItem } from '../sdk/kinds.ts';
 import { CONTAINER_GROUP } from './contract.ts';
 import type { Place } from './hosted.ts';
 import { SECRET, type Secret } from './kinds.ts';
@@ -42,10 +44,21 @@ export async function claim(place: Place, secret: Secret, item: ItemRef, signal:
   await client.send({ ...write, force: true }, signal);
 }
 
-/** Whether an object may be taken for that of the item: it says so, or does not say whose it is. */
-export const mayBeOf = (object: Parameters<typeof itemOf>[0], item: ItemRef): boolean =>
-  isSame(itemOf(object) ?? item, item);
+/**
+ * Whether a secret is the export of the item: it says so, or it is one as the original writes them, which carry no
+ * labels, and the item has exports already.
+ */
+export function isExportFor(secret: View<Secret>, ref: ItemRef, item: View<DeployItem>): boolean {
+  const owner = itemOf(secret);
+  return owner ? isSame(owner, ref) : item.status?.exportRef !== undefined && isUnmarkedExport(secret);
+}
+
+/** Whether a secret looks like the exports that the original writes: nothing says whose it is, and it holds nothing else. */
+export const isUnmarkedExport = (secret: View<Secret>): boolean =>
+  Object.keys(secret.metadata.labels ?? {}).length === 0 &&
+  (secret.metadata.ownerReferences ?? []).length === 0 &&
+  holdsOnlyExports(secret);
 
 const keyOf = ({ namespace, name }: ItemRef): string => joinKey(namespace, name);
 
-const isSame = (a: ItemRef, b: ItemRef): boolean => keyOf(a) === keyOf(b);
+export const isSame = (a: ItemRef, b: ItemRef): boolean => keyOf(a) === keyOf(b);

@@ -3,7 +3,7 @@ import { joinKey } from '../../src/runtime/keys.ts';
 import { getIfThere } from '../../src/runtime/read.ts';
 import type { Kind, Obj, View } from '../../src/runtime/types.ts';
 import type { DeployItem } from '../sdk/kinds.ts';
-import { mayBeOf } from './claim.ts';
+import { isExportFor } from './claim.ts';
 import { annotations } from './contract.ts';
 import { all, drop, dropPod, type Place } from './hosted.ts';
 import { CONFIG_MAP, POD, ROLE, ROLE_BINDING, SECRET, SERVICE_ACCOUNT } from './kinds.ts';
@@ -13,21 +13,30 @@ import { isActive } from './podstatus.ts';
 /** Besides pods. Bindings go before what they bind, and what accounts may do before the accounts. */
 export const KINDS: readonly Kind<Obj>[] = [ROLE_BINDING, ROLE, SERVICE_ACCOUNT, SECRET, CONFIG_MAP];
 
-export async function removeEverything(place: Place, item: ItemRef, signal?: AbortSignal): Promise<void> {
-  for (const pod of await all(place, POD, selectorOf(item), { signal })) await dropPod(place, pod, signal);
+export async function removeEverything(
+  place: Place,
+  item: View<DeployItem>,
+  signal?: AbortSignal,
+): Promise<void> {
+  const ref = refOf(item);
+  for (const pod of await all(place, POD, selectorOf(ref), { signal })) await dropPod(place, pod, signal);
   for (const kind of KINDS) {
-    const found = await all(place, kind, selectorOf(item), { signal, metadataOnly: true });
+    const found = await all(place, kind, selectorOf(ref), { signal, metadataOnly: true });
     for (const { metadata } of found) await drop(place, kind, metadata.name, signal);
   }
-  const { export: name } = namesOf(item); // that of the original has no labels
+  const { export: name } = namesOf(ref); // that of the original has no labels
   const exported = await getIfThere(place.client, SECRET, joinKey(place.namespace, name), signal);
-  if (exported && mayBeOf(exported, item)) await drop(place, SECRET, name, signal);
+  if (exported && isExportFor(exported, ref, item)) await drop(place, SECRET, name, signal);
 }
+
+const refOf = ({ metadata }: View<DeployItem>): ItemRef => ({
+  namespace: metadata.namespace ?? '',
+  name: metadata.name,
+});
 
 /** Ends pods that work for a job which is over. */
 export async function endPods(place: Place, item: View<DeployItem>, signal?: AbortSignal): Promise<void> {
-  const ref = { namespace: item.metadata.namespace ?? '', name: item.metadata.name };
-  for (const pod of await all(place, POD, selectorOf(ref), { signal })) {
+  for (const pod of await all(place, POD, selectorOf(refOf(item)), { signal })) {
     if (isActive(pod) && isOfJob(pod, item.status?.jobIDFinished)) await dropPod(place, pod, signal);
   }
 }

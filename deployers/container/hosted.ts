@@ -1,4 +1,5 @@
 /** Requests about the objects of an item in the deployer's namespace. All of them may be repeated. */
+import { append } from '../../src/lib/lists.ts';
 import { NotFound } from '../../src/runtime/errors.ts';
 import { joinKey, keyOf } from '../../src/runtime/keys.ts';
 import type { Client, Kind, Obj, View } from '../../src/runtime/types.ts';
@@ -36,7 +37,7 @@ export async function all<T extends Obj>(
     { namespace, labels, ...(metadataOnly && { metadataOnly }) },
     signal,
   )) {
-    found.push(...page.items);
+    append(found, page.items);
   }
   return found;
 }

@@ -10,12 +10,13 @@ import { getIfThere } from '../../src/runtime/read.ts';
 import { InternalError, TimeoutError } from '../sdk/errors.ts';
 import { done, fail, wait, type Outcome } from '../sdk/outcome.ts';
 import { ensureTokens } from './accounts.ts';
+import { isSame, isUnmarkedExport } from './claim.ts';
 import { removeEverything } from './cleanup.ts';
 import { CONTAINER_GROUP, FORCE_CLEANUP, keys, type Operation } from './contract.ts';
 import { dropPod } from './hosted.ts';
 import { POD, SECRET, type Pod } from './kinds.ts';
-import { namesOf } from './names.ts';
-import { itemRef, PREFIX, runKey, type ContainerOptions, type ContainerRun } from './options.ts';
+import { itemOf, namesOf } from './names.ts';
+import { PREFIX, runKey, type ContainerOptions, type ContainerRun } from './options.ts';
 import {
   conditionsOf,
   podStatusOf,
@@ -42,7 +43,7 @@ export async function remove(run: ContainerRun, options: ContainerOptions): Answ
   const isForced = run.item.metadata.annotations?.[FORCE_CLEANUP] !== undefined;
   if (!isForced && run.previous) return carryOut(run, options, 'DELETE');
   run.checkpoint(`${PREFIX}: start delete`);
-  await removeEverything(placeOf(options), itemRef(run), run.signal);
+  await removeEverything(placeOf(options), run.item, run.signal);
   return done();
 }
 
@@ -139,7 +140,7 @@ async function succeeded(
 ): Answer {
   const place = placeOf(options);
   if (key.operation === 'DELETE') {
-    await removeEverything(place, key.item, run.signal);
+    await removeEverything(place, run.item, run.signal);
     return done();
   }
   await prunedState(place, key, run.signal);
@@ -160,7 +161,10 @@ async function exportedBy(
 ): Promise<{ readonly value: unknown } | undefined> {
   const name = namesOf(item).export;
   const secret = await getIfThere(client, SECRET, `${settings.namespace}/${name}`, run.signal);
-  const text = secret?.data?.[keys.data];
+  const owner = secret && itemOf(secret);
+  // Also that of a pod which the original started: it has no labels.
+  const isOurs = secret && (owner ? isSame(owner, item) : isUnmarkedExport(secret));
+  const text = isOurs ? secret.data?.[keys.data] : undefined;
   if (text === undefined) return undefined;
   try {
     return { value: parseYaml(Buffer.from(text, 'base64').toString('utf8'), { integers: 'exact' }) };

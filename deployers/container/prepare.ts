@@ -1,15 +1,17 @@
 /** Brings everything in place that a pod needs, and then the pod. Each step may be repeated. */
 import { AlreadyExists, Forbidden, Invalid } from '../../src/runtime/errors.ts';
+import { joinKey } from '../../src/runtime/keys.ts';
 import { getIfThere } from '../../src/runtime/read.ts';
 import type { Obj } from '../../src/runtime/types.ts';
 import { ConfigurationError, RetryError } from '../sdk/errors.ts';
+import { secretTaken } from '../sdk/exportowner.ts';
 import { ensureAccount, ensureTokens } from './accounts.ts';
-import { claim } from './claim.ts';
+import { claim, isExportFor } from './claim.ts';
 import { CONTAINER_GROUP, keys } from './contract.ts';
 import { pullSecrets, repositoryContextOf } from './credentials.ts';
 import { all, drop, dropPod, put, type Place } from './hosted.ts';
 import { CONFIG_MAP, POD, SECRET, TARGET, type Secret } from './kinds.ts';
-import { namesOf, selectorOf, type RunKey } from './names.ts';
+import { itemOf, namesOf, selectorOf, type RunKey } from './names.ts';
 import { configMapFor, initRules, secretFor, targetFile, waitRules, type Belonging } from './objects.ts';
 import type { runKey } from './options.ts';
 import { type ContainerOptions, type ContainerRun } from './options.ts';
@@ -67,6 +69,20 @@ function fitting(secret: Secret, what: string): Secret {
   );
 }
 
+/** What an earlier run has exported. @throws ConfigurationError when the secret is somebody else's */
+async function dropExport({ item, signal }: ContainerRun, key: Key, place: Place): Promise<void> {
+  const { export: name } = namesOf(key.item);
+  const secretKey = joinKey(place.namespace, name);
+  const secret = await getIfThere(place.client, SECRET, secretKey, signal);
+  if (!secret) return;
+  // One with the labels of another item is left over: that item is gone, or the names would not be ours.
+  const isOurs = itemOf(secret) !== undefined || isExportFor(secret, key.item, item);
+  if (!isOurs && key.operation === 'DELETE') return; // a removal exports nothing
+  if (!isOurs)
+    throw new ConfigurationError('CreateSecret', 'SecretNotOwned', secretTaken(secretKey, key.item));
+  await drop(place, SECRET, name, signal);
+}
+
 /** @param leftMs of the job. @returns the pod; that of an earlier attempt when it is there already */
 export async function startPod(
   run: ContainerRun,
@@ -82,7 +98,7 @@ export async function startPod(
   const image = run.config.image ?? settings.defaultImage;
   const pulls = await pullSecrets(run, client, image);
 
-  await drop(place, SECRET, names.export, signal); // what an earlier run has exported
+  await dropExport(run, key, place);
   const stateSecrets = await prunedState(place, key, signal);
   const target = secretFor(owner, names.target, await targetOf(run, options), 'target');
   await put(place, SECRET, fitting(target, 'the target, with its content,'), signal);

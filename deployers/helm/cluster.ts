@@ -1,4 +1,5 @@
 /** What templates may know of the target: its version, the kinds it serves, and objects that they look up. */
+import { append } from '../../src/lib/lists.ts';
 import { isObject, ownField } from '../../src/lib/objects.ts';
 import { NoSuchKind, NotFound } from '../../src/runtime/errors.ts';
 import type { Obj } from '../../src/runtime/types.ts';
@@ -69,7 +70,7 @@ export const lookupOn =
         return await access.client.get(kind, inNamespace ? `${namespace}/${object}` : object, signal);
       const items: Obj[] = [];
       for await (const page of access.client.list(kind, inNamespace ? { namespace } : {}, signal)) {
-        items.push(...(page.items as Obj[]));
+        append(items, page.items as Obj[]);
       }
       return { apiVersion, kind: `${name}List`, metadata: {}, items };
     } catch (error) {

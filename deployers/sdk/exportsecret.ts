@@ -5,21 +5,15 @@
 import { createHash } from 'node:crypto';
 import { goJson } from '../../src/lib/gojson.ts';
 import { randomSuffix, seededRng } from '../../src/lib/rng.ts';
-import { AlreadyExists, Conflict, Forbidden, Invalid, NotFound } from '../../src/runtime/errors.ts';
+import { AlreadyExists, Forbidden, Invalid } from '../../src/runtime/errors.ts';
 import { joinKey } from '../../src/runtime/keys.ts';
 import { getIfThere } from '../../src/runtime/read.ts';
-import type { Client, View, Writer } from '../../src/runtime/types.ts';
+import type { View } from '../../src/runtime/types.ts';
 import type { Direction } from './intake.ts';
 import { SECRET, itemOwner, type DeployItem, type Secret } from './kinds.ts';
-import { problemOf } from './errors.ts';
+import { ConfigurationError, problemOf } from './errors.ts';
+import { isExportOf, isItem, removeOwned, secretTaken, type Host } from './exportowner.ts';
 import { retry, type ExportOf, type Outcome } from './outcome.ts';
-
-/** What the exports of an item are written and read with. */
-interface Host {
-  readonly write: Writer;
-  readonly live: Pick<Client, 'get'>;
-  readonly signal: AbortSignal;
-}
 
 /**
  * Carries out what an outcome exports: a secret for values, and none when all is done and nothing is exported any more.
@@ -36,7 +30,7 @@ export async function writeExports(
   const old = item.status?.exportRef as Reference | undefined;
   try {
     if ((outcome.kind === 'done' || outcome.kind === 'wait') && outcome.exports)
-      return { outcome, exportRef: await writeExportSecret(item, outcome.exports, host.write) };
+      return { outcome, exportRef: await writeExportSecret(item, outcome.exports, host) };
     if (
       !old ||
       direction === 'remove' ||
@@ -48,7 +42,7 @@ export async function writeExports(
     return { outcome, exportRef: undefined };
   } catch (error) {
     const isRefused = error instanceof Forbidden || error instanceof Invalid;
-    if (!isRefused) throw error;
+    if (!isRefused && !(error instanceof ConfigurationError)) throw error;
     const problem = problemOf(error, { operation: 'reconcile', reason: 'CreateOrUpdateExports' });
     const { status, conditions } = outcome;
     return { outcome: retry(problem, { status, conditions }), exportRef: old };
@@ -62,19 +56,15 @@ interface Reference {
 
 /**
  * Writes the secret, the one the status names already if there is one. It is sent again when nothing changed: that
- * costs the server nothing, and a secret that somebody removed comes back.
+ * costs the server nothing, and a secret that somebody removed comes back. A secret of somebody else stays as it is.
  * @returns the reference for `status.exportRef`
  */
-async function writeExportSecret(
-  item: View<DeployItem>,
-  exported: ExportOf,
-  send: Writer,
-): Promise<Reference> {
+async function writeExportSecret(item: View<DeployItem>, exported: ExportOf, host: Host): Promise<Reference> {
   const old = item.status?.exportRef;
   const prefix = exported.generateName;
   const name =
     old?.name ?? (prefix === undefined ? `${item.metadata.name}-export` : prefix + suffixFor(item));
-  await put(secretOf(item, name, exported), old !== undefined, send);
+  await put(secretOf(item, name, exported), item, host);
   return { name, namespace: item.metadata.namespace ?? '' };
 }
 
@@ -82,20 +72,10 @@ async function writeExportSecret(
 async function removeExportSecret(
   { metadata }: View<DeployItem>,
   { name, namespace }: Reference,
-  { write, live, signal }: Host,
+  host: Host,
 ): Promise<void> {
   if (namespace !== metadata.namespace) return;
-  const key = joinKey(namespace, name);
-  const secret = await getIfThere(live, SECRET, key, signal);
-  const isOurs = secret?.metadata.ownerReferences?.some(({ uid }) => uid === metadata.uid) ?? false;
-  if (!secret || !isOurs) return;
-  const { uid } = secret.metadata;
-  try {
-    await write({ verb: 'delete', kind: SECRET, key, ...(uid !== undefined && { uid }) });
-  } catch (error) {
-    // Gone meanwhile, or replaced by one that is somebody else's.
-    if (!(error instanceof NotFound || error instanceof Conflict)) throw error;
-  }
+  await removeOwned(joinKey(namespace, name), metadata.uid, host);
 }
 
 /** Looks random and is the same for the same item, so that a crash before the status is written leaves no stray secret. */
@@ -123,21 +103,32 @@ const secretOf = (
   data: { config: Buffer.from(goJson(value)).toString('base64') },
 });
 
-/** Whichever of create and patch is more likely comes first; neither needs a read. */
-async function put(secret: Secret, isKnown: boolean, send: Writer): Promise<void> {
-  const create = () => send({ verb: 'create', kind: SECRET, object: secret });
-  const patch = () =>
-    send({
-      verb: 'merge',
-      kind: SECRET,
-      key: joinKey(secret.metadata.namespace, secret.metadata.name),
-      body: { metadata: { ownerReferences: secret.metadata.ownerReferences }, data: secret.data },
-    });
-  try {
-    await (isKnown ? patch() : create());
-  } catch (error) {
-    if (isKnown && error instanceof NotFound) await create();
-    else if (!isKnown && error instanceof AlreadyExists) await patch();
-    else throw error;
+/**
+ * Creates the secret, or brings the one that is there up to date if it is the item's. The uid goes along, so a secret
+ * that takes the place of the one that was read is not written to.
+ * @throws ConfigurationError when the secret is somebody else's
+ */
+async function put(secret: Secret, item: View<DeployItem>, { write, live, signal }: Host): Promise<void> {
+  const create = () => write({ verb: 'create', kind: SECRET, object: secret });
+  const { namespace, name, ownerReferences: owners = [] } = secret.metadata;
+  const key = joinKey(namespace, name);
+  if (!item.status?.exportRef) {
+    try {
+      await create();
+      return;
+    } catch (error) {
+      if (!(error instanceof AlreadyExists)) throw error;
+    }
   }
+  const there = await getIfThere(live, SECRET, key, signal);
+  if (!there) {
+    await create();
+    return;
+  }
+  if (!isExportOf(there, item))
+    throw new ConfigurationError('CreateOrUpdateExports', 'SecretNotOwned', secretTaken(key, item.metadata));
+  const { uid, ownerReferences: before = [] } = there.metadata;
+  const others = before.filter((owner) => !isItem(owner, item));
+  const metadata = { ownerReferences: [...others, ...owners], ...(uid !== undefined && { uid }) };
+  await write({ verb: 'merge', kind: SECRET, key, body: { metadata, data: secret.data } });
 }

@@ -1,8 +1,8 @@
 /** What a plugin may do on the host cluster: with secrets and config maps in the namespace of its item. */
-import { NotFound } from '../../src/runtime/errors.ts';
 import { getIfThere } from '../../src/runtime/read.ts';
-import type { Client, Kind, Obj } from '../../src/runtime/types.ts';
-import { SECRET } from './kinds.ts';
+import type { Client, Kind, Obj, View } from '../../src/runtime/types.ts';
+import { removeOwned } from './exportowner.ts';
+import { SECRET, type DeployItem } from './kinds.ts';
 
 /**
  * What a plugin may read and write beside the deploy item, in the namespace of the item.
@@ -12,7 +12,7 @@ export interface HostApi {
   /** Texts by key; undefined when there is no such secret. */
   secret(name: string): Promise<Readonly<Record<string, string>> | undefined>;
   configMap(name: string): Promise<Readonly<Record<string, string>> | undefined>;
-  /** Takes a secret away; one that is gone already is as good. */
+  /** Takes a secret away that the item owns; one that is gone already is as good, and one of somebody else stays. */
   deleteSecret(name: string): Promise<void>;
 }
 
@@ -28,7 +28,11 @@ const CONFIG_MAP: Kind<ConfigMap> = {
   namespaced: true,
 };
 
-export const hostApi = (client: Client, namespace: string, signal: AbortSignal): HostApi => ({
+export const hostApi = (
+  client: Client,
+  { metadata: { namespace = '', uid } }: View<DeployItem>,
+  signal: AbortSignal,
+): HostApi => ({
   async secret(name) {
     const found = await getIfThere(client, SECRET, `${namespace}/${name}`, signal);
     if (!found) return undefined;
@@ -41,11 +45,9 @@ export const hostApi = (client: Client, namespace: string, signal: AbortSignal):
     const found = await getIfThere(client, CONFIG_MAP, `${namespace}/${name}`, signal);
     return found && (found.data ?? {});
   },
-  async deleteSecret(name) {
-    try {
-      await client.send({ verb: 'delete', kind: SECRET, key: `${namespace}/${name}` }, signal);
-    } catch (error) {
-      if (!(error instanceof NotFound)) throw error;
-    }
-  },
+  deleteSecret: (name) =>
+    removeOwned(`${namespace}/${name}`, uid, {
+      write: (write) => client.send(write, signal),
+      ...{ live: client, signal },
+    }),
 });

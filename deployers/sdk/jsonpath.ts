@@ -4,6 +4,7 @@
  * @see k8s.io/client-go/util/jsonpath
  */
 import { equal } from '../../src/lib/json.ts';
+import { append } from '../../src/lib/lists.ts';
 
 /** The path cannot be read. */
 export class InvalidPath extends Error {
@@ -34,7 +35,7 @@ function run(steps: readonly Step[], value: unknown): readonly unknown[] | undef
     for (const item of current) {
       const found = take(step, item);
       if (!found) return undefined;
-      next.push(...found);
+      append(next, found);
     }
     current = next;
   }
@@ -86,7 +87,7 @@ const childrenOf = (value: unknown): readonly unknown[] =>
 function descendants(value: unknown): unknown[] {
   const result = [value];
   for (const child of childrenOf(value)) {
-    if (typeof child === 'object' && child !== null) result.push(...descendants(child));
+    if (typeof child === 'object' && child !== null) append(result, descendants(child));
   }
   return result;
 }

@@ -109,7 +109,7 @@ export function runOf(
     context: facts.context,
     target: facts.target,
     secondaryTarget: (name) => secondaryTarget(name, item, ports, pass.signal),
-    host: hostApi(ports.client, item.metadata.namespace ?? '', pass.signal),
+    host: hostApi(ports.client, item, pass.signal),
     signal: pass.signal,
     checkpoint(name) {
       pass.deadline.checkpoint = name;

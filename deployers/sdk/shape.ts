@@ -1,5 +1,5 @@
 /** Fields of a document that nobody reads: most often slips of the pen, which would do nothing and say nothing. Pure. */
-import { closest } from '../../src/lib/closest.ts';
+import { hintFor } from '../../src/lib/closest.ts';
 import { isObject, type Fields } from '../../src/lib/objects.ts';
 
 /**
@@ -30,9 +30,7 @@ function unreadIn(shape: Readonly<Record<string, Shape>>, value: Fields, path: s
 }
 
 function ignored(path: string, key: string, known: readonly string[]): string {
-  const meant = closest(key, known);
-  const hint = meant === undefined ? `known here are ${known.join(', ')}` : `did you mean ${meant}?`;
-  return `${path} is ignored; ${hint}`;
+  return `${path} is ignored; ${hintFor(key, known, `known here are ${known.join(', ')}`)}`;
 }
 
 /** TypeScript does not narrow readonly tuples by Array.isArray. */

@@ -12,9 +12,11 @@ import type { Logger } from '../../../src/observability/log.ts';
 import { AlreadyExists, Forbidden, NotFound } from '../../../src/runtime/errors.ts';
 import { joinKey } from '../../../src/runtime/keys.ts';
 import type { Client } from '../../../src/runtime/types.ts';
+import { secretTaken } from '../../sdk/exportowner.ts';
+import { isSame } from '../claim.ts';
 import { annotations, CONTAINER_GROUP, containers, keys } from '../contract.ts';
 import { POD, SECRET, type Pod, type Secret } from '../kinds.ts';
-import { labelsOf, namesOf } from '../names.ts';
+import { itemOf, labelsOf, namesOf } from '../names.ts';
 import type { Environment } from './environment.ts';
 import { patiently } from './patience.ts';
 import { fixedPlace, NotPlain, openPlain } from './plain.ts';
@@ -195,7 +197,11 @@ async function exportValues(environment: Environment, ports: WaitPorts): Promise
       if (!(error instanceof AlreadyExists)) throw error;
       const { data } = object;
       const key = joinKey(pod.namespace, object.metadata.name);
-      await client.send({ verb: 'merge', kind: SECRET, key, body: { data } });
+      const there = await client.get(SECRET, key);
+      const owner = itemOf(there);
+      if (!owner || !isSame(owner, item)) throw new WaitProblem(secretTaken(key, item));
+      const { uid } = there.metadata;
+      await client.send({ verb: 'merge', kind: SECRET, key, body: { metadata: { uid }, data } });
     }
   });
   log.info({}, 'the values are exported');

@@ -2,6 +2,7 @@
  * Takes objects off a cluster, group by group. It never waits: a round deletes what is due and tells what is left, and the
  * caller comes back. An object is deleted only as the one that was noted: a namesake that somebody else made is left alone.
  */
+import { append } from '../../../src/lib/lists.ts';
 import type { Logger } from '../../../src/observability/log.ts';
 import { Conflict, NoSuchKind, NotFound } from '../../../src/runtime/errors.ts';
 import type { Kind, Obj } from '../../../src/runtime/types.ts';
@@ -76,7 +77,7 @@ export async function removeRound(entries: readonly ManagedResource[], ports: Re
   const remove = async (node: string): Promise<'removing' | 'removed'> => {
     const i = Number(node);
     const group = groups[i];
-    if (group) left.push(...(await removeGroup(group, members[i] ?? [], ports)));
+    if (group) append(left, await removeGroup(group, members[i] ?? [], ports));
     return left.length > 0 ? 'removing' : 'removed';
   };
   // Who comes last in the graph goes first.

@@ -130,6 +130,23 @@ export function deployerConformance(subject: Subject): void {
       expect(ends.every((s) => s.exportRef !== undefined)).to.equal(true);
     });
 
+    it('fails rather than export into a secret that a person made, which stays when the item goes', async () => {
+      const b = bench(subject.exports);
+      await b.kick('j1');
+      const key = `proj/${b.status().exportRef?.name ?? ''}`;
+      const { ownerReferences: _, ...metadata } = b.host.find('Secret', key)?.metadata ?? { name: '' };
+      b.host.drop('Secret', key);
+      b.host.put({ apiVersion: 'v1', kind: 'Secret', metadata, data: { mine: 'eA==' } });
+      await b.kick('j2');
+      expect(b.status()).to.include({ phase: 'Failed', jobIDFinished: 'j2' });
+      expect(b.status().lastError?.message).to.contain(`secret ${key} exists and does not belong to`);
+      await b.delete();
+      await b.kick('j3');
+      await b.pass(60_000);
+      expect(b.isGone()).to.equal(true);
+      expect(b.host.find('Secret', key)?.['data']).to.deep.equal({ mine: 'eA==' });
+    });
+
     it('waits without blocking and goes on when the configuration changes', async () => {
       const b = bench(subject.waits);
       await b.kick('j1');

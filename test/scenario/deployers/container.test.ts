@@ -325,6 +325,20 @@ describe('the container deployer', function () {
     expect(await room.secret(name)).to.equal(undefined);
   });
 
+  it('leaves a secret alone that a person made with the name of the export', async () => {
+    await room.deployer();
+    const { export: name } = namesOf({ namespace: room.items, name: 'web' });
+    const theirs = { apiVersion: 'v1', kind: 'Secret', metadata: { name, namespace: room.pods } };
+    await room.create(SECRET, { ...theirs, data: { config: 'dGhlaXJz' } });
+    await room.give('web', containerConfigOf({}));
+    await room.kick('web', 'j1');
+    const { status } = await room.finished('web', 'j1');
+    expect(status?.lastError).to.include({ operation: 'CreateSecret', reason: 'SecretNotOwned' });
+    expect(status?.lastError?.message).to.contain(`secret ${room.pods}/${name} exists and does not belong`);
+    expect(await room.secret(name)).to.equal('theirs');
+    expect(await room.list(POD, room.pods)).to.deep.equal([]);
+  });
+
   it('lets accounts do what they need, by name, with tokens that end', async () => {
     await room.deployer();
     const pod = await started();

@@ -20,7 +20,7 @@ import { annotations } from '../../../../deployers/container/contract.ts';
 import { readEnvironment, type Environment } from '../../../../deployers/container/programs/environment.ts';
 import { packFolder, unpackFolder } from '../../../../deployers/container/programs/folder.ts';
 import { runInit } from '../../../../deployers/container/programs/init.ts';
-import { namesOf } from '../../../../deployers/container/names.ts';
+import { labelsOf, namesOf } from '../../../../deployers/container/names.ts';
 import { restoreState, saveState } from '../../../../deployers/container/programs/state.ts';
 import { runWait } from '../../../../deployers/container/programs/wait.ts';
 import { createStock } from '../../../../src/components/stock.ts';
@@ -315,22 +315,42 @@ describe('the program that waits', () => {
     expect(cluster.names('Secret')).to.have.length(1);
   });
 
-  it('writes the export over one that is there', async () => {
+  const exportName = namesOf({ namespace: 'proj', name: 'web' }).export;
+  const exportWith = (metadata: object): Any => ({
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { name: exportName, namespace: 'pods', ...metadata },
+    data: { config: 'b2xk' },
+  });
+  const exportedText = (): string => {
+    const { config = '' } = cluster.find('Secret', `pods/${exportName}`)?.['data'] as { config?: string };
+    return Buffer.from(config, 'base64').toString();
+  };
+
+  it('writes the export over one of the item that is there', async () => {
     cluster.put(ended(0));
-    const name = namesOf({ namespace: 'proj', name: 'web' }).export;
-    cluster.put({
-      apiVersion: 'v1',
-      kind: 'Secret',
-      metadata: { name, namespace: 'pods' },
-      data: { config: 'b2xk' },
-    });
+    cluster.put(exportWith({ labels: labelsOf({ namespace: 'proj', name: 'web' }, 'd') }));
     writeFileSync(join(folder, 'values'), 'a: [1, x]\n');
     const state = waitWith(silent);
     await clock.advance(1_000);
     expect(await answerOf(state)).to.equal('done');
-    const { config = '' } = cluster.find('Secret', `pods/${name}`)?.['data'] as { config?: string };
-    expect(Buffer.from(config, 'base64').toString()).to.equal('{"a":[1,"x"]}');
+    expect(exportedText()).to.equal('{"a":[1,"x"]}');
   });
+
+  for (const [whose, metadata] of [
+    ['a person', {}],
+    ['another item', { labels: labelsOf({ namespace: 'proj', name: 'other' }, 'd') }],
+  ] as const) {
+    it(`leaves a secret of ${whose} alone, and names it`, async () => {
+      cluster.put(ended(0));
+      cluster.put(exportWith(metadata));
+      writeFileSync(join(folder, 'values'), 'a: 1\n');
+      const state = waitWith(silent);
+      await clock.advance(1_000);
+      expect(await answerOf(state)).to.contain(`secret pods/${exportName} exists and does not belong to`);
+      expect(exportedText()).to.equal('old');
+    });
+  }
 
   it('exports integers beyond 2^53 with all their digits', async () => {
     cluster.put(ended(0));

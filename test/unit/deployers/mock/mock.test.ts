@@ -107,6 +107,7 @@ describe('the mock deployer', () => {
     bench.host.takeRequests();
     await bench.kick('j2');
     expect(bench.host.takeRequests()).to.deep.equal([
+      `get Secret ${secrets[0] ?? ''}`,
       `merge Secret ${secrets[0] ?? ''}`,
       'merge/status DeployItem proj/web',
     ]);
@@ -132,6 +133,18 @@ describe('the mock deployer', () => {
       expect(bench.isGone()).to.equal(true);
       expect(bench.host.names('Secret')).to.deep.equal([]);
     }
+  });
+
+  it('leaves a secret alone that a person made in the place of its export', async () => {
+    const bench = await played({ export: { a: 1 } });
+    const [secret = ''] = bench.host.names('Secret');
+    const { ownerReferences: _, ...metadata } = bench.host.find('Secret', secret)?.metadata ?? { name: '' };
+    bench.host.drop('Secret', secret);
+    bench.host.put({ apiVersion: 'v1', kind: 'Secret', metadata, data: { mine: 'eA==' } });
+    await bench.delete();
+    await bench.kick('j2');
+    expect(bench.isGone()).to.equal(true);
+    expect(bench.host.names('Secret')).to.deep.equal([secret]);
   });
 
   it('lets a deleted item go with its next job, in two writes', async () => {

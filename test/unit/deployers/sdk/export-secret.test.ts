@@ -1,7 +1,9 @@
 import { expect } from 'chai';
 import { mockDeployer } from '../../../../deployers/mock/index.ts';
+import { done, type DeployerPlugin } from '../../../../deployers/sdk/index.ts';
 import { Forbidden } from '../../../../src/runtime/errors.ts';
 import { Bench, LS, mockConfig } from '../bench.ts';
+import type { Any } from '../fake-cluster.ts';
 
 const refusal = new Forbidden('secrets are not wanted here', {
   status: 403,
@@ -84,5 +86,110 @@ describe('exports that are taken out of a configuration', () => {
     await bench.kick('j2');
     expect(bench.status().phase).to.equal('Succeeded');
     expect(bench.status().exportRef).to.equal(undefined);
+  });
+});
+
+describe('a secret with the name of the exports', () => {
+  const type = `${LS}/container`;
+  /** Answers what it is told to, into `web-export`. */
+  const exporting = (): DeployerPlugin => ({
+    ...mockDeployer(),
+    type,
+    apply: () => Promise.resolve(done({ exports: { value: { k: 'v' } } })),
+    remove: () => Promise.resolve(done()),
+  });
+  const theirs = { mine: 'eA==' };
+  const secretWith = (metadata: object, data: object = theirs): Any => ({
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { name: 'web-export', namespace: 'proj', ...metadata },
+    data,
+  });
+  const found = (bench: Bench) => bench.host.find('Secret', 'proj/web-export');
+  const valueIn = (bench: Bench): string => {
+    const { config = '' } = found(bench)?.['data'] as { config?: string };
+    return Buffer.from(config, 'base64').toString();
+  };
+  const owner = (uid: string, name = 'web') => ({
+    apiVersion: `${LS}/v1alpha1`,
+    kind: 'DeployItem',
+    ...{ name, uid },
+  });
+
+  async function job(secret: (bench: Bench) => Any, exportRef?: object): Promise<Bench> {
+    const bench = new Bench(exporting());
+    bench.giveItem(mockConfig(), { type, target: null });
+    if (exportRef) bench.host.edit('DeployItem', 'proj/web', { status: { exportRef } });
+    bench.host.put(secret(bench));
+    await bench.kick('j1');
+    return bench;
+  }
+  const named = { name: 'web-export', namespace: 'proj' };
+
+  const foreign: readonly (readonly [string, Any, object?])[] = [
+    ['a person made', secretWith({})],
+    ['looks like exports but has no owner', secretWith({}, { config: 'e30=' })],
+    ['belongs to another item', secretWith({ ownerReferences: [owner('u', 'other')] }, { config: 'e30=' })],
+    ['a person made in the place of the exports', secretWith({}), named],
+    [
+      'another owner has in the place of the exports',
+      secretWith({ ownerReferences: [owner('u', 'b')] }),
+      named,
+    ],
+  ];
+  for (const [what, secret, exportRef] of foreign) {
+    it(`stays as it is when it is one that ${what}, and the job fails with its name`, async () => {
+      const bench = await job(() => secret, exportRef);
+      const { phase, lastError, jobIDFinished } = bench.status();
+      expect([phase, jobIDFinished]).to.deep.equal(['Failed', 'j1']);
+      expect(lastError?.codes).to.deep.equal(['ERR_CONFIGURATION_PROBLEM']);
+      expect(lastError?.message)
+        .to.contain('secret proj/web-export exists and does not belong to deploy item proj/web')
+        .and.contain('delete or rename the secret, or rename the deploy item');
+      expect(found(bench)?.['data']).to.deep.equal(secret['data']);
+      expect(found(bench)?.metadata.ownerReferences).to.deep.equal(secret.metadata.ownerReferences);
+      await bench.delete();
+      await bench.kick('j2');
+      expect(bench.isGone()).to.equal(true);
+      expect(found(bench)?.['data']).to.deep.equal(secret['data']);
+    });
+  }
+
+  it('does not fail the job any more when it has been removed', async () => {
+    const bench = await job(() => secretWith({}));
+    bench.host.drop('Secret', 'proj/web-export');
+    await bench.kick('j2');
+    expect(bench.status().phase).to.equal('Succeeded');
+    expect(valueIn(bench)).to.equal('{"k":"v"}');
+  });
+
+  const ours: readonly (readonly [string, (bench: Bench) => Any, object?])[] = [
+    [
+      'an upstream deployer wrote',
+      (bench) =>
+        secretWith({ ownerReferences: [owner(bench.item().metadata.uid ?? '')] }, { config: 'e30=' }),
+    ],
+    [
+      'was written for an earlier item of the name',
+      () => secretWith({ ownerReferences: [owner('earlier')] }, { config: 'e30=' }),
+    ],
+    ['the status names and that lost its owner', () => secretWith({}, { config: 'e30=' }), named],
+  ];
+  for (const [what, secret, exportRef] of ours) {
+    it(`is written when it is one that ${what}`, async () => {
+      const bench = await job(secret, exportRef);
+      expect(bench.status().phase).to.equal('Succeeded');
+      expect(valueIn(bench)).to.equal('{"k":"v"}');
+      const owners = found(bench)?.metadata.ownerReferences;
+      expect(owners?.map(({ uid }) => uid)).to.deep.equal([bench.item().metadata.uid]);
+    });
+  }
+
+  it('keeps the owners that others added', async () => {
+    const other = { apiVersion: 'v1', kind: 'ConfigMap', name: 'c', uid: 'cm' };
+    const bench = await job((b) =>
+      secretWith({ ownerReferences: [other, owner(b.item().metadata.uid ?? '')] }, { config: 'e30=' }),
+    );
+    expect(found(bench)?.metadata.ownerReferences?.map(({ name }) => name)).to.deep.equal(['c', 'web']);
   });
 });

@@ -222,7 +222,8 @@ describe('targets', () => {
     expect(b.status().lastError?.message).to.contain('aws-login would run');
   });
 
-  it('credentials replaced while a job waits are taken up by it', async () => {
+  /** A job whose config map is applied and not ready yet. */
+  const waitingForReady = async (): Promise<Bench> => {
     const check = {
       name: 'ready',
       resourceSelector: [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'settings', namespace: 'app' }],
@@ -234,6 +235,11 @@ describe('targets', () => {
       manifestConfig({ manifests: [manage(configMap('settings'))], readinessChecks: { custom: [check] } }),
     );
     await b.kick('j1');
+    return b;
+  };
+
+  it('credentials replaced while a job waits are taken up by it', async () => {
+    const b = await waitingForReady();
     expect(b.status().phase).to.equal('Progressing');
     const data = { kubeconfig: Buffer.from(kubeconfigOf('anew')).toString('base64') };
     b.host.edit('Secret', 'proj/cluster-a-kc', { data });
@@ -245,6 +251,20 @@ describe('targets', () => {
     await b.pass(5_000);
     expect(b.status().phase).to.equal('Succeeded');
     expect(b.opened.map((text) => text.includes('https://anew.invalid'))).to.deep.equal([false, true]);
+  });
+
+  it('a target changed while a job waits is read again, and one that stays as it is is not', async () => {
+    const b = await waitingForReady();
+    const readsOfSecrets = (): string[] => b.host.takeRequests().filter((r) => r.startsWith('get Secret'));
+    expect(readsOfSecrets()).to.have.length(1);
+    await b.pass(500);
+    expect(readsOfSecrets()).to.deep.equal([]);
+    b.host.edit('Target', 'proj/cluster-a', {
+      spec: { secretRef: null, config: { kubeconfig: kubeconfigOf('moved') } },
+    });
+    await b.pass(5_000);
+    expect(b.status().phase).to.equal('Progressing');
+    expect(b.opened.map((text) => text.includes('https://moved.invalid'))).to.deep.equal([false, true]);
   });
 
   it('credentials that were only just read and are refused end the job', async () => {

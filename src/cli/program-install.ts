@@ -31,6 +31,11 @@ function addInstall(program: Command, terminal: Terminal, onExit: (code: Exit) =
     .option('--webhooks', 'the validating webhooks as well')
     .option('--no-webhooks', 'take webhooks of an earlier call away')
     .option('--pull-secret <name>', 'secret of the namespace with the login for the registry of the image')
+    .option(
+      '--metrics-from <namespaces>',
+      'only pods of these namespaces may read /metrics; default all',
+      list,
+    )
     .option('--no-crds', 'leave the CustomResourceDefinitions alone')
     .option('--dry-run', 'only print the objects')
     .addOption(

@@ -13,6 +13,7 @@ import {
   configMapKind,
   crdKind,
   deploymentKind,
+  disruptionBudgetKind,
   kindOf,
   namespaceKind,
   roleBindingKind,
@@ -105,11 +106,11 @@ function outcomeOf(
   return { outcome: fields.length > 0 ? 'changed' : 'unchanged', fields };
 }
 
-/** Rights and settings that an earlier call has made and this one does not ask for. */
+/** Rights, settings and budgets of an earlier call that this one does not ask for. */
 async function removeStale(wanted: readonly Obj[], { client, tell }: ApplyPorts): Promise<void> {
   const names = new Set(wanted.map(wordsFor));
   const labels = selectorText(labelsOf('controllers'));
-  for (const kind of [roleBindingKind, roleKind, configMapKind] as readonly Kind[]) {
+  for (const kind of [roleBindingKind, roleKind, configMapKind, disruptionBudgetKind] as readonly Kind[]) {
     for (const object of await listAll(client, kind, { labels })) {
       const what = wordsFor({ ...object, kind: kind.kind });
       if (names.has(what)) continue;

@@ -6,10 +6,10 @@ import { apiVersionOf, deploymentKind, serviceKind } from './kinds.ts';
 import { labelsOf, NAME, selectorOf, WEBHOOKS_NAME, type Component } from './names.ts';
 import type { InstallSettings } from './settings.ts';
 
-const METRICS_PORT = 8080;
-const WEBHOOK_PORT = 9443;
+export const METRICS_PORT = 8080;
+export const WEBHOOK_PORT = 9443;
 /** While one is replaced the other one answers: nothing can be written when none does. */
-const WEBHOOK_REPLICAS = 2;
+export const WEBHOOK_REPLICAS = 2;
 /** What runs is brought to its end within 30 s; then shards and sockets are let go. */
 const GRACE_SECONDS = 60;
 /** The user of the image, and any other that is not root would do. */

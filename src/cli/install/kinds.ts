@@ -24,6 +24,8 @@ export const serviceAccountKind = kind('', 'ServiceAccount', 'serviceaccounts');
 export const serviceKind = kind('', 'Service', 'services');
 export const podKind = kind('', 'Pod', 'pods');
 export const deploymentKind = kind('apps', 'Deployment', 'deployments');
+export const networkPolicyKind = kind('networking.k8s.io', 'NetworkPolicy', 'networkpolicies');
+export const disruptionBudgetKind = kind('policy', 'PodDisruptionBudget', 'poddisruptionbudgets');
 export const roleKind = kind(RBAC, 'Role', 'roles');
 export const roleBindingKind = kind<Binding>(RBAC, 'RoleBinding', 'rolebindings');
 export const clusterRoleKind = kind(RBAC, 'ClusterRole', 'clusterroles', false);
@@ -33,6 +35,7 @@ export { configMapKind, configurationKind, crdKind, leaseKind, namespaceKind, se
 const all: readonly Kind[] = [
   ...[namespaceKind, serviceAccountKind, configMapKind, serviceKind, deploymentKind],
   ...[clusterRoleKind, clusterRoleBindingKind, roleKind, roleBindingKind],
+  ...[networkPolicyKind, disruptionBudgetKind],
 ];
 
 export function kindOf(object: Obj): Kind {

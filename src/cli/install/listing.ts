@@ -1,4 +1,5 @@
 /** Reading everything that a query finds. */
+import { append } from '../../lib/lists.ts';
 import { NotFound } from '../../runtime/errors.ts';
 import type { Client, Kind, Obj, Query } from '../../runtime/types.ts';
 
@@ -10,7 +11,7 @@ export async function listAll<T extends Obj>(
 ): Promise<readonly T[]> {
   const found: T[] = [];
   try {
-    for await (const page of client.list(kind, query)) found.push(...page.items);
+    for await (const page of client.list(kind, query)) append(found, page.items);
   } catch (error) {
     if (!(error instanceof NotFound)) throw error;
   }

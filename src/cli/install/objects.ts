@@ -5,6 +5,7 @@ import { namespaceObject } from '../objects.ts';
 import { configMapOf } from './configuration.ts';
 import { controllerDeployment, webhookDeployment, webhookService } from './deployment.ts';
 import { controllerRights, webhookRights } from './rights.ts';
+import { policies } from './policies.ts';
 import type { InstallSettings } from './settings.ts';
 
 /** The CustomResourceDefinitions aside. Rights come before those who use them. */
@@ -13,8 +14,11 @@ export const productObjects = (settings: InstallSettings): readonly Obj[] => [
   ...controllerRights(settings),
   ...(settings.webhooks ? webhookRights(settings) : []),
   ...(settings.configuration ? [configMapOf(settings.namespace, settings.configuration)] : []),
+  ...policies('controllers', settings),
   controllerDeployment(settings),
-  ...(settings.webhooks ? [webhookService(settings), webhookDeployment(settings)] : []),
+  ...(settings.webhooks
+    ? [...policies('webhooks', settings), webhookService(settings), webhookDeployment(settings)]
+    : []),
 ];
 
 /** What `--dry-run` prints. @throws Error when this copy comes without definitions */

@@ -1,6 +1,7 @@
 /** Takes the product out of a cluster, in an order in which nothing is refused, left behind, or written once more. */
 import { loadCrds } from '../../api/crds.ts';
 import { sleep, type Clock } from '../../lib/clock.ts';
+import { append } from '../../lib/lists.ts';
 import { ownField } from '../../lib/objects.ts';
 import { NotFound } from '../../runtime/errors.ts';
 import { fleetLabel } from '../../runtime/fleet/names.ts';
@@ -17,7 +18,9 @@ import {
   configurationKind,
   crdKind,
   deploymentKind,
+  disruptionBudgetKind,
   leaseKind,
+  networkPolicyKind,
   podKind,
   roleBindingKind,
   roleKind,
@@ -53,7 +56,10 @@ export interface Part {
 export const wordsOf = ({ kind, key }: Part): string => `${kind.kind} ${key}`;
 
 /** Rights go last: who still runs would only complain without them. */
-const inNamespace: readonly Kind[] = [deploymentKind, serviceKind, configMapKind];
+const inNamespace: readonly Kind[] = [
+  ...[deploymentKind, serviceKind, configMapKind],
+  ...[networkPolicyKind, disruptionBudgetKind],
+];
 const rights: readonly Kind[] = [
   ...([roleBindingKind, roleKind, clusterRoleBindingKind, clusterRoleKind] as const),
   serviceAccountKind,
@@ -77,16 +83,16 @@ export async function partsOf(
       found.push({ kind: configurationKind, key: CONFIGURATION_NAME });
     }
   }
-  for (const kind of inNamespace) found.push(...(await all(kind, { namespace, labels })));
+  for (const kind of inNamespace) append(found, await all(kind, { namespace, labels }));
   if (component === 'webhooks') {
     const key = `${namespace}/${CERTIFICATES_SECRET}`;
     // Without webhooks of ours the certificates are somebody else's.
     if (found.length > 0 && (await getIfThere(client, secretKind, key)))
       found.push({ kind: secretKind, key });
   } else {
-    found.push(...(await all(leaseKind, { namespace, labels: `${fleetLabel}=${NAME}` })));
+    append(found, await all(leaseKind, { namespace, labels: `${fleetLabel}=${NAME}` }));
   }
-  for (const kind of rights) found.push(...(await all(kind, { labels })));
+  for (const kind of rights) append(found, await all(kind, { labels }));
   return found;
 }
 

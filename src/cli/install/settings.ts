@@ -20,6 +20,8 @@ export interface InstallSettings {
   readonly crds: boolean;
   /** Document of the configuration file in the pods; undefined when everything has its default. */
   readonly configuration?: Fields;
+  /** Which namespaces may read /metrics; all when none is named. */
+  readonly metricsNamespaces?: readonly string[];
   /** Where images of container items run; undefined without their deployer. */
   readonly podNamespace?: string;
   /** Where the health check of the system looks; undefined when it is off. */
@@ -35,6 +37,7 @@ export interface InstallOptions {
   readonly webhooks?: boolean;
   readonly deployers?: readonly string[];
   readonly pullSecret?: string;
+  readonly metricsFrom?: readonly string[];
   /** Off with --no-crds. */
   readonly crds: boolean;
 }
@@ -44,10 +47,11 @@ export interface InstallOptions {
  * @throws UsageError in one line
  */
 export function settingsFrom(options: InstallOptions, log?: Pick<Logger, 'info' | 'warn'>): InstallSettings {
-  const { namespace, replicas, config, pullSecret } = options;
+  const { namespace, replicas, config, pullSecret, metricsFrom } = options;
   const image = imageIn(options.image);
   checkName('namespace', namespace, LABEL);
   if (pullSecret !== undefined) checkName('pull secret', pullSecret, SUBDOMAIN);
+  for (const name of metricsFrom ?? []) checkName('namespace', name, LABEL);
   const deployers = chosen(options.deployers);
   const given = config === undefined ? defaults : readConfiguration(config, log);
   const raw = config === undefined ? {} : documentIn(config);
@@ -60,6 +64,7 @@ export function settingsFrom(options: InstallOptions, log?: Pick<Logger, 'info' 
     webhooks: options.webhooks ?? false,
     crds: options.crds && given.installsCrds,
     ...(pullSecret !== undefined && { pullSecret }),
+    ...(metricsFrom && { metricsNamespaces: metricsFrom }),
     ...(configuration && { configuration }),
     ...(hasPods && { podNamespace }),
     ...(given.health && { healthNamespace: given.health.namespace }),

@@ -11,6 +11,8 @@ import {
   configurationKind,
   crdKind,
   deploymentKind,
+  disruptionBudgetKind,
+  networkPolicyKind,
   roleKind,
   secretKind,
 } from '../../../src/cli/install/kinds.ts';
@@ -130,6 +132,15 @@ describe('install and uninstall on the command line', function () {
     expect(await has(roleKind, 'ls-system/espalier')).to.equal(true);
   });
 
+  it('keep a disruption budget only as long as there are several pods', async () => {
+    await install('--replicas', '2');
+    expect(await has(disruptionBudgetKind, 'ls-system/espalier')).to.equal(true);
+    expect(linesOf(await install(), 'removed')).to.deep.equal(['PodDisruptionBudget ls-system/espalier']);
+    expect(await has(networkPolicyKind, 'ls-system/espalier')).to.equal(true);
+    await uninstall();
+    expect(await has(networkPolicyKind, 'ls-system/espalier')).to.equal(false);
+  });
+
   it('take nobody else for the product, and install it once', async () => {
     await applyAll(client, [namespaceObject(HOME)]);
     const foreign = {
@@ -168,10 +179,12 @@ describe('install and uninstall on the command line', function () {
     });
     expect(await install()).to.contain('The webhooks of an earlier call stay as they are');
     const output = linesOf(await install('--no-webhooks'), 'removed');
-    expect(output.slice(0, 4)).to.deep.equal([
+    expect(output.slice(0, 6)).to.deep.equal([
       'ValidatingWebhookConfiguration landscaper-validation-webhook',
       'Deployment ls-system/espalier-webhooks',
       'Service ls-system/espalier-webhooks',
+      'NetworkPolicy ls-system/espalier-webhooks',
+      'PodDisruptionBudget ls-system/espalier-webhooks',
       'Secret ls-system/landscaper-webhook-certs',
     ]);
     expect(await has(deploymentKind, `${HOME}/espalier`)).to.equal(true);

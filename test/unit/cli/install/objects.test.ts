@@ -75,7 +75,10 @@ describe('the objects of an installed Espalier', () => {
       'Role ls-system/espalier-webhooks',
       'RoleBinding ls-system/espalier-webhooks',
       'ConfigMap ls-system/espalier',
+      'NetworkPolicy ls-system/espalier',
       'Deployment ls-system/espalier',
+      'NetworkPolicy ls-system/espalier-webhooks',
+      'PodDisruptionBudget ls-system/espalier-webhooks',
       'Service ls-system/espalier-webhooks',
       'Deployment ls-system/espalier-webhooks',
     ]);
@@ -110,6 +113,48 @@ describe('the objects of an installed Espalier', () => {
     expect(
       (at(container(deployment), 'env') as { name: string }[]).map(({ name }) => name),
     ).to.include.members(['MY_POD_NAME', 'MY_POD_NAMESPACE']);
+  });
+
+  it('let all pods evict but one at a time, and never block a node for the only one', () => {
+    const names = (replicas: number): readonly string[] =>
+      productObjects(settings({ replicas }))
+        .map(wordsFor)
+        .filter((name) => name.startsWith('PodDisruptionBudget'));
+    expect(names(1)).to.deep.equal([]);
+    expect(names(2)).to.deep.equal(['PodDisruptionBudget ls-system/espalier']);
+    const budget = find(productObjects(settings({ replicas: 3 })), 'PodDisruptionBudget ls-system/espalier');
+    expect(at(budget, 'spec', 'maxUnavailable')).to.equal(1);
+    expect(at(budget, 'spec', 'selector', 'matchLabels')).to.deep.include({
+      'app.kubernetes.io/component': 'controllers',
+    });
+  });
+
+  for (const [name, port] of [
+    ['espalier', 8080],
+    ['espalier-webhooks', 9443],
+  ] as const)
+    it(`admit nothing but the port of the server: ${name}`, () => {
+      const objects = productObjects(settings({ webhooks: true }));
+      const policy = find(objects, `NetworkPolicy ls-system/${name}`);
+      const pod = find(objects, `Deployment ls-system/${name}`);
+      expect(at(policy, 'spec', 'policyTypes')).to.deep.equal(['Ingress']);
+      expect(at(policy, 'spec', 'podSelector')).to.deep.equal(at(pod, 'spec', 'selector'));
+      expect(at(policy, 'spec', 'ingress')).to.deep.equal([{ ports: [{ protocol: 'TCP', port }] }]);
+      expect(at(container(pod), 'ports', 0, 'containerPort')).to.equal(port);
+    });
+
+  it('let only chosen namespaces read the metrics', () => {
+    const metricsFrom = ['monitoring', 'ops'];
+    const objects = productObjects(settings({ metricsFrom, webhooks: true }));
+    expect(at(find(objects, 'NetworkPolicy ls-system/espalier'), 'spec', 'ingress', 0, 'from')).to.deep.equal(
+      metricsFrom.map((name) => ({
+        namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': name } },
+      })),
+    );
+    expect(
+      at(find(objects, 'NetworkPolicy ls-system/espalier-webhooks'), 'spec', 'ingress', 0),
+    ).not.to.have.property('from');
+    expect(() => settings({ metricsFrom: ['a b'] })).to.throw('"a b" is no name of a namespace');
   });
 
   for (const name of ['espalier', 'espalier-webhooks'])

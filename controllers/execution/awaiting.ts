@@ -2,6 +2,7 @@
  * What an execution waits for. After a short while it says who is missing: a deployer that serves an item's type may never
  * have been started, and the time in which items must be taken up is long. Pure.
  */
+import { smallest } from '../../src/lib/lists.ts';
 import { isFinished } from '../../src/api/job.ts';
 import type { ConditionReason } from '../../src/api/conditions.ts';
 import { named, type Awaited } from '../../src/machine/decision.ts';
@@ -31,7 +32,7 @@ export function awaiting(
     return since === undefined ? Infinity : SHORT_WHILE_MS - (Date.parse(now) - Date.parse(since));
   };
   const objects = items.map(named);
-  const againMs = Math.min(...items.map(left).filter((ms) => ms > 0));
+  const againMs = smallest(items.map(left).filter((ms) => ms > 0));
   const overdue = items.filter((item) => left(item) <= 0);
   const note = firstNote(overdue, missingDeployer);
   return {

@@ -1,4 +1,5 @@
 /** Which deploy item belongs to which template, and what each of them is doing. Pure. */
+import { byClaim, everHadJob } from '../../src/api/doubles.ts';
 import { annotations, labels } from '../../src/api/labels.ts';
 import {
   hasAnnotation,
@@ -32,7 +33,7 @@ export interface Assignment {
   readonly orphans: readonly Item[];
 }
 
-/** The first living item of a name is the template's, best one that has the job; all others are orphans. */
+/** Of the living items of a name the one with the best claim is the template's; all others are orphans. */
 export function assign(
   self: View<Execution>,
   templates: readonly DeployItemTemplate[],
@@ -41,18 +42,28 @@ export function assign(
   const jobID = self.status?.jobID ?? '';
   const names = new Set(templates.map((t) => t.name));
   const active = new Map<string, Item>();
+  const ranked = items.toSorted(byClaim(jobID, hasWorked));
   const take = (isFit: (item: Item) => boolean): void => {
-    for (const item of items) {
+    for (const item of ranked) {
       const name = templateName(item);
       if (name !== undefined && names.has(name) && !active.has(name) && isFit(item)) active.set(name, item);
     }
   };
-  take((item) => !isBeingDeleted(item.metadata) && isTriggeredFor(item, jobID));
   take((item) => !isBeingDeleted(item.metadata));
   take((item) => wasInstalledBefore(item, jobID));
   const taken = new Set(active.values());
   return { active, orphans: items.filter((item) => !taken.has(item)) };
 }
+
+/** Whether the item ever had a job, or a deployer noted anything on it. */
+const hasWorked = (item: Item): boolean => everHadJob(item) || item.status?.providerStatus !== undefined;
+
+/**
+ * Whether the item did nothing yet and another one stands for its template. It has nothing to uninstall, and a deployer
+ * that goes by the names in its configuration would uninstall what the other one has installed.
+ */
+export const isUnusedDouble = (item: Item, active: Assignment['active']): boolean =>
+  !hasWorked(item) && active.has(templateName(item) ?? '');
 
 /** Somebody deleted the item after this job had installed it, or had begun to: only the next job will uninstall it. */
 const wasInstalledBefore = (item: Item, jobID: string): boolean =>

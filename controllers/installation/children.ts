@@ -1,4 +1,6 @@
 /** Sub-installations in line with the blueprint: created, updated, or sent off as orphans. Pure. */
+import { byClaim } from '../../src/api/doubles.ts';
+import { append } from '../../src/lib/lists.ts';
 import { hasAnnotation, isBeingDeleted } from '../../src/api/job.ts';
 import { TRUE, annotations } from '../../src/api/labels.ts';
 import { installationKind } from '../../src/api/kinds/installation.ts';
@@ -17,25 +19,41 @@ export interface EnsuredChildren {
 export const templateNameOf = (child: Inst): string | undefined =>
   child.metadata.annotations?.[annotations.subinstallationName];
 
-/** Children under deletion count as gone: they are waited for, and made anew under another name. */
-export function ensureChildren(
-  { children, freshName }: Pick<Snapshot, 'children' | 'freshName'>,
-  wanted: readonly WantedChild[],
-): EnsuredChildren {
+export interface ChildAssignment {
+  /** The child of each template, by template name. */
+  readonly living: ReadonlyMap<string, Inst>;
+  /** Children that no template asks for, doubles, and those under deletion. */
+  readonly orphans: readonly Inst[];
+}
+
+/** Children under deletion count as gone. Of several of one name the one in use counts. */
+export function assignChildren(
+  self: Inst,
+  wanted: readonly { readonly name: string }[],
+  children: readonly Inst[],
+): ChildAssignment {
   const living = new Map<string, Inst>();
-  const orphans: Inst[] = [];
   const names = new Set(wanted.map((w) => w.name));
-  for (const child of children) {
+  for (const child of children.toSorted(byClaim(self.status?.jobID ?? ''))) {
     const name = templateNameOf(child);
     const isWanted =
       name !== undefined && names.has(name) && !living.has(name) && !isBeingDeleted(child.metadata);
     if (isWanted) living.set(name, child);
-    else orphans.push(child);
   }
+  const taken = new Set(living.values());
+  return { living, orphans: children.filter((child) => !taken.has(child)) };
+}
+
+/** Children under deletion are waited for, and created again under another name. */
+export function ensureChildren(
+  { self, children, freshName }: Pick<Snapshot, 'self' | 'children' | 'freshName'>,
+  wanted: readonly WantedChild[],
+): EnsuredChildren {
+  const { living, orphans } = assignChildren(self, wanted, children);
   const effects: Effect[] = orphans.flatMap(sendOff);
   const active = wanted.map(({ name, object }) => {
     const child = living.get(name);
-    if (child) effects.push(...updateChild(child, object));
+    if (child) append(effects, updateChild(child, object));
     const objectName = child?.metadata.name ?? freshName(object.metadata.generateName);
     if (!child) effects.push(createChild(object, objectName));
     return { specName: name, objectName };

@@ -3,6 +3,7 @@ import { FINALIZER, annotations, operations } from '../../src/api/labels.ts';
 import {
   executionKind,
   readDeployItems,
+  UnreadableDeployItems,
   writeDeployItems,
   type DeployItemTemplate,
   type Execution,
@@ -86,7 +87,7 @@ function update(
   items: readonly DeployItemTemplate[],
 ): Effect[] {
   const context = self.spec.context ?? 'default';
-  const isSame = equal(readDeployItems(execution.spec as Execution['spec']), items);
+  const isSame = holds(execution, items);
   const actual = execution.metadata.annotations ?? {};
   const missing = Object.entries({ ...operation, ...helmCache(self) }).filter(
     ([key]) => actual[key] === undefined,
@@ -96,4 +97,14 @@ function update(
     ? { context }
     : { context, deployItems: null, deployItemsCompressed: null, ...writeDeployItems(items) };
   return [patch(executionKind, execution, { metadata: { annotations: Object.fromEntries(missing) }, spec })];
+}
+
+/** A list that cannot be read is another one: it is replaced. */
+function holds(execution: NonNullable<Snapshot['execution']>, items: readonly DeployItemTemplate[]): boolean {
+  try {
+    return equal(readDeployItems(execution.spec as Execution['spec']), items);
+  } catch (error) {
+    if (!(error instanceof UnreadableDeployItems)) throw error;
+    return false;
+  }
 }

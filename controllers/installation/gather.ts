@@ -22,6 +22,7 @@ import { adviceOn, describeAdvice } from '../../src/blueprint/lint/advice.ts';
 import { stateSecretNames } from '../../src/blueprint/state.ts';
 import type { Gatherers } from '../../src/machine/phase.ts';
 import { freshNames } from '../../src/machine/fresh-names.ts';
+import { DEFAULT_TREE_DEPTH, ownersOf } from '../../src/machine/tree.ts';
 import { configMapKind, index, secretKind, type World } from '../../src/machine/world.ts';
 import { getIfThere } from '../../src/runtime/read.ts';
 import type { ClientPool } from '../../src/runtime/client-pool.ts';
@@ -45,10 +46,12 @@ export interface Sources {
   /** Where templates are executed. */
   readonly runner: TemplateRunner;
   readonly findComponent: FindComponent;
+  /** How many levels of installations a tree may have; default 30. */
+  readonly treeDepth?: number;
 }
 
 export const gather =
-  ({ world, client, sources: clusters, runner, findComponent }: Sources) =>
+  ({ world, client, sources: clusters, runner, findComponent, treeDepth = DEFAULT_TREE_DEPTH }: Sources) =>
   (self: View<Installation>, now: string): Gatherers<Snapshot> => {
     const namespace = self.metadata.namespace ?? '';
     const ownScope = `${namespace}/${installationContext(self.metadata.name)}`;
@@ -72,6 +75,8 @@ export const gather =
           (name) => world.installations.get(`${namespace}/${name}`),
           (other) => isOwnedBy(other, self) && !isBeingDeleted(other.metadata),
         ),
+      ancestors: () => ownersOf(world, self),
+      treeDepth: () => treeDepth,
       context: () => {
         const key = `${namespace}/${self.spec.context ?? 'default'}`;
         return world.contexts.get(key) ?? getIfThere(client, contextKind, key);

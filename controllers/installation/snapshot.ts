@@ -13,7 +13,7 @@ import type { FreshName } from '../../src/machine/fresh-names.ts';
 import { phaseInSteps, phaseOf, stepOf } from '../../src/machine/phase.ts';
 import type { PhaseError } from '../../src/machine/decision.ts';
 import type { Secret } from '../../src/machine/world.ts';
-import type { View } from '../../src/runtime/types.ts';
+import type { Obj, View } from '../../src/runtime/types.ts';
 import type { FoundComponent } from './component.ts';
 
 export type DataOrTarget = View<DataObject> | View<Target>;
@@ -56,6 +56,10 @@ export interface Snapshot {
   readonly now: string;
   /** Names of children that this job makes, by their beginning. */
   readonly freshName: FreshName;
+  /** Installations above this one, the nearest first; none above a root. */
+  readonly ancestors: readonly View<Obj>[];
+  /** How many levels of installations a tree may have. */
+  readonly treeDepth: number;
   readonly context: View<Context> | undefined;
   readonly component: FoundComponent;
   readonly blueprint: LoadedBlueprint;

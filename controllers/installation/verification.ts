@@ -74,7 +74,14 @@ async function trustFor(
     : undefined;
   if (!entry) return fail(`has no entry '${signatureName}' in verificationSignatures`);
   const read = async (reference: View<SecretReference>): Promise<string> => {
-    const { name, namespace = metadata.namespace ?? '', key } = reference;
+    const { name, key } = reference;
+    const namespace = metadata.namespace ?? '';
+    const named = reference.namespace ?? '';
+    if (named !== '' && named !== namespace) {
+      return fail(
+        `references secret ${named}/${name} of another namespace; copy the secret to namespace ${namespace} and leave the namespace out`,
+      );
+    }
     const secret = await getIfThere(client, secretKind, `${namespace}/${name}`);
     if (!secret) return fail(`references secret ${namespace}/${name}, which cannot be found`);
     const { data = {} } = secret;

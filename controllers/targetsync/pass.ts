@@ -6,6 +6,7 @@ import { FINALIZER, annotations, operations } from '../../src/api/labels.ts';
 import { hasFinalizer, isBeingDeleted } from '../../src/api/job.ts';
 import { targetSyncKind } from '../../src/api/kinds/targetsync.ts';
 import { timestamp, type Clock } from '../../src/lib/clock.ts';
+import { append } from '../../src/lib/lists.ts';
 import { Applier } from '../../src/machine/apply.ts';
 import { amend, patch, patchStatus, type Effect } from '../../src/machine/decision.ts';
 import { openSource, SourceUnavailable, type SourceCluster } from '../../src/machine/source-cluster.ts';
@@ -82,7 +83,7 @@ async function sync(pass: Pass): Promise<readonly string[]> {
   const { writes, removals, problems } = planSync(self, wanted, host);
   const failures = await carryOutEach(pass, writes);
   // What could not be written may be what was meant to take the place of what would be removed.
-  if (failures.length === 0) failures.push(...(await carryOutEach(pass, [removals])));
+  if (failures.length === 0) append(failures, await carryOutEach(pass, [removals]));
   return [...problems, ...failures];
 }
 
@@ -94,7 +95,7 @@ async function carryOutEach({ applier }: Pass, groups: readonly (readonly Effect
       for (const effect of effects) await applier.carryOut(effect);
       return [];
     });
-    failures.push(...problems);
+    append(failures, problems);
   }
   return failures;
 }

@@ -1,4 +1,5 @@
 /** Requests to the source cluster: its secrets, its shoots, tokens and access to shoots. */
+import { append } from '../../src/lib/lists.ts';
 import { ownField } from '../../src/lib/objects.ts';
 import { shootKind, type Shoot } from '../../src/machine/source-cluster.ts';
 import { secretKind, type Secret } from '../../src/machine/world.ts';
@@ -14,7 +15,7 @@ export async function listWhere<T extends Obj>(
   signal: AbortSignal,
 ): Promise<T[]> {
   const found: T[] = [];
-  for await (const page of client.list(kind, query, signal)) found.push(...page.items.filter(fits));
+  for await (const page of client.list(kind, query, signal)) append(found, page.items.filter(fits));
   return found;
 }
 

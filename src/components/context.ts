@@ -1,6 +1,6 @@
 /** Repository contexts: from what an object says to the place where components are looked for. */
 import { join } from 'node:path';
-import { inlineFileTree } from '../lib/filetree.ts';
+import { FileTreeError, inlineFileTree } from '../lib/filetree.ts';
 import { ownField } from '../lib/objects.ts';
 import type { ArtifactStore } from './artifact.ts';
 import { ctfStore, filesOfArchive } from './ctf.ts';
@@ -102,14 +102,26 @@ function localFiles({ localRoot, maxFileBytes }: RepositoryPorts, name: string):
 }
 
 function inlineRepository(context: JsonMap): Repository {
-  const files = filesInMemory(inlineFileTree(ownField(context, 'fileSystem')));
+  const files = inlineFiles(ownField(context, 'fileSystem'), 'fileSystem');
   const own = ownField(context, 'blobFs');
   return localRepository({
     ...{ context, name: 'inline repository', descriptors: files },
     descriptorFolder: text(context, 'compDescDirPath') || '/',
-    blobs: own === undefined || own === null ? files : filesInMemory(inlineFileTree(own)),
+    blobs: own === undefined || own === null ? files : inlineFiles(own, 'blobFs'),
     blobFolder: text(context, 'blobDirPath') || 'blobs',
   });
+}
+
+/** @param field of the repository context, for messages */
+function inlineFiles(filesystem: unknown, field: string): Files {
+  try {
+    return filesInMemory(inlineFileTree(filesystem));
+  } catch (cause) {
+    if (!(cause instanceof FileTreeError)) throw cause;
+    throw new RepositoryUnusable(`${field} of the repository context cannot be used: ${cause.message}`, {
+      cause,
+    });
+  }
 }
 
 function text(context: JsonMap, key: string): string {

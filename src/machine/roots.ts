@@ -12,10 +12,9 @@ import type { Places } from '../runtime/fleet/options.ts';
 import { joinKey } from '../runtime/keys.ts';
 import { getIfThere } from '../runtime/read.ts';
 import type { Cache, Change, Client, Key, Kind, Obj, View } from '../runtime/types.ts';
+import { MAX_OWNERS } from './tree.ts';
 import { index, type World } from './world.ts';
 
-/** Deeper trees than this do not exist; a circle of owners would otherwise never end. */
-const MAX_DEPTH = 64;
 /** Uids of owners that are gone; more are forgotten and asked for again. */
 const MAX_GONE = 10_000;
 
@@ -46,7 +45,7 @@ export function createRoots(world: World, client: Client): Places {
   };
   const walk = (object: View<Obj>): Walk => {
     let top = object;
-    for (let depth = 0; depth < MAX_DEPTH; depth++) {
+    for (let depth = 0; depth < MAX_OWNERS; depth++) {
       const owner = ownerOf(top);
       if (!owner) break;
       const found = find(owner);

@@ -4,18 +4,28 @@ import type { ControllerSpec } from '../runtime/controller.ts';
 import type { Obj, View } from '../runtime/types.ts';
 import type { World } from './world.ts';
 
-/** Deeper trees than this do not exist; a circle of owners would otherwise never end. */
-const MAX_DEPTH = 64;
+/** How many owners a walk follows at most: a circle of owners would otherwise never end. */
+export const MAX_OWNERS = 64;
+/** The deepest tree that can be allowed: walks from its deploy items still reach the root. */
+export const MAX_TREE_DEPTH = MAX_OWNERS - 4;
+/** How many levels of installations a tree may have unless the configuration says otherwise. */
+export const DEFAULT_TREE_DEPTH = 30;
 
 /** `namespace/name` of the root above an installation, execution or deploy item; the object itself when it has none. */
 export function rootOf(world: World, object: View<Obj>): string {
-  let top = object;
-  for (let depth = 0; depth < MAX_DEPTH; depth++) {
-    const owner = ownerOf(world, top);
-    if (!owner) break;
-    top = owner;
-  }
+  const top = ownersOf(world, object).at(-1) ?? object;
   return `${top.metadata.namespace ?? ''}/${top.metadata.name}`;
+}
+
+/** The owners of an object that are in the caches, the nearest first; each appears once, also in a circle of owners. */
+export function ownersOf(world: World, object: View<Obj>): readonly View<Obj>[] {
+  const owners: View<Obj>[] = [];
+  let owner = ownerOf(world, object);
+  while (owner && owner !== object && !owners.includes(owner) && owners.length < MAX_OWNERS) {
+    owners.push(owner);
+    owner = ownerOf(world, owner);
+  }
+  return owners;
 }
 
 function ownerOf(world: World, { metadata }: View<Obj>): View<Obj> | undefined {

@@ -12,7 +12,15 @@ import {
   type Problem,
 } from '../../../src/machine/decision.ts';
 import { awaiting } from '../awaiting.ts';
-import { assign, isUninstallSkipped, planRemoval, planStart, templateName, type Item } from '../classify.ts';
+import {
+  assign,
+  isUninstallSkipped,
+  isUnusedDouble,
+  planRemoval,
+  planStart,
+  templateName,
+  type Item,
+} from '../classify.ts';
 import { giveJob, stripFinalizer } from '../items.ts';
 import { step, steps, type Snapshot } from '../snapshot.ts';
 
@@ -24,7 +32,7 @@ const problem = (message: string, codes: readonly string[]): Problem => ({
 });
 const stillRunning = problem('some running items', ['ERR_UNFINISHED', 'ERR_FOR_INFO_ONLY', 'ERR_NO_RETRY']);
 
-/** Orphans are removed all at once; nothing else starts before they are gone. What has started comes to its end. */
+/** Orphans are removed all at once, doubles that did nothing without uninstalling; nothing else starts before they are gone. What has started comes to its end. */
 const orphansLeft = step(['templates', 'items', 'clusterless', 'missingDeployer'], (snapshot) => {
   const { self, templates, items } = snapshot;
   const { active, orphans } = assign(self, templates, items);
@@ -43,7 +51,7 @@ const orphansLeft = step(['templates', 'items', 'clusterless', 'missingDeployer'
   const starting = going.filter((o) => startable.includes(o.metadata.name));
   return wait(stillRunning, {
     ...awaiting(snapshot, 'DeletionPending', going, starting),
-    effects: starting.map(removal(snapshot)),
+    effects: starting.map((o) => (isUnusedDouble(o, active) ? stripFinalizer(o) : removal(snapshot)(o))),
   });
 });
 

@@ -3,6 +3,7 @@
  *
  * Old exports go first, whatever comes of the rest: who imports them must not find values of an earlier job.
  */
+import { append } from '../../../src/lib/lists.ts';
 import { conditionReasons, conditionTypes } from '../../../src/api/conditions.ts';
 import { hasFinishedJob, isBeingDeleted, isTriggeredFor } from '../../../src/api/job.ts';
 import {
@@ -24,6 +25,7 @@ import { handDown } from '../job.ts';
 import { isOwnedBy } from '../relatives.ts';
 import { asImport, deleteObject, upsert } from '../objects.ts';
 import { storeState } from '../state-effects.ts';
+import { createdBelowDeleted, tooDeep } from './growth.ts';
 import { step, steps, type Snapshot } from '../snapshot.ts';
 import {
   deletedWhileWaiting,
@@ -107,6 +109,7 @@ const createSubobjects = step(
     'stateUpserts',
     'importUpserts',
     'children',
+    'ancestors',
     'execution',
     'freshName',
     'importsHash',
@@ -126,14 +129,16 @@ const createSubobjects = step(
     if (rendered.children instanceof PhaseError) return failed(rendered.children, effects, known);
 
     const children = ensureChildren(snapshot, rendered.children);
-    effects.push(...children.effects);
+    const deleted = createdBelowDeleted(snapshot, children.effects);
+    if (deleted) return fail(deleted);
+    append(effects, children.effects);
     if (rendered.items instanceof PhaseError) {
       return failed(rendered.items, effects, [...known, children.condition], {
         subInstCache: children.cache,
       });
     }
     const execution = ensureExecution(snapshot, rendered.items);
-    effects.push(...execution.effects);
+    append(effects, execution.effects);
     return advance('CleanupOrphaned', {
       effects,
       confirm: { predecessorJobs, importsHash },
@@ -195,6 +200,7 @@ const ofThisJob = <Next extends string>(inner: Step<Snapshot, Next>): Step<Snaps
 export const init = steps(
   ['CleanupOrphaned'],
   ofThisJob(invalid),
+  ofThisJob(tooDeep),
   rootsInACircle,
   ...[
     contextMissing,

@@ -115,6 +115,7 @@ function scenes(here: ReturnType<typeof useCluster>) {
       ...{ apiVersion: API_VERSION, kind: 'Context', metadata: { name: 'trusting' } },
       verificationSignatures: {
         release: { publicKeySecretReference: { name: 'release-key', key: 'key.pem' } },
+        foreign: { publicKeySecretReference: { name: 'release-key', namespace: 'elsewhere' } },
         lost: { publicKeySecretReference: { name: 'nowhere' } },
         nothing: {},
       },
@@ -190,6 +191,13 @@ describe('an installation that wants its component signed', () => {
       { ...SIGNED, verification: { signatureName: 'lost' } },
       'ExtractVerifyInfo',
       'nowhere, which cannot be found',
+    ],
+    [
+      'cannot be checked because the secret is in another namespace',
+      () => withSignature(good, keys, { name: 'foreign' }),
+      { ...SIGNED, verification: { signatureName: 'foreign' } },
+      'ExtractVerifyInfo',
+      'references secret elsewhere/release-key of another namespace; copy the secret to namespace',
     ],
     [
       'cannot be checked because the Context names no key',

@@ -5,6 +5,8 @@ import { readDescriptor } from '../../../src/components/descriptor.ts';
 import { SignatureInvalid } from '../../../src/components/errors.ts';
 import { verifySignature, type Trust } from '../../../src/components/signature.ts';
 import { descriptor, reference } from '../../support/components.ts';
+import { call } from '../templating/spiff/functions/support.ts';
+import type { SpiffValue } from '../../../src/templating/spiff/value.ts';
 import { keyPair, withSignature, type SigningOptions } from '../../support/signing.ts';
 
 const fixture = (name: string): string =>
@@ -133,6 +135,26 @@ describe('a signature of a component', () => {
       verify(signed(CERTIFICATES.leaf, CERTIFICATES.intermediate), trust);
       verify(signed(CERTIFICATES.leaf), { caCertificates: CERTIFICATES.intermediate });
       verify(signed(CERTIFICATES.leaf), { publicKey: CERTIFICATES.leaf });
+    });
+
+    it('is refused when the authority was not valid yet as the signer began, or no more', () => {
+      const caPrivateKey = call('x509genkey', 'P256');
+      const made = (usage: string, year: number, more: object = {}): string =>
+        call(
+          'x509cert',
+          new Map<string, SpiffValue>(
+            Object.entries({
+              ...{ usage: [usage], organization: ['ACME'], commonName: usage, privateKey: caPrivateKey },
+              ...{ validFrom: `Jan 1 00:00:00 ${String(year)}`, ...more },
+            }),
+          ),
+        ) as string;
+      const caCert = made('CertSign', 2025);
+      const answer = (year: number): string =>
+        refused(signed(made('CodeSigning', year, { caCert, caPrivateKey })), { caCertificates: caCert });
+      expect(answer(2024)).to.contain('no authority vouches for');
+      expect(answer(2027)).to.contain('no authority vouches for');
+      expect(answer(2025)).not.to.contain('no authority vouches for');
     });
 
     it('is refused when the chain has a gap, or ends at somebody else', () => {

@@ -3,7 +3,8 @@ import { expect } from 'chai';
 import { unpackArchives } from '../../../src/components/archive.ts';
 import { createContentCache } from '../../../src/components/cache.ts';
 import { parseChallenge } from '../../../src/components/challenge.ts';
-import { addressOf } from '../../../src/components/context.ts';
+import { addressOf, openRepository } from '../../../src/components/context.ts';
+import { filesOfArchive } from '../../../src/components/ctf.ts';
 import { Credentials, dockerCredentials, ocmCredentials } from '../../../src/components/credentials.ts';
 import { readDescriptor, toV2, toV3 } from '../../../src/components/descriptor.ts';
 import { sha256, verifyDigest } from '../../../src/components/digest.ts';
@@ -278,6 +279,8 @@ describe('an archive with a blueprint', () => {
     ['begins at the root', writeTar([file('/etc/passwd')]), 'leads out of the archive'],
     ['is none', bytes('no archive at all'.repeat(100)), 'no usable archive'],
     ['is damaged', packed(writeTar([file('a')])).subarray(0, 40), 'no usable archive'],
+    ['has a path without end', writeTar([file(`${'a/'.repeat(3000)}b`)]), 'has more than 4096 bytes'],
+    ['has folders without end', writeTar([file(`${'a/'.repeat(255)}b`)]), 'has more than 255 parts'],
     ['is too large', writeTar([['a', Buffer.alloc(2000)]]), 'more than 1000 bytes'],
     ['unpacks to too much', packed(Buffer.alloc(1_000_000)), 'no usable archive: more than 2000 bytes'],
   ];
@@ -288,15 +291,66 @@ describe('an archive with a blueprint', () => {
     });
   }
 
-  it('is refused when a link leads out of it', async () => {
-    const archive = Buffer.from(writeTar([['link', bytes('')]]));
-    archive.write('2', 156);
-    archive.write('../../etc', 157);
+  /** Makes another kind of entry of the one whose header is at the start. */
+  const retyped = (archive: Buffer, flag: string, target = ''): Buffer => {
+    archive.write(flag, 156);
+    archive.write(target, 157);
     archive.write('        ', 148);
     const sum = archive.subarray(0, 512).reduce((total, byte) => total + byte, 0);
     archive.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148);
-    const error: unknown = await unpackArchives([archive], 'it').catch((failure: unknown) => failure);
-    expect(error).to.be.instanceOf(ContentInvalid).with.property('message').that.contains('leads out');
+    return archive;
+  };
+  const plain = (path: string, text = '') => Buffer.from(writeTar([file(path, text)]));
+  const refusalOf = (archive: Uint8Array): Promise<unknown> =>
+    unpackArchives([archive], 'it').catch((failure: unknown) => failure);
+
+  it('is refused when a link leads out of it', async () => {
+    expect(await refusalOf(retyped(plain('link'), '2', '../../etc')))
+      .to.be.instanceOf(ContentInvalid)
+      .with.property('message')
+      .that.contains('leads out');
+  });
+
+  it('is refused when the target of a link is too long', async () => {
+    const target = retyped(plain('long', `${'a/'.repeat(3000)}b`), 'K').subarray(0, 512 + 6144);
+    expect(await refusalOf(Buffer.concat([target, retyped(plain('link'), '2')])))
+      .to.be.instanceOf(ContentInvalid)
+      .with.property('message', 'it: the target of the link "link" has more than 4096 bytes');
+  });
+
+  it('is refused when it has more folders than memory has room for', async () => {
+    const deep = (i: number): string => `${String(i)}/${'a/'.repeat(253)}b`;
+    const archive = packed(writeTar(Array.from({ length: 400 }, (_, i) => file(deep(i)))));
+    expect(await refusalOf(archive))
+      .to.be.instanceOf(ContentInvalid)
+      .with.property('message', 'it: there are more than 100000 folders');
+  });
+});
+
+describe('a repository in files', () => {
+  const endless = { l: { $type: 'symlink', value: 'x/'.repeat(200_000) } };
+  for (const field of ['fileSystem', 'blobFs']) {
+    it(`is refused when a link in ${field} is too long`, async () => {
+      const opening = openRepository(
+        { type: 'inline', [field]: endless },
+        { maxFileBytes: 1000, registry: () => expect.fail('no registry is needed') },
+      );
+      expect(await opening.catch((failure: unknown) => failure))
+        .to.be.instanceOf(RepositoryUnusable)
+        .with.property('message')
+        .that.equals(
+          `${field} of the repository context cannot be used: the target of the symlink "l" has more than 4096 bytes`,
+        );
+    });
+  }
+
+  it('is refused when a path in its archive is too long', async () => {
+    const archive = writeTar([[`${'a/'.repeat(3000)}b`, bytes('x')]]);
+    const error: unknown = await filesOfArchive(archive, 'it').catch((failure: unknown) => failure);
+    expect(error)
+      .to.be.instanceOf(ContentInvalid)
+      .with.property('message')
+      .that.matches(/^it is no usable archive: the path "a\/.{198}…" has more than 4096 bytes$/);
   });
 });
 

@@ -3,10 +3,10 @@ import { awaiting, whoIsMissing } from '../../../controllers/execution/awaiting.
 import { intake, type Facts } from '../../../controllers/execution/intake.ts';
 import { phases } from '../../../controllers/execution/phases.ts';
 import type { Snapshot } from '../../../controllers/execution/snapshot.ts';
-import { annotations } from '../../../src/api/labels.ts';
+import { FINALIZER, annotations } from '../../../src/api/labels.ts';
 import type { DeployItem } from '../../../src/api/kinds/deployitem.ts';
 import type { DeployItemTemplate, Execution } from '../../../src/api/kinds/execution.ts';
-import type { Decision } from '../../../src/machine/decision.ts';
+import { named, type Decision } from '../../../src/machine/decision.ts';
 import type { View } from '../../../src/runtime/types.ts';
 import { ask, effectsOf } from '../../support/ask.ts';
 import { NOW, deleting, done, execution, item, running, template } from '../../support/given.ts';
@@ -233,6 +233,31 @@ describe('an execution in Deleting', () => {
       .that.matches(/^has failed items.*c/);
   });
 
+  it('S-91: does not fail as long as another item is on its way out', () => {
+    const items = [
+      item('plan', 'a', done(JOB, 'DeleteFailed'), deleting),
+      item('plan', 'b', running(JOB, 'Deleting'), deleting),
+    ];
+    const decision = decide('Deleting', [template('a'), template('b')], items);
+    expect(decision.do).to.equal('wait');
+    expect(effectsOf(decision)).to.deep.equal([]);
+  });
+
+  it('waits for the items that are going, and gives no item its job twice', () => {
+    const items = [...gone, item('plan', 'c', running(JOB, 'Deleting'), deleting)];
+    const decision = decide('Deleting', abc, items);
+    expect(effectsOf(decision)).to.deep.equal([]);
+    expect(decision.do === 'wait' && decision.awaited?.objects).to.deep.equal(items.slice(-1).map(named));
+  });
+
+  it('fails when items wait for each other to go', () => {
+    const circle = [template('a', { dependsOn: ['b'] }), template('b', { dependsOn: ['a'] })];
+    const decision = decide('Deleting', circle, gone);
+    expect(decision)
+      .to.have.nested.property('problem.message')
+      .that.equals('has pending items: plan-a-x, plan-b-x');
+  });
+
   it('S-90b: goes on waiting when a deployer answers Succeeded and leaves the item there', () => {
     const decision = decide('Deleting', [template('a')], [item('plan', 'a', done(JOB), deleting)]);
     expect(decision.do).to.equal('wait');
@@ -251,6 +276,12 @@ describe('an execution in Deleting', () => {
       { ...deleting, annotations: { [annotations.deleteWithoutUninstall]: 'true' } },
     );
     expect(effectsOf(decide('Deleting', [template('a')], [marked]))).to.deep.equal(['strip plan-a-x']);
+  });
+
+  it('takes off its own finalizer, and leaves those of others', () => {
+    const going = execution('plan', { meta: { ...deleting, finalizers: ['x.org/keep', FINALIZER] } });
+    const [effect] = decide('Deleting', abc, [], { self: going }).effects;
+    expect(effect).to.have.deep.nested.property('body.metadata.finalizers', ['x.org/keep']);
   });
 
   it('goes when nothing is left', () => {

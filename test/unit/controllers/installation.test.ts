@@ -6,7 +6,7 @@ import { phases } from '../../../controllers/installation/phases.ts';
 import type { Rendered, Snapshot } from '../../../controllers/installation/snapshot.ts';
 import type { Installation } from '../../../src/api/kinds/installation.ts';
 import { annotations } from '../../../src/api/labels.ts';
-import { API_VERSION } from '../../../src/api/labels.ts';
+import { API_VERSION, FINALIZER } from '../../../src/api/labels.ts';
 import { PhaseError, type Decision } from '../../../src/machine/decision.ts';
 import { ask, effectsOf } from '../../support/ask.ts';
 import { NOW, child, deleting, done, execution, installation, running } from '../../support/given.ts';
@@ -39,6 +39,8 @@ const decide = (name: keyof typeof phases, snapshot: Partial<Snapshot> = {}): De
   ask<Snapshot>(phases[name].phase, {
     self,
     now: NOW,
+    ancestors: [],
+    treeDepth: 30,
     freshName: (prefix: string) => `${prefix}sfx`,
     context: { apiVersion: API_VERSION, kind: 'Context', metadata: { name: 'default' } },
     component: { view: undefined, condition: undefined },
@@ -181,6 +183,50 @@ describe('an installation in Init', () => {
     );
   });
 
+  const below = (levels: number) =>
+    Array.from({ length: levels }, (_, i) => installation(`level-${levels - i}`));
+
+  it('creates children at the deepest level that is allowed', () => {
+    const rendered = { ...nothing, children: [wanted('a')] };
+    const decision = decide('Init', { ancestors: below(2), treeDepth: 3, rendered });
+    expect(decision.do).to.equal('advance');
+    expect(effectsOf(decision)).to.include('create a-sfx');
+  });
+
+  it('fails below that level, creates nothing, and names the level, the limit and the key', () => {
+    const rendered = { ...nothing, children: [wanted('a')] };
+    const decision = decide('Init', { ancestors: below(3), treeDepth: 3, rendered });
+    if (decision.do !== 'fail') throw new Error(decision.do);
+    expect(decision.problem.message)
+      .to.contain('"demo/stack"')
+      .and.contain('"level-1"')
+      .and.contain('level 4')
+      .and.contain('at most 3 levels')
+      .and.contain('limits.treeDepth');
+    expect(decision.problem.codes).to.deep.equal(['ERR_CONFIGURATION_PROBLEM']);
+    expect(decision.effects).to.deep.equal([]);
+    expect(decision.status.set).to.deep.equal({ observedGeneration: 1 });
+  });
+
+  const belowDeleted = [installation('parent'), installation('grandparent', { meta: deleting })];
+
+  it('creates no children while an installation above it is being deleted', () => {
+    const rendered = { ...nothing, children: [wanted('a'), wanted('b')] };
+    const decision = decide('Init', { ancestors: belowDeleted, rendered });
+    if (decision.do !== 'fail') throw new Error(decision.do);
+    expect(decision.problem.message)
+      .to.contain('"demo/stack"')
+      .and.contain('2 new')
+      .and.contain('"grandparent" above it is being deleted');
+    expect(decision.effects).to.deep.equal([]);
+  });
+
+  it('goes on with the children it has while an installation above it is being deleted', () => {
+    const rendered = { ...nothing, children: [wanted('a')] };
+    const children = [child('stack', 'a')];
+    expect(decide('Init', { ancestors: belowDeleted, rendered, children }).do).to.equal('advance');
+  });
+
   it('S-29: creates the children and starts none', () => {
     const decision = decide('Init', { rendered: { ...nothing, children: [wanted('a'), wanted('b')] } });
     expect(effectsOf(decision)).to.deep.equal(['create a-sfx', 'create b-sfx']);
@@ -202,6 +248,21 @@ describe('an installation in Init', () => {
       children: [child('stack', 'a', done('j1'), deleting)],
     });
     expect(effectsOf(decision)).to.deep.equal(['patch a-x', 'create a-sfx']);
+  });
+
+  it('keeps one of two children made from the same template, and sends the other off', () => {
+    const first = child('stack', 'a', done('j1'));
+    const second = child('stack', 'a', done('j1'), { name: 'a-y', uid: 'uid-a-y' });
+    second.metadata.annotations = { [annotations.subinstallationName]: 'a' };
+    const decision = decide('Init', {
+      rendered: { ...nothing, children: [wanted('a')] },
+      children: [first, second],
+    });
+    expect(effectsOf(decision).filter((effect) => effect.startsWith('delete'))).to.deep.equal(['delete a-y']);
+    expect(decision.status.set).to.have.deep.property('subInstCache', {
+      activeSubs: [{ specName: 'a', objectName: 'a-x' }],
+      orphanedSubs: ['a-y'],
+    });
   });
 
   it('S-35: leaves the annotations of a user on a child', () => {
@@ -277,6 +338,18 @@ describe('an installation in Init', () => {
     });
     expect(decision.do).to.equal('wait');
     expect(effectsOf(decision)).to.deep.equal(['delete greeting']);
+  });
+
+  it('S-27: removes them before it makes anything', () => {
+    const old = {
+      ...{ apiVersion: API_VERSION, kind: 'DataObject', metadata: { name: 'greeting', namespace: 'demo' } },
+      data: 1,
+    };
+    const rendered = { ...nothing, children: [wanted('a')] };
+    expect(effectsOf(decide('Init', { oldExports: [old], rendered }))).to.deep.equal([
+      'delete greeting',
+      'create a-sfx',
+    ]);
   });
 
   it('S-25: asks to confirm that no predecessor moved meanwhile', () => {
@@ -558,6 +631,19 @@ describe('an installation in Completing', () => {
     expect(decision).to.include({ do: 'advance', to: 'Succeeded' });
     expect(effectsOf(decision)).to.deep.equal(['create greeting']);
   });
+  it('stores what export executions remember, then removes old exports, then writes the new ones', () => {
+    const object = (name: string) => ({
+      ...{ apiVersion: API_VERSION, kind: 'DataObject', metadata: { name, namespace: 'demo' }, data: 1 },
+    });
+    const update = { secretName: 'hash', state: { pw: 'gen' }, format: 'yaml' } as const;
+    const decision = decide('Completing', {
+      self: completing(),
+      exportStateUpserts: [{ update, existing: undefined }],
+      staleObjects: [object('old')],
+      exportUpserts: [{ wanted: object('new'), existing: undefined }],
+    });
+    expect(effectsOf(decision)).to.deep.equal(['create hash', 'delete old', 'create new']);
+  });
   it('S-48: fails when the spec was changed meanwhile', () => {
     expect(reasonOf(decide('Completing', { self: completing({}, { generation: 2 }) }))).to.equal(
       'CheckObservedGeneration',
@@ -623,6 +709,13 @@ describe('an installation on its way out', () => {
     };
     expect(decide('InitDelete', { self: told, siblings: [sibling(done('j1'))] }).do).to.equal('advance');
   });
+  it('does not look for importers when its spec says that no sibling imports from it', () => {
+    const optimised: Installation = {
+      ...exporter,
+      spec: { ...exporter.spec, optimization: { hasNoSiblingExports: true } },
+    };
+    expect(decide('InitDelete', { self: optimised, siblings: [sibling(done('j1'))] }).do).to.equal('advance');
+  });
   it('S-80: deletes execution and children', () => {
     const decision = decide('InitDelete', { children: [child('stack', 'a')], execution: ownExecution() });
     expect(effectsOf(decision)).to.deep.equal(['delete stack', 'delete a-x']);
@@ -644,6 +737,41 @@ describe('an installation on its way out', () => {
       child('stack', 'b', running(JOB, 'Deleting')),
     ];
     expect(decide('Deleting', { children }).do).to.equal('wait');
+  });
+  it('asks nothing of those below that are on their way out with the job already', () => {
+    const children = [
+      child('stack', 'a', running(JOB, 'Deleting'), deleting),
+      child('stack', 'b', running('j1', 'Progressing'), deleting),
+      child('stack', 'c', running(JOB, 'Progressing')),
+    ];
+    expect(effectsOf(decide('Deleting', { children }))).to.deep.equal(['delete c-x', 'job b-x']);
+  });
+  it('S-99: passes the wish not to uninstall to those that come late, and not to those that go already', () => {
+    const told = installation('stack', {
+      status: running(JOB, 'Deleting'),
+      meta: { ...deleting, annotations: { [annotations.deleteWithoutUninstall]: 'true' } },
+    });
+    const children = [
+      child('stack', 'a', running(JOB, 'Deleting'), deleting),
+      child('stack', 'b', running(JOB, 'Progressing')),
+    ];
+    expect(effectsOf(decide('Deleting', { self: told, children }))).to.deep.equal([
+      'patch b-x',
+      'delete b-x',
+    ]);
+  });
+  it('waits for its execution as for its children', () => {
+    const own = ownExecution(running(JOB, 'Deleting'), deleting);
+    expect(decide('Deleting', { execution: own }).do).to.equal('wait');
+    expect(decide('Deleting', { execution: execution('stack', { status: running(JOB) }) }).do).to.equal(
+      'release',
+    );
+  });
+  it('takes off its own finalizer, and leaves those of others', () => {
+    const [effect] = decide('Deleting', {
+      self: installation('stack', { meta: { ...deleting, finalizers: ['x.org/keep', FINALIZER] } }),
+    }).effects;
+    expect(effect).to.have.deep.nested.property('body.metadata.finalizers', ['x.org/keep']);
   });
   it('fails when none works any more and some are left', () => {
     expect(
@@ -667,6 +795,16 @@ describe('an installation on its way out', () => {
     expect(effectsOf(decide('Deleting', { self: orphan, ownExports: [object] }))).to.deep.equal([
       'delete x',
       'strip a-x',
+    ]);
+    const wantedChild = child('stack', 'a', running(JOB, 'Deleting'), deleting);
+    expect(effectsOf(decide('Deleting', { self: wantedChild, ownExports: [object] }))).to.deep.equal([
+      'strip a-x',
+    ]);
+    const root = installation('stack', {
+      meta: { ...deleting, annotations: { [annotations.deleteIgnoreSuccessors]: 'true' } },
+    });
+    expect(effectsOf(decide('Deleting', { self: root, ownExports: [object] }))).to.deep.equal([
+      'strip stack',
     ]);
     expect(effectsOf(decide('Deleting', { ownExports: [object] }))).to.deep.equal(['strip stack']);
   });
@@ -709,6 +847,16 @@ describe('an installation before its phases', () => {
   });
   it('S-06: keeps the annotation while a job runs', () => {
     expect(intake(annotated('reconcile', { status: running('j1') }), facts)).to.equal(undefined);
+  });
+  it('takes a second wish for a job as one for the job that has just begun, but not once that has met a problem', () => {
+    const lastError = {
+      ...{ operation: 'x', reason: 'x', message: 'x' },
+      ...{ lastTransitionTime: NOW, lastUpdateTime: NOW },
+    };
+    const asked = (more: object) =>
+      intake(annotated('reconcile', { status: { ...running('j1', 'Init'), ...more } }), facts);
+    expect(effectsOf(asked({})!)).to.deep.equal(['amend web']);
+    expect(asked({ lastError })).to.equal(undefined);
   });
   it('S-05: is left alone when finished and not annotated', () => {
     expect(intake(installation('web', { status: done('j1') }), facts)).to.equal(undefined);

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { installationKind, type Installation } from '../../../src/api/kinds/installation.ts';
-import { advance, patchStatus, wait, type Decision } from '../../../src/machine/decision.ts';
+import { advance, fail, patchStatus, wait, type Decision } from '../../../src/machine/decision.ts';
 import { phaseOf, type PhaseRow } from '../../../src/machine/phase.ts';
 import { NotNow, runPhases } from '../../../src/machine/run.ts';
 import { silentLogger } from '../../../src/observability/log.ts';
@@ -19,7 +19,11 @@ const touchesChild = () => [patchStatus(installationKind, child('stack', 'a'), {
 const noRight = (): Error =>
   new Forbidden('no', { status: 403, reason: 'Forbidden', ref: { verb: 'patch', kind: 'Installation' } });
 
-function run(table: Record<string, PhaseRow<Snapshot, string>>, refuses: (write: Write) => boolean) {
+function run(
+  table: Record<string, PhaseRow<Snapshot, string>>,
+  refuses: (write: Write) => boolean,
+  more: { isBelowAtWork?: (self: View<Installation>) => boolean } = {},
+) {
   const writes: object[] = [];
   const write = (w: Write): Promise<Obj> => {
     if (refuses(w)) return Promise.reject(noRight());
@@ -35,7 +39,7 @@ function run(table: Record<string, PhaseRow<Snapshot, string>>, refuses: (write:
     event: () => undefined,
   };
   const gather = (picture: View<Installation>) => ({ self: () => picture, now: () => NOW });
-  const machine = { kind: installationKind, table, gather, always: ['self', 'now'] as const };
+  const machine = { kind: installationKind, table, gather, always: ['self', 'now'] as const, ...more };
   return { writes, end: runPhases(machine, self, running('j1', 'One'), ports) };
 }
 
@@ -75,6 +79,29 @@ describe('the loop over phases', () => {
       expect(writes.at(-1)).to.include({ phase: 'Failed', jobIDFinished: 'j1' });
       expect(writes.at(-1)).to.have.nested.property('lastError.reason', 'UnknownPhase');
     }
+  });
+
+  it('does not end a failed job while something below is at work for it, but shows the problem', async () => {
+    const fails = phase({
+      needs: [],
+      next: ['Done'],
+      decide: () => fail({ operation: 'x', reason: 'Broken', message: 'no' }),
+    });
+    const table = { One: { phase: fails, onFail: 'Failed' } };
+    const busy = run(table, () => false, { isBelowAtWork: () => true });
+    expect((await busy.end).end).to.equal('waiting');
+    expect(busy.writes).to.have.length(1);
+    expect(busy.writes[0]).to.have.nested.property('lastError.reason', 'Broken');
+    expect(busy.writes[0]).not.to.have.property('jobIDFinished');
+    const idle = run(table, () => false, { isBelowAtWork: () => false });
+    expect((await idle.end).end).to.equal('finished');
+  });
+
+  it('ends a job that succeeds whatever is at work below', async () => {
+    const succeeds = phase({ needs: [], next: ['Done'], decide: () => advance('Done') });
+    const table = { One: { phase: succeeds, onFail: 'Failed' } };
+    const { end } = run(table, () => false, { isBelowAtWork: () => true });
+    expect((await end).end).to.equal('finished');
   });
 
   it('does not end it where others may be at work already, and says why it does not go on', async () => {

@@ -1,0 +1,43 @@
+/** Where trees stop growing: below the last level that is allowed, and below what is being deleted. */
+import { isBeingDeleted } from '../../../src/api/job.ts';
+import { fail, type Effect, type Problem } from '../../../src/machine/decision.ts';
+import { step, type Snapshot } from '../snapshot.ts';
+
+/** Asked before the blueprint is read, so an installation that is too deep creates nothing and costs nothing. */
+export const tooDeep = step(['ancestors', 'treeDepth'], ({ self, ancestors, treeDepth }) => {
+  const depth = ancestors.length + 1;
+  if (depth <= treeDepth) return undefined;
+  const { namespace = '', name } = self.metadata;
+  const top = ancestors.at(-1)?.metadata.name ?? name;
+  const message =
+    `installation "${namespace}/${name}" is at level ${depth} of the tree below "${top}", and at most ${treeDepth} levels are allowed; ` +
+    `check whether a blueprint renders itself as its own sub-installation, or raise limits.treeDepth in the configuration`;
+  return fail({
+    operation: 'InitPrerequisites',
+    reason: 'TreeTooDeep',
+    message,
+    codes: ['ERR_CONFIGURATION_PROBLEM'],
+  });
+});
+
+/**
+ * Why the sub-installations that are about to be created must not be. Waiting would not help: the deletion of a root starts
+ * when its job has ended, and that waits for everything below.
+ */
+export function createdBelowDeleted(
+  { self, ancestors }: Pick<Snapshot, 'self' | 'ancestors'>,
+  effects: readonly Effect[],
+): Problem | undefined {
+  const deleted = ancestors.find(({ metadata }) => isBeingDeleted(metadata));
+  const created = effects.filter((effect) => effect.do === 'create').length;
+  if (!deleted || created === 0) return undefined;
+  const { namespace = '', name } = self.metadata;
+  return {
+    operation: 'handlePhaseInit',
+    reason: 'AncestorBeingDeleted',
+    message:
+      `installation "${namespace}/${name}" does not create its sub-installations (${created} new): ` +
+      `installation "${deleted.metadata.name}" above it is being deleted; its deletion goes on when this job has ended`,
+    codes: ['ERR_FOR_INFO_ONLY'],
+  };
+}

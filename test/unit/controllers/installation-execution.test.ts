@@ -1,0 +1,41 @@
+import { gzipSync } from 'node:zlib';
+import { expect } from 'chai';
+import { ensureExecution } from '../../../controllers/installation/execution.ts';
+import { readDeployItems, writeDeployItems, type Execution } from '../../../src/api/kinds/execution.ts';
+import { API_VERSION } from '../../../src/api/labels.ts';
+import { installation } from '../dataflow/given.ts';
+
+const items = [{ name: 'a', type: 'test.example/fake', config: {} }];
+const pack = (text: string): string => gzipSync(text).toString('base64');
+
+/** What is written to an execution that holds this, for an installation that renders `items`. */
+function written(spec: Execution['spec']): Execution['spec'] | undefined {
+  const execution = {
+    apiVersion: API_VERSION,
+    kind: 'Execution',
+    metadata: {
+      name: 'shop',
+      namespace: 'demo',
+      annotations: { 'landscaper.gardener.cloud/operation': 'x' },
+    },
+    spec: { context: 'default', ...spec },
+  } as Execution;
+  const [effect] = ensureExecution({ self: installation('shop'), execution }, items).effects;
+  return effect?.do === 'patch' ? (effect.body as unknown as Execution).spec : undefined;
+}
+
+describe('the execution of an installation', () => {
+  it('is left alone when it holds the items', () => {
+    expect(written(writeDeployItems(items))).to.equal(undefined);
+  });
+
+  for (const [title, deployItemsCompressed] of [
+    ['is damaged', pack('[')],
+    ['holds more items than anybody works with', pack(`[${Array(10_001).fill('{}').join(',')}]`)],
+    ['unpacks to more than anybody reads', pack(' '.repeat((16 << 20) + 1))],
+  ] as const) {
+    it(`gets the items again when its list ${title}`, () => {
+      expect(readDeployItems(written({ deployItemsCompressed }) ?? {})).to.deep.equal(items);
+    });
+  }
+});

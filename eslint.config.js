@@ -55,6 +55,22 @@ export default tseslint.config(
     },
   },
   {
+    files: ['src/**', 'controllers/**', 'deployers/**'],
+    rules: {
+      'no-restricted-syntax': [
+        'error',
+        ...[
+          'CallExpression[callee.property.name=/^(push|unshift)$/] > SpreadElement',
+          "CallExpression[callee.object.name='Math'][callee.property.name=/^(max|min)$/] > SpreadElement",
+          "CallExpression[callee.object.name='String'][callee.property.name=/^fromC/] > SpreadElement",
+        ].map((selector) => ({
+          selector,
+          message: 'a long list overflows the stack: use append, largest or smallest of src/lib/lists.ts',
+        })),
+      ],
+    },
+  },
+  {
     // Beginnings, whose functions will wait for something when they are filled in.
     files: ['docs/samples/**'],
     rules: { '@typescript-eslint/require-await': 'off' },

@@ -192,6 +192,13 @@ export const deviations: readonly Deviation[] = [
     adr: '0015-what-is-somebody-elses-stays',
   },
   {
+    id: 'export-secrets-of-others-stay',
+    upstream:
+      'The exports of a deploy item are written into a secret of a person, which is deleted with the item.',
+    here: 'The job fails and names the secret, unless the item owns it or names it in status.exportRef.',
+    adr: '0015-what-is-somebody-elses-stays',
+  },
+  {
     id: 'blueprints-are-looked-through',
     upstream: 'The checks of a whole blueprint exist and are called nowhere.',
     here: 'What they find is told in the condition ValidateBlueprint; it ends no job.',
@@ -418,6 +425,18 @@ export const deviations: readonly Deviation[] = [
     adr: '0022-templates-run-aside',
   },
   {
+    id: 'trees-have-a-depth',
+    upstream: 'There is no documented limit on sub-installations of sub-installations.',
+    here: 'An installation deeper than limits.treeDepth, 30 levels by default, creates nothing and fails with the key that allows more.',
+    adr: '0034-trees-end',
+  },
+  {
+    id: 'nothing-grows-below-a-deletion',
+    upstream: 'There is no documented check of the installations above before sub-installations are created.',
+    here: 'A job below an installation that is being deleted creates no new ones, and fails with the name of the installation that is being deleted.',
+    adr: '0034-trees-end',
+  },
+  {
     id: 'secrets-are-masked',
     upstream: 'Messages quote values that a template failed with, those of secrets and targets included.',
     here: 'They are replaced by [...].',
@@ -543,5 +562,24 @@ export const deviations: readonly Deviation[] = [
     upstream: 'Deployers that are at work may begin to uninstall what force-delete is about to forget.',
     here: 'Everything is marked to be deleted without uninstalling first, and what stays on the targets is listed.',
     adr: '0029-clusters-are-asked-first',
+  },
+  {
+    id: 'secrets-of-their-own-namespace',
+    upstream: 'A Context may name a secret of any namespace for the keys of signatures.',
+    here: 'The secret has to be in the namespace of the Context; otherwise the job fails before the secret is read.',
+    adr: '0033-secrets-stay-in-their-namespace',
+  },
+  {
+    id: 'sizes-are-limited',
+    upstream: 'Deploy items, sub-installations and paths in blueprints have no limit of their own.',
+    here: 'They are counted before they are read; what is larger ends the job with a sentence that names the limit.',
+    adr: '0035-what-tenants-write-is-bounded',
+  },
+  {
+    id: 'the-one-in-use-stays',
+    upstream:
+      'When two deploy items or sub-installations exist for one template, the first one found is kept.',
+    here: 'The one that is in use is kept, and one that did nothing yet is removed without being uninstalled.',
+    adr: '0036-of-two-the-one-in-use-stays',
   },
 ];

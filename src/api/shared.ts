@@ -99,7 +99,7 @@ export type LocalKeyReference = z.infer<typeof localKeyReference>;
 
 export const secretReference = open({
   name: z.string().describe('Name of the secret.'),
-  namespace: z.string().optional().describe('Namespace of the secret.'),
+  namespace: z.string().optional().describe('Namespace of the secret: that of the object, or left out.'),
   key: z.string().optional().describe('Entry to read. Without it the whole secret is meant.'),
 });
 export type SecretReference = z.infer<typeof secretReference>;

@@ -1,4 +1,5 @@
 /** Admission webhooks: who is asked about a write, in which order, and what their answers mean. */
+import { append } from '../lib/lists.ts';
 import type { Admission, AdmissionRequest, World } from './api.ts';
 import { applyJsonPatch } from './patch.ts';
 import { ApiError, internalError } from './status.ts';
@@ -111,7 +112,7 @@ export class WebhookAdmission implements Admission {
         reviewOf(this.#world.newUid(), request),
         timeout,
       );
-      request.warnings.push(...answer.warnings);
+      append(request.warnings, answer.warnings);
       return answer;
     } catch (error) {
       if (!(error instanceof WebhookFailure)) throw error;

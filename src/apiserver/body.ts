@@ -1,6 +1,7 @@
 /** Request bodies: media types, JSON and YAML, and the checks of kind and version before anything else. */
 import { goQuote } from './field-errors.ts';
 import { inexactIn, parseExactJson, refusedInteger } from '../lib/exact-json.ts';
+import { append } from '../lib/lists.ts';
 import { parseYaml } from '../lib/yaml.ts';
 import type { Call } from './api.ts';
 import { duplicateKeys } from './duplicate-keys.ts';
@@ -128,7 +129,7 @@ export function reportFindings(
     throw badRequest(
       `${kind.kind} in version ${goQuote(kind.version)} cannot be handled as a ${kind.kind}: strict decoding error: ${findings.join(', ')}`,
     );
-  warnings.push(...findings);
+  append(warnings, findings);
 }
 
 export const asObject = (value: JsonObject): KubeObject => value as unknown as KubeObject;

@@ -1,5 +1,6 @@
 /** Validation of the schema of a CRD: it must be structural, and its defaults must satisfy it. */
 import { equal } from '../lib/json.ts';
+import { append } from '../lib/lists.ts';
 import { forbidden, invalid, notSupported, required } from './field-errors.ts';
 import { compileSchema } from './schema.ts';
 import { patternProblem } from './schema-formats.ts';
@@ -36,13 +37,13 @@ const ALLOWED_AT_ROOT = [
 /** All findings about a schema. @param path where it stands in the CRD */
 export function schemaErrors(schema: JsonSchema, path: string, hasStatus: boolean): FieldError[] {
   const errors: FieldError[] = [];
-  if (hasStatus) errors.push(...rootErrors(schema, path));
+  if (hasStatus) append(errors, rootErrors(schema, path));
   if (schema.nullable === true)
     errors.push(forbidden(`${path}.nullable`, 'nullable cannot be true at the root'));
   const structural = structuralErrors(schema, path);
-  errors.push(...structural);
-  if (structural.length === 0) errors.push(...defaultErrors(schema, path, true));
-  errors.push(...openApiErrors(schema, path, { isRoot: true, noDefaults: undefined, isInMeta: false }));
+  append(errors, structural);
+  if (structural.length === 0) append(errors, defaultErrors(schema, path, true));
+  append(errors, openApiErrors(schema, path, { isRoot: true, noDefaults: undefined, isInMeta: false }));
   return errors;
 }
 
@@ -94,7 +95,7 @@ function openApiErrors(schema: JsonSchema, path: string, place: Place): FieldErr
       ? { ...below, noDefaults: 'inside additionalProperties applying to object metadata' }
       : below;
     if (typeof extra === 'object')
-      errors.push(...openApiErrors(extra, `${path}.additionalProperties`, inner));
+      append(errors, openApiErrors(extra, `${path}.additionalProperties`, inner));
   }
   for (const [name, property] of Object.entries(schema.properties ?? {})) {
     const isMeta = (place.isRoot || schema['x-kubernetes-embedded-resource'] === true) && META.includes(name);
@@ -103,15 +104,15 @@ function openApiErrors(schema: JsonSchema, path: string, place: Place): FieldErr
       isInMeta: place.isInMeta || isMeta,
       noDefaults: isMeta && place.isRoot ? `in top-level ${name}` : place.noDefaults,
     };
-    errors.push(...openApiErrors(property, `${path}.properties[${name}]`, inner));
+    append(errors, openApiErrors(property, `${path}.properties[${name}]`, inner));
   }
-  if (schema.not) errors.push(...openApiErrors(schema.not, `${path}.not`, below));
+  if (schema.not) append(errors, openApiErrors(schema.not, `${path}.not`, below));
   for (const junctor of ['allOf', 'oneOf', 'anyOf'] as const) {
     schema[junctor]?.forEach((part, i) =>
-      errors.push(...openApiErrors(part, `${path}.${junctor}[${i}]`, below)),
+      append(errors, openApiErrors(part, `${path}.${junctor}[${i}]`, below)),
     );
   }
-  if (schema.items) errors.push(...openApiErrors(schema.items, `${path}.items`, below));
+  if (schema.items) append(errors, openApiErrors(schema.items, `${path}.items`, below));
   return errors;
 }
 
@@ -145,7 +146,7 @@ function ownErrors(schema: JsonSchema, path: string, place: Place): FieldError[]
   }
   const mapType = schema['x-kubernetes-map-type'];
   if (mapType !== undefined) {
-    errors.push(...typeNeeded(schema, path, 'object', 'x-kubernetes-map-type is specified'));
+    append(errors, typeNeeded(schema, path, 'object', 'x-kubernetes-map-type is specified'));
     if (!['atomic', 'granular'].includes(mapType))
       errors.push(notSupported(`${path}.x-kubernetes-map-type`, mapType, ['atomic', 'granular']));
   }
@@ -168,12 +169,12 @@ function listErrors(schema: JsonSchema, path: string): FieldError[] {
   const onlyMap = 'must be map if x-kubernetes-list-map-keys is non-empty';
   if (listType === undefined) return keys.length > 0 ? [required(at, onlyMap)] : [];
   const wrong = typeNeeded(schema, path, 'array', 'x-kubernetes-list-type is specified');
-  errors.push(...wrong);
+  append(errors, wrong);
   if (!LIST_TYPES.includes(listType)) errors.push(notSupported(at, listType, LIST_TYPES));
   if (keys.length > 0 && listType !== 'map') errors.push(invalid(at, listType, onlyMap));
   const { items } = schema;
-  if (listType === 'set' && wrong.length === 0 && items) errors.push(...setErrors(items, path));
-  if (listType === 'map') errors.push(...mapErrors(items, keys, path));
+  if (listType === 'set' && wrong.length === 0 && items) append(errors, setErrors(items, path));
+  if (listType === 'map') append(errors, mapErrors(items, keys, path));
   return errors;
 }
 
@@ -206,7 +207,7 @@ function mapErrors(items: JsonSchema | undefined, keys: readonly string[], path:
   keys.forEach((key, index) => {
     const property = items.properties?.[key];
     if (!property) errors.push(invalid(at, keys, 'entries must all be names of item properties'));
-    else errors.push(...keyErrors(items, property, key, path));
+    else append(errors, keyErrors(items, property, key, path));
     if (keys.indexOf(key) !== index) errors.push(invalid(at, keys, 'must not contain duplicate entries'));
   });
   return errors;
@@ -257,12 +258,15 @@ function defaultErrors(schema: JsonSchema, path: string, isRoot: boolean): Field
     if (isObject(value) && !equal(compiled.prune(value), value))
       errors.push(invalid(at, value, 'must not have unknown fields'));
     const found = compiled.validate(value);
-    errors.push(...found.map((error) => ({ ...error, field: belowDefault(at, error.field) })));
+    append(
+      errors,
+      found.map((error) => ({ ...error, field: belowDefault(at, error.field) })),
+    );
   }
-  if (schema.items) errors.push(...defaultErrors(schema.items, `${path}.items`, false));
+  if (schema.items) append(errors, defaultErrors(schema.items, `${path}.items`, false));
   for (const [name, property] of Object.entries(schema.properties ?? {})) {
     if (isRoot && META.includes(name)) continue;
-    errors.push(...defaultErrors(property, `${path}.properties[${name}]`, false));
+    append(errors, defaultErrors(property, `${path}.properties[${name}]`, false));
   }
   return errors;
 }

@@ -3,6 +3,7 @@
  * pruning and defaulting never depend on whether a condition holds.
  */
 import { equal } from '../lib/json.ts';
+import { append } from '../lib/lists.ts';
 import { forbidden, invalid, required } from './field-errors.ts';
 import type { JsonSchema } from './schema-types.ts';
 import type { FieldError } from './types.ts';
@@ -28,20 +29,22 @@ function invariantErrors(schema: JsonSchema, level: Level, path: string): FieldE
   const errors: FieldError[] = [];
   const extra = schema.additionalProperties;
   if (schema.type === 'array' && !schema.items) errors.push(required(`${path}.items`, 'must be specified'));
-  if (schema.items) errors.push(...invariantErrors(schema.items, 'item', `${path}.items`));
+  if (schema.items) append(errors, invariantErrors(schema.items, 'item', `${path}.items`));
   for (const [name, property] of Object.entries(schema.properties ?? {})) {
     const at = `${path}.properties[${name}]`;
     // metadata of the root is described by its restrictions alone
-    errors.push(...invariantErrors(property, 'field', at));
+    append(errors, invariantErrors(property, 'field', at));
   }
   if (extra !== undefined && extra !== false) {
     if (level === 'root')
       errors.push(forbidden(`${path}.additionalProperties`, 'must not be used at the root'));
     if (typeof extra === 'object')
-      errors.push(...invariantErrors(extra, 'field', `${path}.additionalProperties`));
+      append(errors, invariantErrors(extra, 'field', `${path}.additionalProperties`));
   }
-  errors.push(...extensionErrors(schema, path), ...typeErrors(schema, level, path));
-  errors.push(...conditionErrors(schema, path), ...metaErrors(schema, level, path));
+  append(errors, extensionErrors(schema, path));
+  append(errors, typeErrors(schema, level, path));
+  append(errors, conditionErrors(schema, path));
+  append(errors, metaErrors(schema, level, path));
   return errors;
 }
 
@@ -112,13 +115,13 @@ function conditionErrors(schema: JsonSchema, path: string): FieldError[] {
     mayHaveTypes && parts?.length === 2 && equal(parts, INT_OR_STRING);
   const errors: FieldError[] = [];
   if (!isPattern(schema.anyOf))
-    schema.anyOf?.forEach((part, i) => errors.push(...nestedErrors(part, `${path}.anyOf[${i}]`)));
+    schema.anyOf?.forEach((part, i) => append(errors, nestedErrors(part, `${path}.anyOf[${i}]`)));
   schema.allOf?.forEach((part, i) => {
     const { anyOf, ...rest } = part;
-    errors.push(...nestedErrors(i === 0 && isPattern(anyOf) ? rest : part, `${path}.allOf[${i}]`));
+    append(errors, nestedErrors(i === 0 && isPattern(anyOf) ? rest : part, `${path}.allOf[${i}]`));
   });
-  schema.oneOf?.forEach((part, i) => errors.push(...nestedErrors(part, `${path}.oneOf[${i}]`)));
-  if (schema.not) errors.push(...nestedErrors(schema.not, `${path}.not`));
+  schema.oneOf?.forEach((part, i) => append(errors, nestedErrors(part, `${path}.oneOf[${i}]`)));
+  if (schema.not) append(errors, nestedErrors(schema.not, `${path}.not`));
   return errors;
 }
 
@@ -141,9 +144,9 @@ const FORBIDDEN_IN_CONDITIONS = [
 
 function nestedErrors(schema: JsonSchema, path: string): FieldError[] {
   const errors = conditionErrors(schema, path);
-  if (schema.items) errors.push(...nestedErrors(schema.items, `${path}.items`));
+  if (schema.items) append(errors, nestedErrors(schema.items, `${path}.items`));
   for (const [name, property] of Object.entries(schema.properties ?? {}))
-    errors.push(...nestedErrors(property, `${path}.properties[${name}]`));
+    append(errors, nestedErrors(property, `${path}.properties[${name}]`));
   for (const [member, why] of FORBIDDEN_IN_CONDITIONS) {
     const value = schema[member];
     if (value !== undefined && value !== false && value !== '')
@@ -169,13 +172,13 @@ const conditionsOf = (schema: JsonSchema, path: string): [JsonSchema, string][] 
 function mentionErrors(part: JsonSchema, at: string, structure: JsonSchema, path: string): FieldError[] {
   const errors: FieldError[] = [];
   const below = (next: JsonSchema, step: string, found: JsonSchema | undefined): void => {
-    if (found) errors.push(...mentionErrors(next, at + step, found, path + step));
+    if (found) append(errors, mentionErrors(next, at + step, found, path + step));
     else errors.push(required(path + step, `because it is defined in ${at}${step}`));
   };
   for (const [name, property] of Object.entries(part.properties ?? {}))
     below(property, `.properties[${name}]`, structure.properties?.[name]);
   if (part.items) below(part.items, '.items', structure.items);
   for (const [nested, place] of conditionsOf(part, at))
-    errors.push(...mentionErrors(nested, place, structure, path));
+    append(errors, mentionErrors(nested, place, structure, path));
   return errors;
 }

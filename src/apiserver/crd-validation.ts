@@ -5,6 +5,7 @@
  * of its findings show it. So a CRD with one version has its schema at `spec.validation`.
  */
 import { equal } from '../lib/json.ts';
+import { append } from '../lib/lists.ts';
 import { schemaErrors } from './crd-schema-validation.ts';
 import {
   duplicate,
@@ -39,8 +40,8 @@ export function validateCrd(crd: object, old?: object): FieldError[] {
       'cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead';
     errors.push(invalid('spec.preserveUnknownFields', true, why));
   }
-  errors.push(...storedVersionErrors(object, versionsOf(spec)));
-  if (old) errors.push(...validateCrdUpdate(crd, old));
+  append(errors, storedVersionErrors(object, versionsOf(spec)));
+  if (old) append(errors, validateCrdUpdate(crd, old));
   return errors;
 }
 
@@ -56,8 +57,9 @@ function specErrors(spec: JsonObject): FieldError[] {
   if (scope === '') errors.push(required('spec.scope'));
   else if (scope !== 'Cluster' && scope !== 'Namespaced')
     errors.push(notSupported('spec.scope', scope, ['Cluster', 'Namespaced']));
-  errors.push(...versionErrors(spec), ...namesErrors(objectAt(spec, 'names')));
-  errors.push(...conversionErrors(objectAt(spec, 'conversion')));
+  append(errors, versionErrors(spec));
+  append(errors, namesErrors(objectAt(spec, 'names')));
+  append(errors, conversionErrors(objectAt(spec, 'conversion')));
   return errors;
 }
 
@@ -84,23 +86,23 @@ function versionErrors(spec: JsonObject): FieldError[] {
     const problems = isDns1035Label(name);
     if (problems.length > 0) {
       const why = problems.join(',');
-      errors.push(
+      append(errors, [
         invalid(`${at}.name`, name, why),
         ...(index === 0 ? [invalid('spec.version', name, why)] : []),
-      );
+      ]);
     }
     if (!isObject(objectAt(version, 'schema')['openAPIV3Schema']))
       errors.push(required(`${at}.schema.openAPIV3Schema`));
-    errors.push(...deprecationErrors(version, `${at}.deprecationWarning`));
+    append(errors, deprecationErrors(version, `${at}.deprecationWarning`));
     const place = (member: string): string =>
       shared.has(member) ? `spec.${LIFTED[member] ?? ''}` : `${at}.${member}`;
     const isFirst = index === 0;
-    if (isFirst || !shared.has('schema')) errors.push(...versionSchemaErrors(version, place('schema')));
-    if (isFirst || !shared.has('subresources')) errors.push(...scaleErrors(version, place('subresources')));
+    if (isFirst || !shared.has('schema')) append(errors, versionSchemaErrors(version, place('schema')));
+    if (isFirst || !shared.has('subresources')) append(errors, scaleErrors(version, place('subresources')));
     if (isFirst || !shared.has('additionalPrinterColumns'))
-      errors.push(...columnErrors(version, place('additionalPrinterColumns')));
+      append(errors, columnErrors(version, place('additionalPrinterColumns')));
     if (isFirst || !shared.has('selectableFields'))
-      errors.push(...selectableFieldErrors(version, place('selectableFields')));
+      append(errors, selectableFieldErrors(version, place('selectableFields')));
   });
   const names = versions.map((version) => textAt(version, 'name'));
   if (new Set(names).size !== names.length)
@@ -194,7 +196,7 @@ function columnErrors(version: JsonObject, path: string): FieldError[] {
     if (format !== '' && !COLUMN_FORMATS.includes(format))
       errors.push(invalid(`${at}.format`, format, `must be one of ${COLUMN_FORMATS.join(',')}`));
     if (jsonPath === '') errors.push(required(`${at}.JSONPath`));
-    else errors.push(...pathErrors(jsonPath, `${at}.JSONPath`));
+    else append(errors, pathErrors(jsonPath, `${at}.JSONPath`));
     return errors;
   });
 }

@@ -1,4 +1,5 @@
 /** Rules of `metadata`: shape, names, labels, owners, finalizers, and what only the server may set. */
+import { append } from '../lib/lists.ts';
 import * as field from './field-errors.ts';
 import type { Kind, NameRule } from './kinds.ts';
 import {
@@ -58,10 +59,10 @@ export function metadataErrors(
   else
     for (const problem of nameProblems(rule, meta.name))
       errors.push(field.invalid('metadata.name', meta.name, problem));
-  errors.push(...labelErrors(meta.labels, 'metadata.labels'));
-  errors.push(...annotationErrors(meta.annotations));
-  errors.push(...ownerErrors(meta.ownerReferences ?? []));
-  errors.push(...finalizerErrors(meta.finalizers ?? [], live?.metadata.finalizers ?? [], kind, warnings));
+  append(errors, labelErrors(meta.labels, 'metadata.labels'));
+  append(errors, annotationErrors(meta.annotations));
+  append(errors, ownerErrors(meta.ownerReferences ?? []));
+  append(errors, finalizerErrors(meta.finalizers ?? [], live?.metadata.finalizers ?? [], kind, warnings));
   return errors;
 }
 

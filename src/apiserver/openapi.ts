@@ -1,5 +1,6 @@
 /** OpenAPI v3 documents, one per group version: what kubectl and Helm validate and explain objects with. */
 import { createHash } from 'node:crypto';
+import { append } from '../lib/lists.ts';
 import { operationsOf, type Described } from './openapi-paths.ts';
 import { kindsData, REF, type NamedSchema } from './kinds-data.ts';
 import type { JsonSchema } from './schema-types.ts';
@@ -82,7 +83,7 @@ function collect(wanted: ReadonlySet<string>, schemas: Record<string, unknown>):
     const schema: NamedSchema | undefined = kindsData().schemas[name];
     if (schema === undefined || name in schemas) continue;
     schemas[name] = schema;
-    queue.push(...references(schema));
+    append(queue, references(schema));
   }
 }
 

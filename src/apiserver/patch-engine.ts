@@ -1,4 +1,5 @@
 /** From a patch to an object: the engines by media type, and what any patched object has to be. Pure. */
+import { append } from '../lib/lists.ts';
 import type { Call } from './api.ts';
 import { mediaType, wholeJson } from './body.ts';
 import { checkBuiltIn, DecodeError } from './builtin-check.ts';
@@ -80,7 +81,7 @@ export function shape(
       managedFields === live?.metadata.managedFields ? managedFields : cloneJson(managedFields);
   let result = object;
   if (kind.schema) {
-    if (options.fieldValidation !== 'Ignore') unknown.push(...kind.schema.unknownFields(object));
+    if (options.fieldValidation !== 'Ignore') append(unknown, kind.schema.unknownFields(object));
     result = kind.schema.prune(object);
   } else if (kind.builtIn) decoded(kind, call, object, unknown);
   dropDuplicateOwners(result.metadata, call.warnings);
@@ -92,7 +93,7 @@ export function shape(
       throw invalid({ group: '', kind: '' }, '', [
         field.invalid('patch', blamed(call, patched), `strict decoding error: ${findings.join(', ')}`),
       ]);
-    call.warnings.push(...findings);
+    append(call.warnings, findings);
   }
   return result;
 }

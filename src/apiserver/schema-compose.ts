@@ -1,4 +1,5 @@
 /** Conditions on a value: all, any, one or none of several schemas. */
+import { append } from '../lib/lists.ts';
 import { goQuote, invalid } from './field-errors.ts';
 import type { JsonSchema } from './schema-types.ts';
 import type { FieldError } from './types.ts';
@@ -43,7 +44,7 @@ const isGood = (findings: Findings): boolean => findings.errors.length === 0;
 
 function merge(out: Findings, more: Findings | undefined): void {
   if (!more) return;
-  out.errors.push(...more.errors);
+  append(out.errors, more.errors);
   out.matches += more.matches;
 }
 

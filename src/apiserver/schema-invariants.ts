@@ -1,4 +1,5 @@
 /** Rules that hold beside the schema's keywords: unique items of sets and maps, and members of embedded resources. */
+import { append } from '../lib/lists.ts';
 import { duplicate, invalid, required } from './field-errors.ts';
 import type { Shape } from './schema-shape.ts';
 import { childPath } from './schema-types.ts';
@@ -71,7 +72,7 @@ export function embeddedResources(value: unknown, shape: Shape, path = '', isRoo
   if (Array.isArray(value)) {
     const items = shape.items;
     if (items)
-      value.forEach((item, i) => errors.push(...embeddedResources(item, items, `${path}[${i}]`, false)));
+      value.forEach((item, i) => append(errors, embeddedResources(item, items, `${path}[${i}]`, false)));
     return errors;
   }
   if (!isObject(value)) return errors;
@@ -84,9 +85,9 @@ export function embeddedResources(value: unknown, shape: Shape, path = '', isRoo
   }
   for (const name of Object.keys(value)) {
     const field = shape.fields.get(name);
-    if (field) errors.push(...embeddedResources(value[name], field, childPath(path, name), false));
+    if (field) append(errors, embeddedResources(value[name], field, childPath(path, name), false));
     else if (shape.values)
-      errors.push(...embeddedResources(value[name], shape.values, `${path}[${name}]`, false));
+      append(errors, embeddedResources(value[name], shape.values, `${path}[${name}]`, false));
   }
   return errors;
 }

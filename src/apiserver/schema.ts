@@ -4,6 +4,7 @@
  *
  * All functions take plain JSON and change nothing; what did not change is shared with the argument.
  */
+import { append } from '../lib/lists.ts';
 import { scaleErrors, type ScalePathsOf } from './scale-paths.ts';
 import { duplicateItems, embeddedResources, hasEmbedded } from './schema-invariants.ts';
 import { defaultValue, dropNulls, pruneValue, shapeOf } from './schema-shape.ts';
@@ -47,10 +48,10 @@ export function compileSchema(
     validate(object, old) {
       const errors = validator(object, old);
       if (shape.hasUnique && (old === undefined || duplicateItems(old, shape).length === 0)) {
-        errors.push(...duplicateItems(object, shape));
+        append(errors, duplicateItems(object, shape));
       }
-      if (options.scale) errors.push(...scaleErrors(object, options.scale));
-      if (isEmbedding) errors.push(...embeddedResources(object, shape));
+      if (options.scale) append(errors, scaleErrors(object, options.scale));
+      if (isEmbedding) append(errors, embeddedResources(object, shape));
       return errors;
     },
     unknownFields(object) {

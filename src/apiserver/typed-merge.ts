@@ -1,4 +1,5 @@
 /** Merging an applied configuration into an object, taking fields out of one, and checking it against its type. */
+import { append } from '../lib/lists.ts';
 import { goQuote, plainText } from './field-errors.ts';
 import { elementText, isMember, type FieldNode, type FieldSet } from './fieldset.ts';
 import { deduceFrom, type FieldType, type ListType, type MapType, type ScalarType } from './field-types.ts';
@@ -196,7 +197,7 @@ function itemErrors(type: ListType, list: readonly unknown[], path: string): str
       seen.add(element);
       at = path + elementText(element);
     }
-    errors.push(...typeErrors(type.items, item, at));
+    append(errors, typeErrors(type.items, item, at));
   }
   return errors;
 }

@@ -1,5 +1,6 @@
 /** What creating and updating have in common: objects in shape, webhooks, the commit. */
 import { timestamp } from '../lib/clock.ts';
+import { append } from '../lib/lists.ts';
 import type { Admission, Answer, Call, World } from './api.ts';
 import { reportFindings } from './body.ts';
 import { checkBuiltIn, DecodeError } from './builtin-check.ts';
@@ -38,7 +39,7 @@ export function normalize(writer: Writer, raw: JsonObject, duplicates: readonly 
   const metadata = normalizeMeta(raw['metadata'], unknown);
   let object = { ...raw, metadata } as unknown as KubeObject;
   if (kind.schema) {
-    if (options.fieldValidation !== 'Ignore') unknown.push(...kind.schema.unknownFields(object));
+    if (options.fieldValidation !== 'Ignore') append(unknown, kind.schema.unknownFields(object));
     object = kind.schema.prune(object);
   } else if (kind.builtIn) decoded(kind, object, unknown);
   const findings = [

@@ -19,6 +19,12 @@ export const typeName = (value: unknown): string => {
   return typeof value === 'string' ? 'a text' : `a ${typeof value}`;
 };
 
+/** Number of elements of a list that has not been read yet; 0 when there is no list. */
+export function lengthOf(value: unknown, key: string): number {
+  const found = anyCaseField(value, key);
+  return Array.isArray(found) ? found.length : 0;
+}
+
 /** One map being read; every method answers undefined when the field is absent or null. */
 export interface FieldReader {
   readonly path: string;

@@ -1,11 +1,18 @@
 /** Deploy executions: from templates to the deploy item templates of the Execution. */
 import type { TemplateExecutor } from '../api/blueprint.ts';
-import type { DeployItemTemplate } from '../api/kinds/execution.ts';
+import {
+  MAX_DEPLOY_ITEMS,
+  MAX_DEPLOY_ITEMS_BYTES,
+  MAX_DEPLOY_ITEMS_MIB,
+  unpackedBytes,
+  type DeployItemTemplate,
+} from '../api/kinds/execution.ts';
 import { templateProblems } from '../api/validation/execution.ts';
 import { aggregate } from '../api/validation/fields.ts';
 import { formatDuration, isDuration, parseDuration } from '../lib/duration.ts';
+import { append } from '../lib/lists.ts';
 import type { View } from '../lib/objects.ts';
-import { fieldsOf, present, type FieldReader } from './decode.ts';
+import { fieldsOf, lengthOf, present, type FieldReader } from './decode.ts';
 import { DeployItemsInvalid, TemplateFailed } from './errors.ts';
 import { runExecution, unreadableResult, type RenderContext } from './render.ts';
 
@@ -31,10 +38,32 @@ export async function renderDeployItems(
 ): Promise<readonly DeployItemTemplate[]> {
   const items: DeployItemTemplate[] = [];
   for (const executor of context.blueprint.info.deployExecutions ?? []) {
-    items.push(...deployItemsFrom(await runOrExplain(context, executor), targets, executor));
+    const output = await runOrExplain(context, executor);
+    checkNumber(items.length + lengthOf(output, 'deployItems'), executor);
+    append(items, deployItemsFrom(output, targets, executor));
   }
   checkDeployItems(items);
+  checkSize(items);
   return items;
+}
+
+/** Before any of them is read: reading takes time and memory for each. */
+function checkNumber(count: number, { name = '' }: View<TemplateExecutor>): void {
+  if (count <= MAX_DEPLOY_ITEMS) return;
+  throw new DeployItemsInvalid(
+    `error validating deployitem templates: with deploy execution "${name}" the blueprint has ${count} deploy items; ` +
+      `the limit is ${MAX_DEPLOY_ITEMS} for one installation: divide them among sub-installations`,
+  );
+}
+
+/** An execution that holds more could not be read by anybody. */
+function checkSize(items: readonly DeployItemTemplate[]): void {
+  const bytes = unpackedBytes(items);
+  if (bytes <= MAX_DEPLOY_ITEMS_BYTES) return;
+  throw new DeployItemsInvalid(
+    `error validating deployitem templates: the deploy items of the blueprint have ${bytes} bytes as JSON; ` +
+      `the limit is ${MAX_DEPLOY_ITEMS_MIB} MiB for one installation: divide them among sub-installations`,
+  );
 }
 
 /** Upstream marks failures of deploy executions, and of no others, as information only. */

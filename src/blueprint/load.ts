@@ -14,7 +14,7 @@ import { fieldsOf, present, typeName, type FieldReader } from './decode.ts';
 import { ComponentProblem } from '../components/errors.ts';
 import { withContents, type ComponentView } from '../components/view.ts';
 import { BlueprintInvalid, BlueprintUnavailable } from './errors.ts';
-import { inlineFileTree, readText, type BlueprintFs } from './filetree.ts';
+import { FileTreeError, inlineFileTree, readText, type BlueprintFs } from './filetree.ts';
 import type { Blueprint } from './model.ts';
 import { blueprintArchives, unpackBlueprint } from './resources.ts';
 
@@ -53,7 +53,7 @@ export async function loadBlueprint(
 
 /** @param filesystem `inline.filesystem` of an installation, `blueprint.filesystem` of a template */
 export function loadInlineBlueprint(filesystem: unknown): LoadedBlueprint {
-  const files = inlineFileTree(withTextBlueprint(filesystem));
+  const files = inlineFiles(withTextBlueprint(filesystem));
   const text = readText(files, BLUEPRINT_FILE);
   if (text === undefined) {
     throw new BlueprintInvalid(
@@ -61,6 +61,16 @@ export function loadInlineBlueprint(filesystem: unknown): LoadedBlueprint {
     );
   }
   return { info: parseBlueprint(text), files };
+}
+
+/** @throws BlueprintInvalid */
+function inlineFiles(filesystem: unknown): BlueprintFs {
+  try {
+    return inlineFileTree(filesystem);
+  } catch (error) {
+    if (!(error instanceof FileTreeError)) throw error;
+    throw new BlueprintInvalid(`unable to read inline defined blueprint: ${error.message}`, error);
+  }
 }
 
 /** Why a tree of files has no text at the place of the blueprint. */

@@ -12,13 +12,17 @@ import { parseComponentUri, type RelativeReference } from '../components/relativ
 import { nestedDocument } from '../components/resolve.ts';
 import type { ComponentView } from '../components/view.ts';
 import { copy } from '../lib/json.ts';
+import { append } from '../lib/lists.ts';
 import type { View } from '../lib/objects.ts';
-import { present } from './decode.ts';
+import { lengthOf, present } from './decode.ts';
 import { cycleText, findCycle } from './dependencies.ts';
 import { SubInstallationsInvalid } from './errors.ts';
 import { runExecution, type RenderContext } from './render.ts';
 import { checkTemplates, declaredImports } from './templatechecks.ts';
 import { renderedTemplates, staticTemplates } from './templates.ts';
+
+/** Of one blueprint: each is an object to store and to watch, with all that is below it. */
+const MAX_SUB_INSTALLATIONS = 10_000;
 
 /**
  * Renders, prunes and checks the templates. A cycle among them is an error with code ERR_CYCLIC_DEPENDENCIES.
@@ -30,9 +34,12 @@ export async function renderSubInstallations(
 ): Promise<readonly InstallationTemplate[]> {
   const { blueprint, scope } = context;
   const rendered: InstallationTemplate[] = [];
+  const written = blueprint.info.subinstallations?.length ?? 0;
+  checkNumber(written);
   for (const executor of blueprint.info.subinstallationExecutions ?? []) {
     const output = await runExecution(context, executor, { kind: 'subinstallation' });
-    rendered.push(...renderedTemplates(output, executor));
+    checkNumber(written + rendered.length + lengthOf(output, 'subinstallations'));
+    append(rendered, renderedTemplates(output, executor));
   }
   const declared = declaredImports(blueprint.info);
   const absent = new Set([...declared.keys()].filter((name) => !Object.hasOwn(scope.imports, name)));
@@ -47,6 +54,15 @@ export async function renderSubInstallations(
     });
   }
   return templates;
+}
+
+/** Before any of them is read: reading takes time and memory for each. */
+function checkNumber(count: number): void {
+  if (count <= MAX_SUB_INSTALLATIONS) return;
+  throw new SubInstallationsInvalid(
+    `the blueprint has ${count} sub-installations; the limit is ${MAX_SUB_INSTALLATIONS}: ` +
+      'divide them among sub-installations of their own',
+  );
 }
 
 /** Imports that refer to an optional import of the parent which has no value are taken out. */

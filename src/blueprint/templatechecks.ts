@@ -1,5 +1,6 @@
 /** The rules for the sub-installations of one blueprint: names, and that imports and exports fit together. */
 import type { ImportDefinition, InstallationTemplate } from '../api/blueprint.ts';
+import { isRepeated } from '../api/validation/fields.ts';
 import { targetSourceProblems } from '../api/validation/installation.ts';
 import { closest } from '../lib/closest.ts';
 import type { View } from '../lib/objects.ts';
@@ -128,7 +129,8 @@ function targetImportProblems(template: InstallationTemplate, index: number): re
 
 function repeatedNames(templates: readonly InstallationTemplate[]): readonly string[] {
   const names = templates.map(({ name }) => name).filter((name) => name !== '');
-  const repeated = new Set(names.filter((name, i) => names.indexOf(name) !== i));
+  const seen = new Set<string>();
+  const repeated = new Set(names.filter((name) => isRepeated(seen, name)));
   return [...repeated].map(
     (name) => `subinstallations.${name}: Duplicate value: "duplicated subinstallation"`,
   );

@@ -1,4 +1,5 @@
 /** Reads the objects that trees are made of: once, or kept up to date by watches. */
+import { append } from '../lib/lists.ts';
 import { deployItemKind, type DeployItem } from '../api/kinds/deployitem.ts';
 import { executionKind, type Execution } from '../api/kinds/execution.ts';
 import { installationKind, type Installation } from '../api/kinds/installation.ts';
@@ -17,7 +18,7 @@ export async function collect(client: Client, namespace: string | undefined): Pr
   const query = namespace === undefined ? {} : { namespace };
   const all = async <T extends Obj>(kind: Kind<T>): Promise<T[]> => {
     const objects: T[] = [];
-    for await (const page of client.list(kind, query)) objects.push(...page.items);
+    for await (const page of client.list(kind, query)) append(objects, page.items);
     return objects;
   };
   const [installations, executions, deployItems] = await Promise.all([

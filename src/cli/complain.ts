@@ -23,6 +23,8 @@ const hints: Readonly<Record<string, string>> = {
   Unauthorized: 'renew the credentials in the kubeconfig, or choose another --context',
   HealthPortError: 'choose another address with --metrics-address',
   WebhookPortError: 'choose another one with --host and --port',
+  CrdsNotApplied:
+    'check that the API server is well and that nothing else keeps writing the definition, or leave it alone with --no-crds (crdManagement.deployCrd: false) and install the definitions with: espalier crds | kubectl apply --server-side --force-conflicts -f -',
   Forbidden: 'ask for that permission, or choose another --context',
 };
 const builtIn = ['Error', 'TypeError', 'RangeError', 'ReferenceError', 'SyntaxError'];

@@ -1,6 +1,7 @@
 /** The form of the configuration file, all keys of upstream's: those in use, and those that mean nothing here. */
 import { z } from 'zod';
 import { verificationPolicies } from '../../controllers/installation/verification.ts';
+import { MAX_TREE_DEPTH } from '../machine/tree.ts';
 
 /** Any part may be there without a value, as templates of charts leave it. */
 const section = <Shape extends z.ZodRawShape>(shape: Shape) => z.looseObject(shape).nullish();
@@ -66,6 +67,9 @@ export const configurationSchema = z.looseObject({
     maxSteps: z.int().min(1000).nullish(),
     workers: z.int().positive().max(16).nullish(),
     memoryMiB: z.int().min(32).nullish(),
+  }),
+  limits: section({
+    treeDepth: z.int().positive().max(MAX_TREE_DEPTH).nullish(),
   }),
   helm: section({
     executable: name.nullish(),

@@ -6,6 +6,7 @@ import type { HealthSettings } from '../../controllers/health/index.ts';
 import type { VerificationPolicy } from '../../controllers/installation/verification.ts';
 import { isDuration, parseDuration } from '../lib/duration.ts';
 import { parseYaml } from '../lib/yaml.ts';
+import { DEFAULT_TREE_DEPTH } from '../machine/tree.ts';
 import type { Logger } from '../observability/log.ts';
 import { noteKeys } from './configuration-keys.ts';
 import { configurationSchema, type ConfigurationFile } from './configuration-schema.ts';
@@ -49,6 +50,11 @@ export interface Configuration {
     readonly workers?: number;
     readonly memoryMiB?: number;
   };
+  /** What a single tree may use; an addition of ours. */
+  readonly limits: {
+    /** How many levels of installations it may have. */
+    readonly treeDepth: number;
+  };
   /** Which components must be signed; default: those of installations that ask for it. */
   readonly verification?: VerificationPolicy;
   /** How charts are handled; an addition of ours. */
@@ -79,6 +85,7 @@ export const defaults: Configuration = {
   contexts: {},
   registry: {},
   templating: {},
+  limits: { treeDepth: DEFAULT_TREE_DEPTH },
   helm: {},
   container: defaultSettings,
   installsCrds: true,
@@ -106,6 +113,7 @@ export function readConfiguration(file: string, log?: Pick<Logger, 'info' | 'war
     contexts: contextSettings(result.data),
     registry: registrySettings(result.data, file),
     templating: templatingSettings(result.data, file),
+    limits: { treeDepth: result.data.limits?.treeDepth ?? defaults.limits.treeDepth },
     helm: helmSettings(result.data, file),
     container: containerSettings(result.data),
     installsCrds: crdManagement?.deployCrd ?? defaults.installsCrds,

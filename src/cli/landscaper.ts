@@ -84,7 +84,8 @@ export async function startLandscaper(options: LandscaperOptions): Promise<Lands
   try {
     const ground = await prepareGround(options, closing);
     const { client, clock, rng, log, metrics } = ground;
-    if (options.crds !== false && configuration.installsCrds) await ensureCrds(client, clock, log);
+    if (options.crds !== false && configuration.installsCrds)
+      await ensureCrds(client, clock, log, { rng, signal: closing.signal });
     const share = await fleetOf(options, ground, closing);
     const manager = createManager({ ...ground, identity: identity(), ...(share && { share }) });
     closing.add(() => manager.stop());
@@ -169,7 +170,7 @@ function controllerSpec(
   switch (name) {
     case 'installation':
       return installationController({
-        ...{ ...ports, ...workers, entered },
+        ...{ ...ports, ...workers, entered, treeDepth: configuration.limits.treeDepth },
         ...(configuration.verification && { verification: configuration.verification }),
       });
     case 'execution':

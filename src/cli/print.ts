@@ -1,4 +1,5 @@
 /** A tree in columns, for eyes: one line per object, coloured, cut to the width of the terminal. Pure. */
+import { largest } from '../lib/lists.ts';
 import type { Condition, Node } from './tree.ts';
 import type { Paint } from './terminal.ts';
 
@@ -18,7 +19,7 @@ export interface PrintOptions {
 export function treeLines(roots: readonly Node[], options: PrintOptions): string[] {
   const rows = roots.flatMap((root) => rowsOf(root, '', '', options));
   if (rows.length === 0) return [];
-  const width = (pick: (row: Row) => string): number => Math.max(...rows.map((row) => pick(row).length));
+  const width = (pick: (row: Row) => string): number => largest(rows.map((row) => pick(row).length));
   const widths = {
     label: width((r) => r.label),
     kind: width((r) => r.kind),

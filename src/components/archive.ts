@@ -1,6 +1,7 @@
 /** Unpacks the archives that blueprints come in, and refuses those that reach out of their folder. */
-import { fileTreeOf, type FileTree } from '../lib/filetree.ts';
+import { FileTreeError, fileTreeOf, type FileTree } from '../lib/filetree.ts';
 import { UnpackError, unpacked } from '../lib/gzip.ts';
+import { partsOf, pathProblem, shortPath } from '../lib/path-limits.ts';
 import { readTar, TarError } from '../lib/tar.ts';
 import { ContentInvalid } from './errors.ts';
 
@@ -21,10 +22,11 @@ export async function unpackArchives(
   let size = 0;
   for (const archive of archives) {
     for (const { path, type, content, target = '' } of await entriesOf(archive, what, maxBytes)) {
-      const parts = path.split('/').filter((part) => part !== '' && part !== '.');
+      requireShort(path, target, what);
+      const parts = partsOf(path);
       const isOutside = path.startsWith('/') || path.includes('\\') || parts.includes('..');
       if (isOutside || (type === 'link' && leaves(parts, target))) {
-        throw new ContentInvalid(`${what}: the entry "${path.slice(0, 200)}" leads out of the archive`);
+        throw new ContentInvalid(`${what}: the entry "${shortPath(path)}" leads out of the archive`);
       }
       if (type !== 'file') continue;
       size += content.length;
@@ -36,7 +38,24 @@ export async function unpackArchives(
       files.set(parts.join('/'), content);
     }
   }
-  return fileTreeOf(files);
+  try {
+    return fileTreeOf(files);
+  } catch (cause) {
+    if (cause instanceof FileTreeError) throw new ContentInvalid(`${what}: ${cause.message}`, { cause });
+    throw cause;
+  }
+}
+
+/** Extended headers allow paths as long as the archive. @throws ContentInvalid */
+function requireShort(path: string, target: string, what: string): void {
+  const long = pathProblem(path);
+  if (long !== undefined) {
+    throw new ContentInvalid(`${what}: the path of the entry "${shortPath(path)}" ${long}`);
+  }
+  const far = pathProblem(target);
+  if (far !== undefined) {
+    throw new ContentInvalid(`${what}: the target of the link "${shortPath(path)}" ${far}`);
+  }
 }
 
 async function entriesOf(archive: Uint8Array, what: string, maxBytes: number) {

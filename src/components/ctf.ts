@@ -1,6 +1,6 @@
 /** The common transport format: a folder, or an archive of one, with an index of artifacts and their blobs. */
 import { z } from 'zod';
-import { fileTreeOf } from '../lib/filetree.ts';
+import { FileTreeError, fileTreeOf } from '../lib/filetree.ts';
 import { UnpackError, unpacked } from '../lib/gzip.ts';
 import { readTar, TarError } from '../lib/tar.ts';
 import { parseManifest, type ArtifactStore } from './artifact.ts';
@@ -72,7 +72,9 @@ export async function filesOfArchive(bytes: Uint8Array, name: string): Promise<F
     }
     return filesInMemory(fileTreeOf(files));
   } catch (cause) {
-    if (!(cause instanceof TarError || cause instanceof UnpackError)) throw cause;
+    if (!(cause instanceof TarError || cause instanceof UnpackError || cause instanceof FileTreeError)) {
+      throw cause;
+    }
     throw new ContentInvalid(`${name} is no usable archive: ${cause.message}`, { cause });
   }
 }

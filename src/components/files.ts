@@ -16,7 +16,13 @@ export interface Files {
 
 export const filesInMemory = (tree: FileTree): Files => ({
   read: (path) => Promise.resolve(tree.read(path)),
-  list: (path) => Promise.resolve(tree.list(path)),
+  // As on disk, a link is no folder: who walks through everything does not enter it.
+  list: (path) =>
+    Promise.resolve(
+      tree
+        .list(path)
+        ?.map(({ name, isDirectory, isLink }) => ({ name, isDirectory: isDirectory && !isLink })),
+    ),
 });
 
 /**

@@ -11,6 +11,16 @@ export function closest(word: string, known: readonly string[]): string | undefi
   return best;
 }
 
+/** The end of a sentence about a word that is not there: which one was meant, or else what could be. */
+export function hintFor(
+  word: string,
+  known: readonly string[],
+  otherwise = `known are ${known.join(', ')}`,
+): string {
+  const meant = closest(word, known);
+  return meant === undefined ? otherwise : `did you mean ${meant}?`;
+}
+
 /** How many letters have to be put in, left out, replaced, or swapped with their neighbour. */
 function editDistance(a: string, b: string): number {
   let before: readonly number[] = [];

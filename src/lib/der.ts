@@ -1,6 +1,8 @@
 /** DER, as far as certificates need it: writing, and finding elements in what somebody else wrote. */
 
 /** One element: tag, length, content. */
+import { append } from './lists.ts';
+
 export function der(tag: number, ...parts: readonly Uint8Array[]): Buffer {
   const content = Buffer.concat(parts);
   const size = content.length;
@@ -29,7 +31,7 @@ export function oid(dotted: string): Buffer {
   for (const part of rest) {
     const groups = [part & 0x7f];
     for (let n = part >>> 7; n > 0; n >>>= 7) groups.unshift((n & 0x7f) | 0x80);
-    bytes.push(...groups);
+    append(bytes, groups);
   }
   return der(0x06, Uint8Array.from(bytes));
 }

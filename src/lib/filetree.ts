@@ -1,6 +1,7 @@
 /** Read-only trees of folders and files in memory: from YAML, as installations hold them, and from unpacked archives. */
 import { byCodePoint, goJson } from './gojson.ts';
 import { isObject, ownField } from './objects.ts';
+import { MAX_PATH_PARTS, partsOf, pathProblem, shortPath } from './path-limits.ts';
 import { toYaml } from './yaml.ts';
 
 /** Paths are relative to the root, a leading `/` is allowed. */
@@ -15,7 +16,10 @@ export interface FileTree {
 
 export interface FileEntry {
   readonly name: string;
+  /** Links count as what they lead to. */
   readonly isDirectory: boolean;
+  /** Whoever walks through a whole tree must not enter links: they can lead in circles. */
+  readonly isLink: boolean;
   /** bytes, 0 for folders */
   readonly size: number;
 }
@@ -36,26 +40,50 @@ interface OpenFolder {
 }
 const isOpenFolder = (node: FileNode | undefined): node is OpenFolder => node?.kind === 'folder';
 
+/** The file tree is larger than what we handle: definite, the same tree is refused each time. */
+export class FileTreeError extends Error {
+  override readonly name = 'FileTreeError';
+}
+
+/** Links that one path may lead over, as on Linux. */
 const MAX_LINKS = 40;
+/** Names that the way of one path may have, links included. */
+const MAX_STEPS = 2048;
+/** The same for all links of a folder that is listed; those beyond lead nowhere. */
+const MAX_LISTING_STEPS = 100_000;
+/** It is work to take a target apart, too: this many characters count as one step. */
+const CHARACTERS_A_STEP = 64;
+const MAX_FOLDERS = 100_000;
 const BINARY_START = '---Start Binary---';
 const BINARY_END = '---End Binary---';
 
-/** @param filesystem the tree as it stands in the Installation; anything but a map is an empty tree */
-export const inlineFileTree = (filesystem: unknown): FileTree => fileTreeAt(folder(filesystem));
+/**
+ * @param filesystem the tree as it stands in the Installation; anything but a map is an empty tree
+ * @throws FileTreeError
+ */
+export const inlineFileTree = (filesystem: unknown): FileTree => fileTreeAt(folder(filesystem, []));
 
-/** @param files contents by path, without `.` and `..`; the folders are those that the paths name */
+/**
+ * @param files contents by path, without `.` and `..`; the folders are those that the paths name
+ * @throws FileTreeError
+ */
 export function fileTreeOf(files: ReadonlyMap<string, Uint8Array>): FileTree {
   const root: OpenFolder = { kind: 'folder', entries: new Map() };
+  let folders = 0;
   for (const [path, content] of files) {
+    const problem = pathProblem(path);
+    if (problem !== undefined) throw new FileTreeError(`the path "${shortPath(path)}" ${problem}`);
     const parts = path.split('/').filter((part) => part !== '');
     const name = parts.pop();
     let at = root;
     for (const part of parts) {
       const known = at.entries.get(part);
       const next: OpenFolder = isOpenFolder(known) ? known : { kind: 'folder', entries: new Map() };
+      if (next !== known) folders++;
       at.entries.set(part, next);
       at = next;
     }
+    if (folders > MAX_FOLDERS) throw new FileTreeError(`there are more than ${String(MAX_FOLDERS)} folders`);
     if (name !== undefined) at.entries.set(name, file(content));
   }
   return fileTreeAt(root);
@@ -66,12 +94,12 @@ export function fileTreeAt(root: Folder): FileTree {
   return {
     root,
     read(path) {
-      const node = find(root, path);
+      const node = find([root], path)?.node;
       return node?.kind === 'file' ? node.content : undefined;
     },
     list(path) {
-      const node = find(root, path);
-      return node?.kind === 'folder' ? entriesOf(node, root) : undefined;
+      const found = find([root], path);
+      return found?.node.kind === 'folder' ? entriesOf(found.node, found.trail) : undefined;
     },
   };
 }
@@ -84,11 +112,19 @@ export function readText(files: FileTree, path: string): string | undefined {
 
 // ---------------------------------------------------------------- building
 
-function folder(value: unknown): Folder {
+/** @param place the names of the folders down to this one; while entries are looked at, their names are added */
+function folder(value: unknown, place: string[]): Folder {
+  if (place.length > MAX_PATH_PARTS) {
+    throw new FileTreeError(
+      `the folder "${shortPath(place.join('/'))}" lies more than ${String(MAX_PATH_PARTS)} folders deep`,
+    );
+  }
   const entries = new Map<string, FileNode>();
   if (isObject(value)) {
     for (const [name, child] of Object.entries(value)) {
-      const node = nodeOf(child);
+      place.push(name);
+      const node = nodeOf(child, place);
+      place.pop();
       if (node) entries.set(name, node);
     }
   }
@@ -96,20 +132,20 @@ function folder(value: unknown): Folder {
 }
 
 /** Lists and null are no nodes, as upstream has it; numbers and booleans are files with that text. */
-function nodeOf(value: unknown): FileNode | undefined {
+function nodeOf(value: unknown, place: string[]): FileNode | undefined {
   if (typeof value === 'string') return file(textContent(value));
   if (['number', 'bigint', 'boolean'].includes(typeof value)) return file(Buffer.from(String(value)));
   if (!isObject(value)) return undefined;
   const payload = ownField(value, 'value');
   switch (ownField(value, '$type')) {
     case undefined:
-      return folder(value);
+      return folder(value, place);
     case 'directory':
-      return folder(payload);
+      return folder(payload, place);
     case 'file':
       return file(Buffer.from(text(payload ?? ownField(value, 'binary'))));
     case 'symlink':
-      return { kind: 'link', target: text(payload) };
+      return link(text(payload), place);
     case 'yaml':
       return file(Buffer.from(toYaml(payload ?? null)));
     case 'json':
@@ -117,6 +153,12 @@ function nodeOf(value: unknown): FileNode | undefined {
     default:
       return undefined;
   }
+}
+
+function link(target: string, place: readonly string[]): FileNode {
+  const problem = pathProblem(target);
+  if (problem === undefined) return { kind: 'link', target };
+  throw new FileTreeError(`the target of the symlink "${shortPath(place.join('/'))}" ${problem}`);
 }
 
 const text = (value: unknown): string => (typeof value === 'string' ? value : '');
@@ -131,38 +173,84 @@ function textContent(text: string): Uint8Array {
 
 // ---------------------------------------------------------------- looking up
 
-function entriesOf(node: Folder, root: Folder): readonly FileEntry[] {
+/** @param trail the folders from the root to this one */
+function entriesOf(node: Folder, trail: readonly Folder[]): readonly FileEntry[] {
+  let left = MAX_LISTING_STEPS;
+  const follow = (target: string): Found['node'] | undefined => {
+    const given = Math.min(MAX_STEPS, left);
+    const budget = { steps: given };
+    const found = find(trail, target, budget);
+    left -= given - budget.steps;
+    return found?.node;
+  };
   return [...node.entries]
     .sort(([a], [b]) => byCodePoint(a, b))
     .map(([name, child]) => {
-      const real = child.kind === 'link' ? find(root, child.target) : child;
+      const real = child.kind === 'link' ? follow(child.target) : child;
       return {
         name,
         isDirectory: real?.kind === 'folder',
+        isLink: child.kind === 'link',
         size: real?.kind === 'file' ? real.content.length : 0,
       };
     });
 }
 
-/** Walks the tree; `..` never leaves the root, links are followed within it. */
-function find(root: Folder, path: string, links = 0): Exclude<FileNode, { kind: 'link' }> | undefined {
-  const trail: Folder[] = [root];
-  const parts = path.split('/').filter((part) => part !== '' && part !== '.');
-  for (const [i, part] of parts.entries()) {
+interface Found {
+  readonly node: Exclude<FileNode, { kind: 'link' }>;
+  /** The folders from the root to the node, or to the one that it lies in. */
+  readonly trail: readonly Folder[];
+}
+
+/** A path that is being walked along. */
+interface Way {
+  readonly parts: readonly string[];
+  next: number;
+}
+
+/**
+ * Walks the tree; `..` never leaves the root, links are followed within it. Paths that are too long, and those that
+ * lead over too many links, lead nowhere.
+ * @param start the folders from the root to the one where relative paths begin
+ * @param budget what it may cost; what it has cost is taken off
+ */
+function find(
+  start: readonly Folder[],
+  path: string,
+  budget: { steps: number } = { steps: MAX_STEPS },
+): Found | undefined {
+  if (pathProblem(path) !== undefined) return undefined;
+  const trail = path.startsWith('/') ? start.slice(0, 1) : [...start];
+  // The path, and above it the targets of links that are not walked to their ends; at most MAX_LINKS of them.
+  const ways: Way[] = [{ parts: partsOf(path), next: 0 }];
+  let links = 0;
+  for (; budget.steps > 0; budget.steps--) {
+    const here = trail.at(-1);
+    const part = nextPart(ways);
+    if (part === undefined) return here && { node: here, trail };
     if (part === '..') {
       if (trail.length > 1) trail.pop();
       continue;
     }
-    const node = trail.at(-1)?.entries.get(part);
+    const node = here?.entries.get(part);
     if (!node) return undefined;
-    const rest = parts.slice(i + 1);
-    if (node.kind === 'link') {
-      if (links >= MAX_LINKS) return undefined;
-      const base = node.target.startsWith('/') ? [] : parts.slice(0, i);
-      return find(root, [...base, node.target, ...rest].join('/'), links + 1);
+    if (node.kind === 'file') return nextPart(ways) === undefined ? { node, trail } : undefined;
+    if (node.kind === 'folder') trail.push(node);
+    else {
+      if (++links > MAX_LINKS) return undefined;
+      if (node.target.startsWith('/')) trail.length = 1;
+      budget.steps -= Math.floor(node.target.length / CHARACTERS_A_STEP);
+      ways.push({ parts: partsOf(node.target), next: 0 });
     }
-    if (node.kind === 'file') return rest.length === 0 ? node : undefined;
-    trail.push(node);
   }
-  return trail.at(-1);
+  return undefined;
+}
+
+function nextPart(ways: Way[]): string | undefined {
+  for (let way = ways.at(-1); way; way = ways.at(-1)) {
+    const part = way.parts[way.next++];
+    if (part !== undefined) return part;
+    ways.pop();
+  }
+  return undefined;
 }

@@ -22,9 +22,12 @@ export function unpacked(bytes: Uint8Array, maxBytes: number): Promise<Uint8Arra
   });
 }
 
+/** Whether unpacking ended because there was more than `maxOutputLength`. */
+export const isTooLarge = (error: unknown): boolean =>
+  (error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE';
+
 function unpackError(cause: Error, maxBytes: number): UnpackError {
-  const isTooLarge = (cause as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE';
-  const message = isTooLarge ? `more than ${String(maxBytes)} bytes when unpacked` : cause.message;
+  const message = isTooLarge(cause) ? `more than ${String(maxBytes)} bytes when unpacked` : cause.message;
   return new UnpackError(message, { cause });
 }
 

@@ -2,6 +2,7 @@
  * Kubernetes' JSONPath: the dialect of `kubectl -o jsonpath`, of printer columns and of readiness checks.
  * @see https://kubernetes.io/docs/reference/kubectl/jsonpath/
  */
+import { append } from './lists.ts';
 import { exactJson } from './exact-json.ts';
 import { JsonPathError, parseExpression, parseTemplate, type Node, type Path } from './jsonpath-parse.ts';
 
@@ -62,7 +63,7 @@ function evaluateParts(
     } else if (head?.kind === 'range') {
       const end = matchingEnd(parts, i);
       for (const value of walk(part.slice(1), [current], root, isLenient))
-        results.push(...evaluateParts(parts.slice(i + 1, end), root, isLenient, value));
+        append(results, evaluateParts(parts.slice(i + 1, end), root, isLenient, value));
       i = end;
     } else if (head?.kind === 'end') {
       throw new JsonPathError('not in range, nothing to end');

@@ -1,5 +1,7 @@
 /** What Kubernetes accepts as names, label keys and label values; each check answers with the complaints of Kubernetes. */
 
+import { append } from './lists.ts';
+
 const SUBDOMAIN = '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*';
 const LABEL = '[a-z0-9]([-a-z0-9]*[a-z0-9])?';
 const LABEL_1035 = '[a-z]([-a-z0-9]*[a-z0-9])?';
@@ -68,7 +70,11 @@ export function isQualifiedName(text: string): string[] {
   if (parts.length === 2) {
     const prefix = parts[0] ?? '';
     if (prefix === '') errors.push('prefix part must be non-empty');
-    else errors.push(...isDns1123Subdomain(prefix).map((why) => `prefix part ${why}`));
+    else
+      append(
+        errors,
+        isDns1123Subdomain(prefix).map((why) => `prefix part ${why}`),
+      );
   }
   if (name === '') errors.push('name part must be non-empty');
   else if (name.length > 63) errors.push(`name part ${tooLongText(63)}`);

@@ -2,6 +2,7 @@
  * Numbers for Prometheus. The names are those of controller-runtime, so that existing dashboards work.
  * @see kubernetes-sigs/controller-runtime pkg/internal/controller/metrics/metrics.go
  */
+import { largest } from '../lib/lists.ts';
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
 
 /** Labels of a series, with their values. */
@@ -286,7 +287,7 @@ function registerQueue(
   );
   metrics.observed(
     { name: 'workqueue_longest_running_processor_seconds', help: 'Age of the oldest run.', labels },
-    () => [[queue, Math.max(0, ...gauges.running())]],
+    () => [[queue, Math.max(0, largest(gauges.running()))]],
   );
   return {
     added: () => {

@@ -47,7 +47,9 @@ export function renewal(
   now: number,
 ): Renewal | undefined {
   const bundle = readBundle(stored?.caBundle ?? '').filter((ca) => untilOf(ca) > now);
-  const signer = stored && signerOf(bundle[0], stored.caKey);
+  // The API server trusts nothing that comes from an authority that is not valid yet: a new one signs at once.
+  const isEarly = bundle[0] !== undefined && fromOf(bundle[0]) > now;
+  const signer = stored && !isEarly && signerOf(bundle[0], stored.caKey);
   if (!stored || !bundle[0] || !signer) {
     const authority = createAuthority(AUTHORITY_NAME, lifeFrom(now, AUTHORITY_MS));
     const issuer = {
@@ -60,7 +62,7 @@ export function renewal(
         caKey: authority.key,
         ...serverCertificate(issuer, hosts, now),
       },
-      why: stored ? 'the authority is missing, unreadable or expired' : 'there are none yet',
+      why: stored ? whyNoAuthority(isEarly) : 'there are none yet',
     };
   }
   const trouble = serverTrouble(stored, bundle, hosts, now);
@@ -79,6 +81,9 @@ export function renewal(
     why: trouble ?? 'the authority comes to its end',
   };
 }
+
+const whyNoAuthority = (isEarly: boolean): string =>
+  isEarly ? 'the authority is not valid yet' : 'the authority is missing, unreadable or expired';
 
 /** What is wrong with the server's certificate. */
 function serverTrouble(

@@ -2,6 +2,7 @@
  * Carries out plans: asks the planner, begins what may begin, and asks again whenever something has ended, until
  * nothing more can be done.
  */
+import { append } from '../lib/lists.ts';
 import type { Dag } from './dag.ts';
 import { plan, type NodeState, type Policy } from './plan.ts';
 
@@ -68,6 +69,6 @@ function doom(dag: Dag, node: string, states: Map<string, NodeState>): void {
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     if ((states.get(next) ?? 'idle') !== 'idle') continue;
     states.set(next, 'doomed');
-    open.push(...dag.dependents(next));
+    append(open, dag.dependents(next));
   }
 }

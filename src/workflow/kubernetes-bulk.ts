@@ -1,4 +1,5 @@
 /** Many objects of one kind in a cluster, as one dependent. */
+import { append } from '../lib/lists.ts';
 import { keyOf } from '../runtime/keys.ts';
 import type { Context, Obj, View } from '../runtime/types.ts';
 import { dependentError, type Bulk } from './dependent.ts';
@@ -47,7 +48,7 @@ export function kubernetesBulk<R extends Obj, P extends Obj>(
     const namespace = kind.namespaced ? p.metadata.namespace : undefined;
     const query = { ...(namespace && { namespace }), ...(spec.selector && { labels: spec.selector }) };
     const all: View<R>[] = [];
-    for await (const page of access.live.list(kind, query, signal)) all.push(...(page.items as View<R>[]));
+    for await (const page of access.live.list(kind, query, signal)) append(all, page.items as View<R>[]);
     return all.filter((obj) => verbs.isMarked(obj, p, ctx));
   };
   const { delete: remove, create, update } = verbs;

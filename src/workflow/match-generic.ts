@@ -3,6 +3,7 @@
  *
  * The server adds defaults, so what is there and not wanted does not count, unless values are compared strictly.
  */
+import { append } from '../lib/lists.ts';
 import { isObject, type Fields } from '../lib/objects.ts';
 import { DefinitionError } from '../runtime/errors.ts';
 import type { Obj } from '../runtime/types.ts';
@@ -45,7 +46,7 @@ export function genericMatcher<R, P extends Obj>(how: GenericMatch = {}): Matche
       const places = differences(authored(found), authored(wanted), what);
       if (metadata !== 'ignore') {
         const extra = metadata === 'equal' ? 'counts' : 'ignored';
-        places.push(...differences(metadataOf(found), metadataOf(wanted), { ...what, extra }, '/metadata'));
+        append(places, differences(metadataOf(found), metadataOf(wanted), { ...what, extra }, '/metadata'));
       }
       return places.length === 0 ? { matched: true } : { matched: false, diff: places.join(', ') };
     },

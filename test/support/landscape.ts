@@ -118,6 +118,25 @@ export const child = (name: string, parts: InstallationParts = {}): object => ({
   ...parts.spec,
 });
 
+/** More of a blueprint, whose only sub-installation, `again`, has the files of the blueprint itself. */
+export const rendersItself = {
+  subinstallationExecutions: [
+    {
+      name: 'itself',
+      type: 'GoTemplate',
+      template: [
+        'subinstallations:',
+        '- apiVersion: landscaper.gardener.cloud/v1alpha1',
+        '  kind: InstallationTemplate',
+        '  name: again',
+        '  blueprint:',
+        '    filesystem:',
+        '      blueprint.yaml: {{ readFile "blueprint.yaml" | toString | toJson }}',
+      ].join('\n'),
+    },
+  ],
+};
+
 // ---------------------------------------------------------------- the usual ones
 
 /** A root with one item that the test answers for. */

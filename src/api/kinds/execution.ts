@@ -2,6 +2,8 @@
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { z } from 'zod';
 import { exactJson, parseExactJson } from '../../lib/exact-json.ts';
+import { findingsText } from '../../lib/findings.ts';
+import { isTooLarge } from '../../lib/gzip.ts';
 import {
   ageColumn,
   anyObject,
@@ -95,41 +97,68 @@ export const executionDefinition: Definition = {
 
 // ---------------------------------------------------------------- compressed list
 
-/** The compressed templates of an execution cannot be read; the object is damaged. */
+/** More than this no installation renders and no execution holds: each of them is an object to store and to watch. */
+export const MAX_DEPLOY_ITEMS = 10_000;
+
+/** Of all deploy items of one execution as JSON, which is what their compressed form unpacks to. */
+export const MAX_DEPLOY_ITEMS_MIB = 16;
+export const MAX_DEPLOY_ITEMS_BYTES = MAX_DEPLOY_ITEMS_MIB << 20;
+
+/** The templates of an execution cannot be read: the object is damaged, or holds more than anybody works with. */
 export class UnreadableDeployItems extends Error {
   override readonly name = 'UnreadableDeployItems';
 
-  constructor(reason: string, options?: ErrorOptions) {
-    super(`spec.deployItemsCompressed cannot be read: ${reason}`, options);
+  constructor(field: Form, reason: string, options?: ErrorOptions) {
+    super(`spec.${field} cannot be read: ${reason}`, options);
   }
 }
 
-/** Far more than the API server stores compressed in one object could reasonably mean. */
-const MAX_INFLATED_BYTES = 256 << 20;
+type Form = 'deployItems' | 'deployItemsCompressed';
+type SpecView = { readonly [P in Form]?: ExecutionSpec[P] };
 
-type SpecView = { readonly [P in 'deployItems' | 'deployItemsCompressed']?: ExecutionSpec[P] };
+/** Asks for the number alone, so it takes no time. @throws UnreadableDeployItems when `list` is one and too long */
+export function checkDeployItemCount(list: unknown, field: Form): void {
+  if (!Array.isArray(list) || list.length <= MAX_DEPLOY_ITEMS) return;
+  const reason = `it holds ${list.length} deploy items; the limit is ${MAX_DEPLOY_ITEMS} for one execution`;
+  throw new UnreadableDeployItems(field, reason);
+}
 
 /**
  * The templates of an execution in whichever form they are stored; the compressed form wins when both are there.
  * Compare templates read this way, never the packed text: it differs from one implementation to the next.
- * @throws UnreadableDeployItems when the text is not base64 of gzip of a JSON list, or more than 256 MiB unpacked
+ * @throws UnreadableDeployItems when the text is not base64 of gzip of a JSON list, or there is more than the limits allow
  */
 export function readDeployItems(spec: SpecView): DeployItemTemplate[] {
   const packed = spec.deployItemsCompressed;
-  if (!packed) return spec.deployItems ?? [];
-
-  let list: unknown;
-  try {
-    const bytes = gunzipSync(Buffer.from(packed, 'base64'), { maxOutputLength: MAX_INFLATED_BYTES });
-    list = parseExactJson(bytes.toString('utf8'));
-  } catch (error) {
-    throw new UnreadableDeployItems((error as Error).message, { cause: error });
+  if (!packed) {
+    checkDeployItemCount(spec.deployItems, 'deployItems');
+    return spec.deployItems ?? [];
   }
+  const list = unpackedList(packed);
+  checkDeployItemCount(list, 'deployItemsCompressed');
   const parsed = z.array(deployItemTemplate).nullable().safeParse(list);
-  if (!parsed.success)
-    throw new UnreadableDeployItems(z.prettifyError(parsed.error), { cause: parsed.error });
+  if (!parsed.success) {
+    const reason = findingsText(parsed.error.issues, (issues) => z.prettifyError({ issues }));
+    throw new UnreadableDeployItems('deployItemsCompressed', reason, { cause: parsed.error });
+  }
   return parsed.data ?? [];
 }
+
+function unpackedList(packed: string): unknown {
+  try {
+    const bytes = gunzipSync(Buffer.from(packed, 'base64'), { maxOutputLength: MAX_DEPLOY_ITEMS_BYTES });
+    return parseExactJson(bytes.toString('utf8'));
+  } catch (error) {
+    const reason = isTooLarge(error)
+      ? `it unpacks to more than ${MAX_DEPLOY_ITEMS_MIB} MiB, the limit for the deploy items of one execution`
+      : (error as Error).message;
+    throw new UnreadableDeployItems('deployItemsCompressed', reason, { cause: error });
+  }
+}
+
+/** What these unpack to when they are stored compressed. */
+export const unpackedBytes = (templates: readonly DeployItemTemplate[]): number =>
+  Buffer.byteLength(exactJson(templates));
 
 /** The spec fields that store these templates: compressed when there are any, as upstream writes them. */
 export function writeDeployItems(

@@ -1,4 +1,5 @@
 /** The rules for the deploy items of an execution, and for those that a blueprint renders: they are the same list. */
+import { MAX_FINDINGS } from '../../lib/findings.ts';
 import { goJson } from '../../lib/gojson.ts';
 import { isLabelValue, isQualifiedName } from '../../lib/names.ts';
 import type { View } from '../../lib/objects.ts';
@@ -49,7 +50,8 @@ function ownProblems({ name, type, target, labels = {} }: Template, path: string
 
 /**
  * Items that wait for each other: the names on the way round, beginning where the list first leads into the circle.
- * Each item is followed once, so of circles that share an item not all are named.
+ * Each item is followed once, so of circles that share an item not all are named, and no more than messages can show:
+ * ten thousand items can have millions, each as long as the list.
  */
 function cyclesOf(templates: readonly Template[]): readonly (readonly string[])[] {
   const byName = new Map(templates.map((template) => [template.name, template]));
@@ -60,22 +62,24 @@ function cyclesOf(templates: readonly Template[]): readonly (readonly string[])[
 
   /** Without recursion: a chain may be as long as the list. */
   function follow(start: string): void {
-    const way: { readonly name: string; readonly open: string[] }[] = [];
+    const way: { readonly name: string; readonly open: Iterator<string> }[] = [];
     const position = new Map<string, number>();
     const enter = (name: string): void => {
       done.add(name);
       position.set(name, way.length);
-      way.push({ name, open: [...(byName.get(name)?.dependsOn ?? [])] });
+      way.push({ name, open: (byName.get(name)?.dependsOn ?? []).values() });
     };
     if (!done.has(start)) enter(start);
     for (let here = way.at(-1); here; here = way.at(-1)) {
-      const next = here.open.shift();
-      if (next === undefined) {
+      const step = here.open.next();
+      if (step.done === true) {
         way.pop();
         position.delete(here.name);
         continue;
       }
+      const next = step.value;
       const first = position.get(next);
+      if (first !== undefined && cycles.length > MAX_FINDINGS) continue;
       if (first !== undefined) cycles.push(way.slice(first).map(({ name }) => name));
       else if (byName.has(next) && !done.has(next)) enter(next);
     }

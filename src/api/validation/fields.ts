@@ -1,4 +1,5 @@
 /** What is wrong with fields of an object, worded as Kubernetes words it: `spec.type: Required value: …`. */
+import { findingsText } from '../../lib/findings.ts';
 
 /** One finding: the path of a field, what kind of mistake it is, and the sentence. */
 export type FieldError = string;
@@ -16,10 +17,14 @@ export const duplicate = (path: string, text: string): FieldError =>
 
 export const forbidden = (path: string, why: string): FieldError => `${path}: Forbidden: ${why}`;
 
-/** Several findings as one sentence: each once, and a single one without brackets. Undefined when there are none. */
+/**
+ * Several findings as one sentence: each once, the first ones of many, and a single one without brackets. Undefined when
+ * there are none.
+ */
 export function aggregate(errors: readonly FieldError[]): string | undefined {
   const different = [...new Set(errors)];
-  return different.length > 1 ? `[${different.join(', ')}]` : different[0];
+  if (different.length === 0) return undefined;
+  return findingsText(different, (listed) => (listed.length > 1 ? `[${listed.join(', ')}]` : listed.join()));
 }
 
 /**

@@ -6,7 +6,12 @@
 import type { z } from 'zod';
 import { isObject, ownField } from '../../lib/objects.ts';
 import { deployItem } from '../kinds/deployitem.ts';
-import { execution, readDeployItems, UnreadableDeployItems } from '../kinds/execution.ts';
+import {
+  checkDeployItemCount,
+  execution,
+  readDeployItems,
+  UnreadableDeployItems,
+} from '../kinds/execution.ts';
 import { installation } from '../kinds/installation.ts';
 import { target } from '../kinds/target.ts';
 import { labels, TRUE } from '../labels.ts';
@@ -37,7 +42,9 @@ interface Checks {
 const checks: Readonly<Record<ValidatedResource, Checks>> = {
   installations: checksOf(installation, installationProblems, repeatedExports),
   deployitems: checksOf(deployItem, deployItemProblems, targetWithoutNamespace),
-  executions: checksOf(execution, ({ spec }) => templateProblems(readDeployItems(spec), 'spec.deployItems')),
+  executions: countedFirst(
+    checksOf(execution, ({ spec }) => templateProblems(readDeployItems(spec), 'spec.deployItems')),
+  ),
   targets: checksOf(target, ({ spec }) => targetSpecProblems(spec)),
 };
 
@@ -74,18 +81,36 @@ function checksOf<T>(schema: z.ZodType<T>, rules: Rules<T>, atTheDoor: Rules<T> 
   };
 }
 
+/** Reading a list takes time and memory for each item; one that is too long is refused for its length alone. */
+function countedFirst({ job, door }: Checks): Checks {
+  const counted =
+    (next: Check): Check =>
+    (object) =>
+      readable(() => {
+        checkDeployItemCount(ownField(ownField(object, 'spec'), 'deployItems'), 'deployItems');
+        return next(object);
+      });
+  return { job: counted(job), door: counted(door) };
+}
+
 function check<T>(schema: z.ZodType<T>, rules: Rules<T>): Check {
   return (object) => {
     const parsed = schema.safeParse(isObject(object) ? object : {});
     if (!parsed.success) return unreadable(parsed.error);
-    try {
+    return readable(() => {
       const message = aggregate(rules(parsed.data));
       return message === undefined ? undefined : { kind: 'wrong', message };
-    } catch (error) {
-      if (!(error instanceof UnreadableDeployItems)) throw error;
-      return { kind: 'unreadable', message: error.message };
-    }
+    });
   };
+}
+
+function readable(verdict: () => Refusal | undefined): Refusal | undefined {
+  try {
+    return verdict();
+  } catch (error) {
+    if (!(error instanceof UnreadableDeployItems)) throw error;
+    return { kind: 'unreadable', message: error.message };
+  }
 }
 
 function unreadable({ issues }: z.ZodError): Refusal {

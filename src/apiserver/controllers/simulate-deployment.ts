@@ -1,5 +1,6 @@
 /** Deployments: one ReplicaSet per template, the old ones scaled down once the new one is ready. */
 import { createHash } from 'node:crypto';
+import { largest } from '../../lib/lists.ts';
 import { isObject } from '../types.ts';
 import type { JsonObject, KubeObject } from '../types.ts';
 import { controllerRef, numberIn, specOf, statusOf, templateOf, withConditions } from './simulator.ts';
@@ -66,7 +67,8 @@ async function createSet(
   const meta = isObject(template['metadata']) ? template['metadata'] : {};
   const labels = { ...(meta['labels'] as JsonObject | undefined), [HASH_LABEL]: hash };
   const selector = specOf(live)['selector'] as JsonObject;
-  const revision = 1 + Math.max(0, ...sets.map((set) => Number(set.metadata.annotations?.[REVISION] ?? 0)));
+  const revision =
+    1 + Math.max(0, largest(sets.map((set) => Number(set.metadata.annotations?.[REVISION] ?? 0))));
   await bench.manager.create(
     bench.kind(REPLICA_SETS),
     {

@@ -1,4 +1,5 @@
 /** ConfigMap: keys, size, immutability. */
+import { append } from '../../lib/lists.ts';
 import * as field from '../field-errors.ts';
 import type { Strategy } from '../kinds.ts';
 import { badRequest } from '../status.ts';
@@ -22,13 +23,13 @@ export const configMap: Strategy = {
     const errors: FieldError[] = [];
     let size = 0;
     for (const [key, value] of Object.entries(data)) {
-      errors.push(...keyErrors('data', key));
+      append(errors, keyErrors('data', key));
       if (key in binary)
         errors.push(field.invalid(`data[${key}]`, key, 'duplicate of key present in binaryData'));
       size += Buffer.byteLength(value);
     }
     for (const [key, value] of Object.entries(binary)) {
-      errors.push(...keyErrors('binaryData', key));
+      append(errors, keyErrors('binaryData', key));
       size += Math.floor((value.length * 3) / 4);
     }
     if (size > MAX_BYTES) errors.push(field.tooLong('[]', MAX_BYTES));

@@ -1,4 +1,5 @@
 /** Rules for what a container asks for: ports, environment, mounts, images and resources. */
+import { append } from '../../lib/lists.ts';
 import { compareQuantities } from '../../lib/quantity.ts';
 import * as field from '../field-errors.ts';
 import { isObject } from '../types.ts';
@@ -45,7 +46,7 @@ export function containerErrors(
   if (!PULL_POLICIES.includes(String(container['imagePullPolicy'])))
     errors.push(field.notSupported(`${at}.imagePullPolicy`, container['imagePullPolicy'], PULL_POLICIES));
   if (isObject(container['resources']))
-    errors.push(...resourceErrors(container['resources'], `${at}.resources`));
+    append(errors, resourceErrors(container['resources'], `${at}.resources`));
   return errors;
 }
 

@@ -1,5 +1,6 @@
 /** Jobs and CronJobs: defaults, generated selectors, what may change. */
 import { InvalidCron, parseCron } from '../../lib/cron.ts';
+import { append } from '../../lib/lists.ts';
 import * as field from '../field-errors.ts';
 import type { Strategy } from '../kinds.ts';
 import { equalJson, isObject } from '../types.ts';
@@ -98,7 +99,7 @@ export const cronJob: Strategy = {
   validate(object) {
     const spec = specOf(object);
     const errors: FieldError[] = [];
-    errors.push(...scheduleErrors(spec));
+    append(errors, scheduleErrors(spec));
     const template = isObject(spec['jobTemplate']) ? spec['jobTemplate'] : {};
     const inner = isObject(template['spec']) ? template['spec'] : {};
     return [...errors, ...jobPodErrors(inner, 'spec.jobTemplate.spec')];

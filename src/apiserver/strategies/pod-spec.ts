@@ -1,4 +1,5 @@
 /** Defaults and rules of pod specs, wherever they occur: in pods and in the templates of workloads. */
+import { append } from '../../lib/lists.ts';
 import { containerErrors } from './container.ts';
 import * as field from '../field-errors.ts';
 import { isObject } from '../types.ts';
@@ -115,7 +116,7 @@ export function podSpecErrors(
     names.add(name);
     if (container['image'] === undefined || container['image'] === '')
       errors.push(field.required(`${at}.image`));
-    errors.push(...containerErrors(container, at, volumes));
+    append(errors, containerErrors(container, at, volumes));
   });
   const policy = spec['restartPolicy'];
   if (!restart.includes(policy as string))

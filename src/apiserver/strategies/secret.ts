@@ -1,4 +1,5 @@
 /** Secret: stringData, base64, typed keys, immutability. */
+import { append } from '../../lib/lists.ts';
 import * as field from '../field-errors.ts';
 import type { Strategy } from '../kinds.ts';
 import { badRequest } from '../status.ts';
@@ -38,7 +39,7 @@ export const secret: Strategy = {
     const errors: FieldError[] = [];
     let size = 0;
     for (const [key, value] of Object.entries(data)) {
-      errors.push(...keyErrors('data', key));
+      append(errors, keyErrors('data', key));
       size += Buffer.from(value, 'base64').length;
     }
     if (size > MAX_BYTES) errors.push(field.tooLong('data', MAX_BYTES));

@@ -1,4 +1,5 @@
 /** Services: defaults, cluster addresses, node ports. */
+import { append } from '../../lib/lists.ts';
 import * as field from '../field-errors.ts';
 import type { Strategy, StrategyContext } from '../kinds.ts';
 import { isObject } from '../types.ts';
@@ -45,7 +46,7 @@ export const service: Strategy = {
     if (ports.length === 0 && type !== 'ExternalName' && spec['clusterIP'] !== 'None')
       errors.push(field.required('spec.ports'));
     if (type === 'ExternalName' && !spec['externalName']) errors.push(field.required('spec.externalName'));
-    errors.push(...portErrors(ports));
+    append(errors, portErrors(ports));
     if (!TYPES.includes(type)) errors.push(field.notSupported('spec.type', type, TYPES));
     return errors;
   },

@@ -1,4 +1,5 @@
 /** Deployments, ReplicaSets, StatefulSets and DaemonSets: defaults and rules. */
+import { append } from '../../lib/lists.ts';
 import * as field from '../field-errors.ts';
 import type { Strategy } from '../kinds.ts';
 import { labelSelectorErrors, labelSelectorOf } from '../selectors.ts';
@@ -27,7 +28,7 @@ export function templateErrors(spec: JsonObject, restart: readonly string[] = ['
     errors.push(mismatch(meta['labels']));
   } else {
     const bad = labelSelectorErrors(selector, 'spec.selector');
-    errors.push(...bad);
+    append(errors, bad);
     const isEmpty = !isObject(selector['matchLabels']) && !Array.isArray(selector['matchExpressions']);
     if (isEmpty)
       errors.push(field.invalid('spec.selector', selector, 'empty selector is invalid for deployment'));
@@ -36,7 +37,7 @@ export function templateErrors(spec: JsonObject, restart: readonly string[] = ['
   }
   const pod = isObject(template['spec']) ? template['spec'] : {};
   const claims = listOf(spec, 'volumeClaimTemplates').map((claim) => textOfName(claim));
-  errors.push(...podSpecErrors(pod, 'spec.template.spec', restart, claims));
+  append(errors, podSpecErrors(pod, 'spec.template.spec', restart, claims));
   return errors;
 }
 

@@ -1,4 +1,5 @@
 /** Finds the sub-installations that are written down in a blueprint, in it or in files beside it. */
+import { append } from '../../lib/lists.ts';
 import { SubInstallationsInvalid } from '../errors.ts';
 import type { LoadedBlueprint } from '../load.ts';
 import { staticTemplate } from '../templates.ts';
@@ -26,7 +27,7 @@ export function findChildren(
     if (file !== '' && !source) return [];
     if (source) {
       const read = readTemplate(source);
-      findings.push(...read.findings);
+      append(findings, read.findings);
       if (!read.value) return [];
     }
     try {

@@ -4,6 +4,7 @@ import { closest } from '../../lib/closest.ts';
 import type { View } from '../../lib/objects.ts';
 import { ruleGroup, type Report } from './finding.ts';
 import { executionLists, type Subject } from './subject.ts';
+import { hintFor } from './words.ts';
 import type { Path } from './yamltext.ts';
 
 const rules = {
@@ -125,8 +126,7 @@ function inspectType(
     return;
   }
   if (!types.includes(type)) {
-    const meant = closest(type, types);
-    const hint = meant === undefined ? `known are ${types.join(', ')}` : `did you mean "${meant}"?`;
+    const hint = hintFor(type, types, `known are ${types.join(', ')}`);
     report('type-unknown', document.at([...path, 'type']), `there is no ${what} type "${type}"; ${hint}`);
     return;
   }

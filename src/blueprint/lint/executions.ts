@@ -1,6 +1,6 @@
 /** Rules about template executions and the files they name: that there is a template, and that it can be parsed. */
 import { templateTypes } from '../../api/blueprint.ts';
-import { closest } from '../../lib/closest.ts';
+import { closest, hintFor } from '../../lib/closest.ts';
 import { checkTemplate, type SyntaxProblem } from '../../templating/check.ts';
 import { templateFunctions } from '../templatefunctions.ts';
 import { fileCallsIn, parsedGoTemplate } from './gouses.ts';
@@ -69,10 +69,8 @@ function inspectSyntax(
     case 'fine':
       return;
     case 'unknown': {
-      const meant = closest(type, templateTypes);
-      const hint = meant === undefined ? `known are ${templateTypes.join(', ')}` : `did you mean ${meant}?`;
       const what = type === '' ? 'the execution has no type' : `there is no template type "${type}"`;
-      report('template-type-unknown', at, `${what}; ${hint}`);
+      report('template-type-unknown', at, `${what}; ${hintFor(type, templateTypes)}`);
       return;
     }
     case 'broken':

@@ -1,8 +1,8 @@
 /** Compares YAML values with the schemas of src/api: fields that nobody reads, and values of the wrong type. */
 import { z } from 'zod';
-import { closest } from '../../lib/closest.ts';
 import { isObject } from '../../lib/objects.ts';
 import { typeName } from '../decode.ts';
+import { hintFor } from './words.ts';
 import type { Path } from './yamltext.ts';
 
 export interface Misfit {
@@ -69,9 +69,7 @@ function fieldMisfits(
 }
 
 function unknownField(key: string, known: readonly string[]): string {
-  const meant = closest(key, known);
-  const hint = meant === undefined ? `known here are ${known.join(', ')}` : `did you mean "${meant}"?`;
-  return `unknown field "${key}", which is ignored; ${hint}`;
+  return `unknown field "${key}", which is ignored; ${hintFor(key, known, `known here are ${known.join(', ')}`)}`;
 }
 
 /** The last name on a path, with the position behind it. */

@@ -62,8 +62,9 @@ function plainPath(path: string): string {
 }
 
 function pathsOf(tree: FileTree, folder = ''): readonly string[] {
-  return (tree.list(folder) ?? []).flatMap(({ name, isDirectory }) => {
+  return (tree.list(folder) ?? []).flatMap(({ name, isDirectory, isLink }) => {
     const path = folder === '' ? name : `${folder}/${name}`;
-    return isDirectory ? pathsOf(tree, path) : [path];
+    if (!isDirectory) return [path];
+    return isLink ? [] : pathsOf(tree, path);
   });
 }

@@ -5,7 +5,7 @@ import { closest } from '../../lib/closest.ts';
 export const mentions = (text: string, name: string): boolean =>
   new RegExp(`(?<![\\w-])${name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}(?![\\w-])`).test(text);
 
-/** The end of a sentence about a name that is not there: which one was meant, or else what could be. */
+/** As `hintFor` of the library, with quotes around the name: it stands among words of files. */
 export function hintFor(name: string, known: readonly string[], otherwise: string): string {
   const meant = closest(name, known);
   return meant === undefined ? otherwise : `did you mean "${meant}"?`;

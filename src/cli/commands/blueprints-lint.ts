@@ -1,5 +1,6 @@
 /** `espalier blueprints lint`: inspects blueprints without a cluster. */
 import { readFileSync } from 'node:fs';
+import { append } from '../../lib/lists.ts';
 import type { Finding } from '../../blueprint/lint/finding.ts';
 import { inspectBlueprint } from '../../blueprint/lint/inspect.ts';
 import { blueprintsAt, Unreadable, type FoundBlueprint } from '../blueprint-sources.ts';
@@ -28,7 +29,7 @@ export async function lint(
   const unreadable: Finding[] = [];
   for (const path of paths) {
     try {
-      found.push(...(await blueprintsAt(path, () => readFileSync(0, 'utf8'))));
+      append(found, await blueprintsAt(path, () => readFileSync(0, 'utf8')));
     } catch (error) {
       if (!(error instanceof Unreadable)) throw error;
       unreadable.push(error.finding);

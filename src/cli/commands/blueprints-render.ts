@@ -147,7 +147,8 @@ const definitionOf = ({ own }: LocalComponents): Installation['spec']['component
     : { ref: { ...own.source.original, repositoryContext: { ...own.source.original.repositoryContext } } };
 
 function textsOf(tree: FileTree, folder = ''): Record<string, unknown> {
-  const entries = (tree.list(folder) ?? []).map(({ name, isDirectory }) => {
+  const own = (tree.list(folder) ?? []).filter(({ isDirectory, isLink }) => !(isDirectory && isLink));
+  const entries = own.map(({ name, isDirectory }) => {
     const path = `${folder}/${name}`;
     return [name, isDirectory ? textsOf(tree, path) : (readText(tree, path) ?? '')] as const;
   });

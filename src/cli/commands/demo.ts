@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { Writable } from 'node:stream';
 import { dataObjectKind, type DataObject } from '../../api/kinds/dataobject.ts';
 import { systemClock } from '../../lib/clock.ts';
+import { largest } from '../../lib/lists.ts';
 import { withCluster } from '../cluster.ts';
 import { printYaml } from '../documents.ts';
 import type { Embedded } from '../embedded.ts';
@@ -157,7 +158,7 @@ function afterwards(): string {
     [`${self} dev`, 'a server of your own to apply them to'],
     [`${self} --help`, 'all commands'],
   ] as const;
-  const width = Math.max(...rows.map(([command]) => command.length));
+  const width = largest(rows.map(([command]) => command.length));
   return ['', 'Try next:', '', ...rows.map(([command, why]) => `  ${command.padEnd(width)}   # ${why}`)].join(
     '\n',
   );

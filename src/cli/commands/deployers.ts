@@ -13,7 +13,7 @@ import {
   type Subject,
 } from '../../../deployers/testing/index.ts';
 import { checks } from '../../../deployers/testing/checks.ts';
-import { closest } from '../../lib/closest.ts';
+import { hintFor } from '../../lib/closest.ts';
 import { aborted, onInterrupt } from '../../runtime/signals.ts';
 import { CommandError, exitCodes, UsageError } from '../errors.ts';
 import { readTextFile } from '../files.ts';
@@ -59,9 +59,9 @@ function refuseUnknown(names: readonly string[] = []): void {
   const known = checks.map(({ name }) => name);
   const stranger = names.find((name) => !known.includes(name));
   if (stranger === undefined) return;
-  const meant = closest(stranger, known);
-  const hint = meant === undefined ? `there are ${known.join(', ')}` : `did you mean ${meant}?`;
-  throw new UsageError(`there is no check ${stranger}; ${hint}`);
+  throw new UsageError(
+    `there is no check ${stranger}; ${hintFor(stranger, known, `there are ${known.join(', ')}`)}`,
+  );
 }
 
 interface Inspection {

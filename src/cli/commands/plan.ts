@@ -6,7 +6,9 @@ import type { Obj } from '../../runtime/types.ts';
 import { inThisThread } from '../../blueprint/work.ts';
 import { createStock } from '../../components/stock.ts';
 import { Closing } from '../../lib/closing.ts';
+import { append } from '../../lib/lists.ts';
 import { secureRng } from '../../lib/secure-rng.ts';
+import { ownersOf } from '../../machine/tree.ts';
 import { secretKind } from '../../machine/world.ts';
 import { silentLogger } from '../../observability/log.ts';
 import { createClientPool } from '../../runtime/client-pool.ts';
@@ -84,7 +86,8 @@ async function planned(
   await noteSecrets(world.targets.list(), ports);
   const installation = world.installations.get(key);
   if (installation) {
-    return { ports, tree: await planInstallation(installation, name, world, ports, isDelete) };
+    const levels = ports.levels - ownersOf(world, installation).length;
+    return { ports, tree: await planInstallation(installation, name, world, { ...ports, levels }, isDelete) };
   }
   const item = world.deployItems.get(key);
   if (item) {
@@ -114,6 +117,7 @@ function portsFor({ cluster, configuration, closing }: Stage): PlanPorts {
   const { verification } = configuration;
   return {
     ...{ client: guarded, sources, runner, clock, rng, log, signal },
+    levels: configuration.limits.treeDepth,
     findComponent: componentFinder({ client: guarded, stock, ...(verification && { verification }) }),
     plugins: pluginsByType(configuration, guarded, signal),
     reader: targetReaderOf({
@@ -133,6 +137,9 @@ async function noteSecrets(targets: Iterable<unknown>, { client, secrets }: Plan
     const key = `${metadata.namespace ?? ''}/${spec.secretRef.name}`;
     const secret = await client.get(secretKind, key).catch(() => undefined);
     const values = Object.values(secret?.data ?? {});
-    secrets.push(...values.map((value) => Buffer.from(value, 'base64').toString('utf8')));
+    append(
+      secrets,
+      values.map((value) => Buffer.from(value, 'base64').toString('utf8')),
+    );
   }
 }

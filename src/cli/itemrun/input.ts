@@ -4,7 +4,7 @@ import { contextKind } from '../../api/kinds/context.ts';
 import { targetKind } from '../../api/kinds/target.ts';
 import { annotations, API_VERSION, labels } from '../../api/labels.ts';
 import { refusalForJob } from '../../api/validation/index.ts';
-import { closest } from '../../lib/closest.ts';
+import { hintFor } from '../../lib/closest.ts';
 import { isObject, ownField, type Fields } from '../../lib/objects.ts';
 import { configMapKind, secretKind } from '../../machine/world.ts';
 import { DefinitionError } from '../../runtime/errors.ts';
@@ -113,10 +113,9 @@ function otherFrom(object: Fields, place: string): { kind: Kind; object: Obj } {
   const kind = besides.find((k) => k.kind === object['kind']);
   if (!kind) {
     const known = [deployItemKind.kind, ...besides.map((k) => k.kind)];
-    const meant = closest(String(object['kind']), known);
+    const given = String(object['kind']);
     throw new UsageError(
-      `${place}: objects of kind ${String(object['kind'])} are not supported here; ` +
-        (meant === undefined ? `known are ${known.join(', ')}` : `did you mean ${meant}?`),
+      `${place}: objects of kind ${given} are not supported here; ${hintFor(given, known)}`,
     );
   }
   const {

@@ -10,8 +10,8 @@ import {
   ownExecution,
   type Inst,
 } from '../../../controllers/installation/relatives.ts';
-import { templateNameOf } from '../../../controllers/installation/children.ts';
-import { assign } from '../../../controllers/execution/classify.ts';
+import { assignChildren, templateNameOf } from '../../../controllers/installation/children.ts';
+import { assign, isUnusedDouble } from '../../../controllers/execution/classify.ts';
 import { managedItems } from '../../../controllers/execution/gather.ts';
 import { createItem, updateItem } from '../../../controllers/execution/items.ts';
 import {
@@ -32,6 +32,7 @@ import type { TemplateRunner } from '../../blueprint/work.ts';
 import { secretValues } from '../../blueprint/secrets.ts';
 import type { WrittenObject } from '../../dataflow/objects.ts';
 import { timestamp, type Clock } from '../../lib/clock.ts';
+import { append } from '../../lib/lists.ts';
 import type { Rng } from '../../lib/rng.ts';
 import { PhaseError } from '../../machine/decision.ts';
 import { gatherOnce } from '../../machine/phase.ts';
@@ -55,6 +56,8 @@ export interface PlanPorts {
   readonly rng: Rng;
   readonly log: Logger;
   readonly signal: AbortSignal;
+  /** How many levels of installations may be planned, the one that is asked for included. */
+  readonly levels: number;
   /** Collects values that must not be shown. */
   readonly secrets: unknown[];
 }
@@ -100,6 +103,12 @@ export async function planInstallation(
   isDoomed = isBeingDeleted(self.metadata),
 ): Promise<PlannedTree> {
   if (isDoomed) return planEnd(self, path, world, ports);
+  if (path.split('/').length > ports.levels) {
+    return failed(
+      path,
+      new Error('this level is too deep: limits.treeDepth in the configuration allows more'),
+    );
+  }
   const get = gatherOnce(gather({ ...ports, world })(self, timestamp(ports.clock)));
   try {
     const { imports, missing } = await get('imports');
@@ -108,9 +117,12 @@ export async function planInstallation(
       const message = `not known: imports that are not there yet: ${names}`;
       return { items: [], problems: [{ path, message, isUnknown: true }] };
     }
-    ports.secrets.push(...secretValues(imports));
+    append(ports.secrets, secretValues(imports));
     const rendered = await get('rendered');
-    ports.secrets.push(...rendered.importObjects.filter(isTarget).map(({ spec }) => spec.config));
+    append(
+      ports.secrets,
+      rendered.importObjects.filter(isTarget).map(({ spec }) => spec.config),
+    );
     const inside = withObjects(world, rendered.importObjects);
     const { children, items } = rendered;
     return join([
@@ -141,15 +153,7 @@ async function planChildren(
   world: World,
   ports: PlanPorts,
 ): Promise<PlannedTree> {
-  const living = new Map<string, Inst>();
-  const orphans: Inst[] = [];
-  const names = new Set(wanted.map(({ name }) => name));
-  for (const child of childrenOf(world, self)) {
-    const name = templateNameOf(child);
-    if (name !== undefined && names.has(name) && !living.has(name) && !isBeingDeleted(child.metadata)) {
-      living.set(name, child);
-    } else orphans.push(child);
-  }
+  const { living, orphans } = assignChildren(self, wanted, childrenOf(world, self));
   const trees: PlannedTree[] = [];
   for (const { name, object } of wanted) {
     const child = asPlanned(object as Installation, name, living.get(name));
@@ -230,7 +234,7 @@ async function planItems(
   const { active, orphans } = assign(execution, templates, found ? managedItems(world, found) : []);
   const candidates = [
     ...templates.map((template) => candidateOf(template, active.get(template.name), author, path)),
-    ...orphans.map((item) => goneItem(item, path, false)),
+    ...orphans.map((item) => goneItem(item, path, isUnusedDouble(item, active))),
   ];
   return { items: await inOrder(candidates, (one) => planOne(one, world, ports)), problems: [] };
 }

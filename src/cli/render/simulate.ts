@@ -3,6 +3,7 @@
  * controllers, on objects in memory. With children it is the walk of a whole tree; what deploy items would export has to
  * be supplied.
  */
+import { append } from '../../lib/lists.ts';
 import type { InstallationTemplate } from '../../api/blueprint.ts';
 import type { DataObject } from '../../api/kinds/dataobject.ts';
 import type { DeployItemTemplate } from '../../api/kinds/execution.ts';
@@ -90,8 +91,8 @@ export async function simulate(
   const context = contextFor(imports);
   const scope: WrittenObject[] = [];
   const enter = (objects: readonly WrittenObject[]): void => {
-    scope.push(...objects);
-    world.seen.push(...objects.filter(isTarget));
+    append(scope, objects);
+    append(world.seen, objects.filter(isTarget));
   };
   enter(await step(() => importObjects(installation, blueprint, imports)));
   const templates = await step(() => states.attempt(() => renderSubInstallations(context)));

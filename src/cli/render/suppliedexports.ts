@@ -1,7 +1,7 @@
 /** The exports file: what deploy items, or sub-installations as a whole, are supposed to export. */
 import type { InstallationExports } from '../../api/kinds/installation.ts';
 import type { ExportValues } from '../../blueprint/exports.ts';
-import { closest } from '../../lib/closest.ts';
+import { hintFor } from '../../lib/closest.ts';
 import { isObject, ownField, type View } from '../../lib/objects.ts';
 import { UsageError } from '../errors.ts';
 
@@ -21,13 +21,10 @@ export function suppliedExports(file: unknown, name: string): SuppliedExports {
 
 /** A sentence for each path that is supplied and that nothing has. @param known of all items and children */
 export function uselessExports({ values }: SuppliedExports, known: readonly string[]): readonly string[] {
+  const all = `there are ${known.join(', ') || 'none'}`;
   return [...values.keys()]
     .filter((path) => !known.includes(path))
-    .map((path) => {
-      const meant = closest(path, known);
-      const hint = meant === undefined ? `there are ${known.join(', ') || 'none'}` : `did you mean ${meant}?`;
-      return `there is no deploy item or sub-installation ${path}; ${hint}`;
-    });
+    .map((path) => `there is no deploy item or sub-installation ${path}; ${hintFor(path, known, all)}`);
 }
 
 /** Those of a child that are supplied as a whole; undefined when they are not. */

@@ -5,7 +5,7 @@ import type { Target } from '../../api/kinds/target.ts';
 import { API_VERSION } from '../../api/labels.ts';
 import type { DataImport, ImportSet } from '../../blueprint/importset.ts';
 import type { Blueprint } from '../../blueprint/model.ts';
-import { closest } from '../../lib/closest.ts';
+import { hintFor } from '../../lib/closest.ts';
 import { goJson } from '../../lib/gojson.ts';
 import { isObject, ownField, type View } from '../../lib/objects.ts';
 
@@ -104,13 +104,11 @@ const allDefinitions = (list: readonly View<ImportDefinition>[]): readonly View<
   list.flatMap((one) => [one, ...allDefinitions(one.imports ?? [])]);
 
 function unknownNames(values: object, kinds: ReadonlyMap<string, Kind>): string[] {
+  const known = [...kinds.keys()];
+  const all = `there are ${known.join(', ') || 'none'}`;
   return Object.keys(values)
     .filter((name) => !kinds.has(name))
-    .map((name) => {
-      const meant = closest(name, [...kinds.keys()]);
-      const known = [...kinds.keys()].join(', ') || 'none';
-      return `${name}: there is no such import; ${meant === undefined ? `there are ${known}` : `did you mean ${meant}?`}`;
-    });
+    .map((name) => `${name}: there is no such import; ${hintFor(name, known, all)}`);
 }
 
 function missingImports(values: object, info: Blueprint, { spec }: View<Installation>): string[] {

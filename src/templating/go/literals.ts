@@ -1,4 +1,5 @@
 /** Reads Go literals: quoted strings, character constants and numbers. */
+import { append } from '../../lib/lists.ts';
 import { stringOf } from './go-string.ts';
 import { quoteString } from './quote.ts';
 
@@ -27,11 +28,11 @@ export function unquote(literal: string): string {
     if (body[i] === '\\') {
       const { code, isByte, next } = escape(body, i, '"');
       if (isByte) bytes.push(code);
-      else bytes.push(...Buffer.from(String.fromCodePoint(code), 'utf8'));
+      else append(bytes, Buffer.from(String.fromCodePoint(code), 'utf8'));
       i = next;
     } else {
       const char = String.fromCodePoint(body.codePointAt(i) as number);
-      bytes.push(...Buffer.from(char, 'utf8'));
+      append(bytes, Buffer.from(char, 'utf8'));
       i += char.length;
     }
   }

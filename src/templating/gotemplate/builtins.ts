@@ -1,4 +1,5 @@
 /** The functions that Go's text/template always has. */
+import { largest } from '../../lib/lists.ts';
 import { compareEqual, compareLess } from './compare.ts';
 import { FunctionError } from './errors.ts';
 import { lookUp } from './eval-field.ts';
@@ -127,13 +128,13 @@ const never = (): Value => {
 
 /** Largest width or precision in a format, to know beforehand what it would cost. */
 const largestNumber = (format: string, args: readonly Value[]): number =>
-  Math.max(
+  largest([
     0,
     ...Array.from(format.matchAll(/[0-9]+/g), (m) => Math.min(Number(m[0]), 1_000_000)),
     ...(format.includes('*')
       ? args.map((a) => (typeof a === 'bigint' ? Math.min(Number(a), 1_000_000) : 0))
       : []),
-  );
+  ]);
 
 export const builtins: FunctionTable = {
   and: fn('value ...value', never),

@@ -1,5 +1,6 @@
 /** `values.schema.json`: the values of a chart and its dependencies against what their schemas ask for. */
 import type { AnySchema, ErrorObject } from 'ajv';
+import { append } from '../../lib/lists.ts';
 import { isObject, ownField, type Fields } from '../../lib/objects.ts';
 import { newAjv, type Dialect } from '../ajvs.ts';
 import type { Chart } from './chart.ts';
@@ -23,7 +24,7 @@ function complaintsOf(chart: Chart, values: Fields): readonly string[] {
   const lines = own.length > 0 ? [`${name}:`, ...own] : [];
   for (const dependency of chart.dependencies) {
     const inner = ownField(values, dependency.metadata.name);
-    if (isObject(inner)) lines.push(...complaintsOf(dependency, inner));
+    if (isObject(inner)) append(lines, complaintsOf(dependency, inner));
   }
   return lines;
 }

@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { closeSync, existsSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { skip } from '../../support/skip.ts';
 
 const root = join(import.meta.dirname, '../../..');
 const FULL = '/dev/full';
@@ -10,10 +11,7 @@ const FULL = '/dev/full';
 describe('a command whose output', () => {
   let full: number;
   before(function () {
-    if (!existsSync(FULL)) {
-      console.log(`      skipped: there is no ${FULL} here`);
-      this.skip();
-    }
+    if (!existsSync(FULL)) skip(this, `there is no ${FULL} here`);
     full = openSync(FULL, 'w');
   });
   after(() => {

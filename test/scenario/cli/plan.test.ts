@@ -8,12 +8,14 @@ import { installationKind } from '../../../src/api/kinds/installation.ts';
 import { targetKind } from '../../../src/api/kinds/target.ts';
 import { annotations, API_VERSION, GROUP } from '../../../src/api/labels.ts';
 import { WRITES } from '../../../src/apiserver/audit.ts';
+import { defaults } from '../../../src/cli/configuration.ts';
 import { runProgram } from '../../../src/cli/program.ts';
 import { configMapKind, secretKind } from '../../../src/machine/world.ts';
 import { getIfThere } from '../../../src/runtime/read.ts';
 import type { Kind, Obj } from '../../../src/runtime/types.ts';
 import { c1, raw } from '../../support/helmcharts.ts';
 import { helmConfig } from '../../unit/deployers/bench.ts';
+import { rendersItself, root } from '../../support/landscape.ts';
 import { useCluster } from '../../support/cluster.ts';
 import { skip } from '../../support/skip.ts';
 import type { Scene } from '../../support/scene.ts';
@@ -183,6 +185,15 @@ describe('espalier plan', function () {
       ].join('\n'),
     );
     expect(code).to.equal(2);
+  });
+
+  it('ends at the last level that a tree may have when a blueprint renders itself', async () => {
+    const scene = await scenes.scene();
+    await scene.create(root('app', { annotations: {}, more: rendersItself }));
+    const { terminal } = await espalier(scene);
+    const deepest = `app${'/again'.repeat(defaults.limits.treeDepth)}`;
+    const said = terminal.errors + terminal.output;
+    expect(said).to.contain(deepest).and.contain('limits.treeDepth').and.not.contain(`${deepest}/again`);
   });
 
   it('has nothing to tell after the job, and ends with 0', async () => {

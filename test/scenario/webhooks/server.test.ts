@@ -11,6 +11,7 @@ import { FakeClock } from '../../support/clock.ts';
 import { isRealServer, useCluster } from '../../support/cluster.ts';
 import { fakeItem, lonelyItem, plan, web, RECONCILE } from '../../support/landscape.ts';
 import type { Scene } from '../../support/scene.ts';
+import { skip } from '../../support/skip.ts';
 import {
   ask,
   certificatesIn,
@@ -194,7 +195,7 @@ describe('the webhook server', () => {
   });
 
   it('is found through a Service', async function () {
-    if (!isRealServer()) this.skip(); // the embedded server has no network of Services
+    if (!isRealServer()) skip(this, 'the embedded server has no network of Services');
     const { client } = here.cluster;
     const object = {
       apiVersion: 'v1',

@@ -69,4 +69,45 @@ describe('the deploy items of an execution', () => {
       );
     });
   }
+
+  const refusal = (spec: Parameters<typeof readDeployItems>[0]): string => {
+    try {
+      readDeployItems(spec);
+    } catch (error) {
+      if (error instanceof UnreadableDeployItems) return error.message;
+      throw error;
+    }
+    return 'none';
+  };
+  const times = (count: number, text: string): string => `[${Array(count).fill(text).join(',')}]`;
+
+  it('may be 10000', () => {
+    const text = JSON.stringify(item('a'));
+    expect(readDeployItems({ deployItemsCompressed: pack(times(10_000, text)) })).to.have.length(10_000);
+  });
+
+  it('are counted before they are validated', () => {
+    expect(refusal({ deployItemsCompressed: pack(times(1_500_000, '{}')) })).to.equal(
+      'spec.deployItemsCompressed cannot be read: it holds 1500000 deploy items; the limit is 10000 for one execution',
+    );
+    expect(refusal({ deployItems: Array(10_001).fill(item('a')) as DeployItemTemplate[] })).to.equal(
+      'spec.deployItems cannot be read: it holds 10001 deploy items; the limit is 10000 for one execution',
+    );
+  });
+
+  it('unpack to 16 MiB at most', () => {
+    const padded = (bytes: number): string => pack(`[${' '.repeat(bytes - 2)}]`);
+    expect(readDeployItems({ deployItemsCompressed: padded(16 << 20) })).to.deep.equal([]);
+    expect(refusal({ deployItemsCompressed: padded((16 << 20) + 1) })).to.equal(
+      'spec.deployItemsCompressed cannot be read: ' +
+        'it unpacks to more than 16 MiB, the limit for the deploy items of one execution',
+    );
+  });
+
+  it('are refused with 20 findings at most', () => {
+    const message = refusal({ deployItemsCompressed: pack(times(5000, '{"type":"t","config":{}}')) });
+    expect(message.split('✖')).to.have.length(21);
+    expect(message).to.match(/\nOnly the first 20 findings are listed\.$/);
+    expect(Buffer.byteLength(message)).to.be.at.most(8192);
+  });
 });

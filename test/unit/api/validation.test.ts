@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { labels } from '../../../src/api/labels.ts';
 import { changeRefusal, refusalAtTheDoor, refusalForJob } from '../../../src/api/validation/index.ts';
@@ -86,7 +87,7 @@ describe('validation', () => {
   });
 
   it('follows a chain as long as a list can be', () => {
-    const chain = Array.from({ length: 20_000 }, (_, i) =>
+    const chain = Array.from({ length: 10_000 }, (_, i) =>
       fakeItem(`i${i}`, { dependsOn: i > 0 ? [`i${i - 1}`] : [] }),
     );
     expect(refusalAtTheDoor('executions', plan([...chain].reverse()))).to.equal(undefined);
@@ -120,3 +121,68 @@ describe('validation', () => {
 });
 
 const startingWith = (text: string): RegExp => new RegExp(`^${text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}`);
+
+describe('a refusal', () => {
+  const execution = (deployItems: readonly object[], more: object = {}) =>
+    refusalAtTheDoor('executions', plan([], { deployItems, ...more }));
+  const many = (count: number, make: (i: number) => object) =>
+    Array.from({ length: count }, (_, i) => make(i));
+
+  it('lists all of 20 findings', () => {
+    const { message = '' } = execution(many(20, (i) => fakeItem(`i${String(i)}`, { type: '' }))) ?? {};
+    expect(message.match(/must not be empty/g)).to.have.length(20);
+    expect(message).not.to.contain('Only the first');
+  });
+
+  it('lists 20 of many findings, and says so', () => {
+    const { kind, message = '' } =
+      execution(many(1000, (i) => fakeItem(`i${String(i)}`, { type: '' }))) ?? {};
+    expect(kind).to.equal('wrong');
+    expect(message.match(/must not be empty/g)).to.have.length(20);
+    expect(message).to.match(/\]\nOnly the first 20 findings are listed\.$/);
+  });
+
+  it('lists 20 of many fields that cannot be read', () => {
+    const { kind, message = '' } = execution(many(1000, () => ({}))) ?? {};
+    expect(kind).to.equal('unreadable');
+    expect(message.match(/Invalid value/g)).to.have.length(20);
+  });
+
+  it('has 8 KiB at most, and keeps its end', () => {
+    const long = 'x'.repeat(5000);
+    const { message = '' } =
+      execution(many(30, (i) => fakeItem(`i${String(i)}`, { dependsOn: [`${long}${String(i)}`] }))) ?? {};
+    expect(Buffer.byteLength(message)).to.be.at.most(8192);
+    expect(message).to.match(/…\nOnly the first 20 findings are listed\.$/);
+  });
+
+  it('names 20 of thousands of circles that share their items', () => {
+    const names = many(3000, (i) => ({ name: `i${String(i)}` })) as { name: string }[];
+    const all = names.map(({ name }) => name);
+    const items = names.map(({ name }, i) =>
+      fakeItem(name, { dependsOn: i === 2999 ? all : [`i${String(i + 1)}`] }),
+    );
+    expect(execution(items)?.message).to.match(/\nOnly the first 20 findings are listed\.$/);
+  });
+
+  it('counts plain items before it reads them', () => {
+    expect(execution(many(10_001, () => ({ name: 1 })))).to.deep.equal({
+      kind: 'unreadable',
+      message:
+        'spec.deployItems cannot be read: it holds 10001 deploy items; the limit is 10000 for one execution',
+    });
+  });
+
+  it('is the same for packed items, also for a job that is spared the rules', () => {
+    const deployItemsCompressed = gzipSync(`[${Array(10_001).fill('{}').join(',')}]`).toString('base64');
+    const object = plan([], { deployItems: undefined, deployItemsCompressed });
+    const sentence =
+      'spec.deployItemsCompressed cannot be read: it holds 10001 deploy items; the limit is 10000 for one execution';
+    const spared = {
+      ...object,
+      metadata: { ...object.metadata, labels: { [labels.skipValidation]: 'true' } },
+    };
+    expect(refusalAtTheDoor('executions', object)?.message).to.equal(sentence);
+    expect(refusalForJob('executions', spared)).to.equal(sentence);
+  });
+});

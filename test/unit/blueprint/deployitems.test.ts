@@ -1,7 +1,13 @@
 import { expect } from 'chai';
-import { checkDeployItems, deployItemsFrom, type TargetObjects } from '../../../src/blueprint/deployitems.ts';
+import {
+  checkDeployItems,
+  deployItemsFrom,
+  renderDeployItems,
+  type TargetObjects,
+} from '../../../src/blueprint/deployitems.ts';
 import { DeployItemsInvalid, TemplateFailed } from '../../../src/blueprint/errors.ts';
-import { target } from '../dataflow/given.ts';
+import { outcome } from '../../support/outcome.ts';
+import { blueprint, context, runner, target } from '../dataflow/given.ts';
 
 const targets: TargetObjects = {
   namespace: 'demo',
@@ -143,4 +149,50 @@ describe('the list of deploy items', () => {
   });
 
   it('may be in any order', () => checkDeployItems([item('b', { dependsOn: ['a'] }), item('a')]));
+});
+
+describe('the number of deploy items', () => {
+  /** Renders a blueprint whose deploy executions produce so many items each. */
+  const render = async (...counts: readonly number[]) => {
+    const executions = counts.map((_, i) => ({ name: `e${String(i)}`, type: 'GoTemplate', template: '' }));
+    const outputs = counts.map((count, i) => ({
+      deployItems: Array.from({ length: count }, (_, n) => item(`e${String(i)}-${String(n)}`)),
+    }));
+    const loaded = blueprint({ deployExecutions: executions });
+    const counting = { ...runner, render: () => Promise.resolve({ output: outputs.shift() }) };
+    return outcome(renderDeployItems({ ...context(loaded, {}), runner: counting }, targets));
+  };
+
+  it('may be 10000', async () => expect((await render(4000, 6000))()).to.have.length(10_000));
+
+  const sentence = (name: string, count: number): string =>
+    `with deploy execution "${name}" the blueprint has ${String(count)} deploy items; the limit is 10000 for one installation`;
+
+  it('is over the limit when one execution renders 200000', async () => {
+    expect(await render(200_000)).to.throw(DeployItemsInvalid, sentence('e0', 200_000));
+  });
+
+  it('counts all executions together', async () => {
+    expect(await render(4000, 6001)).to.throw(DeployItemsInvalid, sentence('e1', 10_001));
+  });
+
+  it('is counted before the items are read', async () => {
+    const loaded = blueprint({ deployExecutions: [{ name: 'e', type: 'GoTemplate', template: '' }] });
+    const output = { deployItems: Array.from({ length: 10_001 }, () => 'not an item') };
+    const counting = { ...runner, render: () => Promise.resolve({ output }) };
+    expect(await outcome(renderDeployItems({ ...context(loaded, {}), runner: counting }, targets))).to.throw(
+      DeployItemsInvalid,
+      sentence('e', 10_001),
+    );
+  });
+
+  it('and their size: what an execution could not hold is refused', async () => {
+    const loaded = blueprint({ deployExecutions: [{ name: 'e', type: 'GoTemplate', template: '' }] });
+    const output = { deployItems: [item('a', { config: { text: 'x'.repeat(16 << 20) } })] };
+    const sized = { ...runner, render: () => Promise.resolve({ output }) };
+    expect(await outcome(renderDeployItems({ ...context(loaded, {}), runner: sized }, targets))).to.throw(
+      DeployItemsInvalid,
+      /have 167\d{5} bytes as JSON; the limit is 16 MiB for one installation/,
+    );
+  });
 });

@@ -53,8 +53,8 @@ describe('the file tree of an inline blueprint', () => {
 
   it('lists folders by name', () => {
     expect(files.list('/dir')).to.deep.equal([
-      { name: 'b.txt', isDirectory: false, size: 4 },
-      { name: 'sub', isDirectory: true, size: 0 },
+      { name: 'b.txt', isDirectory: false, isLink: false, size: 4 },
+      { name: 'sub', isDirectory: true, isLink: false, size: 0 },
     ]);
     expect(files.list('a.txt')).to.equal(undefined);
     expect(files.list('nope')).to.equal(undefined);

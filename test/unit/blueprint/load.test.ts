@@ -34,6 +34,14 @@ exports: [{name: out, targetType: kubernetes-cluster}]`);
     expect(info.deployExecutions).to.deep.equal([{ name: '5', type: 'GoTemplate', template: 'x' }]);
   });
 
+  it('is refused with the name of the link whose target is too long', () => {
+    const filesystem = { 'blueprint.yaml': HEAD, a: { $type: 'symlink', value: `${'a/'.repeat(200_000)}b` } };
+    expect(() => loadInlineBlueprint(filesystem)).to.throw(
+      BlueprintInvalid,
+      'unable to read inline defined blueprint: the target of the symlink "a" has more than 4096 bytes',
+    );
+  });
+
   it('may be empty', () => expect(load('').info).to.deep.equal({}));
 
   it('may be written as a map', () => {

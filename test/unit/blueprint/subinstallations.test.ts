@@ -2,7 +2,7 @@ import { outcome } from '../../support/outcome.ts';
 import { expect } from 'chai';
 import { SubInstallationsInvalid, TemplateFailed } from '../../../src/blueprint/errors.ts';
 import { childInstallation, renderSubInstallations } from '../../../src/blueprint/subinstallations.ts';
-import { blueprint, CLUSTER, context, installation } from '../dataflow/given.ts';
+import { blueprint, CLUSTER, context, installation, runner } from '../dataflow/given.ts';
 
 const FILES = { 'blueprint.yaml': 'apiVersion: landscaper.gardener.cloud/v1alpha1\nkind: Blueprint\n' };
 const HEAD = { apiVersion: 'landscaper.gardener.cloud/v1alpha1', kind: 'InstallationTemplate' };
@@ -305,4 +305,31 @@ describe('a child installation', () => {
       'unable to create installation for a: no component descriptor defined to resolve the blueprint ref',
     );
   });
+});
+
+describe('the number of sub-installations', () => {
+  const produced = async (count: number, written: readonly unknown[] = []) => {
+    const loaded = blueprint({ subinstallations: written, ...executions('') });
+    const output = { subinstallations: Array.from({ length: count }, (_, i) => template(`s${String(i)}`)) };
+    const counting = { ...runner, render: () => Promise.resolve({ output }) };
+    return outcome(renderSubInstallations({ ...context(loaded, {}), runner: counting }));
+  };
+
+  it('may be 10000', async () => {
+    expect((await produced(9999, [template('a')]))()).to.have.length(10_000);
+  });
+
+  for (const [count, written] of [
+    [199_999, 1],
+    [10_000, 1],
+    [0, 10_001],
+  ] as const) {
+    it(`may not be ${String(count)} rendered and ${String(written)} written ones`, async () => {
+      const list = Array.from({ length: written }, (_, i) => template(`a${String(i)}`));
+      expect(await produced(count, list)).to.throw(
+        SubInstallationsInvalid,
+        `the blueprint has ${String(count + written)} sub-installations; the limit is 10000`,
+      );
+    });
+  }
 });

@@ -32,6 +32,15 @@ describe('the configuration file', () => {
     expect(read('')).not.to.have.property('health');
   });
 
+  it('says how many levels of installations a tree may have, within what controllers can follow', () => {
+    expect(read('limits: {treeDepth: 3}').limits).to.deep.equal({ treeDepth: 3 });
+    expect(read('limits:').limits).to.deep.equal({ treeDepth: 30 });
+    for (const wrong of ['0', '61', '1.5', 'many']) {
+      expect(() => read(`limits: {treeDepth: ${wrong}}`), wrong).to.throw(UsageError, /limits\.treeDepth: /);
+    }
+    expect(warned).to.deep.equal([]);
+  });
+
   it('names the deployments whose health is checked, each once', () => {
     const { health } = read(`
       kind: LandscaperConfiguration

@@ -1,6 +1,6 @@
-import { X509Certificate } from 'node:crypto';
+import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { expect } from 'chai';
-import { createAuthority } from '../../../src/lib/certificates.ts';
+import { createAuthority, issueCertificate } from '../../../src/lib/certificates.ts';
 import { renewal, type Certificates } from '../../../src/webhooks/certificates.ts';
 import { certificatesIn } from '../../support/webhooks.ts';
 import { render } from '../templating/gotemplate/support.ts';
@@ -70,6 +70,30 @@ describe('certificates of the webhooks', () => {
     const stored = { ...made(), caBundle: authority.certificate, caKey: authority.key };
     const { certificate } = after(stored, 0)?.certificates as Certificates;
     expect(Date.parse(new X509Certificate(certificate).validTo)).to.equal(NOW + 200 * DAY);
+  });
+
+  it('come from an authority that is valid now when a clock was ahead as the old one was made', () => {
+    const stored = renewal(undefined, HOSTS, NOW + 30 * DAY)?.certificates as Certificates;
+    const renewed = after(stored, 0);
+    expect(renewed?.why).to.equal('the authority is not valid yet');
+    const next = renewed?.certificates as Certificates;
+    const server = new X509Certificate(next.certificate);
+    const issuer = certificatesIn(next.caBundle).find((ca) => server.verify(ca.publicKey));
+    expect(Date.parse(issuer?.validFrom ?? '')).to.be.at.most(NOW);
+    expect(Date.parse(server.validFrom)).to.be.at.most(NOW);
+    expect(authorities(next)).to.include.members(authorities(stored));
+    expect(after(next, 0)).to.equal(undefined);
+  });
+
+  it('are created again when only that of the server is not valid yet', () => {
+    const stored = made();
+    const early = issueCertificate({ certificate: stored.caBundle }, createPrivateKey(stored.caKey), {
+      ...{ commonName: 'early', usage: 'server', hosts: HOSTS },
+      validity: { from: NOW + DAY, until: NOW + 300 * DAY },
+    });
+    const next = after({ ...stored, ...early }, 0)?.certificates as Certificates;
+    expect(Date.parse(new X509Certificate(next.certificate).validFrom)).to.be.at.most(NOW);
+    expect(next.caBundle).to.equal(stored.caBundle);
   });
 
   const unusable: readonly (readonly [string, Partial<Certificates>, string])[] = [

@@ -1,4 +1,5 @@
 /** sprig's arithmetic: 64 bit integers that wrap, and decimal arithmetic for the functions ending in f. */
+import { largest, smallest } from '../../../lib/lists.ts';
 import type { Env, FunctionTable } from '../env.ts';
 import { FunctionError } from '../errors.ts';
 import { sprintValue } from '../format.ts';
@@ -110,8 +111,8 @@ export const mathFunctions: FunctionTable = {
     'any ...any',
     extreme((a, b) => a < b),
   ),
-  maxf: fn('any ...any', (...v: Value[]) => Math.max(...v.map(toFloat64))),
-  minf: fn('any ...any', (...v: Value[]) => Math.min(...v.map(toFloat64))),
+  maxf: fn('any ...any', (...v: Value[]) => largest(v.map(toFloat64))),
+  minf: fn('any ...any', (...v: Value[]) => smallest(v.map(toFloat64))),
   add1f: fn('any', (v: Value) => fold([v, 1], decimalOps.add)),
   addf: fn('...any', (...v: Value[]) => fold([0, ...v], decimalOps.add)),
   subf: fn('any ...any', (...v: Value[]) => fold(v, decimalOps.sub)),

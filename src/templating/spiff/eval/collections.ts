@@ -1,4 +1,5 @@
 /** Literals of lists and maps, local names, and what stands next to each other. */
+import { append } from '../../../lib/lists.ts';
 import type { Expr, ExprOf, MapExpr } from '../syntax/ast.ts';
 import { print } from '../syntax/print.ts';
 import type { Binding } from '../tree/binding.ts';
@@ -22,7 +23,11 @@ export function elements(
   const values: Value[] = [];
   for (const [i, value] of found.values.entries()) {
     if (exprs[i]?.kind !== 'expansion') values.push(value);
-    else if (isList(value)) values.push(...value.map((it) => it.value as Value));
+    else if (isList(value))
+      append(
+        values,
+        value.map((it) => it.value as Value),
+      );
     else return fail('argument expansion required list argument', found.info);
     engine.budget.charge(1);
   }

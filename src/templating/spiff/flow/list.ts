@@ -1,4 +1,5 @@
 /** A pass over a list: what is spliced into it, and its entries. */
+import { append } from '../../../lib/lists.ts';
 import { isExpr, type Expr } from '../syntax/ast.ts';
 import type { Binding } from '../tree/binding.ts';
 import { find, splicedEntry } from '../tree/find.ts';
@@ -33,12 +34,12 @@ export function flowList(pass: Pass, root: Node, given: List, here: Binding): No
     value = new Template(here.path, node(splicing.items, root.source), root, here);
   } else if (!splicing.isWaiting) {
     const binding = splicing.redirect ? here.redirected(splicing.redirect) : here;
-    const items = entries(pass, splicing, given, binding);
+    let items = entries(pass, splicing, given, binding);
     if (splicing.isMerged) splicing.flags |= FLAG.injected;
     else if (stub.node) {
       if (isList(stub.node.value) && !hasFlag(root.flags, FLAG.injected)) {
         const isInjected = ({ flags }: Node): boolean => hasFlag(flags, FLAG.inject | FLAG.default);
-        items.unshift(...stub.node.value.filter(isInjected));
+        items = [...stub.node.value.filter(isInjected), ...items];
       }
       splicing.flags |= FLAG.injected;
     }
@@ -135,7 +136,7 @@ function splice(
       state.isWaiting = true;
       return 'all';
     }
-    state.items.push(...added);
+    append(state.items, added);
   } else if (typeof value === 'string' && embedded(value) !== undefined) {
     return node(new Map([[key, inner]]), root.source);
   }

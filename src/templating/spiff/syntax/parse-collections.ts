@@ -1,4 +1,5 @@
 /** Lists, maps, ranges, and the arguments of calls. */
+import { append } from '../../../lib/lists.ts';
 import type { Expr, MapExpr, RangeExpr } from './ast.ts';
 import type { Grammar } from './grammar.ts';
 import { name } from './parse-literals.ts';
@@ -97,7 +98,7 @@ export function argumentsOf(grammar: Grammar): Expr[] | undefined {
       if (args.length > 0 && !cursor.take(',')) return undefined;
       return elements(grammar);
     });
-    args.push(...(more ?? []));
+    append(args, more ?? []);
     return cursor.close(')', start) ? args : undefined;
   });
 }

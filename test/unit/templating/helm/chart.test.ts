@@ -93,6 +93,45 @@ describe('a chart', () => {
   });
 });
 
+describe('values of a chart with a subchart', () => {
+  /** What `.Values.global` is in the subchart, given what chart and subchart say. */
+  const globalBelow = async (above: unknown, own: string): Promise<unknown> => {
+    const chart = chartOfFolder(
+      new Map(
+        bytes({
+          'Chart.yaml': META,
+          'charts/s/Chart.yaml': META.replace('name: c', 'name: s'),
+          'charts/s/values.yaml': own,
+          'charts/s/templates/a.yaml': 'g: {{ toJson .Values.global }}',
+        }),
+      ),
+    );
+    const { manifests } = await renderChart(chart, { release, values: { ...(above as object) } }, world);
+    return (manifests[0]?.document as { g?: unknown }).g;
+  };
+  const rows: readonly (readonly [title: string, above: object, below: unknown])[] = [
+    ['a map over nothing', { global: { m: { a: 1 } } }, { m: { a: 1 } }],
+    ['a value over nothing', { global: { v: 1 } }, { v: 1 }],
+    ['a value over a value', { global: { v: 1 }, s: { global: { v: 2 } } }, { v: 1 }],
+    [
+      'a value over a map, which stays',
+      { global: { m: 1 }, s: { global: { m: { b: 2 } } } },
+      { m: { b: 2 } },
+    ],
+    ['a map over a value, which stays', { global: { m: { a: 1 } }, s: { global: { m: 2 } } }, { m: 2 }],
+    [
+      'a map over a map, key by key',
+      { global: { m: { a: 1, b: 1 } }, s: { global: { m: { b: 2, c: 2 } } } },
+      { m: { a: 1, b: 1, c: 2 } },
+    ],
+  ];
+  for (const [title, above, below] of rows) {
+    it(`hands global values down: ${title}`, async () => {
+      expect(await globalBelow(above, '')).to.deep.equal(below);
+    });
+  }
+});
+
 describe('lookups of a template', () => {
   const chart = (template: string) =>
     chartOfFolder(new Map(bytes({ 'Chart.yaml': META, 'templates/a.yaml': template })));

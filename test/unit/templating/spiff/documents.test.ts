@@ -135,6 +135,37 @@ describe('stored state', () => {
     expect(valueOf({ a: 1 }, { state })).to.deep.equal({ a: 1, b: 2, c: 3 });
   });
 
+  const marked: readonly (readonly [title: string, document: unknown, state: unknown, value: unknown])[] = [
+    [
+      'puts marked elements before those of a list',
+      { l: [1] },
+      { l: ['(( &inject(2) ))', 4] },
+      { l: [2, 1] },
+    ],
+    [
+      'puts elements marked as defaults there, too',
+      { l: [1] },
+      { l: ['(( &default(3) ))', 4] },
+      { l: [3, 1] },
+    ],
+    ['replaces a value with one to be injected', { a: 1 }, { a: '(( &inject(2) ))' }, { a: 2 }],
+    ['keeps a value where the state has a default', { a: 1 }, { a: '(( &default(2) ))' }, { a: 1 }],
+    ['replaces a default', { a: '(( &default(1) ))' }, { a: 2 }, { a: 2 }],
+    ['keeps the nearer of two defaults', { a: '(( &default(1) ))' }, { a: '(( &default(2) ))' }, { a: 1 }],
+    [
+      'replaces a value with a default to be injected',
+      { a: 1 },
+      { a: '(( &inject &default(2) ))' },
+      { a: 2 },
+    ],
+    ['adds to a map within', { m: { x: 1 } }, { m: { b: '(( &inject(2) ))' } }, { m: { x: 1, b: 2 } }],
+  ];
+  for (const [title, document, state, value] of marked) {
+    it(title, () => {
+      expect(valueOf(document, { state })).to.deep.equal(value);
+    });
+  }
+
   it('is merged where the document says so', () => {
     const document = {
       z: { '<<<': '(( merge ))', k: 1 },

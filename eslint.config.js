@@ -85,6 +85,14 @@ export default tseslint.config(
       // Harnesses are objects of functions that do without `this`, and are taken apart.
       '@typescript-eslint/unbound-method': 'off',
       '@typescript-eslint/no-empty-function': 'off',
+      'no-restricted-properties': [
+        'error',
+        ...['it', 'describe', 'this'].map((object) => ({
+          object,
+          property: 'skip',
+          message: 'Give the reason: skip() or leftOut() of test/support/skip.ts.',
+        })),
+      ],
     },
   },
   {

@@ -1,4 +1,5 @@
-// The spec reporter, closing with lines that machines and hurried people can read: one for each failure, one that sums up.
+// The spec reporter, closing with lines that machines and hurried people can read: one for
+// each failure, one for each reason why tests were skipped, one that sums up.
 import { relative } from 'node:path';
 import Mocha from 'mocha';
 
@@ -12,8 +13,13 @@ export default class ClosingLine extends Mocha.reporters.Spec {
       const file = test.file ? ` (${relative(process.cwd(), test.file)})` : '';
       failed.push(`failed: ${test.fullTitle()}: ${firstLine(error)}${file}`);
     });
+    const skipped = new Map();
+    runner.on('pending', ({ reason = 'no reason given' }) =>
+      skipped.set(reason, (skipped.get(reason) ?? 0) + 1),
+    );
     runner.once('end', () => {
       for (const line of failed) console.log(line);
+      for (const [reason, count] of skipped) console.log(`skipped: ${count}: ${reason}`);
       const { passes, failures, pending } = this.stats;
       console.log(`${passes} passed, ${failures} failed${pending > 0 ? `, ${pending} skipped` : ''}`);
     });

@@ -49,6 +49,7 @@ const STRANDS: readonly (readonly string[])[] = [
   ['scenario/deployers', 'scenario/cli'],
   ['scenario'],
 ];
+const SKIPPED = /^skipped: (\d+): (.*)$/;
 const SUMMARY = /^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?\n?$/;
 
 /** Parts that run on a real server one after the other, each on a fresh one: objects of thousands of tests slow all of them down. */
@@ -71,14 +72,18 @@ async function run(kubeconfig: string | undefined): Promise<number> {
   return Math.min(code ?? 1, 1);
 }
 
-/** Shows what parts print, but for their summaries, of which it makes one. */
+/** Shows what parts print, but for their summaries and reasons of skipping, of which it makes one. */
 class Tally {
+  readonly #skipped = new Map<string, number>();
   readonly #sum = [0, 0, 0];
   #isWell = true;
 
   readonly show = (line: string): void => {
     const match = SUMMARY.exec(line);
-    if (match) match.slice(1).forEach((text, i) => (this.#sum[i] = (this.#sum[i] ?? 0) + Number(text ?? 0)));
+    const [, count, reason] = SKIPPED.exec(line) ?? [];
+    if (reason !== undefined) this.#skipped.set(reason, (this.#skipped.get(reason) ?? 0) + Number(count));
+    else if (match)
+      match.slice(1).forEach((text, i) => (this.#sum[i] = (this.#sum[i] ?? 0) + Number(text ?? 0)));
     else process.stdout.write(`${line}\n`);
   };
 
@@ -92,6 +97,7 @@ class Tally {
     const rest = skipped > 0 ? `, ${String(skipped)} skipped` : '';
     // A part that ended without a summary has failed, too.
     const bad = this.#isWell || failed > 0 ? failed : 1;
+    for (const [why, count] of this.#skipped) process.stdout.write(`skipped: ${String(count)}: ${why}\n`);
     process.stdout.write(`\n${String(passed)} passed, ${String(bad)} failed${rest}\n`);
     return this.#isWell ? 0 : 1;
   }

@@ -5,10 +5,11 @@ import { expect } from 'chai';
 import { findBinaries } from '../../hack/envtest/binaries.ts';
 import { startEnvtest, type Envtest } from '../support/envtest.ts';
 import { wireClient, type WireClient } from '../support/wire-client.ts';
+import { leftOut } from '../support/skip.ts';
 
 describe('the real control plane', function () {
   if (findBinaries() === undefined) {
-    it.skip('(not built: run "node --import tsx hack/envtest/main.ts build")');
+    leftOut('serves', 'there is no kube-apiserver here: make test-envtest builds one');
     return;
   }
   this.timeout(90_000);

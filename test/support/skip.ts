@@ -1,6 +1,17 @@
-/** A test that cannot run here says why: on the terminal, and to reporters. */
+/**
+ * A test that cannot run here says why: the reporters tell each reason once, with the number of tests.
+ * @param context `this` of a test, or of a hook whose tests are all left out
+ */
 export function skip(context: Mocha.Context, reason: string): never {
-  console.log(`      skipped: ${reason}`);
-  if (context.test) Object.assign(context.test, { reason });
+  const { test } = context;
+  if (test) Object.assign(test, { reason });
+  const isHook = test !== undefined && 'type' in test && test.type === 'hook';
+  if (isHook) test.parent?.eachTest((each) => Object.assign(each, { reason }));
   return context.skip();
 }
+
+/** In the place of tests for which something is missing. */
+export const leftOut = (what: string, reason: string): Mocha.Test =>
+  it(what, function () {
+    skip(this, reason);
+  });

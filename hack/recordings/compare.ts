@@ -1,0 +1,206 @@
+/**
+ * Compares what was written while a scenario was played with what the original wrote. Pure.
+ *
+ * A difference is hard where other programs could tell: phases and job ids in their order, spec, data, labels, annotations,
+ * finalizers, owners, conditions, error codes, hashes. Wording is soft.
+ */
+import { isDeepStrictEqual } from 'node:util';
+import { mergePatch } from '../../src/lib/merge.ts';
+import { isObject, type Fields } from '../../src/lib/objects.ts';
+
+/** What the watches saw of one object: its first state, a JSON merge patch for each write, and the last state. */
+export interface History {
+  readonly changes: readonly Fields[];
+  readonly final: Fields;
+}
+
+/** As play.mjs writes it. */
+export interface Recording {
+  readonly scenario: string;
+  readonly title: string;
+  /** Why the scenario did not get to its end. */
+  readonly failure?: string;
+  readonly objects: Readonly<Record<string, History>>;
+}
+
+export interface Difference {
+  /** For example `Installation/web`; empty for the scenario itself. */
+  readonly object: string;
+  /** For example `status.phase`; `milestones` for the order of states, `existence`, `end`. */
+  readonly path: string;
+  readonly upstream: unknown;
+  readonly here: unknown;
+}
+
+/** What no program can rely on. */
+const IGNORED: readonly RegExp[] = [
+  /^status\.deployer(\.|$)/,
+  /^metadata\.annotations\.landscaper\.gardener\.cloud\/(touch|reconcile-time)$/,
+  /^metadata\.annotations\.kubectl\.kubernetes\.io/,
+  /^metadata\.(annotations|labels)\.espalier\.dev\//,
+  /^status\.observedGeneration$/,
+  /^status\.transitionTimes\.waitTime$/,
+];
+
+/** Wording and hints for people. */
+const SOFT: readonly RegExp[] = [
+  /\.message$/,
+  /^status\.(firstError|lastError(?!\.codes$))(\.|$)/,
+  /^status\.lastReconcileTime$/,
+  /\.lastUpdateTime$/,
+  /^status\.conditions\..*\.lastTransitionTime$/,
+];
+
+const isSoft = (path: string): boolean => SOFT.some((rule) => rule.test(path));
+
+/** @returns hard differences only */
+export function compare(upstream: Recording, here: Recording): readonly Difference[] {
+  const names = [...new Set([...Object.keys(upstream.objects), ...Object.keys(here.objects)])];
+  return [
+    ...endsOf(upstream, here),
+    ...names.flatMap((object) =>
+      differencesOf(upstream.objects[object], here.objects[object])
+        .filter(({ path }) => !IGNORED.some((rule) => rule.test(path)) && !isSoft(path))
+        .map((difference) => ({ object, ...difference })),
+    ),
+  ];
+}
+
+function endsOf(upstream: Recording, here: Recording): readonly Difference[] {
+  if (here.failure === undefined || upstream.failure !== undefined) return [];
+  return [{ object: '', path: 'end', upstream: 'reached', here: here.failure }];
+}
+
+type Part = Omit<Difference, 'object'>;
+
+function differencesOf(upstream: History | undefined, here: History | undefined): readonly Part[] {
+  if (!upstream || !here) {
+    const word = (there: History | undefined) => (there ? 'exists' : undefined);
+    return [{ path: 'existence', upstream: word(upstream), here: word(here) }];
+  }
+  const [roadThere, roadHere] = [milestones(upstream), milestones(here)];
+  const road = isSameRoad(roadThere, roadHere)
+    ? []
+    : [{ path: 'milestones', upstream: roadThere, here: roadHere }];
+  return [...road, ...fieldsOf(upstream.final, here.final, '')];
+}
+
+/** The states an object went through: `PHASE JOB/FINISHED`, then `deleting`, then the codes of its last error. */
+export function milestones({ changes }: History): readonly string[] {
+  const states = changes.reduce<Fields[]>(
+    (all, change) => [...all, mergePatch(all.at(-1) ?? {}, change)],
+    [],
+  );
+  const words = states.map(milestone);
+  return words.filter((word, i) => word !== words[i - 1]);
+}
+
+/** Codes that tell how an error is dealt with, not what is wrong. */
+const HINTS: ReadonlySet<unknown> = new Set(['ERR_FOR_INFO_ONLY', 'ERR_UNFINISHED', 'ERR_NO_RETRY']);
+
+function milestone(state: Fields): string {
+  if (state['gone'] === true) return 'gone';
+  const at = (...path: readonly string[]): unknown =>
+    path.reduce<unknown>((value, key) => (isObject(value) ? value[key] : undefined), state);
+  const word = (name: string): string => {
+    const value = at('status', name);
+    return typeof value === 'string' ? value : '-';
+  };
+  const codes = at('status', 'lastError', 'codes');
+  const wrong = Array.isArray(codes) ? codes.filter((code) => !HINTS.has(code)) : [];
+  const deleting = at('metadata', 'deletionTimestamp') ? ' deleting' : '';
+  const problems = wrong.length > 0 ? ` ${wrong.join(',')}` : '';
+  return `${word('phase')} ${word('jobID')}/${word('jobIDFinished')}${deleting}${problems}`;
+}
+
+/** Whether a state may be passed through unwritten: an unfinished job in a phase that waits for nobody. */
+function isTransient(state: string): boolean {
+  const parts = /^(\S+) (\S+)\/(\S+)/.exec(state);
+  const isUnfinished = parts?.[2] !== parts?.[3];
+  return (
+    (isUnfinished && parts?.[1] !== 'Progressing' && parts?.[1] !== 'Deleting') || state.startsWith('- -/-')
+  );
+}
+
+/** Without the states that need not be seen. */
+export const settledStates = (states: readonly string[]): readonly string[] =>
+  states.filter((state) => !isTransient(state));
+
+/** The same states in the same order; transient ones of `upstream` may be left out, none may be added. */
+export function isSameRoad(upstream: readonly string[], here: readonly string[]): boolean {
+  return restOfRoad(upstream, here)?.every(isTransient) === true;
+}
+
+/** What is left of `upstream` after all of `here`; undefined where they part. */
+export function restOfRoad(
+  upstream: readonly string[],
+  here: readonly string[],
+): readonly string[] | undefined {
+  let at = 0;
+  for (const state of here) {
+    for (
+      let next = upstream[at];
+      next !== undefined && next !== state && isTransient(next);
+      next = upstream[at]
+    )
+      at++;
+    if (upstream[at] !== state) return undefined;
+    at++;
+  }
+  return upstream.slice(at);
+}
+
+/** Absent, empty and null are the same to whoever reads JSON. */
+const isBlank = (value: unknown): boolean =>
+  value === undefined ||
+  value === null ||
+  value === '' ||
+  (Array.isArray(value) && value.length === 0) ||
+  (isObject(value) && Object.keys(value).length === 0);
+
+function fieldsOf(upstream: unknown, here: unknown, path: string): readonly Part[] {
+  if (path === 'status.lastErrors') return errorsOf(upstream, here);
+  const pair = openedUp(upstream, here, path);
+  if (pair) {
+    const [a, b] = pair;
+    const keys = [...new Set([...Object.keys(a), ...Object.keys(b)])];
+    return keys.flatMap((key) => fieldsOf(a[key], b[key], path === '' ? key : `${path}.${key}`));
+  }
+  if (isDeepStrictEqual(upstream, here) || (isBlank(upstream) && isBlank(here))) return [];
+  return [{ path, upstream, here }];
+}
+
+/** Both sides as objects, when they can be looked into field by field. Conditions are told apart by their type. */
+function openedUp(upstream: unknown, here: unknown, path: string): readonly [Fields, Fields] | undefined {
+  const isMap = path === 'metadata.annotations' || path === 'metadata.labels' || path === 'status';
+  const [a, b] = isMap ? [upstream ?? {}, here ?? {}] : [upstream, here];
+  if (path === 'status.conditions') return [byType(a), byType(b)];
+  if (Array.isArray(a) && Array.isArray(b))
+    return [Object.fromEntries(a.entries()), Object.fromEntries(b.entries())];
+  return isObject(a) && isObject(b) ? [a, b] : undefined;
+}
+
+const byType = (conditions: unknown): Fields =>
+  Object.fromEntries(
+    (Array.isArray(conditions) ? conditions : [])
+      .filter(isObject)
+      .map((each) => [String(each['type']), each]),
+  );
+
+/**
+ * The last errors of an item are compared by operation, reason and codes. Equal neighbours count once, and here more of
+ * them may be remembered: both lists are cut to a length.
+ */
+function errorsOf(upstream: unknown, here: unknown): readonly Part[] {
+  const [a, b] = [gist(upstream), gist(here)];
+  const common = Math.min(a.length, b.length);
+  const isEqual =
+    isDeepStrictEqual(a.slice(-common), b.slice(-common)) && (a.length === 0) === (b.length === 0);
+  return isEqual && b.length >= a.length ? [] : [{ path: 'status.lastErrors', upstream: a, here: b }];
+}
+
+function gist(errors: unknown): readonly string[] {
+  const list = (Array.isArray(errors) ? errors : []).filter(isObject);
+  const words = list.map(({ operation, reason, codes }) => JSON.stringify([operation, reason, codes ?? []]));
+  return words.filter((word, i) => word !== words[i - 1]);
+}

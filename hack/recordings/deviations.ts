@@ -1,0 +1,93 @@
+/**
+ * Where Espalier differs from the recordings on purpose. Pure.
+ *
+ * A rule says why, for a kind of difference; what exactly is written instead stands in a list of its own, so that a rule
+ * hides nothing that nobody has looked at.
+ */
+import { isDeepStrictEqual } from 'node:util';
+import { matches } from '../trace-gates.ts';
+import { settledStates, type Difference } from './compare.ts';
+
+/** An entry of test/conformance/wire/deviations.json. */
+export interface Rule {
+  /** Name with `*` for anything; alternatives in parentheses. */
+  readonly scenario: string;
+  /** Regular expression for the object, for example `^Installation/web$`. */
+  readonly object: string;
+  /** Regular expression for the path. */
+  readonly path: string;
+  /** Names the ADR. */
+  readonly reason: string;
+  /** Why the value is another one in each run, so that it is not held to the list. */
+  readonly varies?: string;
+}
+
+/** test/conformance/wire/differences.json: what is written here, by scenario, object and path; null for nothing. */
+export type Expected = Readonly<Record<string, Readonly<Record<string, Readonly<Record<string, unknown>>>>>>;
+
+export interface Verdict {
+  readonly rule?: Rule;
+  /** Why the difference counts; absent when it is as expected. */
+  readonly problem?: string;
+}
+
+export const ruleFor = (
+  rules: readonly Rule[],
+  scenario: string,
+  { object, path }: Difference,
+): Rule | undefined =>
+  rules.find(
+    (rule) =>
+      matches(rule.scenario, scenario) &&
+      new RegExp(rule.object).test(object) &&
+      new RegExp(rule.path).test(path),
+  );
+
+/** @param expected of all scenarios */
+export function judgeDifference(
+  scenario: string,
+  difference: Difference,
+  rules: readonly Rule[],
+  expected: Expected,
+): Verdict {
+  const rule = ruleFor(rules, scenario, difference);
+  if (!rule) return { problem: 'no deviation says so' };
+  if (rule.varies !== undefined) return { rule };
+  const paths = expected[scenario]?.[difference.object];
+  if (!paths || !Object.hasOwn(paths, difference.path))
+    return { rule, problem: 'not in the list of differences' };
+  return isAsExpected(difference, paths[difference.path])
+    ? { rule }
+    : { rule, problem: `the list of differences says ${JSON.stringify(paths[difference.path])}` };
+}
+
+const texts = (value: unknown): readonly string[] => (Array.isArray(value) ? value.map(String) : []);
+
+function isAsExpected({ path, here }: Difference, expected: unknown): boolean {
+  if (path === 'milestones')
+    return isDeepStrictEqual(settledStates(texts(expected)), settledStates(texts(here)));
+  return isDeepStrictEqual(written(here), expected);
+}
+
+/** A value as the list has it: texts for people and times are left out. */
+export function written(value: unknown): unknown {
+  if (value === undefined) return null;
+  if (Array.isArray(value)) return value.map(written);
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = Object.entries(value).filter(
+    ([key]) => !/^(message|last(Update|Transition)Time)$/.test(key),
+  );
+  return Object.fromEntries(entries.map(([key, inner]) => [key, written(inner)]));
+}
+
+/** What is wrong with the rules themselves. */
+export function mistakesIn(rules: readonly Rule[]): readonly string[] {
+  return rules.flatMap((rule) => {
+    const name = `${rule.scenario} ${rule.object} ${rule.path}`;
+    return [
+      ...(rule.object === '' && rule.path !== '^end$' ? [`${name}: is for every object`] : []),
+      ...(rule.path === '' ? [`${name}: is for every path`] : []),
+      ...(/\bADR \d/.test(rule.reason) ? [] : [`${name}: the reason names no ADR`]),
+    ];
+  });
+}

@@ -15,6 +15,9 @@ export { YamlError, type YamlNode, type YamlOptions };
 
 const CONTROL = /[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd\u{10000}-\u{10ffff}]/u;
 
+/** Whether the text has characters that no YAML document may have. */
+export const hasControlCharacters = (text: string): boolean => CONTROL.test(text);
+
 function checkCharacters(text: string): void {
   const at = (text.startsWith('\ufeff') ? text.slice(1) : text).search(CONTROL);
   if (at < 0) return;

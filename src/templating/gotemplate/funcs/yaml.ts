@@ -1,5 +1,5 @@
 /** YAML as sigs.k8s.io/yaml reads and writes it, over template values. */
-import { parseYaml, toYaml, YamlError } from '../../../lib/yaml.ts';
+import { hasControlCharacters, parseYaml, toYaml, YamlError } from '../../../lib/yaml.ts';
 import { FunctionError } from '../errors.ts';
 import { fromJson, type Value } from '../values.ts';
 import { toPlain } from './json.ts';
@@ -7,12 +7,17 @@ import { toPlain } from './json.ts';
 /** The value without the last line break; nothing for what cannot be written, as upstream has it. */
 export function writeYaml(value: Value): string {
   try {
-    return toYaml(toPlain(value)).replace(/\n$/, '');
+    const plain = toPlain(value);
+    return hasControlCharacters(asJson(plain)) ? '' : toYaml(plain).replace(/\n$/, '');
   } catch (error) {
     if (error instanceof FunctionError || error instanceof TypeError) return '';
     throw error;
   }
 }
+
+/** Upstream writes JSON first and reads it as YAML, which refuses what JSON does not escape, such as U+009F. */
+const asJson = (value: unknown): string =>
+  JSON.stringify(value, (_, each: unknown) => (typeof each === 'bigint' ? String(each) : each)) ?? '';
 
 /** Integers beyond 2^53 stay exact; upstream rounds them. */
 export function readYaml(text: string): Value {

@@ -58,7 +58,9 @@ function compareAll(ask: Oracle): number {
   }
   print(`seed ${String(seed)}; once more with it: make test-go-oracle SEED=${String(seed)}`);
   if (values.report && failed > 0) {
-    print(`reported: ${String(failed)} of a fresh seed differ; they are no failures until somebody has read them`);
+    print(
+      `reported: ${String(failed)} of a fresh seed differ; they are no failures until somebody has read them`,
+    );
     failed = 0;
   }
   print(`${String(passed)} passed, ${String(failed)} failed`);

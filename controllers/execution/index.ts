@@ -1,13 +1,12 @@
 /** The execution controller: creates the deploy items of an execution, starts them in order, collects their exports. */
-import { firstPhase, hasFinalizer, hasOperation, isBeingDeleted, isFinished } from '../../src/api/job.ts';
+import { hasFinalizer, hasOperation, isBeingDeleted, isFinished } from '../../src/api/job.ts';
 import { labels, operations } from '../../src/api/labels.ts';
 import { executionKind, type Execution } from '../../src/api/kinds/execution.ts';
 import type { Clock } from '../../src/lib/clock.ts';
 import { isAbandoned } from '../../src/machine/abandoned.ts';
 import { keyOf } from '../../src/machine/apply.ts';
+import { begun } from '../../src/machine/begin.ts';
 import { jobReconciler } from '../../src/machine/reconcile.ts';
-import { conditionsAtStart } from '../../src/machine/standing.ts';
-import type { JobStatus } from '../../src/machine/status.ts';
 import type { ControllerSpec } from '../../src/runtime/controller.ts';
 import { byLabel } from '../../src/runtime/mappers.ts';
 import { watchSource } from '../../src/runtime/sources.ts';
@@ -46,10 +45,15 @@ export function executionController(ports: ExecutionPorts): ControllerSpec<Execu
       cache: world.executions,
       client: ports.client,
       clock,
-      machine: { kind: executionKind, table: phases, gather: gather(ports), always: ['self', 'now'] },
+      machine: {
+        kind: executionKind,
+        table: phases,
+        gather: gather(ports),
+        always: ['self', 'now'],
+      },
       intake: (self, now) =>
         intake(self, { items: managedItems(world, self), now, isAbandoned: isAbandoned(world, self) }),
-      begin,
+      begin: begun,
       ...(entered && { entered }),
     }),
   };
@@ -61,17 +65,3 @@ const hasWork = (self: View<Execution>): boolean =>
   hasOperation(self.metadata, operations.interrupt) ||
   (isBeingDeleted(self.metadata) && !self.status?.jobID) ||
   (!hasFinalizer(self.metadata) && !isBeingDeleted(self.metadata));
-
-/** A job that was handed down begins; the list of items is found out anew. */
-function begin(self: View<Execution>, now: string): JobStatus {
-  const status = (self.status ?? {}) as JobStatus;
-  return {
-    ...status,
-    phase: firstPhase(self.metadata),
-    phaseTransitionTime: now,
-    observedGeneration: self.metadata.generation,
-    transitionTimes: { ...status.transitionTimes, initTime: now },
-    deployItemCache: undefined,
-    conditions: conditionsAtStart(self),
-  };
-}

@@ -11,7 +11,7 @@ export type Working = 'Init' | 'Progressing' | 'Completing' | 'InitDelete' | 'De
 export type Final = 'Succeeded' | 'Failed' | 'DeleteFailed';
 
 export const phases = {
-  Init: { phase: init, onFail: 'Failed' },
+  Init: { phase: init, onFail: 'Failed', seen: 'before-effects' },
   Progressing: { phase: progressing, onFail: 'Failed', onRefusal: 'retry', seen: 'always' },
   Completing: { phase: completing, onFail: 'Failed' },
   InitDelete: { phase: initDelete, onFail: 'DeleteFailed' },

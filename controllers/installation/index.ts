@@ -5,6 +5,7 @@ import {
   hasOperation,
   isBeingDeleted,
   isFinished,
+  isFirstPhase,
   isJobUnstarted,
   isNewJobDue,
   isRoot,
@@ -19,6 +20,7 @@ import { isTrading, predecessorsOf, siblingOf, successorsOf } from '../../src/da
 import { randomUuid } from '../../src/lib/uuid.ts';
 import { isAbandoned } from '../../src/machine/abandoned.ts';
 import { keyOf } from '../../src/machine/apply.ts';
+import { begun } from '../../src/machine/begin.ts';
 import { jobReconciler } from '../../src/machine/reconcile.ts';
 import { driftOf } from '../../src/machine/standing.ts';
 import type { World } from '../../src/machine/world.ts';
@@ -30,7 +32,7 @@ import { componentFinder } from './component.ts';
 import type { VerificationPolicy } from './verification.ts';
 import { atEnd } from './end.ts';
 import { gather, type Sources } from './gather.ts';
-import { begin, intake } from './intake.ts';
+import { intake } from './intake.ts';
 import { exportsOf } from './lookups.ts';
 import { phases } from './phases.ts';
 import { judgeRetry } from './retry.ts';
@@ -98,7 +100,7 @@ export function installationController(ports: InstallationPorts): ControllerSpec
           hasExports: () => exportsOf(world, self).length > 0,
           isAbandoned: isAbandoned(world, self),
         }),
-      begin,
+      begin: begun,
       restMs: (self, now) => {
         const retry = judgeRetry(self, now);
         return retry.do === 'wait' ? retry.ms : undefined;
@@ -146,9 +148,13 @@ function concerned(world: World, installation: Inst): readonly Key[] {
   return keys;
 }
 
-/** Another installation's pass wrote this: a job id, or the wish to run or to stop. */
+/** Another installation's pass wrote this: a job, or the wish to run or to stop. */
 const hasBeenGivenWork = (self: Inst): boolean =>
-  isJobUnstarted(self) || isNewJobDue(self) || hasOperation(self.metadata, operations.interrupt);
+  hasNewJob(self) || isNewJobDue(self) || hasOperation(self.metadata, operations.interrupt);
+
+/** A root gives itself its jobs, and goes on with them in the same pass. */
+const hasNewJob = (self: Inst): boolean =>
+  isJobUnstarted(self) || (!isRoot(self.metadata) && !isFinished(self) && isFirstPhase(self.status?.phase));
 
 /** Its stored phase does not tell: a pass that is under way may be in another one, and about to wait there. */
 const mayWait = (sibling: Inst): boolean => !isFinished(sibling);

@@ -7,6 +7,7 @@ import {
   hasOperation,
   isBeingDeleted,
   isFinished,
+  isFirstPhase,
   isJobUnstarted,
   isNewJobDue,
   isRoot,
@@ -16,6 +17,7 @@ import { FINALIZER, RECONCILE_REASON_RETRY, annotations, operations } from '../.
 import { conditionReasons, conditionTypes } from '../../src/api/conditions.ts';
 import { installationKind, type Installation } from '../../src/api/kinds/installation.ts';
 import { letGo } from '../../src/machine/abandoned.ts';
+import { jobFor } from '../../src/machine/begin.ts';
 import {
   amend,
   patch,
@@ -25,7 +27,7 @@ import {
 } from '../../src/machine/decision.ts';
 import { INTERRUPTED } from '../../src/machine/item-end.ts';
 import type { Intake } from '../../src/machine/reconcile.ts';
-import { conditionsAtStart, drift, keepStanding } from '../../src/machine/standing.ts';
+import { drift, keepStanding } from '../../src/machine/standing.ts';
 import { waitingFor, type JobStatus } from '../../src/machine/status.ts';
 import type { View } from '../../src/runtime/types.ts';
 import { withoutExports } from './claims.ts';
@@ -95,7 +97,7 @@ const interruptAsked: Rule = (self, facts) => {
 
 /** In a phase that waits for others before anything below is started. */
 const isBeforeItsWork = (self: View<Installation>): boolean =>
-  !isFinished(self) && (isJobUnstarted(self) || ['Init', 'InitDelete'].includes(self.status?.phase ?? ''));
+  !isFinished(self) && (isJobUnstarted(self) || isFirstPhase(self.status?.phase));
 
 function interrupted(self: View<Installation>, { now, hasExports }: Facts) {
   const phase = failedPhase(self.metadata);
@@ -152,9 +154,7 @@ function startJob(self: View<Installation>, { now, newJobID }: Facts, more: obje
     effects: [
       patchStatus(installationKind, self, {
         ...more,
-        ...begun(self, now),
-        jobID: newJobID,
-        transitionTimes: { triggerTime: now, initTime: now, waitTime: null, finishedTime: null },
+        ...jobFor(self, newJobID, now),
       }),
       amend(installationKind, self, takingUp(self)),
     ],
@@ -240,27 +240,4 @@ export function intake(self: View<Installation>, facts: Facts): Intake | undefin
     if (answer) return answer;
   }
   return undefined;
-}
-
-/** The status in which a job begins, as a merge patch. */
-const begun = (self: View<Installation>, now: string) => ({
-  phase: firstPhase(self.metadata),
-  phaseTransitionTime: now,
-  observedGeneration: self.metadata.generation,
-  subInstCache: null,
-  lastError: null,
-  conditions: conditionsAtStart(self) ?? null,
-});
-
-/** The same for a job that was handed down, as a whole status. */
-export function begin(self: View<Installation>, now: string): JobStatus {
-  const status = (self.status ?? {}) as JobStatus;
-  return {
-    ...status,
-    ...begun(self, now),
-    subInstCache: undefined,
-    lastError: undefined,
-    conditions: conditionsAtStart(self),
-    transitionTimes: { ...status.transitionTimes, initTime: now },
-  };
 }

@@ -4,6 +4,7 @@ import { TRUE, annotations } from '../../src/api/labels.ts';
 import { executionKind, type Execution } from '../../src/api/kinds/execution.ts';
 import { installationKind, type Installation } from '../../src/api/kinds/installation.ts';
 import { hasAnnotation } from '../../src/api/job.ts';
+import { jobFor } from '../../src/machine/begin.ts';
 import { patch, patchStatus, remove, type Effect } from '../../src/machine/decision.ts';
 import type { Kind, View } from '../../src/runtime/types.ts';
 
@@ -17,18 +18,12 @@ interface Parent {
   readonly now: string;
 }
 
-/** Gives the job of `self` to those that do not have it yet. That write is what starts them. */
+/** Gives the job of `self` to those that do not have it yet. That write starts them, and stores their first phase. */
 export function handDown({ self, now }: Parent, objects: readonly SubObject[]): Effect[] {
   const jobID = self.status?.jobID ?? '';
   return objects
     .filter((object) => !isTriggeredFor(object, jobID))
-    .map((object) =>
-      patchStatus(kindOf(object), object, {
-        jobID,
-        transitionTimes: { triggerTime: now, initTime: null, waitTime: null, finishedTime: null },
-        observedGeneration: object.status?.observedGeneration ?? 0,
-      }),
-    );
+    .map((object) => patchStatus(kindOf(object), object, jobFor(object, jobID, now)));
 }
 
 /** Deletes those that are not under deletion; the wish not to uninstall travels along. */

@@ -80,6 +80,10 @@ export const isJobUnstarted = (object: Pick<JobView, 'status'>): boolean =>
 export const firstPhase = (metadata: MetaView): 'Init' | 'InitDelete' =>
   isBeingDeleted(metadata) ? 'InitDelete' : 'Init';
 
+/** A phase in which a job may be before any of its work below has begun. */
+export const isFirstPhase = (phase: string | undefined): boolean =>
+  phase === 'Init' || phase === 'InitDelete';
+
 /** The phase a failed job ends in. */
 export const failedPhase = (metadata: MetaView): 'Failed' | 'DeleteFailed' =>
   isBeingDeleted(metadata) ? 'DeleteFailed' : 'Failed';

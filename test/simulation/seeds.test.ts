@@ -83,6 +83,16 @@ const broken: readonly {
     },
     laws: ['a job ends with its final phase in one write'],
   },
+  {
+    what: 'does not store that a job has begun',
+    change: (write) => {
+      if (write.verb !== 'merge' || write.sub !== 'status') return write;
+      const { status = {}, ...body } = write.body as { status?: { phase?: string } };
+      const { phase, ...rest } = status;
+      return phase === 'Init' ? { ...write, body: { ...body, status: rest } } : write;
+    },
+    laws: ['the original would find everything that is below an object'],
+  },
 ];
 
 const MOST_SEEDS = 60;

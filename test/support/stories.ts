@@ -1,5 +1,5 @@
 /** Stories whose end is known: what must come out of them whatever befalls the controllers on the way. */
-import { childA, childB, consumer, mockItem, producer, root } from './landscape.ts';
+import { blueprint, child, childA, childB, consumer, mockItem, producer, root } from './landscape.ts';
 import type { Scene } from './scene.ts';
 
 export interface Story {
@@ -82,3 +82,22 @@ export const stories: readonly Story[] = [
   deletion('an installation with an item', single),
   deletion('a family', family),
 ];
+
+/** One item goes, another comes, and a child that had nothing below gets an item and a child. */
+export const change: Story = {
+  name: 'a change of a family',
+  async prepare(scene) {
+    await scene.create(root('family', { items: [mockItem('old')], children: [child('a')] }));
+    await run(scene, 'family');
+  },
+  async begin(scene) {
+    const children = [child('a', { items: [mockItem('app')], children: [child('grand')] })];
+    await scene.setBlueprint('family', blueprint({ items: [mockItem('new')], children }));
+    await scene.operation('family', 'reconcile');
+  },
+  async end(scene) {
+    const [first] = scene.jobs('family');
+    await scene.finished('family', 'Succeeded', { ...PATIENCE, after: first });
+  },
+  jobs: { family: 2 },
+};

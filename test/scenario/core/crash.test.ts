@@ -1,13 +1,15 @@
 /**
  * The controllers are killed right before or right after each of their writes, and new ones take over. In the end the
- * landscape must be the one that an undisturbed run leaves behind: nothing lost, nothing twice.
+ * landscape must be the one that an undisturbed run leaves behind: nothing lost, nothing twice. In between it must be one
+ * that the original can go on with, should it be the one that takes over.
  *
  * All crash points of a story are tried at once, each in a namespace of its own: for the controllers a namespace in
  * which nothing is sent any more is one whose process has died.
  */
 import { startCluster, startControllers, type Cluster, type Controllers } from '../../support/cluster.ts';
 import type { Fault } from '../../support/faults.ts';
-import { stories, type Story } from '../../support/stories.ts';
+import { change, stories, type Story } from '../../support/stories.ts';
+import { expectOriginalGoesOn } from '../../support/original-takes-over.ts';
 import { beginTrials, expectAsModel, playModel, type Trial } from '../../support/trials.ts';
 
 describe('a crash of the controllers', function () {
@@ -28,13 +30,14 @@ describe('a crash of the controllers', function () {
   afterEach(end);
   after(() => cluster.stop());
 
-  for (const story of stories) {
+  for (const story of [...stories, change]) {
     it(`between any two writes of ${story.name} changes nothing in the end`, async () => {
       const first = await start();
       const model = await playModel(cluster, story, first);
       const trials = await beginTrials(cluster, story, first, crashes(model.writes));
       await Promise.all(trials.map((trial) => deadOrDone(trial, story, first)));
       await end();
+      await expectOriginalGoesOn(trials, first);
 
       await start();
       await expectAsModel(trials, story, model, first);

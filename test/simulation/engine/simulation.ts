@@ -8,6 +8,7 @@ import { Process, type Part } from '../cluster/process.ts';
 import { Server } from '../cluster/server.ts';
 import { itemLaws, missingBefore } from '../invariants/items.ts';
 import { fleetLaws } from '../invariants/fleet.ts';
+import { handoverLaws } from '../invariants/handover.ts';
 import { jobLaws } from '../invariants/jobs.ts';
 import { Violation, enforce } from '../invariants/law.ts';
 import { leftovers, outOfStep, unrest } from '../invariants/rest.ts';
@@ -108,7 +109,12 @@ export class Simulation {
     const onViolation = (violation: Violation): void => scheduler.fail(violation);
     this.tempo = new Tempo(scheduler.clock, onViolation);
     collectGarbage(this.server, scheduler, this.#chance('garbage'));
-    const laws = [...jobLaws, ...itemLaws(this.outside), ...(options.replicas ? fleetLaws : [])];
+    const laws = [
+      ...jobLaws,
+      ...itemLaws(this.outside),
+      ...handoverLaws,
+      ...(options.replicas ? fleetLaws : []),
+    ];
     enforce(laws, this.server, onViolation);
     this.server.onChange(({ object }) => {
       if (object.kind === 'Event' || object.kind === 'Lease') return;

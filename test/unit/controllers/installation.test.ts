@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { Secret } from '../../../src/machine/world.ts';
 import type { View } from '../../../src/runtime/types.ts';
-import { begin, intake, type Facts } from '../../../controllers/installation/intake.ts';
+import { intake, type Facts } from '../../../controllers/installation/intake.ts';
 import { phases } from '../../../controllers/installation/phases.ts';
 import type { Rendered, Snapshot } from '../../../controllers/installation/snapshot.ts';
 import type { Installation } from '../../../src/api/kinds/installation.ts';
@@ -440,7 +440,7 @@ describe('an installation in CleanupOrphaned', () => {
     expect(decision.effects).to.have.length(1);
     expect(decision.effects[0]).to.have.nested.property('target.metadata.name', 'b-x');
     expect(decision.effects[0]).to.have.deep.nested.property('body.status.transitionTimes', {
-      ...{ triggerTime: NOW, initTime: null, waitTime: null, finishedTime: null },
+      ...{ triggerTime: NOW, initTime: NOW, waitTime: null, finishedTime: null },
     });
     expect(decision.status).to.deep.equal({});
   });
@@ -896,10 +896,6 @@ describe('an installation before its phases', () => {
     expect(
       intake(annotated('reconcile', { status: done('j2', 'DeleteFailed'), meta: deleting }), facts)?.effects,
     ).to.have.length(2);
-  });
-  it('S-14: a job that was not started before the deletion becomes the deletion job', () => {
-    const status = begin(installation('web', { status: { jobID: 'j1' }, meta: deleting }), NOW);
-    expect(status).to.include({ phase: 'InitDelete', jobID: 'j1' });
   });
   it('S-95: an interrupt goes down before it goes away', () => {
     const answer = intake(annotated('interrupt'), { ...facts, below: () => [child('web', 'a')] });

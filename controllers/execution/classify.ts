@@ -14,7 +14,7 @@ import { readDeployItems, type DeployItemTemplate, type Execution } from '../../
 import { formatDuration, isDuration, parseDuration } from '../../src/lib/duration.ts';
 import type { View } from '../../src/runtime/types.ts';
 import { looseDag } from '../../src/workflow/dag.ts';
-import { plan, type NodeState, type Plan } from '../../src/workflow/plan.ts';
+import { plan, type NodeState, type Plan, type Policy } from '../../src/workflow/plan.ts';
 
 export type Item = View<DeployItem>;
 
@@ -79,11 +79,12 @@ export function planStart(
   self: View<Execution>,
   templates: readonly DeployItemTemplate[],
   active: Assignment['active'],
+  policy: Policy = { gate: 'finished', failFast: true },
 ): Plan & { readonly failed: readonly string[] } {
   const jobID = self.status?.jobID ?? '';
   const states = new Map(templates.map((t) => [t.name, progressOf(active.get(t.name), jobID)]));
   const dag = looseDag(templates);
-  const result = plan(dag, (name) => states.get(name) ?? 'idle', { gate: 'finished', failFast: true });
+  const result = plan(dag, (name) => states.get(name) ?? 'idle', policy);
   return { ...result, failed: [...states].filter(([, state]) => state === 'failed').map(([name]) => name) };
 }
 
@@ -100,6 +101,7 @@ export function planRemoval(
   self: View<Execution>,
   templates: readonly DeployItemTemplate[],
   items: readonly Item[],
+  policy: Policy = { gate: 'finished', failFast: true },
 ): Plan & { readonly failed: readonly Item[] } {
   const jobID = self.status?.jobID ?? '';
   const dependsOn = new Map(templates.map((t) => [t.name, t.dependsOn ?? []]));
@@ -112,7 +114,7 @@ export function planRemoval(
     })),
   );
   const states = new Map(items.map((item) => [item.metadata.name, removalOf(item, jobID)]));
-  const result = plan(dag, (name) => states.get(name) ?? 'removed', { gate: 'finished', failFast: true });
+  const result = plan(dag, (name) => states.get(name) ?? 'removed', policy);
   return { ...result, failed: items.filter((i) => states.get(i.metadata.name) === 'failed') };
 }
 
@@ -135,6 +137,27 @@ export function dueForRemoval(
   }
   const { remove } = planRemoval(self, templates, items);
   return items.filter(({ metadata }) => remove.includes(metadata.name));
+}
+
+/**
+ * Items that have not got the job of `self`, but may have been given it by a write that has not arrived yet: nothing held
+ * them up before something else failed.
+ */
+export function mayBeStarting(
+  self: View<Execution>,
+  templates: readonly DeployItemTemplate[],
+  items: readonly Item[],
+): readonly Item[] {
+  const policy = { gate: 'ready', failFast: false } as const;
+  const { phase, jobID = '' } = self.status ?? {};
+  if (phase === 'Deleting') {
+    const due = new Set(planRemoval(self, templates, items, policy).remove);
+    return items.filter(({ metadata }) => due.has(metadata.name));
+  }
+  if (phase !== 'Progressing') return [];
+  const { active, orphans } = assign(self, templates, items);
+  const due = planStart(self, templates, active, policy).start.flatMap((name) => active.get(name) ?? []);
+  return [...due, ...orphans.filter((item) => !isTriggeredFor(item, jobID))];
 }
 
 /** Whether the item is to be forgotten instead of uninstalled. */

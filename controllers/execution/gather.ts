@@ -19,7 +19,7 @@ import { NotFound } from '../../src/runtime/errors.ts';
 import type { ClientPool } from '../../src/runtime/client-pool.ts';
 import type { Client, View } from '../../src/runtime/types.ts';
 import { whoIsMissing } from './awaiting.ts';
-import { assign, dueForRemoval, templatesOf, type Item } from './classify.ts';
+import { assign, dueForRemoval, mayBeStarting, templatesOf, type Item } from './classify.ts';
 import { clusterNames, itemsWithoutCluster } from './clusters.ts';
 import type { Snapshot } from './snapshot.ts';
 
@@ -67,6 +67,17 @@ function templatesOrNone(self: View<Execution>): DeployItemTemplate[] {
     return templatesOf(self);
   } catch (error) {
     if (error instanceof UnreadableDeployItems && isBeingDeleted(self.metadata)) return [];
+    throw error;
+  }
+}
+
+/** What is to be shielded from a job that ends, also when nobody can read what the job was about. */
+export function itemsToFence(world: World, self: View<Execution>): readonly Item[] {
+  const items = managedItems(world, self);
+  try {
+    return mayBeStarting(self, templatesOf(self), items);
+  } catch (error) {
+    if (error instanceof UnreadableDeployItems) return mayBeStarting(self, [], items);
     throw error;
   }
 }

@@ -1,17 +1,19 @@
 /** The execution controller: creates the deploy items of an execution, starts them in order, collects their exports. */
 import { hasFinalizer, hasOperation, isBeingDeleted, isFinished } from '../../src/api/job.ts';
 import { labels, operations } from '../../src/api/labels.ts';
+import { deployItemKind } from '../../src/api/kinds/deployitem.ts';
 import { executionKind, type Execution } from '../../src/api/kinds/execution.ts';
 import type { Clock } from '../../src/lib/clock.ts';
 import { isAbandoned } from '../../src/machine/abandoned.ts';
 import { keyOf } from '../../src/machine/apply.ts';
 import { begun } from '../../src/machine/begin.ts';
+import { touch } from '../../src/machine/decision.ts';
 import { jobReconciler } from '../../src/machine/reconcile.ts';
 import type { ControllerSpec } from '../../src/runtime/controller.ts';
 import { byLabel } from '../../src/runtime/mappers.ts';
 import { watchSource } from '../../src/runtime/sources.ts';
 import type { View } from '../../src/runtime/types.ts';
-import { gather, managedItems, type Sources } from './gather.ts';
+import { gather, itemsToFence, managedItems, type Sources } from './gather.ts';
 import { intake } from './intake.ts';
 import { phases } from './phases.ts';
 
@@ -50,6 +52,7 @@ export function executionController(ports: ExecutionPorts): ControllerSpec<Execu
         table: phases,
         gather: gather(ports),
         always: ['self', 'now'],
+        fence: (self) => itemsToFence(world, self).map((item) => touch(deployItemKind, item)),
       },
       intake: (self, now) =>
         intake(self, { items: managedItems(world, self), now, isAbandoned: isAbandoned(world, self) }),

@@ -33,6 +33,7 @@ import type { VerificationPolicy } from './verification.ts';
 import { atEnd } from './end.ts';
 import { gather, type Sources } from './gather.ts';
 import { intake } from './intake.ts';
+import { fence } from './job.ts';
 import { exportsOf } from './lookups.ts';
 import { phases } from './phases.ts';
 import { judgeRetry } from './retry.ts';
@@ -90,6 +91,7 @@ export function installationController(ports: InstallationPorts): ControllerSpec
         atEnd: (self, status, removed) => atEnd({ world, removed }, self, status),
         isBelowAtWork: (self) =>
           below(world, self).some((o) => isTriggeredFor(o, self.status?.jobID ?? '') && !isFinished(o)),
+        fence: (self) => fence(self, below(world, self)),
       },
       intake: (self, now) =>
         intake(self, {

@@ -31,7 +31,7 @@ import { drift, keepStanding } from '../../src/machine/standing.ts';
 import { waitingFor, type JobStatus } from '../../src/machine/status.ts';
 import type { View } from '../../src/runtime/types.ts';
 import { withoutExports } from './claims.ts';
-import { setOperation, type SubObject } from './job.ts';
+import { fence, setOperation, type SubObject } from './job.ts';
 import { judgeRetry } from './retry.ts';
 import type { Inst } from './relatives.ts';
 
@@ -88,6 +88,13 @@ const interruptAsked: Rule = (self, facts) => {
   return {
     effects: [
       ...untold.map((o) => setOperation(o, operations.interrupt)),
+      // What is told by a write has another version by it.
+      ...(isWaitingAlone
+        ? fence(
+            self,
+            objects.filter((o) => !untold.includes(o)),
+          )
+        : []),
       ...(isWaitingAlone ? [patchStatus(installationKind, self, interrupted(self, facts))] : []),
       patch(installationKind, self, { metadata: { annotations: { [annotations.operation]: null } } }),
     ],

@@ -5,7 +5,7 @@ import { executionKind, type Execution } from '../../src/api/kinds/execution.ts'
 import { installationKind, type Installation } from '../../src/api/kinds/installation.ts';
 import { hasAnnotation } from '../../src/api/job.ts';
 import { jobFor } from '../../src/machine/begin.ts';
-import { patch, patchStatus, remove, type Effect } from '../../src/machine/decision.ts';
+import { patch, patchStatus, remove, touch, type Effect } from '../../src/machine/decision.ts';
 import type { Kind, View } from '../../src/runtime/types.ts';
 
 export type SubObject = View<Installation> | View<Execution>;
@@ -25,6 +25,12 @@ export function handDown({ self, now }: Parent, objects: readonly SubObject[]): 
     .filter((object) => !isTriggeredFor(object, jobID))
     .map((object) => patchStatus(kindOf(object), object, jobFor(object, jobID, now)));
 }
+
+/** What is under deletion may have been given the job already in Init, by a write that has not arrived yet. */
+export const fence = (self: View<Installation>, objects: readonly SubObject[]): Effect[] =>
+  objects
+    .filter((o) => isBeingDeleted(o.metadata) && !isTriggeredFor(o, self.status?.jobID ?? ''))
+    .map((o) => touch(kindOf(o), o));
 
 /** Deletes those that are not under deletion; the wish not to uninstall travels along. */
 export function deleteAll({ self }: Parent, objects: readonly SubObject[]): Effect[] {

@@ -3,6 +3,7 @@
  * reads a clock or talks to anybody; apply.ts and run.ts carry decisions out.
  */
 import type { ConditionReason } from '../api/conditions.ts';
+import { TRUE, annotations } from '../api/labels.ts';
 import type { Kind, Obj, View } from '../runtime/types.ts';
 
 /** A reason in the form of `status.lastError`: what was attempted, what was found, a sentence, codes. */
@@ -188,6 +189,11 @@ export const replace = (kind: Kind, target: View<Obj>, object: View<Obj>): Effec
   target,
   object,
 });
+/** A write that changes nothing but the version: a write that was made for the version before and arrives later is refused. */
+export const touch = (kind: Kind, target: View<Obj>): Effect => {
+  const isTouched = target.metadata.annotations?.[annotations.touch] !== undefined;
+  return patch(kind, target, { metadata: { annotations: { [annotations.touch]: isTouched ? null : TRUE } } });
+};
 export const amend = (kind: Kind, target: View<Obj>, change: Amendment): Effect => ({
   do: 'amend',
   kind,

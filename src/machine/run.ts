@@ -29,6 +29,11 @@ export interface Machine<Self extends Obj, Snapshot extends object> {
   readonly celebrates?: (self: View<Self>) => boolean;
   /** Whether something below is at work for the job of `self`: then even a failure does not end it yet. */
   readonly isBelowAtWork?: (self: View<Self>) => boolean;
+  /**
+   * Writes to what lies below and has not got the job of `self`, before a failure ends it: a write with the job whose answer
+   * never came is refused when it arrives after these.
+   */
+  readonly fence?: (self: View<Self>) => readonly Effect[];
   /** Last touches to a status that ends the job, such as whom to trigger next. */
   readonly atEnd?: (self: View<Self>, status: JobStatus, removed: ReadonlySet<string>) => JobStatus;
 }
@@ -113,12 +118,29 @@ async function end<Self extends Obj, Snapshot extends object>(
     await draft.store();
     return { end: 'waiting', self: draft.self };
   }
+  if (problem) await putUpFence(machine, draft, ports);
   draft.explain(problem);
   draft.enter(phase, true);
   if (machine.atEnd) draft.status = machine.atEnd(draft.self, draft.status, draft.removed);
   await draft.store();
   announceEnd(draft, problem, machine.celebrates?.(draft.self) ?? false, ports);
   return { end: 'finished', self: draft.self };
+}
+
+/**
+ * For a job that fails: when one ends well, every object below has finished it. What is refused for good must not keep
+ * the job from its end.
+ */
+async function putUpFence<Self extends Obj, Snapshot extends object>(
+  { fence }: Machine<Self, Snapshot>,
+  draft: Draft<Self>,
+  ports: RunPorts,
+): Promise<void> {
+  for (const effect of fence?.(draft.picture) ?? []) {
+    const refusal = await applyEffects({}, [effect], draft, ports);
+    if (refusal)
+      ports.log.warn({ effect: nameOf(effect), reason: refusal.message }, 'Fencing an object failed');
+  }
 }
 
 type HeldUp = Extract<Decision, { readonly do: 'wait' | 'retry' }>;

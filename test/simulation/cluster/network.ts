@@ -180,7 +180,7 @@ export class Network {
               () => {
                 trace.note(() => `${host.name} → ${label()}  [arrives late]`);
                 try {
-                  this.#ports.server.late(question.effect);
+                  question.effect();
                 } catch (error) {
                   if (!isAnswer(error)) throw error;
                 }

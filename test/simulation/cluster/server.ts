@@ -19,8 +19,6 @@ export interface Change {
   readonly object: Stored;
   /** Who wrote it. */
   readonly actor: string;
-  /** The writer had been told before that there is no answer, and has gone on without it. */
-  readonly isLate: boolean;
 }
 
 type Draft = Obj & { spec?: unknown; status?: unknown };
@@ -43,7 +41,6 @@ export class Server {
   readonly #uids = new Set<string>();
   readonly #listeners: ((change: Change) => void)[] = [];
   #version = 100;
-  #isLate = false;
   #created = 0;
 
   constructor(clock: Clock) {
@@ -85,16 +82,6 @@ export class Server {
   }
 
   // -------------------------------------------------------------- writing
-
-  /** Carries out a write that has been given up by its sender. @throws the errors that a client would be answered with */
-  late(write: () => unknown): void {
-    this.#isLate = true;
-    try {
-      write();
-    } finally {
-      this.#isLate = false;
-    }
-  }
 
   /** @throws the errors that a client would be answered with */
   write(write: Write, actor: string): Obj {
@@ -220,7 +207,7 @@ export class Server {
     const id = `${object.kind} ${namespace ? `${namespace}/${name}` : name}`;
     if (type === 'DELETED') this.#objects.delete(id);
     else this.#objects.set(id, object);
-    const change: Change = { type, version, before, object, actor, isLate: this.#isLate };
+    const change: Change = { type, version, before, object, actor };
     const log = this.#log.get(object.kind);
     if (log) log.push(change);
     else this.#log.set(object.kind, [change]);

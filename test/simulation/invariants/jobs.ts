@@ -18,13 +18,12 @@ interface JobChange {
   readonly before: JobObject | undefined;
   readonly after: JobObject;
   readonly type: Change['type'];
-  readonly isLate: boolean;
 }
 
 /** The change, if it is one of an object that takes part in jobs. */
-function jobChange({ before, object, type, isLate }: Change): JobChange | undefined {
+function jobChange({ before, object, type }: Change): JobChange | undefined {
   if (!isJobObject(object)) return undefined;
-  return { before: isJobObject(before) ? before : undefined, after: object, type, isLate };
+  return { before: isJobObject(before) ? before : undefined, after: object, type };
 }
 
 const idOf = (object: JobObject | undefined): string => object?.status?.jobID ?? '';
@@ -67,7 +66,7 @@ const idsStandStill = law('a job id never changes while the job runs', ({ before
 
 const idsComeFromAbove = law(
   'a job id below a root is that of a running job above it',
-  ({ before, after, isLate }, server) => {
+  ({ before, after }, server) => {
     const job = idOf(after);
     if (job === idOf(before) || job === '' || finishedOf(after) === job) return undefined;
     if (after.kind === 'Installation' && isRoot(after.metadata)) return undefined;
@@ -75,8 +74,7 @@ const idsComeFromAbove = law(
     if (!parent) return `${nameOf(after)} was given ${short(job)} and has nobody above it`;
     if (idOf(parent) !== job)
       return `${nameOf(after)} was given ${short(job)}, ${nameOf(parent)} has ${short(idOf(parent))}`;
-    // Nobody can call back what is on its way. The job may end without it, when something else has failed meanwhile.
-    return isFinished(parent) && !isLate
+    return isFinished(parent)
       ? `${nameOf(after)} was given ${short(job)}, which ${nameOf(parent)} has finished`
       : undefined;
   },

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { awaiting, whoIsMissing } from '../../../controllers/execution/awaiting.ts';
+import { mayBeStarting } from '../../../controllers/execution/classify.ts';
 import { intake, type Facts } from '../../../controllers/execution/intake.ts';
 import { phases } from '../../../controllers/execution/phases.ts';
 import type { Snapshot } from '../../../controllers/execution/snapshot.ts';
@@ -320,5 +321,45 @@ describe('an execution before its phases', () => {
 
   it('has nothing to say to a finished one', () => {
     expect(before(execution('plan', { status: done(JOB) }))).to.equal(undefined);
+  });
+});
+
+describe('an execution whose job fails', () => {
+  const names = (phase: string, items: readonly DeployItem[], templates = abc): readonly string[] =>
+    mayBeStarting(execution('plan', { status: running(JOB, phase) }), templates, items).map(
+      ({ metadata }) => metadata.name,
+    );
+  const good = done(JOB);
+  const bad = done(JOB, 'Failed');
+  const old = done('j1');
+  const chain = [template('a'), template('b', { dependsOn: ['a'] })];
+
+  it('shields items that nothing held up from a job that is still on its way to them', () => {
+    const items = [item('plan', 'a', bad), item('plan', 'b', old), item('plan', 'c', old)];
+    expect(names('Progressing', items)).to.deep.equal(['plan-b-x']);
+  });
+  it('shields those whose dependencies have succeeded, and none whose have failed', () => {
+    const items = [item('plan', 'a', good), item('plan', 'b', old), item('plan', 'x', bad)];
+    expect(names('Progressing', items, [...chain, template('x')])).to.deep.equal(['plan-b-x']);
+    expect(names('Progressing', [item('plan', 'a', bad), item('plan', 'b', old)], chain)).to.deep.equal([]);
+  });
+  it('shields orphans that have not got the job', () => {
+    const items = [
+      item('plan', 'a', good),
+      item('plan', 'old', old, deleting),
+      item('plan', 'gone', bad, deleting),
+    ];
+    expect(names('Progressing', items, [template('a')])).to.deep.equal(['plan-old-x']);
+  });
+  it('shields, on the way down, those that nothing needs any more', () => {
+    const items = [item('plan', 'a', old, deleting), item('plan', 'b', old, deleting)];
+    expect(names('Deleting', items, chain)).to.deep.equal(['plan-b-x']);
+    const failed = [...items, item('plan', 'x', done(JOB, 'DeleteFailed'), deleting)];
+    expect(names('Deleting', failed, [...chain, template('x')])).to.deep.equal(['plan-b-x']);
+  });
+  it('has nothing to shield before it has given the job to anything', () => {
+    for (const phase of ['Init', 'InitDelete', 'Completing']) {
+      expect(names(phase, [item('plan', 'a', old)])).to.deep.equal([]);
+    }
   });
 });

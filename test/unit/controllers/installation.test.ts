@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import type { Secret } from '../../../src/machine/world.ts';
 import type { View } from '../../../src/runtime/types.ts';
 import { intake, type Facts } from '../../../controllers/installation/intake.ts';
+import { fence } from '../../../controllers/installation/job.ts';
 import { phases } from '../../../controllers/installation/phases.ts';
 import type { Rendered, Snapshot } from '../../../controllers/installation/snapshot.ts';
 import type { Installation } from '../../../src/api/kinds/installation.ts';
@@ -468,6 +469,15 @@ describe('an installation in ObjectsCreated', () => {
   });
 });
 
+describe('an installation whose job fails', () => {
+  it('touches what is going and may have been given the job by a write that has not arrived, and nothing else', () => {
+    const going = ownExecution(done('j1'), deleting);
+    const living = child('stack', 'a', done('j1'));
+    const told = child('stack', 'b', running(JOB, 'InitDelete'), deleting);
+    expect(effectsOf({ effects: fence(self, [going, living, told]) })).to.deep.equal(['patch stack']);
+  });
+});
+
 describe('an installation that somebody disturbs', () => {
   it('hands its job also to a child that was deleted just before', () => {
     const decision = decide('ObjectsCreated', { children: [child('stack', 'a', done('j1'), deleting)] });
@@ -909,6 +919,17 @@ describe('an installation before its phases', () => {
       'body.status.phase': 'Failed',
       'body.status.jobIDFinished': 'j1',
     });
+  });
+  it('keeps a job away then that may still be on its way to what is going', () => {
+    const waiting = annotated('interrupt', { status: running('j1', 'Init') });
+    const told = { [annotations.operation]: 'interrupt' };
+    const below = () => [
+      child('web', 'a', done('j0'), { ...deleting, annotations: told }),
+      child('web', 'b', done('j0'), deleting),
+      child('web', 'c', done('j0'), { annotations: told }),
+    ];
+    const answer = intake(waiting, { ...facts, below });
+    expect(answer && effectsOf(answer)).to.deep.equal(['patch b-x', 'patch a-x', 'status web', 'patch web']);
   });
   it('claims no exports then that are gone, but those that are left', () => {
     const times = { lastTransitionTime: NOW, lastUpdateTime: NOW };

@@ -2,9 +2,9 @@ import { expect } from 'chai';
 import { installationKind, type Installation } from '../../../src/api/kinds/installation.ts';
 import { advance, fail, patchStatus, wait, type Decision } from '../../../src/machine/decision.ts';
 import { phaseOf, type PhaseRow } from '../../../src/machine/phase.ts';
-import { NotNow, runPhases } from '../../../src/machine/run.ts';
+import { NotNow, runPhases, type Machine } from '../../../src/machine/run.ts';
 import { silentLogger } from '../../../src/observability/log.ts';
-import { Forbidden } from '../../../src/runtime/errors.ts';
+import { Conflict, Forbidden } from '../../../src/runtime/errors.ts';
 import type { Obj, View, Write } from '../../../src/runtime/types.ts';
 import { NOW, child, installation, running } from '../../support/given.ts';
 
@@ -22,11 +22,12 @@ const noRight = (): Error =>
 function run(
   table: Record<string, PhaseRow<Snapshot, string>>,
   refuses: (write: Write) => boolean,
-  more: { isBelowAtWork?: (self: View<Installation>) => boolean } = {},
+  more: Partial<Pick<Machine<Installation, Snapshot>, 'isBelowAtWork' | 'fence'>> = {},
+  refusal: () => Error = noRight,
 ) {
   const writes: object[] = [];
   const write = (w: Write): Promise<Obj> => {
-    if (refuses(w)) return Promise.reject(noRight());
+    if (refuses(w)) return Promise.reject(refusal());
     const status = (w as { body?: { status?: object } }).body?.status ?? {};
     writes.push(status);
     return Promise.resolve({ ...self, status: { ...self.status, ...status } } as unknown as Obj);
@@ -95,6 +96,49 @@ describe('the loop over phases', () => {
     expect(busy.writes[0]).not.to.have.property('jobIDFinished');
     const idle = run(table, () => false, { isBelowAtWork: () => false });
     expect((await idle.end).end).to.equal('finished');
+  });
+
+  describe('before it ends a job that failed', () => {
+    const fails = phase({
+      needs: [],
+      next: ['Done'],
+      decide: () => fail({ operation: 'x', reason: 'Broken', message: 'no' }),
+    });
+    const table = { One: { phase: fails, onFail: 'Failed' } };
+    const fence = () => [patchStatus(installationKind, child('stack', 'a'), { fenced: true })];
+
+    it('fences what may still be given the job by a write that has not arrived', async () => {
+      const { writes, end } = run(table, () => false, { fence });
+      await end;
+      expect(writes).to.have.length(2);
+      expect(writes[0]).to.deep.equal({ fenced: true });
+      expect(writes[1]).to.include({ phase: 'Failed', jobIDFinished: 'j1' });
+    });
+
+    it('finds out that the write has arrived after all, and does not end it', async () => {
+      const outdated = () =>
+        new Conflict('no', { status: 409, reason: 'Conflict', ref: { verb: 'patch', kind: 'Installation' } });
+      const { writes, end } = run(table, isOfChild, { fence }, outdated);
+      const error = await end.catch((e: unknown) => e);
+      expect(error).to.be.instanceOf(Conflict);
+      expect(writes).to.deep.equal([]);
+    });
+
+    it('goes on where nobody lets it write: every job ends', async () => {
+      const { writes, end } = run(table, isOfChild, { fence });
+      expect((await end).end).to.equal('finished');
+      expect(writes.at(-1)).to.include({ phase: 'Failed', jobIDFinished: 'j1' });
+      expect(writes.at(-1)).to.have.nested.property('lastError.reason', 'Broken');
+    });
+  });
+
+  it('fences nothing for a job that ends well', async () => {
+    const succeeds = phase({ needs: [], next: ['Done'], decide: () => advance('Done') });
+    const fence = () => [patchStatus(installationKind, child('stack', 'a'), { fenced: true })];
+    const { writes, end } = run({ One: { phase: succeeds, onFail: 'Failed' } }, () => false, { fence });
+    await end;
+    expect(writes).to.have.length(1);
+    expect(writes[0]).to.include({ phase: 'Done' });
   });
 
   it('ends a job that succeeds whatever is at work below', async () => {

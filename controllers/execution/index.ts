@@ -1,5 +1,5 @@
 /** The execution controller: creates the deploy items of an execution, starts them in order, collects their exports. */
-import { hasFinalizer, hasOperation, isBeingDeleted, isFinished } from '../../src/api/job.ts';
+import { hasFinalizer, hasOperation, isBeingDeleted, isFinished, isTriggeredFor } from '../../src/api/job.ts';
 import { labels, operations } from '../../src/api/labels.ts';
 import { deployItemKind } from '../../src/api/kinds/deployitem.ts';
 import { executionKind, type Execution } from '../../src/api/kinds/execution.ts';
@@ -52,6 +52,10 @@ export function executionController(ports: ExecutionPorts): ControllerSpec<Execu
         table: phases,
         gather: gather(ports),
         always: ['self', 'now'],
+        isBelowAtWork: (self) =>
+          managedItems(world, self).some(
+            (item) => isTriggeredFor(item, self.status?.jobID ?? '') && !isFinished(item),
+          ),
         fence: (self) => itemsToFence(world, self).map((item) => touch(deployItemKind, item)),
       },
       intake: (self, now) =>

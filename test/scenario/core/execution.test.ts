@@ -53,6 +53,20 @@ describe('an execution', () => {
     expect(execution?.spec).to.not.have.property('deployItems');
   });
 
+  it('does not end while an item is at work, even in a phase that somebody made up', async () => {
+    const scene = await here.scene();
+    await begun(scene, [fakeItem('a')]);
+    await scene.waiting('plan', 'a');
+    await scene.patchStatus(executionKind, 'plan', { phase: 'Resting' });
+    const shown = await scene.until('the reason is shown', () => {
+      const found = scene.execution('plan');
+      return found?.status?.lastError?.reason === 'UnknownPhase' && found;
+    });
+    expect(isFinished(shown)).to.equal(false);
+    await scene.answer('plan', 'a');
+    await ended(scene, 'j1', 'Failed');
+  });
+
   it('S-61: starts an item when all it depends on have finished', async () => {
     const scene = await here.scene();
     await begun(scene);

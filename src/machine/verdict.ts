@@ -7,6 +7,7 @@ import {
   Forbidden,
   Invalid,
   NotFound,
+  ResponseTooLarge,
   TransportError,
 } from '../runtime/errors.ts';
 import type { Effect, Problem } from './decision.ts';
@@ -35,7 +36,8 @@ export function judgeWrite(error: unknown, effect: Effect, self: MetaView): Verd
   if (error instanceof Invalid || isTooLarge(error) || (error instanceof Forbidden && !isPassing)) {
     return { outcome: 'fail', problem };
   }
-  if (error instanceof ApiError || error instanceof TransportError) return { outcome: 'retry', problem };
+  const isAnswer = error instanceof ApiError || error instanceof ResponseTooLarge;
+  if (isAnswer || error instanceof TransportError) return { outcome: 'retry', problem };
   throw error;
 }
 

@@ -39,7 +39,7 @@ export function createCacheMetrics(registry: Registry): CacheMetrics {
     know(source, size) {
       sizes.set(source, size);
       for (const state of PHASES) states.set({ source, state }, 0);
-      for (const reason of ['expired', 'missing', 'stale']) relists.inc({ source, reason }, 0);
+      for (const reason of ['expired', 'missing', 'stale', 'oversized']) relists.inc({ source, reason }, 0);
     },
     relisted(source, reason) {
       relists.inc({ source, reason });

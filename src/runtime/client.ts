@@ -1,18 +1,28 @@
 /** The verbs of the Kubernetes API as raw JSON: objects are what the server sent, times are strings. */
 import { exactJson } from '../lib/exact-json.ts';
-import { apiErrorFrom, DefinitionError, TransportError, type RequestRef } from './errors.ts';
+import {
+  apiErrorFrom,
+  DefinitionError,
+  describe,
+  ResponseTooLarge,
+  TransportError,
+  type RequestRef,
+} from './errors.ts';
 import { decodeFrames } from './frames.ts';
 import type { Connection, HttpRequest } from './http.ts';
 import { apiVersionOf, keyOf, splitKey } from './keys.ts';
 import { pathOf } from './path.ts';
+import { tooLarge } from './responses.ts';
 import type { Client, Frame, Key, Kind, Obj, Page, Query, WatchQuery, Write } from './types.ts';
 
 const PAGE = 500;
+/** How much less is asked for when a page was too large. */
+const SMALLER = 8;
 const JSON_TYPE = 'application/json';
 
 /**
  * The verbs of Kubernetes over a connection, in raw JSON.
- * @throws ApiError or TransportError from every verb; messages hold no bodies
+ * @throws ApiError, TransportError or ResponseTooLarge from every verb; messages hold no bodies
  */
 export function createClient(connection: Connection): Client {
   return {
@@ -86,43 +96,68 @@ interface ListBody<T> {
   readonly metadata?: { readonly continue?: string; readonly resourceVersion?: string };
 }
 
-/** Page by page; nothing but the current page is kept. */
+/** Page by page; nothing but the current page is kept. A page that is too large is asked for again with fewer objects. */
 async function* listPages<T extends Obj>(
   connection: Connection,
   kind: Kind<T>,
   query: Query,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<Page<T>> {
-  const base = {
-    labelSelector: query.labels,
-    fieldSelector: query.fields,
-    limit: query.limit ?? PAGE,
-  };
+  let limit = query.limit ?? PAGE;
   let token: string | undefined;
-  do {
-    const version = token ? undefined : query.resourceVersion;
-    const body = (await connection.request({
-      method: 'GET',
-      path:
-        pathOf(kind, { namespace: query.namespace }) +
-        parameters({
-          ...base,
-          continue: token,
-          resourceVersion: version,
-          resourceVersionMatch: version === undefined ? undefined : 'NotOlderThan',
-        }),
-      ref: refOf('list', kind, { namespace: query.namespace }),
-      lane: 'list',
-      isIdempotent: true,
-      ...(query.metadataOnly && { accept: METADATA_ONLY('PartialObjectMetadataList') }),
-      signal,
-    })) as ListBody<T>;
+  let size = 0;
+  const { responses: limits, server } = connection;
+  const onRead = (bytes: number): void => {
+    size += bytes;
+    if (size <= limits.maxListBytes) return;
+    throw tooLarge('list', limits, server, describe(refOf('list', kind, query)));
+  };
+  for (;;) {
+    let body: ListBody<T>;
+    try {
+      const request = pageRequest(kind, query, { limit, token });
+      body = (await connection.request({ ...request, onRead, signal })) as ListBody<T>;
+    } catch (error) {
+      if (!mayFitInSmallerPages(error) || limit <= 1) throw error;
+      limit = Math.max(1, Math.floor(limit / SMALLER));
+      continue;
+    }
     const complete = completer(kind);
     const items = body.items ?? [];
     for (const item of items) complete(item);
     token = body.metadata?.continue;
     yield { items, resourceVersion: body.metadata?.resourceVersion ?? '' };
-  } while (token);
+    if (!token) return;
+  }
+}
+
+const mayFitInSmallerPages = (error: unknown): boolean =>
+  error instanceof ResponseTooLarge && (error.excess === 'bytes' || error.excess === 'elements');
+
+function pageRequest(
+  kind: Kind,
+  query: Query,
+  { limit, token }: { readonly limit: number; readonly token: string | undefined },
+): HttpRequest {
+  const version = token ? undefined : query.resourceVersion;
+  return {
+    method: 'GET',
+    path:
+      pathOf(kind, { namespace: query.namespace }) +
+      parameters({
+        labelSelector: query.labels,
+        fieldSelector: query.fields,
+        limit,
+        continue: token,
+        resourceVersion: version,
+        resourceVersionMatch: version === undefined ? undefined : 'NotOlderThan',
+      }),
+    ref: refOf('list', kind, { namespace: query.namespace }),
+    lane: 'list',
+    isIdempotent: true,
+    isPage: limit > 1,
+    ...(query.metadataOnly && { accept: METADATA_ONLY('PartialObjectMetadataList') }),
+  };
 }
 
 /** Items of a list of a built-in kind do not say what they are, and bare metadata says something else. */
@@ -160,7 +195,9 @@ async function* watchFrames<T extends Obj>(
   });
   yield { type: 'OPEN' };
   const complete = completer(kind);
-  for await (const frame of decodeFrames<T>(body, ref, connection.clock)) {
+  const { server, clock, responses: limits } = connection;
+  const source = { ref, server, limits, clock };
+  for await (const frame of decodeFrames<T>(body, source)) {
     if (frame.type === 'ADDED' || frame.type === 'MODIFIED' || frame.type === 'DELETED')
       complete(frame.object);
     yield frame;

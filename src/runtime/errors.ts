@@ -93,6 +93,37 @@ export class TransportError extends EspalierError {
   }
 }
 
+/** A server answered with more, or with deeper nested data, than is read from it; its connection was ended. */
+export class ResponseTooLarge extends EspalierError {
+  /** Which limit: of bytes, of values, of nesting, of a single event of a watch, or of all pages of a list. */
+  readonly excess: 'bytes' | 'elements' | 'depth' | 'frame' | 'list';
+  readonly #isFinal: boolean;
+
+  /** @param facts.isFinal whether the server is one of a tenant, whose job ends with this */
+  constructor(
+    message: string,
+    facts: { readonly excess: ResponseTooLarge['excess']; readonly isFinal: boolean },
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
+    this.excess = facts.excess;
+    this.#isFinal = facts.isFinal;
+  }
+
+  override isFinal(): boolean {
+    return this.#isFinal;
+  }
+
+  /** In an error or its causes. */
+  static in(error: unknown): ResponseTooLarge | undefined {
+    let at = error;
+    for (let steps = 0; at instanceof Error && steps < 20; steps++, at = at.cause) {
+      if (at instanceof ResponseTooLarge) return at;
+    }
+    return undefined;
+  }
+}
+
 /** Wraps a failure that another attempt cannot heal. */
 export class NoRetryError extends EspalierError {
   override isFinal(): boolean {

@@ -6,22 +6,31 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Clock } from '../lib/clock.ts';
 import { parseExactJson } from '../lib/exact-json.ts';
+import { structureExcess } from '../lib/json-scan.ts';
 import { describe, TransportError, type RequestRef } from './errors.ts';
+import { tooLarge, type ResponseExcess, type ResponseLimits } from './responses.ts';
 import type { Frame } from './types.ts';
 
 const SLICE_MS = 8;
-/** etcd takes 1.5 MB per object; anything far beyond is not an object. */
-const MAX_LINE_BYTES = 64 * 1024 * 1024;
 const NEWLINE = 0x0a;
 
+/** Where a body comes from, for messages, and how large its frames may be. */
+export interface FrameSource {
+  readonly ref: RequestRef;
+  readonly server: string;
+  readonly limits: ResponseLimits;
+  readonly clock: Clock;
+}
+
 /**
- * @throws TransportError when a line is not a frame, is too long, or the body ends within one
+ * @throws TransportError when a line is not a frame, or the body ends within one; ResponseTooLarge for a frame beyond
+ *   the limits, as soon as it is
  */
 export async function* decodeFrames<T>(
   body: AsyncIterable<Uint8Array>,
-  ref: RequestRef,
-  clock: Clock,
+  source: FrameSource,
 ): AsyncGenerator<Frame<T>> {
+  const { clock, limits } = source;
   let tail: Buffer[] = [];
   let tailBytes = 0;
   let sliceEnd = clock.now() + SLICE_MS;
@@ -34,7 +43,8 @@ export async function* decodeFrames<T>(
       tail = [];
       tailBytes = 0;
       start = end + 1;
-      if (line.length > 1) yield parseFrame<T>(line, ref);
+      if (line.length > limits.maxFrameBytes) throw beyond(source, 'frame');
+      if (line.length > 1) yield parseFrame<T>(line, source);
       if (clock.now() >= sliceEnd) {
         await turn();
         sliceEnd = clock.now() + SLICE_MS;
@@ -43,11 +53,11 @@ export async function* decodeFrames<T>(
     if (start < bytes.length) {
       tail.push(bytes.subarray(start));
       tailBytes += bytes.length - start;
-      if (tailBytes > MAX_LINE_BYTES) throw broken(ref, 'a line is longer than any object');
+      if (tailBytes > limits.maxFrameBytes) throw beyond(source, 'frame');
     }
   }
   // Some servers end the last line with the body instead of a newline.
-  if (tailBytes > 0) yield parseFrame<T>(Buffer.concat(tail), ref);
+  if (tailBytes > 0) yield parseFrame<T>(Buffer.concat(tail), source);
 }
 
 interface RawFrame {
@@ -57,7 +67,10 @@ interface RawFrame {
   };
 }
 
-function parseFrame<T>(line: Buffer, ref: RequestRef): Frame<T> {
+function parseFrame<T>(line: Buffer, source: FrameSource): Frame<T> {
+  const { ref } = source;
+  const excess = structureExcess(line, source.limits);
+  if (excess) throw beyond(source, excess);
   let raw: RawFrame;
   try {
     raw = parseExactJson(line.toString('utf8')) as RawFrame;
@@ -84,6 +97,9 @@ function parseFrame<T>(line: Buffer, ref: RequestRef): Frame<T> {
       throw broken(ref, `an event of the unknown type ${raw.type}`);
   }
 }
+
+const beyond = ({ limits, server, ref }: FrameSource, excess: ResponseExcess): Error =>
+  tooLarge(excess, limits, server, describe(ref));
 
 /** The cause may quote the object, so only its class is kept. */
 const broken = (ref: RequestRef, what: string, cause?: unknown): TransportError =>

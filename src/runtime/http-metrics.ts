@@ -6,6 +6,8 @@ export interface RequestMetrics {
   repeated(verb: string, host: string): void;
   /** @param ms how long a request stood in line behind others before it was sent */
   waited(verb: string, host: string, ms: number): void;
+  /** @param limit which one an answer has passed */
+  exceeded(verb: string, host: string, limit: string): void;
 }
 
 /** What requests of clients are called; their series are there from the start. */
@@ -21,7 +23,7 @@ export async function createRequestMetrics(
   registry: Registry | undefined,
   host: string,
 ): Promise<RequestMetrics> {
-  if (!registry) return { sent() {}, repeated() {}, waited() {} };
+  if (!registry) return { sent() {}, repeated() {}, waited() {}, exceeded() {} };
   const prom = await import('prom-client');
   // Several connections, one per target cluster, count into the same registry.
   const known = <M>(name: string): M | undefined => registry.getSingleMetric(name) as M | undefined;
@@ -60,6 +62,14 @@ export async function createRequestMetrics(
       buckets: DURATION_BUCKETS,
       registers,
     });
+  const excesses =
+    known<Counter>('espalier_responses_over_limit_total') ??
+    new prom.Counter({
+      name: 'espalier_responses_over_limit_total',
+      help: 'Answers of API servers that were cut off because they passed a limit, by verb, host and limit.',
+      labelNames: ['verb', 'host', 'limit'],
+      registers,
+    });
   // A second connection to a host counts on into what is there.
   const hosts = hostsOf.get(registry) ?? new Set<string>();
   hostsOf.set(registry, hosts);
@@ -79,6 +89,9 @@ export async function createRequestMetrics(
     },
     waited(verb, host, ms) {
       waits.observe({ verb, host }, ms / 1000);
+    },
+    exceeded(verb, host, limit) {
+      excesses.inc({ verb, host, limit });
     },
   };
 }

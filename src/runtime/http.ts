@@ -8,16 +8,26 @@ import type { RequestOptions } from 'node:https';
 import type { Registry } from 'prom-client';
 import type { Dispatcher } from 'undici';
 import { sleep, type Clock } from '../lib/clock.ts';
-import { parseExactJson } from '../lib/exact-json.ts';
+import { BodyUnreadable, unpackedBody } from '../lib/response-body.ts';
 import { systemRng, type Rng } from '../lib/rng.ts';
 import type { Logger } from '../observability/log.ts';
-import { apiErrorFrom, ShutdownError, TransportError, Unauthorized, type RequestRef } from './errors.ts';
+import {
+  describe,
+  EspalierError,
+  ResponseTooLarge,
+  ShutdownError,
+  TransportError,
+  Unauthorized,
+  type RequestRef,
+} from './errors.ts';
+import { readAnswer, readRefusal, type AnswerPorts } from './answers.ts';
 import { pauseBeforeRepeat, transportErrorFrom } from './failure.ts';
 import { CredentialKeeper, type InUse } from './credentials.ts';
 import { createRequestMetrics, type RequestMetrics } from './http-metrics.ts';
 import type { Pools } from './pools.ts';
 import { loadAccess, type Access, type ExternalCredentials, type KubeconfigSource } from './kubeconfig.ts';
 import { Lanes, type Lane } from './lanes.ts';
+import { defaultResponses, type ResponseLimits } from './responses.ts';
 
 export type { KubeconfigSource } from './kubeconfig.ts';
 
@@ -36,6 +46,11 @@ export interface ConnectOptions {
   readonly fieldManager?: string;
   /** Sockets for requests, watches and leases aside; default 32. */
   readonly maxSockets?: number;
+  /**
+   * How large the answers may be; default: those of a target for a kubeconfig that is given as text, of the host
+   * cluster otherwise, with one budget for the whole process.
+   */
+  readonly responses?: ResponseLimits;
 }
 
 /** One request to an API server, and how urgent it is. */
@@ -50,6 +65,10 @@ export interface HttpRequest {
   readonly accept?: string;
   /** Sending it twice does no more than sending it once. */
   readonly isIdempotent: boolean;
+  /** A page of a list of several objects: whoever asks can ask for less when it is too large. */
+  readonly isPage?: boolean;
+  /** Hears how many bytes the answer has, before it is parsed; what it throws is the outcome of the request. */
+  readonly onRead?: (bytes: number) => void;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -69,9 +88,10 @@ export interface Connection {
   readonly namespace: string;
   readonly fieldManager: string;
   readonly clock: Clock;
+  readonly responses: ResponseLimits;
   /**
    * The parsed JSON of the answer, or its text when it is not JSON; undefined when it is empty.
-   * @throws ApiError, TransportError, ShutdownError, or the reason of the signal
+   * @throws ApiError, TransportError, ResponseTooLarge, ShutdownError, or the reason of the signal
    */
   request(request: HttpRequest): Promise<unknown>;
   /** The raw body of a watch, once the server has agreed to it. Never repeated; errors as above. */
@@ -97,12 +117,14 @@ class HttpConnection implements Connection {
   readonly namespace: string;
   readonly fieldManager: string;
   readonly clock: Clock;
+  readonly responses: ResponseLimits;
   readonly #userAgent: string;
   readonly #log: Logger;
   readonly #rng: Rng;
   readonly #metrics: RequestMetrics;
   readonly #lanes: Lanes;
   readonly #keeper: CredentialKeeper;
+  readonly #answers: AnswerPorts;
   readonly #host: string;
   readonly #prefix: string;
   readonly #warned = new Set<string>();
@@ -114,6 +136,7 @@ class HttpConnection implements Connection {
     this.namespace = access.namespace;
     this.fieldManager = options.fieldManager ?? 'espalier';
     this.clock = options.clock;
+    this.responses = options.responses ?? defaultsFor(options.kubeconfig);
     this.#userAgent = options.userAgent;
     this.#log = options.log;
     this.#rng = options.rng ?? systemRng;
@@ -122,6 +145,7 @@ class HttpConnection implements Connection {
     this.#lanes = new Lanes(maxSockets);
     this.#keeper = new CredentialKeeper(access, maxSockets, options.clock, options.log);
     this.#host = url.host;
+    this.#answers = { server: this.server, host: url.host, limits: this.responses, clock: this.clock };
     this.#prefix = url.pathname.replace(/\/+$/, '');
   }
 
@@ -201,11 +225,12 @@ class HttpConnection implements Connection {
       request.lane === 'lease' ? pools.lease : pools.requests,
     );
     try {
-      if (response.statusCode >= 300) throw await this.#refusal(request, response);
-      if (!isJson(response)) return (await response.body.text()) || undefined;
-      const text = await response.body.text();
-      return text === '' ? undefined : parseAnswer(text, this.server, request);
+      if (response.statusCode >= 300) throw await readRefusal(request, response, this.responses);
+      return await readAnswer(request, response, this.#answers);
     } catch (error) {
+      if (error instanceof ResponseTooLarge) {
+        this.#metrics.exceeded(request.ref.verb, this.#host, error.excess);
+      }
       throw this.#translated(error, request);
     }
   }
@@ -213,7 +238,7 @@ class HttpConnection implements Connection {
   async #open(request: HttpRequest, inUse: InUse): Promise<AsyncIterable<Uint8Array>> {
     const response = await this.#dispatch(request, inUse, (pools) => pools.watches);
     if (response.statusCode >= 300) {
-      throw this.#translated(await this.#refusal(request, response), request);
+      throw this.#translated(await readRefusal(request, response, this.responses), request);
     }
     return this.#translatedBody(request, response);
   }
@@ -223,7 +248,7 @@ class HttpConnection implements Connection {
     response: Dispatcher.ResponseData,
   ): AsyncGenerator<Uint8Array> {
     try {
-      for await (const chunk of response.body) yield chunk as Uint8Array;
+      for await (const chunk of unpackedBody(response)) yield chunk as Uint8Array;
     } catch (error) {
       throw this.#translated(error, request);
     }
@@ -262,28 +287,15 @@ class HttpConnection implements Connection {
     }
   }
 
-  async #refusal(request: HttpRequest, response: Dispatcher.ResponseData): Promise<Error> {
-    const text = await response.body.text();
-    let body: unknown = text.slice(0, 200);
-    try {
-      body = JSON.parse(text);
-    } catch {
-      // Proxies answer in prose.
-    }
-    const retryAfter = Number(response.headers['retry-after']);
-    return apiErrorFrom(
-      response.statusCode,
-      body,
-      request.ref,
-      Number.isFinite(retryAfter) ? retryAfter : undefined,
-    );
-  }
-
   /** Errors of ours and aborts as they are, everything else as a TransportError. */
   #translated(error: unknown, request: HttpRequest): unknown {
     if (request.signal?.aborted) return request.signal.reason;
     if (this.#isClosed) return this.#closed(error);
-    if (error instanceof Error && isOurs(error)) return error;
+    if (error instanceof EspalierError) return error;
+    if (error instanceof BodyUnreadable) {
+      const what = `${this.server}: ${error.message}, while trying to ${describe(request.ref)}`;
+      return new TransportError(what, request.isIdempotent, { cause: error });
+    }
     return transportErrorFrom(error, this.server, request.ref, request.isIdempotent);
   }
 
@@ -302,20 +314,9 @@ class HttpConnection implements Connection {
   }
 }
 
-const isJson = (response: Dispatcher.ResponseData): boolean =>
-  String(response.headers['content-type'] ?? '').includes('json');
-
-function parseAnswer(text: string, server: string, request: HttpRequest): unknown {
-  try {
-    return parseExactJson(text);
-  } catch (error) {
-    const what = `${server} answered ${request.method} ${request.path.split('?')[0] ?? ''} with broken JSON`;
-    throw new TransportError(what, request.isIdempotent, { cause: error });
-  }
-}
-
-const isOurs = (error: Error): boolean =>
-  error instanceof TransportError || 'ref' in error || error instanceof ShutdownError;
+/** A kubeconfig that is given as text comes from a Target, that is from a tenant. */
+const defaultsFor = (source: KubeconfigSource): ResponseLimits =>
+  typeof source === 'object' && 'text' in source ? defaultResponses.target : defaultResponses.host;
 
 // ---------------------------------------------------------------- client-node
 

@@ -19,13 +19,11 @@ const CONNECT_MS = 10_000;
 /** kube-apiserver answers or gives up within 60 s. */
 const ANSWER_MS = 65_000;
 const LEASE_MS = 8_000;
-/** Far above any page of a list; a server without an end does not take our memory. */
-const MAX_BODY_BYTES = 256 * 1024 * 1024;
 
 export async function createPools(access: Access, tls: TlsMaterial, maxSockets: number): Promise<Pools> {
   const make = await dispatcherFactory(access, tls);
   const timeouts = { headersTimeout: ANSWER_MS, bodyTimeout: ANSWER_MS };
-  const requests = make({ connections: maxSockets, ...timeouts, maxResponseSize: MAX_BODY_BYTES });
+  const requests = make({ connections: maxSockets, ...timeouts });
   // A watch may be silent for minutes; whoever reads it decides how long to bear that.
   const watches = make({ ...timeouts, bodyTimeout: 0 });
   const lease = make({ connections: 2, headersTimeout: LEASE_MS, bodyTimeout: LEASE_MS });
@@ -47,7 +45,6 @@ interface PoolOptions {
   readonly connections?: number;
   readonly headersTimeout: number;
   readonly bodyTimeout: number;
-  readonly maxResponseSize?: number;
 }
 
 async function dispatcherFactory(

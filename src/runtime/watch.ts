@@ -8,7 +8,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { sleep, type Clock } from '../lib/clock.ts';
 import type { Rng } from '../lib/rng.ts';
 import { errorInFrame } from './client.ts';
-import { ApiError, Gone, Invalid, NotFound } from './errors.ts';
+import { ApiError, Gone, Invalid, NotFound, ResponseTooLarge } from './errors.ts';
 import { isVersionTooLarge } from './failure.ts';
 import { Pace } from './pace.ts';
 import { Reopening, SHORTEST_WATCH_MS } from './reopening.ts';
@@ -17,7 +17,7 @@ import type { CompareVersions } from './versions.ts';
 import { framesOf, NoStreaming, Overdue } from './watch-connection.ts';
 
 /** Why everything is listed again. */
-export type RelistReason = 'start' | 'expired' | 'missing' | 'stale';
+export type RelistReason = 'start' | 'expired' | 'missing' | 'stale' | 'oversized';
 
 export type WatchEvent<T> =
   /** A full picture begins. `isAnew`: older versions are to be believed, the server's history went back. */
@@ -297,6 +297,13 @@ class Machine<T extends Obj> {
       // Now and then it is quite normal; a server whose lists expire at once is asked more and more slowly.
       const isNormal = this.#options.clock.now() - this.#listedAt >= SHORTEST_WATCH_MS;
       if (isNormal) return undefined;
+    }
+    if (error instanceof ResponseTooLarge) {
+      // The same event would come again from here, and again in a streamed list; pages show the object or its limit.
+      this.#isStreaming = false;
+      this.#relist('oversized');
+      const ms = this.#reopening.afterFailure() ?? 0;
+      return pauseOf(messageOf(error), Math.max(ms, SHORTEST_WATCH_MS));
     }
     // The kind itself is gone; when it comes back, it comes back empty.
     if (error instanceof NotFound) this.#relist('missing');

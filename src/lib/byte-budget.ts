@@ -1,0 +1,113 @@
+/**
+ * Bytes that may be in memory at the same time, shared fairly. A request takes its whole share at once, so two of them
+ * never hold each other up halfway; whoever finds too little left waits. Those who wait are served in turn by key, and
+ * a key that holds something already gets no more than half of all, so that no single server takes it all.
+ */
+
+export interface ByteShare {
+  /** Gives the bytes back; more than once does no harm. */
+  release(): void;
+}
+
+/** For contents that are fetched as they are: blobs of registries, charts, indexes of chart repositories. */
+export interface DownloadLimits {
+  readonly maxBytes: number;
+  readonly budget: ByteBudget;
+}
+
+interface Waiter {
+  readonly bytes: number;
+  grant(): void;
+}
+
+export class ByteBudget {
+  readonly total: number;
+  #used = 0;
+  readonly #heldBy = new Map<string, number>();
+  /** In the order in which keys are served next. */
+  readonly #waiting = new Map<string, Waiter[]>();
+
+  constructor(total: number) {
+    this.total = total;
+  }
+
+  /** Bytes that are taken. */
+  get used(): number {
+    return this.#used;
+  }
+
+  /**
+   * @param bytes more than there are at all counts as all
+   * @param key whose share it is, such as the address of a server
+   * @throws the reason of `signal`
+   */
+  take(bytes: number, key: string, signal?: AbortSignal): Promise<ByteShare> {
+    if (signal?.aborted) return Promise.reject(signal.reason as Error);
+    const wanted = Math.min(bytes, this.total);
+    return new Promise((resolve, reject) => {
+      const waiter: Waiter = {
+        bytes: wanted,
+        grant: () => {
+          signal?.removeEventListener('abort', onAbort);
+          resolve(this.#share(wanted, key));
+        },
+      };
+      const onAbort = (): void => {
+        this.#drop(key, waiter);
+        reject(signal?.reason as Error);
+        this.#serve();
+      };
+      signal?.addEventListener('abort', onAbort, { once: true });
+      const line = this.#waiting.get(key) ?? [];
+      line.push(waiter);
+      this.#waiting.set(key, line);
+      this.#serve();
+    });
+  }
+
+  #share(bytes: number, key: string): ByteShare {
+    let isHeld = true;
+    return {
+      release: () => {
+        if (!isHeld) return;
+        isHeld = false;
+        this.#used -= bytes;
+        const left = (this.#heldBy.get(key) ?? 0) - bytes;
+        if (left > 0) this.#heldBy.set(key, left);
+        else this.#heldBy.delete(key);
+        this.#serve();
+      },
+    };
+  }
+
+  #serve(): void {
+    for (let next = this.#next(); next; next = this.#next()) {
+      const { key, waiter } = next;
+      const line = this.#waiting.get(key) ?? [];
+      line.shift();
+      // To the end of the line, where its others wait until all keys have had their turn.
+      this.#waiting.delete(key);
+      if (line.length > 0) this.#waiting.set(key, line);
+      this.#used += waiter.bytes;
+      this.#heldBy.set(key, (this.#heldBy.get(key) ?? 0) + waiter.bytes);
+      waiter.grant();
+    }
+  }
+
+  /** The first in turn that may have more. When there is too little for it nobody passes it, however little they want. */
+  #next(): { readonly key: string; readonly waiter: Waiter } | undefined {
+    for (const [key, [waiter]] of this.#waiting) {
+      if (!waiter) continue;
+      const held = this.#heldBy.get(key) ?? 0;
+      if (held > 0 && held + waiter.bytes > this.total / 2) continue;
+      return this.#used + waiter.bytes <= this.total ? { key, waiter } : undefined;
+    }
+    return undefined;
+  }
+
+  #drop(key: string, waiter: Waiter): void {
+    const line = this.#waiting.get(key) ?? [];
+    line.splice(line.indexOf(waiter), 1);
+    if (line.length === 0) this.#waiting.delete(key);
+  }
+}

@@ -1,0 +1,91 @@
+/**
+ * Counts the structure of a JSON text while its bytes arrive, so that nothing is parsed that would cost more than it may.
+ * A flat loop over bytes: strings and escapes are followed, nothing is checked that a parser checks anyway.
+ */
+
+export interface StructureLimits {
+  /** How deep arrays and objects may lie in each other. */
+  readonly maxDepth: number;
+  /** How many values there may be, counted as commas and opening brackets. */
+  readonly maxElements: number;
+}
+
+/** Which of the limits was passed. */
+export type StructureExcess = 'depth' | 'elements';
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const COMMA = 0x2c;
+const OPEN_ARRAY = 0x5b;
+const CLOSE_ARRAY = 0x5d;
+const OPEN_OBJECT = 0x7b;
+const CLOSE_OBJECT = 0x7d;
+
+/** One text, fed piece by piece; characters of several bytes may be cut anywhere. */
+export class JsonScan {
+  readonly #limits: StructureLimits;
+  #depth = 0;
+  #elements = 0;
+  #isInString = false;
+  #isEscaped = false;
+
+  constructor(limits: StructureLimits) {
+    this.#limits = limits;
+  }
+
+  /** @returns the limit that the text has passed by the end of these bytes; undefined: none */
+  feed(bytes: Uint8Array): StructureExcess | undefined {
+    const { maxDepth, maxElements } = this.#limits;
+    let at = 0;
+    while (at < bytes.length) {
+      if (this.#isInString) {
+        at = this.#afterString(bytes, at);
+        continue;
+      }
+      switch (bytes[at++]) {
+        case QUOTE:
+          this.#isInString = true;
+          break;
+        case OPEN_ARRAY:
+        case OPEN_OBJECT:
+          this.#elements++;
+          if (++this.#depth > maxDepth) return 'depth';
+          break;
+        case CLOSE_ARRAY:
+        case CLOSE_OBJECT:
+          this.#depth--;
+          break;
+        case COMMA:
+          this.#elements++;
+          break;
+        default:
+      }
+      if (this.#elements > maxElements) return 'elements';
+    }
+    return undefined;
+  }
+
+  /** Where the string ends, or the bytes do. */
+  #afterString(bytes: Uint8Array, start: number): number {
+    let at = start;
+    if (this.#isEscaped) {
+      this.#isEscaped = false;
+      at++;
+    }
+    for (; at < bytes.length; at++) {
+      const byte = bytes[at];
+      if (byte === BACKSLASH) {
+        at++;
+        this.#isEscaped = at >= bytes.length;
+      } else if (byte === QUOTE) {
+        this.#isInString = false;
+        return at + 1;
+      }
+    }
+    return bytes.length;
+  }
+}
+
+/** The same for a text that is there as a whole. */
+export const structureExcess = (bytes: Uint8Array, limits: StructureLimits): StructureExcess | undefined =>
+  new JsonScan(limits).feed(bytes);

@@ -1,0 +1,150 @@
+/**
+ * Reads the body of an answer within limits. They hold while it streams in: what is beyond them ends the connection, so
+ * that nothing else of it arrives. Small bodies are read at once, for larger ones a share of the budget is waited for;
+ * meanwhile nothing is read, and the sender waits too.
+ */
+import { pipeline, type Readable } from 'node:stream';
+import { createGunzip } from 'node:zlib';
+import type { ByteBudget, ByteShare } from './byte-budget.ts';
+import type { Clock } from './clock.ts';
+import { JsonScan, type StructureExcess, type StructureLimits } from './json-scan.ts';
+
+/** An answer whose body has not been read, as HTTP clients give it. */
+export interface Answer {
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly body: Readable;
+}
+
+export interface BodyLimits {
+  /** Unpacked. */
+  readonly maxBytes: number;
+  /** Absent: the body is not JSON, or nobody parses it. */
+  readonly structure?: StructureLimits;
+  /** For archives, which some servers declare to be compressed because they are: the bytes as they come. */
+  readonly keepsEncoding?: boolean;
+  readonly budget: ByteBudget;
+  /** Whose share of the budget it is. */
+  readonly key: string;
+  readonly clock: Clock;
+  readonly signal?: AbortSignal | undefined;
+  /** The error for a limit that was passed. */
+  readonly tooLarge: (excess: StructureExcess | 'bytes') => Error;
+}
+
+/** Read without asking for a share: most answers, in number, and next to nothing, in bytes. */
+const FREE_BYTES = 256 * 1024;
+/** A server that takes longer for a large body has its share taken away. */
+const MAX_HOLD_MS = 60_000;
+
+/** The body arrived too slowly, or in an encoding that was not asked for. */
+export class BodyUnreadable extends Error {
+  readonly code: 'ERR_BODY_TIMEOUT' | 'ERR_CONTENT_ENCODING';
+
+  constructor(code: BodyUnreadable['code'], message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+/**
+ * The bytes as `use` made something of them; they are in the budget until it has.
+ * @throws what `tooLarge` gives; BodyUnreadable; what the connection throws; the reason of the signal
+ */
+export async function withBody<R>(
+  response: Answer,
+  limits: BodyLimits,
+  use: (bytes: Buffer) => R,
+): Promise<R> {
+  const reading = new Reading(response, limits);
+  try {
+    return use(await reading.bytes());
+  } finally {
+    reading.end();
+  }
+}
+
+class Reading {
+  readonly #limits: BodyLimits;
+  readonly #body: Readable;
+  readonly #declared: number | undefined;
+  #share: ByteShare | undefined;
+  #cancelDeadline: () => void = () => undefined;
+
+  constructor(response: Answer, limits: BodyLimits) {
+    this.#limits = limits;
+    this.#body = limits.keepsEncoding ? quietly(response.body) : unpackedBody(response);
+    this.#declared = this.#body === response.body ? lengthOf(response) : undefined;
+  }
+
+  async bytes(): Promise<Buffer> {
+    const { maxBytes, structure, tooLarge } = this.#limits;
+    if ((this.#declared ?? 0) > maxBytes) throw tooLarge('bytes');
+    const scan = structure && new JsonScan(structure);
+    const chunks: Buffer[] = [];
+    let size = 0;
+    for await (const chunk of this.#body as AsyncIterable<Buffer>) {
+      size += chunk.length;
+      if (size > maxBytes) throw tooLarge('bytes');
+      const excess = scan?.feed(chunk);
+      if (excess) throw tooLarge(excess);
+      chunks.push(chunk);
+      if (size > FREE_BYTES && !this.#share) await this.#takeShare();
+    }
+    return chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, size);
+  }
+
+  async #takeShare(): Promise<void> {
+    const { budget, maxBytes, key, signal, clock } = this.#limits;
+    this.#share = await budget.take(this.#declared ?? maxBytes, key, signal);
+    this.#cancelDeadline = clock.at(clock.now() + MAX_HOLD_MS, () => {
+      const seconds = String(MAX_HOLD_MS / 1000);
+      this.#body.destroy(
+        new BodyUnreadable('ERR_BODY_TIMEOUT', `the answer took more than ${seconds} s to arrive`),
+      );
+    });
+  }
+
+  /** Of a body that was not read to its end the connection is closed. */
+  end(): void {
+    this.#cancelDeadline();
+    this.#share?.release();
+    this.#share = undefined;
+    this.#body.destroy();
+  }
+}
+
+/** The beginning of a body of which no more is needed, such as the reason of a refusal. */
+export async function beginningOf(response: Answer, maxBytes: number): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of unpackedBody(response) as AsyncIterable<Buffer>) {
+    chunks.push(chunk.subarray(0, maxBytes - size));
+    size += chunk.length;
+    if (size >= maxBytes) break;
+  }
+  return Buffer.concat(chunks);
+}
+
+/** The body without the compression that the server says it has. @throws BodyUnreadable for one we do not know */
+export function unpackedBody({ headers, body }: Answer): Readable {
+  quietly(body);
+  const encoding = String(headers['content-encoding'] ?? 'identity').toLowerCase();
+  if (encoding === 'identity' || encoding === '') return body;
+  if (encoding === 'gzip' || encoding === 'x-gzip') {
+    // Ended early, each of the two ends the other; the error reaches whoever reads.
+    return pipeline(body, createGunzip(), () => undefined);
+  }
+  body.destroy();
+  throw new BodyUnreadable(
+    'ERR_CONTENT_ENCODING',
+    `the answer has the content-encoding "${encoding.slice(0, 40)}", which was not asked for`,
+  );
+}
+
+/** Whoever reads hears of errors anyway; a body that nobody reads may be ended too. */
+const quietly = (body: Readable): Readable => body.on('error', () => undefined);
+
+function lengthOf({ headers }: Answer): number | undefined {
+  const length = Number(headers['content-length'] ?? Number.NaN);
+  return Number.isFinite(length) ? length : undefined;
+}

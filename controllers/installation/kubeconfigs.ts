@@ -12,6 +12,7 @@ import type { ClientPool } from '../../src/runtime/client-pool.ts';
 import {
   ApiError,
   KubeconfigError,
+  ResponseTooLarge,
   ServerFailure,
   TooManyRequests,
   TransportError,
@@ -52,6 +53,7 @@ function problemOf(error: unknown, request: KubeconfigRequest): Issued {
   const isDefinite =
     error instanceof ApiError ||
     error instanceof KubeconfigError ||
+    error instanceof ResponseTooLarge ||
     error instanceof KubeconfigUnusable ||
     error instanceof NotIssued;
   if (!isPassing && !isDefinite) throw error;

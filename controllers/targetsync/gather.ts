@@ -1,7 +1,7 @@
 /** Finds out what the source cluster asks for and what is in the namespace: the only reads of a target sync. */
 import { TARGET_SYNC_OK, annotations, labels } from '../../src/api/labels.ts';
 import { secretKind, type World } from '../../src/machine/world.ts';
-import { ApiError, NotFound, TransportError } from '../../src/runtime/errors.ts';
+import { ApiError, NotFound, ResponseTooLarge, TransportError } from '../../src/runtime/errors.ts';
 import type { Client } from '../../src/runtime/types.ts';
 import { isSynced, isSyncedTarget, SECRET_KEY } from './decide.ts';
 import { nameFilter } from './names.ts';
@@ -105,7 +105,10 @@ const isForeign = ({ targets, foreignSecrets }: Host, name: string): boolean =>
   foreignSecrets.has(name) || targets.some((t) => t.metadata.name === name && !isSyncedTarget(t));
 
 const isAnswer = (error: unknown): error is Error =>
-  error instanceof ApiError || error instanceof TransportError || error instanceof IncompleteAnswer;
+  error instanceof ApiError ||
+  error instanceof TransportError ||
+  error instanceof ResponseTooLarge ||
+  error instanceof IncompleteAnswer;
 
 /** Access to a shoot lasts a day and is renewed after half of it. */
 const RENEW_AFTER_MS = 12 * 3_600_000;

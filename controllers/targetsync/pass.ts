@@ -12,7 +12,13 @@ import { amend, patch, patchStatus, type Effect } from '../../src/machine/decisi
 import { openSource, SourceUnavailable, type SourceCluster } from '../../src/machine/source-cluster.ts';
 import { secretKind } from '../../src/machine/world.ts';
 import type { ClientPool } from '../../src/runtime/client-pool.ts';
-import { ApiError, DefinitionError, KubeconfigError, TransportError } from '../../src/runtime/errors.ts';
+import {
+  ApiError,
+  DefinitionError,
+  KubeconfigError,
+  ResponseTooLarge,
+  TransportError,
+} from '../../src/runtime/errors.ts';
 import type { Context } from '../../src/runtime/types.ts';
 import type { TargetSync } from '../../src/api/kinds/targetsync.ts';
 import { livingSiblings, mistakeIn, planRemoval, planSync } from './decide.ts';
@@ -134,7 +140,7 @@ async function problemsOf(run: () => Promise<readonly string[]>): Promise<readon
 }
 
 const tellable = [
-  ...[ApiError, TransportError, KubeconfigError, DefinitionError],
+  ...[ApiError, TransportError, ResponseTooLarge, KubeconfigError, DefinitionError],
   ...[SourceUnavailable, MistakenSpec, RotationImpossible, IncompleteAnswer],
 ];
 const isTellable = (error: unknown): error is Error => tellable.some((Class) => error instanceof Class);

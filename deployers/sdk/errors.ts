@@ -2,7 +2,7 @@
 import type { ErrorCode } from '../../src/api/errorcodes.ts';
 import { isUnrecoverable } from '../../src/api/errorcodes.ts';
 import type { Problem } from '../../src/machine/decision.ts';
-import { Unauthorized } from '../../src/runtime/errors.ts';
+import { ResponseTooLarge, Unauthorized } from '../../src/runtime/errors.ts';
 
 /** A failure in the form of `status.lastError`. Without an unrecoverable code the work is tried again. */
 export class DeployerError extends Error {
@@ -20,7 +20,8 @@ export class DeployerError extends Error {
     super(message, options);
     this.operation = operation;
     this.reason = reason;
-    this.codes = codes;
+    const behind = options?.cause === undefined || isUnrecoverable(codes) ? [] : definiteCodes(options.cause);
+    this.codes = behind.length === 0 ? codes : [...codes, ...behind];
   }
 
   override get name(): string {
@@ -108,12 +109,21 @@ export interface Place {
   readonly reason: string;
 }
 
+/** What an error says about further attempts. */
+const codesOf = (error: unknown): readonly ErrorCode[] =>
+  error instanceof Unauthorized ? ['ERR_UNAUTHORIZED'] : definiteCodes(error);
+
+const definiteCodes = (error: unknown): readonly ErrorCode[] =>
+  isDefinite(error) ? ['ERR_CONFIGURATION_PROBLEM'] : [];
+
+/** Whether a target answered with more than is read from it: it will be no less next time, whatever it was that asked. */
+export const isDefinite = (error: unknown): boolean => ResponseTooLarge.in(error)?.isFinal() ?? false;
+
 /** Any error as a problem of the job: deployer errors as they are, refused credentials with their code. */
-export function problemOf(error: unknown, place: Place): Problem {
-  if (error instanceof DeployerError) return error.problem;
-  const codes: readonly ErrorCode[] = error instanceof Unauthorized ? ['ERR_UNAUTHORIZED'] : [];
-  return { ...place, message: messageOf(error), codes };
-}
+export const problemOf = (error: unknown, place: Place): Problem =>
+  error instanceof DeployerError
+    ? error.problem
+    : { ...place, message: messageOf(error), codes: codesOf(error) };
 
 /** The same error, said to have happened at `place`; an error that knows its own place keeps it. */
 export const at = (
@@ -122,8 +132,9 @@ export const at = (
   say: (message: string) => string = (m) => m,
 ): DeployerError => {
   if (error instanceof DeployerError) return error;
-  const codes: readonly ErrorCode[] = error instanceof Unauthorized ? ['ERR_UNAUTHORIZED'] : [];
-  return new DeployerError(place.operation, place.reason, say(messageOf(error)), codes, { cause: error });
+  return new DeployerError(place.operation, place.reason, say(messageOf(error)), codesOf(error), {
+    cause: error,
+  });
 };
 
 /** Whether the job is over with this problem. */

@@ -3,7 +3,7 @@ import { define } from '../../src/lib/json.ts';
 import { isObject, ownField, type Fields } from '../../src/lib/objects.ts';
 import type { Problem } from '../../src/machine/decision.ts';
 import { CodecError, optionalList, optionalObject, optionalString } from './codec.ts';
-import { ConfigurationError, messageOf } from './errors.ts';
+import { ConfigurationError, isDefinite, messageOf } from './errors.ts';
 import { evaluate } from './jsonpath.ts';
 import { anything } from './shape.ts';
 import type { KubeAccess } from './access.ts';
@@ -115,7 +115,7 @@ export async function lookForExports(
     try {
       put(value, spec.key, await read(spec, spec.from, ports));
     } catch (error) {
-      if (ports.signal.aborted || error instanceof ConfigurationError) throw error;
+      if (ports.signal.aborted || error instanceof ConfigurationError || isDefinite(error)) throw error;
       return { isComplete: false, key: spec.key, why: messageOf(error) };
     }
   }

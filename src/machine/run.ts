@@ -8,7 +8,7 @@
 import { failedPhase, isBeingDeleted, type MetaView } from '../api/job.ts';
 import { equal } from '../lib/json.ts';
 import type { Logger } from '../observability/log.ts';
-import { ApiError, ShutdownError, TransportError } from '../runtime/errors.ts';
+import { ApiError, ResponseTooLarge, ShutdownError, TransportError } from '../runtime/errors.ts';
 import type { Kind, Obj, View } from '../runtime/types.ts';
 import { Applier } from './apply.ts';
 import { PhaseError, type Confirmation, type Decision, type Effect, type Problem } from './decision.ts';
@@ -201,7 +201,13 @@ async function decideOrExplain<Snapshot extends object, Name extends string>(
     }
     if (error instanceof ShutdownError || (error instanceof Error && error.name === 'AbortError'))
       throw error;
-    return { do: 'retry', problem: couldNotFindOut(error), cause: error, effects: [], status: {} };
+    const nothing = { effects: [], status: {} };
+    // The answer of a tenant's server will be no smaller; the job says so, and ends.
+    if (ResponseTooLarge.in(error)?.isFinal()) {
+      const problem = { ...couldNotFindOut(error), reason: 'ReadFailed' };
+      return { do: 'fail', problem, ...nothing };
+    }
+    return { do: 'retry', problem: couldNotFindOut(error), cause: error, ...nothing };
   }
 }
 

@@ -1,10 +1,16 @@
 /** Brings manifests onto a cluster: finds their kinds, then stage by stage creates or updates, collecting what fails. */
 import type { Problem } from '../../../src/machine/decision.ts';
-import { NoSuchKind, ServerFailure, TransportError, Unauthorized } from '../../../src/runtime/errors.ts';
+import {
+  NoSuchKind,
+  ResponseTooLarge,
+  ServerFailure,
+  TransportError,
+  Unauthorized,
+} from '../../../src/runtime/errors.ts';
 import type { Kind, Obj } from '../../../src/runtime/types.ts';
 import { chainDag } from '../../../src/workflow/dag.ts';
 import { drive } from '../../../src/workflow/drive.ts';
-import { at, messageOf } from '../errors.ts';
+import { at, isDefinite, messageOf } from '../errors.ts';
 import type { KubeAccess } from '../access.ts';
 import { entryOf, inOrder, union } from './inventory.ts';
 import {
@@ -128,7 +134,7 @@ function result(
 }
 
 const isUnanswered = (error: unknown): boolean =>
-  error instanceof TransportError || error instanceof ServerFailure;
+  error instanceof TransportError || error instanceof ServerFailure || error instanceof ResponseTooLarge;
 
 /** How many failures one message names; a target that is away fails thousands of objects alike. */
 const SHOWN = 10;
@@ -145,7 +151,10 @@ function problemOf(failures: readonly { placed: Placed; error: unknown }[], port
   return {
     ...APPLY,
     message: ports.mask(messages.slice(0, SHOWN).join('; ') + rest),
-    codes: isRefused ? ['ERR_UNAUTHORIZED'] : [],
+    codes: [
+      ...(isRefused ? (['ERR_UNAUTHORIZED'] as const) : []),
+      ...(failures.some(({ error }) => isDefinite(error)) ? (['ERR_CONFIGURATION_PROBLEM'] as const) : []),
+    ],
   };
 }
 

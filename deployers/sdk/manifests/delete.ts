@@ -9,7 +9,7 @@ import type { Kind, Obj } from '../../../src/runtime/types.ts';
 import { chainDag } from '../../../src/workflow/dag.ts';
 import { drive } from '../../../src/workflow/drive.ts';
 import type { NodeState, Policy } from '../../../src/workflow/plan.ts';
-import { RetryError, messageOf } from '../errors.ts';
+import { RetryError, isDefinite, messageOf } from '../errors.ts';
 import type { KubeAccess } from '../access.ts';
 import { assigned, TARGET_WITHOUT_ALL, type DeletionGroup, type ResourceType } from './groups.ts';
 import { fateOf, isIntent } from './inventory.ts';
@@ -144,7 +144,7 @@ async function removeEntry(
 }
 
 function failed(ref: ResourceRef, error: unknown, ports: RemovePorts): Left {
-  if (ports.signal.aborted) throw error;
+  if (ports.signal.aborted || isDefinite(error)) throw error;
   ports.log.warn({ object: describeRef(ref), error: messageOf(error) }, 'an object could not be deleted');
   return { ref, why: messageOf(error) };
 }

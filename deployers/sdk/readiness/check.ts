@@ -1,7 +1,7 @@
 /** One look at the readiness of what was deployed: reads what has to be read, asks the pure checks, and names the culprit. */
 import { NoSuchKind, NotFound } from '../../../src/runtime/errors.ts';
 import type { Problem } from '../../../src/machine/decision.ts';
-import { ConfigurationError, messageOf } from '../errors.ts';
+import { ConfigurationError, isDefinite, messageOf } from '../errors.ts';
 import { keyOfRef, type KubeObject, type ResourceRef } from '../manifests/model.ts';
 import { inParallel } from '../manifests/parallel.ts';
 import type { KubeAccess } from '../access.ts';
@@ -66,7 +66,7 @@ async function customCheck(check: CustomCheck, ports: CheckPorts): Promise<Unrea
     }
     return check.labels ? await labelled(check, check.labels, access, ports.signal) : undefined;
   } catch (error) {
-    if (ports.signal.aborted || error instanceof ConfigurationError) throw error;
+    if (ports.signal.aborted || error instanceof ConfigurationError || isDefinite(error)) throw error;
     return { why: messageOf(error) };
   }
 }

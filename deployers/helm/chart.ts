@@ -1,13 +1,13 @@
 /** From the configuration to a chart: where its bytes come from, and what they are. */
 import { createHash } from 'node:crypto';
-import { ComponentProblem } from '../../src/components/errors.ts';
+import { ComponentProblem, ContentTooLarge } from '../../src/components/errors.ts';
 import { HelmError } from '../../src/templating/helm/errors.ts';
 import type { Chart } from '../../src/templating/helm/chart.ts';
 import { chartOfArchive } from '../../src/templating/helm/load.ts';
 import { messageOf } from '../sdk/errors.ts';
 import { CACHE_ANNOTATION, type ChartCache } from './cache.ts';
 import type { ChartSource } from './config.ts';
-import { download, DownloadFailed } from './download.ts';
+import { download, DownloadFailed, DownloadTooLarge } from './download.ts';
 import { broken, passing } from './problems.ts';
 import { chartFromComponent, chartFromRegistry } from './registry.ts';
 import { chartFromRepository, RepositoryProblem } from './repository.ts';
@@ -54,6 +54,8 @@ async function bytesOf(
       error instanceof DownloadFailed ||
       error instanceof RepositoryProblem;
     if (!isKnown) throw error;
+    const isTooLarge = error instanceof DownloadTooLarge || error instanceof ContentTooLarge;
+    if (isTooLarge) throw broken('GetHelmChart', messageOf(error), error);
     throw passing('GetHelmChart', messageOf(error), error, mayAppear(messageOf(error)));
   }
 }
@@ -74,15 +76,17 @@ const cacheKey = (source: ChartSource, { item, context }: HelmRun): string =>
 async function fetched(
   source: Exclude<ChartSource, { kind: 'raw' }>,
   run: HelmRun,
-  { stock }: HelmOptions,
+  { stock, downloads: limits }: HelmOptions,
 ): Promise<Uint8Array> {
   switch (source.kind) {
     case 'remote':
-      return download('unable to fetch helm chart', { url: source.url, signal: run.signal });
+      return download('unable to fetch helm chart', {
+        ...{ url: source.url, clock: run.clock, signal: run.signal, limits },
+      });
     case 'ref':
       return chartFromRegistry(source.ref, run, stock);
     case 'repo':
-      return chartFromRepository(source, run);
+      return chartFromRepository(source, run, limits);
     case 'resource':
       return chartFromComponent(source.key, run, stock);
   }

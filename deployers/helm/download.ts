@@ -1,6 +1,10 @@
 /** HTTP for charts: archives and repositories, with a limit on what is read. */
 import { STATUS_CODES } from 'node:http';
 import { Agent, request } from 'undici';
+import { ByteBudget, type DownloadLimits } from '../../src/lib/byte-budget.ts';
+import type { Clock } from '../../src/lib/clock.ts';
+import { withBody, type Answer } from '../../src/lib/response-body.ts';
+import { sizeText } from '../../src/lib/sizes.ts';
 import { messageOf } from '../sdk/errors.ts';
 
 export interface Download {
@@ -9,7 +13,10 @@ export interface Download {
   readonly authorization?: string | undefined;
   /** PEM; trusted besides what the system trusts. */
   readonly ca?: string | undefined;
+  readonly clock: Clock;
   readonly signal: AbortSignal;
+  /** Default: 64 MiB, and twice as much at a time in the whole process. */
+  readonly limits?: DownloadLimits | undefined;
 }
 
 /** There was no usable answer; the message names the URL without its query, which may hold a signature. */
@@ -17,7 +24,13 @@ export class DownloadFailed extends Error {
   override readonly name = 'DownloadFailed';
 }
 
-const MAX_BYTES = 100 * 2 ** 20;
+/** There is more than is read; it will be no less next time. */
+export class DownloadTooLarge extends DownloadFailed {}
+
+const defaultLimits: DownloadLimits = {
+  maxBytes: 64 * 2 ** 20,
+  budget: new ByteBudget(128 * 2 ** 20),
+};
 const SILENCE_MS = 30_000;
 
 /** The URL without what may be secret in it. */
@@ -37,20 +50,21 @@ export async function download(what: string, from: Download): Promise<Uint8Array
     connect: { timeout: SILENCE_MS, ...(ca !== undefined && { ca }) },
   });
   try {
-    return await followed(from, agent);
+    return await followed(what, from, agent);
   } catch (error) {
-    if (signal.aborted) throw error;
+    if (signal.aborted || error instanceof DownloadTooLarge) throw error;
     throw new DownloadFailed(`${what} from "${shownUrl(url)}": ${messageOf(error)}`, { cause: error });
   } finally {
     await agent.destroy();
   }
 }
 
-async function followed({ url, authorization, signal }: Download, dispatcher: Agent): Promise<Uint8Array> {
+async function followed(what: string, from: Download, dispatcher: Agent): Promise<Uint8Array> {
+  const { url, authorization, signal } = from;
   let at = new URL(url);
   for (let hops = 0; hops <= MAX_REDIRECTS; hops++) {
     const isHome = at.origin === new URL(url).origin;
-    const { statusCode, headers, body } = await request(at, {
+    const response = await request(at, {
       dispatcher,
       signal,
       headers: {
@@ -58,8 +72,9 @@ async function followed({ url, authorization, signal }: Download, dispatcher: Ag
         ...(authorization !== undefined && isHome && { authorization }),
       },
     });
+    const { statusCode, headers, body } = response;
     const { location } = headers;
-    if (statusCode < 300) return readAll(body);
+    if (statusCode < 300) return readAll(response, what, from);
     if (statusCode >= 400 || typeof location !== 'string') {
       throw new Error(`${String(statusCode)} ${STATUS_CODES[statusCode] ?? ''}`.trim());
     }
@@ -70,13 +85,21 @@ async function followed({ url, authorization, signal }: Download, dispatcher: Ag
   throw new Error('too many redirects');
 }
 
-async function readAll(body: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
-  const parts: Uint8Array[] = [];
-  let size = 0;
-  for await (const part of body) {
-    size += part.length;
-    if (size > MAX_BYTES) throw new Error(`more than ${String(MAX_BYTES)} bytes`);
-    parts.push(part);
-  }
-  return Buffer.concat(parts);
+/** Servers declare archives to be compressed because they are: the bytes are taken as they come. */
+function readAll(
+  answer: Answer,
+  what: string,
+  { url, clock, signal, limits = defaultLimits }: Download,
+): Promise<Uint8Array> {
+  const { maxBytes, budget } = limits;
+  const tooLarge = (): Error =>
+    new DownloadTooLarge(
+      `${what} from "${shownUrl(url)}": the server answered with more than ${sizeText(maxBytes)}; limits.downloadMiB in the configuration raises this limit`,
+    );
+  const key = new URL(url).host;
+  return withBody(
+    answer,
+    { maxBytes, budget, key, keepsEncoding: true, clock, signal, tooLarge },
+    (bytes) => bytes,
+  );
 }

@@ -1,4 +1,5 @@
 /** Classical chart repositories: an index of versions, archives beside it, and credentials from the Context. */
+import type { DownloadLimits } from '../../src/lib/byte-budget.ts';
 import { isObject, ownField } from '../../src/lib/objects.ts';
 import { parseYaml, YamlError } from '../../src/lib/yaml.ts';
 import { compareRanked, isInRange } from '../../src/templating/helm/metadata.ts';
@@ -25,21 +26,28 @@ interface Auth {
 export async function chartFromRepository(
   { url, name, version }: RepoChart,
   run: HelmRun,
+  limits: DownloadLimits | undefined,
 ): Promise<Uint8Array> {
   const auth = await authFor(url, run);
   const base = url.replace(/\/+$/, '');
-  const { signal } = run;
+  const { clock, signal } = run;
   const index = await download('cannot download repository index', {
     url: `${base}/index.yaml`,
     ...auth,
-    signal,
+    ...{ clock, signal, limits },
   });
   const shown = shownUrl(base);
   const location = locationOf(readIndex(index, shown), { url: shown, name, version });
   const archive = new URL(location, `${base}/`);
   // Credentials of a repository are not for the servers it points to.
   const isSame = archive.origin === new URL(base).origin;
-  return download('unable to fetch helm chart', { url: archive.href, ...(isSame && auth), signal });
+  return download('unable to fetch helm chart', {
+    url: archive.href,
+    ...(isSame && auth),
+    clock,
+    signal,
+    limits,
+  });
 }
 
 function readIndex(bytes: Uint8Array, url: string): unknown {

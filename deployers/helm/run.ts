@@ -1,5 +1,6 @@
 /** Words that all parts of the helm deployer share. */
 import type { Stock } from '../../src/components/stock.ts';
+import type { DownloadLimits } from '../../src/lib/byte-budget.ts';
 import type { Clock } from '../../src/lib/clock.ts';
 import type { TemplateLimits } from '../../src/templating/budget.ts';
 import type { Run } from '../sdk/deployer.ts';
@@ -16,6 +17,8 @@ export interface HelmOptions {
   readonly executable?: string | undefined;
   /** Bytes of charts to keep for items that ask for it; default 100 000 000. */
   readonly cacheBytes?: number;
+  /** How large charts and indexes of repositories may be, and how much of them is fetched at a time. */
+  readonly downloads?: DownloadLimits | undefined;
   /** What the templates of a chart may use. */
   readonly limits?: Partial<TemplateLimits> | undefined;
   /** Whether templates see a Kubernetes 1.20 without own kinds instead of the target, as upstream's do. */

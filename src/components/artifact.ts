@@ -1,5 +1,6 @@
 /** Artifacts as registries and transport archives hold them: a manifest that names a configuration and layers. */
 import { z } from 'zod';
+import { parseDocument } from './document.ts';
 import { ContentInvalid } from './errors.ts';
 import { sha256 } from './digest.ts';
 
@@ -48,12 +49,7 @@ export const mediaTypes = {
 
 /** @throws ContentInvalid */
 export function parseManifest(bytes: Uint8Array, what: string): Artifact {
-  let document: unknown;
-  try {
-    document = JSON.parse(Buffer.from(bytes).toString('utf8'));
-  } catch (cause) {
-    throw new ContentInvalid(`the manifest of ${what} is not JSON`, { cause });
-  }
+  const document = parseDocument(bytes, `the manifest of ${what}`);
   const result = manifest.safeParse(document);
   if (result.success) {
     const { config, layers } = result.data;

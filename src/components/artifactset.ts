@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { parseManifest, type BlobRef } from './artifact.ts';
 import { blobPath, filesOfArchive } from './ctf.ts';
 import { verifyDigest } from './digest.ts';
+import { parseDocument } from './document.ts';
 import { ContentInvalid } from './errors.ts';
 import type { Files } from './files.ts';
 
@@ -42,7 +43,7 @@ async function checkedBlob(files: Files, digest: string, what: string): Promise<
 
 function jsonOrNothing(bytes: Uint8Array): unknown {
   try {
-    return JSON.parse(Buffer.from(bytes).toString('utf8')) as unknown;
+    return parseDocument(bytes, 'the index');
   } catch {
     return undefined;
   }

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { isObject, ownField } from '../lib/objects.ts';
 import type { Challenge } from './challenge.ts';
 import type { Login } from './credentials.ts';
+import { parseDocument } from './document.ts';
 import { ContentInvalid } from './errors.ts';
 import { refusal, type Transport } from './transport.ts';
 
@@ -111,7 +112,7 @@ function refreshForm(parameters: URLSearchParams, identityToken: string) {
 
 function parsed(body: Uint8Array): unknown {
   try {
-    const value: unknown = JSON.parse(Buffer.from(body).toString('utf8'));
+    const value = parseDocument(body, 'a token');
     return isObject(value) ? value : undefined;
   } catch {
     return undefined;

@@ -5,6 +5,7 @@ import { UnpackError, unpacked } from '../lib/gzip.ts';
 import { readTar, TarError } from '../lib/tar.ts';
 import { parseManifest, type ArtifactStore } from './artifact.ts';
 import { verifyDigest } from './digest.ts';
+import { parseDocument } from './document.ts';
 import { BlobMissing, ContentInvalid } from './errors.ts';
 import { filesInMemory, type Files } from './files.ts';
 
@@ -31,13 +32,7 @@ export const blobPath = (digest: string): string => `blobs/${digest.replace(':',
 export async function readIndex(files: Files, name: string): Promise<readonly CtfEntry[]> {
   const bytes = await files.read(CTF_INDEX);
   if (!bytes) throw new ContentInvalid(`${name} is no transport archive: it has no file ${CTF_INDEX}`);
-  let document: unknown;
-  try {
-    document = JSON.parse(Buffer.from(bytes).toString('utf8'));
-  } catch (cause) {
-    throw new ContentInvalid(`${CTF_INDEX} of ${name} is not JSON`, { cause });
-  }
-  const result = index.safeParse(document);
+  const result = index.safeParse(parseDocument(bytes, `${CTF_INDEX} of ${name}`));
   if (!result.success) throw new ContentInvalid(`${CTF_INDEX} of ${name} is not valid`);
   return result.data.artifacts;
 }

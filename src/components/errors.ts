@@ -20,6 +20,9 @@ export class RegistryRefused extends ComponentProblem {}
 /** What a registry or a file holds is not what it should be: damaged, too large, of an unknown form. */
 export class ContentInvalid extends ComponentProblem {}
 
+/** What a registry answered with is larger than what is read from it; the message names the key that allows more. */
+export class ContentTooLarge extends ContentInvalid {}
+
 /** A blob is not where its component is; what is there but damaged is no such case. */
 export class BlobMissing extends ContentInvalid {}
 

@@ -1,13 +1,14 @@
 /** Components as OCI artifacts: in registries, and in transport archives, which hold the same. */
 import { createHash } from 'node:crypto';
 import { ownField } from '../lib/objects.ts';
+import { sizeText } from '../lib/sizes.ts';
 import { readTar, TarError } from '../lib/tar.ts';
 import { UnpackError, unpacked } from '../lib/gzip.ts';
 import { parseYaml, YamlError } from '../lib/yaml.ts';
 import type { Artifact, ArtifactStore, BlobRef } from './artifact.ts';
 import { nameOf, readDescriptor, type JsonMap } from './descriptor.ts';
 import { isDigest } from './digest.ts';
-import { BlobMissing, ContentInvalid, ReferenceInvalid } from './errors.ts';
+import { BlobMissing, ContentInvalid, ContentTooLarge, ReferenceInvalid } from './errors.ts';
 import { isRepositoryPath } from './imagereference.ts';
 import { inRepository, type Content, type Repository } from './repository.ts';
 
@@ -21,7 +22,8 @@ export interface OciPlace {
   readonly name: string;
 }
 
-const MAX_DESCRIPTOR_BYTES = 16 * 2 ** 20;
+/** The largest landscapes have some hundred KiB; more would keep the process from its other work while it is parsed. */
+const MAX_DESCRIPTOR_BYTES = 4 * 2 ** 20;
 const MAX_ARTIFACT_BYTES = 128 * 2 ** 20;
 const DESCRIPTOR_FILE = 'component-descriptor.yaml';
 
@@ -159,6 +161,9 @@ async function fileIn(archive: Uint8Array, what: string): Promise<Uint8Array> {
 
 /** JSON is YAML, too. */
 function parse(bytes: Uint8Array, what: string): unknown {
+  if (bytes.length > MAX_DESCRIPTOR_BYTES) {
+    throw new ContentTooLarge(`${what} has more than ${sizeText(MAX_DESCRIPTOR_BYTES)}`);
+  }
   try {
     return parseYaml(Buffer.from(bytes).toString('utf8'));
   } catch (cause) {

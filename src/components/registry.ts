@@ -15,7 +15,7 @@ import type { Credentials } from './credentials.ts';
 import { isDigest, verifyDigest } from './digest.ts';
 import { BlobMissing, ContentInvalid, ReferenceInvalid } from './errors.ts';
 import { isRepositoryPath } from './imagereference.ts';
-import { refusal, type RegistryAnswer, type RegistryRequest, type Transport } from './transport.ts';
+import { refusal, tooLarge, type RegistryAnswer, type RegistryRequest, type Transport } from './transport.ts';
 
 export interface Limits {
   readonly maxManifestBytes: number;
@@ -23,6 +23,8 @@ export interface Limits {
 }
 export const defaultLimits: Limits = { maxManifestBytes: 4 * 2 ** 20, maxBlobBytes: 64 * 2 ** 20 };
 
+/** What `maxBlobBytes` is called in the configuration. */
+const BLOB_KEY = 'limits.downloadMiB';
 const ACCEPTED = [mediaTypes.ociManifest, mediaTypes.dockerManifest, mediaTypes.ociIndex].join(', ');
 
 export interface RegistryPorts {
@@ -72,14 +74,14 @@ export class Registry implements ArtifactStore {
     const what = `blob ${digest} of ${repository}`;
     if (!isDigest(digest)) throw new ContentInvalid(`${what}: that is no digest that can be checked`);
     if (size !== undefined && size > maxBlobBytes) {
-      throw new ContentInvalid(`${what} has more than ${String(maxBlobBytes)} bytes`);
+      throw tooLarge(what, this.#base, maxBlobBytes, BLOB_KEY);
     }
     // Only what was fetched with the same credentials: the name of a blob is no permission to read it.
     const login = fingerprint(this.#credentials.for(this.#base.host, repository));
     return this.#ports.cache.get(`${login} ${this.#base.host}/${repository}@${digest}`, async () => {
       const path = `${repository}/blobs/${digest}`;
       const { request, answer, hadLogin } = await this.#ask(
-        { method: 'GET', path, maxBytes: maxBlobBytes, what },
+        { method: 'GET', path, maxBytes: maxBlobBytes, limitKey: BLOB_KEY, what },
         repository,
         'pull',
       );

@@ -1,4 +1,5 @@
 /** What all installations of a process share to get at components: connections, tokens, and what was fetched before. */
+import type { DownloadLimits } from '../lib/byte-budget.ts';
 import type { Clock } from '../lib/clock.ts';
 import { goJson } from '../lib/gojson.ts';
 import type { Rng } from '../lib/rng.ts';
@@ -27,6 +28,8 @@ export interface StockOptions {
   /** Bytes of fetched blobs to keep; default 64 MiB. */
   readonly cacheBytes?: number;
   readonly limits?: Partial<Limits>;
+  /** How large blobs may be, and how much of them is fetched at a time; shared with others who download. */
+  readonly downloads?: DownloadLimits;
   /** How long one request may take; default 5 minutes. */
   readonly deadlineMs?: number;
 }
@@ -59,9 +62,14 @@ export interface Stock {
 const CACHE_BYTES = 64 * 2 ** 20;
 
 export function createStock(options: StockOptions): Stock {
-  const transport = new Transport(options);
+  const { downloads } = options;
+  const transport = new Transport({ ...options, ...(downloads && { budget: downloads.budget }) });
   const authorization = new Authorization(transport);
-  const limits = { ...defaultLimits, ...options.limits };
+  const limits = {
+    ...defaultLimits,
+    ...(downloads && { maxBlobBytes: downloads.maxBytes }),
+    ...options.limits,
+  };
   const cache = createContentCache(options.cacheBytes ?? CACHE_BYTES);
   const registry = (address: string, credentials: Credentials): Registry =>
     new Registry(address, credentials, { transport, authorization, cache, limits });

@@ -2,10 +2,20 @@
  * Requests to registries: plain HTTP only where it is allowed, limits on what is read, redirects without credentials,
  * and repeats of what may pass by itself.
  */
-import { Agent, type Dispatcher } from 'undici';
+import { Agent } from 'undici';
+import { ByteBudget, type DownloadLimits } from '../lib/byte-budget.ts';
 import { sleep, type Clock } from '../lib/clock.ts';
+import { withBody } from '../lib/response-body.ts';
+import { sizeText } from '../lib/sizes.ts';
 import type { Rng } from '../lib/rng.ts';
-import { ContentInvalid, RegistryRefused, RegistryUnavailable, RepositoryUnusable } from './errors.ts';
+import { parseDocument } from './document.ts';
+import {
+  ContentInvalid,
+  ContentTooLarge,
+  RegistryRefused,
+  RegistryUnavailable,
+  RepositoryUnusable,
+} from './errors.ts';
 
 export interface RegistryRequest {
   readonly method: 'GET' | 'HEAD' | 'POST' | 'PUT';
@@ -14,6 +24,8 @@ export interface RegistryRequest {
   readonly body?: Uint8Array;
   /** More than this is refused unread. */
   readonly maxBytes: number;
+  /** The key of the configuration that allows more, if there is one. */
+  readonly limitKey?: string;
   /** What is fetched, for messages: never a query, which may hold a signature. */
   readonly what: string;
 }
@@ -34,8 +46,11 @@ export interface TransportOptions {
   readonly userAgent?: string;
   /** How long one request may take, however lively it is; default 5 minutes. */
   readonly deadlineMs?: number;
+  /** How much of what is fetched may be in memory at a time, of all registries together. */
+  readonly budget?: DownloadLimits['budget'];
 }
 
+const BUDGET_BYTES = 128 * 2 ** 20;
 const DEADLINE_MS = 5 * 60_000;
 const MAX_TRIES = 4;
 const MAX_REDIRECTS = 5;
@@ -46,6 +61,7 @@ const SILENCE_MS = 30_000;
 export class Transport {
   readonly clock: Clock;
   readonly #options: TransportOptions;
+  readonly #budget: ByteBudget;
   readonly #agent = new Agent({
     connect: { timeout: CONNECT_MS },
     headersTimeout: SILENCE_MS,
@@ -56,6 +72,7 @@ export class Transport {
   constructor(options: TransportOptions) {
     this.clock = options.clock;
     this.#options = options;
+    this.#budget = options.budget ?? new ByteBudget(BUDGET_BYTES);
   }
 
   /**
@@ -138,9 +155,18 @@ export class Transport {
     }
   }
 
-  async #once({ method, url, headers, body, maxBytes, what }: RegistryRequest): Promise<RegistryAnswer> {
+  async #once({
+    method,
+    url,
+    headers,
+    body,
+    maxBytes,
+    limitKey,
+    what,
+  }: RegistryRequest): Promise<RegistryAnswer> {
     const { signal, userAgent = 'espalier', deadlineMs = DEADLINE_MS } = this.#options;
     const deadline = AbortSignal.timeout(deadlineMs);
+    const ending = signal ? AbortSignal.any([signal, deadline]) : deadline;
     try {
       const response = await this.#agent.request({
         origin: url.origin,
@@ -148,9 +174,16 @@ export class Transport {
         method,
         headers: { 'user-agent': userAgent, ...headers },
         ...(body && { body }),
-        signal: signal ? AbortSignal.any([signal, deadline]) : deadline,
+        signal: ending,
       });
-      const bytes = await readBody(response, method === 'HEAD' ? 0 : maxBytes, what);
+      const limits = {
+        ...{ maxBytes: method === 'HEAD' ? 0 : maxBytes, keepsEncoding: true, budget: this.#budget },
+        ...{ key: url.host, clock: this.clock, signal: ending },
+        tooLarge: () => tooLarge(what, url, maxBytes, limitKey),
+      };
+      // The answer to a HEAD says how long the body would be, and has none.
+      const answer = method === 'HEAD' ? { ...response, headers: {} } : response;
+      const bytes = await withBody(answer, limits, (body) => body);
       return {
         status: response.statusCode,
         header: (name) => {
@@ -173,23 +206,12 @@ export class Transport {
   }
 }
 
-async function readBody(
-  response: Dispatcher.ResponseData,
-  maxBytes: number,
-  what: string,
-): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of response.body) {
-    size += (chunk as Uint8Array).length;
-    if (size > maxBytes) {
-      response.body.destroy();
-      throw new ContentInvalid(`${what} has more than ${String(maxBytes)} bytes`);
-    }
-    chunks.push(chunk as Uint8Array);
-  }
-  return Buffer.concat(chunks);
-}
+/** @param key absent for manifests and tokens: no setting raises their limits */
+export const tooLarge = (what: string, { host }: URL, maxBytes: number, key?: string): ContentTooLarge =>
+  new ContentTooLarge(
+    `registry ${host} answered the request for ${what} with more than ${sizeText(maxBytes)}` +
+      (key === undefined ? '' : `; ${key} in the configuration raises this limit`),
+  );
 
 class BrokenConnection extends Error {
   /** The connection was there and broke; another one may hold. */
@@ -247,7 +269,7 @@ export function refusal(
 
 function saying({ body }: RegistryAnswer): string {
   try {
-    const { errors } = JSON.parse(Buffer.from(body).toString('utf8')) as { errors?: { code?: unknown }[] };
+    const { errors } = parseDocument(body, 'a refusal') as { errors?: { code?: unknown }[] };
     const code = errors?.[0]?.code;
     return typeof code === 'string' && /^[A-Z_]{1,40}$/.test(code) ? `, ${code}` : '';
   } catch {

@@ -5,6 +5,7 @@ import { createClientPool } from '../../src/runtime/client-pool.ts';
 import { createClient } from '../../src/runtime/client.ts';
 import { createDiscovery } from '../../src/runtime/discovery.ts';
 import { connect } from '../../src/runtime/http.ts';
+import { defaultResponses } from '../../src/runtime/responses.ts';
 import { watchSource } from '../../src/runtime/sources.ts';
 import type { ControllerSpec } from '../../src/runtime/spec.ts';
 import type { Change, View } from '../../src/runtime/types.ts';
@@ -87,7 +88,7 @@ const isInterruption = (change: Change<DeployItem>): boolean =>
 
 /** Opens a target by its kubeconfig. */
 export const connectorOf =
-  ({ clock, log, rng }: Pick<DeployerDeps, 'clock' | 'log' | 'rng'>) =>
+  ({ clock, log, rng, responses }: Pick<DeployerDeps, 'clock' | 'log' | 'rng' | 'responses'>) =>
   async (kubeconfig: string): Promise<KubeAccess> => {
     const connection = await connect({
       kubeconfig: { text: kubeconfig },
@@ -95,6 +96,7 @@ export const connectorOf =
       clock,
       log,
       rng,
+      responses: responses ?? defaultResponses.target,
     });
     const client = createClient(connection);
     const discovery = createDiscovery(client);

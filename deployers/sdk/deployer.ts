@@ -6,6 +6,7 @@ import type { Clock } from '../../src/lib/clock.ts';
 import type { Rng } from '../../src/lib/rng.ts';
 import type { Logger } from '../../src/observability/log.ts';
 import type { Mapper } from '../../src/runtime/mappers.ts';
+import type { ResponseLimits } from '../../src/runtime/responses.ts';
 import type { Cache, Caches, Client, Obj, View } from '../../src/runtime/types.ts';
 import type { Codec } from './codec.ts';
 import type { ContinuousReconcile } from './continuous.ts';
@@ -134,6 +135,8 @@ export interface DeployerDeps {
   readonly config?: DeployerSettings;
   /** Opens a target cluster by its kubeconfig; default: the runtime's client. */
   readonly connect?: (kubeconfig: string) => Promise<KubeAccess>;
+  /** How large the answers of target clusters may be; default: one set of limits for the whole process. */
+  readonly responses?: ResponseLimits;
   readonly self?: SelfCluster;
   /** Shared with other deployers of the process; default one of its own. */
   readonly reader?: TargetReader;

@@ -10,6 +10,7 @@ import { createCaches } from '../../src/runtime/cache.ts';
 import { createClient } from '../../src/runtime/client.ts';
 import type { ControllerSpec } from '../../src/runtime/controller.ts';
 import { connect, type KubeconfigSource } from '../../src/runtime/http.ts';
+import { createResponses, type ResponseSettings } from '../../src/runtime/responses.ts';
 import { createManager } from '../../src/runtime/manager.ts';
 import { catchUp } from '../../src/runtime/catch-up.ts';
 import { createFleet, type FleetOptions } from '../../src/runtime/fleet/fleet.ts';
@@ -28,6 +29,8 @@ export interface DeployerProcessOptions {
   /** Default: says nothing. */
   readonly log?: Logger;
   readonly settings?: DeployerSettings;
+  /** How large the answers of clusters may be. */
+  readonly responses?: ResponseSettings;
   /** Goes to `status.deployer.identity`; default `<name>-<unix seconds>`. */
   readonly identity?: string;
   /** Share the deploy items with all processes of this deployer that name the same: Leases there begin with this name. */
@@ -51,21 +54,31 @@ export interface DeployerProcess {
  */
 export async function startDeployer<C, S>(
   plugin: DeployerPlugin<C, S>,
-  { kubeconfig, log = silentLogger, settings, identity, lease, metricsAddress }: DeployerProcessOptions,
+  {
+    kubeconfig,
+    log = silentLogger,
+    settings,
+    identity,
+    lease,
+    metricsAddress,
+    responses,
+  }: DeployerProcessOptions,
 ): Promise<DeployerProcess> {
   const clock = systemClock;
   const rng = secureRng;
   const closing = new Closing();
   try {
     const metrics = createMetrics({ process: true });
-    const connection = await connect({ kubeconfig, userAgent: plugin.name, clock, rng, log });
+    const { host, target } = createResponses(responses);
+    const toHost = { kubeconfig, userAgent: plugin.name, clock, rng, log, responses: host };
+    const connection = await connect(toHost);
     const client = createClient(connection);
     closing.add(() => client.close());
     const caches = createCaches({ client, clock, rng, log, registry: metrics.registry });
     const ground = { client, caches, clock, rng, log, metrics };
     const leaseGround = async (): Promise<typeof ground> => {
       // Connections of its own, so that nothing delays a renewal.
-      const own = createClient(await connect({ kubeconfig, userAgent: plugin.name, clock, rng, log }));
+      const own = createClient(await connect(toHost));
       closing.add(() => own.close());
       return { ...ground, client: own };
     };
@@ -75,6 +88,7 @@ export async function startDeployer<C, S>(
     closing.add(() => manager.stop());
     const controller = deployerController(plugin, {
       ...ground,
+      responses: target,
       metrics: deployerMetrics(metrics),
       signal: closing.signal,
       self: await connection.address(),

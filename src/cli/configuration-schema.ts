@@ -70,6 +70,10 @@ export const configurationSchema = z.looseObject({
   }),
   limits: section({
     treeDepth: z.int().positive().max(MAX_TREE_DEPTH).nullish(),
+    targetResponseMiB: z.int().positive().max(256).nullish(),
+    targetResponseDepth: z.int().min(50).max(10_000).nullish(),
+    hostResponseMiB: z.int().min(32).max(1024).nullish(),
+    downloadMiB: z.int().positive().max(1024).nullish(),
   }),
   helm: section({
     executable: name.nullish(),

@@ -8,6 +8,7 @@ import { isDuration, parseDuration } from '../lib/duration.ts';
 import { parseYaml } from '../lib/yaml.ts';
 import { DEFAULT_TREE_DEPTH } from '../machine/tree.ts';
 import type { Logger } from '../observability/log.ts';
+import type { ResponseSettings } from '../runtime/responses.ts';
 import { noteKeys } from './configuration-keys.ts';
 import { configurationSchema, type ConfigurationFile } from './configuration-schema.ts';
 import { UsageError } from './errors.ts';
@@ -50,10 +51,12 @@ export interface Configuration {
     readonly workers?: number;
     readonly memoryMiB?: number;
   };
-  /** What a single tree may use; an addition of ours. */
+  /** What a single tree, and the servers that tenants name, may use; an addition of ours. */
   readonly limits: {
-    /** How many levels of installations it may have. */
+    /** How many levels of installations a tree may have. */
     readonly treeDepth: number;
+    /** How large answers may be, where the file says so. */
+    readonly responses?: ResponseSettings;
   };
   /** Which components must be signed; default: those of installations that ask for it. */
   readonly verification?: VerificationPolicy;
@@ -113,7 +116,7 @@ export function readConfiguration(file: string, log?: Pick<Logger, 'info' | 'war
     contexts: contextSettings(result.data),
     registry: registrySettings(result.data, file),
     templating: templatingSettings(result.data, file),
-    limits: { treeDepth: result.data.limits?.treeDepth ?? defaults.limits.treeDepth },
+    limits: limitsOf(result.data),
     helm: helmSettings(result.data, file),
     container: containerSettings(result.data),
     installsCrds: crdManagement?.deployCrd ?? defaults.installsCrds,
@@ -140,6 +143,21 @@ function contextSettings(file: ConfigurationFile): Configuration['contexts'] {
     ...(disable && { isDisabled: true }),
     ...(excluded && { excludedNamespaces: excluded }),
     ...(repository && { repositoryContext: repository }),
+  };
+}
+
+function limitsOf({ limits }: ConfigurationFile): Configuration['limits'] {
+  const { treeDepth, ...others } = limits ?? {};
+  const { targetResponseMiB, targetResponseDepth, hostResponseMiB, downloadMiB } = others;
+  const given = Object.entries({
+    targetResponseMiB,
+    targetResponseDepth,
+    hostResponseMiB,
+    downloadMiB,
+  }).filter(([, value]) => typeof value === 'number');
+  return {
+    treeDepth: treeDepth ?? defaults.limits.treeDepth,
+    ...(given.length > 0 && { responses: Object.fromEntries(given) }),
   };
 }
 

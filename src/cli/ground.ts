@@ -15,6 +15,7 @@ import { createCaches, type StartableCaches } from '../runtime/cache.ts';
 import { createClient } from '../runtime/client.ts';
 import { createClientPool, type ClientPool } from '../runtime/client-pool.ts';
 import { connect, type KubeconfigSource, type ServerAddress } from '../runtime/http.ts';
+import { createResponses, type Responses } from '../runtime/responses.ts';
 import type { Share } from '../runtime/share.ts';
 import type { Client } from '../runtime/types.ts';
 import { defaults, type Configuration } from './configuration.ts';
@@ -53,6 +54,8 @@ export interface Ground {
   readonly world: World;
   /** Clients of other clusters. */
   readonly sources: ClientPool;
+  /** How large the answers of servers may be. */
+  readonly responses: Responses;
   /** What was read from registries and archives. */
   readonly stock: Stock;
   /** Executes templates beside everything else. */
@@ -67,15 +70,17 @@ export async function prepareGround(options: GroundOptions, closing: Closing): P
   const { kubeconfig, log, wrapClient = (own: Client) => own } = options;
   const metrics = createMetrics({ process: true });
   const { registry } = metrics;
-  const connection = await connect({ kubeconfig, ...common(log), registry });
+  const { configuration = defaults } = options;
+  const responses = createResponses(configuration.limits.responses);
+  const { host, target, downloads } = responses;
+  const connection = await connect({ kubeconfig, ...common(log), registry, responses: host });
   const client = wrapClient(createClient(connection));
   closing.add(() => client.close());
   const sources = createClientPool(clock, async (text) =>
-    createClient(await connect({ kubeconfig: { text }, ...common(log) })),
+    createClient(await connect({ kubeconfig: { text }, ...common(log), responses: target })),
   );
   closing.add(() => sources.close());
-  const { configuration = defaults } = options;
-  const stock = createStock({ clock, rng, signal: closing.signal, ...configuration.registry });
+  const stock = createStock({ clock, rng, signal: closing.signal, ...configuration.registry, downloads });
   closing.add(() => stock.close());
   const runner = asideRunner({ clock, ...configuration.templating });
   closing.add(() => runner.close());
@@ -83,7 +88,7 @@ export async function prepareGround(options: GroundOptions, closing: Closing): P
   const caches = createCaches({ client, clock, rng, log, registry });
   const self = await connection.address();
   const world = createWorld(caches);
-  return { client, self, caches, world, sources, stock, runner, clock, rng, log, metrics };
+  return { client, self, caches, world, sources, responses, stock, runner, clock, rng, log, metrics };
 }
 
 /** Under upstream's names. */
@@ -107,11 +112,13 @@ const common = (log: Logger) => ({ userAgent: 'espalier', clock, rng, log }) as 
 /** The leases have connections of their own, so that nothing delays a renewal. */
 export async function fleetOf(
   { fleet, kubeconfig, log, wrapClient = (own: Client) => own }: GroundOptions,
-  { client, world, metrics }: Ground,
+  { client, world, metrics, responses }: Ground,
   closing: Closing,
 ): Promise<Share | undefined> {
   if (!fleet) return undefined;
-  const own = wrapClient(createClient(await connect({ kubeconfig, ...common(log) })));
+  const own = wrapClient(
+    createClient(await connect({ kubeconfig, ...common(log), responses: responses.host })),
+  );
   closing.add(() => own.close());
   return createTreeFleet({
     ...{

@@ -133,7 +133,8 @@ function populate(
     manager.add(withTreeInLog(world, report ? withCriticalProblems(locked, report) : locked));
   };
   const { limits } = configuration.templating;
-  const helm = { stock: ground.stock, clock, limits, ...configuration.helm };
+  const { downloads } = ground.responses;
+  const helm = { stock: ground.stock, clock, limits, downloads, ...configuration.helm };
   const container = { client, settings: configuration.container };
   const plugins = chosen.deployers.map((name) => deployerPlugin(name, helm, container));
   for (const name of chosen.controllers) {
@@ -147,7 +148,12 @@ function populate(
       ) as ControllerSpec<Obj>,
     );
   }
-  const shared = { ...ground, metrics: deployerMetrics(metrics), signal };
+  const shared = {
+    ...ground,
+    responses: ground.responses.target,
+    metrics: deployerMetrics(metrics),
+    signal,
+  };
   const deps = { ...shared, reader: targetReaderOf(shared) };
   for (const plugin of plugins) {
     add(deployerController(withRecord(plugin, report), deps) as unknown as ControllerSpec<Obj>);

@@ -32,7 +32,7 @@ export interface BodyLimits {
 }
 
 /** Read without asking for a share: most answers, in number, and next to nothing, in bytes. */
-const FREE_BYTES = 256 * 1024;
+export const FREE_BYTES = 256 * 1024;
 /** A server that takes longer for a large body has its share taken away. */
 const MAX_HOLD_MS = 60_000;
 
@@ -53,11 +53,11 @@ export class BodyUnreadable extends Error {
 export async function withBody<R>(
   response: Answer,
   limits: BodyLimits,
-  use: (bytes: Buffer) => R,
+  use: (bytes: Buffer) => R | Promise<R>,
 ): Promise<R> {
   const reading = new Reading(response, limits);
   try {
-    return use(await reading.bytes());
+    return await use(await reading.bytes());
   } finally {
     reading.end();
   }
@@ -90,6 +90,7 @@ class Reading {
       chunks.push(chunk);
       if (size > FREE_BYTES && !this.#share) await this.#takeShare();
     }
+    this.#cancelDeadline();
     return chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, size);
   }
 

@@ -3,7 +3,7 @@ import type { Dispatcher } from 'undici';
 import type { Clock } from '../lib/clock.ts';
 import { parseExactJson } from '../lib/exact-json.ts';
 import { structureExcess } from '../lib/json-scan.ts';
-import { beginningOf, withBody } from '../lib/response-body.ts';
+import { beginningOf, FREE_BYTES, withBody } from '../lib/response-body.ts';
 import { apiErrorFrom, describe, TransportError, type ApiError } from './errors.ts';
 import type { HttpRequest } from './http.ts';
 import { tooLarge, type ResponseLimits } from './responses.ts';
@@ -40,9 +40,12 @@ export function readAnswer(
     },
     (bytes) => {
       request.onRead?.(bytes.length);
-      const text = bytes.toString('utf8');
-      if (text === '') return undefined;
-      return isParsed ? parseAnswer(text, server, request) : text;
+      const read = (): unknown => {
+        const text = bytes.toString('utf8');
+        if (text === '') return undefined;
+        return isParsed ? parseAnswer(text, server, request) : text;
+      };
+      return limits.turns && bytes.length > FREE_BYTES ? limits.turns.run(clock, read) : read();
     },
   );
 }

@@ -1,6 +1,7 @@
 /** How large the answers of servers may be, by what the servers are to us, and how much of them is in memory at a time. */
 import { ByteBudget, type DownloadLimits } from '../lib/byte-budget.ts';
 import type { StructureLimits } from '../lib/json-scan.ts';
+import { PacedTurns } from '../lib/paced-turns.ts';
 import { sizeText } from '../lib/sizes.ts';
 import { ResponseTooLarge } from './errors.ts';
 
@@ -14,14 +15,14 @@ export const DEFAULT_TARGET_DEPTH = 500;
 const HOST_DEPTH = 10_000;
 /**
  * Values in one answer. V8 needs up to a microsecond and 130 bytes for each of those it finds hardest, which are objects
- * with many different keys; that is 150 ms and 32 MiB for a target's answer.
+ * with many different keys; that is 80 ms and 16 MiB for a target's answer.
  */
-const TARGET_BYTES_PER_ELEMENT = 64;
+const TARGET_BYTES_PER_ELEMENT = 128;
 /** An object of 1.5 MiB, as much as etcd stores, may have a million; it must not keep its whole kind from being read. */
 const HOST_BYTES_PER_ELEMENT = 32;
 const MAX_PAGE_ELEMENTS = 2 ** 19;
 const FRAME_SHARE = 4;
-const LIST_SHARE = 4;
+const LIST_SHARE = 2;
 
 /** Of the connections of one kind. */
 export interface ResponseLimits extends StructureLimits {
@@ -37,6 +38,8 @@ export interface ResponseLimits extends StructureLimits {
   readonly maxPageElements: number;
   /** Shared by all connections of the kind. */
   readonly budget: ByteBudget;
+  /** Large answers are parsed in turns; absent: at once. */
+  readonly turns?: PacedTurns;
 }
 
 /** What a process keeps to. */
@@ -83,6 +86,7 @@ export function createResponses(settings: ResponseSettings = {}): Responses {
       maxElements: targetElements,
       maxPageElements: targetElements,
       budget: new ByteBudget(4 * targetBytes),
+      turns: new PacedTurns(),
     },
     downloads: { maxBytes: downloadMiB * MIB, budget: new ByteBudget(2 * downloadMiB * MIB) },
   };

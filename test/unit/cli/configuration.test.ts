@@ -41,6 +41,24 @@ describe('the configuration file', () => {
     expect(warned).to.deep.equal([]);
   });
 
+  it('says how large the answers of servers may be, in whole numbers', () => {
+    const responses = {
+      targetResponseMiB: 20,
+      targetResponseDepth: 100,
+      hostResponseMiB: 128,
+      downloadMiB: 32,
+    };
+    expect(read(JSON.stringify({ limits: responses })).limits).to.deep.equal({ treeDepth: 30, responses });
+    expect(read('limits: {targetResponseMiB: 20, downloadMiB: }').limits.responses).to.deep.equal({
+      targetResponseMiB: 20,
+    });
+    for (const key of Object.keys(responses)) {
+      for (const wrong of ['0', '1.5', '100000', 'many']) {
+        expect(() => read(`limits: {${key}: ${wrong}}`), wrong).to.throw(UsageError, `limits.${key}: `);
+      }
+    }
+  });
+
   it('names the deployments whose health is checked, each once', () => {
     const { health } = read(`
       kind: LandscaperConfiguration

@@ -107,7 +107,10 @@ describe('the page about the configuration', () => {
     expect(workers).to.deep.equal({ installation: 50, execution: 40, deployitem: 10, context: 2 });
     const image = 'registry.example.org/espalier:0.1.0';
     expect(rest).to.deep.equal({
-      limits: { treeDepth: 40 },
+      limits: {
+        treeDepth: 40,
+        responses: { targetResponseMiB: 32, targetResponseDepth: 800, hostResponseMiB: 96, downloadMiB: 48 },
+      },
       container: {
         ...defaults.container,
         namespace: 'ls-system',

@@ -3,7 +3,7 @@ import { Registry } from 'prom-client';
 import { seededRng } from '../../../src/lib/rng.ts';
 import { silentLogger, type Logger } from '../../../src/observability/log.ts';
 import { createCaches } from '../../../src/runtime/cache.ts';
-import { SourceError } from '../../../src/runtime/errors.ts';
+import { ResponseTooLarge, SourceError } from '../../../src/runtime/errors.ts';
 import type { CacheOptions } from '../../../src/runtime/types.ts';
 import { FakeClock, settle } from '../../support/clock.ts';
 import { ScriptedApi, statusError, thing, THINGS, type Thing } from '../../support/scripted-api.ts';
@@ -99,6 +99,12 @@ describe('the caches of a process', () => {
     expect(await registry.metrics())
       .to.contain('espalier_cache_objects{source="things.example.io"} 1')
       .and.to.contain('espalier_watch_state{source="things.example.io",state="watching"} 1')
-      .and.to.contain('espalier_watch_relists_total{source="things.example.io",reason="expired"} 1');
+      .and.to.contain('espalier_watch_relists_total{source="things.example.io",reason="expired"} 1')
+      .and.to.contain('espalier_watch_relists_total{source="things.example.io",reason="oversized"} 0');
+    api.drop(new ResponseTooLarge('too large', { excess: 'frame', isFinal: false }));
+    await clock.advance(5_000);
+    expect(await registry.metrics()).to.contain(
+      'espalier_watch_relists_total{source="things.example.io",reason="oversized"} 1',
+    );
   });
 });

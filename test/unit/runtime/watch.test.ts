@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { settle } from '../../support/clock.ts';
 import { statusError, thing, type ScriptedApi } from '../../support/scripted-api.ts';
-import { TransportError } from '../../../src/runtime/errors.ts';
+import { ResponseTooLarge, TransportError } from '../../../src/runtime/errors.ts';
 import { harness } from './harness.ts';
 
 const names = (objects: Iterable<{ metadata: { name: string } }>): string[] =>
@@ -64,6 +64,32 @@ describe('a watch', () => {
     api.drop(reset());
     await clock.advance(1_000);
     expect(api.count('watch')).to.equal(before + 1);
+  });
+
+  it('lists everything in pages after an event that is too large, says so, and never does it in a loop', async () => {
+    const { api, cache, clock, start, listen } = harness();
+    api.streaming = 'yes';
+    await start();
+    const heard = listen();
+    await clock.advance(20_000);
+    const before = [api.count('list'), api.count('watch')] as const;
+    api.isHeld = true;
+    api.put(thing('large'));
+    const refused = new ResponseTooLarge('an event of more than 16 MiB', { excess: 'frame', isFinal: false });
+    api.drop(refused);
+    await settle();
+    expect(cache.trouble).to.equal('an event of more than 16 MiB');
+    expect(api.count('watch')).to.equal(before[1]);
+    await clock.advance(2_000);
+    expect(cache.trouble).to.equal(undefined);
+    expect(api.count('list')).to.equal(before[0] + 1);
+    expect(heard).to.deep.equal(['add ns/large 11']);
+    const lists = api.count('list');
+    for (let tenth = 0; tenth < 300; tenth++) {
+      api.drop(refused);
+      await clock.advance(100);
+    }
+    expect(api.count('list') - lists, 'lists in 30 s').to.be.within(1, 30);
   });
 
   for (const [what, deliver] of [

@@ -11,6 +11,7 @@ import { download, DownloadFailed, DownloadTooLarge } from './download.ts';
 import { broken, passing } from './problems.ts';
 import { chartFromComponent, chartFromRegistry } from './registry.ts';
 import { chartFromRepository, RepositoryProblem } from './repository.ts';
+import { IndexTooLarge } from './repository-thread.ts';
 import { once, type HelmOptions, type HelmRun } from './run.ts';
 
 export interface LoadedChart {
@@ -54,7 +55,8 @@ async function bytesOf(
       error instanceof DownloadFailed ||
       error instanceof RepositoryProblem;
     if (!isKnown) throw error;
-    const isTooLarge = error instanceof DownloadTooLarge || error instanceof ContentTooLarge;
+    const isTooLarge =
+      error instanceof DownloadTooLarge || error instanceof ContentTooLarge || error instanceof IndexTooLarge;
     if (isTooLarge) throw broken('GetHelmChart', messageOf(error), error);
     throw passing('GetHelmChart', messageOf(error), error, mayAppear(messageOf(error)));
   }

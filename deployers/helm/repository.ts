@@ -1,15 +1,12 @@
 /** Classical chart repositories: an index of versions, archives beside it, and credentials from the Context. */
 import type { DownloadLimits } from '../../src/lib/byte-budget.ts';
 import { isObject, ownField } from '../../src/lib/objects.ts';
-import { parseYaml, YamlError } from '../../src/lib/yaml.ts';
-import { compareRanked, isInRange } from '../../src/templating/helm/metadata.ts';
 import { download, shownUrl } from './download.ts';
+import { RepositoryProblem } from './repository-index.ts';
+import { locationAside } from './repository-thread.ts';
 import type { HelmRun } from './run.ts';
 
-/** The repository, its index or its credentials are not as they must be. */
-export class RepositoryProblem extends Error {
-  override readonly name = 'RepositoryProblem';
-}
+export { RepositoryProblem } from './repository-index.ts';
 
 export interface RepoChart {
   readonly url: string;
@@ -37,7 +34,7 @@ export async function chartFromRepository(
     ...{ clock, signal, limits },
   });
   const shown = shownUrl(base);
-  const location = locationOf(readIndex(index, shown), { url: shown, name, version });
+  const location = await locationAside(index, { url: shown, name, version }, { clock, signal });
   const archive = new URL(location, `${base}/`);
   // Credentials of a repository are not for the servers it points to.
   const isSame = archive.origin === new URL(base).origin;
@@ -48,32 +45,6 @@ export async function chartFromRepository(
     signal,
     limits,
   });
-}
-
-function readIndex(bytes: Uint8Array, url: string): unknown {
-  try {
-    return parseYaml(Buffer.from(bytes).toString('utf8'), { integers: 'exact' });
-  } catch (error) {
-    if (!(error instanceof YamlError)) throw error;
-    throw new RepositoryProblem(`the index of ${url} is no YAML: ${error.message}`, { cause: error });
-  }
-}
-
-function locationOf(index: unknown, { url, name, version }: RepoChart): string {
-  const entries = ownField(ownField(index, 'entries'), name);
-  if (!Array.isArray(entries))
-    throw new RepositoryProblem(`no chart name found: ${url} has no chart ${name}`);
-  const versions = entries
-    .filter(isObject)
-    .map((entry) => ({ version: String(entry['version']), urls: entry['urls'] }));
-  const exact = versions.find((entry) => entry.version === version || entry.version === `v${version}`);
-  const inRange = versions
-    .filter((entry) => isInRange(version, entry.version))
-    .sort((a, b) => compareRanked(b.version, a.version));
-  const found = exact ?? inRange[0];
-  const location: unknown = Array.isArray(found?.urls) ? found.urls[0] : undefined;
-  if (typeof location === 'string') return location;
-  throw new RepositoryProblem(`no chart version found for ${name}-${version} in ${url}`);
 }
 
 // ---------------------------------------------------------------- credentials

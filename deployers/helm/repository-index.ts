@@ -1,0 +1,48 @@
+/** The index of a chart repository: where the archive of a chart is. Pure. */
+import { isObject, ownField } from '../../src/lib/objects.ts';
+import { parseYaml, YamlError } from '../../src/lib/yaml.ts';
+import { compareRanked, isInRange } from '../../src/templating/helm/metadata.ts';
+
+/** The repository, its index or its credentials are not as they must be. */
+export class RepositoryProblem extends Error {
+  override readonly name: string = 'RepositoryProblem';
+}
+
+/** Which chart is wanted, and of which repository, for messages: without what may be secret in its URL. */
+export interface WantedChart {
+  readonly url: string;
+  readonly name: string;
+  /** A version, or a range of them. */
+  readonly version: string;
+}
+
+/** Absolute, or relative to the repository. @throws RepositoryProblem */
+export function locationIn(index: Uint8Array, wanted: WantedChart): string {
+  return locationOf(readIndex(index, wanted.url), wanted);
+}
+
+function readIndex(bytes: Uint8Array, url: string): unknown {
+  try {
+    return parseYaml(Buffer.from(bytes).toString('utf8'), { integers: 'exact' });
+  } catch (error) {
+    if (!(error instanceof YamlError)) throw error;
+    throw new RepositoryProblem(`the index of ${url} is no YAML: ${error.message}`, { cause: error });
+  }
+}
+
+function locationOf(index: unknown, { url, name, version }: WantedChart): string {
+  const entries = ownField(ownField(index, 'entries'), name);
+  if (!Array.isArray(entries))
+    throw new RepositoryProblem(`no chart name found: ${url} has no chart ${name}`);
+  const versions = entries
+    .filter(isObject)
+    .map((entry) => ({ version: String(entry['version']), urls: entry['urls'] }));
+  const exact = versions.find((entry) => entry.version === version || entry.version === `v${version}`);
+  const inRange = versions
+    .filter((entry) => isInRange(version, entry.version))
+    .sort((a, b) => compareRanked(b.version, a.version));
+  const found = exact ?? inRange[0];
+  const location: unknown = Array.isArray(found?.urls) ? found.urls[0] : undefined;
+  if (typeof location === 'string') return location;
+  throw new RepositoryProblem(`no chart version found for ${name}-${version} in ${url}`);
+}

@@ -23,6 +23,7 @@ import {
   type ManagedResource,
   type Manifest,
 } from './model.ts';
+import { Kept } from './kept.ts';
 import { applyOne, type Applied, type ApplyPorts } from './object.ts';
 import { kindFromCrds, stageOf, stages, type Placed } from './order.ts';
 import { inParallel } from './parallel.ts';
@@ -97,12 +98,14 @@ export async function applyAll(
 ): Promise<ApplyResult> {
   const known = new Map(old.map((entry) => [idOf(entry.resource), entry]));
   const applied: Applied[] = [];
+  const kept = new Kept();
   const failures: { placed: Placed; error: unknown }[] = [];
   const start = async (stage: string): Promise<'ready'> => {
     const members = manifests.filter((p) => stageOf(p) === stage);
     await inParallel(members, async (p) => {
       try {
-        applied.push(await applyOne(p, known.get(idOf(refOf(p.object))), ports));
+        const { live, ...one } = await applyOne(p, known.get(idOf(refOf(p.object))), ports);
+        applied.push(live && kept.admits(live) ? { ...one, live } : one);
       } catch (error) {
         if (ports.signal.aborted) throw error;
         failures.push({ placed: p, error });

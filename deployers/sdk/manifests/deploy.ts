@@ -117,7 +117,8 @@ async function apply<S>(
   if (result.problem) return retry(result.problem, { status: plan.status(inventoryAfter(plan.old, result)) });
   const orphans = orphansOf(run, plan, members, result.managed);
   return {
-    applied: result.applied,
+    // What is kept between looks needs no objects but those for the first check.
+    applied: result.applied.map(({ live: _, ...rest }) => rest),
     managed: result.managed,
     orphans,
     progress: newProgress(),

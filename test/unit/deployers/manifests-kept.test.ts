@@ -1,0 +1,34 @@
+import { expect } from 'chai';
+import { Kept, MAX_KEPT_VALUES, valuesIn } from '../../../deployers/sdk/manifests/kept.ts';
+
+describe('what a job keeps of the answers of a target', () => {
+  for (const [value, count] of [
+    [null, 1],
+    ['', 1],
+    ['x'.repeat(640), 11],
+    [[], 1],
+    [[1, [2, {}]], 5],
+    [{ metadata: { name: 'a', labels: {} }, data: { x: '1' } }, 6],
+  ] as const) {
+    it(`counts ${String(count)} values in ${JSON.stringify(value).slice(0, 60)}`, () => {
+      expect(valuesIn(value, 1_000)).to.equal(count);
+    });
+  }
+
+  it('is counted no further than it has to be', () => {
+    const wide = Array.from({ length: 100_000 }, () => ({}));
+    expect(valuesIn(wide, 10)).to.equal(11);
+    let deep: unknown = 'end';
+    for (let i = 0; i < 100_000; i++) deep = [deep];
+    expect(valuesIn(deep, Infinity)).to.equal(100_001);
+  });
+
+  it('is what there is room for, in the order in which it comes', () => {
+    const kept = new Kept();
+    const half = Array.from({ length: MAX_KEPT_VALUES / 2 }, () => 0);
+    expect(kept.admits(half)).to.equal(true);
+    expect(kept.admits(half), 'one value too many').to.equal(false);
+    expect(kept.admits({ metadata: { name: 'small' } })).to.equal(true);
+    expect(kept.admits('x'.repeat(16 * 2 ** 20))).to.equal(false);
+  });
+});

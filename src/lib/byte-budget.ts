@@ -1,9 +1,6 @@
-/**
- * Bytes that may be in memory at the same time, shared fairly. A request takes its whole share at once, so two of them
- * never hold each other up halfway; whoever finds too little left waits. Those who wait are served in turn by key, and
- * a key that holds something already gets no more than half of all, so that no single server takes it all.
- */
+/** Bytes that may be in memory at the same time, shared fairly. */
 
+/** Bytes that somebody holds. */
 export interface ByteShare {
   /** Gives the bytes back; more than once does no harm. */
   release(): void;
@@ -20,6 +17,11 @@ interface Waiter {
   grant(): void;
 }
 
+/**
+ * Shares of a number of bytes. A request takes its whole share at once, so two of them never hold each other up halfway;
+ * whoever finds too little left waits. Those who wait are served in turn by key, and a key that holds something already
+ * gets no more than half of all, so that no single server takes it all.
+ */
 export class ByteBudget {
   readonly total: number;
   #used = 0;

@@ -1,9 +1,10 @@
-/**
- * Work that keeps the thread for a while, one piece at a time: after each piece everything else has the thread for as
- * long as the piece took, so that it never gets more than half of it.
- */
+/** Work that keeps the thread for a while, and what else has to be done. */
 import { sleep, type Clock } from './clock.ts';
 
+/**
+ * One piece of work at a time: after each one everything else has the thread for as long as the piece took, so that such
+ * work never gets more than half of it.
+ */
 export class PacedTurns {
   #free: Promise<void> = Promise.resolve();
 

@@ -27,6 +27,10 @@ export {
   type HttpRequest,
   type ServerAddress,
 } from './http.ts';
+export { createResponses, type ResponseLimits, type Responses, type ResponseSettings } from './responses.ts';
+export type { ByteBudget, ByteShare, DownloadLimits } from '../lib/byte-budget.ts';
+export type { StructureLimits } from '../lib/json-scan.ts';
+export type { PacedTurns } from '../lib/paced-turns.ts';
 export type { Lane } from './lanes.ts';
 export { findKubeconfig, type KubeconfigSource } from './kubeconfig.ts';
 export { createClient } from './client.ts';

@@ -49,6 +49,7 @@ export interface Responses {
   readonly downloads: DownloadLimits;
 }
 
+/** What can be set of the limits; the rest follows from it. */
 export interface ResponseSettings {
   /** MiB of one answer of the cluster that we work for; default 64. */
   readonly hostResponseMiB?: number | undefined;

@@ -1,4 +1,5 @@
 /** Everything an execution's phases read, and the only place where they read it. */
+import { defaultLimits, type InstallationLimits } from '../../src/api/limits.ts';
 import { isBeingDeleted } from '../../src/api/job.ts';
 import { labels } from '../../src/api/labels.ts';
 import {
@@ -14,6 +15,8 @@ import { keyOf } from '../../src/machine/apply.ts';
 import { PhaseError } from '../../src/machine/decision.ts';
 import type { Gatherers } from '../../src/machine/phase.ts';
 import { freshNames } from '../../src/machine/fresh-names.ts';
+import { ownersOf } from '../../src/machine/tree.ts';
+import type { TreeSizes } from '../../src/machine/tree-size.ts';
 import { index, secretKind, type World } from '../../src/machine/world.ts';
 import { NotFound } from '../../src/runtime/errors.ts';
 import type { ClientPool } from '../../src/runtime/client-pool.ts';
@@ -31,17 +34,27 @@ export interface Sources {
   readonly sources: ClientPool;
   /** Types of deploy items that the deployers of this process serve. */
   readonly servedTypes: ReadonlySet<string>;
+  readonly trees: TreeSizes;
+  /** Default: those of a configuration that says nothing. */
+  readonly limits?: InstallationLimits;
 }
 
 export const managedItems = (world: World, self: View<Execution>): readonly Item[] =>
   world.deployItems.byIndex(index.managedBy, keyOf(self));
 
 export const gather =
-  ({ world, client, sources, servedTypes }: Sources) =>
+  ({ world, client, sources, servedTypes, trees, limits = defaultLimits }: Sources) =>
   (self: View<Execution>, now: string): Gatherers<Snapshot> => ({
     self: () => self,
     now: () => now,
-    templates: () => templatesOrNone(self),
+    ancestors: () => ownersOf(world, self),
+    room: async (get) => {
+      const templates = await get('templates');
+      const { active } = assign(self, templates, await get('items'));
+      return trees.claim(self, templates.filter(({ name }) => !active.has(name)).length);
+    },
+    limits: () => limits,
+    templates: () => templatesOrNone(self, limits),
     items: () => managedItems(world, self),
     clusterNames: async (get) => clusterNames({ world, client, sources }, self, await get('templates')),
     clusterless: async (get) =>
@@ -62,9 +75,9 @@ export const gather =
   });
 
 /** A list that nobody can read fails the job; it must not keep the execution, and what it installed, from going. */
-function templatesOrNone(self: View<Execution>): DeployItemTemplate[] {
+function templatesOrNone(self: View<Execution>, limits: InstallationLimits): DeployItemTemplate[] {
   try {
-    return templatesOf(self);
+    return templatesOf(self, limits);
   } catch (error) {
     if (error instanceof UnreadableDeployItems && isBeingDeleted(self.metadata)) return [];
     throw error;

@@ -1,13 +1,19 @@
 /** Rules that come before the phases of an execution; the first that has an answer wins. Pure. */
-import { FINALIZER, annotations, operations } from '../../src/api/labels.ts';
+import { FINALIZER, operations } from '../../src/api/labels.ts';
 import { hasFinalizer, hasFinishedJob, hasOperation, isBeingDeleted, isFinished } from '../../src/api/job.ts';
-import { executionKind, writeDeployItems, type Execution } from '../../src/api/kinds/execution.ts';
+import {
+  executionKind,
+  writeDeployItems,
+  type DeployItemTemplate,
+  type Execution,
+} from '../../src/api/kinds/execution.ts';
 import { letGo } from '../../src/machine/abandoned.ts';
 import { patch } from '../../src/machine/decision.ts';
+import { interruptNoted } from '../../src/machine/item-end.ts';
 import type { Intake } from '../../src/machine/reconcile.ts';
 import { drift, keepStanding } from '../../src/machine/standing.ts';
 import type { View } from '../../src/runtime/types.ts';
-import { templatesOf, type Item } from './classify.ts';
+import { asStored, type Item } from './classify.ts';
 import { interruptItem } from './items.ts';
 
 export interface Facts {
@@ -26,13 +32,13 @@ const alreadyLetGo: Rule = (self) =>
 const abandoned: Rule = (self, { items, isAbandoned }) =>
   isAbandoned && items.length === 0 ? letGo(executionKind, self) : undefined;
 
-/** Packs plain deploy items on the way, as every writer of executions does. */
+/** Packs plain deploy items on the way, as every writer of executions does. Whether they are too many is asked in Init. */
 const finalizerMissing: Rule = (self) => {
   if (hasFinalizer(self.metadata)) return undefined;
   const isPlain = (self.spec.deployItems?.length ?? 0) > 0 && !self.spec.deployItemsCompressed;
   const spec = isPlain && {
     deployItems: null,
-    ...writeDeployItems(templatesOf(self)),
+    ...writeDeployItems(asStored((self.spec.deployItems ?? []) as DeployItemTemplate[])),
   };
   const metadata = { finalizers: [...(self.metadata.finalizers ?? []), FINALIZER] };
   return { effects: [patch(executionKind, self, { metadata, ...(spec && { spec }) })], then: 'continue' };
@@ -45,7 +51,7 @@ const interruptAsked: Rule = (self, { items, now }) => {
   return {
     effects: [
       ...unfinished.map((item) => interruptItem({ self, now }, item)),
-      patch(executionKind, self, { metadata: { annotations: { [annotations.operation]: null } } }),
+      patch(executionKind, self, { metadata: { annotations: interruptNoted(self) } }),
     ],
     then: 'continue',
   };

@@ -2,14 +2,23 @@
 import type { DataObject } from '../../src/api/kinds/dataobject.ts';
 import type { DeployItem } from '../../src/api/kinds/deployitem.ts';
 import type { DeployItemTemplate, Execution } from '../../src/api/kinds/execution.ts';
+import type { InstallationLimits } from '../../src/api/limits.ts';
 import type { FreshName } from '../../src/machine/fresh-names.ts';
 import { phaseInSteps, phaseOf, stepOf } from '../../src/machine/phase.ts';
+import type { Owner } from '../../src/machine/tree.ts';
+import type { Room } from '../../src/machine/tree-size.ts';
 import type { View } from '../../src/runtime/types.ts';
 
 export interface Snapshot {
   readonly self: View<Execution>;
   /** RFC 3339, whole seconds. */
   readonly now: string;
+  /** What the execution belongs to, the nearest first. */
+  readonly ancestors: readonly Owner[];
+  /** Whether the tree may have the deploy items that are about to be created. */
+  readonly room: Room;
+  /** What the execution may have. */
+  readonly limits: InstallationLimits;
   readonly templates: readonly DeployItemTemplate[];
   /** Every deploy item labelled as managed by this execution, also those that no template asks for. */
   readonly items: readonly View<DeployItem>[];

@@ -21,6 +21,7 @@ import { getIfThere } from '../../src/runtime/read.ts';
 import type { Client, Kind, Obj, View } from '../../src/runtime/types.ts';
 import { explained, explainedAsync, problem } from './component-errors.ts';
 import { verifyComponent, verifyReach, type VerificationPolicy } from './verification.ts';
+import { isFinal } from '../../src/runtime/errors.ts';
 
 export interface ComponentPorts {
   /** For secrets, config maps and overwrites, which are not cached. */
@@ -135,7 +136,10 @@ const conditionFor = (source: ComponentSource): ConditionChange => {
 async function requestFor(context: View<Context>, client: ComponentPorts['client']): Promise<Request> {
   const { name, namespace = '' } = context.metadata;
   const read = async <T extends Obj>(kind: Kind<T>, wanted: string, reason: string): Promise<T> => {
-    const found = await getIfThere(client, kind, `${namespace}/${wanted}`);
+    const found = await getIfThere(client, kind, `${namespace}/${wanted}`).catch((error: unknown) => {
+      if (!isFinal(error)) throw error;
+      throw problem('CalculateContext', `context '${name}': ${(error as Error).message}`, error);
+    });
     if (found) return found;
     const what = kind.kind === 'ComponentVersionOverwrites' ? `${kind.kind} resource` : kind.kind;
     const message = `context '${name}' references ${what} '${wanted}', which cannot be found`;

@@ -21,14 +21,14 @@ export interface EnsuredExecution {
 
 /** Without deploy items there is no execution, but one that exists is emptied so that its items are uninstalled. */
 export function ensureExecution(
-  { self, execution }: Pick<Snapshot, 'self' | 'execution'>,
+  { self, execution, limits }: Pick<Snapshot, 'self' | 'execution' | 'limits'>,
   items: readonly DeployItemTemplate[],
 ): EnsuredExecution {
   if (items.length === 0 && !execution)
     return { effects: [], conditions: healed(self), status: { executionRef: null } };
   const { name, namespace } = self.metadata;
   return {
-    effects: execution ? update(self, execution, items) : [createExecution(self, items)],
+    effects: execution ? update({ self, execution, limits }, items) : [createExecution(self, items)],
     conditions: [deployed],
     status: { executionRef: { name, namespace } },
   };
@@ -80,14 +80,14 @@ function createExecution(self: Snapshot['self'], items: readonly DeployItemTempl
   } as unknown as Obj);
 }
 
+type Existing = Pick<Snapshot, 'self' | 'limits'> & {
+  readonly execution: NonNullable<Snapshot['execution']>;
+};
+
 /** Templates are compared unpacked: packing differs from one program to the next. */
-function update(
-  self: Snapshot['self'],
-  execution: NonNullable<Snapshot['execution']>,
-  items: readonly DeployItemTemplate[],
-): Effect[] {
+function update({ self, execution, limits }: Existing, items: readonly DeployItemTemplate[]): Effect[] {
   const context = self.spec.context ?? 'default';
-  const isSame = holds(execution, items);
+  const isSame = holds(execution, items, limits);
   const actual = execution.metadata.annotations ?? {};
   const missing = Object.entries({ ...operation, ...helmCache(self) }).filter(
     ([key]) => actual[key] === undefined,
@@ -100,9 +100,13 @@ function update(
 }
 
 /** A list that cannot be read is another one: it is replaced. */
-function holds(execution: NonNullable<Snapshot['execution']>, items: readonly DeployItemTemplate[]): boolean {
+function holds(
+  execution: Existing['execution'],
+  items: readonly DeployItemTemplate[],
+  limits: Existing['limits'],
+): boolean {
   try {
-    return equal(readDeployItems(execution.spec as Execution['spec']), items);
+    return equal(readDeployItems(execution.spec as Execution['spec'], limits), items);
   } catch (error) {
     if (!(error instanceof UnreadableDeployItems)) throw error;
     return false;

@@ -1,6 +1,7 @@
 /** Everything an installation's phases read, and the only place where they read it. */
 import { contextKind } from '../../src/api/kinds/context.ts';
 import { dataObjectKind } from '../../src/api/kinds/dataobject.ts';
+import { defaultLimits, type InstallationLimits } from '../../src/api/limits.ts';
 import type { Installation } from '../../src/api/kinds/installation.ts';
 import type { TemplateRunner } from '../../src/blueprint/work.ts';
 import { targetKind } from '../../src/api/kinds/target.ts';
@@ -22,11 +23,15 @@ import { adviceOn, describeAdvice } from '../../src/blueprint/lint/advice.ts';
 import { stateSecretNames } from '../../src/blueprint/state.ts';
 import type { Gatherers } from '../../src/machine/phase.ts';
 import { freshNames } from '../../src/machine/fresh-names.ts';
+import { keyOf } from '../../src/machine/apply.ts';
+import { PhaseError } from '../../src/machine/decision.ts';
 import { DEFAULT_TREE_DEPTH, ownersOf } from '../../src/machine/tree.ts';
+import type { TreeSizes } from '../../src/machine/tree-size.ts';
 import { configMapKind, index, secretKind, type World } from '../../src/machine/world.ts';
 import { getIfThere } from '../../src/runtime/read.ts';
 import type { ClientPool } from '../../src/runtime/client-pool.ts';
 import type { Client, Kind, Obj, View } from '../../src/runtime/types.ts';
+import { assignChildren } from './children.ts';
 import { childrenOf, executionOf, isOwnedBy, siblingsOf, type Inst } from './relatives.ts';
 import type { FindComponent } from './component.ts';
 import { unlessDeleted } from './component-errors.ts';
@@ -35,7 +40,7 @@ import { IssuedKubeconfigs } from '../../src/blueprint/kubeconfigs/issued.ts';
 import { kubeconfigIssuer } from './kubeconfigs.ts';
 import { StateSecrets } from './states.ts';
 import { loadOrExplain, renderExportObjects, renderForInit } from './render.ts';
-import type { DataOrTarget, Snapshot, Upsert } from './snapshot.ts';
+import type { DataOrTarget, Rendered, Snapshot, Upsert } from './snapshot.ts';
 
 export interface Sources {
   readonly world: World;
@@ -48,10 +53,22 @@ export interface Sources {
   readonly findComponent: FindComponent;
   /** How many levels of installations a tree may have; default 30. */
   readonly treeDepth?: number;
+  readonly trees: TreeSizes;
+  /** Default: those of a configuration that says nothing. */
+  readonly limits?: InstallationLimits;
 }
 
 export const gather =
-  ({ world, client, sources: clusters, runner, findComponent, treeDepth = DEFAULT_TREE_DEPTH }: Sources) =>
+  ({
+    world,
+    client,
+    sources: clusters,
+    runner,
+    findComponent,
+    trees,
+    treeDepth = DEFAULT_TREE_DEPTH,
+    limits = defaultLimits,
+  }: Sources) =>
   (self: View<Installation>, now: string): Gatherers<Snapshot> => {
     const namespace = self.metadata.namespace ?? '';
     const ownScope = `${namespace}/${installationContext(self.metadata.name)}`;
@@ -77,6 +94,9 @@ export const gather =
         ),
       ancestors: () => ownersOf(world, self),
       treeDepth: () => treeDepth,
+      limits: () => limits,
+      room: async (get) =>
+        trees.claim(self, newObjects(world, self, await get('rendered'), await get('children'))),
       context: () => {
         const key = `${namespace}/${self.spec.context ?? 'default'}`;
         return world.contexts.get(key) ?? getIfThere(client, contextKind, key);
@@ -108,7 +128,7 @@ export const gather =
           const blueprint = await get('blueprint');
           const states = await secrets.states(stateSecretNames(self.metadata.name, blueprint, 'deploy'));
           return renderForInit(self, blueprint, (await get('imports')).imports, {
-            ...{ runner, states, kubeconfigs },
+            ...{ runner, states, kubeconfigs, limits },
           });
         }),
       stateUpserts: async (get) => secrets.upserts((await get('rendered')).states),
@@ -136,13 +156,30 @@ export const gather =
         const blueprint = await get('blueprint');
         return unlessDeleted(self, async () => {
           const states = await secrets.states(stateSecretNames(self.metadata.name, blueprint, 'export'));
-          return renderExportObjects(self, blueprint, imports, sources, { runner, states, kubeconfigs });
+          return renderExportObjects(self, blueprint, imports, sources, {
+            ...{ runner, states, kubeconfigs, limits },
+          });
         });
       },
       exportUpserts: async (get) => upserts((await get('renderedExports')).objects),
       exportStateUpserts: async (get) => secrets.upserts((await get('renderedExports')).states),
     };
   };
+
+/** How many objects there will be that are not there yet, those of the execution included. */
+function newObjects(
+  world: World,
+  self: Inst,
+  { children: wanted, items }: Rendered,
+  children: readonly Inst[],
+): number {
+  if (wanted instanceof PhaseError) return 0;
+  const created = wanted.length - assignChildren(self, wanted, children).living.size;
+  if (items instanceof PhaseError || items.length === 0) return created;
+  const execution = executionOf(world, self);
+  const existing = execution ? world.deployItems.byIndex(index.managedBy, keyOf(self)).length : 0;
+  return created + (execution ? 0 : 1) + Math.max(items.length - existing, 0);
+}
 
 const isImport = (l: Readonly<Record<string, string>> = {}): boolean =>
   l[labels.dataSourceType] === dataSourceTypes.import;

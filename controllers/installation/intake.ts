@@ -25,7 +25,7 @@ import {
   type Amendment,
   type ConditionChange,
 } from '../../src/machine/decision.ts';
-import { INTERRUPTED } from '../../src/machine/item-end.ts';
+import { INTERRUPTED, interruptNoted } from '../../src/machine/item-end.ts';
 import type { Intake } from '../../src/machine/reconcile.ts';
 import { drift, keepStanding } from '../../src/machine/standing.ts';
 import { waitingFor, type JobStatus } from '../../src/machine/status.ts';
@@ -96,7 +96,7 @@ const interruptAsked: Rule = (self, facts) => {
           )
         : []),
       ...(isWaitingAlone ? [patchStatus(installationKind, self, interrupted(self, facts))] : []),
-      patch(installationKind, self, { metadata: { annotations: { [annotations.operation]: null } } }),
+      patch(installationKind, self, { metadata: { annotations: interruptNoted(self) } }),
     ],
     then: 'continue',
   };

@@ -17,9 +17,10 @@ import {
   TooManyRequests,
   TransportError,
 } from '../../src/runtime/errors.ts';
-import { pathOf } from '../../src/runtime/path.ts';
+import { foreign } from '../../src/runtime/foreign.ts';
+import { pathOf, tokenPathOf } from '../../src/runtime/path.ts';
 import { getIfThere } from '../../src/runtime/read.ts';
-import type { Client, Kind } from '../../src/runtime/types.ts';
+import type { Client } from '../../src/runtime/types.ts';
 
 export interface IssuerPorts {
   /** For secrets that targets refer to. */
@@ -37,7 +38,10 @@ export const kubeconfigIssuer =
     try {
       const kubeconfig = await kubeconfigOf(request.target, namespace, ports.client);
       if (request.kind === 'own') return { kubeconfig: base64(kubeconfig) };
-      const cluster = await ports.sources.open(kubeconfig);
+      const cluster = foreign(
+        await ports.sources.open(kubeconfig),
+        `the server of target ${nameOf(request.target)}`,
+      );
       return request.kind === 'shoot'
         ? await shootAccess(cluster, request)
         : await accountAccess(cluster, request, kubeconfig);
@@ -114,17 +118,12 @@ function textIn(object: unknown, ...path: readonly string[]): string {
 
 // ---------------------------------------------------------------- requests
 
-const serviceAccountKind: Kind = {
-  ...{ group: '', version: 'v1', kind: 'ServiceAccount', plural: 'serviceaccounts' },
-  namespaced: true,
-};
-
 async function accountAccess(
   cluster: Client,
   { name, namespace, expirationSeconds }: KubeconfigRequest,
   kubeconfig: string,
 ): Promise<Issued> {
-  const answer = await cluster.raw('POST', pathOf(serviceAccountKind, `${namespace}/${name}`, 'token'), {
+  const answer = await cluster.raw('POST', tokenPathOf(namespace, name), {
     apiVersion: 'authentication.k8s.io/v1',
     kind: 'TokenRequest',
     spec: { expirationSeconds },

@@ -2,9 +2,21 @@
 import type { InstallationTemplate } from '../../src/api/blueprint.ts';
 import type { Installation } from '../../src/api/kinds/installation.ts';
 import { parentInstallation } from '../../src/api/job.ts';
+import type { InstallationLimits } from '../../src/api/limits.ts';
 import { refusalForJob } from '../../src/api/validation/index.ts';
 import { renderDeployItems } from '../../src/blueprint/deployitems.ts';
-import { BlueprintProblem, ImportsRejected, SubInstallationsInvalid } from '../../src/blueprint/errors.ts';
+import {
+  secretFinder,
+  secretInChildren,
+  secretInItems,
+  type FindSecret,
+} from '../../src/blueprint/secret-names.ts';
+import {
+  BlueprintProblem,
+  ImportsRejected,
+  DeployItemsInvalid,
+  SubInstallationsInvalid,
+} from '../../src/blueprint/errors.ts';
 import { renderExports, type ExportSources } from '../../src/blueprint/exports.ts';
 import { constructImports, runImportExecutions } from '../../src/blueprint/imports.ts';
 import type { ImportSet } from '../../src/blueprint/importset.ts';
@@ -64,9 +76,10 @@ export async function renderForInit(
     () => importObjects(self, blueprint, values),
     notStored,
   );
+  const find = secretFinder(imports);
   const children = await orError(
     explain(subject, initSteps, 'EnsureSubinstallations', () =>
-      context.states.attempt(() => renderChildren(self, context)),
+      context.states.attempt(() => renderChildren(self, context, find)),
     ),
   );
   const items = await orError(
@@ -74,7 +87,7 @@ export async function renderForInit(
       subject,
       initSteps,
       'ReconcileExecution',
-      () => context.states.attempt(() => renderItems(self, context, imports)),
+      () => context.states.attempt(() => renderItems(self, context, imports, find)),
       itemsFailed,
     ),
   );
@@ -123,8 +136,10 @@ async function importValues(
   );
 }
 
-async function renderChildren(self: Self, context: RenderContext): Promise<WantedChild[]> {
+async function renderChildren(self: Self, context: RenderContext, find: FindSecret): Promise<WantedChild[]> {
   const templates = await renderSubInstallations(context);
+  const exposed = secretInChildren(templates, find);
+  if (exposed !== undefined) throw new SubInstallationsInvalid(exposed);
   return templates.map((template) => ({
     name: template.name,
     object: validChild(self, template, context.blueprint.component),
@@ -147,9 +162,13 @@ async function renderItems(
   self: Self,
   context: RenderContext,
   { targets, targetLists, targetMaps }: ImportSet,
+  find: FindSecret,
 ) {
   const namespace = self.metadata.namespace ?? '';
-  return renderDeployItems(context, { namespace, targets, targetLists, targetMaps });
+  const items = await renderDeployItems(context, { namespace, targets, targetLists, targetMaps });
+  const exposed = secretInItems(items, find);
+  if (exposed !== undefined) throw new DeployItemsInvalid(exposed);
+  return items;
 }
 
 export interface Tools {
@@ -158,6 +177,7 @@ export interface Tools {
   readonly states: States;
   /** Those that templates have asked for in this pass. */
   readonly kubeconfigs: IssuedKubeconfigs;
+  readonly limits: InstallationLimits;
 }
 
 const suppliersOf = ({ component }: LoadedBlueprint, { kubeconfigs }: Tools): Suppliers => ({
@@ -174,11 +194,12 @@ const renderContext = (
   self: Self,
   blueprint: LoadedBlueprint,
   values: JsonMap,
-  { runner, states, kubeconfigs }: Tools,
+  { runner, states, kubeconfigs, limits }: Tools,
 ): RenderContext => ({
   runner,
   states,
   kubeconfigs,
+  limits,
   blueprint,
   scope: templateScope(self, values, blueprint),
   installation: self.metadata.name,

@@ -3,6 +3,7 @@ import type { Context } from '../../src/api/kinds/context.ts';
 import type { DataObject } from '../../src/api/kinds/dataobject.ts';
 import type { DeployItemTemplate, Execution } from '../../src/api/kinds/execution.ts';
 import type { Installation } from '../../src/api/kinds/installation.ts';
+import type { InstallationLimits } from '../../src/api/limits.ts';
 import type { Target } from '../../src/api/kinds/target.ts';
 import type { LoadedBlueprint } from '../../src/blueprint/load.ts';
 import type { StateUpdate } from '../../src/blueprint/state.ts';
@@ -12,8 +13,10 @@ import type { WrittenObject } from '../../src/dataflow/objects.ts';
 import type { FreshName } from '../../src/machine/fresh-names.ts';
 import { phaseInSteps, phaseOf, stepOf } from '../../src/machine/phase.ts';
 import type { PhaseError } from '../../src/machine/decision.ts';
+import type { Owner } from '../../src/machine/tree.ts';
+import type { Room } from '../../src/machine/tree-size.ts';
 import type { Secret } from '../../src/machine/world.ts';
-import type { Obj, View } from '../../src/runtime/types.ts';
+import type { View } from '../../src/runtime/types.ts';
 import type { FoundComponent } from './component.ts';
 
 export type DataOrTarget = View<DataObject> | View<Target>;
@@ -57,9 +60,13 @@ export interface Snapshot {
   /** Names of children that this job makes, by their beginning. */
   readonly freshName: FreshName;
   /** Installations above this one, the nearest first; none above a root. */
-  readonly ancestors: readonly View<Obj>[];
+  readonly ancestors: readonly Owner[];
   /** How many levels of installations a tree may have. */
   readonly treeDepth: number;
+  /** What the installation may have. */
+  readonly limits: InstallationLimits;
+  /** Whether the tree may have the objects that the installation is about to create. */
+  readonly room: Room;
   readonly context: View<Context> | undefined;
   readonly component: FoundComponent;
   readonly blueprint: LoadedBlueprint;

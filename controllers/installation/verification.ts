@@ -10,6 +10,7 @@ import { secretKind } from '../../src/machine/world.ts';
 import { getIfThere } from '../../src/runtime/read.ts';
 import type { Client, View } from '../../src/runtime/types.ts';
 import { explained, problem } from './component-errors.ts';
+import { isFinal } from '../../src/runtime/errors.ts';
 
 /** Verify always, never, or where the installation asks for it. */
 export const verificationPolicies = ['Enforce', 'DoNotEnforce', 'Disabled'] as const;
@@ -82,7 +83,11 @@ async function trustFor(
         `references secret ${named}/${name} of another namespace; copy the secret to namespace ${namespace} and leave the namespace out`,
       );
     }
-    const secret = await getIfThere(client, secretKind, `${namespace}/${name}`);
+    const secret = await getIfThere(client, secretKind, `${namespace}/${name}`).catch((error: unknown) =>
+      isFinal(error)
+        ? fail(`references a secret: ${(error as Error).message}`)
+        : Promise.reject(error as Error),
+    );
     if (!secret) return fail(`references secret ${namespace}/${name}, which cannot be found`);
     const { data = {} } = secret;
     const [only, ...others] = Object.keys(data);

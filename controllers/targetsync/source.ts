@@ -3,7 +3,7 @@ import { append } from '../../src/lib/lists.ts';
 import { ownField } from '../../src/lib/objects.ts';
 import { shootKind, type Shoot } from '../../src/machine/source-cluster.ts';
 import { secretKind, type Secret } from '../../src/machine/world.ts';
-import { pathOf } from '../../src/runtime/path.ts';
+import { pathOf, tokenPathOf } from '../../src/runtime/path.ts';
 import type { Client, Kind, Obj, Query } from '../../src/runtime/types.ts';
 
 /** All objects of a query that fit, page by page. */
@@ -42,10 +42,6 @@ export class IncompleteAnswer extends Error {
   override readonly name = 'IncompleteAnswer';
 }
 
-const serviceAccountKind: Kind = {
-  ...{ group: '', version: 'v1', kind: 'ServiceAccount', plural: 'serviceaccounts' },
-  namespaced: true,
-};
 /** 90 days. */
 const TOKEN_SECONDS = 7_776_000;
 /** A day. */
@@ -58,7 +54,7 @@ export async function requestToken(
   account: string,
   signal: AbortSignal,
 ): Promise<string> {
-  const path = pathOf(serviceAccountKind, `${namespace}/${account}`, 'token');
+  const path = tokenPathOf(namespace, account);
   const body = {
     apiVersion: 'authentication.k8s.io/v1',
     kind: 'TokenRequest',

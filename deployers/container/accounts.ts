@@ -6,6 +6,7 @@ import { ROLE, ROLE_BINDING, SECRET, SERVICE_ACCOUNT } from './kinds.ts';
 import { namesOf } from './names.ts';
 import { accountFor, bindingFor, roleFor, secretFor, type Belonging } from './objects.ts';
 import type { ContainerRun } from './options.ts';
+import { tokenPathOf } from '../../src/runtime/path.ts';
 
 type Rules = Parameters<typeof roleFor>[2];
 
@@ -80,7 +81,7 @@ async function tokenOf(
     kind: 'TokenRequest',
     spec: { expirationSeconds: seconds },
   };
-  const path = `/api/v1/namespaces/${namespace}/serviceaccounts/${account}/token`;
+  const path = tokenPathOf(namespace, account);
   let answer: unknown;
   try {
     answer = await client.raw('POST', path, body, signal);

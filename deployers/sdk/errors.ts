@@ -2,7 +2,7 @@
 import type { ErrorCode } from '../../src/api/errorcodes.ts';
 import { isUnrecoverable } from '../../src/api/errorcodes.ts';
 import type { Problem } from '../../src/machine/decision.ts';
-import { ResponseTooLarge, Unauthorized } from '../../src/runtime/errors.ts';
+import { ResponseTooLarge, Unauthorized, isFinal } from '../../src/runtime/errors.ts';
 
 /** A failure in the form of `status.lastError`. Without an unrecoverable code the work is tried again. */
 export class DeployerError extends Error {
@@ -67,7 +67,7 @@ export class TimeoutError extends DeployerError {
   }
 }
 
-/** Not now; another attempt may help. `info` keeps the log quiet. */
+/** Not now; another attempt may help, unless the cause says that none will. `info` keeps the log quiet. */
 export class RetryError extends DeployerError {
   /** Milliseconds until the next attempt; undefined leaves it to the worker. */
   readonly afterMs: number | undefined;
@@ -78,7 +78,8 @@ export class RetryError extends DeployerError {
     message: string,
     options: ErrorOptions & { readonly afterMs?: number; readonly info?: boolean } = {},
   ) {
-    super(operation, reason, message, options.info ? ['ERR_FOR_INFO_ONLY'] : [], options);
+    const codes = definiteCodes(options.cause);
+    super(operation, reason, message, options.info ? [...codes, 'ERR_FOR_INFO_ONLY'] : codes, options);
     this.afterMs = options.afterMs;
   }
 }
@@ -116,8 +117,9 @@ const codesOf = (error: unknown): readonly ErrorCode[] =>
 const definiteCodes = (error: unknown): readonly ErrorCode[] =>
   isDefinite(error) ? ['ERR_CONFIGURATION_PROBLEM'] : [];
 
-/** Whether a target answered with more than is read from it: it will be no less next time, whatever it was that asked. */
-export const isDefinite = (error: unknown): boolean => ResponseTooLarge.in(error)?.isFinal() ?? false;
+/** Whether another attempt would be in vain, also where an answer that was too large is the cause of something else. */
+export const isDefinite = (error: unknown): boolean =>
+  isFinal(error) || (ResponseTooLarge.in(error)?.isFinal() ?? false);
 
 /** Any error as a problem of the job: deployer errors as they are, refused credentials with their code. */
 export const problemOf = (error: unknown, place: Place): Problem =>

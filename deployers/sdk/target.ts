@@ -4,7 +4,7 @@ import { isObject, ownField } from '../../src/lib/objects.ts';
 import { parseYaml } from '../../src/lib/yaml.ts';
 import { IntegerTooLong } from '../../src/lib/yaml-error.ts';
 import type { ClientPool } from '../../src/runtime/client-pool.ts';
-import { NotFound } from '../../src/runtime/errors.ts';
+import { ApiError, NotFound } from '../../src/runtime/errors.ts';
 import { joinKey } from '../../src/runtime/keys.ts';
 import type { Client, View } from '../../src/runtime/types.ts';
 import { ConfigurationError, RetryError, messageOf } from './errors.ts';
@@ -12,6 +12,8 @@ import { SECRET, type Target } from './kinds.ts';
 import { namesCluster, forbiddenInContent, withCurrentContext } from './kubeconfig.ts';
 import type { KubeAccess } from './access.ts';
 import type { Tokens } from './tokens.ts';
+import { foreign } from '../../src/runtime/foreign.ts';
+import { isDns1123Subdomain } from '../../src/lib/names.ts';
 
 /** Where the cluster that holds targets and items can be reached, for targets that mean this very cluster. */
 export interface SelfCluster {
@@ -78,7 +80,7 @@ export function createTargetReader(deps: {
             ? String(value)
             : undefined;
         },
-        kube: async () => open(deps.pool, await kubeconfig()),
+        kube: async () => foreignTo(name, await open(deps.pool, await kubeconfig())),
         kubeconfig,
       };
     },
@@ -92,6 +94,19 @@ async function open(pool: ClientPool<KubeAccess>, kubeconfig: string): Promise<K
     const message = `the target cannot be used: ${messageOf(cause)}`;
     throw new RetryError('TargetAccess', 'ensureTargetAccess', message, { cause });
   }
+}
+
+/** Several targets may share one connection; each is called by its name where its server refuses something. */
+function foreignTo(target: string, access: KubeAccess): KubeAccess {
+  const server = `the server of target ${target}`;
+  return {
+    client: foreign(access.client, server),
+    kindOf: (apiVersion, kind) =>
+      access.kindOf(apiVersion, kind).catch((error: unknown) => {
+        throw error instanceof ApiError ? error.attributedTo(server) : error;
+      }),
+    close: () => access.close(),
+  };
 }
 
 /** @throws ConfigurationError with reason ValidateTarget */
@@ -122,17 +137,18 @@ async function contentOf(
   if (!secretRef) return undefined;
   const { namespace = '', name } = target.metadata;
   const where = `${namespace}/${secretRef.name}`;
-  const refused = (cause: string): RetryError =>
+  const refused = (why: string, cause?: unknown): RetryError =>
     new RetryError(
       RESOLVE,
       RESOLVE,
-      `error resolving secret reference (${where}#${secretRef.key ?? ''}) for Target '${namespace}/${name}': ${cause}`,
+      `error resolving secret reference (${where}#${secretRef.key ?? ''}) for Target '${namespace}/${name}': ${why}`,
+      { cause },
     );
   let data: Readonly<Record<string, string>>;
   try {
     data = (await client.get(SECRET, joinKey(namespace, secretRef.name), signal)).data ?? {};
   } catch (error) {
-    throw refused(error instanceof NotFound ? `secret ${where} not found` : messageOf(error));
+    throw refused(error instanceof NotFound ? `secret ${where} not found` : messageOf(error), error);
   }
   if (!secretRef.key) return JSON.stringify(wholeSecret(data));
   const entry = data[secretRef.key];
@@ -222,6 +238,11 @@ function accountOf(config: Readonly<Record<string, unknown>>): {
 } {
   const account = ownField(ownField(config, 'serviceAccount'), 'name');
   if (typeof account !== 'string' || account === '') throw unusable('the target names no service account');
+  const [why] = isDns1123Subdomain(account);
+  if (why !== undefined) {
+    const message = `serviceAccount.name of the target cannot be the name of a service account: ${why}`;
+    throw new ConfigurationError(ACCESS.operation, ACCESS.reason, message);
+  }
   const seconds = ownField(config, 'expirationSeconds');
   return { account, expirationSeconds: typeof seconds === 'number' ? seconds : DEFAULT_EXPIRATION_SECONDS };
 }

@@ -3,6 +3,7 @@ import type { Clock } from '../../src/lib/clock.ts';
 import { ownField } from '../../src/lib/objects.ts';
 import type { Client } from '../../src/runtime/types.ts';
 import { RetryError, messageOf } from './errors.ts';
+import { tokenPathOf } from '../../src/runtime/path.ts';
 
 export interface TokenRequest {
   readonly namespace: string;
@@ -74,12 +75,7 @@ async function ask(client: Client, request: TokenRequest, clock: Clock, signal: 
   };
   let answer: unknown;
   try {
-    answer = await client.raw(
-      'POST',
-      `/api/v1/namespaces/${namespace}/serviceaccounts/${account}/token`,
-      body,
-      signal,
-    );
+    answer = await client.raw('POST', tokenPathOf(namespace, account), body, signal);
   } catch (error) {
     throw new RetryError(
       'TargetAccess',

@@ -6,7 +6,7 @@ import { annotations } from '../../src/api/labels.ts';
 import { failedPhase, isBeingDeleted } from '../../src/api/job.ts';
 import { timestamp } from '../../src/lib/clock.ts';
 import { randomUuid } from '../../src/lib/uuid.ts';
-import { NotFound } from '../../src/runtime/errors.ts';
+import { isFinal, NotFound } from '../../src/runtime/errors.ts';
 import { joinKey } from '../../src/runtime/keys.ts';
 import type { Cache, Context, Key, UpdateControl, View } from '../../src/runtime/types.ts';
 import type { DeployerDeps } from './deployer.ts';
@@ -140,7 +140,8 @@ class Pass {
     try {
       target ??= await client.get(TARGET, key, this.#ctx.signal);
     } catch (error) {
-      if (error instanceof NotFound) return { isOurs: true, isMissing: true };
+      // A name that no object can have is that of none, also where the item is to be removed.
+      if (error instanceof NotFound || isFinal(error)) return { isOurs: true, isMissing: true };
       throw error;
     }
     return isSelected(deps.config?.targetSelector, target)

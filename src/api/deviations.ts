@@ -431,10 +431,35 @@ export const deviations: readonly Deviation[] = [
     adr: '0034-trees-end',
   },
   {
+    id: 'names-are-not-paths',
+    upstream: 'A slash in the name of a Context, Secret or Target is tried again for ever.',
+    here: 'The webhooks refuse it, and the job ends at once with the field and the name.',
+    adr: '0033-secrets-stay-in-their-namespace',
+  },
+  {
+    id: 'trees-have-a-size',
+    upstream: 'There is no documented limit on the number of objects below a root.',
+    here: 'An installation or execution whose tree would have more than limits.treeObjects objects, 10000 by default, creates nothing and fails with the key that allows more.',
+    adr: '0034-trees-end',
+  },
+  {
+    id: 'interrupts-last-as-long-as-their-job',
+    upstream:
+      'An interrupt is lost on an installation that is given its job a moment later, and the tree goes on growing.',
+    here: 'Installations and executions note the interrupted job in an annotation; nothing below creates or starts anything in that job.',
+    adr: '0034-trees-end',
+  },
+  {
     id: 'nothing-grows-below-a-deletion',
     upstream: 'There is no documented check of the installations above before sub-installations are created.',
     here: 'A job below an installation that is being deleted creates no new ones, and fails with the name of the installation that is being deleted.',
     adr: '0034-trees-end',
+  },
+  {
+    id: 'no-secrets-in-names',
+    upstream: 'A value of a secret can become the name of anything that a template renders.',
+    here: 'The job fails before anything is created under such a name, with the import that the value came from.',
+    adr: '0022-templates-run-aside',
   },
   {
     id: 'secrets-are-masked',

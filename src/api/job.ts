@@ -72,6 +72,13 @@ export const hasFinishedJob = ({ status }: Pick<JobView, 'status'>, jobID: strin
 export const isTriggeredFor = ({ status }: Pick<JobView, 'status'>, jobID: string): boolean =>
   idOf(status?.jobID) === jobID;
 
+/** The user has interrupted this job at the object: it starts nothing more, and neither does anything below. */
+export const isInterruptedIn = ({ metadata, status }: JobView, jobID: string): boolean =>
+  jobID !== '' &&
+  idOf(status?.jobID) === jobID &&
+  (hasOperation(metadata, operations.interrupt) ||
+    metadata.annotations?.[annotations.interruptedJob] === jobID);
+
 /** A job id has been set, but no phase of that job has been entered yet. */
 export const isJobUnstarted = (object: Pick<JobView, 'status'>): boolean =>
   !isFinished(object) && (!object.status?.phase || isFinalPhase(object.status.phase));

@@ -33,6 +33,8 @@ export const annotations = {
   suspended: `${ESPALIER_PREFIX}/suspended`,
   /** `true` on a root: the success of a root it imports from starts it only if an import has changed. */
   startIfImportsChanged: `${ESPALIER_PREFIX}/start-if-imports-changed`,
+  /** Installation, execution: id of the job that the user interrupted, so that nothing below starts or grows in it later. */
+  interruptedJob: `${ESPALIER_PREFIX}/interrupted-job`,
   /** Reserved by upstream; without effect, which is said in an event. */
   ignore: `${GROUP}/ignore`,
   /** Target sync: rotate the token at the next pass. */

@@ -1,6 +1,7 @@
 /** Schema pieces that several kinds share, and the plain types of object metadata. */
 import { z } from 'zod';
 import { isDuration } from '../lib/duration.ts';
+import { isPathSegment } from '../lib/names.ts';
 import type { ObjectMeta } from '../lib/objects.ts';
 import { GROUP, VERSION } from './labels.ts';
 
@@ -82,30 +83,47 @@ export const objectOf = <S extends z.core.$ZodLooseShape>(kind: string, fields: 
     ...fields,
   });
 
+/**
+ * The name of another object, as part of a path to it. What would lead to another place than the object of that name is
+ * refused wherever the object with the field is read; that it is no name for other reasons shows when nothing is found.
+ */
+export const objectName = (): z.ZodString =>
+  z.string().refine((name) => isPathSegment(name).length === 0, {
+    error: ({ input }) =>
+      `${JSON.stringify(input)} cannot be the name of an object: it ${isPathSegment(String(input)).join(', ')}`,
+  });
+
 // ---------------------------------------------------------------- references
 
+/** A reference that a program wrote into a status, or whose names a rule looks at (validation/execution.ts). */
 export const objectReference = open({
   name: z.string().describe('Name of the object.'),
   namespace: z.string().optional().describe('Namespace of the object.'),
 });
 export type ObjectReference = z.infer<typeof objectReference>;
 
+/** The target of a deploy item. */
+export const targetReference = open({
+  name: objectName().describe('Name of the object.'),
+  namespace: objectName().optional().describe('Namespace of the object.'),
+});
+
 /** A secret or config map of the same namespace, or one entry of it. */
 export const localKeyReference = open({
-  name: z.string().describe('Name of the object, in the same namespace.'),
+  name: objectName().describe('Name of the object, in the same namespace.'),
   key: z.string().optional().describe('Entry to read. Without it the whole object is meant.'),
 });
 export type LocalKeyReference = z.infer<typeof localKeyReference>;
 
 export const secretReference = open({
-  name: z.string().describe('Name of the secret.'),
-  namespace: z.string().optional().describe('Namespace of the secret: that of the object, or left out.'),
+  name: objectName().describe('Name of the secret.'),
+  namespace: objectName().optional().describe('Namespace of the secret: that of the object, or left out.'),
   key: z.string().optional().describe('Entry to read. Without it the whole secret is meant.'),
 });
 export type SecretReference = z.infer<typeof secretReference>;
 
 export const localObjectReference = open({
-  name: z.string().optional().describe('Name of the object, in the same namespace.'),
+  name: objectName().optional().describe('Name of the object, in the same namespace.'),
 });
 
 // ---------------------------------------------------------------- status pieces

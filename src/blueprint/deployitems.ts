@@ -1,12 +1,7 @@
 /** Deploy executions: from templates to the deploy item templates of the Execution. */
 import type { TemplateExecutor } from '../api/blueprint.ts';
-import {
-  MAX_DEPLOY_ITEMS,
-  MAX_DEPLOY_ITEMS_BYTES,
-  MAX_DEPLOY_ITEMS_MIB,
-  unpackedBytes,
-  type DeployItemTemplate,
-} from '../api/kinds/execution.ts';
+import { unpackedBytes, type DeployItemTemplate } from '../api/kinds/execution.ts';
+import { defaultLimits, wayOut, type InstallationLimits } from '../api/limits.ts';
 import { templateProblems } from '../api/validation/execution.ts';
 import { aggregate } from '../api/validation/fields.ts';
 import { formatDuration, isDuration, parseDuration } from '../lib/duration.ts';
@@ -36,33 +31,41 @@ export async function renderDeployItems(
   context: RenderContext,
   targets: TargetObjects,
 ): Promise<readonly DeployItemTemplate[]> {
+  const { limits = defaultLimits } = context;
   const items: DeployItemTemplate[] = [];
   for (const executor of context.blueprint.info.deployExecutions ?? []) {
     const output = await runOrExplain(context, executor);
-    checkNumber(items.length + lengthOf(output, 'deployItems'), executor);
+    checkNumber(items.length + lengthOf(output, 'deployItems'), executor, limits);
     append(items, deployItemsFrom(output, targets, executor));
   }
   checkDeployItems(items);
-  checkSize(items);
+  checkSize(items, limits);
   return items;
 }
 
 /** Before any of them is read: reading takes time and memory for each. */
-function checkNumber(count: number, { name = '' }: View<TemplateExecutor>): void {
-  if (count <= MAX_DEPLOY_ITEMS) return;
+function checkNumber(
+  count: number,
+  { name = '' }: View<TemplateExecutor>,
+  { deployItems: limit }: InstallationLimits,
+): void {
+  if (count <= limit) return;
   throw new DeployItemsInvalid(
     `error validating deployitem templates: with deploy execution "${name}" the blueprint has ${count} deploy items; ` +
-      `the limit is ${MAX_DEPLOY_ITEMS} for one installation: divide them among sub-installations`,
+      `the limit is ${limit} for one installation: ${wayOut('deployItems')}`,
   );
 }
 
 /** An execution that holds more could not be read by anybody. */
-function checkSize(items: readonly DeployItemTemplate[]): void {
+function checkSize(
+  items: readonly DeployItemTemplate[],
+  { deployItemsMiB: limit }: InstallationLimits,
+): void {
   const bytes = unpackedBytes(items);
-  if (bytes <= MAX_DEPLOY_ITEMS_BYTES) return;
+  if (bytes <= limit << 20) return;
   throw new DeployItemsInvalid(
     `error validating deployitem templates: the deploy items of the blueprint have ${bytes} bytes as JSON; ` +
-      `the limit is ${MAX_DEPLOY_ITEMS_MIB} MiB for one installation: divide them among sub-installations`,
+      `the limit is ${limit} MiB for one installation: ${wayOut('deployItemsMiB')}`,
   );
 }
 

@@ -1,5 +1,6 @@
 /** What every template execution sees, and how one is run: the bridge to the template engines. */
 import type { TemplateExecutor } from '../api/blueprint.ts';
+import type { InstallationLimits } from '../api/limits.ts';
 import type { Installation } from '../api/kinds/installation.ts';
 import type { View } from '../lib/objects.ts';
 import { RenderError } from '../templating/errors.ts';
@@ -31,6 +32,8 @@ export interface RenderContext {
   /** What executions have remembered, and what they want to. */
   readonly states: States;
   readonly runner: TemplateRunner;
+  /** Default: those of a configuration that says nothing. */
+  readonly limits?: InstallationLimits | undefined;
   /** Undefined where there is no cluster to ask. */
   readonly kubeconfigs?: IssuedKubeconfigs | undefined;
 }

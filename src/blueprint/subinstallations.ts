@@ -6,6 +6,7 @@ import type {
   InstallationSpec,
 } from '../api/kinds/installation.ts';
 import { API_VERSION, FINALIZER, annotations, labels } from '../api/labels.ts';
+import { defaultLimits, wayOut, type InstallationLimits } from '../api/limits.ts';
 import type { ObjectMeta } from '../api/shared.ts';
 import { ComponentProblem } from '../components/errors.ts';
 import { parseComponentUri, type RelativeReference } from '../components/relativereference.ts';
@@ -21,9 +22,6 @@ import { runExecution, type RenderContext } from './render.ts';
 import { checkTemplates, declaredImports } from './templatechecks.ts';
 import { renderedTemplates, staticTemplates } from './templates.ts';
 
-/** Of one blueprint: each is an object to store and to watch, with all that is below it. */
-const MAX_SUB_INSTALLATIONS = 10_000;
-
 /**
  * Renders, prunes and checks the templates. A cycle among them is an error with code ERR_CYCLIC_DEPENDENCIES.
  * @returns the rendered ones first, then the static ones; references to parent imports without value are gone
@@ -32,13 +30,13 @@ const MAX_SUB_INSTALLATIONS = 10_000;
 export async function renderSubInstallations(
   context: RenderContext,
 ): Promise<readonly InstallationTemplate[]> {
-  const { blueprint, scope } = context;
+  const { blueprint, scope, limits = defaultLimits } = context;
   const rendered: InstallationTemplate[] = [];
   const written = blueprint.info.subinstallations?.length ?? 0;
-  checkNumber(written);
+  checkNumber(written, limits);
   for (const executor of blueprint.info.subinstallationExecutions ?? []) {
     const output = await runExecution(context, executor, { kind: 'subinstallation' });
-    checkNumber(written + rendered.length + lengthOf(output, 'subinstallations'));
+    checkNumber(written + rendered.length + lengthOf(output, 'subinstallations'), limits);
     append(rendered, renderedTemplates(output, executor));
   }
   const declared = declaredImports(blueprint.info);
@@ -57,11 +55,10 @@ export async function renderSubInstallations(
 }
 
 /** Before any of them is read: reading takes time and memory for each. */
-function checkNumber(count: number): void {
-  if (count <= MAX_SUB_INSTALLATIONS) return;
+function checkNumber(count: number, { subinstallations: limit }: InstallationLimits): void {
+  if (count <= limit) return;
   throw new SubInstallationsInvalid(
-    `the blueprint has ${count} sub-installations; the limit is ${MAX_SUB_INSTALLATIONS}: ` +
-      'divide them among sub-installations of their own',
+    `the blueprint has ${count} sub-installations; the limit is ${limit}: ${wayOut('subinstallations')}`,
   );
 }
 

@@ -1,6 +1,7 @@
 /** The form of the configuration file, all keys of upstream's: those in use, and those that mean nothing here. */
 import { z } from 'zod';
 import { verificationPolicies } from '../../controllers/installation/verification.ts';
+import { maximumLimits } from '../api/limits.ts';
 import { MAX_TREE_DEPTH } from '../machine/tree.ts';
 
 /** Any part may be there without a value, as templates of charts leave it. */
@@ -74,6 +75,10 @@ export const configurationSchema = z.looseObject({
     targetResponseDepth: z.int().min(50).max(10_000).nullish(),
     hostResponseMiB: z.int().min(32).max(1024).nullish(),
     downloadMiB: z.int().positive().max(1024).nullish(),
+    treeObjects: z.int().positive().nullish(),
+    deployItems: z.int().positive().max(maximumLimits.deployItems).nullish(),
+    deployItemsMiB: z.int().positive().max(maximumLimits.deployItemsMiB).nullish(),
+    subinstallations: z.int().positive().max(maximumLimits.subinstallations).nullish(),
   }),
   helm: section({
     executable: name.nullish(),

@@ -4,9 +4,11 @@ import { dirname, resolve } from 'node:path';
 import type { z } from 'zod';
 import type { HealthSettings } from '../../controllers/health/index.ts';
 import type { VerificationPolicy } from '../../controllers/installation/verification.ts';
+import { defaultLimits, type InstallationLimits } from '../api/limits.ts';
 import { isDuration, parseDuration } from '../lib/duration.ts';
 import { parseYaml } from '../lib/yaml.ts';
 import { DEFAULT_TREE_DEPTH } from '../machine/tree.ts';
+import { DEFAULT_TREE_OBJECTS } from '../machine/tree-size.ts';
 import type { Logger } from '../observability/log.ts';
 import type { ResponseSettings } from '../runtime/responses.ts';
 import { noteKeys } from './configuration-keys.ts';
@@ -51,10 +53,12 @@ export interface Configuration {
     readonly workers?: number;
     readonly memoryMiB?: number;
   };
-  /** What a single tree, and the servers that tenants name, may use; an addition of ours. */
-  readonly limits: {
+  /** What a single tree, each installation of it, and the servers that tenants name, may use; an addition of ours. */
+  readonly limits: InstallationLimits & {
     /** How many levels of installations a tree may have. */
     readonly treeDepth: number;
+    /** How many installations, executions and deploy items it may have. */
+    readonly treeObjects: number;
     /** How large answers may be, where the file says so. */
     readonly responses?: ResponseSettings;
   };
@@ -88,7 +92,7 @@ export const defaults: Configuration = {
   contexts: {},
   registry: {},
   templating: {},
-  limits: { treeDepth: DEFAULT_TREE_DEPTH },
+  limits: { treeDepth: DEFAULT_TREE_DEPTH, treeObjects: DEFAULT_TREE_OBJECTS, ...defaultLimits },
   helm: {},
   container: defaultSettings,
   installsCrds: true,
@@ -116,7 +120,7 @@ export function readConfiguration(file: string, log?: Pick<Logger, 'info' | 'war
     contexts: contextSettings(result.data),
     registry: registrySettings(result.data, file),
     templating: templatingSettings(result.data, file),
-    limits: limitsOf(result.data),
+    limits: limitSettings(result.data),
     helm: helmSettings(result.data, file),
     container: containerSettings(result.data),
     installsCrds: crdManagement?.deployCrd ?? defaults.installsCrds,
@@ -146,20 +150,21 @@ function contextSettings(file: ConfigurationFile): Configuration['contexts'] {
   };
 }
 
-function limitsOf({ limits }: ConfigurationFile): Configuration['limits'] {
-  const { treeDepth, ...others } = limits ?? {};
-  const { targetResponseMiB, targetResponseDepth, hostResponseMiB, downloadMiB } = others;
-  const given = Object.entries({
-    targetResponseMiB,
-    targetResponseDepth,
-    hostResponseMiB,
-    downloadMiB,
-  }).filter(([, value]) => typeof value === 'number');
+function limitSettings({ limits }: ConfigurationFile): Configuration['limits'] {
+  const { targetResponseMiB, targetResponseDepth, hostResponseMiB, downloadMiB, ...others } = limits ?? {};
+  const responses = given({ targetResponseMiB, targetResponseDepth, hostResponseMiB, downloadMiB });
   return {
-    treeDepth: treeDepth ?? defaults.limits.treeDepth,
-    ...(given.length > 0 && { responses: Object.fromEntries(given) }),
+    ...defaults.limits,
+    ...given(others),
+    ...(Object.keys(responses).length > 0 && { responses }),
   };
 }
+
+/** Numbers that the file has; null stands for the default, too. */
+const given = (settings: Readonly<Record<string, unknown>>): Readonly<Record<string, number>> =>
+  Object.fromEntries(
+    Object.entries(settings).filter((entry): entry is [string, number] => typeof entry[1] === 'number'),
+  );
 
 /** Relative paths are those of the configuration file. */
 function registrySettings({ registry }: ConfigurationFile, file: string): Configuration['registry'] {

@@ -30,6 +30,7 @@ import {
 } from '../machine/critical.ts';
 import { podLookup, withForeignLocks } from '../machine/foreign-locks.ts';
 import { withTreeInLog } from '../machine/tree.ts';
+import { createTreeSizes } from '../machine/tree-size.ts';
 import { startHealthServer, type HealthServer } from '../observability/health.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { ControllerSpec } from '../runtime/controller.ts';
@@ -136,13 +137,14 @@ function populate(
   const { downloads } = ground.responses;
   const helm = { stock: ground.stock, clock, limits, downloads, ...configuration.helm };
   const container = { client, settings: configuration.container };
+  const trees = createTreeSizes(ground.world, configuration.limits.treeObjects);
   const plugins = chosen.deployers.map((name) => deployerPlugin(name, helm, container));
   for (const name of chosen.controllers) {
     if (name === 'health' || (name === 'context' && configuration.contexts.isDisabled)) continue;
     add(
       controllerSpec(
         name,
-        { ...ground, servedTypes: new Set(plugins.map(({ type }) => type)) },
+        { ...ground, trees, servedTypes: new Set(plugins.map(({ type }) => type)) },
         configuration,
         metrics,
       ) as ControllerSpec<Obj>,
@@ -177,10 +179,11 @@ function controllerSpec(
     case 'installation':
       return installationController({
         ...{ ...ports, ...workers, entered, treeDepth: configuration.limits.treeDepth },
+        limits: configuration.limits,
         ...(configuration.verification && { verification: configuration.verification }),
       });
     case 'execution':
-      return executionController({ ...ports, ...workers, entered });
+      return executionController({ ...ports, ...workers, entered, limits: configuration.limits });
     case 'deployitem':
       return deployItemController({
         ...{ world, client, clock, ...workers },

@@ -143,6 +143,7 @@ function addWebhooks(program: Command, terminal: Terminal): void {
         'ValidatingWebhookConfiguration',
       list,
     )
+    .option('--config <file>', 'configuration, a LandscaperConfiguration: its limits are asked for here, too')
     .option('--no-install', 'leave the ValidatingWebhookConfiguration alone')
     .addHelpText(
       'after',

@@ -28,6 +28,9 @@ export function maskOf(values: readonly unknown[], shown = '[...]'): Mask {
   };
 }
 
+/** What a mask over this value looks for. @param value JSON */
+export const valuesIn = (value: unknown): ReadonlySet<string> => leavesOf([value]);
+
 function leavesOf(values: readonly unknown[]): ReadonlySet<string> {
   const found = new Set<string>();
   for (const value of values) collect(value, found);
@@ -85,17 +88,27 @@ function add(text: string, found: Set<string>): void {
 /** All of a message; status fields and events have limits too. */
 const MAX_MESSAGE_BYTES = 8192;
 
+/** What stays of the end where there are no such lines. */
+const END_BYTES = 2048;
+
 /**
- * Cuts a message that would be too long for a status; what two short last lines say of the way out and of its origin
- * stays. Only after the mask, which does not know one half of a secret.
+ * Cuts the middle of a message that would be too long for a status; what two short last lines say of the way out and of
+ * its origin stays, and otherwise the end: the causes of causes are there. Only after the mask, which does not know one
+ * half of a secret.
  */
 export function shorten(message: string): string {
   if (Buffer.byteLength(message) <= MAX_MESSAGE_BYTES) return message;
-  const [lastLines = ''] = /(?:\n.{0,200}){1,2}$/.exec(message) ?? [];
+  const [lastLines = endOf(message)] = /(?:\n.{0,200}){1,2}$/.exec(message) ?? [];
   const end = `…${lastLines}`;
   const start = Buffer.from(message).subarray(0, MAX_MESSAGE_BYTES - Buffer.byteLength(end));
   return start.toString('utf8').replace(/\ufffd+$/, '') + end;
 }
+
+const endOf = (message: string): string =>
+  Buffer.from(message)
+    .subarray(-END_BYTES)
+    .toString('utf8')
+    .replace(/^\ufffd+/, '');
 
 /** Masks an error with all its causes, stacks included: logs show them. What is too long is cut. */
 export function maskError<E>(error: E, mask: Mask): E {

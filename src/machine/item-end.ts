@@ -1,8 +1,10 @@
 /** Ends the job of a deploy item in the place of its deployer: nobody took it up, or a user does not want it. Pure. */
-import { failedPhase } from '../api/job.ts';
+import { failedPhase, isFinished, isInterruptedIn } from '../api/job.ts';
+import { annotations } from '../api/labels.ts';
 import { deployItemKind, type DeployItem } from '../api/kinds/deployitem.ts';
 import type { View } from '../runtime/types.ts';
 import { patchStatus, type Effect, type Problem } from './decision.ts';
+import type { Owner } from './tree.ts';
 
 const LAST_ERRORS = 5;
 
@@ -40,3 +42,21 @@ export const INTERRUPTED: Problem = {
   reason: 'InterruptOperation',
   message: 'operation was interrupted',
 };
+
+/** Changes of annotations: the wish is carried out, and the job remembers it. */
+export const interruptNoted = (self: Owner): Record<string, string | null> => ({
+  [annotations.operation]: null,
+  ...(!isFinished(self) && { [annotations.interruptedJob]: self.status?.jobID ?? '' }),
+});
+
+/**
+ * Why an object starts nothing more in its job: the user has interrupted the job at the object itself, or at one above.
+ * Jobs and interrupts travel down a tree at their own pace, so an interrupt may pass an object before its job reaches it.
+ */
+export function interruptionOf(self: Owner, owners: readonly Owner[]): Problem | undefined {
+  const jobID = self.status?.jobID ?? '';
+  const at = [self, ...owners].find((object) => isInterruptedIn(object, jobID));
+  if (!at) return undefined;
+  const above = at === self ? '' : ` at ${at.kind.toLowerCase()} "${at.metadata.name}" above`;
+  return { ...INTERRUPTED, message: `${INTERRUPTED.message}${above}`, codes: ['ERR_FOR_INFO_ONLY'] };
+}

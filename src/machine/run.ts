@@ -8,7 +8,7 @@
 import { failedPhase, isBeingDeleted, type MetaView } from '../api/job.ts';
 import { equal } from '../lib/json.ts';
 import type { Logger } from '../observability/log.ts';
-import { ApiError, ResponseTooLarge, ShutdownError, TransportError } from '../runtime/errors.ts';
+import { ApiError, isFinal, ResponseTooLarge, ShutdownError, TransportError } from '../runtime/errors.ts';
 import type { Kind, Obj, View } from '../runtime/types.ts';
 import { Applier } from './apply.ts';
 import { PhaseError, type Confirmation, type Decision, type Effect, type Problem } from './decision.ts';
@@ -207,9 +207,17 @@ async function decideOrExplain<Snapshot extends object, Name extends string>(
       const problem = { ...couldNotFindOut(error), reason: 'ReadFailed' };
       return { do: 'fail', problem, ...nothing };
     }
+    if (isFinal(error)) return { do: 'fail', problem: impossible(error), ...nothing };
     return { do: 'retry', problem: couldNotFindOut(error), cause: error, ...nothing };
   }
 }
+
+/** What somebody wrote can never be carried out. */
+const impossible = (error: unknown): Problem => ({
+  ...couldNotFindOut(error),
+  reason: 'InvalidReference',
+  codes: ['ERR_CONFIGURATION_PROBLEM'],
+});
 
 /** Nobody's fault that we know of; shown to the user all the same, and tried again. */
 const couldNotFindOut = (error: unknown): Problem => ({

@@ -2,6 +2,7 @@
 import type { TargetSync } from '../api/kinds/targetsync.ts';
 import type { ClientPool } from '../runtime/client-pool.ts';
 import { Forbidden, NotFound } from '../runtime/errors.ts';
+import { foreign } from '../runtime/foreign.ts';
 import type { Client, Kind, Obj, View } from '../runtime/types.ts';
 import { namespaceKind, secretKind, type Secret } from './world.ts';
 
@@ -66,7 +67,8 @@ export async function openSource(
   const data = secret.data?.[key];
   if (!data) throw new SourceUnavailable(`no kubeconfig in secret ${where} under key "${key}"`);
   const kubeconfig = Buffer.from(data, 'base64').toString('utf8');
-  return { client: await sources.open(kubeconfig), kubeconfig, secret, key };
+  const source = await sources.open(kubeconfig);
+  return { client: foreign(source, `the source cluster of secret ${where}`), kubeconfig, secret, key };
 }
 
 /**

@@ -1,8 +1,13 @@
 /** To which tree an object belongs, told from the caches: the name every log line of a job carries. */
 import { withLogFields } from '../observability/log.ts';
 import type { ControllerSpec } from '../runtime/controller.ts';
-import type { Obj, View } from '../runtime/types.ts';
+import type { Key, Obj, View } from '../runtime/types.ts';
+import type { Execution } from '../api/kinds/execution.ts';
+import type { Installation } from '../api/kinds/installation.ts';
 import type { World } from './world.ts';
+
+/** What an object of a tree can belong to. */
+export type Owner = View<Installation> | View<Execution>;
 
 /** How many owners a walk follows at most: a circle of owners would otherwise never end. */
 export const MAX_OWNERS = 64;
@@ -18,22 +23,35 @@ export function rootOf(world: World, object: View<Obj>): string {
 }
 
 /** The owners of an object that are in the caches, the nearest first; each appears once, also in a circle of owners. */
-export function ownersOf(world: World, object: View<Obj>): readonly View<Obj>[] {
-  const owners: View<Obj>[] = [];
+export function ownersOf(world: World, object: View<Obj>): readonly Owner[] {
+  const owners: Owner[] = [];
   let owner = ownerOf(world, object);
-  while (owner && owner !== object && !owners.includes(owner) && owners.length < MAX_OWNERS) {
+  while (owner && (owner as View<Obj>) !== object && !owners.includes(owner) && owners.length < MAX_OWNERS) {
     owners.push(owner);
     owner = ownerOf(world, owner);
   }
   return owners;
 }
 
-function ownerOf(world: World, { metadata }: View<Obj>): View<Obj> | undefined {
-  const owner = metadata.ownerReferences?.find((ref) => ref.controller === true);
+function ownerOf(world: World, object: View<Obj>): Owner | undefined {
+  const owner = ownerKeyOf(object);
   if (!owner) return undefined;
+  return owner.kind === 'Installation' ? world.installations.get(owner.key) : world.executions.get(owner.key);
+}
+
+/** The installation or execution that controls an object, whether it is there or not. */
+export function ownerKeyOf({ metadata }: View<Obj>): OwnerKey | undefined {
+  const owner = metadata.ownerReferences?.find((ref) => ref.controller === true);
+  if (owner?.kind !== 'Installation' && owner?.kind !== 'Execution') return undefined;
   const key = `${metadata.namespace ?? ''}/${owner.name}`;
-  if (owner.kind === 'Installation') return world.installations.get(key);
-  return owner.kind === 'Execution' ? world.executions.get(key) : undefined;
+  return { kind: owner.kind, key, id: `${owner.kind}/${key}` };
+}
+
+export interface OwnerKey {
+  readonly kind: 'Installation' | 'Execution';
+  readonly key: Key;
+  /** Kind and key. */
+  readonly id: string;
 }
 
 /** The same controller, whose log lines say which tree and which job they are about. */

@@ -6,6 +6,7 @@ import {
   Conflict,
   Forbidden,
   Invalid,
+  isFinal,
   NotFound,
   ResponseTooLarge,
   TransportError,
@@ -33,7 +34,12 @@ export function judgeWrite(error: unknown, effect: Effect, self: MetaView): Verd
     error instanceof ApiError && /failed calling webhook|failed to call webhook/.test(error.message);
   if (isWebhookDown) return { outcome: 'retry', problem: { ...problem, codes: ['ERR_WEBHOOK'] } };
   const isPassing = isNamespaceGoing(error) && !isBeingDeleted(self);
-  if (error instanceof Invalid || isTooLarge(error) || (error instanceof Forbidden && !isPassing)) {
+  if (
+    error instanceof Invalid ||
+    isFinal(error) ||
+    isTooLarge(error) ||
+    (error instanceof Forbidden && !isPassing)
+  ) {
     return { outcome: 'fail', problem };
   }
   const isAnswer = error instanceof ApiError || error instanceof ResponseTooLarge;

@@ -1,4 +1,5 @@
 /** What can go wrong between us and the cluster, one class per situation; told apart by `instanceof`. */
+import { cutMiddle } from '../lib/cut.ts';
 
 /** The root of everything the runtime throws on purpose. */
 export class EspalierError extends Error {
@@ -43,6 +44,8 @@ export interface ApiErrorFacts {
   /** How long the server asks us to stay away. */
   readonly retryAfterMs?: number | undefined;
   readonly causes?: readonly Cause[] | undefined;
+  /** The server's own sentence; absent when the message is ours. */
+  readonly words?: string | undefined;
 }
 
 /** The server answered, and the answer was no. */
@@ -52,6 +55,7 @@ export class ApiError extends EspalierError {
   readonly ref: RequestRef;
   readonly retryAfterMs: number | undefined;
   readonly causes: readonly Cause[];
+  readonly #words: string | undefined;
 
   constructor(message: string, facts: ApiErrorFacts, options?: ErrorOptions) {
     super(message, options);
@@ -60,8 +64,25 @@ export class ApiError extends EspalierError {
     this.ref = facts.ref;
     this.retryAfterMs = facts.retryAfterMs;
     this.causes = facts.causes ?? [];
+    this.#words = facts.words;
+  }
+
+  /**
+   * The same error, whose message says which server's words it repeats, on one line and not all of many. For servers that
+   * anybody may have put up: what they say is shown to users and stored.
+   * @param server such as `the server of target x`
+   */
+  attributedTo(server: string): this {
+    if (this.#words === undefined) return this;
+    // Line breaks, escape sequences of terminals, and what turns the direction of writing around.
+    const words = this.#words.replace(/[\s\p{Cc}\p{Cf}]+/gu, ' ');
+    this.message = `cannot ${describe(this.ref)}: ${server} answered: ${cutMiddle(words, MAX_WORDS)}`;
+    return this;
   }
 }
+
+/** Of what a foreign server says. */
+const MAX_WORDS = 1024;
 
 /** 404: the object, or its kind, is not there. */
 export class NotFound extends ApiError {}
@@ -140,6 +161,13 @@ export class NoRetryError extends EspalierError {
 /** The program is put together wrongly: a cycle, a duplicate, an unknown name, a bad combination. */
 export class DefinitionError extends EspalierError {}
 
+/** Somebody wrote a name that no object can have, so no request can be sent for it, however often it is tried. */
+export class InvalidObjectName extends DefinitionError {
+  override isFinal(): boolean {
+    return true;
+  }
+}
+
 /** The server knows no such kind, now. */
 export class NoSuchKind extends EspalierError {
   readonly apiVersion: string;
@@ -208,8 +236,10 @@ export function apiErrorFrom(
   const reason = typeof status['reason'] === 'string' ? status['reason'] : '';
   const seconds = retryAfter ?? details['retryAfterSeconds'];
   const Class = classOf(statusCode, reason);
-  return new Class(`cannot ${describe(ref)}: ${said(statusCode, status, reason, ref)}`, {
-    status: statusCode,
+  const words = wordsIn(statusCode, status, ref);
+  const sentence = words ?? `the server answered ${String(statusCode)}${reason ? ` (${reason})` : ''}`;
+  return new Class(`cannot ${describe(ref)}: ${sentence}`, {
+    ...{ status: statusCode, words },
     reason,
     ref,
     retryAfterMs: typeof seconds === 'number' && seconds >= 0 ? seconds * 1000 : undefined,
@@ -230,11 +260,10 @@ export function describe(ref: RequestRef): string {
 }
 
 /** The server's own sentence; never its raw body, and never a value out of a Secret. */
-function said(statusCode: number, status: Record<string, unknown>, reason: string, ref: RequestRef): string {
+function wordsIn(statusCode: number, status: Record<string, unknown>, ref: RequestRef): string | undefined {
   const message = status['message'];
   const isSecretRefused = ref.kind === 'Secret' && (statusCode === 422 || statusCode === 400);
-  if (typeof message === 'string' && message !== '' && !isSecretRefused) return message;
-  return `the server answered ${String(statusCode)}${reason ? ` (${reason})` : ''}`;
+  return typeof message === 'string' && message !== '' && !isSecretRefused ? message : undefined;
 }
 
 const causesOf = (causes: unknown): Cause[] => (Array.isArray(causes) ? causes.filter(isRecord) : []);

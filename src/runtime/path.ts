@@ -1,5 +1,7 @@
 /** Where a kind lives below the server's address. */
-import { DefinitionError } from './errors.ts';
+import { cutMiddle } from '../lib/cut.ts';
+import { isPathSegment } from '../lib/names.ts';
+import { DefinitionError, InvalidObjectName } from './errors.ts';
 import { apiVersionOf, splitKey } from './keys.ts';
 import type { Gvk, Key, Kind } from './types.ts';
 
@@ -10,7 +12,8 @@ export const groupPath = (gvk: Pick<Gvk, 'group' | 'version'>): string =>
 /**
  * The path of one object (a key), or of all objects of a kind, in one namespace or in all. Letters keep their
  * case: `system:Foo` is not `system:foo`.
- * @throws DefinitionError when the key does not fit the kind, or a name cannot be part of a path
+ * @throws InvalidObjectName when a name or namespace cannot be part of a path, which is how names lead somewhere else
+ * @throws DefinitionError when the key does not fit the kind
  */
 export function pathOf(
   kind: Kind,
@@ -18,25 +21,46 @@ export function pathOf(
   sub?: string,
 ): string {
   const { namespace, name } =
-    typeof where === 'string' ? splitKey(where) : { namespace: where.namespace, name: undefined };
-  if (typeof where === 'string' && kind.namespaced !== (namespace !== undefined)) {
-    const wanted = kind.namespaced ? 'namespace/name' : 'a name without a namespace';
+    typeof where === 'string'
+      ? splitKey(where)
+      : { namespace: where.namespace || undefined, name: undefined };
+  if (name !== undefined && kind.namespaced && namespace === undefined) {
+    const wanted = 'namespace/name';
     throw new DefinitionError(
-      `${kind.kind} in ${apiVersionOf(kind)} is addressed by ${wanted}, not by "${where}"`,
+      `${kind.kind} in ${apiVersionOf(kind)} is addressed by ${wanted}, not by "${name}"`,
+    );
+  }
+  if (name !== undefined && !kind.namespaced && namespace !== undefined) {
+    throw new InvalidObjectName(
+      `${kind.kind} in ${apiVersionOf(kind)} is addressed by a name without a namespace, not by ${quoted(`${namespace}/${name}`)}`,
     );
   }
   const parts = [groupPath(kind)];
-  if (kind.namespaced && namespace) parts.push('namespaces', segment(namespace));
+  if (kind.namespaced && namespace !== undefined) parts.push('namespaces', segment(namespace, 'Namespace'));
   parts.push(kind.plural);
-  if (name !== undefined) parts.push(segment(name));
+  if (name !== undefined) parts.push(segment(name, kind.kind));
   if (sub) parts.push(sub);
   return parts.join('/');
 }
 
+const serviceAccountKind: Kind = {
+  ...{ group: '', version: 'v1', kind: 'ServiceAccount', plural: 'serviceaccounts' },
+  namespaced: true,
+};
+
+/** Where tokens of a service account are requested. @throws InvalidObjectName */
+export const tokenPathOf = (namespace: string, account: string): string =>
+  pathOf(serviceAccountKind, `${namespace}/${account}`, 'token');
+
 /** @see k8s.io/apimachinery pkg/api/validation/path IsValidPathSegmentName */
-function segment(name: string): string {
-  if (name === '' || name === '.' || name === '..' || /[/%]/.test(name)) {
-    throw new DefinitionError(`"${name}" cannot be the name of an object`);
+function segment(name: string, kind: string): string {
+  const why = isPathSegment(name);
+  if (name === '') why.push('must not be empty');
+  if (why.length > 0) {
+    throw new InvalidObjectName(`${quoted(name)} cannot be the name of a ${kind}: it ${why.join(', ')}`);
   }
   return encodeURIComponent(name).replaceAll('%3A', ':');
 }
+
+const MAX_QUOTED = 200;
+const quoted = (name: string): string => JSON.stringify(cutMiddle(name, MAX_QUOTED));

@@ -6,6 +6,7 @@
  * talks too much is muted. Nothing here ever fails or delays a run.
  */
 import { timestamp, type Clock } from '../lib/clock.ts';
+import { cutMiddle } from '../lib/cut.ts';
 import { randomSuffix, type Rng } from '../lib/rng.ts';
 import type { Logger } from '../observability/log.ts';
 import { NotFound } from './errors.ts';
@@ -252,4 +253,5 @@ class Remembered<V> {
 const objectId = ({ kind, metadata }: View<Obj>): string =>
   metadata.uid ?? `${kind} ${joinKey(metadata.namespace, metadata.name)}`;
 
-const shorten = (note: string): string => (note.length > MAX_NOTE ? `${note.slice(0, MAX_NOTE - 1)}…` : note);
+/** The end often says what to do. */
+const shorten = (note: string): string => cutMiddle(note, MAX_NOTE);

@@ -2,6 +2,7 @@
  * Serves the validating webhooks: certificates first, then the server, and only when it answers the configuration that
  * sends API servers here. From then on it looks regularly whether all of that is still as it should be.
  */
+import type { InstallationLimits } from '../api/limits.ts';
 import type { ValidatedResource } from '../api/validation/index.ts';
 import { sleep, type Clock } from '../lib/clock.ts';
 import type { Logger } from '../observability/log.ts';
@@ -25,6 +26,8 @@ export interface WebhooksOptions {
   readonly certNamespace: string;
   /** What is validated; for nothing the configuration is taken away. */
   readonly resources: readonly ValidatedResource[];
+  /** What an installation may have; default: those of a configuration that says nothing. */
+  readonly limits?: InstallationLimits;
   /** Whether the configuration in the cluster is ours to look after. */
   readonly install: boolean;
 }
@@ -40,11 +43,11 @@ export const CHECK_MS = 10 * 60_000;
 
 /** @throws WebhookPortError; the errors of runtime/errors.ts */
 export async function startWebhooks(options: WebhooksOptions): Promise<Webhooks> {
-  const { clock, log, host, port, resources } = options;
+  const { clock, log, host, port, resources, limits } = options;
   const hosts = hostsOf(options.endpoint);
   const secret = { ...options, namespace: options.certNamespace, hosts };
   let inUse = await currentCertificates(secret);
-  const server = await startWebhookServer({ host, port, identity: inUse, resources, log });
+  const server = await startWebhookServer({ host, port, identity: inUse, resources, limits, log });
   const life = new AbortController();
 
   const check = async (): Promise<void> => {

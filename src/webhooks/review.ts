@@ -1,4 +1,5 @@
 /** From the question of an API server, an AdmissionReview, to the answer. Pure. */
+import { defaultLimits, type InstallationLimits } from '../api/limits.ts';
 import { changeRefusal, refusalAtTheDoor, type ValidatedResource } from '../api/validation/index.ts';
 import { isObject, ownField } from '../lib/objects.ts';
 
@@ -20,12 +21,16 @@ export interface Reviewed {
 }
 
 /** @throws NoReview */
-export function review(resource: ValidatedResource, body: unknown): Reviewed {
+export function review(
+  resource: ValidatedResource,
+  body: unknown,
+  limits: InstallationLimits = defaultLimits,
+): Reviewed {
   const request = ownField(body, 'request');
   const uid = ownField(request, 'uid');
   if (!isObject(request) || typeof uid !== 'string') throw new NoReview('expected an AdmissionReview');
   const { namespace = '', name = '' } = request;
-  const status = refusal(resource, request);
+  const status = refusal(resource, request, limits);
   return {
     answer: { uid, allowed: status === undefined, ...(status && { status }) },
     object: `${String(namespace)}/${String(name)}`,
@@ -42,9 +47,10 @@ export const reviewBody = (answer: Answer): object => ({
 function refusal(
   resource: ValidatedResource,
   { operation, object, oldObject }: Readonly<Record<string, unknown>>,
+  limits: InstallationLimits,
 ): Answer['status'] | undefined {
   if (isGoing(object)) return undefined;
-  const found = refusalAtTheDoor(resource, object);
+  const found = refusalAtTheDoor(resource, object, limits);
   if (found?.kind === 'unreadable') return { code: 400, message: found.message };
   if (found) return { code: 403, reason: 'Forbidden', message: found.message };
   const change = operation === 'UPDATE' ? changeRefusal(resource, oldObject, object) : undefined;

@@ -1,5 +1,6 @@
 /** The HTTPS server that API servers ask. Its certificate can be exchanged while it runs. */
 import { fastify } from 'fastify';
+import type { InstallationLimits } from '../api/limits.ts';
 import type { ValidatedResource } from '../api/validation/index.ts';
 import type { Logger } from '../observability/log.ts';
 import { webhookPath } from './configuration.ts';
@@ -36,9 +37,11 @@ export async function startWebhookServer(options: {
   readonly port: number;
   readonly identity: Identity;
   readonly resources: readonly ValidatedResource[];
+  /** Default: those of a configuration that says nothing. */
+  readonly limits?: InstallationLimits | undefined;
   readonly log: Logger;
 }): Promise<WebhookServer> {
-  const { host, identity, resources, log } = options;
+  const { host, identity, resources, limits, log } = options;
   const server = fastify({
     logger: false,
     forceCloseConnections: true,
@@ -48,7 +51,7 @@ export async function startWebhookServer(options: {
   server.get('/healthz', (_, reply) => reply.type('text/plain; charset=utf-8').send('Ok'));
   for (const resource of resources) {
     server.post(webhookPath(resource), (request) => {
-      const { answer, object } = review(resource, request.body);
+      const { answer, object } = review(resource, request.body, limits);
       if (!answer.allowed) log.info({ resource, object, reason: answer.status?.message }, 'Request denied');
       return reviewBody(answer);
     });

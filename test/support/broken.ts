@@ -69,7 +69,89 @@ const SOURCES = 'DataRef, SecretRef, ConfigMapRef';
 const KEY_RULE = 'key must contain only lower-case alphanumeric characters, dots, or dashes';
 const files = { filesystem: {} };
 
+/** A name that leads out of the namespace where it is looked for. */
+const PATH = '../../bb/secrets/x';
+const NO_NAME = `"${PATH}" cannot be the name of an object: it may not contain '/'`;
+
+/** For each field that names another object, an object in which it is a path instead. */
+const paths: readonly Broken[] = [
+  inst('a context that is a path', { context: PATH }, `spec.context: Invalid value: ${NO_NAME}`, {
+    isUnreadable: true,
+  }),
+  ...(['secretRef', 'configMapRef'] as const).map((form) =>
+    inst(
+      `a ${form} that is a path`,
+      data({ name: 'a', [form]: { name: PATH } }),
+      `spec.imports.data[0].${form}.name: Invalid value: ${NO_NAME}`,
+      { isUnreadable: true },
+    ),
+  ),
+  ...(
+    [
+      ['a data import', data({ name: 'a', dataRef: PATH }), 'spec.imports.data[0].dataRef'],
+      ['a target import', targets({ name: 'a', target: PATH }), 'spec.imports.targets[0].target'],
+      [
+        'an entry in a list of targets',
+        targets({ name: 'a', targets: ['x', PATH] }),
+        'spec.imports.targets[0].targets[1]',
+      ],
+      [
+        'an entry in a map of targets',
+        targets({ name: 'a', targetMap: { k: PATH } }),
+        'spec.imports.targets[0].targetMap[k]',
+      ],
+      [
+        'a data export',
+        { exports: { data: [{ name: 'a', dataRef: PATH }] } },
+        'spec.exports.data[0].dataRef',
+      ],
+      [
+        'a target export',
+        { exports: { targets: [{ name: 'a', target: PATH }] } },
+        'spec.exports.targets[0].target',
+      ],
+    ] as const
+  ).map(([what, spec, path]) =>
+    inst(
+      `${what} of a root that is a path`,
+      spec,
+      `${path}: Invalid value: "${PATH}": cannot be the name of an object`,
+    ),
+  ),
+  ...(['name', 'namespace'] as const).flatMap((field): Broken[] => [
+    item(
+      `an item whose target has a ${field} that is a path`,
+      { target: { name: 't', namespace: 'n', [field]: PATH } },
+      `spec.target.${field}: Invalid value: ${NO_NAME}`,
+      { isUnreadable: true },
+    ),
+    exec(
+      `a template whose target has a ${field} that is a path`,
+      [fakeItem('a', { target: { name: 't', namespace: 'n', [field]: PATH } })],
+      `[0][a].target.${field}: Invalid value: "${PATH}": cannot be the name of an object`,
+    ),
+  ]),
+  item('an item whose context is a path', { context: PATH }, `spec.context: Invalid value: ${NO_NAME}`, {
+    isUnreadable: true,
+  }),
+  {
+    title: 'an execution whose context is a path',
+    resource: 'executions',
+    object: plan([], { context: PATH }),
+    sentence: `spec.context: Invalid value: ${NO_NAME}`,
+    isUnreadable: true,
+  },
+  {
+    title: 'a target whose secret is a path',
+    resource: 'targets',
+    object: target('t', { secretRef: { name: PATH } }),
+    sentence: `spec.secretRef.name: Invalid value: ${NO_NAME}`,
+    isUnreadable: true,
+  },
+];
+
 export const broken: readonly Broken[] = [
+  ...paths,
   named(
     'a name of 59 characters',
     { name: NAME_59 },

@@ -1,7 +1,7 @@
 /** Lets the items go in the reverse order of their dependencies, then the execution itself. */
 import { FINALIZER } from '../../../src/api/labels.ts';
 import { executionKind } from '../../../src/api/kinds/execution.ts';
-import { causesText } from '../../../src/machine/causes.ts';
+import { causesText, listed } from '../../../src/machine/causes.ts';
 import { fail, patch, release, wait } from '../../../src/machine/decision.ts';
 import { awaiting } from '../awaiting.ts';
 import { planRemoval } from '../classify.ts';
@@ -32,7 +32,7 @@ export const deleting = phase({
       return fail(problem(`has failed items: ${causesText(causes)}`));
     }
     if (running.length === 0 && remove.length === 0 && blocked.length > 0) {
-      return fail(problem(`has pending items: ${blocked.join(', ')}`));
+      return fail(problem(`has pending items: ${listed(blocked)}`));
     }
     const going = items.filter((i) => [...running, ...remove].includes(i.metadata.name));
     const starting = going.filter((i) => remove.includes(i.metadata.name));

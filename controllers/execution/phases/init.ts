@@ -3,17 +3,28 @@ import { refusalForJob } from '../../../src/api/validation/index.ts';
 import { isBeingDeleted } from '../../../src/api/job.ts';
 import { deployItemKind } from '../../../src/api/kinds/deployitem.ts';
 import { advance, fail, remove, type Effect } from '../../../src/machine/decision.ts';
+import { treeTooLarge } from '../../../src/machine/growth.ts';
+import { interruptionOf } from '../../../src/machine/item-end.ts';
 import { assign } from '../classify.ts';
 import { createItem, itemPrefix, updateItem } from '../items.ts';
 import { step, steps, type Snapshot } from '../snapshot.ts';
 
 /** What the webhook refuses, should it not have been asked. Nobody has looked at the templates before. */
-const invalid = step([], ({ self }) => {
-  const message = refusalForJob('executions', self);
+const invalid = step(['limits'], ({ self, limits }) => {
+  const message = refusalForJob('executions', self, limits);
   if (message === undefined) return undefined;
   const codes = ['ERR_CONFIGURATION_PROBLEM'];
   return fail({ operation: 'handleReconcilePhase', reason: 'ValidateExecution', message, codes });
 });
+
+const interrupted = step(['ancestors'], ({ self, ancestors }) => {
+  const why = interruptionOf(self, ancestors);
+  return why && fail(why);
+});
+
+const tooLarge = step(['room'], ({ self, room }) =>
+  room.isGranted ? undefined : fail(treeTooLarge(self, room, 'handleReconcilePhase')),
+);
 
 const ensureItems = step(['templates', 'items', 'clusterNames', 'freshName'], (snapshot) => {
   const { self, templates, items, now } = snapshot;
@@ -32,7 +43,7 @@ const ensureItems = step(['templates', 'items', 'clusterNames', 'freshName'], (s
   return advance('Progressing', { effects, status: { set } });
 });
 
-export const init = steps(['Progressing'], invalid, ensureItems);
+export const init = steps(['Progressing'], interrupted, invalid, tooLarge, ensureItems);
 
 /** `status.deployItemCache`: which object stands for which template. */
 function cacheOf({

@@ -1,7 +1,7 @@
 /** Starts items as their dependencies finish and waits for all of them; orphans go first. */
 import { hasFinishedJob, isBeingDeleted, isTriggeredFor } from '../../../src/api/job.ts';
 import { deployItemKind } from '../../../src/api/kinds/deployitem.ts';
-import { causesText } from '../../../src/machine/causes.ts';
+import { causesText, listed } from '../../../src/machine/causes.ts';
 import {
   advance,
   fail,
@@ -11,6 +11,7 @@ import {
   type Effect,
   type Problem,
 } from '../../../src/machine/decision.ts';
+import { interruptionOf } from '../../../src/machine/item-end.ts';
 import { awaiting } from '../awaiting.ts';
 import {
   assign,
@@ -59,10 +60,12 @@ const orphansLeft = step(['templates', 'items', 'clusterless', 'missingDeployer'
 const hasSucceeded = (item: Item, jobID: string): boolean =>
   isTriggeredFor(item, jobID) && hasFinishedJob(item, jobID) && item.status?.phase === 'Succeeded';
 
-const itemsLeft = step(['templates', 'items', 'missingDeployer'], (snapshot) => {
+const itemsLeft = step(['templates', 'items', 'missingDeployer', 'ancestors'], (snapshot) => {
   const { self, templates, items } = snapshot;
   const { active } = assign(self, templates, items);
-  const { start, running, blocked, failed } = planStart(self, templates, active);
+  const { running, blocked, failed, ...planned } = planStart(self, templates, active);
+  const interruption = interruptionOf(self, snapshot.ancestors);
+  const start = interruption ? [] : planned.start;
   if (running.length === 0 && failed.length > 0) {
     return fail(
       failedItems(
@@ -71,8 +74,9 @@ const itemsLeft = step(['templates', 'items', 'missingDeployer'], (snapshot) => 
       ),
     );
   }
+  if (running.length === 0 && interruption && planned.start.length > 0) return fail(interruption);
   if (running.length === 0 && start.length === 0 && blocked.length > 0) {
-    const message = `items could not be started: ${blocked.join(', ')} wait for each other or for items that do not exist`;
+    const message = `items could not be started: ${listed(blocked)} wait for each other or for items that do not exist`;
     return fail(problem(message, []));
   }
   if (running.length === 0 && start.length === 0) return advance('Completing');

@@ -1,12 +1,14 @@
 /** Has sub-installations that are no longer wanted uninstalled, and waits until they are gone. */
-import { hasFinishedJob, isBeingDeleted } from '../../../src/api/job.ts';
+import { hasFinishedJob, isBeingDeleted, isTriggeredFor } from '../../../src/api/job.ts';
 import { advance, fail, named, wait } from '../../../src/machine/decision.ts';
+import { interruptionOf } from '../../../src/machine/item-end.ts';
+import { listed } from '../../../src/machine/causes.ts';
 import { sendOff } from '../children.ts';
 import { handDown } from '../job.ts';
 import { phase } from '../snapshot.ts';
 
 export const cleanupOrphaned = phase({
-  needs: ['children'],
+  needs: ['children', 'ancestors'],
   next: ['ObjectsCreated'],
   decide(snapshot) {
     const jobID = snapshot.self.status?.jobID ?? '';
@@ -15,7 +17,7 @@ export const cleanupOrphaned = phase({
       return advance('ObjectsCreated', { status: { set: { subInstCache: { orphanedSubs: null } } } });
     }
     const isStuck = orphans.every((o) => hasFinishedJob(o, jobID) && o.status?.phase === 'DeleteFailed');
-    const names = orphans.map((o) => o.metadata.name).join(', ');
+    const names = listed(orphans.map((o) => o.metadata.name));
     if (isStuck) {
       return fail({
         operation: 'handlePhaseCleanupOrphaned',
@@ -23,6 +25,8 @@ export const cleanupOrphaned = phase({
         message: `all orphaned subinstallations failed: ${names}`,
       });
     }
+    const interruption = interruptionOf(snapshot.self, snapshot.ancestors);
+    if (interruption && orphans.some((o) => !isTriggeredFor(o, jobID))) return fail(interruption);
     const problem = {
       operation: 'handlePhaseCleanupOrphaned',
       reason: 'OrphanedSubinstsStillDeleting',

@@ -5,6 +5,7 @@
 import { FINALIZER, annotations } from '../../../src/api/labels.ts';
 import { hasAnnotation, hasFinishedJob, isBeingDeleted, isRoot } from '../../../src/api/job.ts';
 import { installationKind } from '../../../src/api/kinds/installation.ts';
+import { causesText } from '../../../src/machine/causes.ts';
 import { fail, named, patch, release, wait } from '../../../src/machine/decision.ts';
 import { deleteAll, handDown, type SubObject } from '../job.ts';
 import { ownExecution } from '../relatives.ts';
@@ -50,8 +51,8 @@ export const deleting = phase({
         },
       );
     }
-    const texts = left.map((o) => `${o.kind} ${o.metadata.name}: ${o.status?.lastError?.message ?? ''}`);
-    const message = `not all sub objects were deleted: ${texts.join('; ')}`;
+    const causes = left.map((o) => `${o.kind} ${o.metadata.name}: ${o.status?.lastError?.message ?? ''}`);
+    const message = `not all sub objects were deleted: ${causesText(causes)}`;
     return fail({ operation, reason: 'UndeletedSubobjects', message, codes: ['ERR_FOR_INFO_ONLY'] });
   },
 });

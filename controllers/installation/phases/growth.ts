@@ -1,6 +1,8 @@
-/** Where trees stop growing: below the last level that is allowed, and below what is being deleted. */
+/** Where trees stop growing: at the limits, below what is being deleted, and in jobs that were interrupted. */
 import { isBeingDeleted } from '../../../src/api/job.ts';
 import { fail, type Effect, type Problem } from '../../../src/machine/decision.ts';
+import { interruptionOf } from '../../../src/machine/item-end.ts';
+import { treeTooLarge } from '../../../src/machine/growth.ts';
 import { step, type Snapshot } from '../snapshot.ts';
 
 /** Asked before the blueprint is read, so an installation that is too deep creates nothing and costs nothing. */
@@ -19,6 +21,16 @@ export const tooDeep = step(['ancestors', 'treeDepth'], ({ self, ancestors, tree
     codes: ['ERR_CONFIGURATION_PROBLEM'],
   });
 });
+
+/** An interrupt may pass an installation before its job reaches it: then the job ends here. */
+export const interrupted = step(['ancestors'], ({ self, ancestors }) => {
+  const why = interruptionOf(self, ancestors);
+  return why && fail(why);
+});
+
+/** Why the objects that are about to be created must not be: the tree would have too many. */
+export const createdBeyondLimit = ({ self, room }: Pick<Snapshot, 'self' | 'room'>): Problem | undefined =>
+  room.isGranted ? undefined : treeTooLarge(self, room, 'InitPrerequisites');
 
 /**
  * Why the sub-installations that are about to be created must not be. Waiting would not help: the deletion of a root starts

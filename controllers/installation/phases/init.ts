@@ -25,7 +25,7 @@ import { handDown } from '../job.ts';
 import { isOwnedBy } from '../relatives.ts';
 import { asImport, deleteObject, upsert } from '../objects.ts';
 import { storeState } from '../state-effects.ts';
-import { createdBelowDeleted, tooDeep } from './growth.ts';
+import { createdBelowDeleted, createdBeyondLimit, interrupted, tooDeep } from './growth.ts';
 import { step, steps, type Snapshot } from '../snapshot.ts';
 import {
   deletedWhileWaiting,
@@ -110,6 +110,8 @@ const createSubobjects = step(
     'importUpserts',
     'children',
     'ancestors',
+    'room',
+    'limits',
     'execution',
     'freshName',
     'importsHash',
@@ -130,7 +132,8 @@ const createSubobjects = step(
 
     const children = ensureChildren(snapshot, rendered.children);
     const deleted = createdBelowDeleted(snapshot, children.effects);
-    if (deleted) return fail(deleted);
+    const refused = deleted ?? createdBeyondLimit(snapshot);
+    if (refused) return fail(refused);
     append(effects, children.effects);
     if (rendered.items instanceof PhaseError) {
       return failed(rendered.items, effects, [...known, children.condition], {
@@ -199,6 +202,7 @@ const ofThisJob = <Next extends string>(inner: Step<Snapshot, Next>): Step<Snaps
 
 export const init = steps(
   ['CleanupOrphaned'],
+  interrupted,
   ofThisJob(invalid),
   ofThisJob(tooDeep),
   rootsInACircle,

@@ -2,15 +2,14 @@
 import { advance } from '../../../src/machine/decision.ts';
 import { handDown } from '../job.ts';
 import { ownExecution } from '../relatives.ts';
-import { phase } from '../snapshot.ts';
+import { step, steps } from '../snapshot.ts';
+import { interrupted } from './growth.ts';
 
-export const objectsCreated = phase({
-  needs: ['children', 'execution'],
-  next: ['Progressing'],
-  decide(snapshot) {
-    return advance('Progressing', {
-      effects: handDown(snapshot, [...snapshot.children, ...ownExecution(snapshot)]),
-      status: { set: { transitionTimes: { waitTime: snapshot.now } } },
-    });
-  },
-});
+const startAll = step(['children', 'execution'], (snapshot) =>
+  advance('Progressing', {
+    effects: handDown(snapshot, [...snapshot.children, ...ownExecution(snapshot)]),
+    status: { set: { transitionTimes: { waitTime: snapshot.now } } },
+  }),
+);
+
+export const objectsCreated = steps(['Progressing'], interrupted, startAll);

@@ -1,10 +1,11 @@
 /**
  * Waits until everything below has finished the job, then judges the lot. Whoever has lost the job, or came too late to
- * get it, is given it here: nobody else would ever start them.
+ * get it, is given it here: nobody else would ever start them. In an interrupted job they stay as they are.
  */
-import { hasFinishedJob } from '../../../src/api/job.ts';
-import { causesText } from '../../../src/machine/causes.ts';
+import { hasFinishedJob, isTriggeredFor } from '../../../src/api/job.ts';
+import { causesText, listed } from '../../../src/machine/causes.ts';
 import { advance, fail, named, wait, type Awaited, type Problem } from '../../../src/machine/decision.ts';
+import { interruptionOf } from '../../../src/machine/item-end.ts';
 import { handDown, type SubObject } from '../job.ts';
 import { ownExecution, stuckBelow } from '../relatives.ts';
 import { phase, type Snapshot } from '../snapshot.ts';
@@ -12,16 +13,22 @@ import { phase, type Snapshot } from '../snapshot.ts';
 type Below = Pick<Snapshot, 'self' | 'children' | 'execution'>;
 
 export const progressing = phase({
-  needs: ['children', 'execution'],
+  needs: ['children', 'execution', 'ancestors'],
   next: ['Completing'],
   decide(snapshot) {
     const jobID = snapshot.self.status?.jobID ?? '';
     const below = [...snapshot.children, ...ownExecution(snapshot)];
-    const running = below.filter((o) => !hasFinishedJob(o, jobID));
+    const interruption = interruptionOf(snapshot.self, snapshot.ancestors);
+    const unstarted = below.filter((o) => !isTriggeredFor(o, jobID));
+    const running = below.filter(
+      (o) => !hasFinishedJob(o, jobID) && !(interruption && unstarted.includes(o)),
+    );
     const [first] = running;
     if (first) {
-      return wait(notFinished(first), { awaited: unfinished(running), effects: handDown(snapshot, below) });
+      const effects = interruption ? [] : handDown(snapshot, below);
+      return wait(notFinished(first), { awaited: unfinished(running), effects });
     }
+    if (interruption && unstarted.length > 0) return fail(interruption);
 
     const problems = [...missing(snapshot), ...failed(snapshot)];
     if (problems.length === 0) return advance('Completing');
@@ -57,7 +64,7 @@ function missing({ self, children, execution }: Below): string[] {
     .map((s) => s.objectName)
     .filter((n) => !there.has(n));
   return [
-    ...(gone.length > 0 ? [`Missing sub-installation(s): ${gone.join(', ')}`] : []),
+    ...(gone.length > 0 ? [`Missing sub-installation(s): ${listed(gone)}`] : []),
     ...(self.status?.executionRef && !own ? ['Execution is missing'] : []),
   ];
 }
@@ -68,7 +75,7 @@ function failed({ self, children, execution }: Below): string[] {
   const badExecutions = ownExecution({ self, execution }).filter((e) => e.status?.phase !== 'Succeeded');
   return [
     ...(bad.length > 0
-      ? [`Failed sub-installation(s): ${bad.map((c) => c.metadata.name).join(', ')}${causes(bad)}`]
+      ? [`Failed sub-installation(s): ${listed(bad.map((c) => c.metadata.name))}${causes(bad)}`]
       : []),
     ...(badExecutions.length > 0 ? [`Execution is failed${causes(badExecutions)}`] : []),
   ];

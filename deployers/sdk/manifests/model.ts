@@ -1,6 +1,7 @@
 /** The words of manifests: what is wanted, how it is treated, and what a deployer remembers of it. */
 import { isObject, ownField, type Fields } from '../../../src/lib/objects.ts';
 import type { Obj } from '../../../src/runtime/types.ts';
+import { InvalidObjectName } from '../../../src/runtime/errors.ts';
 
 /** `ensure` makes an object that is not there and has nothing more to do with it; an addition of ours. */
 export const policies = ['manage', 'fallback', 'keep', 'ignore', 'immutable', 'ensure'] as const;
@@ -74,9 +75,14 @@ export const describeRef = ({ kind, name, namespace }: ResourceRef): string =>
 export const describeManifest = ({ object, origin }: Manifest): string =>
   describeRef(refOf(object)) + (origin === undefined ? '' : ` (${origin})`);
 
-/** Key of the object in the runtime's sense. */
-export const keyOfRef = ({ name, namespace }: ResourceRef): string =>
-  namespace ? `${namespace}/${name}` : name;
+/** Key of the object in the runtime's sense. @throws InvalidObjectName */
+export function keyOfRef({ kind, name, namespace }: ResourceRef): string {
+  if (namespace) return `${namespace}/${name}`;
+  // It would be read as the name of a namespace.
+  if (name.includes('/'))
+    throw new InvalidObjectName(`"${name}" cannot be the name of a ${kind}: it has a slash`);
+  return name;
+}
 
 /** Whether a value can be sent to a cluster as an object. */
 export function isKubeObject(value: unknown): value is KubeObject {

@@ -6,6 +6,7 @@ import {
   anyObject,
   landscaperKind,
   localObjectReference,
+  objectName,
   objectOf,
   open,
   secretReference,
@@ -35,8 +36,7 @@ export const context = objectOf('Context', {
     .record(z.string(), anyJson())
     .optional()
     .describe('Settings of deployers, by name; a deployer knows the names it looks for.'),
-  componentVersionOverwrites: z
-    .string()
+  componentVersionOverwrites: objectName()
     .optional()
     .describe('Name of the ComponentVersionOverwrites object to apply.'),
   verificationSignatures: z

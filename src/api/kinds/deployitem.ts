@@ -10,7 +10,9 @@ import {
   landscaperKind,
   lastError,
   objectOf,
+  objectName,
   objectReference,
+  targetReference,
   open,
   phaseColumn,
   time,
@@ -21,8 +23,8 @@ import { onDelete } from './execution.ts';
 
 export const deployItemSpec = open({
   type: z.string().describe('Type of the deployer that is to carry it out. Cannot be changed.'),
-  target: objectReference.optional().describe('Target to deploy to.'),
-  context: z.string().optional().describe('Name of the Context object. Default "default".'),
+  target: targetReference.optional().describe('Target to deploy to.'),
+  context: objectName().optional().describe('Name of the Context object. Default "default".'),
   config: anyObject()
     .meta({ 'x-kubernetes-embedded-resource': true })
     .optional()

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { exactJson, parseExactJson } from '../../lib/exact-json.ts';
 import { findingsText } from '../../lib/findings.ts';
 import { isTooLarge } from '../../lib/gzip.ts';
+import { defaultLimits, wayOut, type InstallationLimits } from '../limits.ts';
 import {
   ageColumn,
   anyObject,
@@ -14,6 +15,7 @@ import {
   landscaperKind,
   nameMapping,
   objectOf,
+  objectName,
   objectReference,
   open,
   phaseColumn,
@@ -48,7 +50,7 @@ export const deployItemTemplate = open({
 export type DeployItemTemplate = z.infer<typeof deployItemTemplate>;
 
 export const executionSpec = open({
-  context: z.string().optional().describe('Name of the Context object. Default "default".'),
+  context: objectName().optional().describe('Name of the Context object. Default "default".'),
   deployItems: z
     .array(deployItemTemplate)
     .optional()
@@ -97,13 +99,6 @@ export const executionDefinition: Definition = {
 
 // ---------------------------------------------------------------- compressed list
 
-/** More than this no installation renders and no execution holds: each of them is an object to store and to watch. */
-export const MAX_DEPLOY_ITEMS = 10_000;
-
-/** Of all deploy items of one execution as JSON, which is what their compressed form unpacks to. */
-export const MAX_DEPLOY_ITEMS_MIB = 16;
-export const MAX_DEPLOY_ITEMS_BYTES = MAX_DEPLOY_ITEMS_MIB << 20;
-
 /** The templates of an execution cannot be read: the object is damaged, or holds more than anybody works with. */
 export class UnreadableDeployItems extends Error {
   override readonly name = 'UnreadableDeployItems';
@@ -117,9 +112,13 @@ type Form = 'deployItems' | 'deployItemsCompressed';
 type SpecView = { readonly [P in Form]?: ExecutionSpec[P] };
 
 /** Asks for the number alone, so it takes no time. @throws UnreadableDeployItems when `list` is one and too long */
-export function checkDeployItemCount(list: unknown, field: Form): void {
-  if (!Array.isArray(list) || list.length <= MAX_DEPLOY_ITEMS) return;
-  const reason = `it holds ${list.length} deploy items; the limit is ${MAX_DEPLOY_ITEMS} for one execution`;
+export function checkDeployItemCount(
+  list: unknown,
+  field: Form,
+  { deployItems: limit }: InstallationLimits = defaultLimits,
+): void {
+  if (!Array.isArray(list) || list.length <= limit) return;
+  const reason = `it holds ${list.length} deploy items; the limit is ${limit} for one execution: ${wayOut('deployItems')}`;
   throw new UnreadableDeployItems(field, reason);
 }
 
@@ -128,14 +127,17 @@ export function checkDeployItemCount(list: unknown, field: Form): void {
  * Compare templates read this way, never the packed text: it differs from one implementation to the next.
  * @throws UnreadableDeployItems when the text is not base64 of gzip of a JSON list, or there is more than the limits allow
  */
-export function readDeployItems(spec: SpecView): DeployItemTemplate[] {
+export function readDeployItems(
+  spec: SpecView,
+  limits: InstallationLimits = defaultLimits,
+): DeployItemTemplate[] {
   const packed = spec.deployItemsCompressed;
   if (!packed) {
-    checkDeployItemCount(spec.deployItems, 'deployItems');
+    checkDeployItemCount(spec.deployItems, 'deployItems', limits);
     return spec.deployItems ?? [];
   }
-  const list = unpackedList(packed);
-  checkDeployItemCount(list, 'deployItemsCompressed');
+  const list = unpackedList(packed, limits);
+  checkDeployItemCount(list, 'deployItemsCompressed', limits);
   const parsed = z.array(deployItemTemplate).nullable().safeParse(list);
   if (!parsed.success) {
     const reason = findingsText(parsed.error.issues, (issues) => z.prettifyError({ issues }));
@@ -144,13 +146,13 @@ export function readDeployItems(spec: SpecView): DeployItemTemplate[] {
   return parsed.data ?? [];
 }
 
-function unpackedList(packed: string): unknown {
+function unpackedList(packed: string, { deployItemsMiB: limit }: InstallationLimits): unknown {
   try {
-    const bytes = gunzipSync(Buffer.from(packed, 'base64'), { maxOutputLength: MAX_DEPLOY_ITEMS_BYTES });
+    const bytes = gunzipSync(Buffer.from(packed, 'base64'), { maxOutputLength: limit << 20 });
     return parseExactJson(bytes.toString('utf8'));
   } catch (error) {
     const reason = isTooLarge(error)
-      ? `it unpacks to more than ${MAX_DEPLOY_ITEMS_MIB} MiB, the limit for the deploy items of one execution`
+      ? `it unpacks to more than ${limit} MiB, the limit for the deploy items of one execution: ${wayOut('deployItemsMiB')}`
       : (error as Error).message;
     throw new UnreadableDeployItems('deployItemsCompressed', reason, { cause: error });
   }

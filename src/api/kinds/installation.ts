@@ -11,6 +11,7 @@ import {
   landscaperKind,
   localKeyReference,
   nameMapping,
+  objectName,
   objectOf,
   objectReference,
   open,
@@ -153,8 +154,7 @@ export const optimization = open({
 export type Optimization = z.infer<typeof optimization>;
 
 export const installationSpec = open({
-  context: z
-    .string()
+  context: objectName()
     .optional()
     .describe('Name of the Context object with repositories and credentials. Default "default".'),
   verification: open({

@@ -4,6 +4,7 @@ import {
   int64,
   landscaperKind,
   localKeyReference,
+  objectName,
   objectOf,
   open,
   time,
@@ -11,7 +12,7 @@ import {
 } from '../shared.ts';
 
 export const targetSyncSpec = open({
-  sourceNamespace: z.string().describe('Namespace on the source cluster.'),
+  sourceNamespace: objectName().describe('Namespace on the source cluster.'),
   secretRef: localKeyReference.describe('Secret with the kubeconfig of the source cluster.'),
   secretNameExpression: z
     .string()
@@ -24,8 +25,7 @@ export const targetSyncSpec = open({
       'Regular expression for names of shoots to synchronise, instead of secrets; "*" alone means all.',
     ),
   createTargetToSource: z.boolean().optional().describe('Also make a target for the source cluster.'),
-  targetToSourceName: z
-    .string()
+  targetToSourceName: objectName()
     .optional()
     .describe('Name of that target. Default: the name of the source namespace.'),
   tokenRotation: open({

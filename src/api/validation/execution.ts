@@ -4,7 +4,7 @@ import { goJson } from '../../lib/gojson.ts';
 import { isLabelValue, isQualifiedName } from '../../lib/names.ts';
 import type { View } from '../../lib/objects.ts';
 import type { DeployItemTemplate } from '../kinds/execution.ts';
-import { duplicate, invalid, isRepeated, required, type FieldError } from './fields.ts';
+import { duplicate, invalid, isRepeated, notAName, required, type FieldError } from './fields.ts';
 
 type Template = View<DeployItemTemplate>;
 
@@ -40,6 +40,8 @@ function ownProblems({ name, type, target, labels = {} }: Template, path: string
     ...(name === '' ? [required(`${path}.name`, 'name must not be empty')] : []),
     ...(type === '' ? [required(`${path}.type`, 'type must not be empty')] : []),
     ...(target?.name === '' ? [required(`${at}.name`, 'name must not be empty')] : []),
+    ...notAName(`${at}.name`, target?.name),
+    ...notAName(`${at}.namespace`, target?.namespace),
     ...(target && !target.namespace ? [required(`${at}.namespace`, 'namespace must not be empty')] : []),
     ...Object.entries(labels).flatMap(([key, value]) => [
       ...isQualifiedName(key).map((why) => invalid(`${path}.labels`, key, why)),

@@ -1,5 +1,6 @@
 /** What is wrong with fields of an object, worded as Kubernetes words it: `spec.type: Required value: …`. */
 import { findingsText } from '../../lib/findings.ts';
+import { isPathSegment } from '../../lib/names.ts';
 
 /** One finding: the path of a field, what kind of mistake it is, and the sentence. */
 export type FieldError = string;
@@ -11,6 +12,12 @@ export const invalid = (path: string, text: string, why: string): FieldError =>
   `${path}: Invalid value: ${JSON.stringify(text)}: ${why}`;
 
 export const invalidStructure = (path: string, why: string): FieldError => `${path}: Invalid value: ${why}`;
+
+/** Names of other objects; those that are missing are somebody else's finding. */
+export const notAName = (path: string, name: string | undefined): readonly FieldError[] =>
+  isPathSegment(name ?? '').map((why) =>
+    invalid(path, name ?? '', `cannot be the name of an object: it ${why}`),
+  );
 
 export const duplicate = (path: string, text: string): FieldError =>
   `${path}: Duplicate value: ${JSON.stringify(text)}`;

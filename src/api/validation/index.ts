@@ -15,6 +15,7 @@ import {
 import { installation } from '../kinds/installation.ts';
 import { target } from '../kinds/target.ts';
 import { labels, TRUE } from '../labels.ts';
+import { defaultLimits, type InstallationLimits } from '../limits.ts';
 import { deployItemProblems, targetWithoutNamespace, typeChange } from './deployitem.ts';
 import { templateProblems } from './execution.ts';
 import { aggregate, invalidStructure, type FieldError } from './fields.ts';
@@ -31,7 +32,7 @@ export interface Refusal {
   readonly message: string;
 }
 
-type Check = (object: unknown) => Refusal | undefined;
+type Check = (object: unknown, limits: InstallationLimits) => Refusal | undefined;
 
 /** `job`: what no controller works with. `door`: that, and what people had better not begin with. */
 interface Checks {
@@ -43,21 +44,30 @@ const checks: Readonly<Record<ValidatedResource, Checks>> = {
   installations: checksOf(installation, installationProblems, repeatedExports),
   deployitems: checksOf(deployItem, deployItemProblems, targetWithoutNamespace),
   executions: countedFirst(
-    checksOf(execution, ({ spec }) => templateProblems(readDeployItems(spec), 'spec.deployItems')),
+    checksOf(execution, ({ spec }, limits) =>
+      templateProblems(readDeployItems(spec, limits), 'spec.deployItems'),
+    ),
   ),
   targets: checksOf(target, ({ spec }) => targetSpecProblems(spec)),
 };
 
 /** What is wrong with an object that somebody wants to store, whatever its labels say; undefined when nothing is. */
-export const refusalAtTheDoor = (resource: ValidatedResource, object: unknown): Refusal | undefined =>
-  checks[resource].door(object);
+export const refusalAtTheDoor = (
+  resource: ValidatedResource,
+  object: unknown,
+  limits: InstallationLimits = defaultLimits,
+): Refusal | undefined => checks[resource].door(object, limits);
 
 /**
  * Why a job with this object ends before it begins: the sentence, or undefined. What asks to be spared the rules is; what
  * nobody can read cannot be worked with all the same.
  */
-export function refusalForJob(resource: ValidatedResource, object: unknown): string | undefined {
-  const refusal = checks[resource].job(object);
+export function refusalForJob(
+  resource: ValidatedResource,
+  object: unknown,
+  limits: InstallationLimits = defaultLimits,
+): string | undefined {
+  const refusal = checks[resource].job(object, limits);
   return refusal?.kind === 'wrong' && isSpared(object) ? undefined : refusal?.message;
 }
 
@@ -72,12 +82,12 @@ export function changeRefusal(resource: ValidatedResource, old: unknown, now: un
 export const isSpared = (object: unknown): boolean =>
   ownField(ownField(ownField(object, 'metadata'), 'labels'), labels.skipValidation) === TRUE;
 
-type Rules<T> = (object: T) => readonly FieldError[];
+type Rules<T> = (object: T, limits: InstallationLimits) => readonly FieldError[];
 
 function checksOf<T>(schema: z.ZodType<T>, rules: Rules<T>, atTheDoor: Rules<T> = () => []): Checks {
   return {
     job: check(schema, rules),
-    door: check(schema, (object) => [...rules(object), ...atTheDoor(object)]),
+    door: check(schema, (object, limits) => [...rules(object, limits), ...atTheDoor(object, limits)]),
   };
 }
 
@@ -85,20 +95,20 @@ function checksOf<T>(schema: z.ZodType<T>, rules: Rules<T>, atTheDoor: Rules<T> 
 function countedFirst({ job, door }: Checks): Checks {
   const counted =
     (next: Check): Check =>
-    (object) =>
+    (object, limits) =>
       readable(() => {
-        checkDeployItemCount(ownField(ownField(object, 'spec'), 'deployItems'), 'deployItems');
-        return next(object);
+        checkDeployItemCount(ownField(ownField(object, 'spec'), 'deployItems'), 'deployItems', limits);
+        return next(object, limits);
       });
   return { job: counted(job), door: counted(door) };
 }
 
 function check<T>(schema: z.ZodType<T>, rules: Rules<T>): Check {
-  return (object) => {
+  return (object, limits) => {
     const parsed = schema.safeParse(isObject(object) ? object : {});
     if (!parsed.success) return unreadable(parsed.error);
     return readable(() => {
-      const message = aggregate(rules(parsed.data));
+      const message = aggregate(rules(parsed.data, limits));
       return message === undefined ? undefined : { kind: 'wrong', message };
     });
   };

@@ -1,4 +1,5 @@
 /** The rules for an installation that a schema cannot say. The webhook asks them, and so does the controller. */
+import { isRoot } from '../job.ts';
 import { isCron } from '../../lib/cron.ts';
 import { isDns1123Label, tooLongText } from '../../lib/names.ts';
 import type { View } from '../../lib/objects.ts';
@@ -11,7 +12,15 @@ import type {
   InstallationSpec,
   TargetImport,
 } from '../kinds/installation.ts';
-import { duplicate, exactlyOneOf, invalid, isRepeated, required, type FieldError } from './fields.ts';
+import {
+  duplicate,
+  exactlyOneOf,
+  invalid,
+  isRepeated,
+  notAName,
+  required,
+  type FieldError,
+} from './fields.ts';
 
 /** Names become the contexts `Inst.<name>`, which have to fit into label values. */
 export const MAX_NAME_LENGTH = 63 - 'Inst.'.length;
@@ -32,6 +41,7 @@ interface Named {
 export const installationProblems = ({ metadata, spec }: View<Installation>): readonly FieldError[] => [
   ...nameProblems(metadata),
   ...specProblems(spec),
+  ...(isRoot(metadata) ? rootReferences(spec) : []),
 ];
 
 function nameProblems({ name = '', generateName = '' }: Named): readonly FieldError[] {
@@ -164,6 +174,28 @@ export const repeatedExports = ({ spec }: View<Installation>): readonly FieldErr
   };
   return [...repeated(data, 'spec.exports.data'), ...repeated(targets, 'spec.exports.targets')];
 };
+
+// ---------------------------------------------------------------- names of objects
+
+/**
+ * What a root imports and exports are data objects and targets under the names that it says. In the scope of a parent
+ * they are called by a hash, so a sub-installation may say anything.
+ */
+const rootReferences = ({ imports, exports }: View<InstallationSpec>): readonly FieldError[] => [
+  ...(imports?.data ?? []).flatMap(({ dataRef }, i) => notAName(`spec.imports.data[${i}].dataRef`, dataRef)),
+  ...(imports?.targets ?? []).flatMap(({ target, targets = [], targetMap = {} }, i) => {
+    const at = `spec.imports.targets[${i}]`;
+    return [
+      ...notAName(`${at}.target`, target),
+      ...targets.flatMap((name, k) => notAName(`${at}.targets[${k}]`, name)),
+      ...Object.entries(targetMap).flatMap(([key, name]) => notAName(`${at}.targetMap[${key}]`, name)),
+    ];
+  }),
+  ...(exports?.data ?? []).flatMap(({ dataRef }, i) => notAName(`spec.exports.data[${i}].dataRef`, dataRef)),
+  ...(exports?.targets ?? []).flatMap(({ target }, i) =>
+    notAName(`spec.exports.targets[${i}].target`, target),
+  ),
+];
 
 // ---------------------------------------------------------------- schedule
 

@@ -23,6 +23,7 @@ import { inThisThread } from '../../blueprint/work.ts';
 import { seededRng } from '../../lib/rng.ts';
 import { parseYaml, parseYamlAll, toYaml, YamlError } from '../../lib/yaml.ts';
 import { blueprintsAt, STDIN, type FoundBlueprint } from '../blueprint-sources.ts';
+import { defaults } from '../configuration.ts';
 import { printJson } from '../documents.ts';
 import { CommandError, exitCodes, UsageError } from '../errors.ts';
 import { nameOf as nameOfFile, readTextFile } from '../files.ts';
@@ -34,6 +35,7 @@ import { maskOver, noMask, type Mask } from '../render/mask.ts';
 import { renderedObjects } from '../render/objects.ts';
 import { renderedTree } from '../render/print.ts';
 import { templateFinding } from '../render/explain.ts';
+import { TreeBudget } from '../tree-budget.ts';
 import { JOB, simulate, type RenderedInstallation } from '../render/simulate.ts';
 import { suppliedExports, uselessExports, type SuppliedExports } from '../render/suppliedexports.ts';
 import { ImportsUnusable, suppliedImports } from '../render/suppliedimports.ts';
@@ -67,6 +69,7 @@ export async function render(path: string, options: RenderOptions, terminal: Ter
       runner: inThisThread({ clock: clockAt(options.now), rng: seededRng(options.seed) }),
       ...{ components, exports, seen },
       isDeep: options.deep === true,
+      budget: new TreeBudget(defaults.limits),
     });
     print(rendered, maskNow(), options, terminal);
     for (const problem of exports ? uselessExports(exports, pathsIn(rendered)) : []) {

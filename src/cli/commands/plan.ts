@@ -23,6 +23,7 @@ import { readWorld } from '../plan/world.ts';
 import { pluginsByType } from '../plugins.ts';
 import { maskOver } from '../render/mask.ts';
 import { aborted, onInterrupt } from '../../runtime/signals.ts';
+import { TreeBudget } from '../tree-budget.ts';
 import type { Terminal } from '../terminal.ts';
 
 export interface PlanOptions extends NamespacedOptions {
@@ -86,8 +87,9 @@ async function planned(
   await noteSecrets(world.targets.list(), ports);
   const installation = world.installations.get(key);
   if (installation) {
-    const levels = ports.levels - ownersOf(world, installation).length;
-    return { ports, tree: await planInstallation(installation, name, world, { ...ports, levels }, isDelete) };
+    const above = ownersOf(world, installation).length;
+    const budget = new TreeBudget(stage.configuration.limits, above);
+    return { ports, tree: await planInstallation(installation, name, world, { ...ports, budget }, isDelete) };
   }
   const item = world.deployItems.get(key);
   if (item) {
@@ -117,7 +119,8 @@ function portsFor({ cluster, configuration, closing }: Stage): PlanPorts {
   const { verification } = configuration;
   return {
     ...{ client: guarded, sources, runner, clock, rng, log, signal },
-    levels: configuration.limits.treeDepth,
+    budget: new TreeBudget(configuration.limits),
+    limits: configuration.limits,
     findComponent: componentFinder({ client: guarded, stock, ...(verification && { verification }) }),
     plugins: pluginsByType(configuration, guarded, signal),
     reader: targetReaderOf({

@@ -6,6 +6,7 @@ import { createClient } from '../../runtime/client.ts';
 import { connect } from '../../runtime/http.ts';
 import type { Endpoint } from '../../webhooks/configuration.ts';
 import { startWebhooks } from '../../webhooks/index.ts';
+import { defaults, readConfiguration } from '../configuration.ts';
 import { UsageError } from '../errors.ts';
 import { kubeconfigSource, type ClusterOptions } from '../kubeconfig.ts';
 import { applyVerbosity, loggerFor, type LogOptions } from '../logging.ts';
@@ -21,6 +22,7 @@ export interface WebhooksCommandOptions extends ClusterOptions, LogOptions {
   readonly webhookUrl?: URL;
   readonly certNs?: string;
   readonly disableWebhooks?: readonly string[];
+  readonly config?: string;
   /** Off with --no-install. */
   readonly install: boolean;
 }
@@ -33,6 +35,7 @@ export async function webhooks(options: WebhooksCommandOptions, terminal: Termin
   const endpoint = endpointOf(options);
   const resources = enabled(options.disableWebhooks ?? []);
   const kubeconfig = kubeconfigSource(options, terminal.env);
+  const { limits } = options.config === undefined ? defaults : readConfiguration(options.config, log);
   const interruption = onInterrupt(() => {
     log.info({}, 'stopping; a second signal ends at once');
   });
@@ -45,7 +48,7 @@ export async function webhooks(options: WebhooksCommandOptions, terminal: Termin
       const certNamespace = certNs ?? webhookService?.namespace ?? connection.namespace;
       const server = await startWebhooks({
         ...{ client, clock, log, endpoint, host, port },
-        ...{ certNamespace, resources, install },
+        ...{ certNamespace, resources, install, limits },
       });
       log.info({ host, port: server.port, resources }, 'started');
       await aborted(interruption.signal);

@@ -33,22 +33,36 @@ export function controllerDeployment(settings: InstallSettings): Obj {
     livenessProbe: { ...probe('/healthz', 'metrics'), periodSeconds: 10, failureThreshold: 6 },
     readinessProbe: { ...probe('/readyz', 'metrics'), periodSeconds: 5 },
     resources: { requests: { cpu: '100m', memory: '256Mi' }, limits: { memory: '1Gi' } },
-    ...(configuration && {
-      annotations: { [`${ESPALIER_PREFIX}/configuration`]: fingerprint(configuration) },
-      mounts: [{ name: 'configuration', mountPath: CONFIGURATION_FOLDER, readOnly: true }],
-      volumes: [{ name: 'configuration', configMap: { name: NAME } }],
-    }),
+    ...configured(configuration),
   });
 }
 
+/** The configuration file, and an annotation with which pods are replaced when it changes. */
+const configured = (
+  configuration: InstallSettings['configuration'],
+): Pick<Process, 'annotations' | 'mounts' | 'volumes'> =>
+  configuration
+    ? {
+        annotations: { [`${ESPALIER_PREFIX}/configuration`]: fingerprint(configuration) },
+        mounts: [{ name: 'configuration', mountPath: CONFIGURATION_FOLDER, readOnly: true }],
+        volumes: [{ name: 'configuration', configMap: { name: NAME } }],
+      }
+    : {};
+
 export function webhookDeployment(settings: InstallSettings): Obj {
-  const args = ['webhooks', `--webhook-service=${settings.namespace}/${WEBHOOKS_NAME}`];
+  const { namespace, configuration } = settings;
+  const args = [
+    'webhooks',
+    `--webhook-service=${namespace}/${WEBHOOKS_NAME}`,
+    ...(configuration ? [`--config=${CONFIGURATION_FILE}`] : []),
+  ];
   return deploymentOf('webhooks', settings, {
     ...{ name: WEBHOOKS_NAME, replicas: WEBHOOK_REPLICAS, args },
     ports: [{ name: 'webhooks', containerPort: WEBHOOK_PORT }],
     readinessProbe: { ...probe('/healthz', 'webhooks', 'HTTPS'), periodSeconds: 5 },
     livenessProbe: { ...probe('/healthz', 'webhooks', 'HTTPS'), periodSeconds: 10, failureThreshold: 6 },
     resources: { requests: { cpu: '50m', memory: '128Mi' }, limits: { memory: '512Mi' } },
+    ...configured(configuration),
   });
 }
 

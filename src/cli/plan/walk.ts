@@ -23,6 +23,7 @@ import {
 } from '../../../deployers/sdk/index.ts';
 import { standardTimeouts } from '../../../deployers/sdk/timeout.ts';
 import { hasAnnotation, isBeingDeleted } from '../../api/job.ts';
+import type { InstallationLimits } from '../../api/limits.ts';
 import type { DeployItem } from '../../api/kinds/deployitem.ts';
 import type { DeployItemTemplate, Execution } from '../../api/kinds/execution.ts';
 import type { Installation } from '../../api/kinds/installation.ts';
@@ -36,11 +37,13 @@ import { append } from '../../lib/lists.ts';
 import type { Rng } from '../../lib/rng.ts';
 import { PhaseError } from '../../machine/decision.ts';
 import { gatherOnce } from '../../machine/phase.ts';
+import type { TreeSizes } from '../../machine/tree-size.ts';
 import type { World } from '../../machine/world.ts';
 import type { Logger } from '../../observability/log.ts';
 import type { ClientPool } from '../../runtime/client-pool.ts';
 import type { Client, View } from '../../runtime/types.ts';
 import { plainMessage } from '../print.ts';
+import type { TreeBudget } from '../tree-budget.ts';
 import { withObjects } from './world.ts';
 
 export interface PlanPorts {
@@ -56,8 +59,9 @@ export interface PlanPorts {
   readonly rng: Rng;
   readonly log: Logger;
   readonly signal: AbortSignal;
-  /** How many levels of installations may be planned, the one that is asked for included. */
-  readonly levels: number;
+  /** What may be planned, the installation that is asked for being the root. */
+  readonly budget: TreeBudget;
+  readonly limits: InstallationLimits;
   /** Collects values that must not be shown. */
   readonly secrets: unknown[];
 }
@@ -103,13 +107,11 @@ export async function planInstallation(
   isDoomed = isBeingDeleted(self.metadata),
 ): Promise<PlannedTree> {
   if (isDoomed) return planEnd(self, path, world, ports);
-  if (path.split('/').length > ports.levels) {
-    return failed(
-      path,
-      new Error('this level is too deep: limits.treeDepth in the configuration allows more'),
-    );
-  }
-  const get = gatherOnce(gather({ ...ports, world })(self, timestamp(ports.clock)));
+  const tooDeep = ports.budget.enter(path.split('/').length);
+  if (tooDeep !== undefined) return failed(path, new Error(tooDeep));
+  // That it is too large was said where the count went over the limit.
+  if (ports.budget.isSpent) return join([]);
+  const get = gatherOnce(gather({ ...ports, world, trees })(self, timestamp(ports.clock)));
   try {
     const { imports, missing } = await get('imports');
     if (missing.length > 0) {
@@ -125,6 +127,8 @@ export async function planInstallation(
     );
     const inside = withObjects(world, rendered.importObjects);
     const { children, items } = rendered;
+    const tooMany = ports.budget.count(items instanceof PhaseError ? 0 : items.length);
+    if (tooMany !== undefined) return failed(path, new Error(tooMany));
     return join([
       items instanceof PhaseError ? failed(path, items) : await planItems(self, items, path, inside, ports),
       children instanceof PhaseError
@@ -136,6 +140,13 @@ export async function planInstallation(
     return failed(path, error);
   }
 }
+
+/** A plan creates nothing. */
+const trees: TreeSizes = {
+  claim() {
+    throw new Error('a plan claims no room');
+  },
+};
 
 const isTarget = (one: WrittenObject): one is Target => one.kind === 'Target';
 

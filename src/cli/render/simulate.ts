@@ -11,7 +11,8 @@ import type { Installation } from '../../api/kinds/installation.ts';
 import type { Target } from '../../api/kinds/target.ts';
 import { refusalForJob } from '../../api/validation/index.ts';
 import { renderDeployItems } from '../../blueprint/deployitems.ts';
-import { SubInstallationsInvalid } from '../../blueprint/errors.ts';
+import { DeployItemsInvalid, SubInstallationsInvalid } from '../../blueprint/errors.ts';
+import { secretFinder, secretInChildren, secretInItems } from '../../blueprint/secret-names.ts';
 import { renderExports } from '../../blueprint/exports.ts';
 import { constructImports, runImportExecutions } from '../../blueprint/imports.ts';
 import type { ImportSet } from '../../blueprint/importset.ts';
@@ -32,6 +33,7 @@ import { exportObjects, importObjects, type WrittenObject } from '../../dataflow
 import { elementName } from '../../dataflow/scope.ts';
 import { ordered } from '../../dataflow/siblings.ts';
 import type { View } from '../../lib/objects.ts';
+import type { TreeBudget } from '../tree-budget.ts';
 import type { LocalComponents } from './localcomponent.ts';
 import { suppliedChildExports, type SuppliedExports } from './suppliedexports.ts';
 
@@ -44,6 +46,8 @@ export interface World {
   readonly isDeep: boolean;
   /** Collects the targets that installations can import from each other, as they come up: they are secret. */
   readonly seen: Target[];
+  /** What the tree may have. */
+  readonly budget: TreeBudget;
 }
 
 export interface RenderedInstallation {
@@ -81,6 +85,8 @@ export async function simulate(
   const step = <T>(work: () => T | Promise<T>): Promise<T> => withContents(blueprint.component, work);
   const { runner } = world;
   const states = new States();
+  const level = place.path === '' ? 1 : place.path.split('/').length + 1;
+  refuse(world.budget.enter(level), place.path);
   const contextFor = (imports: JsonMap): RenderContext => ({
     ...{ runner, blueprint, states },
     installation: installation.metadata.name,
@@ -96,8 +102,13 @@ export async function simulate(
   };
   enter(await step(() => importObjects(installation, blueprint, imports)));
   const templates = await step(() => states.attempt(() => renderSubInstallations(context)));
+  const find = secretFinder(found);
+  failIf(secretInChildren(templates, find), SubInstallationsInvalid);
   const namespace = installation.metadata.namespace ?? '';
   const items = await step(() => states.attempt(() => renderDeployItems(context, { ...found, namespace })));
+  failIf(secretInItems(items, find), DeployItemsInvalid);
+
+  refuse(world.budget.count(items.length), place.path);
 
   const children: RenderedChild[] = [];
   for (const template of ordered(templates)) {
@@ -118,6 +129,19 @@ export async function simulate(
     states: states.updates,
     exports,
   };
+}
+
+function failIf(
+  why: string | undefined,
+  Class: typeof DeployItemsInvalid | typeof SubInstallationsInvalid,
+): void {
+  if (why !== undefined) throw new Class(why);
+}
+
+/** @throws SubInstallationsInvalid where a job would end at a limit for trees */
+function refuse(why: string | undefined, path: string): void {
+  if (why !== undefined)
+    throw new SubInstallationsInvalid(path === '' ? why : `sub-installation ${path}: ${why}`);
 }
 
 const isTarget = (one: WrittenObject): one is Target => one.kind === 'Target';

@@ -12,6 +12,7 @@ import { sample, sampleObjects } from '../../../src/cli/sample.ts';
 import { parseYamlAll } from '../../../src/lib/yaml.ts';
 import { silentLogger } from '../../../src/observability/log.ts';
 import type { Obj, View } from '../../../src/runtime/types.ts';
+import { blueprint, rendersItself } from '../../support/landscape.ts';
 import { fakeTerminal } from '../../unit/cli/terminal.ts';
 import { sound } from '../../unit/blueprint/lint/sound.ts';
 
@@ -197,6 +198,14 @@ spec:
       ).to.match(
         /^warning: .*partly.yaml: there is no deploy item or sub-installation webb; did you mean web\?\n/,
       );
+    });
+
+    it('ends at the limits for trees when a blueprint renders itself', async () => {
+      const document = JSON.stringify(blueprint({ more: rendersItself }));
+      const bomb = dirname(write({ 'bomb/blueprint.yaml': document }));
+      const deep = await espalier('bp', 'render', bomb, '--deep');
+      expect(deep.code).to.equal(1);
+      expect(deep.errors).to.contain('level 31').and.contain('limits.treeDepth');
     });
 
     it('warns of fields of deploy items that nobody reads', async () => {

@@ -15,7 +15,7 @@ import { getIfThere } from '../../../src/runtime/read.ts';
 import type { Kind, Obj } from '../../../src/runtime/types.ts';
 import { c1, raw } from '../../support/helmcharts.ts';
 import { helmConfig } from '../../unit/deployers/bench.ts';
-import { rendersItself, root } from '../../support/landscape.ts';
+import { child, rendersItself, root } from '../../support/landscape.ts';
 import { useCluster } from '../../support/cluster.ts';
 import { skip } from '../../support/skip.ts';
 import type { Scene } from '../../support/scene.ts';
@@ -194,6 +194,21 @@ describe('espalier plan', function () {
     const deepest = `app${'/again'.repeat(defaults.limits.treeDepth)}`;
     const said = terminal.errors + terminal.output;
     expect(said).to.contain(deepest).and.contain('limits.treeDepth').and.not.contain(`${deepest}/again`);
+  });
+
+  it('ends where the tree would have too many objects, and says so once', async () => {
+    const scene = await scenes.scene();
+    const children = Array.from({ length: 5 }, (_, i) => child(`part-${i}`));
+    await scene.create(root('app', { annotations: {}, children }));
+    const config = join(mkdtempSync(join(tmpdir(), 'espalier-plan-')), 'config.yaml');
+    writeFileSync(config, 'limits: {treeObjects: 3}');
+    const { terminal } = await espalier(scene, '--config', config);
+    const said = terminal.errors + terminal.output;
+    expect(said)
+      .to.contain('app/part-2')
+      .and.contain('more than 3 objects')
+      .and.contain('limits.treeObjects');
+    expect(said).to.not.contain('app/part-3');
   });
 
   it('has nothing to tell after the job, and ends with 0', async () => {

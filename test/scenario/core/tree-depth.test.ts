@@ -10,7 +10,7 @@ const nested = (levels: number): object =>
   child(`level-${levels}`, { children: levels > 1 ? [nested(levels - 1)] : [] });
 
 describe('a tree of installations', () => {
-  const here = useCluster({ config: { ...defaults, limits: { treeDepth: LEVELS } } });
+  const here = useCluster({ config: { ...defaults, limits: { ...defaults.limits, treeDepth: LEVELS } } });
 
   it('ends below the last level that is allowed, and its root says why', async () => {
     const scene = await here.scene();

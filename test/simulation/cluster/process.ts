@@ -9,6 +9,7 @@ import type { Clock } from '../../../src/lib/clock.ts';
 import { withCriticalProblems } from '../../../src/machine/critical.ts';
 import { createTreeFleet } from '../../../src/machine/tree-fleet.ts';
 import { withTreeInLog } from '../../../src/machine/tree.ts';
+import { createTreeSizes } from '../../../src/machine/tree-size.ts';
 import { createWorld } from '../../../src/machine/world.ts';
 import type { Logger } from '../../../src/observability/log.ts';
 import { createMetrics } from '../../../src/observability/metrics.ts';
@@ -88,7 +89,8 @@ export class Process implements Host {
     );
     const stock = createStock({ clock: clock.unmuted, rng });
     const servedTypes = new Set<string>();
-    const common = { world, client, clock: clock.unmuted, rng, sources, stock, servedTypes };
+    const trees = createTreeSizes(world);
+    const common = { world, client, clock: clock.unmuted, rng, sources, stock, servedTypes, trees };
     if (parts.includes('landscaper')) {
       add(
         installationController({ ...common, runner: inThisThread(common) }) as unknown as ControllerSpec<Obj>,

@@ -6,6 +6,7 @@ import {
   writeDeployItems,
   type DeployItemTemplate,
 } from '../../../src/api/kinds/execution.ts';
+import { defaultLimits } from '../../../src/api/limits.ts';
 
 const item = (name: string): DeployItemTemplate => ({
   name,
@@ -88,10 +89,26 @@ describe('the deploy items of an execution', () => {
 
   it('are counted before they are validated', () => {
     expect(refusal({ deployItemsCompressed: pack(times(1_500_000, '{}')) })).to.equal(
-      'spec.deployItemsCompressed cannot be read: it holds 1500000 deploy items; the limit is 10000 for one execution',
+      'spec.deployItemsCompressed cannot be read: it holds 1500000 deploy items; the limit is 10000 for one execution: divide them among sub-installations, or raise limits.deployItems in the configuration',
     );
     expect(refusal({ deployItems: Array(10_001).fill(item('a')) as DeployItemTemplate[] })).to.equal(
-      'spec.deployItems cannot be read: it holds 10001 deploy items; the limit is 10000 for one execution',
+      'spec.deployItems cannot be read: it holds 10001 deploy items; the limit is 10000 for one execution: divide them among sub-installations, or raise limits.deployItems in the configuration',
+    );
+  });
+
+  it('are counted and unpacked by the limits of the configuration', () => {
+    const limits = { ...defaultLimits, deployItems: 2, deployItemsMiB: 1 };
+    const two = { deployItems: [item('a'), item('b')] };
+    expect(readDeployItems(two, limits)).to.have.length(2);
+    const three = { deployItems: [...two.deployItems, item('c')] };
+    expect(() => readDeployItems(three, limits)).to.throw(
+      UnreadableDeployItems,
+      /the limit is 2 .* limits\.deployItems /,
+    );
+    const large = { deployItemsCompressed: pack(`[${' '.repeat(1 << 20)}]`) };
+    expect(() => readDeployItems(large, limits)).to.throw(
+      UnreadableDeployItems,
+      /1 MiB.* limits\.deployItemsMiB /,
     );
   });
 
@@ -100,7 +117,8 @@ describe('the deploy items of an execution', () => {
     expect(readDeployItems({ deployItemsCompressed: padded(16 << 20) })).to.deep.equal([]);
     expect(refusal({ deployItemsCompressed: padded((16 << 20) + 1) })).to.equal(
       'spec.deployItemsCompressed cannot be read: ' +
-        'it unpacks to more than 16 MiB, the limit for the deploy items of one execution',
+        'it unpacks to more than 16 MiB, the limit for the deploy items of one execution: ' +
+        'divide them among sub-installations, or raise limits.deployItemsMiB in the configuration',
     );
   });
 

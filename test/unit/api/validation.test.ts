@@ -169,7 +169,7 @@ describe('a refusal', () => {
     expect(execution(many(10_001, () => ({ name: 1 })))).to.deep.equal({
       kind: 'unreadable',
       message:
-        'spec.deployItems cannot be read: it holds 10001 deploy items; the limit is 10000 for one execution',
+        'spec.deployItems cannot be read: it holds 10001 deploy items; the limit is 10000 for one execution: divide them among sub-installations, or raise limits.deployItems in the configuration',
     });
   });
 
@@ -177,7 +177,7 @@ describe('a refusal', () => {
     const deployItemsCompressed = gzipSync(`[${Array(10_001).fill('{}').join(',')}]`).toString('base64');
     const object = plan([], { deployItems: undefined, deployItemsCompressed });
     const sentence =
-      'spec.deployItemsCompressed cannot be read: it holds 10001 deploy items; the limit is 10000 for one execution';
+      'spec.deployItemsCompressed cannot be read: it holds 10001 deploy items; the limit is 10000 for one execution: divide them among sub-installations, or raise limits.deployItems in the configuration';
     const spared = {
       ...object,
       metadata: { ...object.metadata, labels: { [labels.skipValidation]: 'true' } },

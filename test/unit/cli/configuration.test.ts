@@ -33,8 +33,8 @@ describe('the configuration file', () => {
   });
 
   it('says how many levels of installations a tree may have, within what controllers can follow', () => {
-    expect(read('limits: {treeDepth: 3}').limits).to.deep.equal({ treeDepth: 3 });
-    expect(read('limits:').limits).to.deep.equal({ treeDepth: 30 });
+    expect(read('limits: {treeDepth: 3}').limits).to.deep.equal({ ...defaults.limits, treeDepth: 3 });
+    expect(read('limits:').limits).to.include({ treeDepth: 30 });
     for (const wrong of ['0', '61', '1.5', 'many']) {
       expect(() => read(`limits: {treeDepth: ${wrong}}`), wrong).to.throw(UsageError, /limits\.treeDepth: /);
     }
@@ -48,7 +48,10 @@ describe('the configuration file', () => {
       hostResponseMiB: 128,
       downloadMiB: 32,
     };
-    expect(read(JSON.stringify({ limits: responses })).limits).to.deep.equal({ treeDepth: 30, responses });
+    expect(read(JSON.stringify({ limits: responses })).limits).to.deep.equal({
+      ...defaults.limits,
+      responses,
+    });
     expect(read('limits: {targetResponseMiB: 20, downloadMiB: }').limits.responses).to.deep.equal({
       targetResponseMiB: 20,
     });
@@ -56,6 +59,33 @@ describe('the configuration file', () => {
       for (const wrong of ['0', '1.5', '100000', 'many']) {
         expect(() => read(`limits: {${key}: ${wrong}}`), wrong).to.throw(UsageError, `limits.${key}: `);
       }
+    }
+  });
+
+  it('says how many objects a tree may have', () => {
+    expect(read('limits: {treeObjects: 500}').limits).to.deep.equal({ ...defaults.limits, treeObjects: 500 });
+    expect(read('limits:').limits).to.include({ treeObjects: 10_000 });
+    for (const wrong of ['0', '1.5', 'many']) {
+      expect(() => read(`limits: {treeObjects: ${wrong}}`), wrong).to.throw(
+        UsageError,
+        /limits\.treeObjects: /,
+      );
+    }
+  });
+
+  it('says what one installation may have, within what the process can bear', () => {
+    const limits = { deployItems: 20_000, deployItemsMiB: 24, subinstallations: 5 };
+    expect(read(`limits: ${JSON.stringify(limits)}`).limits).to.deep.equal({ ...defaults.limits, ...limits });
+    for (const wrong of [
+      'deployItems: 0',
+      'deployItems: 100001',
+      'deployItemsMiB: 25',
+      'subinstallations: 1.5',
+    ]) {
+      expect(() => read(`limits: {${wrong}}`), wrong).to.throw(
+        UsageError,
+        `limits.${wrong.split(':')[0] ?? ''}: `,
+      );
     }
   });
 

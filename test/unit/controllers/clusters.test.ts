@@ -3,8 +3,10 @@ import { shootIn } from '../../../controllers/execution/clusters.ts';
 import { dueForRemoval } from '../../../controllers/execution/classify.ts';
 import { phases } from '../../../controllers/execution/phases.ts';
 import type { Snapshot } from '../../../controllers/execution/snapshot.ts';
+import { defaultLimits } from '../../../src/api/limits.ts';
 import { annotations } from '../../../src/api/labels.ts';
 import { ask, effectsOf } from '../../support/ask.ts';
+import { room } from '../../support/room.ts';
 import { NOW, deleting, done, execution, item, running, template } from '../../support/given.ts';
 
 const JOB = 'j2';
@@ -39,6 +41,7 @@ describe('S-101: an item whose cluster is gone', () => {
       exports: {},
       missingDeployer: () => undefined,
     },
+    ...{ ancestors: [], room: room(), limits: defaultLimits },
     ...{ exportObject: undefined, clusterNames: new Map(), clusterless: new Set<string>() },
   };
 

@@ -4,13 +4,24 @@ import { mayBeStarting } from '../../../controllers/execution/classify.ts';
 import { intake, type Facts } from '../../../controllers/execution/intake.ts';
 import { phases } from '../../../controllers/execution/phases.ts';
 import type { Snapshot } from '../../../controllers/execution/snapshot.ts';
+import { defaultLimits } from '../../../src/api/limits.ts';
 import { FINALIZER, annotations } from '../../../src/api/labels.ts';
 import type { DeployItem } from '../../../src/api/kinds/deployitem.ts';
 import type { DeployItemTemplate, Execution } from '../../../src/api/kinds/execution.ts';
 import { named, type Decision } from '../../../src/machine/decision.ts';
 import type { View } from '../../../src/runtime/types.ts';
 import { ask, effectsOf } from '../../support/ask.ts';
-import { NOW, deleting, done, execution, item, running, template } from '../../support/given.ts';
+import { room } from '../../support/room.ts';
+import {
+  NOW,
+  deleting,
+  done,
+  execution,
+  installation,
+  item,
+  running,
+  template,
+} from '../../support/given.ts';
 
 const JOB = 'j2';
 const self = execution('plan', { status: running(JOB) });
@@ -32,11 +43,82 @@ const decide = (
       clusterNames: new Map(),
       clusterless: new Set(),
       missingDeployer: () => undefined,
+      ancestors: [],
+      room: room(),
+      limits: defaultLimits,
     },
     ...known,
   });
 
+const interrupted = { [annotations.interruptedJob]: JOB };
+
+describe('an execution whose job was interrupted', () => {
+  const rows: readonly (readonly [string, Partial<Snapshot>])[] = [
+    ['at itself', { self: execution('plan', { status: running(JOB), meta: { annotations: interrupted } }) }],
+    [
+      'above',
+      {
+        ancestors: [
+          installation('plan'),
+          installation('top', { status: running(JOB), meta: { annotations: interrupted } }),
+        ],
+      },
+    ],
+  ];
+  for (const [where, known] of rows) {
+    it(`creates no items in Init when it was ${where}`, () => {
+      const decision = decide('Init', abc, [], known);
+      expect(decision).to.deep.include({ do: 'fail', effects: [] });
+      expect(decision).to.have.nested.property('problem.reason', 'InterruptOperation');
+    });
+
+    it(`starts no items that have no job when it was ${where}, and ends with those at work`, () => {
+      const items = [item('plan', 'a', running(JOB)), item('plan', 'b'), item('plan', 'c')];
+      expect(decide('Progressing', abc, items, known)).to.deep.include({ do: 'wait', effects: [] });
+      const left = [item('plan', 'a', done(JOB)), item('plan', 'b'), item('plan', 'c')];
+      expect(decide('Progressing', abc, left, known)).to.have.nested.property(
+        'problem.reason',
+        'InterruptOperation',
+      );
+    });
+  }
+
+  it('goes on when it was another job', () => {
+    const before = execution('plan', {
+      status: running(JOB),
+      meta: { annotations: { [annotations.interruptedJob]: 'j1' } },
+    });
+    expect(decide('Init', abc, [], { self: before }).do).to.equal('advance');
+  });
+});
+
+describe('an execution with more items than are allowed', () => {
+  it('fails by the limits of the configuration, and names the key', () => {
+    const limits = { ...defaultLimits, deployItems: 2 };
+    const many = execution('plan', { status: running(JOB), items: abc });
+    const decision = decide('Init', abc, [], { self: many, limits });
+    expect(decision).to.have.property('do', 'fail');
+    expect(decision)
+      .to.have.nested.property('problem.message')
+      .that.contains('it holds 3 deploy items; the limit is 2 for one execution')
+      .and.contains('limits.deployItems');
+    expect(decide('Init', abc, [], { self: many }).do).to.equal('advance');
+  });
+});
+
 describe('an execution in Init', () => {
+  it('creates nothing beyond the limit of its tree, and names the numbers and the key', () => {
+    const refused = room({ present: 8, claimed: 1, added: 3, limit: 10, isGranted: false });
+    const decision = decide('Init', abc, [], { room: refused });
+    expect(decision).to.deep.include({ do: 'fail', effects: [] });
+    expect(decision)
+      .to.have.nested.property('problem.message')
+      .that.contains('execution "demo/plan" would create 3 objects')
+      .and.contains('the tree below "top" has 8 and 1 that other installations are creating')
+      .and.contains('at most 10 are allowed')
+      .and.contains('limits.treeObjects');
+  });
+
   it('creates the items that are missing and starts none', () => {
     const decision = decide('Init', abc, [item('plan', 'a')]);
     expect(effectsOf(decision)).to.deep.equal(['patch plan-a-x', 'create plan-b-sfx', 'create plan-c-sfx']);
@@ -310,6 +392,12 @@ describe('an execution before its phases', () => {
     const answer = before(asked, { items });
     const targets = answer?.effects.map((e) => (e.do === 'patch' ? e.target.metadata.name : e.do));
     expect(targets).to.deep.equal(['plan-b-x', 'plan-c-x', 'plan']);
+    expect(answer?.effects.at(-1))
+      .to.have.nested.property('body.metadata.annotations')
+      .that.deep.equals({
+        [annotations.operation]: null,
+        [annotations.interruptedJob]: JOB,
+      });
   });
 
   it('S-72: packs plain deploy items with the write that adds the finalizer', () => {
@@ -317,6 +405,12 @@ describe('an execution before its phases', () => {
     const [effect] = before(plain)?.effects ?? [];
     expect(effect).to.have.nested.property('body.spec.deployItemsCompressed').that.is.a('string');
     expect(effect).to.have.nested.property('body.spec.deployItems').that.equals(null);
+  });
+
+  it('packs more than it may have as well, so that its job can say so', () => {
+    const many = Array.from({ length: defaultLimits.deployItems + 1 }, () => template('a'));
+    const plain = execution('plan', { items: many, meta: { finalizers: [] } });
+    expect(before(plain)?.effects).to.have.length(1);
   });
 
   it('has nothing to say to a finished one', () => {

@@ -3,13 +3,14 @@ import { expect } from 'chai';
 import { ensureExecution } from '../../../controllers/installation/execution.ts';
 import { readDeployItems, writeDeployItems, type Execution } from '../../../src/api/kinds/execution.ts';
 import { API_VERSION } from '../../../src/api/labels.ts';
+import { defaultLimits } from '../../../src/api/limits.ts';
 import { installation } from '../dataflow/given.ts';
 
 const items = [{ name: 'a', type: 'test.example/fake', config: {} }];
 const pack = (text: string): string => gzipSync(text).toString('base64');
 
 /** What is written to an execution that holds this, for an installation that renders `items`. */
-function written(spec: Execution['spec']): Execution['spec'] | undefined {
+function written(spec: Execution['spec'], limits = defaultLimits): Execution['spec'] | undefined {
   const execution = {
     apiVersion: API_VERSION,
     kind: 'Execution',
@@ -20,11 +21,17 @@ function written(spec: Execution['spec']): Execution['spec'] | undefined {
     },
     spec: { context: 'default', ...spec },
   } as Execution;
-  const [effect] = ensureExecution({ self: installation('shop'), execution }, items).effects;
+  const [effect] = ensureExecution({ self: installation('shop'), execution, limits }, items).effects;
   return effect?.do === 'patch' ? (effect.body as unknown as Execution).spec : undefined;
 }
 
 describe('the execution of an installation', () => {
+  it('is compared by the limits of the configuration', () => {
+    const larger = { ...defaultLimits, deployItems: 1 };
+    expect(written(writeDeployItems(items), larger)).to.equal(undefined);
+    expect(written(writeDeployItems(items), { ...larger, deployItems: 0 })).to.not.equal(undefined);
+  });
+
   it('is left alone when it holds the items', () => {
     expect(written(writeDeployItems(items))).to.equal(undefined);
   });

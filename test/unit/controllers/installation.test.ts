@@ -7,9 +7,11 @@ import { phases } from '../../../controllers/installation/phases.ts';
 import type { Rendered, Snapshot } from '../../../controllers/installation/snapshot.ts';
 import type { Installation } from '../../../src/api/kinds/installation.ts';
 import { annotations } from '../../../src/api/labels.ts';
+import { defaultLimits } from '../../../src/api/limits.ts';
 import { API_VERSION, FINALIZER } from '../../../src/api/labels.ts';
 import { PhaseError, type Decision } from '../../../src/machine/decision.ts';
 import { ask, effectsOf } from '../../support/ask.ts';
+import { room } from '../../support/room.ts';
 import { NOW, child, deleting, done, execution, installation, running } from '../../support/given.ts';
 
 const JOB = 'j2';
@@ -42,6 +44,8 @@ const decide = (name: keyof typeof phases, snapshot: Partial<Snapshot> = {}): De
     now: NOW,
     ancestors: [],
     treeDepth: 30,
+    room: room(),
+    limits: defaultLimits,
     freshName: (prefix: string) => `${prefix}sfx`,
     context: { apiVersion: API_VERSION, kind: 'Context', metadata: { name: 'default' } },
     component: { view: undefined, condition: undefined },
@@ -207,6 +211,62 @@ describe('an installation in Init', () => {
     expect(decision.problem.codes).to.deep.equal(['ERR_CONFIGURATION_PROBLEM']);
     expect(decision.effects).to.deep.equal([]);
     expect(decision.status.set).to.deep.equal({ observedGeneration: 1 });
+  });
+
+  it('creates nothing beyond the limit of its tree, and names the numbers and the key', () => {
+    const rendered = { ...nothing, children: [wanted('a')], items: [] };
+    const refused = room({ present: 10_000, limit: 10_000, isGranted: false });
+    const decision = decide('Init', { rendered, room: refused });
+    if (decision.do !== 'fail') throw new Error(decision.do);
+    expect(decision.problem.message)
+      .to.contain('installation "demo/stack" would create 1 objects')
+      .and.contain('the tree below "top" has 10000, and at most 10000 are allowed')
+      .and.contain('limits.treeObjects');
+    expect(decision.problem.codes).to.deep.equal(['ERR_CONFIGURATION_PROBLEM']);
+    expect(decision.effects).to.deep.equal([]);
+  });
+
+  describe('of a job that was interrupted', () => {
+    const interrupted = { [annotations.interruptedJob]: JOB };
+    const asked = { [annotations.operation]: 'interrupt' };
+    const above = (meta: object, jobID = JOB) => [
+      installation('parent', { status: running(jobID) }),
+      installation('grandparent', { status: running(jobID), meta: { annotations: meta as never } }),
+    ];
+    const rows: readonly (readonly [string, Partial<Snapshot>])[] = [
+      ['above', { ancestors: above(interrupted) }],
+      ['above, a moment ago', { ancestors: above(asked) }],
+      [
+        'at itself',
+        { self: installation('stack', { status: running(JOB, 'Init'), meta: { annotations: interrupted } }) },
+      ],
+    ];
+    for (const [where, snapshot] of rows) {
+      it(`creates and starts nothing when it was ${where}`, () => {
+        const children = [child('stack', 'a'), child('stack', 'b', {}, deleting)];
+        const rendered = { ...nothing, children: [wanted('a'), wanted('b')] };
+        for (const name of ['Init', 'CleanupOrphaned', 'ObjectsCreated'] as const) {
+          const decision = decide(name, { ...snapshot, rendered, children });
+          expect(decision, name).to.deep.include({ do: 'fail', effects: [] });
+          expect(decision).to.have.nested.property('problem.reason', 'InterruptOperation');
+        }
+      });
+
+      it(`waits for the children at work, starts no others, and then fails when it was ${where}`, () => {
+        const children = [child('stack', 'a', running(JOB)), child('stack', 'b', done('j1'))];
+        expect(decide('Progressing', { ...snapshot, children })).to.deep.include({ do: 'wait', effects: [] });
+        const left = [child('stack', 'a', done(JOB)), child('stack', 'b', done('j1'))];
+        const decision = decide('Progressing', { ...snapshot, children: left });
+        expect(decision).to.have.nested.property('problem.reason', 'InterruptOperation');
+      });
+    }
+
+    it('goes on when it was an earlier job, or the one above has another job', () => {
+      const rendered = { ...nothing, children: [wanted('a')] };
+      const earlier = { [annotations.interruptedJob]: 'j1' };
+      expect(decide('Init', { ancestors: above(earlier), rendered }).do).to.equal('advance');
+      expect(decide('Init', { ancestors: above(asked, 'j1'), rendered }).do).to.equal('advance');
+    });
   });
 
   const belowDeleted = [installation('parent'), installation('grandparent', { meta: deleting })];
@@ -910,6 +970,15 @@ describe('an installation before its phases', () => {
   it('S-95: an interrupt goes down before it goes away', () => {
     const answer = intake(annotated('interrupt'), { ...facts, below: () => [child('web', 'a')] });
     expect(answer && effectsOf(answer)).to.deep.equal(['patch a-x', 'patch web']);
+  });
+  it('an interrupt of a job is remembered with the job', () => {
+    const answer = intake(annotated('interrupt', { status: running('j1', 'Init') }), facts);
+    expect(answer?.effects.at(-1))
+      .to.have.nested.property('body.metadata.annotations')
+      .that.deep.equals({
+        [annotations.operation]: null,
+        [annotations.interruptedJob]: 'j1',
+      });
   });
   it('ends its own job when interrupted while it waits with nothing below', () => {
     const waiting = annotated('interrupt', { status: running('j1', 'Init') });

@@ -108,7 +108,8 @@ describe('the page about the configuration', () => {
     const image = 'registry.example.org/espalier:0.1.0';
     expect(rest).to.deep.equal({
       limits: {
-        treeDepth: 40,
+        ...defaults.limits,
+        ...{ treeDepth: 40, treeObjects: 20_000, deployItems: 20_000 },
         responses: { targetResponseMiB: 32, targetResponseDepth: 800, hostResponseMiB: 96, downloadMiB: 48 },
       },
       container: {

@@ -4,7 +4,7 @@ import { advance, fail, patchStatus, wait, type Decision } from '../../../src/ma
 import { phaseOf, type PhaseRow } from '../../../src/machine/phase.ts';
 import { NotNow, runPhases, type Machine } from '../../../src/machine/run.ts';
 import { silentLogger } from '../../../src/observability/log.ts';
-import { Conflict, Forbidden } from '../../../src/runtime/errors.ts';
+import { Conflict, Forbidden, InvalidObjectName } from '../../../src/runtime/errors.ts';
 import type { Obj, View, Write } from '../../../src/runtime/types.ts';
 import { NOW, child, installation, running } from '../../support/given.ts';
 
@@ -24,6 +24,7 @@ function run(
   refuses: (write: Write) => boolean,
   more: Partial<Pick<Machine<Installation, Snapshot>, 'isBelowAtWork' | 'fence'>> = {},
   refusal: () => Error = noRight,
+  lookUp: () => Promise<string> = () => Promise.resolve(NOW),
 ) {
   const writes: object[] = [];
   const write = (w: Write): Promise<Obj> => {
@@ -39,7 +40,7 @@ function run(
     log: silentLogger,
     event: () => undefined,
   };
-  const gather = (picture: View<Installation>) => ({ self: () => picture, now: () => NOW });
+  const gather = (picture: View<Installation>) => ({ self: () => picture, now: lookUp });
   const machine = { kind: installationKind, table, gather, always: ['self', 'now'] as const, ...more };
   return { writes, end: runPhases(machine, self, running('j1', 'One'), ports) };
 }
@@ -70,6 +71,26 @@ describe('the loop over phases', () => {
     await end;
     expect(writes.at(-1)).to.have.nested.property('lastError.message').that.equals('unable to tell a: no');
     expect(writes.at(-1)).to.have.nested.property('conditions[0].reason', 'Refused');
+  });
+
+  it('ends the job when what somebody wrote can never be looked up, and tries again when it may pass', async () => {
+    const table = { One: { phase: handsDown, onFail: 'Failed' } };
+    const looksUp = (error: Error) =>
+      run(
+        table,
+        () => false,
+        {},
+        noRight,
+        () => Promise.reject(error),
+      );
+    const { writes, end } = looksUp(new InvalidObjectName('"a/b" cannot be the name of a Secret'));
+    expect((await end).end).to.equal('finished');
+    expect(writes.at(-1)).to.include({ phase: 'Failed', jobIDFinished: 'j1' });
+    expect(writes.at(-1))
+      .to.have.nested.property('lastError.codes')
+      .that.deep.equals(['ERR_CONFIGURATION_PROBLEM']);
+    const passing = await looksUp(new Error('connection reset')).end.catch((error: unknown) => error);
+    expect(passing).to.be.instanceOf(NotNow);
   });
 
   it('ends a job whose phase was made up by somebody, or does not go with the object', async () => {

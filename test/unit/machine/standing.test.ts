@@ -1,23 +1,9 @@
 import { expect } from 'chai';
 import { executionKind, type Execution } from '../../../src/api/kinds/execution.ts';
-import { causesText } from '../../../src/machine/causes.ts';
 import { drift, keepStanding } from '../../../src/machine/standing.ts';
 import { NOW, done, execution, item } from '../../support/given.ts';
 
 const LATER = '2026-01-01T01:00:00Z';
-
-describe('what failed below, as a text', () => {
-  it('is never cut in the middle of a character', () => {
-    expect(causesText([`${'x'.repeat(1023)}🌍!`])).to.equal('x'.repeat(1023));
-    expect(causesText([`${'x'.repeat(1022)}🌍!`])).to.equal(`${'x'.repeat(1022)}🌍`);
-  });
-
-  it('counts what it does not tell', () => {
-    const causes = Array.from({ length: 12 }, (_, i) => `c${i}`);
-    expect(causesText(causes)).to.equal('c0; c1; c2; c3; c4; c5; c6; c7; c8; c9; and 2 more');
-    expect(causesText(causes.slice(0, 10))).to.match(/; c9$/);
-  });
-});
 
 describe('what an object at rest says', () => {
   /** What the object says of an item that failed with `message` in a job of its own. */

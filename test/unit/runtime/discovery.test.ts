@@ -1,6 +1,14 @@
 import { expect } from 'chai';
 import { createDiscovery, pathOf } from '../../../src/runtime/discovery.ts';
-import { apiErrorFrom, DefinitionError, NoSuchKind, ServerFailure } from '../../../src/runtime/errors.ts';
+import { tokenPathOf } from '../../../src/runtime/path.ts';
+import {
+  apiErrorFrom,
+  DefinitionError,
+  NoSuchKind,
+  ServerFailure,
+  InvalidObjectName,
+  isFinal,
+} from '../../../src/runtime/errors.ts';
 import type { Client, Kind } from '../../../src/runtime/types.ts';
 import { settle } from '../../support/clock.ts';
 import { ScriptedApi } from '../../support/scripted-api.ts';
@@ -42,6 +50,28 @@ describe('the path of', () => {
       expect(() => pathOf(kind({}), key)).to.throw(DefinitionError);
     });
   }
+  for (const key of ['ns/..', 'ns/', '../b', '/b', 'ns/a/b', 'ns/../../bb/secrets/x', 'ns/%2e%2e']) {
+    it(`a name that leads elsewhere is refused for good: "${key}"`, () => {
+      expect(() => pathOf(kind({}), key))
+        .to.throw(InvalidObjectName)
+        .that.satisfies(isFinal);
+    });
+  }
+  it('a name with a slash is refused for good where there are no namespaces', () => {
+    const path = (): string => pathOf(kind({ namespaced: false }), '../b');
+    expect(path).to.throw(InvalidObjectName).that.satisfies(isFinal);
+  });
+  it('the token of a service account has its name in it, and no way out of its namespace', () => {
+    expect(tokenPathOf('ns', 'a?b')).to.equal('/api/v1/namespaces/ns/serviceaccounts/a%3Fb/token');
+    for (const account of ['../../bb/serviceaccounts/admin', 'a/b', '..', '']) {
+      expect(() => tokenPathOf('ns', account), account).to.throw(InvalidObjectName);
+    }
+  });
+  it('a long name is quoted in part', () => {
+    const [start, end] = ['/x', 'y'.repeat(50)];
+    const path = (): string => pathOf(kind({}), `ns/${start}${'z'.repeat(9000)}${end}`);
+    expect(path).to.throw(/^"\/xz+ … z+y+" cannot be the name of a Thing: it may not contain '\/'$/);
+  });
   it('a cluster-scoped object with a namespace is refused', () => {
     expect(() => pathOf(kind({ namespaced: false }), 'ns/a')).to.throw(/a name without a namespace/);
   });

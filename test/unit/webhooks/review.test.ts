@@ -2,7 +2,8 @@ import { expect } from 'chai';
 import { hostsOf, webhookConfiguration } from '../../../src/webhooks/configuration.ts';
 import { NoReview, review } from '../../../src/webhooks/review.ts';
 import { target } from '../../support/broken.ts';
-import { lonelyItem } from '../../support/landscape.ts';
+import { defaultLimits } from '../../../src/api/limits.ts';
+import { fakeItem, lonelyItem, plan } from '../../support/landscape.ts';
 
 const ask = (request: object) => ({
   kind: 'AdmissionReview',
@@ -28,6 +29,16 @@ describe('an answer to an API server', () => {
       },
     });
     expect(object).to.equal('demo/both');
+  });
+
+  it('counts by the limits of the configuration', () => {
+    const question = ask({ object: plan([fakeItem('a'), fakeItem('b')]) });
+    expect(review('executions', question).answer.allowed).to.equal(true);
+    expect(review('executions', question, { ...defaultLimits, deployItems: 2 }).answer.allowed).to.equal(
+      true,
+    );
+    const { status } = review('executions', question, { ...defaultLimits, deployItems: 1 }).answer;
+    expect(status?.message).to.contain('the limit is 1 ').and.contain('limits.deployItems');
   });
 
   it('calls what cannot be read a bad request', () => {

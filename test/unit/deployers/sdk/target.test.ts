@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { createTokens } from '../../../../deployers/sdk/tokens.ts';
-import { apiErrorFrom } from '../../../../src/runtime/errors.ts';
+import { at, endsJob, problemOf, RetryError } from '../../../../deployers/sdk/errors.ts';
+import { apiErrorFrom, InvalidObjectName } from '../../../../src/runtime/errors.ts';
 import type { Client } from '../../../../src/runtime/types.ts';
 import { FakeClock } from '../../../support/clock.ts';
 import { manifestDeployer } from '../../../../deployers/manifest/index.ts';
@@ -139,6 +140,22 @@ describe('targets', () => {
     const b = await withTarget({ config: { selfConfig: { serviceAccount: { name: 'me' } } } }, { self });
     expect(openedAs(b)).to.deep.equal({ server: 'https://host.invalid', token: 'token-of-me' });
   });
+
+  for (const name of ['../../kube-system/serviceaccounts/admin', 'a/b', 'a?x', 'A']) {
+    it(`a service account cannot be called "${name}": the job ends, and no token is asked for`, async () => {
+      const serviceAccount = { name };
+      for (const config of [
+        { selfConfig: { serviceAccount } },
+        { oidcConfig: { server: 'https://oidc.invalid', serviceAccount } },
+      ]) {
+        const b = await withTarget({ config }, { self });
+        expect(b.status().phase).to.equal('Failed');
+        expect(b.status().lastError?.codes).to.deep.equal(['ERR_CONFIGURATION_PROBLEM']);
+        expect(b.status().lastError?.message).to.contain('cannot be the name of a service account');
+        expect(b.host.takeRequests().filter((r) => r.includes('/token'))).to.deep.equal([]);
+      }
+    });
+  }
 
   it('S-86: a kubeconfig comes before OIDC, OIDC before the host cluster', async () => {
     const selfConfig = { serviceAccount: { name: 'me' } };
@@ -289,6 +306,23 @@ describe('targets', () => {
     await b.pass(5_000);
     expect(b.status().phase).to.equal('Succeeded');
     expect(b.host.takeRequests().filter((r) => r.includes('/token'))).to.have.length(1);
+  });
+});
+
+describe('a failure that another attempt cannot heal', () => {
+  const cause = new InvalidObjectName('"a/b" cannot be the name of a Secret');
+  const place = { operation: 'o', reason: 'r' };
+
+  it('ends the job wherever it comes up', () => {
+    expect(endsJob(new RetryError('o', 'r', 'cannot read', { cause }).problem)).to.equal(true);
+    expect(endsJob(problemOf(cause, place))).to.equal(true);
+    expect(endsJob(at(place, cause).problem)).to.equal(true);
+  });
+
+  it('is no other failure', () => {
+    const passing = new Error('connection reset');
+    expect(endsJob(new RetryError('o', 'r', 'cannot read', { cause: passing }).problem)).to.equal(false);
+    expect(endsJob(problemOf(passing, place))).to.equal(false);
   });
 });
 

@@ -1,0 +1,86 @@
+/**
+ * Values of secrets in names. Names show in lists, events, logs and paths of requests, to people who may not read secrets, so
+ * nothing is created under such a name. The sentences do not repeat the name.
+ */
+import { valuesIn } from '../lib/masking.ts';
+import { isObject, ownField } from '../lib/objects.ts';
+import type { ImportSet } from './importset.ts';
+
+/** Name of the import whose value is in a text, if one of a secret is. */
+export type FindSecret = (text: string) => string | undefined;
+
+/** Shorter values are found in names by chance: `admin`, `prod`. */
+const MIN_LENGTH = 8;
+
+/** Looks for what imports read from secrets; names are lower case, so templates may have made values so. */
+export function secretFinder({ data }: Pick<ImportSet, 'data'>): FindSecret {
+  const imports = [...data]
+    .filter(([, { isSecret }]) => isSecret)
+    .map(([name, { value }]) => ({
+      name,
+      values: [...valuesIn(value)]
+        .filter((text) => text.length >= MIN_LENGTH)
+        .map((text) => text.toLowerCase()),
+    }));
+  return (text) => {
+    const lower = text.toLowerCase();
+    return imports.find(({ values }) => values.some((value) => lower.includes(value)))?.name;
+  };
+}
+
+/** What is wrong with the names of sub-installations; undefined when nothing is. */
+export function secretInChildren(
+  templates: readonly { readonly name: string }[],
+  find: FindSecret,
+): string | undefined {
+  for (const [i, { name }] of templates.entries()) {
+    const found = find(name);
+    if (found !== undefined) return sentence(`the name of sub-installation ${i + 1}`, found);
+  }
+  return undefined;
+}
+
+interface Item {
+  readonly name: string;
+  readonly labels?: Readonly<Record<string, string>> | undefined;
+  readonly config?: unknown;
+}
+
+/** What is wrong with the names and labels of deploy items, and with names of objects in their configurations. */
+export function secretInItems(items: readonly Item[], find: FindSecret): string | undefined {
+  for (const [i, { name, labels = {}, config }] of items.entries()) {
+    const inName = find(name);
+    if (inName !== undefined) return sentence(`the name of deploy item ${i + 1}`, inName);
+    const inLabel = Object.entries(labels)
+      .flat()
+      .map(find)
+      .find((found) => found !== undefined);
+    if (inLabel !== undefined) return sentence(`a label of deploy item "${name}"`, inLabel);
+    for (const object of objectsIn(config)) {
+      const found = find(object.name);
+      if (found !== undefined)
+        return sentence(`the name of a ${object.kind} in deploy item "${name}"`, found);
+    }
+  }
+  return undefined;
+}
+
+const sentence = (what: string, source: string): string =>
+  `${what} contains a value of import "${source}", which comes from a secret; ` +
+  'names show to people who may not read secrets, so take it from another import, such as a config map';
+
+/** Objects of Kubernetes wherever they are in a configuration. */
+function* objectsIn(config: unknown): Generator<{ readonly kind: string; readonly name: string }> {
+  const open = [config];
+  while (open.length > 0) {
+    const value = open.pop();
+    if (Array.isArray(value)) for (const inner of value) open.push(inner);
+    else if (isObject(value)) {
+      const { kind, apiVersion, metadata } = value;
+      const name = ownField(metadata, 'name') ?? ownField(metadata, 'generateName');
+      if (typeof kind === 'string' && typeof apiVersion === 'string' && typeof name === 'string')
+        yield { kind, name };
+      for (const inner of Object.values(value)) open.push(inner);
+    }
+  }
+}

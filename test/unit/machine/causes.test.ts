@@ -1,0 +1,102 @@
+import { expect } from 'chai';
+import { phases } from '../../../controllers/installation/phases.ts';
+import type { Snapshot } from '../../../controllers/installation/snapshot.ts';
+import { causesText, listed } from '../../../src/machine/causes.ts';
+import { treeTooLarge } from '../../../src/machine/growth.ts';
+import { withProblem } from '../../../src/machine/status.ts';
+import { ask } from '../../support/ask.ts';
+import { NOW, child, done, installation, running } from '../../support/given.ts';
+import { room } from '../../support/room.ts';
+
+const JOB = 'j1';
+const refusal = treeTooLarge(
+  installation(`${'x'.repeat(50)}-leaf`),
+  room({ present: 9_998, claimed: 17, limit: 10_000, root: 'r'.repeat(50), isGranted: false }),
+  'InitPrerequisites',
+).message;
+
+/** What a parent stores whose failed children say this. */
+function parentOf(messages: readonly string[]): string {
+  const children = messages.map((message, i) =>
+    child('stack', `level-${i}`, {
+      ...done(JOB, 'Failed'),
+      lastError: { operation: 'o', reason: 'r', message, lastTransitionTime: NOW, lastUpdateTime: NOW },
+    }),
+  );
+  const decision = ask<Snapshot>(phases.Progressing.phase, {
+    self: installation('stack', { status: running(JOB) }),
+    now: NOW,
+    ancestors: [],
+    children,
+    execution: undefined,
+  });
+  if (decision.do !== 'fail') throw new Error(decision.do);
+  return withProblem({}, decision.problem, NOW).lastError?.message ?? '';
+}
+
+const sibling =
+  'Op: NotCompletedDependents - Reason: NotCompletedDependents - Message: depending on installation "n/a" which is not succeeded';
+
+describe('the causes of a failure', () => {
+  const rows: readonly (readonly [string, (message: string) => readonly string[]])[] = [
+    ['one child each', (message) => [message]],
+    ['children that waited for the failed one in vain', (message) => [message, sibling, sibling]],
+    ['children that failed for reasons of their own', (message) => [parentOf(['no such host']), message]],
+    [
+      'more children than are listed',
+      (message) => [...Array<string>(30).fill('no such host'), message].reverse(),
+    ],
+    ['children with long messages', (message) => ['y'.repeat(8000), message]],
+    ['hundreds of children', (message) => [message, ...Array<string>(300).fill(sibling)]],
+  ];
+  for (const [title, below] of rows) {
+    it(`reach the root of a tree of 30 levels with ${title}, the sentence at the bottom whole`, () => {
+      let message = refusal;
+      for (let level = 29; level > 0; level--) message = parentOf(below(message));
+      expect(message).to.match(/^Failed sub-installation\(s\): level-0-x/);
+      if (title === 'more children than are listed') expect(message).to.contain('10 of 31: ');
+      else expect(message).to.contain(refusal);
+      expect(Buffer.byteLength(message)).to.be.at.most(8192);
+    });
+  }
+
+  it('are cut in the middle of the chain', () => {
+    const chain = `Failed sub-installation(s): a (a: ${'x'.repeat(2000)} Execution is failed (b: raise limits.treeDepth))`;
+    const text = causesText([`top: ${chain}`]);
+    expect(text).to.have.length.at.most(1024);
+    expect(text).to.match(
+      /^top: Failed sub-installation\(s\): a \(a: xxx.* \(…\) b: raise limits\.treeDepth\)\)$/,
+    );
+  });
+
+  it('keep the beginning and the end of a single long sentence', () => {
+    const text = causesText([`a: first ${'x'.repeat(9000)} last`]);
+    expect(text).to.match(/^a: first x.* … x.* last$/);
+  });
+
+  it('are never cut in the middle of a character', () => {
+    for (let length = 600; length < 640; length++) {
+      const text = causesText([`${'x'.repeat(length)}${'🌍'.repeat(1000)}`]);
+      expect(JSON.stringify(text), 'half a pair is escaped').to.not.match(/\\ud[89a-f]/);
+    }
+  });
+
+  it('count what they do not tell', () => {
+    const causes = Array.from({ length: 12 }, (_, i) => `c${i}`);
+    expect(causesText(causes)).to.equal('10 of 12: c0; c1; c2; c3; c4; c5; c6; c7; c8; c9');
+    expect(causesText(causes.slice(0, 10))).to.equal('c0; c1; c2; c3; c4; c5; c6; c7; c8; c9');
+  });
+
+  it('of a sibling that waited in vain come first, and give way to others', () => {
+    const causes = [...Array.from({ length: 12 }, (_, i) => `b${i}: ${sibling}`), 'a: no such host'];
+    expect(causesText(causes)).to.match(/^10 of 13: b0: Op: .*; a: no such host$/);
+  });
+});
+
+describe('a list of names', () => {
+  it('counts those beyond the first twenty', () => {
+    const names = Array.from({ length: 22 }, (_, i) => `n${i}`);
+    expect(listed(names.slice(0, 2))).to.equal('n0, n1');
+    expect(listed(names)).to.match(/, n19 and 2 more$/);
+  });
+});

@@ -1,0 +1,72 @@
+import { expect } from 'chai';
+import { apiErrorFrom, Forbidden, TransportError } from '../../../src/runtime/errors.ts';
+import { foreign } from '../../../src/runtime/foreign.ts';
+import type { Client, Kind } from '../../../src/runtime/types.ts';
+
+const kind: Kind = { group: '', version: 'v1', kind: 'ConfigMap', plural: 'configmaps', namespaced: true };
+const ref = { verb: 'get', kind: 'ConfigMap', namespace: 'n', name: 'a' };
+
+/** A client all of whose requests end like this. */
+function failing(error: Error): Client {
+  const fails = (): Promise<never> => Promise.reject(error);
+  // eslint-disable-next-line require-yield -- it fails before
+  const failsInTurn = async function* (): AsyncGenerator<never> {
+    await fails();
+  };
+  return { get: fails, list: failsInTurn, watch: failsInTurn, send: fails, raw: fails, close: fails };
+}
+
+const signal = new AbortController().signal;
+const verbs: Readonly<Record<string, (client: Client) => Promise<unknown>>> = {
+  get: (client) => client.get(kind, 'n/a'),
+  list: (client) => client.list(kind, {})[Symbol.asyncIterator]().next(),
+  watch: (client) => client.watch(kind, { resourceVersion: '1' }, signal)[Symbol.asyncIterator]().next(),
+  send: (client) => client.send({ verb: 'delete', kind, key: 'n/a' }),
+  raw: (client) => client.raw('GET', '/version'),
+};
+
+const thrownBy = async (work: Promise<unknown>): Promise<Error> =>
+  work.then(
+    () => new Error('nothing was thrown'),
+    (error: unknown) => error as Error,
+  );
+
+describe('what the server of a target says', () => {
+  for (const [verb, ask] of Object.entries(verbs)) {
+    it(`is marked as its words: ${verb}`, async () => {
+      const error = apiErrorFrom(403, { message: 'configmaps is forbidden', reason: 'Forbidden' }, ref);
+      const thrown = await thrownBy(ask(foreign(failing(error), 'the server of target x')));
+      expect(thrown).to.be.instanceOf(Forbidden);
+      expect(thrown.message).to.equal(
+        'cannot get ConfigMap n/a: the server of target x answered: configmaps is forbidden',
+      );
+    });
+  }
+
+  const said = async (message: string): Promise<string> => {
+    const error = apiErrorFrom(500, { message }, ref);
+    return (await thrownBy(verbs['get']!(foreign(failing(error), 'the server of target x')))).message;
+  };
+
+  it('is cut to 1024 characters, of which the end stays', async () => {
+    const message = await said(`first ${'x'.repeat(1 << 20)} last`);
+    expect(message).to.have.length.below(1024 + 100);
+    expect(message).to.match(/answered: first x+ … x+ last$/);
+  });
+
+  it('has no line breaks, escape sequences, or characters that turn the text around', async () => {
+    const message = await said('all is well\n\u001B[2Jroot: \u202Edone\u0000\u2028now');
+    expect(message).to.match(/answered: all is well \[2Jroot: done now$/);
+  });
+
+  it('is not made up where it said nothing', async () => {
+    const error = apiErrorFrom(503, undefined, ref);
+    const thrown = await thrownBy(verbs['get']!(foreign(failing(error), 'the server of target x')));
+    expect(thrown.message).to.equal('cannot get ConfigMap n/a: the server answered 503');
+  });
+
+  it('leaves failures of the connection as they are', async () => {
+    const error = new TransportError('connection reset', true);
+    expect(await thrownBy(verbs['get']!(foreign(failing(error), 'x')))).to.equal(error);
+  });
+});

@@ -82,6 +82,10 @@ test-helm: install ## render charts here and with the real helm, and compare; bu
 test-registry: install ## components in a real registry; builds one once, needs Go if Debian's is not installed
 	@$(TSX) hack/registry/main.ts && $(TSX) hack/run-tests.ts scenario/components $(ARGS)
 
+.PHONY: test-faults
+test-faults: install ## sixty trees over a connection that refuses, delays and breaks; minutes; other weather: SEED=42
+	@SEED=$(SEED) $(TSX) hack/run-tests.ts faults $(ARGS)
+
 .PHONY: simulate
 simulate: install ## controllers under drawn faults, SEEDS=1000 times; one again: SEED=42 ARGS=--verbose
 	@$(TSX) test/simulation/main.ts $(if $(SEED),--seed $(SEED),--seeds $(SEEDS)) $(ARGS)

@@ -5,9 +5,8 @@ import { sleep, type Clock } from '../lib/clock.ts';
 import { systemRng, type Rng } from '../lib/rng.ts';
 import type { Logger } from '../observability/log.ts';
 import { crdKind, type CustomResourceDefinition } from '../runtime/core-kinds.ts';
-import { ApiError, EspalierError, ShutdownError } from '../runtime/errors.ts';
-import { mayPass } from '../runtime/failure.ts';
-import { exponential } from '../runtime/retry.ts';
+import { EspalierError, ShutdownError } from '../runtime/errors.ts';
+import { persistently } from '../runtime/persistently.ts';
 import type { Client } from '../runtime/types.ts';
 
 /** The API server took our kinds, and does not serve them. */
@@ -16,10 +15,6 @@ export class CrdsNotServed extends EspalierError {}
 /** The API server did not take one of our kinds, however often it was sent. */
 export class CrdsNotApplied extends EspalierError {}
 
-/** About 20 s in all: nine tries. */
-const pauses = exponential({ initialMs: 200, factor: 2, maxMs: 5_000, jitter: 0.1, maxAttempts: 8 });
-/** A server that asks for more patience gets no more than this at a time. */
-const MAX_ASKED_MS = 30_000;
 const DEADLINE_MS = 30_000;
 const INTERVAL_MS = 50;
 
@@ -52,7 +47,7 @@ export async function ensureCrds(
 }
 
 const applied = (object: CustomResourceDefinition, ports: Ports): Promise<CustomResourceDefinition> =>
-  persistently(object.metadata.name, ports, () =>
+  persistentlyFor(object.metadata.name, ports, () =>
     ports.client.send({ verb: 'apply', kind: crdKind, object, manager: 'espalier-crds', force: true }),
   );
 
@@ -67,41 +62,36 @@ async function established(crd: CustomResourceDefinition, deadline: number, port
       );
     }
     await pause(INTERVAL_MS, ports);
-    now = await persistently(name, ports, () => client.get(crdKind, name));
+    now = await persistentlyFor(name, ports, () => client.get(crdKind, name));
   }
 }
 
-/** Asks again after what may pass: somebody else's write at the same time, a server that is busy, broken or away. */
-async function persistently<T>(name: string, ports: Ports, ask: () => Promise<T>): Promise<T> {
-  for (let tries = 1; ; tries++) {
-    try {
-      return await ask();
-    } catch (error) {
-      if (!(error instanceof EspalierError) || !(isConflict(error) || mayPass(error))) throw error;
-      const ms = pauses.delay(tries, ports.rng);
-      if (ms === undefined) {
-        throw new CrdsNotApplied(
-          `CustomResourceDefinition ${name} cannot be installed, given up after ${String(tries)} tries: ${error.message}`,
-          { cause: error },
-        );
-      }
-      const askedMs = error instanceof ApiError ? (error.retryAfterMs ?? 0) : 0;
-      const pauseMs = Math.round(Math.max(ms, Math.min(askedMs, MAX_ASKED_MS)));
+const persistentlyFor = <T>(name: string, ports: Ports, ask: () => Promise<T>): Promise<T> =>
+  persistently(ask, {
+    clock: ports.clock,
+    rng: ports.rng,
+    signal: ports.signal,
+    onPause(error, tries, pauseMs) {
       const fields = { crd: name, tries, pauseMs, err: error.message };
       ports.log.warn(fields, 'a CustomResourceDefinition cannot be installed yet; trying again');
-      await pause(pauseMs, ports);
-    }
-  }
-}
+    },
+    givenUp: (error, tries) =>
+      new CrdsNotApplied(
+        `CustomResourceDefinition ${name} cannot be installed, given up after ${String(tries)} tries: ${error.message}`,
+        { cause: error },
+      ),
+  }).catch((error: unknown) => {
+    throw ports.signal?.aborted && error === ports.signal.reason ? stopped(error) : error;
+  });
 
 /** @throws ShutdownError when the signal aborts first */
 const pause = (ms: number, { clock, signal }: Ports): Promise<void> =>
   sleep(clock, ms, signal).catch((cause: unknown) => {
-    throw new ShutdownError('stopped before the CustomResourceDefinitions were installed', { cause });
+    throw stopped(cause);
   });
 
-/** Also of two that create it at the same time. */
-const isConflict = (error: EspalierError): boolean => error instanceof ApiError && error.status === 409;
+const stopped = (cause: unknown): Error =>
+  new ShutdownError('stopped before the CustomResourceDefinitions were installed', { cause });
 
 const isServed = (crd: CustomResourceDefinition): boolean =>
   crd.status?.conditions?.some((c) => c.type === 'Established' && c.status === 'True') ?? false;

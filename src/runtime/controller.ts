@@ -11,7 +11,7 @@ import { createContext } from './context.ts';
 import { beginRun, isLastAttempt } from './decide.ts';
 import { dispatch, type Dispatched } from './dispatch.ts';
 import { FollowUp } from './followup.ts';
-import { keyOf } from './keys.ts';
+import { keyOf, namespaceOf } from './keys.ts';
 import { createQueue, type Turn, type WorkQueue } from './queue.ts';
 import type { Recorder } from './recorder.ts';
 import { runFields } from './runlog.ts';
@@ -109,14 +109,17 @@ class KeyController<P extends Obj> {
       depths: () => this.#queue.depths(),
       running: () => this.#active.ages(),
     });
-    this.#queue = createQueue(ports.clock, {
+    const observer = {
       added: () => {
         this.#metrics.added();
       },
-      taken: (ms) => {
+      taken: (ms: number) => {
         this.#metrics.waited(ms / 1_000);
       },
-    });
+    };
+    const { maxConcurrent: workers } = settings;
+    const fairness = settings.fairness === 'namespace' ? { workers, namespaceOf } : undefined;
+    this.#queue = createQueue(ports.clock, observer, fairness);
     const objects = spec.objectMetrics ? objectMetrics(ports.metrics, spec.name) : undefined;
     this.#slots = new Slots(spec.limit, (key) => objects?.forget(key));
     this.#active = new ActiveRuns(ports.clock, spec.runTimeoutMs, () => {

@@ -7,14 +7,15 @@ import type { ObjectMetrics } from '../observability/object-metrics.ts';
 import { endRun, next, type Slot } from './decide.ts';
 import type { Dispatched } from './dispatch.ts';
 import { measure } from './measure.ts';
+import { namespaceOf } from './keys.ts';
 import type { TimerKind, Turn, WorkQueue } from './queue.ts';
-import { TokenBucket } from './ratelimit.ts';
+import { TokenBuckets } from './ratelimit.ts';
 import { logFailure } from './runlog.ts';
 import type { KeySlot, Slots } from './slots.ts';
 import type { Settings } from './spec.ts';
-import type { Cache, Obj } from './types.ts';
+import type { Cache, Key, Obj } from './types.ts';
 
-/** At most so many retries per second for a whole controller, once a burst is used up. */
+/** At most so many retries per second for each namespace, once a burst is used up. */
 const RETRIES = { perSecond: 10, burst: 100 } as const;
 
 export interface FollowUpPorts<P extends Obj> {
@@ -31,7 +32,7 @@ export interface FollowUpPorts<P extends Obj> {
 
 export class FollowUp<P extends Obj> {
   readonly #ports: FollowUpPorts<P>;
-  readonly #retries = new TokenBucket(RETRIES);
+  readonly #retries = new TokenBuckets(RETRIES);
 
   constructor(ports: FollowUpPorts<P>) {
     this.#ports = ports;
@@ -66,7 +67,7 @@ export class FollowUp<P extends Obj> {
         if (current?.metadata.uid === step.uid) queue.cancel(key);
         break;
       case 'wait':
-        waitMs = step.kind === 'retry' ? this.#retryIn(step.ms, slot, now) : step.ms;
+        waitMs = step.kind === 'retry' ? this.#retryIn(key, step.ms, slot, now) : step.ms;
         queue.after(key, waitMs, step.kind, keepsPriority(step.kind, waitMs) ? turn.priority : 0);
         break;
       case 'run':
@@ -74,15 +75,16 @@ export class FollowUp<P extends Obj> {
         break;
     }
     if (!result.ok) {
+      turn.failed();
       const willRetry = step.do === 'run' || (step.do === 'wait' && step.kind === 'retry');
       logFailure(log, { error: result.error, isHandled: outcome.isHandled, willRetry, waitMs });
     }
   }
 
-  /** A new retry takes its place in the line of all retries; one that was pending already keeps it. */
-  #retryIn(ms: number, slot: Slot, now: number): number {
+  /** A new retry takes its place in the line of its namespace's retries; one that was pending already keeps it. */
+  #retryIn(key: Key, ms: number, slot: Slot, now: number): number {
     if (slot.retryAt !== undefined && slot.retryAt > now) return slot.retryAt - now;
-    const waitMs = Math.max(ms, this.#retries.reserve(now));
+    const waitMs = Math.max(ms, this.#retries.reserve(namespaceOf(key), now));
     slot.retryAt = now + waitMs;
     return waitMs;
   }

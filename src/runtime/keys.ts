@@ -14,6 +14,9 @@ export function splitKey(key: Key): { readonly namespace?: string; readonly name
   return slash < 0 ? { name: key } : { namespace: key.slice(0, slash), name: key.slice(slash + 1) };
 }
 
+/** The namespace of a key; empty for a cluster-scoped object. */
+export const namespaceOf = (key: Key): string => splitKey(key).namespace ?? '';
+
 /** `group/version`, or `version` for the core group. */
 export const apiVersionOf = (gvk: Gvk): string => (gvk.group ? `${gvk.group}/${gvk.version}` : gvk.version);
 

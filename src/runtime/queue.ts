@@ -1,5 +1,6 @@
 /**
- * Who runs next: keys that are ready, running, dirty or waiting for their timer. It holds no object and no policy.
+ * Who runs next: keys that are ready, running, dirty or waiting for their timer. It holds no object and no policy; the
+ * order of those that are ready is in fair-order.ts.
  *
  * The one subtle idea: an event for a running key does not queue it but makes the turn dirty, and only the end
  * of the turn makes the key ready again. That is why no key ever has two runs in flight, and why any number of
@@ -7,6 +8,7 @@
  */
 import { Alarm } from '../lib/alarm.ts';
 import type { Clock } from '../lib/clock.ts';
+import { FairOrder, type Waiting } from './fair-order.ts';
 import { Heap, type HeapItem } from './heap.ts';
 import type { Key } from './types.ts';
 
@@ -21,17 +23,28 @@ export interface Turn {
   readonly priority: number;
   /** Whether an event arrived since the turn began. */
   dirty(): boolean;
+  /** The reconcile failed, which counts against its namespace. */
+  failed(): void;
   /** Gives the key back; a dirty one is ready again at once. */
   end(): void;
 }
 
+/** Between whom the queue is fair. */
+export interface Fairness {
+  /** How many turns there are at a time; one namespace never has all of them, unless there is only one. */
+  readonly workers: number;
+  /** The namespace of a key. */
+  namespaceOf(key: Key): string;
+}
+
 /**
- * *Guarantees*: at most one turn and at most one timer per key; first in, first out within a priority; the
- * highest priority first. *Errors*: none.
+ * *Guarantees*: at most one turn and at most one timer per key; within a namespace the highest priority first, and
+ * first in, first out within a priority; between namespaces the order of fair-order.ts. *Errors*: none.
  */
 export interface WorkQueue {
   /**
-   * Ready now, or once the current turn ends. Adding again keeps the higher priority.
+   * Ready now, or once the current turn ends. Adding again keeps the higher priority; a key that is raised goes to the
+   * end of those with that priority.
    * @returns `merged` when the key was waiting for a turn already
    */
   add(key: Key, priority?: number): 'queued' | 'merged';
@@ -59,13 +72,11 @@ interface Timer extends HeapItem {
   readonly priority: number;
 }
 
-interface Entry extends HeapItem {
+/** Ready entries are those in a list. */
+interface Entry extends Waiting<Entry> {
   readonly key: Key;
-  /** Ready entries are those with a place in the heap. */
   isRunning: boolean;
   isDirty: boolean;
-  priority: number;
-  seq: number;
   readySince: number;
   timer: Timer | undefined;
 }
@@ -81,17 +92,23 @@ export interface QueueObserver {
 
 const nobody: QueueObserver = { added() {}, taken() {} };
 
-export function createQueue(clock: Clock, observer: QueueObserver = nobody): WorkQueue {
-  return new KeyQueue(clock, observer);
+/** Without these all keys are in one namespace, and it may have all workers. */
+const unfair: Fairness = { workers: Infinity, namespaceOf: () => '' };
+
+export function createQueue(
+  clock: Clock,
+  observer: QueueObserver = nobody,
+  fairness: Fairness = unfair,
+): WorkQueue {
+  return new KeyQueue(clock, observer, fairness);
 }
 
 class KeyQueue implements WorkQueue {
   readonly #clock: Clock;
   readonly #observer: QueueObserver;
   readonly #entries = new Map<Key, Entry>();
-  readonly #ready = new Heap<Entry>(
-    (a, b) => a.priority > b.priority || (a.priority === b.priority && a.seq < b.seq),
-  );
+  readonly #ready: FairOrder<Entry>;
+  readonly #fairness: Fairness;
   readonly #timers = new Heap<Timer>((a, b) => a.when < b.when || (a.when === b.when && a.seq < b.seq));
   readonly #depths = new Map<number, number>();
   readonly #waiters = new Set<Waiter>();
@@ -99,9 +116,11 @@ class KeyQueue implements WorkQueue {
   #seq = 0;
   #isClosed = false;
 
-  constructor(clock: Clock, observer: QueueObserver) {
+  constructor(clock: Clock, observer: QueueObserver, fairness: Fairness) {
     this.#clock = clock;
     this.#observer = observer;
+    this.#fairness = fairness;
+    this.#ready = new FairOrder(fairness.workers);
     this.#alarm = new Alarm(clock, () => {
       this.#ring();
     });
@@ -135,7 +154,7 @@ class KeyQueue implements WorkQueue {
       entry.isDirty = true;
       return 'queued';
     }
-    if (entry.place >= 0) {
+    if (entry.list) {
       if (priority > entry.priority) this.#raise(entry, priority);
       return 'merged';
     }
@@ -162,14 +181,14 @@ class KeyQueue implements WorkQueue {
     if (!entry) return;
     this.#dropTimer(entry);
     entry.isDirty = false;
-    if (entry.place >= 0) this.#leave(entry);
+    if (entry.list) this.#leave(entry);
     this.#forgetIdle(entry);
     this.#arm();
   }
 
   take(): Promise<Turn | undefined> {
     if (this.#isClosed) return Promise.resolve(undefined);
-    const entry = this.#ready.peek();
+    const entry = this.#ready.next();
     if (entry) return Promise.resolve(this.#begin(entry));
     return new Promise((resolve) => this.#waiters.add(resolve));
   }
@@ -179,13 +198,15 @@ class KeyQueue implements WorkQueue {
     if (!entry) {
       entry = {
         key,
+        group: this.#ready.enter(this.#fairness.namespaceOf(key)),
         isRunning: false,
         isDirty: false,
         priority: 0,
-        seq: 0,
         readySince: 0,
         timer: undefined,
-        place: -1,
+        list: undefined,
+        before: undefined,
+        after: undefined,
       };
       this.#entries.set(key, entry);
     }
@@ -194,23 +215,30 @@ class KeyQueue implements WorkQueue {
 
   #makeReady(entry: Entry, priority: number): void {
     entry.priority = priority;
-    entry.seq = this.#seq++;
     entry.readySince = this.#clock.now();
-    this.#ready.push(entry);
+    this.#ready.push(entry, entry.readySince);
     this.#count(priority, 1);
     this.#observer.added();
-    for (const waiter of this.#waiters) {
+    this.#serve();
+  }
+
+  /** Gives workers that wait what they may have. */
+  #serve(): void {
+    while (this.#waiters.size > 0) {
+      const entry = this.#ready.next();
+      if (!entry) return;
+      const [waiter] = this.#waiters;
+      if (!waiter) return;
       this.#waiters.delete(waiter);
       waiter(this.#begin(entry));
-      return;
     }
   }
 
   #raise(entry: Entry, priority: number): void {
-    this.#count(entry.priority, -1);
+    this.#leave(entry);
     entry.priority = priority;
+    this.#ready.push(entry, this.#clock.now());
     this.#count(priority, 1);
-    this.#ready.moved(entry);
   }
 
   #leave(entry: Entry): void {
@@ -219,32 +247,46 @@ class KeyQueue implements WorkQueue {
   }
 
   #begin(entry: Entry): Turn {
-    this.#leave(entry);
+    const now = this.#clock.now();
+    const mark = this.#ready.begin(entry, now);
+    this.#count(entry.priority, -1);
     this.#dropTimer(entry);
     entry.isRunning = true;
     entry.isDirty = false;
-    this.#observer.taken(this.#clock.now() - entry.readySince);
+    this.#observer.taken(now - entry.readySince);
+    let hasFailed = false;
     let hasEnded = false;
     return {
       key: entry.key,
       priority: entry.priority,
       dirty: () => entry.isDirty,
+      failed: () => {
+        hasFailed = true;
+      },
       end: () => {
         if (hasEnded) return;
         hasEnded = true;
-        entry.isRunning = false;
-        if (entry.isDirty) {
-          entry.isDirty = false;
-          this.#makeReady(entry, entry.priority);
-        } else {
-          this.#forgetIdle(entry);
-        }
+        this.#end(entry, mark, hasFailed);
       },
     };
   }
 
+  #end(entry: Entry, mark: number, hasFailed: boolean): void {
+    entry.isRunning = false;
+    this.#ready.end(entry.group, mark, hasFailed, this.#clock.now());
+    if (entry.isDirty) {
+      entry.isDirty = false;
+      this.#makeReady(entry, entry.priority);
+    } else {
+      this.#forgetIdle(entry);
+      this.#serve();
+    }
+  }
+
   #forgetIdle(entry: Entry): void {
-    if (!entry.isRunning && entry.place < 0 && !entry.timer) this.#entries.delete(entry.key);
+    if (entry.isRunning || entry.list || entry.timer) return;
+    this.#entries.delete(entry.key);
+    this.#ready.leave(entry.group);
   }
 
   #dropTimer(entry: Entry): void {

@@ -1,4 +1,4 @@
-/** How often is too often: runs of one object per window, and retries of a whole controller per second. */
+/** How often is too often: runs of one object per window, and retries of one namespace per second. */
 import type { Key } from './types.ts';
 
 /** At most `runs` runs of a key per `perMs`; the excess waits for the end of the window. */
@@ -79,9 +79,48 @@ export class TokenBucket {
     return true;
   }
 
+  /** Whether it is as good as a new one. */
+  isFull(now: number): boolean {
+    this.#refill(now);
+    return this.#tokens >= this.#burst;
+  }
+
   #refill(now: number): void {
     const passed = now - (this.#at ?? now);
     this.#at = now;
     this.#tokens = Math.min(this.#burst, this.#tokens + passed * this.#perMs);
+  }
+}
+
+/** A bucket for each name; one that is full again is forgotten. */
+export class TokenBuckets {
+  readonly #options: { readonly perSecond: number; readonly burst: number };
+  readonly #buckets = new Map<string, TokenBucket>();
+  #sweepAt = SWEEP_SIZE;
+
+  constructor(options: { readonly perSecond: number; readonly burst: number }) {
+    this.#options = options;
+  }
+
+  /** How many names are remembered. */
+  get size(): number {
+    return this.#buckets.size;
+  }
+
+  /** Takes a token from the bucket of `name`, of the future if need be; milliseconds until it is there. */
+  reserve(name: string, now: number): number {
+    let bucket = this.#buckets.get(name);
+    if (!bucket) {
+      this.#sweep(now);
+      bucket = new TokenBucket(this.#options);
+      this.#buckets.set(name, bucket);
+    }
+    return bucket.reserve(now);
+  }
+
+  #sweep(now: number): void {
+    if (this.#buckets.size < this.#sweepAt) return;
+    for (const [name, bucket] of this.#buckets) if (bucket.isFull(now)) this.#buckets.delete(name);
+    this.#sweepAt = Math.max(SWEEP_SIZE, 2 * this.#buckets.size);
   }
 }

@@ -42,6 +42,11 @@ export interface ControllerSpec<P extends Obj> {
   readonly fieldManager?: string;
   /** How many objects are worked on at a time. Default 10. */
   readonly maxConcurrent?: number;
+  /**
+   * `namespace`: namespaces take turns, and one of them has never all of `maxConcurrent`, unless that is 1.
+   * Default `namespace` for namespaced kinds.
+   */
+  readonly fairness?: 'namespace' | 'none';
   /** After so long `ctx.signal` aborts; what the run makes of it is its business. Default: never. */
   readonly runTimeoutMs?: number;
   /** Longest rest between two runs of an object, ±10 %; 0 switches it off. Default 10 h. */
@@ -89,6 +94,7 @@ export interface Settings<P extends Obj> {
   readonly admission: Predicate<P>;
   readonly timing: Timing;
   readonly maxConcurrent: number;
+  readonly fairness: 'namespace' | 'none';
   readonly fieldManager: string;
   readonly ownEvents: 'filter' | 'deliver';
 }
@@ -126,6 +132,7 @@ export function settingsOf<P extends Obj>(spec: ControllerSpec<P>): Settings<P> 
       syncJitter: SYNC_JITTER,
     },
     maxConcurrent,
+    fairness: spec.kind.namespaced ? (spec.fairness ?? 'namespace') : 'none',
     fieldManager: spec.fieldManager ?? spec.name,
     ownEvents: spec.ownEvents ?? 'filter',
   };

@@ -2,6 +2,7 @@
 import { loadCrds } from '../../api/crds.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { ensureCrds } from '../../machine/ensure-crds.ts';
+import type { Rng } from '../../lib/rng.ts';
 import { silentLogger } from '../../observability/log.ts';
 import { keyOf } from '../../runtime/keys.ts';
 import { getIfThere } from '../../runtime/read.ts';
@@ -20,6 +21,7 @@ import {
   roleKind,
 } from './kinds.ts';
 import { listAll } from './listing.ts';
+import { deleteIfThere, patiently } from './patience.ts';
 import { isOurs, labelsOf, MANAGER, NAME, selectorText, WEBHOOKS_NAME, wordsFor } from './names.ts';
 import { productObjects } from './objects.ts';
 import type { InstallSettings } from './settings.ts';
@@ -33,12 +35,14 @@ export interface ApplyPorts {
   readonly client: Client;
   readonly clock: Clock;
   readonly tell: Tell;
+  /** Varies the pauses between tries. Default: chance. */
+  readonly rng?: Rng;
 }
 
 /**
  * Everything may be repeated: what is as it should be is left alone.
  * @throws CommandError before anything is written, when something of these names is somebody else's;
- *   CrdsNotServed; the errors of runtime/errors.ts
+ *   when an object cannot be written in several tries; CrdsNotApplied; CrdsNotServed; the errors of runtime/errors.ts
  */
 export async function applyProduct(settings: InstallSettings, ports: ApplyPorts): Promise<void> {
   const { client } = ports;
@@ -69,12 +73,12 @@ export async function checkHome(client: Client, namespace: string): Promise<void
   );
 }
 
-async function applyCrds({ client, clock, tell }: ApplyPorts): Promise<void> {
+async function applyCrds({ client, clock, tell, rng }: ApplyPorts): Promise<void> {
   const names = loadCrds().map(({ metadata }) => metadata.name);
   const read = (): Promise<readonly (Obj | undefined)[]> =>
     Promise.all(names.map((name) => getIfThere(client, crdKind, name)));
   const before = await read();
-  await ensureCrds(client, clock, silentLogger);
+  await ensureCrds(client, clock, silentLogger, { ...(rng && { rng }) });
   const after = await read();
   const outcomes = names.map((name, i) => ({ name, ...outcomeOf(before[i], after[i]) }));
   for (const outcome of ['created', 'changed', 'unchanged'] as const) {
@@ -86,13 +90,16 @@ async function applyCrds({ client, clock, tell }: ApplyPorts): Promise<void> {
   }
 }
 
-async function applyOne(object: Obj, before: Obj | undefined, { client, tell }: ApplyPorts): Promise<void> {
+async function applyOne(object: Obj, before: Obj | undefined, ports: ApplyPorts): Promise<void> {
+  const { client, tell } = ports;
   const kind = kindOf(object);
   // A namespace that is there belongs to whoever made it.
   const isLeftAlone = before && kind === namespaceKind;
   const after = isLeftAlone
     ? before
-    : await client.send({ verb: 'apply', kind, object, manager: MANAGER, force: true });
+    : await patiently(`apply ${wordsFor(object)}`, ports, () =>
+        client.send({ verb: 'apply', kind, object, manager: MANAGER, force: true }),
+      );
   const { outcome, fields } = outcomeOf(before, after);
   tell(outcome, wordsFor(object), fields);
 }
@@ -107,14 +114,15 @@ function outcomeOf(
 }
 
 /** Rights, settings and budgets of an earlier call that this one does not ask for. */
-async function removeStale(wanted: readonly Obj[], { client, tell }: ApplyPorts): Promise<void> {
+async function removeStale(wanted: readonly Obj[], ports: ApplyPorts): Promise<void> {
+  const { client, tell } = ports;
   const names = new Set(wanted.map(wordsFor));
   const labels = selectorText(labelsOf('controllers'));
   for (const kind of [roleBindingKind, roleKind, configMapKind, disruptionBudgetKind] as readonly Kind[]) {
     for (const object of await listAll(client, kind, { labels })) {
       const what = wordsFor({ ...object, kind: kind.kind });
       if (names.has(what)) continue;
-      await client.send({ verb: 'delete', kind, key: keyOf(object) });
+      await deleteIfThere({ verb: 'delete', kind, key: keyOf(object) }, ports);
       tell('removed', what);
     }
   }

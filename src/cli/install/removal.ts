@@ -3,7 +3,6 @@ import { loadCrds } from '../../api/crds.ts';
 import { sleep, type Clock } from '../../lib/clock.ts';
 import { append } from '../../lib/lists.ts';
 import { ownField } from '../../lib/objects.ts';
-import { NotFound } from '../../runtime/errors.ts';
 import { fleetLabel } from '../../runtime/fleet/names.ts';
 import { keyOf } from '../../runtime/keys.ts';
 import { getIfThere } from '../../runtime/read.ts';
@@ -29,6 +28,7 @@ import {
   serviceKind,
 } from './kinds.ts';
 import { listAll } from './listing.ts';
+import { deleteIfThere } from './patience.ts';
 import {
   labelsOf,
   NAME,
@@ -132,13 +132,12 @@ export async function removeParts(
 export const removeWebhooks = async (ports: RemovalPorts): Promise<void> =>
   removeParts('webhooks', await partsOf('webhooks', ports), ports);
 
-async function removePart(part: Part, { client, removed }: RemovalPorts): Promise<void> {
-  try {
-    await client.send({ verb: 'delete', kind: part.kind, key: part.key, propagation: 'Background' });
-    removed(wordsOf(part));
-  } catch (error) {
-    if (!(error instanceof NotFound)) throw error;
-  }
+async function removePart(
+  { kind, key }: Part,
+  { removed, ...ports }: Pick<RemovalPorts, 'client' | 'clock' | 'removed'>,
+): Promise<void> {
+  if (await deleteIfThere({ verb: 'delete', kind, key, propagation: 'Background' }, ports))
+    removed(wordsOf({ kind, key }));
 }
 
 async function untilEnded(component: Component, { client, clock, namespace }: RemovalPorts): Promise<void> {
@@ -158,7 +157,6 @@ async function untilEnded(component: Component, { client, clock, namespace }: Re
 }
 
 /** The CustomResourceDefinitions, and with them whatever objects there are. */
-export async function removeCrds({ client, removed }: RemovalPorts): Promise<void> {
-  for (const { metadata } of loadCrds())
-    await removePart({ kind: crdKind, key: metadata.name }, { client, removed } as RemovalPorts);
+export async function removeCrds(ports: RemovalPorts): Promise<void> {
+  for (const { metadata } of loadCrds()) await removePart({ kind: crdKind, key: metadata.name }, ports);
 }

@@ -7,7 +7,7 @@ import { FakeClock } from '../../support/clock.ts';
 interface Waiting {
   readonly key: string;
   priority: number;
-  readonly order: number;
+  order: number;
 }
 
 /** Lists that are searched from end to end, and time that is a number. */
@@ -27,7 +27,7 @@ class Model {
     }
     const known = this.ready.find((each) => each.key === key);
     if (known) {
-      known.priority = Math.max(known.priority, priority);
+      if (priority > known.priority) Object.assign(known, { priority, order: this.#order++ });
       return 'merged';
     }
     this.ready.push({ key, priority, order: this.#order++ });

@@ -10,8 +10,7 @@ import {
   isTriggeredFor,
 } from '../../src/api/job.ts';
 import type { DeployItem } from '../../src/api/kinds/deployitem.ts';
-import { readDeployItems, type DeployItemTemplate, type Execution } from '../../src/api/kinds/execution.ts';
-import type { InstallationLimits } from '../../src/api/limits.ts';
+import type { DeployItemTemplate, Execution } from '../../src/api/kinds/execution.ts';
 import { formatDuration, isDuration, parseDuration } from '../../src/lib/duration.ts';
 import type { View } from '../../src/runtime/types.ts';
 import { looseDag } from '../../src/workflow/dag.ts';
@@ -19,12 +18,8 @@ import { plan, type NodeState, type Plan, type Policy } from '../../src/workflow
 
 export type Item = View<DeployItem>;
 
-/** The deploy item templates, as `asStored` has them. @throws UnreadableDeployItems */
-export const templatesOf = (self: View<Execution>, limits?: InstallationLimits): DeployItemTemplate[] =>
-  asStored(readDeployItems(self.spec as Execution['spec'], limits));
-
-/** With durations as Go prints them: that is how everybody stores them. */
-export const asStored = (templates: readonly DeployItemTemplate[]): DeployItemTemplate[] =>
+/** The deploy item templates, with durations as Go prints them: that is how everybody stores them. */
+export const withStoredDurations = (templates: readonly DeployItemTemplate[]): DeployItemTemplate[] =>
   templates.map((template) =>
     template.timeout !== undefined && isDuration(template.timeout)
       ? { ...template, timeout: formatDuration(parseDuration(template.timeout)) }

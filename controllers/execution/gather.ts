@@ -1,5 +1,5 @@
 /** Everything an execution's phases read, and the only place where they read it. */
-import { defaultLimits, type InstallationLimits } from '../../src/api/limits.ts';
+import type { InstallationLimits } from '../../src/api/limits.ts';
 import { isBeingDeleted } from '../../src/api/job.ts';
 import { labels } from '../../src/api/labels.ts';
 import {
@@ -7,6 +7,7 @@ import {
   type DeployItemTemplate,
   type Execution,
 } from '../../src/api/kinds/execution.ts';
+import type { RunnerOf } from '../../src/blueprint/work.ts';
 import { executionContext, objectName } from '../../src/dataflow/scope.ts';
 import { refusedInteger } from '../../src/lib/exact-json.ts';
 import { parseYaml } from '../../src/lib/yaml.ts';
@@ -22,9 +23,10 @@ import { NotFound } from '../../src/runtime/errors.ts';
 import type { ClientPool } from '../../src/runtime/client-pool.ts';
 import type { Client, View } from '../../src/runtime/types.ts';
 import { whoIsMissing } from './awaiting.ts';
-import { assign, dueForRemoval, mayBeStarting, templatesOf, type Item } from './classify.ts';
+import { assign, dueForRemoval, mayBeStarting, type Item } from './classify.ts';
 import { clusterNames, itemsWithoutCluster } from './clusters.ts';
 import type { Snapshot } from './snapshot.ts';
+import type { TemplateReader } from './templates.ts';
 
 export interface Sources {
   readonly world: World;
@@ -37,13 +39,15 @@ export interface Sources {
   readonly trees: TreeSizes;
   /** Default: those of a configuration that says nothing. */
   readonly limits?: InstallationLimits;
+  /** Where large lists are read. */
+  readonly runnerOf: RunnerOf;
 }
 
 export const managedItems = (world: World, self: View<Execution>): readonly Item[] =>
   world.deployItems.byIndex(index.managedBy, keyOf(self));
 
 export const gather =
-  ({ world, client, sources, servedTypes, trees, limits = defaultLimits }: Sources) =>
+  ({ world, client, sources, servedTypes, trees }: Sources, reader: TemplateReader) =>
   (self: View<Execution>, now: string): Gatherers<Snapshot> => ({
     self: () => self,
     now: () => now,
@@ -53,8 +57,8 @@ export const gather =
       const { active } = assign(self, templates, await get('items'));
       return trees.claim(self, templates.filter(({ name }) => !active.has(name)).length);
     },
-    limits: () => limits,
-    templates: () => templatesOrNone(self, limits),
+    templates: () => templatesOrNone(self, reader),
+    refusal: () => reader.refusal(self),
     items: () => managedItems(world, self),
     clusterNames: async (get) => clusterNames({ world, client, sources }, self, await get('templates')),
     clusterless: async (get) =>
@@ -75,9 +79,9 @@ export const gather =
   });
 
 /** A list that nobody can read fails the job; it must not keep the execution, and what it installed, from going. */
-function templatesOrNone(self: View<Execution>, limits: InstallationLimits): DeployItemTemplate[] {
+async function templatesOrNone(self: View<Execution>, reader: TemplateReader): Promise<DeployItemTemplate[]> {
   try {
-    return templatesOf(self, limits);
+    return [...(await reader.templates(self))];
   } catch (error) {
     if (error instanceof UnreadableDeployItems && isBeingDeleted(self.metadata)) return [];
     throw error;
@@ -85,10 +89,15 @@ function templatesOrNone(self: View<Execution>, limits: InstallationLimits): Dep
 }
 
 /** What is to be shielded from a job that ends, also when nobody can read what the job was about. */
-export function itemsToFence(world: World, self: View<Execution>): readonly Item[] {
+export async function itemsToFence(
+  world: World,
+  self: View<Execution>,
+  reader: TemplateReader,
+): Promise<readonly Item[]> {
   const items = managedItems(world, self);
+  if (items.length === 0) return items;
   try {
-    return mayBeStarting(self, templatesOf(self), items);
+    return mayBeStarting(self, await reader.templates(self), items);
   } catch (error) {
     if (error instanceof UnreadableDeployItems) return mayBeStarting(self, [], items);
     throw error;

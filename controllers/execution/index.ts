@@ -16,6 +16,7 @@ import type { View } from '../../src/runtime/types.ts';
 import { gather, itemsToFence, managedItems, type Sources } from './gather.ts';
 import { intake } from './intake.ts';
 import { phases } from './phases.ts';
+import { templateReader } from './templates.ts';
 
 export interface ExecutionPorts extends Sources {
   readonly clock: Clock;
@@ -24,6 +25,7 @@ export interface ExecutionPorts extends Sources {
 }
 
 export function executionController(ports: ExecutionPorts): ControllerSpec<Execution> {
+  const reader = templateReader(ports.runnerOf, ports.limits);
   const { world, clock, entered } = ports;
   return {
     name: 'execution',
@@ -50,13 +52,14 @@ export function executionController(ports: ExecutionPorts): ControllerSpec<Execu
       machine: {
         kind: executionKind,
         table: phases,
-        gather: gather(ports),
+        gather: gather(ports, reader),
         always: ['self', 'now'],
         isBelowAtWork: (self) =>
           managedItems(world, self).some(
             (item) => isTriggeredFor(item, self.status?.jobID ?? '') && !isFinished(item),
           ),
-        fence: (self) => itemsToFence(world, self).map((item) => touch(deployItemKind, item)),
+        fence: async (self) =>
+          (await itemsToFence(world, self, reader)).map((item) => touch(deployItemKind, item)),
       },
       intake: (self, now) =>
         intake(self, { items: managedItems(world, self), now, isAbandoned: isAbandoned(world, self) }),

@@ -13,7 +13,7 @@ import { interruptNoted } from '../../src/machine/item-end.ts';
 import type { Intake } from '../../src/machine/reconcile.ts';
 import { drift, keepStanding } from '../../src/machine/standing.ts';
 import type { View } from '../../src/runtime/types.ts';
-import { asStored, type Item } from './classify.ts';
+import { withStoredDurations, type Item } from './classify.ts';
 import { interruptItem } from './items.ts';
 
 export interface Facts {
@@ -38,7 +38,7 @@ const finalizerMissing: Rule = (self) => {
   const isPlain = (self.spec.deployItems?.length ?? 0) > 0 && !self.spec.deployItemsCompressed;
   const spec = isPlain && {
     deployItems: null,
-    ...writeDeployItems(asStored((self.spec.deployItems ?? []) as DeployItemTemplate[])),
+    ...writeDeployItems(withStoredDurations((self.spec.deployItems ?? []) as DeployItemTemplate[])),
   };
   const metadata = { finalizers: [...(self.metadata.finalizers ?? []), FINALIZER] };
   return { effects: [patch(executionKind, self, { metadata, ...(spec && { spec }) })], then: 'continue' };

@@ -2,7 +2,6 @@
 import type { DataObject } from '../../src/api/kinds/dataobject.ts';
 import type { DeployItem } from '../../src/api/kinds/deployitem.ts';
 import type { DeployItemTemplate, Execution } from '../../src/api/kinds/execution.ts';
-import type { InstallationLimits } from '../../src/api/limits.ts';
 import type { FreshName } from '../../src/machine/fresh-names.ts';
 import { phaseInSteps, phaseOf, stepOf } from '../../src/machine/phase.ts';
 import type { Owner } from '../../src/machine/tree.ts';
@@ -17,9 +16,9 @@ export interface Snapshot {
   readonly ancestors: readonly Owner[];
   /** Whether the tree may have the deploy items that are about to be created. */
   readonly room: Room;
-  /** What the execution may have. */
-  readonly limits: InstallationLimits;
   readonly templates: readonly DeployItemTemplate[];
+  /** Why a job with this execution ends before it begins. */
+  readonly refusal: string | undefined;
   /** Every deploy item labelled as managed by this execution, also those that no template asks for. */
   readonly items: readonly View<DeployItem>[];
   /** Shoots that items go to, by template name, as far as it matters. */

@@ -3,7 +3,7 @@ import { contextKind } from '../../src/api/kinds/context.ts';
 import { dataObjectKind } from '../../src/api/kinds/dataobject.ts';
 import { defaultLimits, type InstallationLimits } from '../../src/api/limits.ts';
 import type { Installation } from '../../src/api/kinds/installation.ts';
-import type { TemplateRunner } from '../../src/blueprint/work.ts';
+import type { RunnerOf } from '../../src/blueprint/work.ts';
 import { targetKind } from '../../src/api/kinds/target.ts';
 import { executionContext, installationContext, objectName } from '../../src/dataflow/scope.ts';
 import {
@@ -49,7 +49,7 @@ export interface Sources {
   /** Clients of the clusters that issue kubeconfigs. */
   readonly sources: ClientPool;
   /** Where templates are executed. */
-  readonly runner: TemplateRunner;
+  readonly runnerOf: RunnerOf;
   readonly findComponent: FindComponent;
   /** How many levels of installations a tree may have; default 30. */
   readonly treeDepth?: number;
@@ -63,7 +63,7 @@ export const gather =
     world,
     client,
     sources: clusters,
-    runner,
+    runnerOf,
     findComponent,
     trees,
     treeDepth = DEFAULT_TREE_DEPTH,
@@ -71,6 +71,7 @@ export const gather =
   }: Sources) =>
   (self: View<Installation>, now: string): Gatherers<Snapshot> => {
     const namespace = self.metadata.namespace ?? '';
+    const runner = runnerOf(namespace);
     const ownScope = `${namespace}/${installationContext(self.metadata.name)}`;
     const jobID = self.status?.jobID ?? '';
     const existing = (wanted: WrittenObject): DataOrTarget | undefined => {

@@ -1,24 +1,23 @@
 /** From the configuration to a chart: where its bytes come from, and what they are. */
 import { createHash } from 'node:crypto';
 import { ComponentProblem, ContentTooLarge } from '../../src/components/errors.ts';
-import { HelmError } from '../../src/templating/helm/errors.ts';
-import type { Chart } from '../../src/templating/helm/chart.ts';
-import { chartOfArchive } from '../../src/templating/helm/load.ts';
+import { ChartStopped, HelmError } from '../../src/templating/helm/errors.ts';
+import type { PackedChart } from '../../src/templating/helm/work.ts';
 import { messageOf } from '../sdk/errors.ts';
 import { CACHE_ANNOTATION, type ChartCache } from './cache.ts';
 import type { ChartSource } from './config.ts';
 import { download, DownloadFailed, DownloadTooLarge } from './download.ts';
+import { TARGET_WORDS } from './cluster.ts';
 import { broken, passing } from './problems.ts';
 import { chartFromComponent, chartFromRegistry } from './registry.ts';
 import { chartFromRepository, RepositoryProblem } from './repository.ts';
 import { IndexTooLarge } from './repository-thread.ts';
-import { once, type HelmOptions, type HelmRun } from './run.ts';
+import { chartsFor, once, type HelmOptions, type HelmRun } from './run.ts';
 
-export interface LoadedChart {
-  readonly chart: Chart;
-  /** The archive as it came. */
-  readonly bytes: Uint8Array;
-  readonly digest: string;
+/** The archive as it came. */
+export interface LoadedChart extends PackedChart {
+  /** Which of the words that stand for facts about the target occur in it. */
+  readonly mentions: readonly string[];
 }
 
 /** Fetched once for a job. @throws ConfigurationError for what is in the configuration itself; RetryError for all else */
@@ -26,11 +25,13 @@ export function loadChart(run: HelmRun, options: HelmOptions, cache: ChartCache)
   return once(run, 'chart', async () => {
     const { chart: source } = run.config;
     const bytes = await bytesOf(source, run, options, cache);
+    const chart = { bytes, digest: createHash('sha256').update(bytes).digest('hex') };
     try {
-      const digest = createHash('sha256').update(bytes).digest('hex');
-      return { chart: chartOfArchive(bytes), bytes, digest };
+      const mentions = await chartsFor(run, options).mentions({ chart, words: TARGET_WORDS });
+      return { ...chart, mentions };
     } catch (error) {
       if (!(error instanceof HelmError)) throw error;
+      if (error instanceof ChartStopped) throw broken('GetHelmChart', error.message, error);
       if (source.kind !== 'raw') throw passing('GetHelmChart', error.message, error);
       throw broken('GetHelmChart', `chart.archive.raw: ${error.message}`, error);
     }

@@ -4,25 +4,29 @@ import { isObject, ownField } from '../../src/lib/objects.ts';
 import { NoSuchKind, NotFound } from '../../src/runtime/errors.ts';
 import type { Obj } from '../../src/runtime/types.ts';
 import { knownApiVersions, type Capabilities } from '../../src/templating/helm/capabilities.ts';
-import type { Chart } from '../../src/templating/helm/chart.ts';
 import type { LookupKey } from '../../src/templating/helm/functions.ts';
 import type { KubeAccess } from '../sdk/access.ts';
 import { inParallel } from '../sdk/manifests/parallel.ts';
+import type { LoadedChart } from './chart.ts';
 import { passing } from './problems.ts';
 import type { HelmRun } from './run.ts';
 
 /** Upstream's, whatever the target is. */
 export const staticCapabilities: Capabilities = { kubeVersion: 'v1.20.0', apiVersions: knownApiVersions };
 
+/** By these words templates ask for what only the target knows; the second implies the first. */
+export const TARGET_WORDS = ['Capabilities', 'APIVersions'] as const;
+
 /** Kinds cost a request for each version of each group, so they are read only for those who ask. */
 export async function capabilitiesOf(
   { client }: KubeAccess,
-  chart: Chart,
+  { mentions }: LoadedChart,
   { config, signal }: HelmRun,
 ): Promise<Capabilities> {
   // Templates may be in values, and exports have paths.
   const given = JSON.stringify([config.values, config.exports]);
-  const isAsked = (word: string): boolean => given.includes(word) || mentions(chart, word);
+  const isAsked = (word: (typeof TARGET_WORDS)[number]): boolean =>
+    given.includes(word) || mentions.includes(word);
   const version = await client.raw('GET', '/version', undefined, signal);
   const git = ownField(version, 'gitVersion');
   const kubeVersion = typeof git === 'string' ? git : staticCapabilities.kubeVersion;
@@ -44,18 +48,6 @@ export async function capabilitiesOf(
     );
   });
   return { kubeVersion, apiVersions: [...apiVersions, ...new Set(kinds.flat())] };
-}
-
-/** Whether a word occurs in what may be executed: templates, files and defaults. */
-function mentions(chart: Chart, word: string): boolean {
-  const { templates, files, values, dependencies } = chart;
-  return (
-    [...templates, ...files].some(({ content }) => Buffer.from(content).includes(word)) ||
-    JSON.stringify(values, (_, value: unknown) =>
-      typeof value === 'bigint' ? String(value) : value,
-    ).includes(word) ||
-    dependencies.some((dependency) => mentions(dependency, word))
-  );
 }
 
 /** An object, a list, or nothing at all. @throws RetryError naming what was looked up and what the server said */

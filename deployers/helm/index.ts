@@ -14,7 +14,7 @@ import { capabilitiesOf, staticCapabilities } from './cluster.ts';
 import { helmConfig, HELM_GROUP, type HelmConfig } from './config.ts';
 import { applyRelease, removeRelease } from './release.ts';
 import { planEnd, planRelease, planUninstall } from './releaseplan.ts';
-import { once, PREFIX, type HelmOptions, type HelmRun } from './run.ts';
+import { chartsFor, once, PREFIX, type HelmOptions, type HelmRun } from './run.ts';
 import { helmStatus, type HelmStatus } from './status.ts';
 import { takeBackOther } from './switch.ts';
 import { applyTemplates, planTemplates, removeTemplates } from './template.ts';
@@ -25,8 +25,8 @@ export type { HelmOptions } from './run.ts';
 export function helmDeployer(options: HelmOptions): DeployerPlugin<HelmConfig, HelmStatus> {
   const cache = createChartCache(options.clock, options.cacheBytes ?? CACHE_BYTES);
   const prepare = async (run: HelmRun, access: KubeAccess) => {
-    const loaded = await loadChart(run, options, cache);
-    const { chart } = loaded;
+    const charts = chartsFor(run, options);
+    const chart = await loadChart(run, options, cache);
     const capabilities = await once(run, 'capabilities', () => {
       // Of a release only helm and exports of values want to know.
       const isAsked = !run.config.isRelease || run.config.exports.some(({ from }) => !from);
@@ -34,8 +34,8 @@ export function helmDeployer(options: HelmOptions): DeployerPlugin<HelmConfig, H
         ? capabilitiesOf(access, chart, run)
         : Promise.resolve(staticCapabilities);
     });
-    const values = await once(run, 'values', () => Promise.resolve(valueExports(run, chart, capabilities)));
-    return { loaded, chart, capabilities, values };
+    const values = await once(run, 'values', () => valueExports(run, chart, capabilities, charts));
+    return { chart, charts, capabilities, values };
   };
   return {
     type: `${GROUP}/helm`,
@@ -49,27 +49,29 @@ export function helmDeployer(options: HelmOptions): DeployerPlugin<HelmConfig, H
       run.checkpoint(`${PREFIX}: start reconcile`);
       run.checkpoint(`${PREFIX}: start progressing`);
       const access = await accessOf(run.target, 'ApplyFile');
-      const { loaded, chart, capabilities, values } = await prepare(run, access);
+      const prepared = await prepare(run, access);
       const left = await takeBackOther(run, options);
       if (left) return left;
       return run.config.isRelease
-        ? applyRelease(run, access, loaded, values, options)
-        : applyTemplates(run, access, { chart, capabilities, values, limits: options.limits });
+        ? applyRelease(run, access, prepared, options)
+        : applyTemplates(run, access, prepared);
     },
     async plan(run: HelmRun, direction) {
       const access = withoutWrites(await accessOf(run.target, 'ApplyFile'));
       if (direction === 'remove') return planUninstall(run, access);
-      const { loaded, chart, capabilities, values } = await prepare(run, access);
-      const { limits } = options;
+      const prepared = await prepare(run, access);
       if (!run.config.isRelease) {
-        const plan = await planTemplates(run, access, { chart, capabilities, values, limits });
+        const plan = await planTemplates(run, access, prepared);
         const first = await planEnd(run.previous?.release, run, access);
         const ids = new Set(plan.objects.map(({ ref }) => idOf(ref)));
         const gone = first.objects.filter(({ ref }) => !ids.has(idOf(ref)));
         return { objects: [...plan.objects, ...gone], notes: [...first.notes, ...plan.notes] };
       }
-      const real = options.staticCapabilities ? capabilities : await capabilitiesOf(access, chart, run);
-      return planRelease(run, access, loaded, { chart, capabilities: real, limits });
+      const { chart, charts } = prepared;
+      const capabilities = options.staticCapabilities
+        ? prepared.capabilities
+        : await capabilitiesOf(access, chart, run);
+      return planRelease(run, access, { chart, charts, capabilities });
     },
     async remove(run: HelmRun) {
       run.checkpoint(`${PREFIX}: start delete`);

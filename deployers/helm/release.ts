@@ -3,10 +3,8 @@
  * new revision. What helm left half done, because it was cut off, is cleaned up before it is tried again.
  */
 import { createHash } from 'node:crypto';
-import { HelmError } from '../../src/templating/helm/errors.ts';
-import { coalesceValues } from '../../src/templating/helm/coalesce.ts';
-import { withDependencies } from '../../src/templating/helm/dependencies.ts';
-import { checkValues } from '../../src/templating/helm/schema.ts';
+import { ChartStopped, HelmError } from '../../src/templating/helm/errors.ts';
+import type { ChartRunner, PackedChart } from '../../src/templating/helm/work.ts';
 import { isGzip, packed } from '../../src/lib/gzip.ts';
 import { toYaml } from '../../src/lib/yaml.ts';
 import { settled } from '../sdk/after.ts';
@@ -15,7 +13,6 @@ import { ConfigurationError, RetryError } from '../sdk/errors.ts';
 import { isKubeObject, type KubeObject, type ManagedResource } from '../sdk/manifests/model.ts';
 import { done, type Outcome } from '../sdk/outcome.ts';
 import { actionFlags, timeoutFlag } from './flags.ts';
-import type { LoadedChart } from './chart.ts';
 import type { HelmConfig } from './config.ts';
 import { isAsMade } from './drift.ts';
 import { callHelm, helmOf, OPERATION, shown } from './helmcall.ts';
@@ -28,6 +25,7 @@ import {
   recordsOf,
   type ReleaseRecord,
 } from './releases.ts';
+import { broken } from './problems.ts';
 import { objectsOf } from './rendering.ts';
 import { once, PREFIX, type HelmOptions, type HelmRun } from './run.ts';
 import { statusOf, type HelmStatus, type ReleaseNote } from './status.ts';
@@ -36,11 +34,20 @@ export type Action = 'install' | 'upgrade';
 const REASONS = { install: 'installRelease', upgrade: 'upgradeRelease' } as const;
 const CHECKPOINTS = { install: 'before installing release', upgrade: 'before upgrading release' } as const;
 
+/** A chart, and where it is read. */
+interface Loaded {
+  readonly chart: PackedChart;
+  readonly charts: ChartRunner;
+}
+
+interface LoadedWithValues extends Loaded {
+  readonly values: ReadonlyMap<string, unknown>;
+}
+
 export async function applyRelease(
   run: HelmRun,
   access: KubeAccess,
-  loaded: LoadedChart,
-  values: ReadonlyMap<string, unknown>,
+  { values, ...loaded }: LoadedWithValues,
   options: HelmOptions,
 ): Promise<Outcome<HelmStatus>> {
   const { config } = run;
@@ -67,12 +74,12 @@ export async function applyRelease(
 async function release(
   run: HelmRun,
   access: KubeAccess,
-  loaded: LoadedChart,
+  loaded: Loaded,
   options: HelmOptions,
 ): Promise<HelmStatus> {
   const { config, previous, signal } = run;
   const { name, namespace } = config;
-  const digest = digestOf(loaded, config);
+  const digest = digestOf(loaded.chart, config);
   const old = previous?.release;
   if (old && (old.name !== name || old.namespace !== namespace)) await uninstall(run, access, old, options);
   const records = await recordsAfterEnd(run, access, options);
@@ -86,13 +93,13 @@ async function release(
   const action = last && !isEnded(last) ? 'upgrade' : 'install';
   run.checkpoint(`${PREFIX}: ${CHECKPOINTS[action]}`);
   // The note of what was made last is good until something is made.
-  checkAgainstSchema(action, loaded, config);
+  await checkAgainstSchema(action, loaded, config);
   helmOf(options);
   // Noted before anything is made, so that a deletion finds the release even after a crash, and whoever comes after it
   // knows the revision for what it is.
   const next = { name, namespace, digest, revision: (last?.revision ?? 0) + 1, planned: true };
   await run.begin(statusOf(previous?.managedResources ?? [], next));
-  await act({ action, isAnew: last !== undefined }, run, access, loaded, options);
+  await act({ action, isAnew: last !== undefined }, run, access, loaded.chart, options);
   const made = (await recordsOf(access, config, signal)).at(-1);
   const note = { name, namespace, digest, ...(made && { revision: made.revision }) };
   return made ? statusFor(made, config, note) : statusOf([], note);
@@ -113,7 +120,7 @@ async function recordsAfterEnd(
 
 /** Of all that a revision is made of. */
 export function digestOf(
-  { digest }: LoadedChart,
+  { digest }: PackedChart,
   { name, namespace, values, install, upgrade }: HelmConfig,
 ): string {
   const parts = [digest, name, namespace, toYaml(values), JSON.stringify([install, upgrade])];
@@ -158,7 +165,7 @@ async function act(
   { action, isAnew }: { readonly action: Action; readonly isAnew: boolean },
   run: HelmRun,
   access: KubeAccess,
-  { bytes }: LoadedChart,
+  { bytes }: PackedChart,
   options: HelmOptions,
 ): Promise<void> {
   const { config } = run;
@@ -206,13 +213,17 @@ async function dropPending({ config, signal }: HelmRun, access: KubeAccess): Pro
 }
 
 /** Helm shows values that break the schema; this complaint does not. */
-export function checkAgainstSchema(action: Action, { chart }: LoadedChart, config: HelmConfig): void {
+export async function checkAgainstSchema(
+  action: Action,
+  { chart, charts }: Loaded,
+  config: HelmConfig,
+): Promise<void> {
   if (config[action].skipSchemaValidation) return;
   try {
-    const active = withDependencies(chart, config.values);
-    checkValues(active, coalesceValues(active, config.values));
+    await charts.checkChartValues({ chart, values: config.values });
   } catch (error) {
     if (!(error instanceof HelmError)) throw error;
+    if (error instanceof ChartStopped) throw broken('PrepareHelmValues', error.message, error);
     const message = `unable to ${action} helm chart release: ${error.message}`;
     throw new RetryError(OPERATION, REASONS[action], message, { cause: error });
   }

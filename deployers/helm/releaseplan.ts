@@ -4,13 +4,12 @@
  */
 import { equal } from '../../src/lib/json.ts';
 import { isObject, ownField } from '../../src/lib/objects.ts';
-import { isTestHook, type Hook } from '../../src/templating/helm/manifests.ts';
-import type { Rendering } from '../../src/templating/helm/render.ts';
+import { isTestHook } from '../../src/templating/helm/manifests.ts';
+import type { ChartObjects } from '../../src/templating/helm/work.ts';
 import type { KubeAccess } from '../sdk/access.ts';
 import type { ItemPlan, PlannedObject } from '../sdk/itemplan.ts';
 import { idOf, refOf, type KubeObject } from '../sdk/manifests/model.ts';
 import { inParallel } from '../sdk/manifests/parallel.ts';
-import type { LoadedChart } from './chart.ts';
 import { hasAllOf, liveOf } from './drift.ts';
 import { checkAgainstSchema, digestOf, elementsIn, isUnchanged, type Action } from './release.ts';
 import { isEnded, isPending, recordsOf, type ReleaseRecord } from './releases.ts';
@@ -27,13 +26,12 @@ interface Place {
 export async function planRelease(
   run: HelmRun,
   access: KubeAccess,
-  loaded: LoadedChart,
   surroundings: Surroundings,
 ): Promise<ItemPlan> {
   const { config, signal } = run;
   const records = await recordsOf(access, config, signal);
   const newest = records.at(-1);
-  if (newest && (await isUnchanged(run, access, newest, digestOf(loaded, config)))) {
+  if (newest && (await isUnchanged(run, access, newest, digestOf(surroundings.chart, config)))) {
     const made = await objectsMade(newest, config, access);
     const objects = made.map((object) => ({ ref: refOf(object), change: 'unchanged' as const }));
     return { objects, notes: [] };
@@ -42,7 +40,7 @@ export async function planRelease(
   const usable = newest && isEnded(newest) ? [] : records.filter((record) => !isPending(record));
   const last = usable.at(-1);
   const action: Action = last ? 'upgrade' : 'install';
-  checkAgainstSchema(action, loaded, config);
+  await checkAgainstSchema(action, surroundings, config);
   const revision = ((newest?.status === 'uninstalled' ? newest : last)?.revision ?? 0) + 1;
   const rendering = await render(run, access, surroundings, { revision, isUpgrade: action === 'upgrade' });
   const base = usable.findLast(({ status }) => status === 'deployed') ?? last;
@@ -201,7 +199,7 @@ async function planGone(
 // ---------------------------------------------------------------- what comes with an installation
 
 /** The namespace and the definitions, which helm makes once and never touches again. */
-async function planFirst(rendering: Rendering, step: Step): Promise<readonly PlannedObject[]> {
+async function planFirst(rendering: ChartObjects, step: Step): Promise<readonly PlannedObject[]> {
   const { config } = step.run;
   const namespace: KubeObject = {
     apiVersion: 'v1',
@@ -216,7 +214,7 @@ async function planFirst(rendering: Rendering, step: Step): Promise<readonly Pla
   return planned.flat();
 }
 
-function hookNote(hooks: readonly Hook[], action: Action): readonly string[] {
+function hookNote(hooks: ChartObjects['hooks'], action: Action): readonly string[] {
   const run = hooks.filter(
     (hook) => !isTestHook(hook) && hook.events.some((event) => event.endsWith(`-${action}`)),
   );

@@ -1,14 +1,10 @@
 /** From a chart to objects, as both modes see them: rendered, taken out of lists, and put into namespaces. */
-import type { TemplateLimits } from '../../src/templating/budget.ts';
 import type { Capabilities } from '../../src/templating/helm/capabilities.ts';
-import type { Chart } from '../../src/templating/helm/chart.ts';
 import { HelmError } from '../../src/templating/helm/errors.ts';
-import { splitManifests } from '../../src/templating/helm/manifests.ts';
-import { renderChart, type Rendering } from '../../src/templating/helm/render.ts';
 import type { Release } from '../../src/templating/helm/root.ts';
+import type { ChartObjects, ChartRunner, PackedChart } from '../../src/templating/helm/work.ts';
 import { copy } from '../../src/lib/json.ts';
 import { isObject } from '../../src/lib/objects.ts';
-import { parseYaml, YamlError } from '../../src/lib/yaml.ts';
 import { NoSuchKind } from '../../src/runtime/errors.ts';
 import type { Kind, Obj } from '../../src/runtime/types.ts';
 import type { KubeAccess } from '../sdk/access.ts';
@@ -20,27 +16,25 @@ import type { HelmRun } from './run.ts';
 
 /** What templates see beside the values. */
 export interface Surroundings {
-  readonly chart: Chart;
+  readonly chart: PackedChart;
+  readonly charts: ChartRunner;
   readonly capabilities: Capabilities;
-  readonly limits: Partial<TemplateLimits> | undefined;
 }
 
 /** @param at which revision templates are told they are for */
 export async function render(
-  { config, clock, rng, signal }: HelmRun,
+  run: HelmRun,
   access: KubeAccess,
-  { chart, capabilities, limits }: Surroundings,
+  { chart, charts, capabilities }: Surroundings,
   at: Pick<Release, 'revision' | 'isUpgrade'>,
-): Promise<Rendering> {
+): Promise<ChartObjects> {
+  const { config, signal } = run;
   const release = { name: config.name, namespace: config.namespace, ...at };
   const { values } = config;
   const lookup = lookupOn(access, signal);
   try {
-    return await renderChart(
-      chart,
-      { release, values, capabilities, lookup, skipsSchema: true },
-      { clock, rng, ...(limits && { limits }) },
-    );
+    const inputs = { release, values, capabilities, skipsSchema: true };
+    return await charts.renderChart({ chart, inputs, lookup });
   } catch (error) {
     if (!(error instanceof HelmError)) throw error;
     throw broken('RenderHelmValues', maskFor(config)(error.message), error);
@@ -48,8 +42,11 @@ export async function render(
 }
 
 /** The definitions that lie beside the templates. */
-export const definitionsIn = ({ crds }: Rendering): readonly unknown[] =>
-  crds.flatMap(({ source, content }) => splitManifests(content).map((text) => readDefinition(source, text)));
+export const definitionsIn = ({ definitions }: ChartObjects): readonly unknown[] =>
+  definitions.map((definition) => {
+    if ('problem' in definition) throw broken('RenderHelmValues', definition.problem);
+    return definition.document;
+  });
 
 /** Lists are taken apart. Documents that are no objects are left out. */
 export function objectsOf(documents: readonly unknown[]): readonly KubeObject[] {
@@ -75,16 +72,6 @@ export function refuseHuge(value: unknown, source: string): void {
   }
   if (typeof value !== 'object' || value === null) return;
   for (const inner of Object.values(value)) refuseHuge(inner, source);
-}
-
-function readDefinition(source: string, text: string): unknown {
-  try {
-    return parseYaml(text);
-  } catch (error) {
-    if (!(error instanceof YamlError)) throw error;
-    const message = `YAML parse error on ${source}: ${error.message}`;
-    throw broken('RenderHelmValues', message, error);
-  }
 }
 
 /** Objects of namespaced kinds that name no namespace belong to that of the release. */

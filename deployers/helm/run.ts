@@ -2,7 +2,7 @@
 import type { Stock } from '../../src/components/stock.ts';
 import type { DownloadLimits } from '../../src/lib/byte-budget.ts';
 import type { Clock } from '../../src/lib/clock.ts';
-import type { TemplateLimits } from '../../src/templating/budget.ts';
+import type { ChartRunner, ChartsOf } from '../../src/templating/helm/work.ts';
 import type { Run } from '../sdk/deployer.ts';
 import type { HelmConfig } from './config.ts';
 import type { HelmStatus } from './status.ts';
@@ -19,11 +19,15 @@ export interface HelmOptions {
   readonly cacheBytes?: number;
   /** How large charts and indexes of repositories may be, and how much of them is fetched at a time. */
   readonly downloads?: DownloadLimits | undefined;
-  /** What the templates of a chart may use. */
-  readonly limits?: Partial<TemplateLimits> | undefined;
+  /** Where charts are read and rendered: they come from strangers. */
+  readonly chartsOf: ChartsOf;
   /** Whether templates see a Kubernetes 1.20 without own kinds instead of the target, as upstream's do. */
   readonly staticCapabilities?: boolean;
 }
+
+/** The share of the namespace of the item. */
+export const chartsFor = ({ item }: HelmRun, { chartsOf }: HelmOptions): ChartRunner =>
+  chartsOf(item.metadata.namespace ?? '');
 
 export const PREFIX = 'helm deployer';
 

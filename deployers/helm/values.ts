@@ -1,28 +1,27 @@
 /** Exports that are taken from the values of the chart, not from a cluster. */
 import type { Capabilities } from '../../src/templating/helm/capabilities.ts';
-import type { Chart } from '../../src/templating/helm/chart.ts';
-import { withDependencies } from '../../src/templating/helm/dependencies.ts';
-import { coalesceValues } from '../../src/templating/helm/coalesce.ts';
 import { HelmError } from '../../src/templating/helm/errors.ts';
+import type { ChartRunner, PackedChart } from '../../src/templating/helm/work.ts';
 import { messageOf, RetryError } from '../sdk/errors.ts';
 import { evaluate, InvalidPath } from '../sdk/jsonpath.ts';
 import { broken } from './problems.ts';
-import { type HelmRun } from './run.ts';
+import type { HelmRun } from './run.ts';
 
 /**
  * Values by the dotted keys of their exports.
  * @throws RetryError when one is not there; ConfigurationError when values and chart do not go together
  */
-export function valueExports(
+export async function valueExports(
   { config }: HelmRun,
-  given: Chart,
+  chart: PackedChart,
   capabilities: Capabilities,
-): ReadonlyMap<string, unknown> {
+  charts: ChartRunner,
+): Promise<ReadonlyMap<string, unknown>> {
   const wanted = config.exports.filter(({ from }) => !from);
   if (wanted.length === 0) return new Map();
-  const chart = explained(() => withDependencies(given, config.values));
+  const { metadata, values } = await explained(charts.chartValues({ chart, values: config.values }));
   const [, major = '', minor = ''] = /^v?(\d+)\.(\d+)/.exec(capabilities.kubeVersion) ?? [];
-  const { document, name, version } = chart.metadata;
+  const { document, name, version } = metadata;
   const root = {
     Chart: { ...document, Name: name, Version: version, AppVersion: document['appVersion'] },
     Capabilities: {
@@ -36,14 +35,14 @@ export function valueExports(
       IsUpgrade: false,
       Service: 'Helm',
     },
-    Values: explained(() => coalesceValues(chart, config.values)),
+    Values: values,
   };
   return new Map(wanted.map(({ key, jsonPath }) => [key, valueAt(root, key, jsonPath)]));
 }
 
-function explained<T>(work: () => T): T {
+async function explained<T>(work: Promise<T>): Promise<T> {
   try {
-    return work();
+    return await work;
   } catch (error) {
     if (!(error instanceof HelmError)) throw error;
     throw broken('PrepareHelmValues', error.message, error);

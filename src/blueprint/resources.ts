@@ -1,4 +1,5 @@
 /** What blueprints take from components: other blueprints, and JSON schemas. */
+import { parseBoundedJson } from '../lib/json-bounds.ts';
 import { unpackedSmall } from '../lib/gzip.ts';
 import type { FileTree } from '../lib/filetree.ts';
 import { unpackArchives } from '../components/archive.ts';
@@ -63,7 +64,7 @@ export function schemaIn(view: ComponentView, place: ResourcePlace): unknown {
   const [bytes] = content.kind === 'blob' ? [content.bytes] : content.layers.map((layer) => layer.bytes);
   if (!bytes) throw new ContentInvalid(`${what} is empty`);
   try {
-    return JSON.parse(Buffer.from(unpackedSmall(bytes, MAX_SCHEMA_BYTES)).toString('utf8')) as unknown;
+    return parseBoundedJson(Buffer.from(unpackedSmall(bytes, MAX_SCHEMA_BYTES)).toString('utf8'));
   } catch (cause) {
     throw new ContentInvalid(`${what} is not valid JSON: ${(cause as Error).message}`, { cause });
   }

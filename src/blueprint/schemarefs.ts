@@ -2,6 +2,7 @@
  * References of JSON schemas to the blueprint (`local://type`, `blueprint://file`) and to components (`cd://…`). They are
  * expanded in place.
  */
+import { parseBoundedJson } from '../lib/json-bounds.ts';
 import { closest } from '../lib/closest.ts';
 import { isObject } from '../lib/objects.ts';
 import { ComponentProblem } from '../components/errors.ts';
@@ -115,7 +116,7 @@ function schemaFile(path: string, { files }: SchemaSources, fail: Fail): unknown
   const text = readText(files, path);
   if (text === undefined) return fail(`unable to read local schema from ${path}: file does not exist`);
   try {
-    return JSON.parse(text) as unknown;
+    return parseBoundedJson(text);
   } catch (error) {
     return fail(`${path} is not valid JSON: ${(error as Error).message}`);
   }

@@ -1,5 +1,5 @@
 /**
- * The work that blueprints ask for and that users can make as long as they like: executions, mappings and schemas.
+ * The work that users can make as long as they like: executions, mappings and schemas of blueprints, and charts.
  * Each is a pure function of plain data, so it can be done here or aside, in a thread that can be stopped.
  */
 import type { Clock } from '../lib/clock.ts';
@@ -12,12 +12,15 @@ import {
   type Rendering,
   type TemplateExecution,
 } from '../templating/render.ts';
+import { withLookups } from '../templating/helm/lookups.ts';
+import { chartWork, type ChartRunner } from '../templating/helm/work.ts';
 import { checkSchema, type SchemaSources, type SchemaVerdict } from './jsonschema.ts';
 import { evaluateMapping, type MappingName } from './mapping.ts';
 import type { JsonMap } from './model.ts';
 import type { IssuedByKey } from './kubeconfigs/request.ts';
 import { spiffKubeconfigFunctions } from './kubeconfigs/engines.ts';
 import { spiffFunctionsFor } from './spifffunctions.ts';
+import { unpackItems, type ItemsUnpacker } from './unpack-items.ts';
 import { templateFunctions } from './templatefunctions.ts';
 
 /** What a piece of work may use of the world. */
@@ -60,6 +63,11 @@ export interface TemplateRunner {
   check(job: SchemaJob): Promise<SchemaVerdict>;
 }
 
+export interface Runner extends TemplateRunner, ChartRunner, ItemsUnpacker {}
+
+/** The runner for what users of a namespace have written: each namespace has its own share of the threads. */
+export type RunnerOf = (namespace: string) => Runner;
+
 function renderWork(job: RenderJob, world: WorkWorld): Rendering {
   const { execution, values, blueprint, stored, refuseNoValueIn, kubeconfigs } = job;
   const options: EngineOptions = {
@@ -82,15 +90,23 @@ export const work = {
   map: ({ document, bindings, ...name }: MappingJob, world: WorkWorld): unknown =>
     evaluateMapping(document, bindings, name, world),
   check: ({ schema, value, blueprint }: SchemaJob): SchemaVerdict => checkSchema(schema, value, blueprint),
+  ...chartWork,
+  unpackItems,
 } as const;
 
 export type WorkKind = keyof typeof work;
 
 /** Everything at once in this thread: for virtual time, where order must not depend on other threads. */
-export const inThisThread = (world: WorkWorld): TemplateRunner => ({
+export const inThisThread = (world: WorkWorld): Runner => ({
   render: (job) => settled(() => work.render(job, world)),
   map: (job) => settled(() => work.map(job, world)),
   check: (job) => settled(() => work.check(job)),
+  mentions: (job) => settled(() => work.mentions(job)),
+  chartValues: (job) => settled(() => work.chartValues(job)),
+  checkChartValues: (job) => settled(() => work.checkChartValues(job)),
+  unpackItems: (job) => settled(() => work.unpackItems(job)),
+  renderChart: ({ lookup, ...job }) =>
+    withLookups(lookup, (round) => settled(() => work.chartRound({ ...job, round }, world))),
 });
 
 const settled = <T>(run: () => T): Promise<T> => new Promise((resolve) => resolve(run()));

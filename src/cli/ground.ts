@@ -1,7 +1,7 @@
 /** What everything in a process stands on: connections, caches, contents, threads, and the share of the work. */
 import { hostname } from 'node:os';
-import { asideRunner } from '../blueprint/aside/runner.ts';
-import type { TemplateRunner } from '../blueprint/work.ts';
+import { asideRunners } from '../blueprint/aside/runner.ts';
+import type { RunnerOf } from '../blueprint/work.ts';
 import { createStock, type Stock } from '../components/stock.ts';
 import { systemClock, type Clock } from '../lib/clock.ts';
 import type { Closing } from '../lib/closing.ts';
@@ -59,7 +59,7 @@ export interface Ground {
   /** What was read from registries and archives. */
   readonly stock: Stock;
   /** Executes templates beside everything else. */
-  readonly runner: TemplateRunner;
+  readonly runnerOf: RunnerOf;
   readonly clock: Clock;
   readonly rng: Rng;
   readonly log: Logger;
@@ -82,13 +82,16 @@ export async function prepareGround(options: GroundOptions, closing: Closing): P
   closing.add(() => sources.close());
   const stock = createStock({ clock, rng, signal: closing.signal, ...configuration.registry, downloads });
   closing.add(() => stock.close());
-  const runner = asideRunner({ clock, ...configuration.templating });
-  closing.add(() => runner.close());
+  const runners = asideRunners({ clock, ...configuration.templating });
+  closing.add(() => runners.close());
   observeCache(stock, metrics);
   const caches = createCaches({ client, clock, rng, log, registry });
   const self = await connection.address();
   const world = createWorld(caches);
-  return { client, self, caches, world, sources, responses, stock, runner, clock, rng, log, metrics };
+  return {
+    ...{ client, self, caches, world, sources, responses, stock, runnerOf: runners.of },
+    ...{ clock, rng, log, metrics },
+  };
 }
 
 /** Under upstream's names. */

@@ -133,9 +133,8 @@ function populate(
     const locked = withForeignLocks(spec, world.syncObjects, isPodThere);
     manager.add(withTreeInLog(world, report ? withCriticalProblems(locked, report) : locked));
   };
-  const { limits } = configuration.templating;
   const { downloads } = ground.responses;
-  const helm = { stock: ground.stock, clock, limits, downloads, ...configuration.helm };
+  const helm = { stock: ground.stock, clock, chartsOf: ground.runnerOf, downloads, ...configuration.helm };
   const container = { client, settings: configuration.container };
   const trees = createTreeSizes(ground.world, configuration.limits.treeObjects);
   const plugins = chosen.deployers.map((name) => deployerPlugin(name, helm, container));

@@ -33,7 +33,7 @@ export interface Machine<Self extends Obj, Snapshot extends object> {
    * Writes to what lies below and has not got the job of `self`, before a failure ends it: a write with the job whose answer
    * never came is refused when it arrives after these.
    */
-  readonly fence?: (self: View<Self>) => readonly Effect[];
+  readonly fence?: (self: View<Self>) => readonly Effect[] | Promise<readonly Effect[]>;
   /** Last touches to a status that ends the job, such as whom to trigger next. */
   readonly atEnd?: (self: View<Self>, status: JobStatus, removed: ReadonlySet<string>) => JobStatus;
 }
@@ -136,7 +136,7 @@ async function putUpFence<Self extends Obj, Snapshot extends object>(
   draft: Draft<Self>,
   ports: RunPorts,
 ): Promise<void> {
-  for (const effect of fence?.(draft.picture) ?? []) {
+  for (const effect of (await fence?.(draft.picture)) ?? []) {
     const refusal = await applyEffects({}, [effect], draft, ports);
     if (refusal)
       ports.log.warn({ effect: nameOf(effect), reason: refusal.message }, 'Fencing an object failed');

@@ -4,7 +4,7 @@
  */
 import { GoMissing, withOracle, type Oracle } from '../../hack/go-oracle/oracle.ts';
 import { API_VERSION } from '../../src/api/labels.ts';
-import { asideRunner } from '../../src/blueprint/aside/runner.ts';
+import { asideRunners } from '../../src/blueprint/aside/runner.ts';
 import { inThisThread, type RenderJob, type TemplateRunner } from '../../src/blueprint/work.ts';
 import { inlineFileTree } from '../../src/lib/filetree.ts';
 import { execute, parseTemplate } from '../../src/templating/gotemplate/template.ts';
@@ -70,7 +70,8 @@ async function thousand(runner: TemplateRunner, type: 'GoTemplate' | 'Handlebars
 }
 
 async function benchRunners(): Promise<void> {
-  const aside = asideRunner({ clock: systemClock });
+  const runners = asideRunners({ clock: systemClock });
+  const aside = runners.of('bench');
   const start = performance.now();
   await aside.render(job(0, 'GoTemplate'));
   console.log(
@@ -88,7 +89,7 @@ async function benchRunners(): Promise<void> {
       console.log(`1000 small executions of ${type} in ${where}: ${ms.toFixed(0)} ms`);
     }
   }
-  await aside.close();
+  await runners.close();
 }
 
 export async function benchTemplating(): Promise<void> {

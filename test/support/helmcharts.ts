@@ -1,7 +1,18 @@
 /** Small charts for scenarios, packed as Helm packs them, and a way to the real helm where there is one. */
 import { gzipSync } from 'node:zlib';
 import { findHelm } from '../../hack/helm/binary.ts';
+import { inThisThread } from '../../src/blueprint/work.ts';
+import { systemClock } from '../../src/lib/clock.ts';
+import { seededRng } from '../../src/lib/rng.ts';
+import type { TemplateLimits } from '../../src/templating/budget.ts';
+import type { ChartsOf } from '../../src/templating/helm/work.ts';
 import { writeTar } from '../../src/lib/tar.ts';
+
+/** Charts are read and rendered in the thread of the test. */
+export const chartsHere = (limits: Partial<TemplateLimits> = {}): ChartsOf => {
+  const runner = inThisThread({ clock: systemClock, rng: seededRng(1), limits });
+  return () => runner;
+};
 
 type Files = Readonly<Record<string, string>>;
 

@@ -1,5 +1,4 @@
 /** Brings the deploy items in line with the templates. Nothing is started yet. */
-import { refusalForJob } from '../../../src/api/validation/index.ts';
 import { isBeingDeleted } from '../../../src/api/job.ts';
 import { deployItemKind } from '../../../src/api/kinds/deployitem.ts';
 import { advance, fail, remove, type Effect } from '../../../src/machine/decision.ts';
@@ -10,8 +9,7 @@ import { createItem, itemPrefix, updateItem } from '../items.ts';
 import { step, steps, type Snapshot } from '../snapshot.ts';
 
 /** What the webhook refuses, should it not have been asked. Nobody has looked at the templates before. */
-const invalid = step(['limits'], ({ self, limits }) => {
-  const message = refusalForJob('executions', self, limits);
+const invalid = step(['refusal'], ({ refusal: message }) => {
   if (message === undefined) return undefined;
   const codes = ['ERR_CONFIGURATION_PROBLEM'];
   return fail({ operation: 'handleReconcilePhase', reason: 'ValidateExecution', message, codes });

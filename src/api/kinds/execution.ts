@@ -2,6 +2,7 @@
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { z } from 'zod';
 import { exactJson, parseExactJson } from '../../lib/exact-json.ts';
+import { checkJsonBounds } from '../../lib/json-bounds.ts';
 import { findingsText } from '../../lib/findings.ts';
 import { isTooLarge } from '../../lib/gzip.ts';
 import { defaultLimits, wayOut, type InstallationLimits } from '../limits.ts';
@@ -131,12 +132,35 @@ export function readDeployItems(
   spec: SpecView,
   limits: InstallationLimits = defaultLimits,
 ): DeployItemTemplate[] {
+  return readUpTo(spec, limits.deployItemsMiB << 20, limits) ?? tooMuch(limits);
+}
+
+/** Reading as much as this takes milliseconds, reading all that is allowed up to a second. */
+const SMALL_DEPLOY_ITEMS_BYTES = 256 << 10;
+
+/**
+ * The same, for threads that others wait for.
+ * @returns undefined when the list is so large that reading it belongs aside
+ * @throws UnreadableDeployItems
+ */
+export const readSmallDeployItems = (
+  spec: SpecView,
+  limits: InstallationLimits = defaultLimits,
+): DeployItemTemplate[] | undefined => readUpTo(spec, SMALL_DEPLOY_ITEMS_BYTES, limits);
+
+/** undefined when the compressed form unpacks to more. */
+function readUpTo(
+  spec: SpecView,
+  maxBytes: number,
+  limits: InstallationLimits,
+): DeployItemTemplate[] | undefined {
   const packed = spec.deployItemsCompressed;
   if (!packed) {
     checkDeployItemCount(spec.deployItems, 'deployItems', limits);
     return spec.deployItems ?? [];
   }
-  const list = unpackedList(packed, limits);
+  const list = unpackedList(packed, maxBytes);
+  if (list === undefined) return undefined;
   checkDeployItemCount(list, 'deployItemsCompressed', limits);
   const parsed = z.array(deployItemTemplate).nullable().safeParse(list);
   if (!parsed.success) {
@@ -146,16 +170,21 @@ export function readDeployItems(
   return parsed.data ?? [];
 }
 
-function unpackedList(packed: string, { deployItemsMiB: limit }: InstallationLimits): unknown {
+function unpackedList(packed: string, maxBytes: number): unknown {
   try {
-    const bytes = gunzipSync(Buffer.from(packed, 'base64'), { maxOutputLength: limit << 20 });
-    return parseExactJson(bytes.toString('utf8'));
+    const bytes = gunzipSync(Buffer.from(packed, 'base64'), { maxOutputLength: maxBytes });
+    const text = bytes.toString('utf8');
+    checkJsonBounds(text);
+    return parseExactJson(text);
   } catch (error) {
-    const reason = isTooLarge(error)
-      ? `it unpacks to more than ${limit} MiB, the limit for the deploy items of one execution: ${wayOut('deployItemsMiB')}`
-      : (error as Error).message;
-    throw new UnreadableDeployItems('deployItemsCompressed', reason, { cause: error });
+    if (isTooLarge(error)) return undefined;
+    throw new UnreadableDeployItems('deployItemsCompressed', (error as Error).message, { cause: error });
   }
+}
+
+function tooMuch({ deployItemsMiB }: InstallationLimits): never {
+  const reason = `it unpacks to more than ${deployItemsMiB} MiB, the limit for the deploy items of one execution: ${wayOut('deployItemsMiB')}`;
+  throw new UnreadableDeployItems('deployItemsCompressed', reason);
 }
 
 /** What these unpack to when they are stored compressed. */

@@ -1,39 +1,33 @@
 /** What a thread of the pool runs: takes a job, does it, answers with the result or the error. */
-import { parentPort, workerData } from 'node:worker_threads';
-import { systemClock } from '../../lib/clock.ts';
+import { workerData } from 'node:worker_threads';
+import { systemClock, type Clock } from '../../lib/clock.ts';
 import { secureRng } from '../../lib/secure-rng.ts';
-import type { TemplateLimits } from '../../templating/budget.ts';
+import { DEFAULT_LIMITS, type TemplateLimits } from '../../templating/budget.ts';
+import { ownCpuClock } from '../../templating/worker/cpu-time.ts';
 import { toWire } from '../../templating/worker/errors-on-the-wire.ts';
-import type { Assignment } from '../../templating/worker/pool.ts';
+import { serve } from '../../templating/worker/serve.ts';
 import { work, type WorkWorld } from '../work.ts';
-import { pack } from './parcels.ts';
+import { pack, sizeOf } from './parcels.ts';
 import { unpackJob, type WireAnswer, type WireJob } from './work-on-the-wire.ts';
 
-const world: WorkWorld = {
-  clock: systemClock,
-  rng: secureRng,
-  limits: workerData as Partial<TemplateLimits>,
-};
-const parcels = new Map<string, unknown>();
+const cpuMs = ownCpuClock();
+/** Durations are processor time of this thread: limits do not count what others take from it. */
+const clock: Clock = { ...systemClock, now: cpuMs };
+const limits = workerData as Partial<TemplateLimits>;
+const { maxOutputBytes } = { ...DEFAULT_LIMITS, ...limits };
+const world: WorkWorld = { clock, rng: secureRng, limits };
 
-function answer(job: WireJob): WireAnswer {
+function answer(job: WireJob, parcel: (id: string) => unknown): WireAnswer {
   try {
     const run = work[job.kind] as (job: unknown, world: WorkWorld) => unknown;
-    return {
-      result: pack(
-        run(
-          unpackJob(job, (id) => parcels.get(id)),
-          world,
-        ),
-      ),
-    };
+    const value = run(unpackJob(job, parcel), world);
+    // Strings alone, within a limit of their own.
+    if (job.kind === 'unpackItems') return { result: { value } };
+    const result = pack(value);
+    return sizeOf(result) > maxOutputBytes ? { tooLarge: true } : { result };
   } catch (error) {
     return { error: toWire(error) };
   }
 }
 
-parentPort?.on('message', ({ work: job, parcels: fresh, forget }: Assignment) => {
-  for (const id of forget) parcels.delete(id);
-  for (const [id, content] of fresh) parcels.set(id, content);
-  parentPort?.postMessage(answer(job as WireJob));
-});
+serve({ answer: (job, parcel) => answer(job as WireJob, parcel), cpuMs });

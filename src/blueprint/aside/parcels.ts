@@ -3,8 +3,10 @@ import { createHash } from 'node:crypto';
 import { ComponentProblem } from '../../components/errors.ts';
 import type { Content } from '../../components/repository.ts';
 import { viewOf, type ComponentData, type Shelf } from '../../components/view.ts';
+import { exactJson } from '../../lib/exact-json.ts';
 import { fileTreeAt, type FileNode, type FileTree, type Folder } from '../../lib/filetree.ts';
-import type { Parcel } from '../../templating/worker/pool.ts';
+import type { PackedChart } from '../../templating/helm/work.ts';
+import type { Parcel } from '../../templating/worker/thread.ts';
 import type { SchemaSources } from '../jsonschema.ts';
 
 /** JSON text, or the value itself where JSON would lose something. */
@@ -19,6 +21,10 @@ export function pack(value: unknown): Packed {
     throw error;
   }
 }
+
+/** Characters of the JSON text of a value. */
+export const sizeOf = (packed: Packed): number =>
+  'json' in packed ? packed.json.length : exactJson(packed.value).length;
 
 export const unpack = (packed: Packed): unknown =>
   'json' in packed ? (JSON.parse(packed.json) as unknown) : packed.value;
@@ -69,6 +75,13 @@ export function unpackBlueprint(packed: PackedBlueprint, found: (id: string) => 
     component: component === undefined ? undefined : viewOf(found(component) as ComponentData, shelf),
   };
 }
+
+/** Charts unpack to much, so a thread keeps one only for jobs in a row. */
+export const packChart = (chart: PackedChart): Parcel => ({
+  id: `chart ${chart.digest}`,
+  content: (): PackedChart => ({ digest: chart.digest, bytes: Uint8Array.from(chart.bytes) }),
+  isPassing: true,
+});
 
 const fileIds = new WeakMap<FileTree, string>();
 

@@ -1,53 +1,69 @@
 /** Does the work of templates in threads of its own, so that nothing a user writes holds up the controllers. */
+import { UnreadableDeployItems } from '../../api/kinds/execution.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { TemplateStopped } from '../../templating/errors.ts';
 import { DEFAULT_LIMITS, type TemplateLimits } from '../../templating/budget.ts';
+import { ChartStopped } from '../../templating/helm/errors.ts';
+import { withLookups, type RoundResult } from '../../templating/helm/lookups.ts';
+import type { ChartObjects } from '../../templating/helm/work.ts';
 import { fromWire } from '../../templating/worker/errors-on-the-wire.ts';
-import { WorkerPool, WorkStopped } from '../../templating/worker/pool.ts';
+import { cpuTimeOf } from '../../templating/worker/cpu-time.ts';
+import { WorkerPool } from '../../templating/worker/pool.ts';
+import { WorkStopped } from '../../templating/worker/thread.ts';
+import type { UnpackedItems } from '../unpack-items.ts';
 import { MappingFailed } from '../mapping.ts';
 import type { SchemaVerdict } from '../jsonschema.ts';
 import type { Rendering } from '../../templating/render.ts';
-import type { TemplateRunner, WorkKind } from '../work.ts';
+import type { RunnerOf, WorkKind } from '../work.ts';
 import { unpack } from './parcels.ts';
 import { errorClasses, packJob, type AnyJob, type WireAnswer } from './work-on-the-wire.ts';
 
 export interface AsideOptions {
   readonly clock: Clock;
   readonly limits?: Partial<TemplateLimits> | undefined;
-  /** Threads; 1 when not given. */
+  /** Threads; 2 when not given. */
   readonly workers?: number | undefined;
-  /** Heap of a thread; 256 when not given. */
+  /** Heap of a thread; 192 when not given. */
   readonly memoryMiB?: number | undefined;
 }
 
-export interface AsideRunner extends TemplateRunner {
+/** Threads that all namespaces share, each in its turn. */
+export interface AsideRunners {
+  readonly of: RunnerOf;
   close(): Promise<void>;
 }
 
-const DEFAULT_WORKERS = 1;
-const DEFAULT_MEMORY_MIB = 256;
+const DEFAULT_WORKERS = 2;
+/** Two threads at their limit and the rest of a busy process stay below the 1 GiB of the pods of `espalier install`. */
+const DEFAULT_MEMORY_MIB = 192;
 /** The engines keep the time limit themselves, and know the place; the thread is stopped when they cannot look. */
 const GRACE_MS = 500;
-/** For the first job of a thread, which loads its code. */
-const START_MS = 5_000;
 const ENTRY = new URL(import.meta.url.endsWith('.ts') ? 'entry.ts' : 'entry.js', import.meta.url);
 
+/** The result was left in the thread. */
+class ResultTooLarge extends Error {}
+
 /** Threads start with the first job. */
-export function asideRunner({ clock, limits = {}, workers, memoryMiB }: AsideOptions): AsideRunner {
+export function asideRunners({ clock, limits = {}, workers, memoryMiB }: AsideOptions): AsideRunners {
   const memory = memoryMiB ?? DEFAULT_MEMORY_MIB;
-  const timeoutMs = limits.timeoutMs ?? DEFAULT_LIMITS.timeoutMs;
+  const { timeoutMs, maxOutputBytes: maxBytes } = { ...DEFAULT_LIMITS, ...limits };
   const pool = new WorkerPool({
-    ...{ entry: ENTRY, clock, memoryMiB: memory, data: limits },
-    ...{ size: workers ?? DEFAULT_WORKERS, startMs: START_MS },
+    ...{ entry: ENTRY, clock, cpuTimeOf, memoryMiB: memory, data: limits },
+    size: workers ?? DEFAULT_WORKERS,
   });
-  const run = async <T>(kind: WorkKind, job: AnyJob): Promise<T> => {
+  const cpuMs = timeoutMs + GRACE_MS;
+  const runIn = async <T>(namespace: string, kind: WorkKind, job: AnyJob): Promise<T> => {
     const { work, parcels } = packJob(kind, job);
-    const answer = (await pool.run(work, { parcels, timeoutMs: timeoutMs + GRACE_MS })) as WireAnswer;
+    const answer = (await pool.run(work, { namespace, parcels, cpuMs })) as WireAnswer;
     if ('error' in answer) throw fromWire(answer.error, errorClasses);
+    if ('tooLarge' in answer) throw new ResultTooLarge();
     return unpack(answer.result) as T;
   };
-  /** What a stop means, as the sentence for the user. @throws what is no stop, or nobody's fault */
+  /** What a stop means, as the sentence for the user. @throws what is no stop, or not the fault of the work: that is tried again */
   const sentence = (error: unknown, what: string): string => {
+    if (error instanceof ResultTooLarge) {
+      return `${what} was stopped because its result is larger than ${String(maxBytes)} bytes; templating.maxOutputBytes of the configuration allows more`;
+    }
     if (!(error instanceof WorkStopped)) throw error;
     switch (error.reason) {
       case 'time':
@@ -58,24 +74,42 @@ export function asideRunner({ clock, limits = {}, workers, memoryMiB }: AsideOpt
         throw error;
     }
   };
-  return {
+  const ofChart = <T>(work: Promise<T>): Promise<T> =>
+    work.catch((error: unknown) => {
+      if (!(error instanceof WorkStopped) && !(error instanceof ResultTooLarge)) throw error;
+      throw new ChartStopped(sentence(error, 'the work on the chart'), { cause: error });
+    });
+  const runnerOf: RunnerOf = (namespace) => ({
     render: (job) =>
-      run<Rendering>('render', job).catch((error: unknown) => {
+      runIn<Rendering>(namespace, 'render', job).catch((error: unknown) => {
         throw new TemplateStopped(sentence(error, `execution "${job.execution.name ?? ''}"`), {
           cause: error,
         });
       }),
     map: (job) =>
-      run('map', job).catch((error: unknown) => {
+      runIn(namespace, 'map', job).catch((error: unknown) => {
         throw new MappingFailed(job.reason, `unable to template ${sentence(error, job.what)}`, {
           cause: error,
         });
       }),
     check: (job) =>
-      run('check', job).catch((error: unknown) => ({
+      runIn(namespace, 'check', job).catch((error: unknown) => ({
         kind: 'unusable',
         message: sentence(error, 'the validation against the schema'),
       })) as Promise<SchemaVerdict>,
-    close: () => pool.close(),
-  };
+    unpackItems: (job) =>
+      runIn<UnpackedItems>(namespace, 'unpackItems', job).catch((error: unknown) => {
+        if (!(error instanceof WorkStopped)) throw error;
+        const why = sentence(error, 'reading it');
+        throw new UnreadableDeployItems('deployItemsCompressed', why, { cause: error });
+      }),
+    mentions: (job) => ofChart(runIn(namespace, 'mentions', job)),
+    chartValues: (job) => ofChart(runIn(namespace, 'chartValues', job)),
+    checkChartValues: (job) => ofChart(runIn(namespace, 'checkChartValues', job)),
+    renderChart: ({ lookup, ...job }) =>
+      withLookups(lookup, (round) =>
+        ofChart(runIn<RoundResult<ChartObjects>>(namespace, 'chartRound', { ...job, round })),
+      ),
+  });
+  return { of: runnerOf, close: () => pool.close() };
 }

@@ -1,17 +1,22 @@
-/** The three kinds of work as messages, and back. */
+/** The kinds of work as messages, and back. */
 import * as componentErrors from '../../components/errors.ts';
 import * as yamlErrors from '../../lib/yaml-error.ts';
+import * as helmErrors from '../../templating/helm/errors.ts';
+import type { ChartRoundJob, ChartValuesJob, MentionsJob, PackedChart } from '../../templating/helm/work.ts';
 import * as renderErrors from '../../templating/errors.ts';
 import * as templateErrors from '../../templating/gotemplate/errors.ts';
-import type { Parcel } from '../../templating/worker/pool.ts';
+import type { Parcel } from '../../templating/worker/thread.ts';
 import { classesOf, type WireError } from '../../templating/worker/errors-on-the-wire.ts';
+import * as executionErrors from '../../api/kinds/execution.ts';
 import * as blueprintErrors from '../errors.ts';
 import * as kubeconfigErrors from '../kubeconfigs/request.ts';
 import * as mappingErrors from '../mapping.ts';
 import type { MappingJob, RenderJob, SchemaJob, WorkKind } from '../work.ts';
+import type { UnpackJob } from '../unpack-items.ts';
 import {
   pack,
   packBlueprint,
+  packChart,
   unpack,
   unpackBlueprint,
   type Packed,
@@ -22,34 +27,47 @@ import {
 export interface WireJob {
   readonly kind: WorkKind;
   readonly data: Packed;
-  readonly blueprint: PackedBlueprint | undefined;
+  readonly blueprint?: PackedBlueprint;
+  /** Id of its parcel. */
+  readonly chart?: string;
 }
 
-export type WireAnswer = { readonly result: Packed } | { readonly error: WireError };
+/** A result that is `tooLarge` stays where it is: reading it would take the thread of the controllers too long. */
+export type WireAnswer =
+  { readonly result: Packed } | { readonly error: WireError } | { readonly tooLarge: true };
 
-export type AnyJob = RenderJob | MappingJob | SchemaJob;
+export type AnyJob =
+  RenderJob | UnpackJob | MappingJob | SchemaJob | MentionsJob | ChartValuesJob | ChartRoundJob;
 
 export function packJob(kind: WorkKind, job: AnyJob): { work: WireJob; parcels: readonly Parcel[] } {
-  if (!('blueprint' in job)) return { work: { kind, data: pack(job), blueprint: undefined }, parcels: [] };
+  if ('chart' in job) {
+    const { chart, ...data } = job;
+    const parcel = packChart(chart);
+    return { work: { kind, data: pack(data), chart: parcel.id }, parcels: [parcel] };
+  }
+  if (!('blueprint' in job)) return { work: { kind, data: pack(job) }, parcels: [] };
   const { blueprint, ...data } = job;
   const { packed, parcels } = packBlueprint(blueprint);
   return { work: { kind, data: pack(data), blueprint: packed }, parcels };
 }
 
-export function unpackJob({ data, blueprint }: WireJob, found: (id: string) => unknown): AnyJob {
+export function unpackJob({ data, blueprint, chart }: WireJob, found: (id: string) => unknown): AnyJob {
   return {
     ...(unpack(data) as AnyJob),
     ...(blueprint && { blueprint: unpackBlueprint(blueprint, found) }),
+    ...(chart !== undefined && { chart: found(chart) as PackedChart }),
   };
 }
 
 /** All errors that work may end with and that somebody tells apart. */
 export const errorClasses = classesOf(
   renderErrors,
+  helmErrors,
   templateErrors,
   blueprintErrors,
   mappingErrors,
   kubeconfigErrors,
   componentErrors,
   yamlErrors,
+  executionErrors,
 );

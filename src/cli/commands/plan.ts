@@ -118,7 +118,7 @@ function portsFor({ cluster, configuration, closing }: Stage): PlanPorts {
   closing.add(() => sources.close());
   const { verification } = configuration;
   return {
-    ...{ client: guarded, sources, runner, clock, rng, log, signal },
+    ...{ client: guarded, sources, runnerOf: () => runner, clock, rng, log, signal },
     budget: new TreeBudget(configuration.limits),
     limits: configuration.limits,
     findComponent: componentFinder({ client: guarded, stock, ...(verification && { verification }) }),

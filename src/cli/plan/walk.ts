@@ -29,7 +29,7 @@ import type { DeployItemTemplate, Execution } from '../../api/kinds/execution.ts
 import type { Installation } from '../../api/kinds/installation.ts';
 import type { Target } from '../../api/kinds/target.ts';
 import { annotations, API_VERSION, labels, TRUE } from '../../api/labels.ts';
-import type { TemplateRunner } from '../../blueprint/work.ts';
+import type { RunnerOf } from '../../blueprint/work.ts';
 import { secretValues } from '../../blueprint/secrets.ts';
 import type { WrittenObject } from '../../dataflow/objects.ts';
 import { timestamp, type Clock } from '../../lib/clock.ts';
@@ -51,7 +51,7 @@ export interface PlanPorts {
   readonly client: Client;
   /** Of clusters that templates ask for kubeconfigs: issuing one stores nothing. */
   readonly sources: ClientPool;
-  readonly runner: TemplateRunner;
+  readonly runnerOf: RunnerOf;
   readonly findComponent: FindComponent;
   readonly plugins: ReadonlyMap<string, DeployerPlugin>;
   readonly reader: TargetReader;

@@ -13,11 +13,18 @@ const BYTE_ORDER_MARK = Buffer.of(0xef, 0xbb, 0xbf);
 export const withoutMark = (content: Uint8Array): Uint8Array =>
   BYTE_ORDER_MARK.equals(content.subarray(0, 3)) ? content.subarray(3) : content;
 
+/** What a chart and the packed charts in it may still unpack to. */
+export interface UnpackBudget {
+  leftBytes: number;
+}
+
+export const unpackBudget = (): UnpackBudget => ({ leftBytes: MAX_CHART_BYTES });
+
 /** @throws ChartInvalid */
-export function filesOfArchive(bytes: Uint8Array): readonly ChartFile[] {
+export function filesOfArchive(bytes: Uint8Array, budget: UnpackBudget): readonly ChartFile[] {
   const files: ChartFile[] = [];
   try {
-    for (const { path, type, content } of readTar(unpacked(bytes))) {
+    for (const { path, type, content } of readTar(unpacked(bytes, budget))) {
       if (type !== 'file') continue;
       if (content.length > MAX_FILE_BYTES) {
         throw new ChartInvalid(
@@ -34,10 +41,12 @@ export function filesOfArchive(bytes: Uint8Array): readonly ChartFile[] {
   return files;
 }
 
-function unpacked(bytes: Uint8Array): Uint8Array {
+function unpacked(bytes: Uint8Array, budget: UnpackBudget): Uint8Array {
   if (!isGzip(bytes)) return bytes;
   try {
-    return gunzipSync(bytes, { maxOutputLength: MAX_CHART_BYTES });
+    const result = gunzipSync(bytes, { maxOutputLength: Math.max(1, budget.leftBytes) });
+    budget.leftBytes -= result.length;
+    return result;
   } catch (error) {
     const isTooLarge = (error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE';
     const why = isTooLarge

@@ -6,10 +6,10 @@ import { byCodePoint } from '../../lib/gojson.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Rng } from '../../lib/rng.ts';
 import type { Fields } from '../../lib/objects.ts';
-import type { TemplateLimits } from '../budget.ts';
+import { outputTooLarge, type TemplateLimits } from '../budget.ts';
 import type { NamedTemplate } from '../gotemplate/env.ts';
 import { TemplateExecutionError, TemplateParseError } from '../gotemplate/errors.ts';
-import { stringOf, toValidText } from '../go/go-string.ts';
+import { byteLength, stringOf, toValidText } from '../go/go-string.ts';
 import { addToSet, executeNamed, newEnv, parseTemplate } from '../gotemplate/template.ts';
 import { fromJson, GoMap, type Value } from '../gotemplate/values.ts';
 import { capabilitiesObject, type Capabilities } from './capabilities.ts';
@@ -58,14 +58,16 @@ export function renderTemplates(
   const env = newEnv({ ...world, functions });
   env.templates = set;
   const printed = new Map<string, string>();
+  let size = 0;
   for (const name of names) {
     const page = pages.get(name);
     if (!page || isPartial(name)) continue;
     page.dot.entries.set('Template', templateMap(name, page.basePath));
-    printed.set(
-      name,
-      executePage(name, () => executeNamed(env, name, page.dot)),
-    );
+    const text = executePage(name, () => executeNamed(env, name, page.dot));
+    size += byteLength(text);
+    if (size > env.limits.maxOutputBytes)
+      throw new ChartTemplateFailed(`${name}: ${outputTooLarge(env.limits)}`);
+    printed.set(name, text);
   }
   return printed;
 }

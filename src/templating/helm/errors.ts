@@ -11,6 +11,9 @@ export class HelmError extends Error {
 /** The bytes are no chart, or one that breaks the rules of charts. */
 export class ChartInvalid extends HelmError {}
 
+/** The work on a chart was stopped from outside: it took too long or needed too much memory. */
+export class ChartStopped extends HelmError {}
+
 /** The values do not go with the chart: another type than its subcharts need, or not what its schema asks for. */
 export class ValuesInvalid extends HelmError {}
 

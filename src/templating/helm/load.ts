@@ -2,7 +2,7 @@
 import { byCodePoint } from '../../lib/gojson.ts';
 import { isObject, type Fields } from '../../lib/objects.ts';
 import { parseYaml, YamlError } from '../../lib/yaml.ts';
-import { filesOfArchive, withoutMark } from './archive.ts';
+import { filesOfArchive, unpackBudget, withoutMark, type UnpackBudget } from './archive.ts';
 import type { Chart, ChartFile } from './chart.ts';
 import { ChartInvalid } from './errors.ts';
 import { ignoreRules } from './ignore.ts';
@@ -12,7 +12,10 @@ import { readMetadata } from './metadata.ts';
 const MAX_DEPTH = 32;
 
 /** @throws ChartInvalid for bytes that are no `.tgz` or `.tar` with a chart in it */
-export const chartOfArchive = (bytes: Uint8Array): Chart => loadChart(filesOfArchive(bytes));
+export function chartOfArchive(bytes: Uint8Array): Chart {
+  const budget = unpackBudget();
+  return loadChart(filesOfArchive(bytes, budget), { where: '', depth: 0, budget });
+}
 
 /**
  * A chart that lies unpacked in a folder; `.helmignore` counts here, and only here, as in Helm.
@@ -25,7 +28,7 @@ export function chartOfFolder(files: ReadonlyMap<string, Uint8Array>): Chart {
     .filter(([name]) => !isIgnored(name))
     .sort(([a], [b]) => byWalk(a, b))
     .map(([name, content]) => ({ name, content: withoutMark(content) }));
-  return loadChart(kept);
+  return loadChart(kept, { where: '', depth: 0, budget: unpackBudget() });
 }
 
 /** The order in which a folder is walked: its entries by name, each folder at once with what is in it. */
@@ -38,8 +41,16 @@ function byWalk(a: string, b: string): number {
 
 const textOf = (content: Uint8Array | undefined): string => Buffer.from(content ?? []).toString('utf8');
 
+/** Where a chart lies. */
+interface Place {
+  /** Its path, with `/` at the end; empty for the outermost. */
+  readonly where: string;
+  readonly depth: number;
+  readonly budget: UnpackBudget;
+}
+
 /** @throws ChartInvalid */
-function loadChart(files: readonly ChartFile[], where = '', depth = 0): Chart {
+function loadChart(files: readonly ChartFile[], { where, depth, budget }: Place): Chart {
   if (depth > MAX_DEPTH)
     throw new ChartInvalid(`${where}charts lie within charts more than ${String(MAX_DEPTH)} deep`);
   const find = (name: string): Uint8Array | undefined => files.find((f) => f.name === name)?.content;
@@ -55,7 +66,7 @@ function loadChart(files: readonly ChartFile[], where = '', depth = 0): Chart {
     schema: find('values.schema.json'),
     templates: files.filter(({ name }) => name.startsWith('templates/')),
     files: files.filter(({ name }) => isPlainFile(name, isOld)),
-    dependencies: subcharts(files, below, depth + 1),
+    dependencies: subcharts(files, { where: below, depth: depth + 1, budget }),
   };
 }
 
@@ -88,7 +99,7 @@ function readValues(content: Uint8Array | undefined, where: string): Fields {
 }
 
 /** The charts below `charts/`, by name of file or folder: Helm leaves their order to chance. */
-function subcharts(files: readonly ChartFile[], where: string, depth: number): readonly Chart[] {
+function subcharts(files: readonly ChartFile[], place: Place): readonly Chart[] {
   const groups = new Map<string, ChartFile[]>();
   for (const { name, content } of files) {
     if (!name.startsWith('charts/') || name.endsWith('.prov')) continue;
@@ -102,11 +113,10 @@ function subcharts(files: readonly ChartFile[], where: string, depth: number): r
     .map(([name, members]) => {
       try {
         const [first] = members;
-        const inside = name.endsWith('.tgz') && first ? filesOfArchive(first.content) : members;
+        const inside = name.endsWith('.tgz') && first ? filesOfArchive(first.content, place.budget) : members;
         return loadChart(
           inside.filter((f) => f.name !== ''),
-          where,
-          depth,
+          place,
         );
       } catch (error) {
         if (!(error instanceof ChartInvalid)) throw error;

@@ -57,7 +57,7 @@ const EVENTS: Readonly<Record<string, string>> = {
 };
 
 /** Whether the hook belongs to `helm test`. */
-export const isTestHook = ({ events }: Hook): boolean => events.includes('test');
+export const isTestHook = ({ events }: Pick<Hook, 'events'>): boolean => events.includes('test');
 
 /** @throws ManifestUnreadable */
 export function sortManifests(printed: ReadonlyMap<string, string>): Manifests {

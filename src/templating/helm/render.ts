@@ -7,13 +7,14 @@ import { coalesceValues } from './coalesce.ts';
 import { withDependencies } from './dependencies.ts';
 import { renderTemplates, type World } from './engine.ts';
 import { ChartInvalid } from './errors.ts';
-import type { Lookup, LookupKey } from './functions.ts';
+import type { Lookup } from './functions.ts';
+import { lookupIn, withLookups, type ReadLookup, type Round, type RoundResult } from './lookups.ts';
 import { sortManifests, type Manifests } from './manifests.ts';
 import { isInRange } from './metadata.ts';
 import type { Release } from './root.ts';
 import { checkValues } from './schema.ts';
 
-export interface RenderOptions {
+export interface Inputs {
   readonly release: Release;
   /** What the user gives. */
   readonly values: Fields;
@@ -21,41 +22,59 @@ export interface RenderOptions {
   readonly capabilities?: Capabilities;
   /** Whether `values.schema.json` is left unread. */
   readonly skipsSchema?: boolean;
-  /** Reads the cluster for `lookup`; absent: there is none, and every answer is empty. */
-  readonly lookup?: (wanted: LookupKey) => Promise<unknown>;
 }
 
 export interface Rendering extends Manifests {
   readonly crds: readonly CrdFile[];
 }
 
-/** How often templates may ask for something else, having seen an answer. */
-const MAX_ROUNDS = 20;
-
 /** @throws ChartInvalid, ValuesInvalid, ChartTemplateFailed, ManifestUnreadable; what `lookup` throws */
-export async function renderChart(given: Chart, options: RenderOptions, world: World): Promise<Rendering> {
-  const { capabilities = defaultCapabilities, release } = options;
+export const renderChart = (
+  chart: Chart,
+  { lookup, ...inputs }: Inputs & { readonly lookup?: ReadLookup },
+  world: World,
+): Promise<Rendering> =>
+  withLookups(lookup, (round) => Promise.resolve(round).then(() => renderRound(chart, inputs, round, world)));
+
+/** One attempt with the answers that are known. @throws as `renderChart` */
+export function renderRound(
+  chart: Chart,
+  inputs: Inputs,
+  round: Round,
+  world: World,
+): RoundResult<Rendering> {
+  const begun = world.clock.now();
+  // All rounds share the time; what is read between them does not count.
+  const deadline = begun + { ...DEFAULT_LIMITS, ...world.limits }.timeoutMs - round.spentMs;
+  const { lookup, asked } = lookupIn(round);
+  try {
+    const result = renderOnce(chart, inputs, lookup, { ...world, deadline });
+    if (asked.size === 0) return { kind: 'rendered', result };
+  } catch (error) {
+    // What fails while an answer is missing may not fail with it.
+    if (asked.size === 0) throw error;
+  }
+  const spentMs = round.spentMs + world.clock.now() - begun;
+  return { kind: 'asked', asked: [...asked.values()], spentMs };
+}
+
+function renderOnce(
+  given: Chart,
+  { release, values: own, capabilities = defaultCapabilities, skipsSchema = false }: Inputs,
+  lookup: Lookup,
+  world: World,
+): Rendering {
   refuseMissing(given);
-  const chart = withDependencies(given, options.values);
-  const values = coalesceValues(chart, options.values);
-  if (!options.skipsSchema) checkValues(chart, values);
+  const chart = withDependencies(given, own);
+  const values = coalesceValues(chart, own);
+  if (!skipsSchema) checkValues(chart, values);
   const { kubeVersion } = chart.metadata;
   if (kubeVersion !== '' && !isInRange(kubeVersion, capabilities.kubeVersion)) {
     throw new ChartInvalid(
       `chart requires kubeVersion: ${kubeVersion} which is incompatible with Kubernetes ${capabilities.kubeVersion}`,
     );
   }
-  // All rounds share the time; what is read between them does not count.
-  let leftMs = { ...DEFAULT_LIMITS, ...world.limits }.timeoutMs;
-  const printed = await withLookups(options.lookup, (lookup) => {
-    const begun = world.clock.now();
-    try {
-      const input = { values, release, capabilities, lookup };
-      return renderTemplates(chart, input, { ...world, deadline: begun + leftMs });
-    } finally {
-      leftMs -= world.clock.now() - begun;
-    }
-  });
+  const printed = renderTemplates(chart, { values, release, capabilities, lookup }, world);
   const manifests = new Map([...printed].filter(([path]) => !path.endsWith('NOTES.txt')));
   return { ...sortManifests(manifests), crds: crdFiles(chart) };
 }
@@ -69,42 +88,6 @@ function refuseMissing({ metadata, dependencies }: Chart): void {
   throw new ChartInvalid(
     `chart ${metadata.name}: found in Chart.yaml, but missing in charts/ directory: ${missing.join(', ')}; pack it after "helm dependency build"`,
   );
-}
-
-/**
- * Templates cannot wait. What they look up for the first time is empty, and noted; it is read after the rendering, which
- * is then done again, until nothing new is asked for.
- */
-async function withLookups<T>(read: RenderOptions['lookup'], render: (lookup: Lookup) => T): Promise<T> {
-  if (!read) return render(() => ({}));
-  const known = new Map<string, unknown>();
-  for (let round = 0; round < MAX_ROUNDS; round++) {
-    const asked = new Map<string, LookupKey>();
-    const outcome = attempt(() =>
-      render((wanted) => {
-        const key = JSON.stringify(wanted);
-        if (!known.has(key)) asked.set(key, wanted);
-        return known.get(key);
-      }),
-    );
-    if (asked.size === 0) {
-      if ('error' in outcome) throw outcome.error;
-      return outcome.result;
-    }
-    for (const [key, wanted] of asked) known.set(key, await read(wanted));
-  }
-  throw new ChartInvalid(
-    `the templates look up something else each time: ${String(MAX_ROUNDS)} times is enough`,
-  );
-}
-
-/** What fails while an answer is missing may not fail with it. */
-function attempt<T>(run: () => T): { readonly result: T } | { readonly error: unknown } {
-  try {
-    return { result: run() };
-  } catch (error) {
-    return { error };
-  }
 }
 
 /** The text that `helm template --include-crds` prints. */

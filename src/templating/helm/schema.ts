@@ -1,4 +1,5 @@
 /** `values.schema.json`: the values of a chart and its dependencies against what their schemas ask for. */
+import { parseBoundedJson } from '../../lib/json-bounds.ts';
 import type { AnySchema, ErrorObject } from 'ajv';
 import { append } from '../../lib/lists.ts';
 import { isObject, ownField, type Fields } from '../../lib/objects.ts';
@@ -37,7 +38,7 @@ function dialectOf(name: string): Dialect {
 
 function against(schema: Uint8Array, values: Fields): readonly string[] {
   try {
-    const parsed = JSON.parse(Buffer.from(schema).toString('utf8')) as unknown;
+    const parsed = parseBoundedJson(Buffer.from(schema).toString('utf8'));
     const dialect = ownField(parsed, '$schema');
     const isOld = typeof dialect === 'string' && /draft-0[46]/.test(dialect);
     const readable = isOld && isObject(parsed) ? { ...parsed, $schema: undefined } : parsed;

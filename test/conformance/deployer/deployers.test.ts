@@ -8,7 +8,7 @@ import { mockDeployer } from '../../../deployers/mock/index.ts';
 import { createStock } from '../../../src/components/stock.ts';
 import { systemClock as clock } from '../../../src/lib/clock.ts';
 import { seededRng } from '../../../src/lib/rng.ts';
-import { c1, raw } from '../../support/helmcharts.ts';
+import { c1, chartsHere, raw } from '../../support/helmcharts.ts';
 import { podRunning, podSucceeded } from '../../support/containers.ts';
 import {
   type Bench,
@@ -58,7 +58,7 @@ const stock = createStock({ clock, rng: seededRng(1) });
 
 deployerConformance({
   name: 'the helm deployer',
-  plugin: () => helmDeployer({ stock, clock }),
+  plugin: () => helmDeployer({ stock, chartsOf: chartsHere(), clock }),
   needsTarget: true,
   alwaysExports: true,
   succeeds: helmConfig(raw(c1())),

@@ -8,6 +8,7 @@ import type { DeployerPlugin } from '../../../deployers/sdk/index.ts';
 import { checkDeployer, type CheckResult, type Subject } from '../../../deployers/testing/index.ts';
 import { deployItemKind } from '../../../src/api/kinds/deployitem.ts';
 import { silentLogger } from '../../../src/observability/log.ts';
+import { asideRunners } from '../../../src/blueprint/aside/runner.ts';
 import { createStock } from '../../../src/components/stock.ts';
 import { systemClock as clock } from '../../../src/lib/clock.ts';
 import { seededRng } from '../../../src/lib/rng.ts';
@@ -177,11 +178,18 @@ describe('the conformance suite for deployers', function () {
 
   it('is passed by the helm deployer that applies charts itself', async () => {
     const stock = createStock({ clock, rng: seededRng(1) });
+    const charts = asideRunners({ clock });
     try {
       expect(
-        failures(await put(helmDeployer({ stock, clock }), helmSubject({ helmDeployment: false }))),
+        failures(
+          await put(
+            helmDeployer({ stock, chartsOf: charts.of, clock }),
+            helmSubject({ helmDeployment: false }),
+          ),
+        ),
       ).to.deep.equal([]);
     } finally {
+      await charts.close();
       await stock.close();
     }
   });
@@ -190,10 +198,12 @@ describe('the conformance suite for deployers', function () {
     const executable = realHelm();
     if (executable === undefined) skip(this, NO_HELM);
     const stock = createStock({ clock, rng: seededRng(1) });
+    const charts = asideRunners({ clock });
     try {
-      const plugin = helmDeployer({ stock, clock, executable });
+      const plugin = helmDeployer({ stock, chartsOf: charts.of, clock, executable });
       expect(failures(await put(plugin, helmSubject({ helmDeployment: true }), 90_000))).to.deep.equal([]);
     } finally {
+      await charts.close();
       await stock.close();
     }
   });

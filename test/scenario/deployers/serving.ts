@@ -8,6 +8,7 @@ import {
   type DeployerSettings,
 } from '../../../deployers/sdk/index.ts';
 import type { TimeoutPolicy } from '../../../deployers/sdk/timeout.ts';
+import { chartsHere } from '../../support/helmcharts.ts';
 import { createStock } from '../../../src/components/stock.ts';
 import { systemClock as clock } from '../../../src/lib/clock.ts';
 import { seededRng } from '../../../src/lib/rng.ts';
@@ -50,7 +51,9 @@ export async function startDeployers(
   manager.add(deployerController(manifestDeployer(), deps));
   manager.add(deployerController(mockDeployer(), deps));
   const stock = createStock({ clock, rng, signal: life.signal, allowPlainHttp: true });
-  manager.add(deployerController(helmDeployer({ stock, clock, executable: helm }), deps));
+  manager.add(
+    deployerController(helmDeployer({ stock, chartsOf: chartsHere(), clock, executable: helm }), deps),
+  );
   for (const other of others) manager.add(deployerController(other, deps));
   await manager.start();
   return {

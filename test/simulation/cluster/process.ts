@@ -89,12 +89,12 @@ export class Process implements Host {
     );
     const stock = createStock({ clock: clock.unmuted, rng });
     const servedTypes = new Set<string>();
+    const here = inThisThread({ clock: clock.unmuted, rng });
+    const runnerOf = () => here;
     const trees = createTreeSizes(world);
-    const common = { world, client, clock: clock.unmuted, rng, sources, stock, servedTypes, trees };
+    const common = { world, client, clock: clock.unmuted, rng, sources, stock, servedTypes, runnerOf, trees };
     if (parts.includes('landscaper')) {
-      add(
-        installationController({ ...common, runner: inThisThread(common) }) as unknown as ControllerSpec<Obj>,
-      );
+      add(installationController(common) as unknown as ControllerSpec<Obj>);
       add(executionController(common) as unknown as ControllerSpec<Obj>);
       add(deployItemController({ ...common, pickupTimeoutMs: PICKUP_MS }) as unknown as ControllerSpec<Obj>);
       add(contextController({ world }));

@@ -1,5 +1,8 @@
+import { availableParallelism } from 'node:os';
+import { Worker } from 'node:worker_threads';
 import { expect } from 'chai';
-import { asideRunner, type AsideOptions, type AsideRunner } from '../../../src/blueprint/aside/runner.ts';
+import { asideRunners, type AsideOptions, type AsideRunners } from '../../../src/blueprint/aside/runner.ts';
+import type { TemplateRunner } from '../../../src/blueprint/work.ts';
 import { MappingFailed } from '../../../src/blueprint/mapping.ts';
 import { ComponentView, viewOf, withContents } from '../../../src/components/view.ts';
 import type { FoundComponent } from '../../../src/components/repository.ts';
@@ -19,13 +22,13 @@ const go = (template: string) => ({ name: 'main', type: 'GoTemplate', template }
 const empty = blueprint();
 
 describe('work done by another thread', () => {
-  const open: AsideRunner[] = [];
-  const start = (options: Partial<AsideOptions> = {}): AsideRunner => {
-    const runner = asideRunner({ clock: systemClock, ...options });
-    open.push(runner);
-    return runner;
+  const open: AsideRunners[] = [];
+  const start = (options: Partial<AsideOptions> = {}): TemplateRunner => {
+    const runners = asideRunners({ clock: systemClock, ...options });
+    open.push(runners);
+    return runners.of('shop');
   };
-  let runner: AsideRunner;
+  let runner: TemplateRunner;
   before(() => {
     runner = start();
   });
@@ -232,6 +235,45 @@ describe('work done by another thread', () => {
     const quick = short.render({ execution: go('a: 1'), values: {}, blueprint: empty });
     expect(await outcome(slow)).to.throw(/templating\.timeout/);
     expect((await quick).output).to.deep.equal({ a: 1 });
+  });
+
+  it('of one namespace does not hold up that of another', async () => {
+    const shared = asideRunners({ clock: systemClock, limits: { timeoutMs: 1_000 } });
+    open.push(shared);
+    const bcrypt = go('{{ range until 100000 }}{{ bcrypt "secret" }}{{ end }}');
+    let stopped = 0;
+    const hostile = Array.from({ length: 12 }, () =>
+      outcome(
+        shared
+          .of('hostile')
+          .render({ execution: bcrypt, values: {}, blueprint: empty })
+          .finally(() => stopped++),
+      ),
+    );
+    for (let n = 0; n < 5; n++) {
+      const begun = performance.now();
+      const canary = { execution: go(`a: ${String(n)}`), values: {}, blueprint: empty };
+      expect((await shared.of('canary').render(canary)).output).to.deep.equal({ a: n });
+      expect(performance.now() - begun, 'on a busy machine, too').to.be.below(15_000);
+    }
+    expect(stopped, 'of twelve that take a second each').to.be.below(12);
+    await shared.close();
+    await Promise.all(hostile);
+  });
+
+  it('comes to its end however little of the processor is left to it', async () => {
+    const shared = asideRunners({ clock: systemClock, limits: { timeoutMs: 2_000 } });
+    const hogs = Array.from(
+      { length: 4 * availableParallelism() },
+      () => new Worker('const end = Date.now() + 5_000; while (Date.now() < end);', { eval: true }),
+    );
+    try {
+      const loop = go('{{ range until 200 }}{{ sha256sum (repeat 10000 "0123456789") | len }}{{ end }}');
+      const job = { execution: go(`a: '${loop.template}'`), values: {}, blueprint: empty };
+      expect((await shared.of('good').render(job)).output).to.have.property('a');
+    } finally {
+      await Promise.all([shared.close(), ...hogs.map((hog) => hog.terminate())]);
+    }
   });
 
   it('fails for itself alone when it needs too much memory', async () => {

@@ -36,6 +36,7 @@ describe('S-101: an item whose cluster is gone', () => {
       self: leaving,
       now: NOW,
       templates,
+      refusal: undefined,
       items: [gone('a'), gone('b')],
       freshName: (prefix: string) => `${prefix}x`,
       exports: {},

@@ -4,6 +4,7 @@ import { mayBeStarting } from '../../../controllers/execution/classify.ts';
 import { intake, type Facts } from '../../../controllers/execution/intake.ts';
 import { phases } from '../../../controllers/execution/phases.ts';
 import type { Snapshot } from '../../../controllers/execution/snapshot.ts';
+import { refusalForJob } from '../../../src/api/validation/index.ts';
 import { defaultLimits } from '../../../src/api/limits.ts';
 import { FINALIZER, annotations } from '../../../src/api/labels.ts';
 import type { DeployItem } from '../../../src/api/kinds/deployitem.ts';
@@ -38,6 +39,7 @@ const decide = (
       self,
       now: NOW,
       templates,
+      refusal: undefined,
       items,
       freshName: (prefix: string) => `${prefix}sfx`,
       clusterNames: new Map(),
@@ -96,7 +98,10 @@ describe('an execution with more items than are allowed', () => {
   it('fails by the limits of the configuration, and names the key', () => {
     const limits = { ...defaultLimits, deployItems: 2 };
     const many = execution('plan', { status: running(JOB), items: abc });
-    const decision = decide('Init', abc, [], { self: many, limits });
+    const decision = decide('Init', abc, [], {
+      self: many,
+      refusal: refusalForJob('executions', many, limits),
+    });
     expect(decision).to.have.property('do', 'fail');
     expect(decision)
       .to.have.nested.property('problem.message')

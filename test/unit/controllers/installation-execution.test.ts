@@ -1,7 +1,12 @@
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { ensureExecution } from '../../../controllers/installation/execution.ts';
-import { readDeployItems, writeDeployItems, type Execution } from '../../../src/api/kinds/execution.ts';
+import {
+  readDeployItems,
+  writeDeployItems,
+  type DeployItemTemplate,
+  type Execution,
+} from '../../../src/api/kinds/execution.ts';
 import { API_VERSION } from '../../../src/api/labels.ts';
 import { defaultLimits } from '../../../src/api/limits.ts';
 import { installation } from '../dataflow/given.ts';
@@ -9,8 +14,12 @@ import { installation } from '../dataflow/given.ts';
 const items = [{ name: 'a', type: 'test.example/fake', config: {} }];
 const pack = (text: string): string => gzipSync(text).toString('base64');
 
-/** What is written to an execution that holds this, for an installation that renders `items`. */
-function written(spec: Execution['spec'], limits = defaultLimits): Execution['spec'] | undefined {
+/** What is written to an execution that holds this, for an installation that renders `wanted`. */
+function written(
+  spec: Execution['spec'],
+  limits = defaultLimits,
+  wanted: readonly DeployItemTemplate[] = items,
+): Execution['spec'] | undefined {
   const execution = {
     apiVersion: API_VERSION,
     kind: 'Execution',
@@ -21,7 +30,7 @@ function written(spec: Execution['spec'], limits = defaultLimits): Execution['sp
     },
     spec: { context: 'default', ...spec },
   } as Execution;
-  const [effect] = ensureExecution({ self: installation('shop'), execution, limits }, items).effects;
+  const [effect] = ensureExecution({ self: installation('shop'), execution, limits }, wanted).effects;
   return effect?.do === 'patch' ? (effect.body as unknown as Execution).spec : undefined;
 }
 
@@ -34,6 +43,18 @@ describe('the execution of an installation', () => {
 
   it('is left alone when it holds the items', () => {
     expect(written(writeDeployItems(items))).to.equal(undefined);
+  });
+
+  const large = [{ ...items[0]!, config: { text: 'x'.repeat(1 << 20) } }];
+
+  it('is left alone when it holds a large list as we have packed it', () => {
+    expect(written(writeDeployItems(large), defaultLimits, large)).to.equal(undefined);
+  });
+
+  it('gets a large list as we pack it when it holds another, or the same as others pack it', () => {
+    const foreign = gzipSync(JSON.stringify(large), { level: 1 }).toString('base64');
+    const spec = written({ deployItemsCompressed: foreign }, defaultLimits, large) ?? {};
+    expect(spec.deployItemsCompressed).to.equal(writeDeployItems(large).deployItemsCompressed);
   });
 
   for (const [title, deployItemsCompressed] of [

@@ -7,7 +7,7 @@ import type { DeployerPlugin } from '../../../deployers/sdk/index.ts';
 import { createStock } from '../../../src/components/stock.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { seededRng } from '../../../src/lib/rng.ts';
-import { c1, configMapOf, raw } from '../../support/helmcharts.ts';
+import { c1, chartsHere, configMapOf, raw } from '../../support/helmcharts.ts';
 import { Bench, configMap, helmConfig, LS, manage, manifestConfig, mockConfig } from './bench.ts';
 import type { Any, FakeCluster } from './fake-cluster.ts';
 
@@ -120,7 +120,7 @@ const stories: readonly Story[] = [
   })),
   {
     title: 'a chart without a release',
-    plugin: () => helmDeployer({ stock, clock: systemClock }),
+    plugin: () => helmDeployer({ stock, chartsOf: chartsHere(), clock: systemClock }),
     type: `${LS}/helm`,
     needsTarget: true,
     install: helmConfig({

@@ -1,4 +1,5 @@
 /** Go's encoding/json over template values: sorted keys, escaped `<`, `>` and `&`, bytes as base64. */
+import { JsonTooLarge, parseBoundedJson } from '../../../lib/json-bounds.ts';
 import type { FunctionTable } from '../env.ts';
 import { FunctionError } from '../errors.ts';
 import { sprintValue } from '../format.ts';
@@ -92,9 +93,10 @@ const MAY_LOSE_DIGITS = /\d{16}/;
 /** @throws FunctionError worded as by encoding/json */
 export function readJson(text: string): Value {
   try {
-    const value: unknown = JSON.parse(text);
+    const value = parseBoundedJson(text);
     return fromJson(MAY_LOSE_DIGITS.test(text) ? parseYaml(text, { integers: 'exact' }) : value);
   } catch (error) {
+    if (error instanceof JsonTooLarge) throw new FunctionError(error.message, { cause: error });
     throw new FunctionError(complaint(text, error as Error), { cause: error });
   }
 }

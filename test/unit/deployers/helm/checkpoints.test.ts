@@ -4,15 +4,19 @@ import { failAt } from '../../../../deployers/sdk/timeout.ts';
 import { createStock } from '../../../../src/components/stock.ts';
 import { systemClock as clock } from '../../../../src/lib/clock.ts';
 import { seededRng } from '../../../../src/lib/rng.ts';
+import { ChartStopped } from '../../../../src/templating/helm/errors.ts';
+import type { ChartRunner } from '../../../../src/templating/helm/work.ts';
 import { chartCheckpoints } from '../../../support/deployertables.ts';
-import { c1, raw } from '../../../support/helmcharts.ts';
+import { c1, chartsHere, raw } from '../../../support/helmcharts.ts';
 import { Bench, helmConfig, LS } from '../bench.ts';
 
 const stock = createStock({ clock, rng: seededRng(1) });
 
 describe('the time of a job with a chart is noticed', () => {
   const bench = (checkpoint: string, config: object): Bench => {
-    const b = new Bench(helmDeployer({ stock, clock }), { timeouts: failAt(`helm deployer: ${checkpoint}`) });
+    const b = new Bench(helmDeployer({ stock, chartsOf: chartsHere(), clock }), {
+      timeouts: failAt(`helm deployer: ${checkpoint}`),
+    });
     b.givenTarget();
     b.giveItem(config, { type: `${LS}/helm` });
     return b;
@@ -43,11 +47,32 @@ describe('the time of a job with a chart is noticed', () => {
 
   it('a chart may use no more than templates may', async () => {
     const loop = '{{ range until 9999 }}{{ $x := . }}{{ end }}';
-    const b = new Bench(helmDeployer({ stock, clock, limits: { maxSteps: 2000 } }));
+    const b = new Bench(helmDeployer({ stock, chartsOf: chartsHere({ maxSteps: 2000 }), clock }));
     b.givenTarget();
     b.giveItem(helmConfig(raw(c1({ 'templates/loop.yaml': loop }))), { type: `${LS}/helm` });
     await b.kick('j1');
     expect(b.status().lastError?.message).to.contain('more than 2000 steps; templating.maxSteps');
+  });
+
+  it('a chart that had to be stopped fails for good, wherever it came to that', async () => {
+    const why = 'the work on the chart was stopped because it takes longer than 10000 ms; templating.timeout';
+    const stop = () => Promise.reject(new ChartStopped(why));
+    const exports = { exports: [{ key: 'k', jsonPath: '.Values.msg' }] };
+    const rows: readonly [Partial<ChartRunner>, object][] = [
+      [{ mentions: stop }, {}],
+      [{ renderChart: stop }, {}],
+      [{ chartValues: stop }, { exports }],
+      [{ checkChartValues: stop }, { helmDeployment: true }],
+    ];
+    for (const [broken, config] of rows) {
+      const chartsOf = () => ({ ...chartsHere()('proj'), ...broken });
+      const b = new Bench(helmDeployer({ stock, chartsOf, clock }));
+      b.givenTarget();
+      b.giveItem(helmConfig({ ...raw(c1()), ...config }), { type: `${LS}/helm` });
+      await b.kick('j1');
+      expect(b.status().phase, Object.keys(broken)[0]).to.equal('Failed');
+      expect(b.status().lastError?.message).to.contain(why);
+    }
   });
 
   it('a chart is fetched and rendered once for a job, however often it is looked at', async () => {

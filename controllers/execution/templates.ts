@@ -1,0 +1,121 @@
+/**
+ * The templates of an execution, and what is wrong with them. A list that unpacks to much is read aside, and what was
+ * found is remembered by its content, so that no pass reads or refuses the same list again.
+ */
+import { createHash } from 'node:crypto';
+import { setImmediate as turn } from 'node:timers/promises';
+import {
+  readSmallDeployItems,
+  UnreadableDeployItems,
+  type DeployItemTemplate,
+  type Execution,
+} from '../../src/api/kinds/execution.ts';
+import type { InstallationLimits } from '../../src/api/limits.ts';
+import { isSpared, refusalForJob } from '../../src/api/validation/index.ts';
+import type { UnpackedItems } from '../../src/blueprint/unpack-items.ts';
+import type { RunnerOf } from '../../src/blueprint/work.ts';
+import { parseExactJson } from '../../src/lib/exact-json.ts';
+import type { View } from '../../src/runtime/types.ts';
+import { withStoredDurations } from './classify.ts';
+
+interface Found {
+  readonly templates: readonly DeployItemTemplate[];
+  readonly problem: string | undefined;
+  /** Of their JSON text. */
+  readonly size: number;
+}
+
+export interface TemplateReader {
+  /** With durations as they are stored. @throws UnreadableDeployItems */
+  templates(self: View<Execution>): Promise<readonly DeployItemTemplate[]>;
+  /** Why a job with this execution ends before it begins. */
+  refusal(self: View<Execution>): Promise<string | undefined>;
+}
+
+/** Characters of the lists that are kept, which take a few times that in memory. */
+const MAX_KEPT = 8 << 20;
+const MAX_REFUSALS = 1000;
+
+export function templateReader(runnerOf: RunnerOf, limits?: InstallationLimits): TemplateReader {
+  const kept = new Map<string, Found>();
+  const refused = new Map<string, UnreadableDeployItems>();
+  let size = 0;
+
+  const keep = (hash: string, found: Found): void => {
+    if (found.size > MAX_KEPT) return;
+    kept.set(hash, found);
+    size += found.size;
+    for (const [oldest, { size: itsSize }] of kept) {
+      if (size <= MAX_KEPT) break;
+      kept.delete(oldest);
+      size -= itsSize;
+    }
+  };
+
+  /** @throws UnreadableDeployItems */
+  const large = async ({ metadata, spec }: View<Execution>): Promise<Found> => {
+    const packed = spec.deployItemsCompressed ?? '';
+    const hash = createHash('sha256').update(packed).digest('base64');
+    const known = kept.get(hash) ?? refused.get(hash);
+    if (known instanceof UnreadableDeployItems) throw known;
+    if (known) return known;
+    try {
+      const found = await parsed(await runnerOf(metadata.namespace ?? '').unpackItems({ packed, limits }));
+      keep(hash, found);
+      return found;
+    } catch (error) {
+      if (error instanceof UnreadableDeployItems) {
+        refused.set(hash, error);
+        if (refused.size > MAX_REFUSALS) refused.delete(refused.keys().next().value as string);
+      }
+      throw error;
+    }
+  };
+
+  return {
+    templates: async (self) =>
+      withStoredDurations(
+        readSmallDeployItems(self.spec as Execution['spec'], limits) ?? (await large(self)).templates,
+      ),
+    refusal: async (self) => {
+      if (!isLarge(self, limits)) return refusalForJob('executions', self, limits);
+      const spec = { ...self.spec, deployItems: undefined, deployItemsCompressed: undefined };
+      const refusal = refusalForJob('executions', { ...self, spec }, limits);
+      if (refusal !== undefined) return refusal;
+      try {
+        const { problem } = await large(self);
+        return isSpared(self) ? undefined : problem;
+      } catch (error) {
+        if (error instanceof UnreadableDeployItems) return error.message;
+        throw error;
+      }
+    },
+  };
+}
+
+function isLarge({ spec }: View<Execution>, limits: InstallationLimits | undefined): boolean {
+  try {
+    return readSmallDeployItems(spec as Execution['spec'], limits) === undefined;
+  } catch (error) {
+    if (error instanceof UnreadableDeployItems) return false;
+    throw error;
+  }
+}
+
+/** What is read in one go, in characters. */
+const PORTION = 256 << 10;
+
+async function parsed({ items, problem }: UnpackedItems): Promise<Found> {
+  const templates: DeployItemTemplate[] = [];
+  let size = 0;
+  let portion = 0;
+  for (const text of items) {
+    templates.push(parseExactJson(text) as DeployItemTemplate);
+    size += text.length;
+    portion += text.length;
+    if (portion < PORTION) continue;
+    portion = 0;
+    await turn();
+  }
+  return { templates, problem, size };
+}

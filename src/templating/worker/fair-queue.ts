@@ -1,0 +1,152 @@
+/**
+ * Decides whose work a thread does next, so that no namespace can delay another by more than the work at hand.
+ *
+ * Namespaces take turns. Each has a budget of processor time that fills up slowly: who has used it up is served only when
+ * nobody else waits, and who had work stopped again and again comes last. Neither takes the last free thread.
+ */
+
+export interface FairQueueOptions {
+  /** Threads. One namespace has at most one less at the same time, unless there is only one. */
+  readonly size: number;
+  /** Processor time that a namespace may use at once, in ms; a debt grows to no more than that. */
+  readonly burstMs?: number;
+  /** What a budget regains, in ms of processor time for each ms that passes. */
+  readonly refill?: number;
+  /** How long stopped work is remembered after the last time. */
+  readonly pardonMs?: number;
+}
+
+export const DEFAULT_BURST_MS = 5_000;
+export const DEFAULT_REFILL = 0.1;
+export const DEFAULT_PARDON_MS = 10 * 60_000;
+
+/** From that many stops on a namespace is served last. */
+const STOPS_OF_OFFENDER = 2;
+
+/** What a piece of work has cost. */
+export interface Cost {
+  readonly cpuMs: number;
+  /** Whether it was stopped for what it did itself. */
+  readonly isStopped?: boolean;
+}
+
+/** Work that waits for its turn. */
+export interface Owned {
+  readonly namespace: string;
+}
+
+interface Account<T> {
+  readonly waiting: T[];
+  running: number;
+  balanceMs: number;
+  balanceAt: number;
+  stops: number;
+  stoppedAt: number;
+  /** When it was served last, as a running number. */
+  servedAs: number;
+}
+
+/** The lower, the sooner. */
+type Rank = 0 | 1 | 2;
+
+/** Pure: time comes in with each call, in ms of a clock that never goes back. */
+export class FairQueue<T extends Owned> {
+  readonly #size: number;
+  readonly #burstMs: number;
+  readonly #refill: number;
+  readonly #pardonMs: number;
+  readonly #accounts = new Map<string, Account<T>>();
+  #running = 0;
+  #served = 0;
+
+  constructor({
+    size,
+    burstMs = DEFAULT_BURST_MS,
+    refill = DEFAULT_REFILL,
+    pardonMs = DEFAULT_PARDON_MS,
+  }: FairQueueOptions) {
+    this.#size = size;
+    this.#burstMs = burstMs;
+    this.#refill = refill;
+    this.#pardonMs = pardonMs;
+  }
+
+  add(work: T, now: number): void {
+    const account = this.#accounts.get(work.namespace) ?? {
+      ...{ waiting: [], running: 0, balanceMs: this.#burstMs, balanceAt: now },
+      ...{ stops: 0, stoppedAt: now, servedAs: 0 },
+    };
+    this.#accounts.set(work.namespace, account);
+    account.waiting.push(work);
+  }
+
+  /** What starts now, if anything may; it counts as running until `done`. */
+  take(now: number): T | undefined {
+    const free = this.#size - this.#running;
+    if (free <= 0) return undefined;
+    const isLast = free === 1 && this.#size > 1;
+    const first = [...this.#accounts.values()]
+      .filter(({ waiting, running }) => waiting.length > 0 && (running < this.#size - 1 || this.#size === 1))
+      .map((account) => ({ account, rank: this.#rank(account, now) }))
+      .filter(({ rank }) => rank === 0 || !isLast)
+      .reduce<Candidate<T> | undefined>((a, b) => (a && !isSooner(b, a) ? a : b), undefined);
+    if (!first) return undefined;
+    const { account } = first;
+    account.running++;
+    account.servedAs = ++this.#served;
+    this.#running++;
+    return account.waiting.shift();
+  }
+
+  /** Work of the namespace has ended, one way or another. */
+  done(namespace: string, { cpuMs, isStopped = false }: Cost, now: number): void {
+    const account = this.#accounts.get(namespace);
+    if (!account) return;
+    this.#running--;
+    account.running--;
+    const balance = this.#balance(account, now);
+    account.balanceMs = Math.max(-this.#burstMs, balance - cpuMs);
+    account.balanceAt = now;
+    if (isStopped) {
+      account.stops = this.#stops(account, now) + 1;
+      account.stoppedAt = now;
+    }
+    this.#forget(now);
+  }
+
+  /** Takes away all that waits. */
+  drain(): readonly T[] {
+    return [...this.#accounts.values()].flatMap(({ waiting }) => waiting.splice(0));
+  }
+
+  #rank(account: Account<T>, now: number): Rank {
+    if (this.#stops(account, now) >= STOPS_OF_OFFENDER) return 2;
+    return this.#balance(account, now) > 0 ? 0 : 1;
+  }
+
+  #balance({ balanceMs, balanceAt }: Account<T>, now: number): number {
+    return Math.min(this.#burstMs, balanceMs + (now - balanceAt) * this.#refill);
+  }
+
+  #stops({ stops, stoppedAt }: Account<T>, now: number): number {
+    return now - stoppedAt < this.#pardonMs ? stops : 0;
+  }
+
+  /** Whoever is as if never seen needs no account. */
+  #forget(now: number): void {
+    for (const [namespace, account] of this.#accounts) {
+      const isIdle = account.running === 0 && account.waiting.length === 0;
+      if (isIdle && this.#balance(account, now) >= this.#burstMs && this.#stops(account, now) === 0) {
+        this.#accounts.delete(namespace);
+      }
+    }
+  }
+}
+
+interface Candidate<T> {
+  readonly account: Account<T>;
+  readonly rank: Rank;
+}
+
+const isSooner = <T>(a: Candidate<T>, b: Candidate<T>): boolean =>
+  a.rank === b.rank ? a.account.servedAs < b.account.servedAs : a.rank < b.rank;

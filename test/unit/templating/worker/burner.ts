@@ -1,0 +1,36 @@
+/** What threads of tests run: work that uses processor time, memory, or neither. */
+import { ownCpuClock } from '../../../../src/templating/worker/cpu-time.ts';
+import { serve } from '../../../../src/templating/worker/serve.ts';
+
+export type Burning =
+  | { readonly kind: 'echo'; readonly value: unknown }
+  /** Uses that much processor time. */
+  | { readonly kind: 'burn'; readonly ms: number }
+  /** Is kept from running, as by a machine that has no time for it. */
+  | { readonly kind: 'rest'; readonly ms: number }
+  | { readonly kind: 'eat' };
+
+const cpuMs = ownCpuClock();
+
+serve({
+  cpuMs,
+  answer: (work) => {
+    const burning = work as Burning;
+    switch (burning.kind) {
+      case 'echo':
+        return burning.value;
+      case 'burn': {
+        const end = cpuMs() + burning.ms;
+        while (cpuMs() < end);
+        return 'burnt';
+      }
+      case 'rest':
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, burning.ms);
+        return 'rested';
+      case 'eat': {
+        const eaten: number[][] = [];
+        for (;;) eaten.push(Array.from({ length: 10_000 }, (_, i) => i + 0.5));
+      }
+    }
+  },
+});

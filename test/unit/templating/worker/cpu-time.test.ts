@@ -1,0 +1,45 @@
+import { expect } from 'chai';
+import {
+  cpuTimeOf,
+  fromSchedstat,
+  fromStat,
+  ownCpuClock,
+  ownThread,
+} from '../../../../src/templating/worker/cpu-time.ts';
+
+describe('the processor time of a thread', () => {
+  it('is read in nanoseconds', () => {
+    expect(fromSchedstat('31866506 20561236 55\n')).to.equal(31.866506);
+  });
+
+  it('is not known where the kernel does not count', () => {
+    expect(fromSchedstat('0 0 0\n')).to.equal(undefined);
+    expect(fromSchedstat('')).to.equal(undefined);
+    expect(fromStat('')).to.equal(undefined);
+  });
+
+  it('is read in ticks where there is nothing better, behind a name that holds anything', () => {
+    const line = '22535 (a) b (c) R 1 2 3 0 -1 4194304 100 0 0 0 37 5 0 0 20 0 12 0 98 1 2';
+    expect(fromStat(line)).to.equal(420);
+  });
+
+  it('is not known of a thread that is not there', () => {
+    expect(cpuTimeOf('1')).to.equal(undefined);
+  });
+
+  it('grows with work and not with waiting', async function () {
+    const self = ownThread();
+    if (process.platform !== 'linux' || self === undefined) return this.skip();
+    const seen = (): number => cpuTimeOf(self) ?? NaN;
+    const clock = ownCpuClock();
+    const [before, clockBefore] = [seen(), clock()];
+    const until = performance.now() + 5_000;
+    while (seen() - before < 100 && performance.now() < until);
+    expect(seen() - before, 'work').to.be.within(100, 5_000);
+    expect(clock() - clockBefore, 'the same by its own clock').to.be.within(80, 5_000);
+    const atRest = seen();
+    const began = performance.now();
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    expect(seen() - atRest, 'waiting').to.be.below((performance.now() - began) / 2);
+  });
+});

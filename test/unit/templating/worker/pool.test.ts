@@ -1,0 +1,112 @@
+import { expect } from 'chai';
+import { systemClock } from '../../../../src/lib/clock.ts';
+import { cpuTimeOf } from '../../../../src/templating/worker/cpu-time.ts';
+import { WorkerPool, type PoolOptions } from '../../../../src/templating/worker/pool.ts';
+import { WorkStopped, type StopReason } from '../../../../src/templating/worker/thread.ts';
+import { FakeClock, inTime } from '../../../support/clock.ts';
+import type { Burning } from './burner.ts';
+
+const ENTRY = new URL('burner.ts', import.meta.url);
+
+describe('threads shared by namespaces', () => {
+  const pools: WorkerPool[] = [];
+  const start = (options: Partial<PoolOptions> = {}) => {
+    const pool = new WorkerPool({
+      ...{ entry: ENTRY, clock: systemClock, cpuTimeOf, memoryMiB: 64, data: undefined, size: 2 },
+      ...options,
+    });
+    pools.push(pool);
+    return (namespace: string, work: Burning, cpuMs = 10_000) => pool.run(work, { namespace, cpuMs });
+  };
+  after(() => Promise.all(pools.map((pool) => pool.close())));
+
+  const stopped = (work: Promise<unknown>): Promise<StopReason | undefined> =>
+    work.then(
+      () => undefined,
+      (error: unknown) => (error instanceof WorkStopped ? error.reason : Promise.reject(error as Error)),
+    );
+
+  it('serve one while another floods them', async () => {
+    const run = start();
+    let ended = 0;
+    const flood = Array.from({ length: 12 }, () =>
+      run('flood', { kind: 'burn', ms: 300 }).finally(() => ended++),
+    );
+    const endedBefore: number[] = [];
+    for (let i = 0; i < 3; i++) {
+      expect(await run('canary', { kind: 'echo', value: i })).to.equal(i);
+      endedBefore.push(ended);
+    }
+    expect(endedBefore.at(-1), 'the canary waits for no more than what was at work').to.be.below(12);
+    await Promise.all(flood);
+  });
+
+  it('do not count the time in which they do not run', async () => {
+    if (process.platform !== 'linux') return;
+    const run = start();
+    expect(await run('a', { kind: 'rest', ms: 1000 }, 200)).to.equal('rested');
+    expect(await stopped(run('a', { kind: 'burn', ms: 60_000 }, 200))).to.equal('time');
+    expect(await run('a', { kind: 'echo', value: 1 }), 'by another thread').to.equal(1);
+  });
+
+  it('give up in the end what gets no processor time, as no fault of its own', async () => {
+    const clock = new FakeClock();
+    const run = start({ clock, cpuTimeOf: () => 1e-9 });
+    await run('a', { kind: 'echo', value: 'ready' });
+    const starved = stopped(run('a', { kind: 'rest', ms: 600_000 }, 100));
+    await clock.advance(59_999);
+    expect(clock.pending, 'looks again').to.equal(1);
+    await clock.advance(1);
+    expect(await inTime('the stop', starved)).to.equal('starved');
+    expect(await run('a', { kind: 'echo', value: 1 })).to.equal(1);
+  });
+
+  it('go by the time that passes, and three times as long, where the system does not tell more', async () => {
+    const clock = new FakeClock();
+    const run = start({ clock, cpuTimeOf: () => undefined });
+    await run('a', { kind: 'echo', value: 'ready' });
+    const long = stopped(run('a', { kind: 'rest', ms: 600_000 }, 1000));
+    await clock.advance(2_999);
+    expect(clock.pending).to.equal(1);
+    await clock.advance(40);
+    expect(await inTime('the stop', long)).to.equal('time');
+  });
+
+  it('replace one that needs too much memory', async () => {
+    const run = start({ memoryMiB: 32 });
+    expect(await stopped(run('a', { kind: 'eat' }))).to.equal('memory');
+    expect(await run('a', { kind: 'echo', value: 1 })).to.equal(1);
+  });
+
+  it('serve last whose work they had to stop again and again', async () => {
+    const run = start({ size: 1 });
+    for (let i = 0; i < 2; i++) {
+      expect(await stopped(run('bad', { kind: 'burn', ms: 60_000 }, 50))).to.equal('time');
+    }
+    const order: string[] = [];
+    const note = (name: string) => () => void order.push(name);
+    const first = run('good', { kind: 'burn', ms: 50 }).then(note('first'));
+    await Promise.all([
+      run('bad', { kind: 'echo', value: 1 }).then(note('bad')),
+      ...['good 1', 'good 2', 'good 3'].map((name) =>
+        run('good', { kind: 'echo', value: 1 }).then(note(name)),
+      ),
+      first,
+    ]);
+    expect(order).to.deep.equal(['first', 'good 1', 'good 2', 'good 3', 'bad']);
+  });
+
+  it('reject what waits when they are closed', async () => {
+    const pool = new WorkerPool({
+      ...{ entry: ENTRY, clock: systemClock, cpuTimeOf, memoryMiB: 64, data: undefined, size: 1 },
+    });
+    const runs = ['a', 'b'].map((namespace) =>
+      stopped(pool.run({ kind: 'burn', ms: 60_000 }, { namespace, cpuMs: 60_000 })),
+    );
+    await pool.close();
+    expect(await Promise.all(runs)).to.deep.equal(['closed', 'closed']);
+    expect(await stopped(pool.run({ kind: 'echo', value: 1 }, { namespace: 'a', cpuMs: 1 }))).to.equal(
+      'closed',
+    );
+  });
+});

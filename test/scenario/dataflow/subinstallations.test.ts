@@ -96,7 +96,7 @@ describe('sub-installations', () => {
   it('DF-48: that import from a sibling begin when it has succeeded', async () => {
     const scene = await succeeds(here, landscape(db(), web()));
     const [first, second] = ['db', 'web'].map((name) => scene.child('shop', name)?.status?.transitionTimes);
-    expect(Date.parse(second?.initTime ?? '')).to.be.at.least(Date.parse(first?.finishedTime ?? 'none'));
+    expect(Date.parse(second?.waitTime ?? '')).to.be.at.least(Date.parse(first?.finishedTime ?? 'none'));
   });
 
   it('DF-56: lose an import whose source in the parent is optional and has no value', async () => {

@@ -115,7 +115,10 @@ async function serve(kubeconfig: string): Promise<void> {
 
 async function control(kubeconfig: string): Promise<void> {
   const config = join(work, 'config.yaml');
-  writeFileSync(config, 'kind: LandscaperConfiguration\ndeployItemTimeouts: {pickup: 20s}\n');
+  writeFileSync(
+    config,
+    'kind: LandscaperConfiguration\ndeployItemTimeouts: {pickup: 20s}\nlimits: {remoteRetryTimeout: 5s}\n',
+  );
   const args = [program, 'start', '--kubeconfig', kubeconfig, '--config', config, '--log-format', 'json'];
   await start(
     'espalier start',

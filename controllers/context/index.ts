@@ -3,7 +3,7 @@ import { contextKind, type Context } from '../../src/api/kinds/context.ts';
 import { mergeDiff } from '../../src/lib/merge.ts';
 import { lockedPatch } from '../../src/machine/apply.ts';
 import { namespaceKind, type World } from '../../src/machine/world.ts';
-import { AlreadyExists } from '../../src/runtime/errors.ts';
+import { AlreadyExists, isNamespaceTerminating } from '../../src/runtime/errors.ts';
 import type { ControllerSpec } from '../../src/runtime/controller.ts';
 import type { Obj, View } from '../../src/runtime/types.ts';
 
@@ -29,7 +29,10 @@ export function contextController(ports: ContextPorts): ControllerSpec<Obj> {
     ...(ports.workers && { maxConcurrent: ports.workers }),
     filter: { add: isOurs, update: (_old, namespace) => isOurs(namespace), delete: () => false },
     reconciler: {
-      async reconcile({ metadata: { name: namespace } }, ctx) {
+      async reconcile(primary, ctx) {
+        const namespace = primary.metadata.name;
+        // The event that woke us may be older: nothing can be created in a namespace that is being deleted.
+        if (!isOurs(primary)) return { write: 'none' };
         const existing = world.contexts.get(`${namespace}/default`);
         const wanted = repositoryContext && { repositoryContext };
         if (existing) {
@@ -46,7 +49,7 @@ export function contextController(ports: ContextPorts): ControllerSpec<Obj> {
         try {
           await ctx.write({ verb: 'create', kind: contextKind, object }, ctx.signal);
         } catch (error) {
-          if (!(error instanceof AlreadyExists)) throw error;
+          if (!(error instanceof AlreadyExists) && !isNamespaceTerminating(error)) throw error;
         }
         return { write: 'none' };
       },

@@ -4,7 +4,7 @@ import { deployItemKind, type DeployItem } from '../../src/api/kinds/deployitem.
 import { annotations, operations } from '../../src/api/labels.ts';
 import { refusalForJob } from '../../src/api/validation/index.ts';
 import { amend, type Effect, type Problem } from '../../src/machine/decision.ts';
-import { INTERRUPTED, endItem } from '../../src/machine/item-end.ts';
+import { INTERRUPTED, PICKUP_TIMEOUT, endItem } from '../../src/machine/item-end.ts';
 import { isPickedUp } from '../../src/machine/pickup.ts';
 import type { View } from '../../src/runtime/types.ts';
 
@@ -47,8 +47,7 @@ function timedOut({ self, pickupTimeoutMs, isTargetMissing }: Snapshot): Problem
   const seconds = Math.round(pickupTimeoutMs / 1000);
   const target = self.spec.target?.name ?? '';
   return {
-    operation: 'WaitingForPickup',
-    reason: 'PickupTimeout',
+    ...PICKUP_TIMEOUT,
     message:
       `no deployer has reconciled this deployitem within ${seconds} seconds` +
       (isTargetMissing ? `, probably because the referenced Target does not exist: ${target}` : '') +

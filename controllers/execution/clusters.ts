@@ -7,17 +7,19 @@ import { isBeingDeleted } from '../../src/api/job.ts';
 import type { DeployItemTemplate, Execution } from '../../src/api/kinds/execution.ts';
 import type { Target } from '../../src/api/kinds/target.ts';
 import { PhaseError } from '../../src/machine/decision.ts';
+import { remoteTroubleOf } from '../../src/machine/remote.ts';
 import {
   isShootGone,
   openSource,
   SourceUnavailable,
   type SourcePorts,
 } from '../../src/machine/source-cluster.ts';
-import { secretKind, type World } from '../../src/machine/world.ts';
-import { KubeconfigError, NotFound } from '../../src/runtime/errors.ts';
+import { namespaceKind, secretKind, type World } from '../../src/machine/world.ts';
+import { ApiError, KubeconfigError, NotFound, TransportError } from '../../src/runtime/errors.ts';
+import { mayPass } from '../../src/runtime/failure.ts';
 import { loadAccess } from '../../src/runtime/kubeconfig.ts';
 import type { View } from '../../src/runtime/types.ts';
-import type { Item } from './classify.ts';
+import { isUninstallSkipped, type Item } from './classify.ts';
 
 export interface ClusterPorts extends SourcePorts {
   readonly world: World;
@@ -96,6 +98,7 @@ export const shootIn = (server: string): string | undefined =>
 /** Whether the item is forgotten when its cluster is gone. */
 const asks = (item: Item): boolean =>
   item.spec.onDelete?.skipUninstallIfClusterRemoved === true &&
+  !isUninstallSkipped(item) &&
   item.spec.target !== undefined &&
   clusterOf(item) !== undefined;
 
@@ -122,18 +125,35 @@ async function lookUp(
   const [sync, ...more] = [...ports.world.targetSyncs.list(metadata.namespace)].filter(
     (s) => !isBeingDeleted(s.metadata),
   );
+  // In a namespace that is being deleted no TargetSync can be created any more: its items are uninstalled like all others.
+  if (!sync && (await isTerminating(ports.client, metadata.namespace ?? ''))) return new Set();
   if (!sync || more.length > 0) {
     throw new CannotTell('skipUninstall', 'fetchTargetSync', 'targetsync not found or not unique');
   }
-  try {
-    const { client } = await openSource(ports, sync);
-    const gone = new Set<string>();
-    for (const shoot of shoots) {
-      if (await isShootGone(client, sync.spec.sourceNamespace, shoot)) gone.add(shoot);
-    }
-    return gone;
-  } catch (error) {
+  const gone = new Set<string>();
+  const { client } = await openSource(ports, sync).catch((error: unknown) => {
     if (!(error instanceof SourceUnavailable) && !(error instanceof KubeconfigError)) throw error;
     throw new CannotTell('skipUninstall', 'fetchShoot', error.message, [], { cause: error });
+  });
+  for (const shoot of shoots) {
+    const isGone = await isShootGone(client, sync.spec.sourceNamespace, shoot).catch(cannotAsk);
+    if (isGone) gone.add(shoot);
   }
+  return gone;
+}
+
+/** Asked by a list: the product may list namespaces, and not get one. */
+async function isTerminating(client: ClusterPorts['client'], namespace: string): Promise<boolean> {
+  for await (const { items } of client.list(namespaceKind, { fields: `metadata.name=${namespace}` })) {
+    if (items.some(({ metadata }) => metadata.deletionTimestamp !== undefined)) return true;
+  }
+  return false;
+}
+
+/** The source cluster does not answer, or refuses. @throws PhaseError for what stays so, CannotTell for what may pass */
+function cannotAsk(error: unknown): never {
+  if (!(error instanceof ApiError) && !(error instanceof TransportError)) throw error;
+  const place = ['skipUninstall', 'fetchShoot', error.message, []] as const;
+  if (!mayPass(error)) throw new PhaseError(...place, { cause: error });
+  throw new CannotTell(...place, { cause: error, remote: remoteTroubleOf(error) });
 }

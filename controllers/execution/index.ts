@@ -20,6 +20,8 @@ import { templateReader } from './templates.ts';
 
 export interface ExecutionPorts extends Sources {
   readonly clock: Clock;
+  /** How long servers that a job needs are tried again, in milliseconds; default 10 minutes. */
+  readonly remoteRetryMs?: number;
   readonly workers?: number;
   readonly entered?: (phase: string, from: string | undefined) => void;
 }
@@ -60,6 +62,7 @@ export function executionController(ports: ExecutionPorts): ControllerSpec<Execu
           ),
         fence: async (self) =>
           (await itemsToFence(world, self, reader)).map((item) => touch(deployItemKind, item)),
+        ...(ports.remoteRetryMs !== undefined && { remoteRetryMs: ports.remoteRetryMs }),
       },
       intake: (self, now) =>
         intake(self, { items: managedItems(world, self), now, isAbandoned: isAbandoned(world, self) }),

@@ -4,9 +4,10 @@ import type { Installation } from '../../src/api/kinds/installation.ts';
 import { KubeconfigProblem } from '../../src/blueprint/kubeconfigs/errors.ts';
 import { ComponentProblem } from '../../src/components/errors.ts';
 import { PhaseError } from '../../src/machine/decision.ts';
+import { remoteTroubleOf } from '../../src/machine/remote.ts';
 import type { View } from '../../src/runtime/types.ts';
 
-/** Something that may be had another time. */
+/** A server that may be back: tried again until a limit. */
 export class NotAvailableNow extends PhaseError {
   override readonly outcome = 'retry';
 }
@@ -14,11 +15,13 @@ export class NotAvailableNow extends PhaseError {
 export const problem = (reason: string, message: string, cause?: unknown): PhaseError =>
   new PhaseError('InitPrerequisites', reason, message, [], { cause });
 
-/** What is definite ends the job; what may pass by itself is shown and tried again. */
+/** What is definite ends the job; what may pass by itself is shown and tried again, until the limit for that. */
 export function asPhaseError(reason: string, error: unknown, operation = 'InitPrerequisites'): unknown {
   if (!(error instanceof ComponentProblem) && !(error instanceof KubeconfigProblem)) return error;
-  const Class = error.isPassing ? NotAvailableNow : PhaseError;
-  return new Class(operation, reason, error.message, [], { cause: error });
+  const { message } = error;
+  return error.isPassing
+    ? new NotAvailableNow(operation, reason, message, [], { cause: error, remote: remoteTroubleOf(error) })
+    : new PhaseError(operation, reason, message, [], { cause: error });
 }
 
 /** Nothing of a job is under way while it looks for its component: who deletes the installation does not want it to wait. */

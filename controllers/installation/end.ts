@@ -12,6 +12,7 @@ import { index, type World } from '../../src/machine/world.ts';
 import { withoutExports } from './claims.ts';
 import { isWaitingForUs } from './intake.ts';
 import { cachedImports, exportsOf } from './lookups.ts';
+import { withWayOn } from './rest.ts';
 import { siblingsOf, type Inst } from './relatives.ts';
 
 interface Left {
@@ -23,7 +24,10 @@ interface Left {
 export function atEnd({ world, removed }: Left, self: Inst, status: JobStatus): JobStatus {
   const isWithout = exportsOf(world, self).every(({ metadata: { uid = '' } }) => removed.has(uid));
   const { finishedTime = '' } = status.transitionTimes ?? {};
-  return withSuccessors(world, self, isWithout ? withoutExports(status, finishedTime) : status);
+  return withWayOn(
+    self,
+    withSuccessors(world, self, isWithout ? withoutExports(status, finishedTime) : status),
+  );
 }
 
 /**

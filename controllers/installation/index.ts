@@ -54,6 +54,8 @@ export interface InstallationPorts extends Omit<Sources, 'findComponent'> {
   readonly stock: Stock;
   /** Which components must be signed; default: those of installations that ask for it. */
   readonly verification?: VerificationPolicy;
+  /** How long servers that a job needs are tried again, in milliseconds; default 10 minutes. */
+  readonly remoteRetryMs?: number;
   readonly workers?: number;
   readonly entered?: (phase: string, from: string | undefined) => void;
 }
@@ -87,6 +89,7 @@ export function installationController(ports: InstallationPorts): ControllerSpec
         table: phases,
         gather: gather({ ...ports, findComponent: componentFinder(ports) }),
         always: ['self', 'now'],
+        ...(ports.remoteRetryMs !== undefined && { remoteRetryMs: ports.remoteRetryMs }),
         celebrates: (self) => isRoot(self.metadata),
         atEnd: (self, status, removed) => atEnd({ world, removed }, self, status),
         isBelowAtWork: (self) =>

@@ -1,4 +1,5 @@
 /** Has kubeconfigs issued that templates ask for: by the cluster of a target, with the credentials of that target. */
+import { isDefiniteFault } from '../../src/lib/connection.ts';
 import { exactJson } from '../../src/lib/exact-json.ts';
 import { isObject, ownField } from '../../src/lib/objects.ts';
 import { parseYaml, YamlError } from '../../src/lib/yaml.ts';
@@ -53,9 +54,12 @@ export const kubeconfigIssuer =
 /** @throws IssuerUnavailable for what may pass by itself */
 function problemOf(error: unknown, request: KubeconfigRequest): Issued {
   const isPassing =
-    error instanceof TransportError || error instanceof ServerFailure || error instanceof TooManyRequests;
+    (error instanceof TransportError && !isDefiniteFault(error)) ||
+    error instanceof ServerFailure ||
+    error instanceof TooManyRequests;
   const isDefinite =
     error instanceof ApiError ||
+    error instanceof TransportError ||
     error instanceof KubeconfigError ||
     error instanceof ResponseTooLarge ||
     error instanceof KubeconfigUnusable ||

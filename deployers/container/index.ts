@@ -3,13 +3,16 @@
  * brings back what it exports. See docs/container.md for the contract with images.
  */
 import { GROUP } from '../../src/api/labels.ts';
-import type { Caches } from '../../src/runtime/types.ts';
+import { ownField } from '../../src/lib/objects.ts';
+import type { Caches, View } from '../../src/runtime/types.ts';
+import type { DeployItem } from '../sdk/kinds.ts';
 import type { DeployerPlugin, Watched } from '../sdk/deployer.ts';
 import { endPods } from './cleanup.ts';
 import { containerConfig, type ContainerConfig } from './config.ts';
 import { CONTAINER_GROUP, labels } from './contract.ts';
 import { POD } from './kinds.ts';
 import { apply, remove } from './look.ts';
+import { inNamespace } from './move.ts';
 import { itemOf } from './names.ts';
 import type { ContainerOptions, ContainerRun } from './options.ts';
 import { providerStatus, type ProviderStatus } from './podstatus.ts';
@@ -35,8 +38,14 @@ export function containerDeployer(
     watches: (caches) => [podsIn(caches, options)],
     apply: (run: ContainerRun) => apply(run, options),
     remove: (run: ContainerRun) => remove(run, options),
-    over: (item, signal) => endPods(placeOf(options), item, signal),
+    over: (item, signal) => endPods(placeOf(inNamespace(options, namespaceOf(item))), item, signal),
   };
+}
+
+/** Where the last run of an item was. */
+function namespaceOf({ status }: View<DeployItem>): string | undefined {
+  const namespace = ownField(status?.providerStatus, 'namespace');
+  return typeof namespace === 'string' && namespace !== '' ? namespace : undefined;
 }
 
 /** What happens to a pod is seen at once. */

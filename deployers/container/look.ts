@@ -15,6 +15,7 @@ import { removeEverything } from './cleanup.ts';
 import { CONTAINER_GROUP, FORCE_CLEANUP, keys, type Operation } from './contract.ts';
 import { dropPod } from './hosted.ts';
 import { POD, SECRET, type Pod } from './kinds.ts';
+import { inNamespace, moveIn } from './move.ts';
 import { itemOf, namesOf } from './names.ts';
 import { PREFIX, runKey, type ContainerOptions, type ContainerRun } from './options.ts';
 import {
@@ -43,13 +44,18 @@ export async function remove(run: ContainerRun, options: ContainerOptions): Answ
   const isForced = run.item.metadata.annotations?.[FORCE_CLEANUP] !== undefined;
   if (!isForced && run.previous) return carryOut(run, options, 'DELETE');
   run.checkpoint(`${PREFIX}: start delete`);
-  await removeEverything(placeOf(options), run.item, run.signal);
+  const { namespace } = run.previous ?? {};
+  for (const each of new Set([options, inNamespace(options, namespace)])) {
+    await removeEverything(placeOf(each), run.item, run.signal);
+  }
   return done();
 }
 
-async function carryOut(run: ContainerRun, options: ContainerOptions, operation: Operation): Answer {
+async function carryOut(run: ContainerRun, configured: ContainerOptions, operation: Operation): Answer {
   const key = runKey(run, operation);
   const before = run.previous?.podStatus;
+  // A run that has begun ends where it is.
+  const options = inNamespace(configured, before?.podName === key.pod ? run.previous?.namespace : undefined);
   const pod = await getIfThere(options.client, POD, `${options.settings.namespace}/${key.pod}`, run.signal);
   const leftMs = await timeLeft(run, operation, pod, options);
   // A job that is turned into a deletion, or whose item was changed, has to run the image again.
@@ -82,8 +88,10 @@ const phaseOf = (operation: Operation): { readonly phase?: string } =>
 async function begin(run: ContainerRun, key: Key, options: ContainerOptions, leftMs: number): Answer {
   const before = run.previous?.podStatus;
   await configure(run, key, options);
-  await run.begin(statusOf(key.operation, before)); // from here on there may be something to take back
-  const inTheWay = await clearTheWay(run, key, options);
+  const stillThere = await moveIn(run, key, options);
+  // From here on there may be something to take back.
+  if (stillThere === undefined) await run.begin(statusOf(key.operation, options.settings.namespace, before));
+  const inTheWay = stillThere ?? (await clearTheWay(run, key, options));
   if (inTheWay !== undefined) {
     const message = `pod ${inTheWay} of an earlier run has not ended yet`;
     const why = { operation: 'CreatePod', reason: 'PodInTheWay', message };
@@ -102,7 +110,7 @@ async function judge(
 ): Answer {
   const last = run.previous?.podStatus?.lastSuccessfulJobID;
   const seen = podStatusOf(pod, last === key.jobID ? undefined : last, maskFor(run));
-  const status = statusOf(key.operation, seen);
+  const status = statusOf(key.operation, options.settings.namespace, seen);
   const conditions = conditionsOf(seen);
   const stand = standOf(pod, seen);
   switch (stand.is) {
@@ -124,7 +132,7 @@ async function judge(
       return fail(stand.problem, { status, conditions });
     case 'succeeded': {
       const ended = { ...seen, lastSuccessfulJobID: key.jobID };
-      await run.begin(statusOf(key.operation, ended));
+      await run.begin(statusOf(key.operation, options.settings.namespace, ended));
       return succeeded(run, key, options, ended, pod);
     }
   }
@@ -147,7 +155,7 @@ async function succeeded(
   const exported = await exportedBy(run, key, options);
   if (pod && !options.settings.keepsPods) await dropPod(place, pod, run.signal);
   return done({
-    status: statusOf(key.operation, ended),
+    status: statusOf(key.operation, options.settings.namespace, ended),
     conditions: conditionsOf(ended),
     ...(exported && { exports: { value: exported.value, isControlled: true } }),
   });

@@ -34,6 +34,8 @@ export interface ProviderStatus extends Fields {
   readonly apiVersion: string;
   readonly kind: 'ProviderStatus';
   readonly lastOperation: Operation;
+  /** Where the pod and all around it are. An addition of ours; absent after a run of an earlier version or of the original. */
+  readonly namespace?: string;
   readonly podStatus?: PodStatus;
 }
 
@@ -41,10 +43,15 @@ export const providerStatus: Codec<ProviderStatus> = codec('ProviderStatus', {
   [CONTAINER_API_VERSION]: (fields) => fields as ProviderStatus,
 });
 
-export const statusOf = (lastOperation: Operation, podStatus: PodStatus | undefined): ProviderStatus => ({
+export const statusOf = (
+  lastOperation: Operation,
+  namespace: string,
+  podStatus: PodStatus | undefined,
+): ProviderStatus => ({
   apiVersion: CONTAINER_API_VERSION,
   kind: 'ProviderStatus',
   lastOperation,
+  namespace,
   ...(podStatus && { podStatus }),
 });
 

@@ -26,8 +26,8 @@ export type Key = ReturnType<typeof runKey>;
  * @returns the name of one that still runs
  */
 export async function clearTheWay(
-  run: ContainerRun,
-  key: Key,
+  run: Pick<ContainerRun, 'signal'>,
+  key: Pick<Key, 'item' | 'pod'>,
   options: ContainerOptions,
 ): Promise<string | undefined> {
   const place = placeOf(options);

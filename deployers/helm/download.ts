@@ -5,6 +5,7 @@ import { ByteBudget, type DownloadLimits } from '../../src/lib/byte-budget.ts';
 import type { Clock } from '../../src/lib/clock.ts';
 import { withBody, type Answer } from '../../src/lib/response-body.ts';
 import { sizeText } from '../../src/lib/sizes.ts';
+import { connectionAdvice, connectionCode } from '../../src/lib/connection.ts';
 import { messageOf } from '../sdk/errors.ts';
 
 export interface Download {
@@ -39,6 +40,9 @@ export function shownUrl(text: string): string {
   return `${url.origin}${url.pathname}`;
 }
 
+const TRUST =
+  'give its certificate authority as customCAData of the repository in helmChartRepoCredentials of the Context, or add it to the PEM file that NODE_EXTRA_CA_CERTS names';
+
 const MAX_REDIRECTS = 5;
 
 /** @param what begins the message, such as `unable to fetch helm chart`. @throws DownloadFailed */
@@ -53,7 +57,9 @@ export async function download(what: string, from: Download): Promise<Uint8Array
     return await followed(what, from, agent);
   } catch (error) {
     if (signal.aborted || error instanceof DownloadTooLarge) throw error;
-    throw new DownloadFailed(`${what} from "${shownUrl(url)}": ${messageOf(error)}`, { cause: error });
+    const advice = connectionAdvice(error, TRUST);
+    const why = advice ? `${connectionCode(error)}: ${advice}` : messageOf(error);
+    throw new DownloadFailed(`${what} from "${shownUrl(url)}": ${why}`, { cause: error });
   } finally {
     await agent.destroy();
   }

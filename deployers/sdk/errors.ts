@@ -1,6 +1,7 @@
 /** What a plugin may throw, one class per consequence, and how anything else thrown is read. */
 import type { ErrorCode } from '../../src/api/errorcodes.ts';
 import { isUnrecoverable } from '../../src/api/errorcodes.ts';
+import { connectionFault, isDefiniteFault } from '../../src/lib/connection.ts';
 import type { Problem } from '../../src/machine/decision.ts';
 import { ResponseTooLarge, Unauthorized, isFinal } from '../../src/runtime/errors.ts';
 
@@ -29,7 +30,8 @@ export class DeployerError extends Error {
   }
 
   get problem(): Problem {
-    return { operation: this.operation, reason: this.reason, message: this.message, codes: this.codes };
+    const { operation, reason, message } = this;
+    return { operation, reason, message, ...verdictOf(this.cause, this.codes) };
   }
 }
 
@@ -121,11 +123,22 @@ const definiteCodes = (error: unknown): readonly ErrorCode[] =>
 export const isDefinite = (error: unknown): boolean =>
   isFinal(error) || (ResponseTooLarge.in(error)?.isFinal() ?? false);
 
+/**
+ * What a failed connection means to the job: one that fails for good ends it, a name that is not found is tried again for a
+ * minute, all else until the time of the item is used up.
+ */
+function verdictOf(cause: unknown, codes: readonly ErrorCode[]): Pick<Problem, 'codes' | 'remote'> {
+  if (!(cause instanceof Error)) return { codes };
+  if (isDefiniteFault(cause))
+    return { codes: [...new Set([...codes, 'ERR_CONFIGURATION_PROBLEM' as const])] };
+  return { codes, ...(connectionFault(cause) === 'name' && { remote: 'NameNotFound' as const }) };
+}
+
 /** Any error as a problem of the job: deployer errors as they are, refused credentials with their code. */
-export const problemOf = (error: unknown, place: Place): Problem =>
-  error instanceof DeployerError
-    ? error.problem
-    : { ...place, message: messageOf(error), codes: codesOf(error) };
+export function problemOf(error: unknown, place: Place): Problem {
+  if (error instanceof DeployerError) return error.problem;
+  return { ...place, message: messageOf(error), ...verdictOf(error, codesOf(error)) };
+}
 
 /** The same error, said to have happened at `place`; an error that knows its own place keeps it. */
 export const at = (

@@ -3,9 +3,10 @@
  * of the job, so whoever sees the job finished finds it.
  */
 import { createHash } from 'node:crypto';
+import { isBeingDeleted } from '../../src/api/job.ts';
 import { goJson } from '../../src/lib/gojson.ts';
 import { randomSuffix, seededRng } from '../../src/lib/rng.ts';
-import { AlreadyExists, Forbidden, Invalid } from '../../src/runtime/errors.ts';
+import { AlreadyExists, Forbidden, Invalid, isNamespaceTerminating } from '../../src/runtime/errors.ts';
 import { joinKey } from '../../src/runtime/keys.ts';
 import { getIfThere } from '../../src/runtime/read.ts';
 import type { View } from '../../src/runtime/types.ts';
@@ -13,7 +14,7 @@ import type { Direction } from './intake.ts';
 import { SECRET, itemOwner, type DeployItem, type Secret } from './kinds.ts';
 import { ConfigurationError, problemOf } from './errors.ts';
 import { isExportOf, isItem, removeOwned, secretTaken, type Host } from './exportowner.ts';
-import { retry, type ExportOf, type Outcome } from './outcome.ts';
+import { fail, retry, type ExportOf, type Outcome } from './outcome.ts';
 
 /**
  * Carries out what an outcome exports: a secret for values, and none when all is done and nothing is exported any more.
@@ -45,6 +46,9 @@ export async function writeExports(
     if (!isRefused && !(error instanceof ConfigurationError)) throw error;
     const problem = problemOf(error, { operation: 'reconcile', reason: 'CreateOrUpdateExports' });
     const { status, conditions } = outcome;
+    // No secret is created in a namespace that is being deleted, and nobody will import from there.
+    if (isBeingDeleted(item.metadata) && isNamespaceTerminating(error))
+      return { outcome: fail(problem, { status, conditions }), exportRef: old };
     return { outcome: retry(problem, { status, conditions }), exportRef: old };
   }
 }

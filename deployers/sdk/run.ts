@@ -1,4 +1,5 @@
 /** What a plugin sees of one look: brought together from the item, its context and its target, and checked on the way. */
+import { isBeingDeleted } from '../../src/api/job.ts';
 import { refusalForJob } from '../../src/api/validation/index.ts';
 import { inexactIn, refusedInteger } from '../../src/lib/exact-json.ts';
 import type { Logger } from '../../src/observability/log.ts';
@@ -87,12 +88,29 @@ export async function contextOf(
   try {
     return await client.get(CONTEXT, key, pass.signal);
   } catch (error) {
-    const why = error instanceof NotFound ? 'it does not exist' : messageOf(error);
+    const isMissing = error instanceof NotFound;
+    // Contexts go first when a namespace is deleted: what is installed has to go all the same.
+    if (isMissing && operation === 'delete') return withoutContext(item);
+    if (isMissing && isBeingDeleted(item.metadata)) {
+      throw new ConfigurationError(
+        operation,
+        'GetLandscaperContext',
+        `the Context ${key} does not exist any more, and the deploy item is being deleted`,
+      );
+    }
+    const why = isMissing ? 'it does not exist' : messageOf(error);
     throw new RetryError(operation, 'GetLandscaperContext', `unable to get the Context ${key}: ${why}`, {
       cause: error,
     });
   }
 }
+
+/** Stands in for a Context that is gone: it gives access to nothing. */
+const withoutContext = ({ metadata, spec }: View<DeployItem>): View<ContextObject> => ({
+  apiVersion: `${CONTEXT.group}/${CONTEXT.version}`,
+  kind: CONTEXT.kind,
+  metadata: { name: spec.context || 'default', ...(metadata.namespace && { namespace: metadata.namespace }) },
+});
 
 export function runOf(
   subject: Subject,

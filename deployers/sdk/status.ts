@@ -1,12 +1,29 @@
 /** The status of an item through a job, step by step, as values. The fields and their times are upstream's. Pure. */
-import { failedPhase, firstPhase, type MetaView } from '../../src/api/job.ts';
-import type { DeployerInformation, DeployItemStatus } from '../../src/api/kinds/deployitem.ts';
+import { failedPhase, firstPhase, isBeingDeleted, type MetaView } from '../../src/api/job.ts';
+import { annotations, operations } from '../../src/api/labels.ts';
+import type { DeployerInformation, DeployItem, DeployItemStatus } from '../../src/api/kinds/deployitem.ts';
 import type { LastError } from '../../src/api/shared.ts';
 import type { Problem } from '../../src/machine/decision.ts';
-import { mergeConditions, withProblem } from '../../src/machine/status.ts';
+import type { View } from '../../src/runtime/types.ts';
+import { conditionTypes } from '../../src/api/conditions.ts';
+import { judgeRemote } from '../../src/machine/remote.ts';
+import { changed, mergeConditions, withProblem, type JobStatus } from '../../src/machine/status.ts';
 import { endsJob } from './errors.ts';
 import type { Direction } from './intake.ts';
 import type { Outcome } from './outcome.ts';
+
+/** The problem of an item whose Target is not there. What was installed on its cluster can only be left there then. */
+export function targetMissing({ metadata, spec }: View<DeployItem>): Problem {
+  const place = { operation: 'reconcilePrivate', reason: 'NoTargetFound' };
+  const target = `target ${metadata.namespace ?? ''}/${spec.target?.name ?? ''} does not exist`;
+  if (!isBeingDeleted(metadata))
+    return { ...place, message: 'setting deploy item to failed due to missing target' };
+  const annotate = `${annotations.deleteWithoutUninstall}=true and ${annotations.operation}=${operations.reconcile}`;
+  const message =
+    `${target}, so what is installed on its cluster cannot be uninstalled; create the target again and repeat the deletion, or ` +
+    `leave what is installed where it is: annotate the root installation with ${annotate}`;
+  return { ...place, message };
+}
 
 /** How many errors of a job are kept. */
 const KEPT_ERRORS = 5;
@@ -31,8 +48,9 @@ export function begun(
     ...rest
   } = before ?? { observedGeneration: 0 };
   const { finishedTime: _finished, ...times } = rest.transitionTimes ?? {};
+  const settled = [conditionTypes.RemoteUnavailable];
   return {
-    ...rest,
+    ...(changed(rest as JobStatus, { settled }, now) as DeployItemStatus),
     phase: firstPhase(metadata),
     observedGeneration: metadata.generation ?? 0,
     lastReconcileTime: now,
@@ -93,6 +111,30 @@ export interface Look {
 
 /** From the answer of a look to the status. */
 export function settle(before: DeployItemStatus, outcome: Outcome, look: Look): Settled {
+  const judged = withinLimit(before, outcome, look.now);
+  return settled(judged.before, judged.outcome, look);
+}
+
+/** A name that is not found for a minute ends the job; since when it is not is noted, so a restart does not matter. */
+function withinLimit(
+  before: DeployItemStatus,
+  outcome: Outcome,
+  now: string,
+): { readonly before: DeployItemStatus; readonly outcome: Outcome } {
+  const kept = before as JobStatus;
+  const rest = changed(kept, { settled: [conditionTypes.RemoteUnavailable] }, now) as DeployItemStatus;
+  if (outcome.kind !== 'retry' || !outcome.problem.remote) return { before: rest, outcome };
+  const { remote } = outcome.problem;
+  const judged = judgeRemote(kept, { ...outcome.problem, remote }, now, Infinity);
+  if (judged.isOver) {
+    const codes = [...(judged.problem.codes ?? []), 'ERR_CONFIGURATION_PROBLEM'];
+    return { before: rest, outcome: { ...outcome, kind: 'fail', problem: { ...judged.problem, codes } } };
+  }
+  const noted = changed(kept, { conditions: [judged.condition] }, now) as DeployItemStatus;
+  return { before: noted, outcome };
+}
+
+function settled(before: DeployItemStatus, outcome: Outcome, look: Look): Settled {
   const status = withParts(before, outcome, look.now);
   switch (outcome.kind) {
     case 'done':

@@ -12,7 +12,7 @@ import type { Cache, Context, Key, UpdateControl, View } from '../../src/runtime
 import type { DeployerDeps } from './deployer.ts';
 import { InterruptedError } from './errors.ts';
 import { writeExports } from './exportsecret.ts';
-import { intake, type Direction } from './intake.ts';
+import { intake, isLeftInPlace, type Direction } from './intake.ts';
 import {
   TARGET,
   type DeployItem,
@@ -26,7 +26,7 @@ import type { Outcome } from './outcome.ts';
 import { isOfType, isSelected, targetNameOf } from './responsible.ts';
 import { isExecutionRunning, nextDue, scheduleOf } from './schedule.ts';
 import { ItemMoved, Session } from './session.ts';
-import { begun, ended, failedWith, settle, type Settled, type Stamp } from './status.ts';
+import { begun, ended, failedWith, settle, targetMissing, type Settled, type Stamp } from './status.ts';
 import { remainingMs } from './timeout.ts';
 
 export interface WorkerPorts extends LookPorts {
@@ -150,11 +150,12 @@ class Pass {
   }
 
   async #endWithoutTarget(): Promise<Control> {
-    const problem = {
-      operation: 'reconcilePrivate',
-      reason: 'NoTargetFound',
-      message: 'setting deploy item to failed due to missing target',
-    };
+    if (isBeingDeleted(this.#item.metadata) && isLeftInPlace(this.#item)) {
+      await this.#session.removeFinalizer();
+      this.#memories.forget(this.#ctx.key);
+      return rest;
+    }
+    const problem = targetMissing(this.#item);
     const { metadata, status = { observedGeneration: metadata.generation ?? 0 } } = this.#item;
     const failed = failedWith(status as DeployItemStatus, problem, this.#now);
     const phase = failedPhase(metadata);

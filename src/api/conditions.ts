@@ -17,6 +17,8 @@ export const conditionTypes = {
   ComponentReferenceOverwrite: 'ComponentReferenceOverwrite',
   /** Installation, execution: what has to happen first, while a job waits. Gone as soon as it goes on. */
   Waiting: 'Waiting',
+  /** Since when a job tries a server again that it needs and cannot use. Gone as soon as it goes on. */
+  RemoteUnavailable: 'RemoteUnavailable',
   /** Installation: why no job is started by the clock although it is asked for. Gone when that is over. */
   AutomaticReconcile: 'AutomaticReconcile',
   /** Installation, execution: something below failed after the last job had succeeded. Gone when that is over. */
@@ -49,6 +51,8 @@ export const conditionReasons = {
   PredecessorsUnfinished: 'PredecessorsUnfinished',
   SuccessorsExist: 'SuccessorsExist',
   NotTakenUp: 'NotTakenUp',
+  NameNotFound: 'NameNotFound',
+  ServerUnavailable: 'ServerUnavailable',
   FoundOverwrite: 'FoundOverwrite',
   NoOverwriteDefined: 'No overwrite defined',
 } as const;

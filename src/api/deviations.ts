@@ -163,7 +163,14 @@ export const deviations: readonly Deviation[] = [
   {
     id: 'registries-are-asked-again',
     upstream: 'A registry that cannot be reached, or is busy, fails the job at once.',
-    here: 'The installation shows it and tries again, at growing intervals, until it is deleted or interrupted.',
+    here: 'The installation shows it and tries again, at growing intervals, for ten minutes (limits.remoteRetryTimeout); then its job fails.',
+    adr: '0019-components',
+  },
+  {
+    id: 'definite-connection-failures-end-items',
+    upstream:
+      'A deploy item whose chart repository or cluster is misspelt or not trusted is tried again until its time is used up.',
+    here: 'It fails at once, and after a minute in which the name of the server is not found.',
     adr: '0019-components',
   },
   {
@@ -184,6 +191,19 @@ export const deviations: readonly Deviation[] = [
     upstream: 'Of a blueprint in an OCI artifact only the first layer is read.',
     here: 'All are read, later ones win; archives that lead out of their folder or are too large are refused.',
     adr: '0019-components',
+  },
+  {
+    id: 'deletion-needs-no-context',
+    upstream: 'A deploy item whose Context is gone cannot be uninstalled.',
+    here: 'It is uninstalled without one.',
+    adr: '0041-namespaces-can-be-deleted',
+  },
+  {
+    id: 'what-was-never-taken-up-is-not-uninstalled',
+    upstream:
+      'The deletion of a deploy item that no deployer has ever taken up fails after the pickup timeout, or without its target.',
+    here: 'It is deleted at once, without a job.',
+    adr: '0041-namespaces-can-be-deleted',
   },
   {
     id: 'objects-can-be-handed-over',

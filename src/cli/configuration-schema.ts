@@ -79,6 +79,7 @@ export const configurationSchema = z.looseObject({
     deployItems: z.int().positive().max(maximumLimits.deployItems).nullish(),
     deployItemsMiB: z.int().positive().max(maximumLimits.deployItemsMiB).nullish(),
     subinstallations: z.int().positive().max(maximumLimits.subinstallations).nullish(),
+    remoteRetryTimeout: z.string().nullish(),
   }),
   helm: section({
     executable: name.nullish(),

@@ -7,6 +7,7 @@ import type { VerificationPolicy } from '../../controllers/installation/verifica
 import { defaultLimits, type InstallationLimits } from '../api/limits.ts';
 import { isDuration, parseDuration } from '../lib/duration.ts';
 import { parseYaml } from '../lib/yaml.ts';
+import { DEFAULT_REMOTE_RETRY_MS } from '../machine/remote.ts';
 import { DEFAULT_TREE_DEPTH } from '../machine/tree.ts';
 import { DEFAULT_TREE_OBJECTS } from '../machine/tree-size.ts';
 import type { Logger } from '../observability/log.ts';
@@ -61,6 +62,8 @@ export interface Configuration {
     readonly treeObjects: number;
     /** How large answers may be, where the file says so. */
     readonly responses?: ResponseSettings;
+    /** How long a job tries again while a server that it needs cannot be used, in milliseconds; Infinity: no limit. */
+    readonly remoteRetryMs: number;
   };
   /** Which components must be signed; default: those of installations that ask for it. */
   readonly verification?: VerificationPolicy;
@@ -92,7 +95,12 @@ export const defaults: Configuration = {
   contexts: {},
   registry: {},
   templating: {},
-  limits: { treeDepth: DEFAULT_TREE_DEPTH, treeObjects: DEFAULT_TREE_OBJECTS, ...defaultLimits },
+  limits: {
+    treeDepth: DEFAULT_TREE_DEPTH,
+    treeObjects: DEFAULT_TREE_OBJECTS,
+    remoteRetryMs: DEFAULT_REMOTE_RETRY_MS,
+    ...defaultLimits,
+  },
   helm: {},
   container: defaultSettings,
   installsCrds: true,
@@ -120,7 +128,7 @@ export function readConfiguration(file: string, log?: Pick<Logger, 'info' | 'war
     contexts: contextSettings(result.data),
     registry: registrySettings(result.data, file),
     templating: templatingSettings(result.data, file),
-    limits: limitSettings(result.data),
+    limits: limitSettings(result.data, file),
     helm: helmSettings(result.data, file),
     container: containerSettings(result.data),
     installsCrds: crdManagement?.deployCrd ?? defaults.installsCrds,
@@ -150,12 +158,14 @@ function contextSettings(file: ConfigurationFile): Configuration['contexts'] {
   };
 }
 
-function limitSettings({ limits }: ConfigurationFile): Configuration['limits'] {
+function limitSettings({ limits }: ConfigurationFile, file: string): Configuration['limits'] {
+  const retryMs = durationAt(file, 'limits.remoteRetryTimeout', limits?.remoteRetryTimeout);
   const { targetResponseMiB, targetResponseDepth, hostResponseMiB, downloadMiB, ...others } = limits ?? {};
   const responses = given({ targetResponseMiB, targetResponseDepth, hostResponseMiB, downloadMiB });
   return {
     ...defaults.limits,
     ...given(others),
+    ...(retryMs !== undefined && { remoteRetryMs: retryMs === 0 ? Infinity : retryMs }),
     ...(Object.keys(responses).length > 0 && { responses }),
   };
 }

@@ -174,15 +174,17 @@ function controllerSpec(
   if (name === 'syncobject') return syncObjectController({ world, client });
   const entered = phaseMetric(metrics, name);
   const workers = { workers: configuration.workers[name] };
+  const { treeDepth, remoteRetryMs } = configuration.limits;
   switch (name) {
     case 'installation':
       return installationController({
-        ...{ ...ports, ...workers, entered, treeDepth: configuration.limits.treeDepth },
-        limits: configuration.limits,
+        ...{ ...ports, ...workers, entered, treeDepth, remoteRetryMs, limits: configuration.limits },
         ...(configuration.verification && { verification: configuration.verification }),
       });
     case 'execution':
-      return executionController({ ...ports, ...workers, entered, limits: configuration.limits });
+      return executionController({
+        ...{ ...ports, ...workers, entered, remoteRetryMs, limits: configuration.limits },
+      });
     case 'deployitem':
       return deployItemController({
         ...{ world, client, clock, ...workers },

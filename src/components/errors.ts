@@ -14,6 +14,9 @@ export class RegistryUnavailable extends ComponentProblem {
   override readonly isPassing = true;
 }
 
+/** A registry is not trusted, or what answers at its address is none: somebody has to change something. */
+export class RegistryMisconfigured extends ComponentProblem {}
+
 /** A registry does not accept our credentials, or lets them do less than was asked for. */
 export class RegistryRefused extends ComponentProblem {}
 

@@ -5,6 +5,12 @@
 import { Agent } from 'undici';
 import { ByteBudget, type DownloadLimits } from '../lib/byte-budget.ts';
 import { sleep, type Clock } from '../lib/clock.ts';
+import {
+  connectionAdvice,
+  connectionCode,
+  isDefiniteFault,
+  TRUST_BY_ENVIRONMENT,
+} from '../lib/connection.ts';
 import { withBody } from '../lib/response-body.ts';
 import { sizeText } from '../lib/sizes.ts';
 import type { Rng } from '../lib/rng.ts';
@@ -12,9 +18,11 @@ import { parseDocument } from './document.ts';
 import {
   ContentInvalid,
   ContentTooLarge,
+  RegistryMisconfigured,
   RegistryRefused,
   RegistryUnavailable,
   RepositoryUnusable,
+  type ComponentProblem,
 } from './errors.ts';
 
 export interface RegistryRequest {
@@ -101,7 +109,7 @@ export class Transport {
     );
   }
 
-  /** @throws RegistryUnavailable, ContentInvalid, RepositoryUnusable; answers of any status but 429 and 5xx are answers */
+  /** @throws RegistryUnavailable, RegistryMisconfigured, ContentInvalid, RepositoryUnusable; answers of any status but 429 and 5xx are answers */
   async send(request: RegistryRequest): Promise<RegistryAnswer> {
     for (let tries = 1; ; tries++) {
       let pause: number;
@@ -112,7 +120,7 @@ export class Transport {
         if (tries >= MAX_TRIES || pause > MAX_ASKED_MS) throw failedNow(request, answer);
       } catch (error) {
         if (!(error instanceof BrokenConnection)) throw error;
-        if (tries >= MAX_TRIES || !error.wasEstablished) throw error.unavailable;
+        if (tries >= MAX_TRIES || !error.wasEstablished) throw error.problem;
         pause = this.#pauseAfter(undefined, tries);
       }
       await sleep(this.clock, pause, this.#options.signal);
@@ -216,27 +224,21 @@ export const tooLarge = (what: string, { host }: URL, maxBytes: number, key?: st
 class BrokenConnection extends Error {
   /** The connection was there and broke; another one may hold. */
   readonly wasEstablished: boolean;
-  readonly unavailable: RegistryUnavailable;
+  readonly problem: ComponentProblem;
 
   constructor(host: string, what: string, cause: unknown) {
     super('broken connection', { cause });
-    const code = codeOf(cause);
+    const code = connectionCode(cause);
+    const where = `while fetching ${what}`;
     this.wasEstablished =
-      !/^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH)$|CERT|TLS|SSL|TIMEOUT/.test(code);
-    this.unavailable = new RegistryUnavailable(
-      `registry ${host} ${this.wasEstablished ? 'broke off' : 'cannot be reached'} (${code}), while fetching ${what}`,
-      { cause },
-    );
+      !isDefiniteFault(cause) &&
+      !/^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH)$|TIMEOUT/.test(code);
+    const advice = connectionAdvice(cause, TRUST_BY_ENVIRONMENT);
+    const verb = this.wasEstablished ? 'broke off' : 'cannot be reached';
+    this.problem = advice
+      ? new RegistryMisconfigured(`registry ${host} cannot be used (${code}), ${where}: ${advice}`, { cause })
+      : new RegistryUnavailable(`registry ${host} ${verb} (${code}), ${where}`, { cause });
   }
-}
-
-/** The most telling code in an error and its causes. */
-function codeOf(error: unknown): string {
-  if (error instanceof AggregateError && error.errors.length > 0) return codeOf(error.errors[0]);
-  if (!(error instanceof Error)) return 'no reason given';
-  const { code } = error as NodeJS.ErrnoException;
-  if (code !== undefined && code !== 'UND_ERR_SOCKET') return code;
-  return error.cause === undefined ? (code ?? error.name) : codeOf(error.cause);
 }
 
 const isPassing = (status: number): boolean =>

@@ -12,6 +12,8 @@ export interface Problem {
   readonly reason: string;
   readonly message: string;
   readonly codes?: readonly string[];
+  /** A server outside is the cause, and may be back: tried again until a limit. Not part of `status.lastError`. */
+  readonly remote?: 'NameNotFound' | 'ServerUnavailable';
 }
 
 /** Ends the work on the present phase: `fail` ends the job, `retry` tries again after a growing interval. */
@@ -22,23 +24,29 @@ export class PhaseError extends Error {
   readonly codes: readonly string[];
 
   readonly conditions: readonly ConditionChange[];
+  readonly remote: Problem['remote'];
 
   constructor(
     operation: string,
     reason: string,
     message: string,
     codes: readonly string[] = [],
-    options: ErrorOptions & { readonly conditions?: readonly ConditionChange[] } = {},
+    options: ErrorOptions & {
+      readonly conditions?: readonly ConditionChange[];
+      readonly remote?: Problem['remote'];
+    } = {},
   ) {
     super(message, options);
     this.conditions = options.conditions ?? [];
+    this.remote = options.remote;
     this.operation = operation;
     this.reason = reason;
     this.codes = codes;
   }
 
   get problem(): Problem {
-    return { operation: this.operation, reason: this.reason, message: this.message, codes: this.codes };
+    const { operation, reason, message, codes, remote } = this;
+    return { operation, reason, message, codes, ...(remote && { remote }) };
   }
 }
 

@@ -4,7 +4,7 @@ import { mergeDiff } from '../lib/merge.ts';
 import type { Kind, Obj, View } from '../runtime/types.ts';
 import { lockedPatch, type ApplyPorts } from './apply.ts';
 import type { Awaited, Problem, StatusChange } from './decision.ts';
-import { changed, inPhase, waitingFor, withProblem, type JobStatus } from './status.ts';
+import { changed, inPhase, waitingFor, withoutWait, withProblem, type JobStatus } from './status.ts';
 
 export interface DraftPorts extends ApplyPorts {
   /** RFC 3339, whole seconds. */
@@ -56,7 +56,7 @@ export class Draft<Self extends Obj> {
 
   /** What went wrong for now, where nothing is waited for. */
   stumble(problem: Problem): void {
-    this.status = waitingFor(this.status, undefined, this.#ports.now());
+    this.status = withoutWait(this.status, this.#ports.now());
     this.explain(problem);
   }
 

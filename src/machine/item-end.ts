@@ -36,6 +36,9 @@ export function endItem(
   });
 }
 
+/** What ends because no deployer takes it up says so. */
+export const PICKUP_TIMEOUT = { operation: 'WaitingForPickup', reason: 'PickupTimeout' } as const;
+
 /** What ends at the wish of a user says so. */
 export const INTERRUPTED: Problem = {
   operation: 'InterruptOperation',

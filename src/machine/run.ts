@@ -14,6 +14,7 @@ import { Applier } from './apply.ts';
 import { PhaseError, type Confirmation, type Decision, type Effect, type Problem } from './decision.ts';
 import { Draft, type DraftPorts } from './draft.ts';
 import { decide, gatherOnce, type Gatherers, type Get, type PhaseRow } from './phase.ts';
+import { DEFAULT_REMOTE_RETRY_MS, judgeRemote } from './remote.ts';
 import type { JobStatus } from './status.ts';
 import { judgeWrite, nameOf } from './verdict.ts';
 
@@ -34,6 +35,8 @@ export interface Machine<Self extends Obj, Snapshot extends object> {
    * never came is refused when it arrives after these.
    */
   readonly fence?: (self: View<Self>) => readonly Effect[] | Promise<readonly Effect[]>;
+  /** How long servers that the job needs are tried again, in milliseconds; default 10 minutes. */
+  readonly remoteRetryMs?: number;
   /** Last touches to a status that ends the job, such as whom to trigger next. */
   readonly atEnd?: (self: View<Self>, status: JobStatus, removed: ReadonlySet<string>) => JobStatus;
 }
@@ -75,7 +78,8 @@ export async function runPhases<Self extends Obj, Snapshot extends object>(
       const { metadata } = draft.self;
       return end(machine, draft, failedPhase(metadata), misplaced(draft.status.phase, metadata), ports);
     }
-    const decision = await decideOrExplain(row, machine.gather(draft.picture, ports.now()), machine.always);
+    const found = await decideOrExplain(row, machine.gather(draft.picture, ports.now()), machine.always);
+    const decision = withinLimit(found, draft.status, ports.now(), machine.remoteRetryMs);
 
     const problem = isHeldUp(decision)
       ? await holdUp(row, decision, draft, ports)
@@ -218,6 +222,23 @@ const impossible = (error: unknown): Problem => ({
   reason: 'InvalidReference',
   codes: ['ERR_CONFIGURATION_PROBLEM'],
 });
+
+/** Ends a job that has tried a server outside for as long as it may; notes since when it does. */
+function withinLimit(
+  decision: Decision,
+  status: JobStatus,
+  now: string,
+  limitMs: number = DEFAULT_REMOTE_RETRY_MS,
+): Decision {
+  if (decision.do !== 'retry' || !decision.problem.remote) return decision;
+  const { remote } = decision.problem;
+  const judged = judgeRemote(status, { ...decision.problem, remote }, now, limitMs);
+  if (judged.isOver) {
+    return { do: 'fail', problem: judged.problem, effects: decision.effects, status: decision.status };
+  }
+  const conditions = [...(decision.status.conditions ?? []), judged.condition];
+  return { ...decision, status: { ...decision.status, conditions } };
+}
 
 /** Nobody's fault that we know of; shown to the user all the same, and tried again. */
 const couldNotFindOut = (error: unknown): Problem => ({

@@ -19,12 +19,14 @@ type Child = Parent | View<DeployItem>;
 
 /** Conditions that must go when a job begins. */
 const atRestOnly: readonly string[] = [conditionTypes.AutomaticReconcile, conditionTypes.Drifted];
+/** And those of an earlier job that was cut off while it tried a server again. */
+const leftOver: readonly string[] = [...atRestOnly, conditionTypes.RemoteUnavailable];
 
 const conditionsOf = ({ status }: Parent): Condition[] => (status?.conditions ?? []) as Condition[];
 
 /** The conditions with which a job of `self` begins. */
 export const conditionsAtStart = (self: Parent): Condition[] | undefined => {
-  const left = conditionsOf(self).filter(({ type }) => !atRestOnly.includes(type));
+  const left = conditionsOf(self).filter(({ type }) => !leftOver.includes(type));
   return left.length > 0 ? left : undefined;
 };
 

@@ -58,9 +58,16 @@ const MAX_AWAITED = 10;
 /** Between what is waited for and what else there is to know. */
 const NOTE = '; ';
 
+/** What holds only as long as the job is held up. */
+const HELD_UP = [conditionTypes.Waiting, conditionTypes.RemoteUnavailable];
+
+/** The status of a job that stumbled over something other than a wait; since when servers are tried again is kept. */
+export const withoutWait = (status: JobStatus, now: string): JobStatus =>
+  changed(status, { settled: [conditionTypes.Waiting] }, now);
+
 /** The status with what is being waited for, or without. */
 export function waitingFor(status: JobStatus, awaited: Awaited | undefined, now: string): JobStatus {
-  if (!awaited) return changed(status, { settled: [conditionTypes.Waiting] }, now);
+  if (!awaited) return changed(status, { settled: HELD_UP }, now);
   const names = awaited.objects.slice(0, MAX_AWAITED).join(', ');
   const more = awaited.objects.length - MAX_AWAITED;
   const message = `waits for ${names}${more > 0 ? ` and ${more} more` : ''}${awaited.note ? `${NOTE}${awaited.note}` : ''}`;
@@ -70,7 +77,7 @@ export function waitingFor(status: JobStatus, awaited: Awaited | undefined, now:
     reason: awaited.reason,
     message,
   } as const;
-  return changed(status, { conditions: [condition] }, now);
+  return changed(status, { conditions: [condition], settled: [conditionTypes.RemoteUnavailable] }, now);
 }
 
 /** What is said beside the list of a wait for an item that nobody takes up. */

@@ -7,6 +7,7 @@ import {
   Forbidden,
   Invalid,
   isFinal,
+  isNamespaceTerminating,
   NotFound,
   ResponseTooLarge,
   TransportError,
@@ -33,7 +34,7 @@ export function judgeWrite(error: unknown, effect: Effect, self: MetaView): Verd
   const isWebhookDown =
     error instanceof ApiError && /failed calling webhook|failed to call webhook/.test(error.message);
   if (isWebhookDown) return { outcome: 'retry', problem: { ...problem, codes: ['ERR_WEBHOOK'] } };
-  const isPassing = isNamespaceGoing(error) && !isBeingDeleted(self);
+  const isPassing = isNamespaceTerminating(error) && !isBeingDeleted(self);
   if (
     error instanceof Invalid ||
     isFinal(error) ||
@@ -57,11 +58,6 @@ function sentenceOf(error: unknown, effect: Effect): string {
 const isTooLarge = (error: unknown): boolean =>
   error instanceof ApiError &&
   (error.status === 413 || error.message.includes('etcdserver: request is too large'));
-
-const isNamespaceGoing = (error: unknown): boolean =>
-  error instanceof Forbidden &&
-  (error.causes.some((cause) => cause.reason === 'NamespaceTerminating') ||
-    error.message.includes('because it is being terminated'));
 
 export function nameOf(effect: Effect): string {
   const { metadata } = effect.do === 'create' ? effect.object : effect.target;

@@ -103,6 +103,12 @@ export class TooManyRequests extends ApiError {}
 /** 5xx: the server failed; asking again later may help. */
 export class ServerFailure extends ApiError {}
 
+/** Whether a write was refused because its namespace is being deleted: nothing is created there any more. */
+export const isNamespaceTerminating = (error: unknown): boolean =>
+  error instanceof Forbidden &&
+  (error.causes.some((cause) => cause.reason === 'NamespaceTerminating') ||
+    error.message.includes('because it is being terminated'));
+
 /** No answer came: refused, reset, timed out, or cut off in the middle. */
 export class TransportError extends EspalierError {
   /** The request certainly had no effect, or repeating it has no further one. */

@@ -1,4 +1,10 @@
 /** Judges failed requests: what they are called, and whether and when to send them again (pure). */
+import {
+  connectionAdvice,
+  connectionCode as codeOf,
+  connectionFault,
+  isDefiniteFault,
+} from '../lib/connection.ts';
 import type { Rng } from '../lib/rng.ts';
 import {
   ApiError,
@@ -27,9 +33,12 @@ export function transportErrorFrom(
   isIdempotent: boolean,
 ): TransportError {
   const code = codeOf(error);
-  const isUnsent = BEFORE_SENDING.has(code) || isAboutCertificates(code);
-  const sentence = isAboutCertificates(code)
-    ? `cannot trust ${server} (${code}); check the certificate authority in the kubeconfig`
+  const advice = connectionAdvice(error, 'put its certificate authority into the kubeconfig');
+  const isCertificate = connectionFault(error) === 'certificate';
+  // No request gets as far as a server that is not trusted, or that does not speak TLS.
+  const isUnsent = BEFORE_SENDING.has(code) || isDefiniteFault(error);
+  const sentence = advice
+    ? `cannot ${isCertificate ? 'trust' : 'use'} ${server} (${code}): ${advice}`
     : isUnsent
       ? `cannot reach ${server} (${code})`
       : `lost the connection to ${server} (${code})`;
@@ -37,19 +46,6 @@ export function transportErrorFrom(
     cause: error,
   });
 }
-
-/** The most telling code in an error and its causes. */
-function codeOf(error: unknown): string {
-  if (error instanceof AggregateError && error.errors.length > 0) return codeOf(error.errors[0]);
-  if (!(error instanceof Error)) return String(error);
-  const { code } = error as NodeJS.ErrnoException;
-  if (code && !code.startsWith('UND_ERR_SOCKET')) return code;
-  if (error.cause !== undefined) return codeOf(error.cause);
-  return error.message || (code ?? error.name);
-}
-
-const isAboutCertificates = (code: string): boolean =>
-  /CERT|ERR_TLS|ERR_SSL|UNABLE_TO_(VERIFY|GET_ISSUER)/.test(code);
 
 /** Tries of one request, the first included. */
 const MAX_TRIES = 4;
@@ -90,7 +86,7 @@ export const isVersionTooLarge = (error: unknown): boolean =>
 export const mayPass = (error: unknown): boolean =>
   error instanceof TooManyRequests ||
   isBroken(error) ||
-  (error instanceof TransportError && !isAboutCertificates(codeOf(error.cause)));
+  (error instanceof TransportError && !isDefiniteFault(error.cause));
 
 /** The server failed, and not because it does not know what was asked. */
 const isBroken = (error: unknown): boolean =>
@@ -102,7 +98,7 @@ const wasTurnedAway = (error: ApiError): boolean =>
 /** The connection was there and broke: typically a kept-alive one that the server closed meanwhile. */
 const isReset = (error: TransportError): boolean => {
   const code = codeOf(error.cause);
-  return !BEFORE_SENDING.has(code) && !isAboutCertificates(code) && !code.includes('TIMEOUT');
+  return !BEFORE_SENDING.has(code) && !isDefiniteFault(error.cause) && !code.includes('TIMEOUT');
 };
 
 const growing = (tries: number, rng: Rng): number =>

@@ -12,6 +12,7 @@ import {
   type Problem,
 } from '../../../src/machine/decision.ts';
 import { interruptionOf } from '../../../src/machine/item-end.ts';
+import { wasNeverTakenUp } from '../../../src/machine/pickup.ts';
 import { awaiting } from '../awaiting.ts';
 import {
   assign,
@@ -96,7 +97,9 @@ const nameOf = (item: Item): string => templateName(item) ?? item.metadata.name;
 export const removal =
   (snapshot: Pick<Snapshot, 'self' | 'now' | 'clusterless'>) =>
   (item: Item): Effect =>
-    isUninstallSkipped(item) || snapshot.clusterless.has(item.metadata.name)
+    isUninstallSkipped(item) ||
+    wasNeverTakenUp(item, snapshot.self.metadata.uid) ||
+    snapshot.clusterless.has(item.metadata.name)
       ? stripFinalizer(item)
       : giveJob(snapshot, item);
 

@@ -3,6 +3,7 @@ import type { Obj, View } from '../../runtime/types.ts';
 import { withCluster } from '../cluster.ts';
 import { CommandError, exitCodes, UsageError } from '../errors.ts';
 import { checkHome } from '../install/apply.ts';
+import { leftoversIn, removeLeftover } from '../install/leftovers.ts';
 import { named, remainsIn, type Remains } from '../install/remains.ts';
 import { partsOf, removeCrds, removeParts, wordsOf, type RemovalPorts } from '../install/removal.ts';
 import type { ClusterOptions } from '../kubeconfig.ts';
@@ -36,7 +37,8 @@ export async function uninstall(options: UninstallOptions, terminal: Terminal): 
       webhooks: await partsOf('webhooks', ports),
       controllers: await partsOf('controllers', ports),
     };
-    const all = [...parts.webhooks, ...parts.controllers];
+    const leftovers = await leftoversIn(ports, parts.controllers);
+    const all = [...parts.webhooks, ...parts.controllers, ...leftovers];
     if (all.length === 0 && !crds) {
       terminal.print(`Nothing of Espalier is in namespace ${namespace}.`);
       return exitCodes.ok;
@@ -49,6 +51,11 @@ export async function uninstall(options: UninstallOptions, terminal: Terminal): 
     if (!yes) await confirm(all.length, options, terminal);
     await removeParts('webhooks', parts.webhooks, ports);
     await removeParts('controllers', parts.controllers, ports);
+    // Now that no deployer creates anything any more.
+    for (const part of await leftoversIn(ports, parts.controllers)) {
+      await removeLeftover(part, ports);
+      removed(wordsOf(part));
+    }
     if (crds) await removeDefinitions(ports);
     for (const line of farewell(options, remains)) terminal.print(line);
     return exitCodes.ok;

@@ -1,7 +1,7 @@
 /** Scenarios 10.3: what an installation finds out and prepares before anything below it starts. */
 import { expect } from 'chai';
 import { installationKind, type Installation } from '../../../src/api/kinds/installation.ts';
-import { API_VERSION, FINALIZER, labels } from '../../../src/api/labels.ts';
+import { API_VERSION, FINALIZER, annotations, labels } from '../../../src/api/labels.ts';
 import { contextKind } from '../../../src/api/kinds/context.ts';
 import { objectName } from '../../../src/dataflow/scope.ts';
 import type { View } from '../../../src/runtime/types.ts';
@@ -116,9 +116,27 @@ describe('the start of a job', () => {
     await scene.create(root('web', { spec: { imports }, more }));
     const { status } = await scene.finished('web', 'Failed');
     expect(status?.lastError).to.deep.include({ operation: 'init', reason: 'ImportsSatisfied' });
-    expect(status?.lastError?.message).to.match(/"nowhere" not found \(import "cluster"\)$/);
+    expect(status?.lastError?.message).to.match(/"nowhere" not found \(import "cluster"\)$/m);
     await scene.calm();
     expect(scene.jobs('web')).to.have.length(1);
+  });
+
+  it('rests when what was missing comes, and says which command starts another job', async () => {
+    const scene = await here.scene();
+    const imports = { targets: [{ name: 'cluster', target: 'late' }] };
+    const type = `${API_VERSION.split('/')[0] ?? ''}/kubernetes-cluster`;
+    const more = { imports: [{ name: 'cluster', type: 'target', targetType: type }] };
+    await scene.create(root('web', { spec: { imports }, more }));
+    const { status } = await scene.finished('web', 'Failed');
+    const command = `kubectl annotate installation web -n ${scene.ns} ${annotations.operation}=reconcile`;
+    expect(status?.lastError?.message)
+      .to.contain('no other job starts by itself, also when the cause is repaired')
+      .and.contain(command);
+    await scene.create(target('late'));
+    await scene.calm();
+    expect(scene.jobs('web')).to.have.length(1);
+    await scene.operation('web', 'reconcile'); // what the command does
+    await scene.finished('web', 'Succeeded', { after: status?.jobID });
   });
 
   it('S-23: fails when the context does not exist', async () => {

@@ -250,7 +250,7 @@ describe('jobs', () => {
     await scene.answer('web', 'app');
     const { status } = await scene.finished('web', 'Failed');
     expect(status?.lastError).to.include({ reason: 'UnknownPhase' });
-    expect(status?.lastError?.message).to.match(/^phase "Deleting" means nothing .*start another job$/);
+    expect(status?.lastError?.message).to.match(/^phase "Deleting" means nothing .*start another job$/m);
     expect(scene.items('web'), 'nothing is deleted').to.have.length(1);
 
     await scene.create(root('other', { items: [mockItem('x')] }));

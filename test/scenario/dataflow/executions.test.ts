@@ -112,7 +112,7 @@ describe('an import execution', () => {
 
   it('DF-35: that rejects imports is the last that is run', async () => {
     const { error } = await fails(here, affixes('s', 'errors: [e1, e2]', '{{ broken'));
-    expect(error.message).to.match(/import validation failed: e1, e2$/);
+    expect(error.message).to.match(/import validation failed: e1, e2$/m);
   });
 
   it('DF-77: may leave a value out, which is a text then', async () => {

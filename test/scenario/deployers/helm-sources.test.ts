@@ -10,11 +10,13 @@ import { seededRng } from '../../../src/lib/rng.ts';
 import { blob, descriptor } from '../../support/components.ts';
 import { c1 } from '../../support/helmcharts.ts';
 import { TestRegistry } from '../../support/registry.ts';
+import { startUnusableServers, type UnusableServers } from '../../support/unusable-servers.ts';
 import { helmConfig } from '../../unit/deployers/bench.ts';
 import { LS, World } from './world.ts';
 
 const CHART_LAYER = 'application/vnd.cncf.helm.chart.content.v1.tar+gzip';
 const LOGIN = { username: 'u', password: 'p' };
+const REPO = { helmChartName: 'c1', helmChartVersion: '0.1.0' };
 const CACHED = { annotations: { [`${LS}/cache-helm-charts`]: 'true' } };
 
 const helm = (chart: object, name: string): object => helmConfig({ chart, name });
@@ -50,6 +52,7 @@ describe('sources of charts', () => {
   let world: World;
   let registry: TestRegistry;
   let locked: TestRegistry;
+  let servers: UnusableServers;
   const server = new FileServer();
 
   before(async function () {
@@ -58,6 +61,7 @@ describe('sources of charts', () => {
     registry = await TestRegistry.start();
     locked = await TestRegistry.start({ login: LOGIN, auth: 'basic' });
     await server.start();
+    servers = await startUnusableServers();
     const stock = createStock({ clock, rng: seededRng(1), allowPlainHttp: true });
     const artifact = buildArtifact(
       { mediaType: 'application/vnd.cncf.helm.config.v1+json', content: Buffer.from('{}') },
@@ -74,7 +78,7 @@ describe('sources of charts', () => {
   });
   after(async () => {
     await world.stop();
-    await Promise.all([registry.stop(), locked.stop(), server.stop()]);
+    await Promise.all([registry.stop(), locked.stop(), server.stop(), servers.stop()]);
   });
 
   const secret = (name: string, stringData: Record<string, string>) =>
@@ -126,6 +130,26 @@ describe('sources of charts', () => {
       expect(status?.lastError?.codes).to.deep.equal(['ERR_CONFIGURATION_PROBLEM']);
     });
   }
+
+  it('servers that cannot be used end the job, and the way out is named', async () => {
+    const { untrusted, plain } = servers;
+    const rows = [
+      ['archive', { archive: { remote: { url: `https://${untrusted}/c1.tgz` } } }, 'customCAData'],
+      [
+        'repository',
+        { helmChartRepo: { ...REPO, helmChartRepoUrl: `https://${untrusted}` } },
+        'customCAData',
+      ],
+      ['scheme', { archive: { remote: { url: `https://${plain}/c1.tgz` } } }, 'https:// or http://'],
+    ] as const;
+    for (const [name, chart, advice] of rows) {
+      const status = await run(`unusable-${name}`, chart);
+      expect(status?.phase, name).to.equal('Failed');
+      expect(status?.lastError?.codes).to.deep.equal(['ERR_CONFIGURATION_PROBLEM']);
+      expect(status?.lastError?.message).to.contain(advice);
+    }
+    expect(servers.requests()).to.equal(0);
+  });
 
   it('S-64: a private registry wants the pull secrets of the Context', async () => {
     const chart = { ref: `${locked.address}/charts/c1:0.1.0` };

@@ -9,6 +9,7 @@ import { connect } from '../../../src/runtime/http.ts';
 import type { Kind, Obj, View } from '../../../src/runtime/types.ts';
 import { useCluster } from '../../support/cluster.ts';
 import type { Scene } from '../../support/scene.ts';
+import { startUnusableServers } from '../../support/unusable-servers.ts';
 
 const RBAC = 'rbac.authorization.k8s.io';
 
@@ -131,6 +132,30 @@ describe('targets on a cluster', function () {
     const slice = scenes.cluster.server?.audit.since(mark);
     const tokens = slice?.by({ subresource: 'token', namespace: scene.ns }).events ?? [];
     expect(tokens).to.have.length(1);
+  });
+
+  it('a cluster whose certificate is not trusted ends the job at once, and says where the authority belongs', async () => {
+    const servers = await startUnusableServers();
+    try {
+      const scene = await scenes.scene();
+      const cluster = { server: `https://${servers.untrusted}` };
+      const kubeconfig = {
+        ...{ apiVersion: 'v1', kind: 'Config', 'current-context': 'it' },
+        clusters: [{ name: 'it', cluster }],
+        users: [{ name: 'it', user: { token: 'x' } }],
+        contexts: [{ name: 'it', context: { cluster: 'it', user: 'it' } }],
+      };
+      await target(scene, { config: { kubeconfig } });
+      const { status } = await job(scene, 'j1');
+      expect(status?.phase).to.equal('Failed');
+      expect(status?.lastError?.codes).to.deep.equal(['ERR_CONFIGURATION_PROBLEM']);
+      expect(status?.lastError?.message)
+        .to.contain(`cannot trust ${cluster.server}`)
+        .and.contain('into the kubeconfig');
+      expect(status?.conditions).to.equal(undefined);
+    } finally {
+      await servers.stop();
+    }
   });
 
   it('S-83: a kubeconfig that is replaced in its secret serves the next job without a restart', async () => {

@@ -3,6 +3,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { ROLE, ROLE_BINDING, SECRET, SERVICE_ACCOUNT } from '../../../deployers/container/kinds.ts';
+import { accountFor, bindingFor, roleFor, secretFor } from '../../../deployers/container/objects.ts';
+import { deployItemKind } from '../../../src/api/kinds/deployitem.ts';
 import { installationKind } from '../../../src/api/kinds/installation.ts';
 import { targetKind } from '../../../src/api/kinds/target.ts';
 import { API_VERSION, FINALIZER } from '../../../src/api/labels.ts';
@@ -197,6 +200,56 @@ describe('install and uninstall on the command line', function () {
     await uninstall();
     expect(await has(configurationKind, object.metadata.name)).to.equal(true);
     await client.send({ verb: 'delete', kind: configurationKind, key: object.metadata.name });
+  });
+
+  it('take credentials away that container items have left behind, and leave those of items that are there', async () => {
+    await install();
+    await applyAll(client, [namespaceObject('shop')]);
+    const item = {
+      apiVersion: API_VERSION,
+      kind: 'DeployItem',
+      metadata: { name: 'kept', namespace: 'shop' },
+    };
+    const spec = { type: 'landscaper.gardener.cloud/container' };
+    await client.send({ verb: 'create', kind: deployItemKind, object: { ...item, spec } });
+    const owner = (name: string) => ({
+      ...{ item: { namespace: 'shop', name }, namespace: HOME, deployerId: 'test' },
+    });
+    for (const name of ['forgotten', 'kept']) {
+      await client.send({
+        verb: 'create',
+        kind: SECRET,
+        object: secretFor(owner(name), `${name}-target`, { a: 'b' }),
+      });
+      await client.send({
+        verb: 'create',
+        kind: SERVICE_ACCOUNT,
+        object: accountFor(owner(name), `${name}-wait`),
+      });
+      await client.send({ verb: 'create', kind: ROLE, object: roleFor(owner(name), `${name}-wait`, []) });
+      await client.send({
+        verb: 'create',
+        kind: ROLE_BINDING,
+        object: bindingFor(owner(name), `${name}-wait`),
+      });
+    }
+    expect(await succeeds('uninstall', '--dry-run')).to.contain(
+      `would remove  Secret ${HOME}/forgotten-target\n`,
+    );
+    const output = await uninstall();
+    const kinds = [
+      [SECRET, 'target'],
+      [SERVICE_ACCOUNT, 'wait'],
+      [ROLE, 'wait'],
+      [ROLE_BINDING, 'wait'],
+    ] as const;
+    for (const [kind, end] of kinds) {
+      expect(await has(kind, `${HOME}/forgotten-${end}`), kind.kind).to.equal(false);
+      expect(await has(kind, `${HOME}/kept-${end}`), kind.kind).to.equal(true);
+      expect(output).to.contain(`removed  ${kind.kind} ${HOME}/forgotten-${end}\n`);
+      await client.send({ verb: 'delete', kind: kind, key: `${HOME}/kept-${end}` });
+    }
+    await client.send({ verb: 'delete', kind: deployItemKind, key: 'shop/kept' });
   });
 
   it('ask before anything goes, and say what to do where nobody can be asked', async () => {

@@ -35,6 +35,12 @@ describe('the configuration file', () => {
   it('says how many levels of installations a tree may have, within what controllers can follow', () => {
     expect(read('limits: {treeDepth: 3}').limits).to.deep.equal({ ...defaults.limits, treeDepth: 3 });
     expect(read('limits:').limits).to.include({ treeDepth: 30 });
+    expect(read('limits: {remoteRetryTimeout: 90s}').limits).to.include({ remoteRetryMs: 90_000 });
+    expect(read('limits: {remoteRetryTimeout: none}').limits).to.include({ remoteRetryMs: Infinity });
+    expect(() => read('limits: {remoteRetryTimeout: soon}')).to.throw(
+      UsageError,
+      /limits\.remoteRetryTimeout: /,
+    );
     for (const wrong of ['0', '61', '1.5', 'many']) {
       expect(() => read(`limits: {treeDepth: ${wrong}}`), wrong).to.throw(UsageError, /limits\.treeDepth: /);
     }

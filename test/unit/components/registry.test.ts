@@ -5,6 +5,7 @@ import { Credentials, dockerCredentials } from '../../../src/components/credenti
 import { buildArtifact } from '../../../src/components/artifact.ts';
 import {
   ContentInvalid,
+  RegistryMisconfigured,
   RegistryRefused,
   RegistryUnavailable,
   RepositoryUnusable,
@@ -281,7 +282,10 @@ describe('a registry', () => {
       RepositoryUnusable,
       'plain HTTP',
     );
-    expect(await failure(client().artifact('a', '1'))).to.be.instanceOf(RegistryUnavailable);
+    expect(await failure(client().artifact('a', '1')))
+      .to.be.instanceOf(RegistryMisconfigured)
+      .with.property('message')
+      .that.contains('check scheme (https:// or http://) and port');
     expect(registry.seen).to.have.length(0);
   });
 });

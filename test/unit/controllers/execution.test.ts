@@ -232,7 +232,11 @@ describe('an execution in Progressing', () => {
     {
       title: 'S-65: starts orphans at once, and nothing else before they are gone',
       templates: [template('a')],
-      items: [item('plan', 'a'), item('plan', 'b', {}, deleting), item('plan', 'c', {}, deleting)],
+      items: [
+        item('plan', 'a'),
+        item('plan', 'b', done('an-earlier-job'), deleting),
+        item('plan', 'c', done('an-earlier-job'), deleting),
+      ],
       answer: 'wait',
       effects: ['job plan-b-x', 'job plan-c-x'],
     },
@@ -300,10 +304,11 @@ describe('items that nobody has taken up for a while', () => {
 });
 
 describe('an execution in Deleting', () => {
-  const gone = [item('plan', 'a', {}, deleting), item('plan', 'b', {}, deleting)];
+  const before = done('an-earlier-job');
+  const gone = [item('plan', 'a', before, deleting), item('plan', 'b', before, deleting)];
 
   it('S-90: lets the last in the order go first', () => {
-    const decision = decide('Deleting', abc, [...gone, item('plan', 'c', {}, deleting)]);
+    const decision = decide('Deleting', abc, [...gone, item('plan', 'c', before, deleting)]);
     expect(effectsOf(decision)).to.deep.equal(['job plan-c-x']);
   });
 
@@ -352,8 +357,13 @@ describe('an execution in Deleting', () => {
   });
 
   it('S-93: does not leave without items that no template knows', () => {
-    const decision = decide('Deleting', [], [item('plan', 'z', {}, deleting)]);
+    const decision = decide('Deleting', [], [item('plan', 'z', before, deleting)]);
     expect(effectsOf(decision)).to.deep.equal(['job plan-z-x']);
+  });
+
+  it('lets items go without a job that never had one, for nothing of them is installed', () => {
+    const decision = decide('Deleting', abc, [item('plan', 'a', {}, deleting)]);
+    expect(effectsOf(decision)).to.deep.equal(['strip plan-a-x']);
   });
 
   it('S-99: takes the finalizer off items that are not to be uninstalled, and gives them no job', () => {

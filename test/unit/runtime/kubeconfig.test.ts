@@ -245,7 +245,7 @@ describe('a connection', () => {
   it('says so when it cannot trust a server', async () => {
     const error = await version({ text: config({ server: url }, {}) }).catch((e: unknown) => e as Error);
     expect((error as Error).message).to.match(
-      /^cannot trust https:\S+ \(\w+\); check the certificate authority in the kubeconfig, while trying to get \/version$/,
+      /^cannot trust https:\S+ \(\w+\): its certificate is not trusted; to trust it, put its certificate authority into the kubeconfig, while trying to get \/version$/,
     );
   });
 

@@ -1,0 +1,28 @@
+/** What a root says whose job has failed: that it rests, whatever is repaired meanwhile, and what starts another job. Pure. */
+import { isBeingDeleted, isRoot, isSuspended, operationOf } from '../../src/api/job.ts';
+import { annotations, operations } from '../../src/api/labels.ts';
+import { shorten } from '../../src/lib/masking.ts';
+import type { JobStatus } from '../../src/machine/status.ts';
+import { judgeRetry } from './retry.ts';
+import type { Inst } from './relatives.ts';
+
+/** The status of a job that ends, with the way on as the last line of its last error. */
+export function withWayOn(self: Inst, status: JobStatus): JobStatus {
+  const { lastError } = status;
+  if (!lastError || !isRoot(self.metadata) || operationOf(self.metadata) === operations.reconcile)
+    return status;
+  const { finishedTime = '' } = status.transitionTimes ?? {};
+  const ended = { ...self, status: status as Inst['status'] } as Inst;
+  const retry = judgeRetry(ended, finishedTime);
+  const startsItself = !isBeingDeleted(self.metadata) && (retry.do === 'start' || retry.do === 'wait');
+  const wayOn = startsItself ? 'spec.automaticReconcile starts another job' : restsUntil(self);
+  return { ...status, lastError: { ...lastError, message: shorten(`${lastError.message}\n${wayOn}`) } };
+}
+
+function restsUntil({ metadata }: Inst): string {
+  const { name, namespace = '' } = metadata;
+  const command = `kubectl annotate installation ${name} -n ${namespace} ${annotations.operation}=${operations.reconcile}`;
+  const suspended = isSuspended(metadata) ? `, once ${annotations.suspended} is removed` : '';
+  const what = isBeingDeleted(metadata) ? 'the deletion is not tried again' : 'no other job starts';
+  return `${what} by itself, also when the cause is repaired; start one with: ${command}${suspended}`;
+}

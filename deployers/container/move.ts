@@ -1,0 +1,67 @@
+/**
+ * Moves what belongs to an item when `container.namespace` has changed since its last run: its state is copied, then everything
+ * in the old namespace is removed, accounts and credentials included. Each step may be repeated.
+ */
+import { Forbidden } from '../../src/runtime/errors.ts';
+import { joinKey } from '../../src/runtime/keys.ts';
+import { getIfThere } from '../../src/runtime/read.ts';
+import { ConfigurationError } from '../sdk/errors.ts';
+import { removeEverything } from './cleanup.ts';
+import { all, put, type Place } from './hosted.ts';
+import { SECRET } from './kinds.ts';
+import { selectorOf } from './names.ts';
+import type { ContainerOptions, ContainerRun } from './options.ts';
+import { clearTheWay, placeOf, type Key } from './prepare.ts';
+import { snapshotsIn, stateLabel } from './snapshots.ts';
+
+/** Options for a namespace that may not be the configured one. */
+export const inNamespace = (options: ContainerOptions, namespace: string | undefined): ContainerOptions =>
+  namespace === undefined || namespace === options.settings.namespace
+    ? options
+    : { ...options, settings: { ...options.settings, namespace } };
+
+/**
+ * Brings the item from the namespace of its last run to the configured one.
+ * @returns the name of a pod that still runs there
+ * @throws ConfigurationError when the old namespace cannot be used
+ */
+export async function moveIn(
+  run: Pick<ContainerRun, 'previous' | 'item' | 'signal'>,
+  key: Pick<Key, 'item' | 'pod'>,
+  options: ContainerOptions,
+): Promise<string | undefined> {
+  const before = run.previous?.namespace;
+  const old = inNamespace(options, before);
+  if (old === options || before === undefined) return undefined;
+  try {
+    const inTheWay = await clearTheWay(run, key, old);
+    if (inTheWay !== undefined) return inTheWay;
+    await copyState(placeOf(old), placeOf(options), key, run.signal);
+    await removeEverything(placeOf(old), run.item, run.signal);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof Forbidden)) throw error;
+    const message =
+      `state and credentials of the item are in namespace ${before}, and container.namespace is ${options.settings.namespace} now: ` +
+      `they cannot be moved (${error.message}); set container.namespace back, or give Espalier the same rights in namespace ${before} until the next job of each item`;
+    throw new ConfigurationError('MoveItem', 'NamespaceChanged', message, { cause: error });
+  }
+}
+
+/** The newest snapshot; names, labels and annotations stay. */
+async function copyState(
+  from: Place,
+  to: Place,
+  { item }: Pick<Key, 'item'>,
+  signal: AbortSignal,
+): Promise<void> {
+  const secrets = await all(from, SECRET, selectorOf(item, stateLabel), { signal, metadataOnly: true });
+  for (const name of snapshotsIn(secrets).newest) {
+    const piece = await getIfThere(from.client, SECRET, joinKey(from.namespace, name), signal);
+    if (!piece) continue;
+    const { labels = {}, annotations = {} } = piece.metadata;
+    const metadata = { name, namespace: to.namespace, labels, annotations };
+    const { apiVersion, kind, type, data = {} } = piece;
+    await put(to, SECRET, { apiVersion, kind, metadata, data, ...(type && { type }) }, signal);
+  }
+}

@@ -1,0 +1,69 @@
+/**
+ * Why no connection came about, judged by what Node, undici and OpenSSL throw. Pure. The codes are those that real servers
+ * cause: test/unit/lib/connection.test.ts starts them.
+ */
+
+/**
+ * `certificate`, `protocol`: the same until somebody changes the address, the server or what is trusted. `name`: the name of
+ * the server is not found, which is a hiccup of DNS or a misspelling. `passing`: all else, such as refused connections.
+ */
+export type ConnectionFault = 'certificate' | 'protocol' | 'name' | 'passing';
+
+const CERTIFICATE =
+  /^(CERT_|UNABLE_TO_|DEPTH_ZERO_SELF_SIGNED_CERT$|SELF_SIGNED_CERT_IN_CHAIN$|HOSTNAME_MISMATCH$|INVALID_CA$|INVALID_PURPOSE$|PATH_LENGTH_EXCEEDED$|ERR_TLS_CERT_ALTNAME_)/;
+
+/** What comes back is not TLS, or TLS that cannot be agreed on; or it is not HTTP. */
+const PROTOCOL = /^(ERR_SSL_|EPROTO$|ERR_TLS_(PROTOCOL|INVALID_PROTOCOL)|HPE_)/;
+const NOT_HTTP = 'HTTPParserError';
+
+/** The most telling code in an error and its causes; a name or sentence where none has a code. */
+export function connectionCode(error: unknown): string {
+  if (error instanceof AggregateError && error.errors.length > 0) return connectionCode(error.errors[0]);
+  if (!(error instanceof Error)) return String(error);
+  const { code } = error as NodeJS.ErrnoException;
+  if (error.name === NOT_HTTP) return code ?? NOT_HTTP;
+  if (typeof code === 'string' && code !== '' && code !== 'UND_ERR_SOCKET') return code;
+  if (error.cause !== undefined) return connectionCode(error.cause);
+  return code ?? (error.message || error.name);
+}
+
+/** What a failure to connect amounts to; anything that is not known to be definite counts as passing. */
+export function connectionFault(error: unknown): ConnectionFault {
+  const code = connectionCode(error);
+  if (CERTIFICATE.test(code)) return 'certificate';
+  if (PROTOCOL.test(code) || code === NOT_HTTP) return 'protocol';
+  return code === 'ENOTFOUND' ? 'name' : 'passing';
+}
+
+/** Whether another attempt ends the same way. */
+export const isDefiniteFault = (error: unknown): boolean =>
+  ['certificate', 'protocol'].includes(connectionFault(error));
+
+/**
+ * What to do about a connection that fails for good.
+ * @param trust where a certificate authority is added for servers of this sort
+ * @returns undefined for what may pass
+ */
+export function connectionAdvice(error: unknown, trust: string): string | undefined {
+  switch (connectionFault(error)) {
+    case 'certificate':
+      return certificateAdvice(connectionCode(error), trust);
+    case 'protocol':
+      return 'the server does not speak the protocol of the address; check scheme (https:// or http://) and port';
+    default:
+      return undefined;
+  }
+}
+
+function certificateAdvice(code: string, trust: string): string {
+  if (code.startsWith('ERR_TLS_CERT_ALTNAME_') || code === 'HOSTNAME_MISMATCH') {
+    return 'its certificate is for other host names; check the address, or have the certificate replaced';
+  }
+  if (code === 'CERT_HAS_EXPIRED') return 'its certificate has expired; have it renewed';
+  if (code === 'CERT_NOT_YET_VALID') return 'its certificate is not valid yet; check the clocks';
+  return `its certificate is not trusted; to trust it, ${trust}`;
+}
+
+/** For servers that have no setting of their own for it. */
+export const TRUST_BY_ENVIRONMENT =
+  'add its certificate authority to the PEM file that the environment variable NODE_EXTRA_CA_CERTS of Espalier names';

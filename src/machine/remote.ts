@@ -1,0 +1,57 @@
+/**
+ * How long a job tries again while a server that it needs cannot be used: a registry, or a cluster that issues kubeconfigs.
+ * Since when that is so is kept in a condition, so a restart of the controllers does not begin the time again. Pure.
+ */
+import { conditionReasons, conditionTypes } from '../api/conditions.ts';
+import { connectionFault } from '../lib/connection.ts';
+import { formatDuration } from '../lib/duration.ts';
+import type { ConditionChange, Problem } from './decision.ts';
+import type { JobStatus } from './status.ts';
+
+/** Unless the configuration says otherwise. */
+export const DEFAULT_REMOTE_RETRY_MS = 10 * 60_000;
+/** A name that is not found for so long is misspelt; a hiccup of DNS is over. */
+export const NAME_NOT_FOUND_MS = 60_000;
+
+/** What is the matter with the server, by the error that a request to it ended with. */
+export const remoteTroubleOf = (error: unknown): NonNullable<Problem['remote']> =>
+  connectionFault(error) === 'name' ? 'NameNotFound' : 'ServerUnavailable';
+
+export type RemoteJudgement =
+  /** Another attempt is due; the condition keeps the time. */
+  | { readonly isOver: false; readonly condition: ConditionChange }
+  | { readonly isOver: true; readonly problem: Problem };
+
+/**
+ * Whether the time is up.
+ * @param problem with `remote`
+ * @param now RFC 3339
+ * @param limitMs over all attempts; Infinity: no limit
+ */
+export function judgeRemote(
+  { conditions = [] }: Pick<JobStatus, 'conditions'>,
+  problem: Problem & { readonly remote: NonNullable<Problem['remote']> },
+  now: string,
+  limitMs: number,
+): RemoteJudgement {
+  const { remote, ...rest } = problem;
+  const known = conditions.find(({ type }) => type === conditionTypes.RemoteUnavailable);
+  const tried = (since: string | undefined): number =>
+    since === undefined ? 0 : Date.parse(now) - Date.parse(since);
+  // The message stays the same, so the last update of the condition is when its reason changed.
+  const isName = remote === 'NameNotFound' && known?.reason === conditionReasons.NameNotFound;
+  const isNameOver = isName && tried(known.lastUpdateTime) >= Math.min(NAME_NOT_FOUND_MS, limitMs);
+  const isOver = isNameOver || tried(known?.lastTransitionTime) >= limitMs;
+  if (isOver)
+    return { isOver, problem: { ...rest, message: `${rest.message}; ${gaveUp(isNameOver, limitMs)}` } };
+  const { RemoteUnavailable: type } = conditionTypes;
+  return { isOver, condition: { type, status: 'True', reason: remote, message: MESSAGE } };
+}
+
+const MESSAGE =
+  'a server that the job needs cannot be used, and is tried again; lastError says which one and why';
+
+const gaveUp = (isName: boolean, limitMs: number): string =>
+  isName
+    ? `the name has not been found for ${formatDuration(Math.min(NAME_NOT_FOUND_MS, limitMs))}: check how it is spelt, then start another job`
+    : `given up after ${formatDuration(limitMs)} (limits.remoteRetryTimeout in the configuration); start another job when the server is back`;

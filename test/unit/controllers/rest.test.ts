@@ -1,0 +1,72 @@
+/** What a root says when its job has failed: whether another one starts by itself, and what starts it. */
+import { expect } from 'chai';
+import { withWayOn } from '../../../controllers/installation/rest.ts';
+import type { Inst } from '../../../controllers/installation/relatives.ts';
+import type { JobStatus } from '../../../src/machine/status.ts';
+
+const NOW = '2026-01-01T00:00:00Z';
+const COMMAND = 'kubectl annotate installation web -n demo landscaper.gardener.cloud/operation=reconcile';
+
+const failed: JobStatus = {
+  ...{ phase: 'Failed', jobID: 'j1', jobIDFinished: 'j1', observedGeneration: 1 },
+  transitionTimes: { finishedTime: NOW },
+  lastError: {
+    operation: 'o',
+    reason: 'r',
+    message: 'it broke',
+    lastTransitionTime: NOW,
+    lastUpdateTime: NOW,
+  },
+};
+const wayOn = (
+  metadata: object = {},
+  spec: object = {},
+  status = failed,
+): readonly (string | undefined)[] => {
+  const self = {
+    ...{ apiVersion: 'v1', kind: 'Installation', spec: { blueprint: {}, ...spec } },
+    metadata: { name: 'web', namespace: 'demo', generation: 1, ...metadata },
+  } as unknown as Inst;
+  return withWayOn(self, status).lastError?.message.split('\n') ?? [];
+};
+
+describe('a root whose job has failed', () => {
+  it('says that it rests, and which command starts another job', () => {
+    expect(wayOn()).to.deep.equal([
+      'it broke',
+      `no other job starts by itself, also when the cause is repaired; start one with: ${COMMAND}`,
+    ]);
+  });
+
+  it('says so of a deletion', () => {
+    const metadata = { deletionTimestamp: NOW };
+    expect(wayOn(metadata, {}, { ...failed, phase: 'DeleteFailed' })[1])
+      .to.match(/^the deletion is not tried again by itself/)
+      .and.contain(COMMAND);
+  });
+
+  it('says that another job starts by itself where the installation asks for that', () => {
+    const spec = { automaticReconcile: { failedReconcile: { interval: '5m' } } };
+    expect(wayOn({}, spec)[1]).to.equal('spec.automaticReconcile starts another job');
+    const none = { automaticReconcile: { failedReconcile: { numberOfReconciles: 0 } } };
+    expect(wayOn({}, none)[1]).to.contain(COMMAND);
+    expect(wayOn({}, { automaticReconcile: { succeededReconcile: {} } })[1]).to.contain(COMMAND);
+  });
+
+  it('says that it has to be released before when it is suspended', () => {
+    const metadata = { annotations: { 'espalier.dev/suspended': 'true' } };
+    expect(wayOn(metadata)[1]).to.match(/once espalier\.dev\/suspended is removed$/);
+  });
+
+  it('says nothing where another job has been asked for, below the root, and where nothing failed', () => {
+    expect(wayOn({ annotations: { 'landscaper.gardener.cloud/operation': 'reconcile' } })).to.have.length(1);
+    const owner = {
+      apiVersion: 'landscaper.gardener.cloud/v1alpha1',
+      kind: 'Installation',
+      name: 'top',
+      uid: 'u',
+    };
+    expect(wayOn({ ownerReferences: [owner] })).to.have.length(1);
+    expect(wayOn({}, {}, { ...failed, lastError: undefined })).to.have.length(0);
+  });
+});

@@ -1,14 +1,22 @@
-/** The deploy item controller: ends the job of items that no deployer takes up, or could, or that a user interrupts. */
+/**
+ * The deploy item controller: ends the job of items that no deployer takes up, or could, or that a user interrupts, and
+ * says which objects of an item others manage, too.
+ */
 import { hasOperation, isFinished } from '../../src/api/job.ts';
 import { operations } from '../../src/api/labels.ts';
 import { deployItemKind, type DeployItem } from '../../src/api/kinds/deployitem.ts';
 import { timestamp, type Clock } from '../../src/lib/clock.ts';
-import { Applier } from '../../src/machine/apply.ts';
+import { MANAGED_UID, isKeeping, managedUids } from '../../src/api/managed-objects.ts';
+import { equal } from '../../src/lib/json.ts';
+import { Applier, lockedPatch } from '../../src/machine/apply.ts';
 import { isPickedUp } from '../../src/machine/pickup.ts';
 import type { World } from '../../src/machine/world.ts';
 import type { ControllerSpec } from '../../src/runtime/controller.ts';
+import { keyOf } from '../../src/runtime/keys.ts';
+import { watchSource } from '../../src/runtime/sources.ts';
 import type { Client, View } from '../../src/runtime/types.ts';
 import { interruptAsked, judgePickup } from './decide.ts';
+import { isSharing, sharingChange, type ManagersOf } from './sharing.ts';
 
 export interface DeployItemPorts {
   readonly world: World;
@@ -21,6 +29,9 @@ export interface DeployItemPorts {
 
 export function deployItemController(ports: DeployItemPorts): ControllerSpec<DeployItem> {
   const { world, client, clock, pickupTimeoutMs } = ports;
+  world.deployItems.index(MANAGED_UID, managedUids);
+  const managersOf: ManagersOf = (uid) => world.deployItems.byIndex(MANAGED_UID, uid);
+  const isOurs = (self: View<DeployItem>): boolean => hasWork(self) || isSharing(self, managersOf);
   return {
     name: 'deployitem',
     kind: deployItemKind,
@@ -28,7 +39,18 @@ export function deployItemController(ports: DeployItemPorts): ControllerSpec<Dep
     generation: 'off',
     retry: 'growing',
     ...(ports.workers && { maxConcurrent: ports.workers }),
-    filter: { add: hasWork, update: (_old, item) => hasWork(item) },
+    filter: { add: isOurs, update: (_old, item) => isOurs(item) },
+    sources: [
+      watchSource({
+        name: 'managers-of-the-same-objects',
+        cache: world.deployItems,
+        filter: { update: changesOwnership },
+        // Whom it concerns follows from the index of the moment, so it is not indexed itself.
+        toPrimary: (item) => managedUids(item).flatMap((uid) => managersOf(uid).map(keyOf)),
+        toSecondary: () => [],
+        ownEvents: 'deliver',
+      }),
+    ],
     reconciler: {
       async reconcile(self, ctx) {
         const now = timestamp(clock);
@@ -50,12 +72,24 @@ export function deployItemController(ports: DeployItemPorts): ControllerSpec<Dep
         if (verdict.do === 'fail') {
           await applier.carryOut(verdict.effect);
           ctx.event('Warning', verdict.problem.reason, verdict.problem.message);
+          return { write: 'none' };
+        }
+        const sharing = sharingChange(self, managersOf, now);
+        if (sharing) {
+          const { conditions, reason, message } = sharing;
+          const body = { status: { conditions: conditions.length > 0 ? conditions : null } };
+          await lockedPatch(deployItemKind, self, body, ctx.write, 'status', ctx.signal);
+          ctx.event('Normal', reason, message);
         }
         return { write: 'none' };
       },
     },
   };
 }
+
+/** Whether others may hear of it: what it manages, or whether that is going to stay. */
+const changesOwnership = (old: View<DeployItem>, item: View<DeployItem>): boolean =>
+  isKeeping(old) !== isKeeping(item) || !equal(managedUids(old), managedUids(item));
 
 const hasWork = (self: View<DeployItem>): boolean =>
   (!isFinished(self) && !isPickedUp(self)) || hasOperation(self.metadata, operations.interrupt);

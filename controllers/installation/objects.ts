@@ -3,7 +3,7 @@ import { dataObjectKind } from '../../src/api/kinds/dataobject.ts';
 import { targetKind } from '../../src/api/kinds/target.ts';
 import { conditionReasons, conditionTypes } from '../../src/api/conditions.ts';
 import { labels } from '../../src/api/labels.ts';
-import { overlay } from '../../src/dataflow/objects.ts';
+import { overlay, type WriteConflict } from '../../src/dataflow/objects.ts';
 import { create, remove, type Effect, type Refusal } from '../../src/machine/decision.ts';
 import { update } from '../../src/machine/update.ts';
 import type { Kind } from '../../src/runtime/types.ts';
@@ -59,5 +59,11 @@ export function cannotWrite(wanted: DataOrTarget, { condition, operation, reason
     },
   };
 }
+
+/** The refusal of an object that must not be written, with the reason why. */
+export const refused = (wanted: DataOrTarget, purpose: Purpose, { message }: WriteConflict): Refusal => {
+  const refusal = cannotWrite(wanted, purpose);
+  return { ...refusal, message: `${refusal.message}: ${message}` };
+};
 
 export const deleteObject = (object: DataOrTarget): Effect => remove(kindOf(object), object);

@@ -21,9 +21,9 @@ export async function ensureAccount(
   signal: AbortSignal,
 ): Promise<void> {
   try {
-    await put(place, SERVICE_ACCOUNT, accountFor(owner, name), signal);
-    await put(place, ROLE, roleFor(owner, name, rules), signal);
-    await put(place, ROLE_BINDING, bindingFor(owner, name), signal);
+    await put(place, owner.item, SERVICE_ACCOUNT, accountFor(owner, name), signal);
+    await put(place, owner.item, ROLE, roleFor(owner, name, rules), signal);
+    await put(place, owner.item, ROLE_BINDING, bindingFor(owner, name), signal);
   } catch (error) {
     throw at({ operation: OPERATION, reason: 'EnsureServiceAccount' }, error, (m) => `account ${name}: ${m}`);
   }
@@ -64,7 +64,13 @@ export async function ensureTokens(
     const { token, expires } = await tokenOf(place, account, seconds, run.signal);
     // API servers may give out tokens that last less than was asked for.
     if (expires !== undefined) lifeMs = Math.min(lifeMs, expires - run.clock.wall());
-    await put(place, SECRET, secretFor(owner, secret, { token, namespace: place.namespace }), run.signal);
+    await put(
+      place,
+      owner.item,
+      SECRET,
+      secretFor(owner, secret, { token, namespace: place.namespace }),
+      run.signal,
+    );
   }
   run.scratch.set(UNTIL, run.clock.now() + Math.max(MIN_LIFE_MS, lifeMs) * SHARE);
 }

@@ -12,34 +12,39 @@ import { ConfigurationError } from '../sdk/errors.ts';
 import { holdsOnlyExports } from '../sdk/exportowner.ts';
 import { DEPLOY_ITEM, type DeployItem } from '../sdk/kinds.ts';
 import { CONTAINER_GROUP } from './contract.ts';
-import type { Place } from './hosted.ts';
+import { createOrFind, type Place } from './hosted.ts';
 import { SECRET, type Secret } from './kinds.ts';
 import { itemOf, type ItemRef } from './names.ts';
 
 /**
- * Stores the secret unless it belongs to another item. The API server itself refuses to change the labels that another item
- * has set, so of two that come at once one is refused.
- * @throws ConfigurationError when the other item is there
+ * Stores the secret unless it belongs to another item or to a person. The API server itself refuses to change the labels
+ * that another item has set, so of two that come at once one is refused.
+ * @throws ConfigurationError when the other item is there, or a person made the secret
  */
 export async function claim(place: Place, secret: Secret, item: ItemRef, signal: AbortSignal): Promise<void> {
   const id = createHash('sha256').update(keyOf(item)).digest('hex').slice(0, 16);
-  const write = { verb: 'apply', kind: SECRET, object: secret, manager: `${CONTAINER_GROUP}/${id}` } as const;
   const { client, namespace } = place;
+  const first = await createOrFind(place, item, SECRET, secret, signal);
+  if (first.isNew) return;
+  const { uid } = first.object.metadata;
+  const object = { ...secret, metadata: { ...secret.metadata, ...(uid !== undefined && { uid }) } };
+  const write = { verb: 'apply', kind: SECRET, object, manager: `${CONTAINER_GROUP}/${id}` } as const;
   try {
     await client.send({ ...write, force: false }, signal);
     return;
   } catch (error) {
     if (!(error instanceof Conflict)) throw error;
-  }
-  const key = joinKey(namespace, secret.metadata.name);
-  const there = await getIfThere(client, SECRET, key, signal);
-  const owner = there && itemOf(there);
-  if (owner && !isSame(owner, item) && (await getIfThere(client, DEPLOY_ITEM, keyOf(owner), signal))) {
-    throw new ConfigurationError(
-      'ClaimNames',
-      'NameTaken',
-      `secret ${key} belongs to deploy item ${keyOf(owner)}: the names of what is made for it and for ${keyOf(item)} are the same; rename one of the two`,
-    );
+    const key = joinKey(namespace, secret.metadata.name);
+    const there = await getIfThere(client, SECRET, key, signal);
+    if (!there || there.metadata.uid !== uid) throw error; // replaced meanwhile
+    const owner = itemOf(there);
+    if (owner && !isSame(owner, item) && (await getIfThere(client, DEPLOY_ITEM, keyOf(owner), signal))) {
+      throw new ConfigurationError(
+        'ClaimNames',
+        'NameTaken',
+        `secret ${key} belongs to deploy item ${keyOf(owner)}: the names of what is made for it and for ${keyOf(item)} are the same; rename one of the two`,
+      );
+    }
   }
   await client.send({ ...write, force: true }, signal);
 }

@@ -22,11 +22,11 @@ export async function removeEverything(
   for (const pod of await all(place, POD, selectorOf(ref), { signal })) await dropPod(place, pod, signal);
   for (const kind of KINDS) {
     const found = await all(place, kind, selectorOf(ref), { signal, metadataOnly: true });
-    for (const { metadata } of found) await drop(place, kind, metadata.name, signal);
+    for (const object of found) await drop(place, kind, object, signal);
   }
   const { export: name } = namesOf(ref); // that of the original has no labels
   const exported = await getIfThere(place.client, SECRET, joinKey(place.namespace, name), signal);
-  if (exported && isExportFor(exported, ref, item)) await drop(place, SECRET, name, signal);
+  if (exported && isExportFor(exported, ref, item)) await drop(place, SECRET, exported, signal);
 }
 
 const refOf = ({ metadata }: View<DeployItem>): ItemRef => ({

@@ -71,7 +71,7 @@ export async function sweep(
       for (const object of await all(place, kind, labels.itemName, { signal, metadataOnly: true })) {
         if (!itemOf(object)) continue;
         await careful(`${kind.kind} ${object.metadata.name}`, async () => {
-          if (!(await items(object))) await drop(place, kind, object.metadata.name, signal);
+          if (!(await items(object))) await drop(place, kind, object, signal);
         });
       }
     });

@@ -1,10 +1,14 @@
 /** Requests about the objects of an item in the deployer's namespace. All of them may be repeated. */
 import { append } from '../../src/lib/lists.ts';
-import { NotFound } from '../../src/runtime/errors.ts';
+import { AlreadyExists, Conflict, NotFound } from '../../src/runtime/errors.ts';
 import { joinKey, keyOf } from '../../src/runtime/keys.ts';
+import { getIfThere } from '../../src/runtime/read.ts';
 import type { Client, Kind, Obj, View } from '../../src/runtime/types.ts';
-import { CONTAINER_GROUP, POD_FINALIZER } from './contract.ts';
+import { ConfigurationError } from '../sdk/errors.ts';
+import { nameTaken } from '../sdk/exportowner.ts';
+import { CONTAINER_GROUP, labels, POD_FINALIZER } from './contract.ts';
 import { POD, type Pod } from './kinds.ts';
+import type { ItemRef } from './names.ts';
 
 export interface Place {
   readonly client: Client;
@@ -14,27 +18,77 @@ export interface Place {
 /** How long a container gets to end when its job is over, in seconds. */
 const GRACE_SECONDS = 30;
 
-/** Brings an object into the given form, whether or not it was there. */
-export const put = <T extends Obj>(
+/**
+ * Brings an object of an item into the given form, whether or not it was there. What a person made under its name stays
+ * as it is.
+ * @throws ConfigurationError when the name is taken
+ */
+export async function put<T extends Obj>(
   place: Place,
+  item: ItemRef,
   kind: Kind<T>,
   object: T,
   signal?: AbortSignal,
-): Promise<T> =>
-  place.client.send({ verb: 'apply', kind, object, manager: CONTAINER_GROUP, force: true }, signal);
+): Promise<T> {
+  const there = await createOrFind(place, item, kind, object, signal);
+  if (there.isNew) return there.object;
+  const { uid } = there.object.metadata;
+  const found = { ...object, metadata: { ...object.metadata, ...(uid !== undefined && { uid }) } };
+  const write = { verb: 'apply', kind, object: found, manager: CONTAINER_GROUP, force: true } as const;
+  return place.client.send(write, signal);
+}
+
+/**
+ * Creates an object of an item, or finds the one that is there.
+ * @throws ConfigurationError when a person made the one that is there; AlreadyExists when it comes and goes
+ */
+export async function createOrFind<T extends Obj>(
+  { client, namespace }: Place,
+  item: ItemRef,
+  kind: Kind<T>,
+  object: T,
+  signal?: AbortSignal,
+): Promise<{ readonly object: T; readonly isNew: boolean }> {
+  const key = joinKey(namespace, object.metadata.name);
+  let there = await getIfThere(client, kind, key, signal);
+  if (!there) {
+    try {
+      return { object: await client.send({ verb: 'create', kind, object }, signal), isNew: true };
+    } catch (error) {
+      if (!(error instanceof AlreadyExists)) throw error;
+      there = await getIfThere(client, kind, key, signal);
+      if (!there) throw error;
+    }
+  }
+  assertMarked(kind, there, item);
+  return { object: there, isNew: false };
+}
+
+/** @param item that needs the name. @throws ConfigurationError when no container deployer made `there` */
+export function assertMarked(kind: Kind<Obj>, there: View<Obj>, item: ItemRef): void {
+  if (isMarked(there)) return;
+  const consequence = 'what the pod of the item needs cannot be stored there';
+  const noun = kind.kind.replace(/(?<=[a-z])(?=[A-Z])/g, ' ').toLowerCase();
+  const message = nameTaken(noun, keyOf(there), item, consequence);
+  throw new ConfigurationError('ClaimNames', 'NameTaken', message);
+}
+
+/** Whether a container deployer made the object: the original's carry the same labels. */
+const isMarked = ({ metadata }: View<Obj>): boolean =>
+  Object.values(labels).some((label) => metadata.labels?.[label] !== undefined);
 
 /** All objects that a selector finds. */
 export async function all<T extends Obj>(
   { client, namespace }: Place,
   kind: Kind<T>,
-  labels: string,
+  selector: string,
   more: { readonly signal?: AbortSignal | undefined; readonly metadataOnly?: boolean } = {},
 ): Promise<T[]> {
   const { signal, metadataOnly = false } = more;
   const found: T[] = [];
   for await (const page of client.list(
     kind,
-    { namespace, labels, ...(metadataOnly && { metadataOnly }) },
+    { namespace, labels: selector, ...(metadataOnly && { metadataOnly }) },
     signal,
   )) {
     append(found, page.items);
@@ -42,9 +96,20 @@ export async function all<T extends Obj>(
   return found;
 }
 
-/** What is gone already is fine. */
-export async function drop(place: Place, kind: Kind<Obj>, name: string, signal?: AbortSignal): Promise<void> {
-  await unlessGone(place.client.send({ verb: 'delete', kind, key: joinKey(place.namespace, name) }, signal));
+/** Deletes the very object that was read. What is gone already is fine, and what took its place stays. */
+export async function drop(
+  { client }: Place,
+  kind: Kind<Obj>,
+  object: View<Obj>,
+  signal?: AbortSignal,
+): Promise<void> {
+  const { uid } = object.metadata;
+  const request = { verb: 'delete', kind, key: keyOf(object), ...(uid !== undefined && { uid }) } as const;
+  try {
+    await unlessGone(client.send(request, signal));
+  } catch (error) {
+    if (!(error instanceof Conflict)) throw error;
+  }
 }
 
 /** Lets a pod go: first our hold on it, then the pod itself. Containers that run get half a minute. */

@@ -13,7 +13,7 @@ import { ensureTokens } from './accounts.ts';
 import { isSame, isUnmarkedExport } from './claim.ts';
 import { removeEverything } from './cleanup.ts';
 import { CONTAINER_GROUP, FORCE_CLEANUP, keys, type Operation } from './contract.ts';
-import { dropPod } from './hosted.ts';
+import { assertMarked, dropPod } from './hosted.ts';
 import { POD, SECRET, type Pod } from './kinds.ts';
 import { inNamespace, moveIn } from './move.ts';
 import { itemOf, namesOf } from './names.ts';
@@ -57,6 +57,7 @@ async function carryOut(run: ContainerRun, configured: ContainerOptions, operati
   // A run that has begun ends where it is.
   const options = inNamespace(configured, before?.podName === key.pod ? run.previous?.namespace : undefined);
   const pod = await getIfThere(options.client, POD, `${options.settings.namespace}/${key.pod}`, run.signal);
+  if (pod) assertMarked(POD, pod, key.item);
   const leftMs = await timeLeft(run, operation, pod, options);
   // A job that is turned into a deletion, or whose item was changed, has to run the image again.
   if (before?.lastSuccessfulJobID === key.jobID && before.podName === key.pod)

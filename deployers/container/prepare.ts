@@ -9,7 +9,7 @@ import { ensureAccount, ensureTokens } from './accounts.ts';
 import { claim, isExportFor } from './claim.ts';
 import { CONTAINER_GROUP, keys } from './contract.ts';
 import { pullSecrets, repositoryContextOf } from './credentials.ts';
-import { all, drop, dropPod, put, type Place } from './hosted.ts';
+import { all, assertMarked, drop, dropPod, put, type Place } from './hosted.ts';
 import { CONFIG_MAP, POD, SECRET, TARGET, type Secret } from './kinds.ts';
 import { itemOf, namesOf, selectorOf, type RunKey } from './names.ts';
 import { configMapFor, initRules, secretFor, targetFile, waitRules, type Belonging } from './objects.ts';
@@ -80,7 +80,7 @@ async function dropExport({ item, signal }: ContainerRun, key: Key, place: Place
   if (!isOurs && key.operation === 'DELETE') return; // a removal exports nothing
   if (!isOurs)
     throw new ConfigurationError('CreateSecret', 'SecretNotOwned', secretTaken(secretKey, key.item));
-  await drop(place, SECRET, name, signal);
+  await drop(place, SECRET, secret, signal);
 }
 
 /** @param leftMs of the job. @returns the pod; that of an earlier attempt when it is there already */
@@ -101,16 +101,17 @@ export async function startPod(
   await dropExport(run, key, place);
   const stateSecrets = await prunedState(place, key, signal);
   const target = secretFor(owner, names.target, await targetOf(run, options), 'target');
-  await put(place, SECRET, fitting(target, 'the target, with its content,'), signal);
+  await put(place, owner.item, SECRET, fitting(target, 'the target, with its content,'), signal);
   for (const [name, data] of [
     [names.imagePull, pulls.image],
     [names.blueprintPull, pulls.blueprint],
     [names.descriptorPull, pulls.descriptor],
   ] as const) {
-    if (data) await put(place, SECRET, secretFor(owner, name, data, 'pullSecret'), signal);
+    if (data) await put(place, owner.item, SECRET, secretFor(owner, name, data, 'pullSecret'), signal);
   }
   const ocmConfig = await ocmConfigOf(run);
-  if (ocmConfig) await put(place, CONFIG_MAP, configMapFor(owner, names.ocmConfig, ocmConfig), signal);
+  if (ocmConfig)
+    await put(place, owner.item, CONFIG_MAP, configMapFor(owner, names.ocmConfig, ocmConfig), signal);
   await ensureAccount(place, owner, names.initAccount, initRules(stateSecrets), signal);
   await ensureAccount(place, owner, names.waitAccount, waitRules(key.pod, names.export), signal);
   await ensureTokens(run, place, owner, leftMs);
@@ -126,7 +127,7 @@ export async function startPod(
       ocmConfig: ocmConfig !== undefined,
     },
   });
-  return create(run, pod, options);
+  return create(run, key, pod, options);
 }
 
 export const placeOf = ({ client, settings }: ContainerOptions): Place => ({
@@ -134,12 +135,21 @@ export const placeOf = ({ client, settings }: ContainerOptions): Place => ({
   namespace: settings.namespace,
 });
 
-async function create(run: ContainerRun, pod: Obj, { client, settings }: ContainerOptions): Promise<Obj> {
+async function create(
+  run: ContainerRun,
+  { item }: Key,
+  pod: Obj,
+  { client, settings }: ContainerOptions,
+): Promise<Obj> {
   const { name } = pod.metadata;
   try {
     return await client.send({ verb: 'create', kind: POD, object: pod }, run.signal);
   } catch (error) {
-    if (error instanceof AlreadyExists) return client.get(POD, `${settings.namespace}/${name}`, run.signal);
+    if (error instanceof AlreadyExists) {
+      const there = await client.get(POD, `${settings.namespace}/${name}`, run.signal);
+      assertMarked(POD, there, item);
+      return there;
+    }
     const isFinal = error instanceof Invalid;
     if (!isFinal && !(error instanceof Forbidden)) throw error;
     const message = `pod ${settings.namespace}/${name} was refused: ${error.message}`;
@@ -156,7 +166,7 @@ export async function prunedState(
 ): Promise<readonly string[]> {
   const secrets = await all(place, SECRET, selectorOf(item, stateLabel), { signal, metadataOnly: true });
   const { newest, others } = snapshotsIn(secrets);
-  for (const name of others) await drop(place, SECRET, name, signal);
+  for (const secret of others) await drop(place, SECRET, secret, signal);
   return newest;
 }
 

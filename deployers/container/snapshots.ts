@@ -5,8 +5,8 @@ import { annotations, labels, secretTypes } from './contract.ts';
 export interface Snapshots {
   /** Names of the pieces of the newest whole snapshot, in order. */
   readonly newest: readonly string[];
-  /** Names of all other pieces: of older snapshots, and of one that was never finished. */
-  readonly others: readonly string[];
+  /** All other pieces: of older snapshots, and of one that was never finished. */
+  readonly others: readonly View<Obj>[];
 }
 
 export const stateLabel = { [labels.type]: secretTypes.state };
@@ -19,10 +19,10 @@ export function snapshotsIn(secrets: readonly View<Obj>[]): Snapshots {
     byUuid.set(uuid, [...(byUuid.get(uuid) ?? []), secret]);
   }
   const [newest = []] = [...byUuid.values()].filter(isWhole).sort((a, b) => compare(timeOf(b), timeOf(a)));
-  const kept = new Set(newest.map(({ metadata }) => metadata.name));
+  const kept = new Set(newest);
   return {
     newest: [...newest].sort((a, b) => numOf(a) - numOf(b)).map(({ metadata }) => metadata.name),
-    others: secrets.map(({ metadata }) => metadata.name).filter((name) => !kept.has(name)),
+    others: secrets.filter((secret) => !kept.has(secret)),
   };
 }
 

@@ -1,6 +1,7 @@
 /** A plugin as a controller of the runtime: what it watches, what wakes it, and the ports of its worker. */
 import { operations } from '../../src/api/labels.ts';
 import { hasOperation, isFinished } from '../../src/api/job.ts';
+import { MANAGED_UID, managedUids } from '../../src/api/managed-objects.ts';
 import { createClientPool } from '../../src/runtime/client-pool.ts';
 import { createClient } from '../../src/runtime/client.ts';
 import { createDiscovery } from '../../src/runtime/discovery.ts';
@@ -29,6 +30,8 @@ const IDLE_MS = 5 * 60_000;
 export function deployerController(plugin: DeployerPlugin, deps: DeployerDeps): ControllerSpec<DeployItem> {
   const { client, caches, clock, rng, config = {} } = deps;
   checkSelectors(config.targetSelector ?? []);
+  const items = caches.of(DEPLOY_ITEM);
+  items.index(MANAGED_UID, managedUids);
   const isScheduling = plugin.schedule !== undefined && config.continuousReconcile?.enabled !== false;
   const worker = createWorker({
     deps,
@@ -40,8 +43,9 @@ export function deployerController(plugin: DeployerPlugin, deps: DeployerDeps): 
     timeouts: deps.timeouts ?? standardTimeouts,
     targets: caches.of(TARGET),
     contexts: caches.of(CONTEXT),
+    managersOf: (uid) => items.byIndex(MANAGED_UID, uid),
     isOpen: (key) => {
-      const item = caches.of(DEPLOY_ITEM).get(key);
+      const item = items.get(key);
       return item !== undefined && !isFinished(item);
     },
     executions: isScheduling ? caches.of(EXECUTION) : undefined,

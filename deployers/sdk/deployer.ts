@@ -81,6 +81,8 @@ export interface Run<C = unknown, S = unknown> {
   readonly target: ResolvedTarget | undefined;
   /** Another Target of the item's namespace. @throws RetryError when it cannot be had */
   readonly secondaryTarget: (name: string) => Promise<ResolvedTarget>;
+  /** Other deploy items that manage the object with this uid and are going to keep it, as far as the cache knows. */
+  readonly alsoManagedBy: (uid: string) => readonly View<DeployItem>[];
   /** Secrets and config maps beside the item. */
   readonly host: HostApi;
   /** Aborts on interruption, on shutdown, and when the time of the job is used up. */

@@ -36,22 +36,31 @@ export const holdsOnlyExports = ({ data = {} }: View<Secret>): boolean => {
   return only === 'config' && more.length === 0;
 };
 
-/** Says which secret is in the way of the exports of an item. @param key of the secret */
-export const secretTaken = (
-  key: Key,
-  { namespace, name }: { namespace?: string | undefined; name: string },
-) =>
-  `secret ${key} exists and does not belong to deploy item ${joinKey(namespace, name)}, so the exports of the item cannot be stored there and the secret stays as it is; delete or rename the secret, or rename the deploy item`;
+interface Named {
+  readonly namespace?: string | undefined;
+  readonly name: string;
+}
 
-/** Takes a secret away that the item with the uid owns; one that somebody else made stays. */
-export async function removeOwned(
+/**
+ * Says which object is in the way of what an item needs.
+ * @param kind as in a sentence, such as `secret`
+ * @param consequence such as `the exports of the item cannot be stored there`
+ */
+export const nameTaken = (kind: string, key: Key, { namespace, name }: Named, consequence: string): string =>
+  `${kind} ${key} exists and does not belong to deploy item ${joinKey(namespace, name)}, so ${consequence} and the ${kind} stays as it is; delete or rename the ${kind}, or rename the deploy item`;
+
+/** The same of the secret with the exports of an item. @param key of the secret */
+export const secretTaken = (key: Key, item: Named): string =>
+  nameTaken('secret', key, item, 'the exports of the item cannot be stored there');
+
+/** Takes a secret with exports away when it is the item's, by the same rule as writing it; any other one stays. */
+export async function removeExports(
   key: Key,
-  item: string | undefined,
+  item: View<DeployItem>,
   { write, live, signal }: Host,
 ): Promise<void> {
   const secret = await getIfThere(live, SECRET, key, signal);
-  const isOurs = secret?.metadata.ownerReferences?.some(({ uid }) => uid === item) ?? false;
-  if (!secret || !isOurs) return;
+  if (!secret || !isExportOf(secret, item)) return;
   const { uid } = secret.metadata;
   try {
     await write({ verb: 'delete', kind: SECRET, key, ...(uid !== undefined && { uid }) });

@@ -13,7 +13,7 @@ import type { View } from '../../src/runtime/types.ts';
 import type { Direction } from './intake.ts';
 import { SECRET, itemOwner, type DeployItem, type Secret } from './kinds.ts';
 import { ConfigurationError, problemOf } from './errors.ts';
-import { isExportOf, isItem, removeOwned, secretTaken, type Host } from './exportowner.ts';
+import { isExportOf, isItem, removeExports, secretTaken, type Host } from './exportowner.ts';
 import { fail, retry, type ExportOf, type Outcome } from './outcome.ts';
 
 /**
@@ -74,12 +74,12 @@ async function writeExportSecret(item: View<DeployItem>, exported: ExportOf, hos
 
 /** Takes the secret away whose values nobody shall import any more; one that is not the item's stays. */
 async function removeExportSecret(
-  { metadata }: View<DeployItem>,
+  item: View<DeployItem>,
   { name, namespace }: Reference,
   host: Host,
 ): Promise<void> {
-  if (namespace !== metadata.namespace) return;
-  await removeOwned(joinKey(namespace, name), metadata.uid, host);
+  if (namespace !== item.metadata.namespace) return;
+  await removeExports(joinKey(namespace, name), item, host);
 }
 
 /** Looks random and is the same for the same item, so that a crash before the status is written leaves no stray secret. */

@@ -1,7 +1,7 @@
 /** What a plugin may do on the host cluster: with secrets and config maps in the namespace of its item. */
 import { getIfThere } from '../../src/runtime/read.ts';
 import type { Client, Kind, Obj, View } from '../../src/runtime/types.ts';
-import { removeOwned } from './exportowner.ts';
+import { removeExports } from './exportowner.ts';
 import { SECRET, type DeployItem } from './kinds.ts';
 
 /**
@@ -12,7 +12,7 @@ export interface HostApi {
   /** Texts by key; undefined when there is no such secret. */
   secret(name: string): Promise<Readonly<Record<string, string>> | undefined>;
   configMap(name: string): Promise<Readonly<Record<string, string>> | undefined>;
-  /** Takes a secret away that the item owns; one that is gone already is as good, and one of somebody else stays. */
+  /** Takes a secret away that the item owns or exports into; one that is gone already is as good, and one of somebody else stays. */
   deleteSecret(name: string): Promise<void>;
 }
 
@@ -28,26 +28,25 @@ const CONFIG_MAP: Kind<ConfigMap> = {
   namespaced: true,
 };
 
-export const hostApi = (
-  client: Client,
-  { metadata: { namespace = '', uid } }: View<DeployItem>,
-  signal: AbortSignal,
-): HostApi => ({
-  async secret(name) {
-    const found = await getIfThere(client, SECRET, `${namespace}/${name}`, signal);
-    if (!found) return undefined;
-    const entries = Object.entries(found.data ?? {});
-    return Object.fromEntries(
-      entries.map(([key, value]) => [key, Buffer.from(value, 'base64').toString('utf8')]),
-    );
-  },
-  async configMap(name) {
-    const found = await getIfThere(client, CONFIG_MAP, `${namespace}/${name}`, signal);
-    return found && (found.data ?? {});
-  },
-  deleteSecret: (name) =>
-    removeOwned(`${namespace}/${name}`, uid, {
-      write: (write) => client.send(write, signal),
-      ...{ live: client, signal },
-    }),
-});
+export const hostApi = (client: Client, item: View<DeployItem>, signal: AbortSignal): HostApi => {
+  const { namespace = '' } = item.metadata;
+  return {
+    async secret(name) {
+      const found = await getIfThere(client, SECRET, `${namespace}/${name}`, signal);
+      if (!found) return undefined;
+      const entries = Object.entries(found.data ?? {});
+      return Object.fromEntries(
+        entries.map(([key, value]) => [key, Buffer.from(value, 'base64').toString('utf8')]),
+      );
+    },
+    async configMap(name) {
+      const found = await getIfThere(client, CONFIG_MAP, `${namespace}/${name}`, signal);
+      return found && (found.data ?? {});
+    },
+    deleteSecret: (name) =>
+      removeExports(`${namespace}/${name}`, item, {
+        write: (write) => client.send(write, signal),
+        ...{ live: client, signal },
+      }),
+  };
+};

@@ -1,6 +1,7 @@
 /** What a plugin sees of one look: brought together from the item, its context and its target, and checked on the way. */
 import { isBeingDeleted } from '../../src/api/job.ts';
 import { refusalForJob } from '../../src/api/validation/index.ts';
+import { othersKeeping } from '../../src/api/managed-objects.ts';
 import { inexactIn, refusedInteger } from '../../src/lib/exact-json.ts';
 import type { Logger } from '../../src/observability/log.ts';
 import { joinKey } from '../../src/runtime/keys.ts';
@@ -24,6 +25,8 @@ export interface RunPorts {
   readonly targets: Pick<Store<Target>, 'get'>;
   readonly reader: TargetReader;
   readonly timeouts: TimeoutPolicy;
+  /** Items whose status names the object with this uid. */
+  readonly managersOf: (uid: string) => readonly View<DeployItem>[];
   readonly clock: Run['clock'];
   readonly rng: Run['rng'];
 }
@@ -127,6 +130,7 @@ export function runOf(
     context: facts.context,
     target: facts.target,
     secondaryTarget: (name) => secondaryTarget(name, item, ports, pass.signal),
+    alsoManagedBy: (uid) => othersKeeping(item, ports.managersOf(uid)),
     host: hostApi(ports.client, item, pass.signal),
     signal: pass.signal,
     checkpoint(name) {

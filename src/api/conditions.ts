@@ -23,6 +23,8 @@ export const conditionTypes = {
   AutomaticReconcile: 'AutomaticReconcile',
   /** Installation, execution: something below failed after the last job had succeeded. Gone when that is over. */
   Drifted: 'Drifted',
+  /** Deploy item: other items manage objects of it on its cluster, too. Gone when that is over. */
+  SharedObjects: 'SharedObjects',
   /** Deploy item: the mock deployer could read its configuration. */
   DeployItemValidation: 'DeployItemValidation',
 } as const;
@@ -53,6 +55,7 @@ export const conditionReasons = {
   NotTakenUp: 'NotTakenUp',
   NameNotFound: 'NameNotFound',
   ServerUnavailable: 'ServerUnavailable',
+  ManagedByOthers: 'ManagedByOthers',
   FoundOverwrite: 'FoundOverwrite',
   NoOverwriteDefined: 'No overwrite defined',
 } as const;

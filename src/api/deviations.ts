@@ -219,6 +219,20 @@ export const deviations: readonly Deviation[] = [
     adr: '0015-what-is-somebody-elses-stays',
   },
   {
+    id: 'shared-objects-stay',
+    upstream:
+      'Two deploy items manage one object of a cluster without a word, and the first that is deleted deletes it.',
+    here: 'The condition SharedObjects of both names it, and it is deleted with the last item that manages it.',
+    adr: '0040-shared-objects-stay-with-the-last',
+  },
+  {
+    id: 'imports-do-not-overwrite-exports',
+    upstream:
+      'The copy of an import is written over whatever has its name, such as what a sub-installation exports.',
+    here: 'The job fails and names both installations; what its exporter no longer exports becomes the import.',
+    adr: '0015-what-is-somebody-elses-stays',
+  },
+  {
     id: 'blueprints-are-looked-through',
     upstream: 'The checks of a whole blueprint exist and are called nowhere.',
     here: 'What they find is told in the condition ValidateBlueprint; it ends no job.',

@@ -142,7 +142,10 @@ function exportProblems(
 ): readonly string[] {
   const first = new Map<string, string>();
   const check = (kind: 'data' | 'target', ref: string, path: string): readonly string[] => {
-    if (parentImports.has(ref)) return [`${path}: Forbidden: export is imported by its parent`];
+    if (parentImports.has(ref))
+      return [
+        `${path}: Forbidden: export is imported by its parent; rename the export, or import "${ref}" of the parent`,
+      ];
     const other = first.get(`${kind}/${ref}`);
     if (other === undefined) first.set(`${kind}/${ref}`, path);
     return other === undefined

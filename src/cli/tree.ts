@@ -178,9 +178,11 @@ const isWaiting = (status: TreeObject['status']): boolean =>
 
 function marksOf(object: TreeObject, isOutdated: boolean): string[] {
   const isDrifted = object.status?.conditions?.some((c) => c.type === conditionTypes.Drifted) ?? false;
+  const isSharing = object.status?.conditions?.some((c) => c.type === conditionTypes.SharedObjects) ?? false;
   return [
     ...(isOutdated && object.status?.phase ? ['outdated'] : []),
     ...(isDrifted ? ['drifted'] : []),
+    ...(isSharing ? ['shared objects'] : []),
     ...(object.kind === 'Installation' && isSuspended(object.metadata) ? ['suspended'] : []),
   ];
 }

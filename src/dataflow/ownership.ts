@@ -7,15 +7,15 @@ import type { ObjectMeta, OwnerReference } from '../api/shared.ts';
 import { equal } from '../lib/json.ts';
 import type { View } from '../lib/objects.ts';
 import { placeLabelKeys } from './place.ts';
-import { installationContext } from './scope.ts';
+import { executionContext, installationContext } from './scope.ts';
 
 /**
- * Why an export must not be written over `existing`.
- * - `owned`: another installation owns it; upstream's sentence
- * - `foreign`: nobody of ours wrote it, and it was not released; upstream takes such objects over and deletes them with
+ * Why an import or export must not be written over `existing`.
+ * - `owned`: another installation owns it
+ * - `foreign`: no installation wrote it, and it was not released; upstream takes such objects over and deletes them with
  *   the next job
  */
-export interface ExportConflict {
+export interface WriteConflict {
   readonly kind: 'owned' | 'foreign';
   readonly message: string;
 }
@@ -25,26 +25,108 @@ export function exportConflict(
   installation: View<Installation>,
   wanted: View<DataObject | Target>,
   existing: View<DataObject | Target> | undefined,
-): ExportConflict | undefined {
+): WriteConflict | undefined {
   if (!existing) return undefined;
-  const { name } = wanted.metadata;
-  const at = `${installation.metadata.namespace ?? ''}/${name}`;
-  const what = `${wanted.kind.toLowerCase()} '${at}'`;
-  const key = wanted.metadata.labels?.[labels.dataKey] ?? '';
-  const owner = existing.metadata.ownerReferences?.find(isInstallation);
-  if (owner && !isSelf(owner, installation)) {
-    const message =
-      `${what} for export '${key}' conflicts with existing ${wanted.kind.toLowerCase()} owned by another installation: ` +
-      `object '${at}' is already owned by another object with kind 'Installation' (${owner.name})`;
-    return { kind: 'owned', message };
+  const { metadata } = existing;
+  const owner = metadata.ownerReferences?.find(isInstallation);
+  const importer = writerOf(metadata, dataSourceTypes.import);
+  if (importer !== undefined && importer !== installation.metadata.name) {
+    return ownedBy(importer, installation, wanted, existing, 'export');
   }
-  if (owner || isOwnExport(existing.metadata, installation)) return undefined;
+  if (owner && !isSelf(owner, installation)) {
+    return ownedBy(owner.name, installation, wanted, existing, 'export');
+  }
+  if (owner || isOwnExport(metadata, installation)) return undefined;
+  return foreign(installation, wanted, existing, 'export');
+}
+
+/**
+ * Undefined when the copy of an import may be written.
+ * @param isExported whether an installation of this name still exports the object; an object that its owner no longer
+ *   exports may be written
+ */
+export function importConflict(
+  installation: View<Installation>,
+  wanted: View<DataObject | Target>,
+  existing: View<DataObject | Target> | undefined,
+  isExported: (owner: string) => boolean,
+): WriteConflict | undefined {
+  if (!existing) return undefined;
+  const { metadata } = existing;
   const self = installation.metadata.name;
-  if (existing.metadata.annotations?.[annotations.adoptableBy] === self) return undefined;
+  if (writerOf(metadata, dataSourceTypes.import) === self) return undefined;
+  // Of a restored object the owner has another uid than the installation has now: the name counts.
+  const owners = (metadata.ownerReferences ?? []).filter(isInstallation).map(({ name }) => name);
+  const isOwn = owners.includes(self);
+  const owner = writerOf(metadata, dataSourceTypes.export) ?? (isOwn ? self : owners[0]);
+  if (owner === undefined) return foreign(installation, wanted, existing, 'import');
+  const isInOwnContext = metadata.labels?.[labels.dataContext] === installationContext(self);
+  if (owner === self || (isInOwnContext && !isExported(owner))) return undefined;
+  return ownedBy(owner, installation, wanted, existing, 'import');
+}
+
+/** Why an execution must not publish what its items export in `existing`; undefined when it may. */
+export function executionExportConflict(
+  { metadata: { name, namespace = '' } }: { readonly metadata: View<ObjectMeta> },
+  existing: View<DataObject> | undefined,
+): string | undefined {
+  if (!existing) return undefined;
+  const { ownerReferences = [], labels: l } = existing.metadata;
+  const isOwn = ownerReferences.some((owner) => owner.kind === 'Execution' && owner.name === name);
+  if (isOwn || l?.[labels.dataSource] === executionContext(name)) return undefined;
+  const owner = ownerReferences[0];
+  const whose = owner ? `is owned by ${owner.kind} '${owner.name}'` : 'was not written by it';
+  return (
+    `dataobject '${namespace}/${existing.metadata.name}', where execution '${namespace}/${name}' publishes the exports of its ` +
+    `deploy items, exists already and ${whose}; delete or rename that object`
+  );
+}
+
+type Role = 'import' | 'export';
+
+/** Begins with upstream's words. */
+function ownedBy(
+  owner: string,
+  { metadata: { name: self, namespace = '' } }: View<Installation>,
+  wanted: View<DataObject | Target>,
+  existing: View<DataObject | Target>,
+  role: Role,
+): WriteConflict {
+  const kind = wanted.kind.toLowerCase();
+  const at = `${namespace}/${wanted.metadata.name}`;
+  const key = keyOf(wanted);
+  const theirs = writerOf(existing.metadata, dataSourceTypes.import) === owner ? 'import' : 'export';
   const message =
-    `${what} for export '${key}' exists already and was not written by this installation; rename the export, delete the ` +
+    `${kind} '${at}' for ${role} '${key}' conflicts with existing ${kind} owned by another installation: ` +
+    `object '${at}' is already owned by another object with kind 'Installation' (${owner}); ` +
+    `installation '${namespace}/${owner}' keeps its ${theirs} '${keyOf(existing)}' there, and installation ` +
+    `'${namespace}/${self}' does not overwrite it with its ${role} '${key}': rename or remove one of the two`;
+  return { kind: 'owned', message };
+}
+
+function foreign(
+  { metadata: { name: self, namespace = '' } }: View<Installation>,
+  wanted: View<DataObject | Target>,
+  { metadata }: View<DataObject | Target>,
+  role: Role,
+): WriteConflict | undefined {
+  if (metadata.annotations?.[annotations.adoptableBy] === self) return undefined;
+  const message =
+    `${wanted.kind.toLowerCase()} '${namespace}/${wanted.metadata.name}' for ${role} '${keyOf(wanted)}' exists already and ` +
+    `was not written by this installation; rename the ${role}, delete the ` +
     `object, or hand it over with the annotation ${annotations.adoptableBy}: ${self}`;
   return { kind: 'foreign', message };
+}
+
+const keyOf = ({ metadata }: View<DataObject | Target>): string => metadata.labels?.[labels.dataKey] ?? '';
+
+/** The installation that wrote the object as an import or export of its own, by the labels; undefined when none did. */
+function writerOf({ labels: l }: View<ObjectMeta>, role: Role): string | undefined {
+  const prefix = installationContext('');
+  const source = l?.[labels.dataSource];
+  return l?.[labels.dataSourceType] === role && source?.startsWith(prefix)
+    ? source.slice(prefix.length)
+    : undefined;
 }
 
 const isInstallation = (owner: View<OwnerReference>): boolean =>
@@ -59,7 +141,8 @@ const isOwnExport = ({ labels: l }: View<ObjectMeta>, { metadata }: View<Install
 
 /**
  * Metadata and content that `existing` has to have, with the wanted place, content and owner laid over its own: other
- * labels, annotations and owners stay. Undefined when nothing would change.
+ * labels, annotations and owners stay, except that the copy of an import has one installation as its owner. Undefined
+ * when nothing would change.
  */
 export function overlay(
   existing: View<DataObject | Target>,
@@ -67,13 +150,15 @@ export function overlay(
 ): (Readonly<Record<string, unknown>> & { readonly metadata: View<ObjectMeta> }) | undefined {
   const { metadata } = existing;
   const kept = Object.entries(metadata.labels ?? {}).filter(([key]) => !placeLabelKeys.includes(key));
+  const isImport = wanted.metadata.labels?.[labels.dataSourceType] === dataSourceTypes.import;
+  const owners = (metadata.ownerReferences ?? []).filter((owner) => !(isImport && isInstallation(owner)));
   const next = {
     ...contentOf(wanted),
     metadata: {
       ...metadata,
       labels: { ...Object.fromEntries(kept), ...wanted.metadata.labels },
       annotations: { ...metadata.annotations, ...wanted.metadata.annotations },
-      ownerReferences: mergedOwners(metadata.ownerReferences ?? [], wanted.metadata.ownerReferences ?? []),
+      ownerReferences: mergedOwners(owners, wanted.metadata.ownerReferences ?? []),
     },
   };
   return equal(existing, { ...existing, ...next }) ? undefined : next;

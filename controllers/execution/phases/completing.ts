@@ -1,7 +1,7 @@
 /** Publishes what the items export, for the installation to read. */
 import { dataObjectKind } from '../../../src/api/kinds/dataobject.ts';
-import { executionExportObject, overlay } from '../../../src/dataflow/objects.ts';
-import { advance, create } from '../../../src/machine/decision.ts';
+import { executionExportConflict, executionExportObject, overlay } from '../../../src/dataflow/objects.ts';
+import { advance, create, fail } from '../../../src/machine/decision.ts';
 import { update } from '../../../src/machine/update.ts';
 import { phase } from '../snapshot.ts';
 
@@ -10,6 +10,11 @@ export const completing = phase({
   next: ['Succeeded'],
   decide({ self, exports, exportObject }) {
     const wanted = executionExportObject(self, exports);
+    const message = executionExportConflict(self, exportObject);
+    if (message !== undefined) {
+      const codes = ['ERR_CONFIGURATION_PROBLEM'];
+      return fail({ operation: 'handlePhaseCompleting', reason: 'CreateOrUpdateExports', message, codes });
+    }
     const next = exportObject && overlay(exportObject, wanted);
     const effect = exportObject
       ? next && update(dataObjectKind, exportObject, next)

@@ -2,7 +2,7 @@
 import { isBeingDeleted } from '../../../src/api/job.ts';
 import { exportConflict } from '../../../src/dataflow/objects.ts';
 import { advance, fail, type Decision } from '../../../src/machine/decision.ts';
-import { asExport, cannotWrite, deleteObject, upsert } from '../objects.ts';
+import { asExport, deleteObject, refused, upsert } from '../objects.ts';
 import { step, steps } from '../snapshot.ts';
 import { storeState } from '../state-effects.ts';
 import { importMissing, predecessorFailed, predecessorStillRunning } from './predecessors.ts';
@@ -35,9 +35,8 @@ const publish = step(
     for (const { wanted, existing } of exportUpserts) {
       const conflict = exportConflict(self, wanted, existing);
       if (!conflict) continue;
-      const { condition, ...problem } = cannotWrite(wanted, asExport);
-      const message = `${problem.message}: ${conflict.message}`;
-      return fail({ ...problem, message }, { status: { conditions: [condition] } });
+      const { condition, ...problem } = refused(wanted, asExport, conflict);
+      return fail(problem, { status: { conditions: [condition] } });
     }
     return advance('Succeeded', {
       effects: [

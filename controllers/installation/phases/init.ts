@@ -16,11 +16,13 @@ import {
   type ConditionChange,
   type Decision,
   type Effect,
+  type Refusal,
 } from '../../../src/machine/decision.ts';
 import type { Step } from '../../../src/machine/phase.ts';
 import { refusalForJob } from '../../../src/api/validation/index.ts';
 import { ensureChildren } from '../children.ts';
 import { ensureExecution } from '../execution.ts';
+import { checkImports } from '../import-conflicts.ts';
 import { handDown } from '../job.ts';
 import { isOwnedBy } from '../relatives.ts';
 import { asImport, deleteObject, upsert } from '../objects.ts';
@@ -124,10 +126,12 @@ const createSubobjects = step(
       ...doubts(snapshot),
     ];
     // What was generated is stored before anything can depend on it: a job that ends here will find it again.
+    const imports = checkImports(snapshot);
     const effects: Effect[] = [
       ...snapshot.stateUpserts.flatMap((u) => storeState(self, u, asImport)),
-      ...snapshot.importUpserts.flatMap((u) => upsert(u, asImport)),
+      ...imports.upserts.flatMap((u) => upsert(u, asImport)),
     ];
+    if (imports.refusal) return conflicting(imports.refusal, rendered.children, effects, known);
     if (rendered.children instanceof PhaseError) return failed(rendered.children, effects, known);
 
     const children = ensureChildren(snapshot, rendered.children);
@@ -182,6 +186,22 @@ function failed(
   set: Readonly<Record<string, unknown>> = {},
 ): Decision<never> {
   return fail(error.problem, { effects, status: { set, conditions: [...conditions, ...error.conditions] } });
+}
+
+/** What is wrong with the sub-installations is often the same mistake, seen from the blueprint. */
+function conflicting(
+  { condition, ...problem }: Refusal,
+  children: Snapshot['rendered']['children'],
+  effects: readonly Effect[],
+  known: readonly ConditionChange[],
+): Decision<never> {
+  const conditions = [...known, condition];
+  if (!(children instanceof PhaseError)) return fail(problem, { effects, status: { conditions } });
+  const message = `${problem.message}; ${children.problem.message}`;
+  return fail(
+    { ...problem, message },
+    { effects, status: { conditions: [...conditions, ...children.conditions] } },
+  );
 }
 
 /** Whatever the answer: old exports are removed with it, and the generation it was given for is noted. */

@@ -2,18 +2,21 @@
  * Takes objects off a cluster, group by group. It never waits: a round deletes what is due and tells what is left, and the
  * caller comes back. An object is deleted only as the one that was noted: a namesake that somebody else made is left alone.
  */
+import { itemKey } from '../../../src/api/managed-objects.ts';
 import { append } from '../../../src/lib/lists.ts';
 import type { Logger } from '../../../src/observability/log.ts';
 import { Conflict, NoSuchKind, NotFound } from '../../../src/runtime/errors.ts';
-import type { Kind, Obj } from '../../../src/runtime/types.ts';
+import type { Kind, Obj, View } from '../../../src/runtime/types.ts';
 import { chainDag } from '../../../src/workflow/dag.ts';
 import { drive } from '../../../src/workflow/drive.ts';
 import type { NodeState, Policy } from '../../../src/workflow/plan.ts';
 import { RetryError, isDefinite, messageOf } from '../errors.ts';
 import type { KubeAccess } from '../access.ts';
+import type { Run } from '../deployer.ts';
+import type { DeployItem } from '../kinds.ts';
 import { assigned, TARGET_WITHOUT_ALL, type DeletionGroup, type ResourceType } from './groups.ts';
 import { fateOf, isIntent } from './inventory.ts';
-import { isOwned, type Ownership } from './label.ts';
+import { handedOver, isOwned, type Ownership } from './label.ts';
 import {
   describeRef,
   idOf,
@@ -31,6 +34,10 @@ export interface RemovePorts {
   secondary(name: string): Promise<KubeAccess>;
   readonly ownership: Ownership;
   readonly groups: readonly DeletionGroup[];
+  /** Other deploy items that manage the object with this uid and are going to keep it. */
+  alsoManagedBy(uid: string): readonly View<DeployItem>[];
+  /** Reports what stays although the item managed it. */
+  onLeft(note: string): void;
   readonly signal: AbortSignal;
   readonly log: Logger;
   /** Called before every object. @throws TimeoutError */
@@ -41,10 +48,22 @@ export interface RemovePorts {
 
 export interface Progress {
   readonly gone: Set<string>;
+  /** Left to other items, and reported. */
+  readonly left: Set<string>;
   hasHooks: boolean;
 }
 
-export const newProgress = (): Progress => ({ gone: new Set(), hasHooks: false });
+/** What a removal has to know about other deploy items, and how it reports what it leaves to them. */
+export const leavingPorts = (run: Pick<Run, 'alsoManagedBy' | 'event'>): Leaving => ({
+  alsoManagedBy: (uid) => run.alsoManagedBy(uid),
+  onLeft: (note) => {
+    run.event('Normal', 'LeftToOthers', note);
+  },
+});
+
+type Leaving = Pick<RemovePorts, 'alsoManagedBy' | 'onLeft'>;
+
+export const newProgress = (): Progress => ({ gone: new Set(), left: new Set(), hasHooks: false });
 
 /** What a round left: nothing, or objects that have to go before the next group comes. */
 export interface Round {
@@ -98,11 +117,50 @@ async function dueEntries(
     const fate = fateOf(entry);
     if (fate === 'leave') return [];
     if (ports.progress.gone.has(idOf(entry.resource))) return [];
+    if (await isLeftToOthers(entry, ports)) return [];
     if (fate === 'delete' && !isIntent(entry)) return [entry];
     const live = await read(entry.resource, ports);
     return live && isOwned(ports.ownership, live) ? [entry] : [];
   });
   return due.flat();
+}
+
+/**
+ * Whether other deploy items manage the object, too: then it stays, and says that it is theirs. One that begins to manage
+ * it in the very moment of the deletion is not seen, and creates the object again with its next job.
+ */
+async function isLeftToOthers(entry: ManagedResource, ports: RemovePorts): Promise<boolean> {
+  const { uid } = entry.resource;
+  const [next, ...more] = uid ? ports.alsoManagedBy(uid) : [];
+  if (!uid || !next) return false;
+  const id = idOf(entry.resource);
+  if (ports.progress.left.has(id)) return true;
+  await handOver(entry.resource, uid, next, ports);
+  ports.progress.left.add(id);
+  const items = [next, ...more].map(itemKey).join(', ');
+  ports.onLeft(`${describeRef(entry.resource)} stays, because other deploy items manage it, too: ${items}`);
+  return true;
+}
+
+/** Changes the labels of the very object that was noted, if they name the item. */
+async function handOver(
+  ref: ResourceRef,
+  uid: string,
+  { metadata: { name, namespace = '' }, spec: { type } }: View<DeployItem>,
+  ports: RemovePorts,
+): Promise<void> {
+  const live = await read(ref, ports);
+  if (live?.metadata.uid !== uid) return;
+  const labels = handedOver(ports.ownership, { name, namespace, type }, live);
+  if (!labels) return;
+  const kind = await ports.access.kindOf(ref.apiVersion, ref.kind);
+  const body = { metadata: { uid, labels } };
+  try {
+    await ports.access.client.send({ verb: 'merge', kind, key: keyOfRef(ref), body }, ports.signal);
+  } catch (error) {
+    // Gone, or replaced meanwhile: there is nothing to hand over.
+    if (!(error instanceof NotFound || error instanceof Conflict)) throw error;
+  }
 }
 
 async function removeGroup(
@@ -132,6 +190,7 @@ async function removeEntry(
   ports.checkpoint(CHECKPOINT);
   const ref = entry.resource;
   try {
+    if (await isLeftToOthers(entry, ports)) return []; // its turn may come long after the round began
     const kind = await ports.access.kindOf(ref.apiVersion, ref.kind);
     const isGone = await deleteNoted(kind, entry, ports);
     if (!isGone && isForced) await stripFinalizers(kind, keyOfRef(ref), ports.access, ports.signal);
@@ -227,7 +286,9 @@ async function removeEverything(
   for (const type of group.resources) {
     for (const { kind, object } of await candidates(type, access, ports.signal)) {
       ports.checkpoint(CHECKPOINT);
-      const ref = { apiVersion: type.apiVersion, kind: type.kind, ...nameOf(object) };
+      const { uid } = object.metadata;
+      const ref = { apiVersion: type.apiVersion, kind: type.kind, ...nameOf(object), ...(uid && { uid }) };
+      if (await isLeftToOthers({ resource: ref }, { ...ports, access })) continue;
       try {
         const isGone = await sendDelete(kind, keyOfRef(ref), access, ports.signal, object.metadata.uid);
         if (isGone) continue;

@@ -8,7 +8,7 @@ import { retry, wait, type Outcome } from '../outcome.ts';
 import type { KubeAccess } from '../access.ts';
 import { secondaryOf, settled, type AfterPlan } from '../after.ts';
 import { applyAll, inventoryAfter, placed } from './apply.ts';
-import { newProgress, removeRound, type Progress } from './delete.ts';
+import { leavingPorts, newProgress, removeRound, type Progress } from './delete.ts';
 import type { DeletionGroup } from './groups.ts';
 import { intended, leftOver, union } from './inventory.ts';
 import type { Ownership } from './label.ts';
@@ -196,6 +196,7 @@ async function removeOrphans<S>(
       groups: plan.groups,
       signal: run.signal,
       log: run.log,
+      ...leavingPorts(run),
       checkpoint: (name) => run.checkpoint(name),
       progress: state.progress,
     }));

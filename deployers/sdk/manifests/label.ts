@@ -16,6 +16,34 @@ export const labelValue = (name: string): string =>
     ? name
     : `${name.slice(0, KEPT)}-${createHash('sha256').update(name).digest('hex').slice(0, 8)}`;
 
+/** Labels of the deployers of these types, besides the one that all have. */
+const OWN_LABELS: Readonly<Record<string, string>> = {
+  [`${GROUP}/helm`]: `helm.deployer.${GROUP}/deployitem`,
+};
+
+interface Labelled {
+  readonly metadata: { readonly labels?: Readonly<Record<string, string>> };
+}
+
+/**
+ * The labels to change on an object that the item with `ownership` leaves to another one, with null for what goes.
+ * Undefined when the object does not say that it belongs to the item.
+ */
+export function handedOver(
+  { labels }: Ownership,
+  next: { readonly name: string; readonly namespace: string; readonly type: string },
+  object: Labelled,
+): Readonly<Record<string, string | null>> | undefined {
+  const known = object.metadata.labels ?? {};
+  if (!isOwned({ labels }, object)) return undefined;
+  const own = OWN_LABELS[next.type];
+  const gone = Object.keys(labels).filter((key) => known[key] === labels[key]);
+  return {
+    ...Object.fromEntries(gone.map((key) => [key, null])),
+    ...ownershipOf(next, [MANIFEST_LABEL, ...(own === undefined ? [] : [own])]).labels,
+  };
+}
+
 export interface Ownership {
   /** All labels to set, by key. */
   readonly labels: Readonly<Record<string, string>>;

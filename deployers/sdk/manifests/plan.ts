@@ -1,4 +1,5 @@
 /** What applying or taking away manifests would change: the same decisions, on a cluster that only answers as if. */
+import { itemKey } from '../../../src/api/managed-objects.ts';
 import { equal } from '../../../src/lib/json.ts';
 import type { Fields } from '../../../src/lib/objects.ts';
 import { NoSuchKind, NotFound } from '../../../src/runtime/errors.ts';
@@ -17,7 +18,9 @@ import { entryOf, fateOf, isIntent, leftOver } from './inventory.ts';
 import { isOwned, type Ownership } from './label.ts';
 import {
   CRD_KIND,
+  describeRef,
   idOf,
+  isForeign,
   keyOfRef,
   refOf,
   type KubeObject,
@@ -53,7 +56,7 @@ export async function planDeploy(run: Run, wanted: Wanted): Promise<ItemPlan> {
       return await planOne(placed, known.get(idOf(refOf(placed.object))), ports);
     } catch (error) {
       if (run.signal.aborted) throw error;
-      return { planned: unplaced(manifest, error), entry: entryFor(manifest, known) };
+      return { planned: unplaced(manifest, error), entry: entryFor(manifest, known), uid: undefined };
     }
   });
   const current = found.flatMap(({ entry }) => (entry ? [entry] : []));
@@ -61,14 +64,18 @@ export async function planDeploy(run: Run, wanted: Wanted): Promise<ItemPlan> {
     manifests.filter(({ policy }) => policy === 'ignore').map(({ object }) => idOf(refOf(object))),
   );
   const orphans = leftOver(wanted.old, current).filter(({ resource }) => !ignored.has(idOf(resource)));
-  const gone = await planDeletions(orphans, { ...wanted, access, signal: run.signal });
-  return { objects: [...found.map(({ planned }) => planned), ...gone], notes };
+  const gone = await planDeletions(orphans, { ...run, ...wanted, access });
+  const objects = [...found.map(({ planned }) => planned), ...gone];
+  return {
+    objects,
+    notes: [...notes, ...found.flatMap(({ uid, planned }) => sharedNote(run, uid, planned))],
+  };
 }
 
 export async function planRemoval(run: Run, plan: RemovalPlan): Promise<ItemPlan> {
   if (plan.old.length === 0) return { objects: [], notes: [] };
   const access = withoutWrites(await accessOf(run.target, plan.operation));
-  const objects = await planDeletions(plan.old, { ...plan, access, signal: run.signal });
+  const objects = await planDeletions(plan.old, { ...run, ...plan, access });
   const others = await everything(plan.groups, run, access);
   const ids = new Set(objects.map(({ ref }) => idOf(ref)));
   return { objects: [...objects, ...others.filter(({ ref }) => !ids.has(idOf(ref)))], notes: [] };
@@ -76,7 +83,20 @@ export async function planRemoval(run: Run, plan: RemovalPlan): Promise<ItemPlan
 
 // ---------------------------------------------------------------- one object of the list
 
+/** Who else would write the object; undefined uid: it is not there yet. */
+function sharedNote(
+  { alsoManagedBy }: Pick<Run, 'alsoManagedBy'>,
+  uid: string | undefined,
+  { ref }: PlannedObject,
+): readonly string[] {
+  const others = uid === undefined ? [] : alsoManagedBy(uid);
+  if (others.length === 0) return [];
+  return [`${describeRef(ref)} is managed by other deploy items, too: ${others.map(itemKey).join(', ')}`];
+}
+
 interface Found {
+  /** Of the object that is there. */
+  readonly uid: string | undefined;
   readonly planned: PlannedObject;
   /** What the inventory would have of it. */
   readonly entry: ManagedResource | undefined;
@@ -101,12 +121,14 @@ async function planOne(p: Placed, known: ManagedResource | undefined, ports: App
     // The namespace or the definition may come with the same job; nobody can ask a server about that.
     if (!before && error instanceof NotFound) {
       const note = `not checked by the cluster, which does not know its ${placeOf(p)} yet`;
-      return { planned: { ref, change: 'create', after, note }, entry };
+      return { planned: { ref, change: 'create', after, note }, entry, uid: undefined };
     }
     const problem = messageOf(error);
-    return { planned: { ref, change: before ? 'change' : 'create', before, after, problem }, entry };
+    const planned = { ref, change: before ? 'change' : 'create', before, after, problem } as const;
+    return { planned, entry, uid: before?.metadata.uid };
   }
-  return { planned: plannedOf(applied, before), entry: applied.entry };
+  const uid = isForeign(p.policy) ? undefined : before?.metadata.uid;
+  return { planned: plannedOf(applied, before), entry: applied.entry, uid };
 }
 
 const placeOf = ({ object, kind }: Placed): string =>
@@ -159,6 +181,7 @@ interface Going {
   readonly ownership: Ownership;
   readonly groups: readonly DeletionGroup[];
   readonly signal: AbortSignal;
+  readonly alsoManagedBy: Run['alsoManagedBy'];
 }
 
 async function planDeletions(
@@ -169,7 +192,11 @@ async function planDeletions(
   const planned = await inParallel(entries, async (entry) => {
     const before = await liveOf(entry, going);
     if (!before) return [];
-    const stays = reasonToStay(entry, before, going.ownership, inGroups.has(entry));
+    const others = entry.resource.uid ? going.alsoManagedBy(entry.resource.uid).map(itemKey) : [];
+    const stays =
+      others.length > 0
+        ? `other deploy items manage it, too: ${others.join(', ')}`
+        : reasonToStay(entry, before, going.ownership, inGroups.has(entry));
     const ref = { ...entry.resource };
     return stays === undefined
       ? [{ ref, change: 'delete' as const, before: comparable(before) }]

@@ -6,7 +6,7 @@ import { done, retry, wait, type Outcome } from '../outcome.ts';
 import type { KubeAccess } from '../access.ts';
 import type { ResolvedTarget } from '../target.ts';
 import { timeoutAt } from '../timeout.ts';
-import { CHECKPOINT, newProgress, removeRound, type Left, type Progress } from './delete.ts';
+import { CHECKPOINT, leavingPorts, newProgress, removeRound, type Left, type Progress } from './delete.ts';
 import type { DeletionGroup } from './groups.ts';
 import type { Ownership } from './label.ts';
 import { describeRef, type ManagedResource } from './model.ts';
@@ -73,6 +73,7 @@ export async function removeAll<S>(run: Run<unknown, S>, plan: RemovalPlan): Pro
       groups: plan.groups,
       signal: run.signal,
       log: run.log,
+      ...leavingPorts(run),
       checkpoint: (name) => run.checkpoint(name),
       progress,
     });

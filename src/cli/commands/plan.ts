@@ -19,7 +19,7 @@ import { printJson } from '../documents.ts';
 import { CommandError, exitCodes } from '../errors.ts';
 import { countsOf, hasChanges, planDocument, planLines } from '../plan/print.ts';
 import { planDeployItem, planInstallation, type PlannedTree, type PlanPorts } from '../plan/walk.ts';
-import { readWorld } from '../plan/world.ts';
+import { readManagers, readWorld } from '../plan/world.ts';
 import { pluginsByType } from '../plugins.ts';
 import { maskOver } from '../render/mask.ts';
 import { aborted, onInterrupt } from '../../runtime/signals.ts';
@@ -83,7 +83,7 @@ async function planned(
   setMaxListeners(0, signal); // every request listens
   const world = await readWorld(cluster, signal);
   const key = `${namespace}/${name}`;
-  const ports = portsFor(stage);
+  const ports = { ...portsFor(stage), managersOf: await readManagers(cluster, world, signal) };
   await noteSecrets(world.targets.list(), ports);
   const installation = world.installations.get(key);
   if (installation) {
@@ -102,7 +102,7 @@ async function planned(
 }
 
 /** The host is read, and asked for tokens of service accounts where targets are reached by them; nothing is written. */
-function portsFor({ cluster, configuration, closing }: Stage): PlanPorts {
+function portsFor({ cluster, configuration, closing }: Stage): Omit<PlanPorts, 'managersOf'> {
   const { client, clock } = cluster;
   const { signal } = closing;
   const rng = secureRng;

@@ -147,13 +147,13 @@ export const amongPods: readonly Need[] = [
   {
     group: '',
     resources: ['configmaps', 'serviceaccounts'],
-    verbs: ['list', 'create', 'patch', 'delete'],
+    verbs: ['get', 'list', 'create', 'patch', 'delete'],
     why: 'what such a pod reads, and the accounts of its helpers',
   },
   {
     group: RBAC,
     resources: ['roles', 'rolebindings'],
-    verbs: ['list', 'create', 'patch', 'delete'],
+    verbs: ['get', 'list', 'create', 'patch', 'delete'],
     why: 'what these accounts may do: a part of the rights of this table, never more',
   },
   {

@@ -55,6 +55,8 @@ export interface PlanPorts {
   readonly findComponent: FindComponent;
   readonly plugins: ReadonlyMap<string, DeployerPlugin>;
   readonly reader: TargetReader;
+  /** Deploy items whose status names the object with this uid. */
+  readonly managersOf: (uid: string) => readonly View<DeployItem>[];
   readonly clock: Clock;
   readonly rng: Rng;
   readonly log: Logger;
@@ -323,7 +325,10 @@ async function planOne(
   try {
     const plan = await planItem(
       { item, direction, target, log, signal },
-      { plugin, client, contexts, targets, reader, clock, rng, timeouts: standardTimeouts },
+      {
+        ...{ plugin, client, contexts, targets, reader, clock, rng, timeouts: standardTimeouts },
+        managersOf: ports.managersOf,
+      },
     );
     if (plan) return { ...about, plan };
     return { ...about, plan, note: 'not known: its deployer cannot tell' };

@@ -1,6 +1,9 @@
 /** What an installation would see in its next job: the caches as they are, and what the jobs above it would write. */
+import { deployItemKind, type DeployItem } from '../../api/kinds/deployitem.ts';
+import { managedUids } from '../../api/managed-objects.ts';
 import type { WrittenObject } from '../../dataflow/objects.ts';
 import { createWorld, type World } from '../../machine/world.ts';
+import { Forbidden } from '../../runtime/errors.ts';
 import type { Cache, CacheOptions, Caches, Kind, Obj, View } from '../../runtime/types.ts';
 import type { Cluster } from '../cluster.ts';
 
@@ -24,6 +27,34 @@ export async function readWorld(
   }
   await Promise.all(needed.map((cache) => cache.start(signal)));
   return world;
+}
+
+/**
+ * Finds deploy items by the uid of an object that they manage: those of all namespaces, or of the world alone where one may
+ * not list them all. @throws ApiError
+ */
+export async function readManagers(
+  { client }: Pick<Cluster, 'client'>,
+  world: World,
+  signal: AbortSignal,
+): Promise<(uid: string) => readonly View<DeployItem>[]> {
+  const found = new Map<string, View<DeployItem>[]>();
+  const note = (items: Iterable<View<DeployItem>>): void => {
+    for (const item of items)
+      for (const uid of managedUids(item)) {
+        const known = found.get(uid);
+        if (known) known.push(item);
+        else found.set(uid, [item]);
+      }
+  };
+  try {
+    for await (const { items } of client.list(deployItemKind, {}, signal)) note(items);
+  } catch (error) {
+    if (!(error instanceof Forbidden)) throw error;
+    found.clear();
+    note(world.deployItems.list());
+  }
+  return (uid) => found.get(uid) ?? [];
 }
 
 /** The same world with objects in it that a job would write. */

@@ -268,6 +268,32 @@ describe('espalier plan', function () {
     expect(code).to.equal(0);
   });
 
+  it('names objects that items of other namespaces manage, too, and leaves them to those', async () => {
+    const scene = await installed({ color: 'red' });
+    const { client } = scenes.cluster;
+    const { metadata } = await client.get(configMapKind, `${scene.ns}/web`);
+    const elsewhere = await scenes.scene();
+    const other = await create(deployItemKind, elsewhere, 'other', {
+      spec: { type: 'test.example/fake', config: { apiVersion: 'test.example/v1', kind: 'Cfg' } },
+    });
+    const resource = { apiVersion: 'v1', kind: 'ConfigMap', name: 'web', uid: metadata.uid };
+    await client.send({
+      ...{ verb: 'replace', kind: deployItemKind, sub: 'status' },
+      object: {
+        ...other,
+        status: { observedGeneration: 1, providerStatus: { managedResources: [{ resource }] } },
+      } as Obj,
+    });
+    const next = await espalier(scene);
+    const web = `ConfigMap ${scene.ns}/web`;
+    expect(next.terminal.output).to.contain(
+      `${web} is managed by other deploy items, too: ${elsewhere.ns}/other`,
+    );
+    const { terminal } = await espalier(scene, '--delete', '--show-details');
+    expect(terminal.output).to.contain(`other deploy items manage it, too: ${elsewhere.ns}/other`);
+    expect(terminal.output).to.not.contain(`- ${web}`);
+  });
+
   it('takes nothing away, nor in sub-installations, where all is to be left in place', async () => {
     const scene = await installed({ color: 'red' });
     await scenes.cluster.client.send({

@@ -339,6 +339,57 @@ describe('the container deployer', function () {
     expect(await room.list(POD, room.pods)).to.deep.equal([]);
   });
 
+  for (const [what, kind, name] of [
+    ['configuration', SECRET, 'config'],
+    ['target', SECRET, 'target'],
+    ['pull secret', SECRET, 'imagePull'],
+    ['token', SECRET, 'waitToken'],
+    ['account', SERVICE_ACCOUNT, 'initAccount'],
+    ['role', ROLE, 'initAccount'],
+    ['role binding', ROLE_BINDING, 'waitAccount'],
+  ] as const) {
+    it(`leaves what a person made with the name of its ${what} alone, and says so`, async () => {
+      await room.deployer();
+      const mine = await room.create(kind, {
+        apiVersion: kind.group === '' ? 'v1' : `${kind.group}/${kind.version}`,
+        kind: kind.kind,
+        metadata: {
+          name: namesOf({ namespace: room.items, name: 'web' })[name],
+          namespace: room.pods,
+          labels: { team: 'blue' },
+        },
+        ...(kind.kind === 'Secret' && { data: { mine: 'eA==' } }),
+        ...(kind.kind === 'RoleBinding' && {
+          roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'mine' },
+        }),
+      });
+      const login = JSON.stringify({ auths: { 'registry.example': { username: 'u', password: 'p' } } });
+      await room.create(SECRET, {
+        apiVersion: 'v1',
+        kind: 'Secret',
+        metadata: { name: 'pull', namespace: room.items },
+        data: { '.dockerconfigjson': Buffer.from(login).toString('base64') },
+      } as Obj);
+      const registryPullSecrets = [{ name: 'pull', namespace: room.items }];
+      const config = { image: 'registry.example/tool:1', registryPullSecrets };
+      await room.give('web', containerConfigOf(config));
+      await room.kick('web', 'j1');
+      const { status } = await room.finished('web', 'j1');
+      const key = `${room.pods}/${mine.metadata.name}`;
+      expect(status?.lastError?.message).to.contain(`${key} exists and does not belong to deploy item`);
+      expect(status?.lastError?.message).to.contain('stays as it is; delete or rename');
+      expect(status?.lastError?.codes).to.deep.equal(['ERR_CONFIGURATION_PROBLEM']);
+      expect(await room.list(POD, room.pods)).to.deep.equal([]);
+      await room.remove('web');
+      await room.kick('web', 'j2');
+      await room.until('the second job is over', async () => {
+        const item = await room.item('web');
+        return !item || item.status?.jobIDFinished === 'j2' || undefined;
+      });
+      expect(await world.client.get(kind, key)).to.deep.equal(mine);
+    });
+  }
+
   it('lets accounts do what they need, by name, with tokens that end', async () => {
     await room.deployer();
     const pod = await started();

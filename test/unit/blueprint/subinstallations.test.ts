@@ -144,7 +144,7 @@ describe('templates of sub-installations', () => {
     [
       'an export over an import',
       [template('a', gives('region'))],
-      'subinstallations.a.exports.data[0][o/region]: Forbidden: export is imported by its parent',
+      'subinstallations.a.exports.data[0][o/region]: Forbidden: export is imported by its parent; rename the export, or import "region" of the parent',
     ],
     [
       'a secret',

@@ -4,11 +4,14 @@ import {
   contextSelector,
   exportConflict,
   exportObjects,
+  executionExportConflict,
   exportSelector,
+  importConflict,
+  importObjects,
   overlay,
   staleObjects,
 } from '../../../src/dataflow/objects.ts';
-import { dataObject, installation } from './given.ts';
+import { blueprint, dataObject, installation } from './given.ts';
 
 const shop = installation('shop');
 const [wanted] = exportObjects(shop, undefined, {
@@ -31,12 +34,17 @@ describe('an export over an existing object', () => {
   });
 
   it("conflicts with the export of another installation, in upstream's words", () => {
-    const theirs = dataObject('greeting', 1, { ownerReferences: [ownedBy('other')] });
+    const theirs = dataObject('greeting', 1, {
+      ownerReferences: [ownedBy('other')],
+      labels: { [labels.dataKey]: 'greeting' },
+    });
     expect(exportConflict(shop, wanted, theirs)).to.deep.equal({
       kind: 'owned',
       message:
         "dataobject 'demo/greeting' for export 'greeting' conflicts with existing dataobject owned by another installation: " +
-        "object 'demo/greeting' is already owned by another object with kind 'Installation' (other)",
+        "object 'demo/greeting' is already owned by another object with kind 'Installation' (other); " +
+        "installation 'demo/other' keeps its export 'greeting' there, and installation 'demo/shop' does not overwrite it " +
+        "with its export 'greeting': rename or remove one of the two",
     });
   });
 
@@ -74,6 +82,105 @@ describe('an export over an existing object', () => {
   it('takes back an object that lost its owner', () => {
     const marks = { [labels.dataSource]: 'Inst.shop', [labels.dataSourceType]: 'export' };
     expect(exportConflict(shop, wanted, dataObject('greeting', 1, { labels: marks }))).to.equal(undefined);
+  });
+});
+
+const at = (source: string, sourceType: string) => ({
+  [labels.dataContext]: 'Inst.shop',
+  [labels.dataSource]: `Inst.${source}`,
+  [labels.dataSourceType]: sourceType,
+  [labels.dataKey]: 'region',
+});
+
+describe('an import over an existing object', () => {
+  const [copy] = importObjects(shop, blueprint({ imports: [{ name: 'region', type: 'data', schema: {} }] }), {
+    region: 'eu',
+  });
+  if (!copy) throw new Error('nothing to import');
+  const name = copy.metadata.name;
+  const conflict = (metadata: object, exporters: readonly string[] = ['cache']) =>
+    importConflict(shop, copy, dataObject(name, 1, metadata), (owner) => exporters.includes(owner));
+
+  const rows: { title: string; metadata: object; exporters?: string[]; kind?: string }[] = [
+    { title: 'is fine on the copy of an earlier job', metadata: { labels: at('shop', 'import') } },
+    {
+      title: 'is fine on a restored copy, whose owner has another uid',
+      metadata: { ownerReferences: [{ ...ownedBy('shop'), uid: 'old' }] },
+    },
+    {
+      title: 'conflicts with the export of a child',
+      metadata: { labels: at('cache', 'export'), ownerReferences: [ownedBy('cache')] },
+      kind: 'owned',
+    },
+    {
+      title: 'conflicts with the export of a child that both own',
+      metadata: {
+        labels: at('cache', 'export'),
+        ownerReferences: [ownedBy('shop'), ownedBy('cache')],
+      },
+      kind: 'owned',
+    },
+    {
+      title: 'is fine on what a child no longer exports',
+      metadata: { labels: at('cache', 'export'), ownerReferences: [ownedBy('cache')] },
+      exporters: [],
+    },
+    {
+      title: 'conflicts with what an installation elsewhere exports',
+      metadata: { ownerReferences: [ownedBy('other')] },
+      exporters: [],
+      kind: 'owned',
+    },
+    { title: 'does not take over what a person made', metadata: {}, kind: 'foreign' },
+    {
+      title: 'takes over what a person has released',
+      metadata: { annotations: { 'espalier.dev/adoptable-by': 'shop' } },
+    },
+  ];
+  for (const { title, metadata, exporters, kind } of rows) {
+    it(title, () => expect(conflict(metadata, exporters)?.kind).to.equal(kind));
+  }
+
+  it('names both installations, the key and the way out', () => {
+    const { message = '' } =
+      conflict({ labels: at('cache', 'export'), ownerReferences: [ownedBy('cache')] }) ?? {};
+    expect(message).to.contain("installation 'demo/cache' keeps its export 'region' there");
+    expect(message).to.contain("installation 'demo/shop' does not overwrite it with its import 'region'");
+    expect(message).to.contain('rename or remove one of the two');
+  });
+
+  it('makes the importer the only installation among the owners', () => {
+    const existing = dataObject(name, 1, {
+      ownerReferences: [ownedBy('cache'), { apiVersion: 'v1', kind: 'ConfigMap', name: 'note', uid: 'u' }],
+    });
+    const owners = overlay(existing, copy)?.metadata.ownerReferences?.map((owner) => owner.name);
+    expect(owners).to.deep.equal(['note', 'shop']);
+  });
+
+  it('is not overwritten by an export, even one of an owner', () => {
+    const theirs = dataObject('greeting', 1, {
+      labels: at('stack', 'import'),
+      ownerReferences: [ownedBy('shop'), ownedBy('stack')],
+    });
+    const message = exportConflict(shop, wanted, theirs)?.message;
+    expect(message).to.contain("installation 'demo/stack' keeps its import 'region' there");
+  });
+});
+
+describe('the exports of an execution', () => {
+  const run = { metadata: { name: 'shop', namespace: 'demo' } };
+  it('are written over those of an earlier job', () => {
+    const metadata = { labels: { [labels.dataSource]: 'Exec.shop' } };
+    expect(executionExportConflict(run, dataObject('x', 1, metadata))).to.equal(undefined);
+    const owner = { ...ownedBy('shop'), kind: 'Execution', uid: 'old' };
+    expect(executionExportConflict(run, dataObject('x', 1, { ownerReferences: [owner] }))).to.equal(
+      undefined,
+    );
+  });
+  it('are not written over anything else', () => {
+    expect(executionExportConflict(run, dataObject('x', 1))).to.contain("'demo/shop'");
+    const message = executionExportConflict(run, dataObject('x', 1, { ownerReferences: [ownedBy('other')] }));
+    expect(message).to.contain("is owned by Installation 'other'");
   });
 });
 

@@ -330,14 +330,22 @@ export const kubeconfigOf = (name: string, user: object = { token: 't' }): strin
 
 /** Caches that are never behind. */
 function cachesOf(host: FakeCluster): Caches {
-  const of = <T extends Obj>(kind: Kind<T>): Cache<T> =>
-    ({
+  const of = <T extends Obj>(kind: Kind<T>): Cache<T> => {
+    const indexes = new Map<string, (obj: View<T>) => readonly string[]>();
+    return {
       kind,
       name: kind.plural,
       isSynced: true,
       trouble: undefined,
       get: (key: string) => host.find(kind.kind, key) as unknown as View<T> | undefined,
-    }) as unknown as Cache<T>;
+      index: (name: string, keysOf: (obj: View<T>) => readonly string[]) => indexes.set(name, keysOf),
+      byIndex: (name: string, value: string) =>
+        host
+          .names(kind.kind)
+          .map((key) => host.find(kind.kind, key) as unknown as View<T>)
+          .filter((one) => indexes.get(name)?.(one).includes(value)),
+    } as unknown as Cache<T>;
+  };
   return { of, all: () => [], separate: (kind) => ({ cache: of(kind), release: () => undefined }) };
 }
 

@@ -165,8 +165,9 @@ describe('the snapshots of a state', () => {
   });
 
   it('count by age: the newest is kept, the others go', () => {
-    const found = snapshotsIn([piece('old', 'a', 0, '01'), piece('new', 'b', 0, '02')]);
-    expect(found).to.deep.equal({ newest: ['new'], others: ['old'] });
+    const old = piece('old', 'a', 0, '01');
+    const found = snapshotsIn([old, piece('new', 'b', 0, '02')]);
+    expect(found).to.deep.equal({ newest: ['new'], others: [old] });
   });
 
   it('of the same second count by their own time', () => {
@@ -179,7 +180,7 @@ describe('the snapshots of a state', () => {
   it('that were never finished do not replace one that was', () => {
     const whole = piece('whole', 'a', 0, '01', of(1));
     const half = piece('half', 'b', 0, '02', of(2));
-    expect(snapshotsIn([whole, half])).to.deep.equal({ newest: ['whole'], others: ['half'] });
+    expect(snapshotsIn([whole, half])).to.deep.equal({ newest: ['whole'], others: [half] });
   });
 
   it('are none where there is none', () => {

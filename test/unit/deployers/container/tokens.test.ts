@@ -17,7 +17,9 @@ describe('the tokens of a pod', () => {
       const expirationTimestamp = new Date(clock.wall() + seconds * 1000).toISOString();
       return Promise.resolve({ status: { token: 'x', expirationTimestamp } });
     };
-    const client = { raw, send: () => Promise.resolve({}) } as unknown as Client;
+    const labels = { 'container.deployer.landscaper.gardener.cloud/name': 'x' };
+    const get = () => Promise.resolve({ metadata: { name: 'x', namespace: 'pods', labels } });
+    const client = { raw, get, send: () => Promise.resolve({}) } as unknown as Client;
     const run = { clock, scratch: new Map<string, unknown>(), signal: new AbortController().signal };
     const owner = { item: { namespace: 'proj', name: 'web' }, namespace: 'pods', deployerId: 'd' };
     const place = { client, namespace: 'pods' };

@@ -79,6 +79,38 @@ describe('exports that are taken out of a configuration', () => {
     expect(bench.host.find('Secret', secret)).to.not.equal(undefined);
   });
 
+  const restored = [
+    [
+      'was written for an earlier item of the name, as after a restore',
+      [
+        {
+          apiVersion: `${LS}/v1alpha1`,
+          kind: 'DeployItem',
+          name: 'web',
+          uid: 'earlier',
+        },
+      ],
+    ],
+    ['lost its owner', []],
+  ] as const;
+  for (const [what, ownerReferences] of restored) {
+    it(`go when their secret ${what}, by the rule that lets the item write it`, async () => {
+      const { bench, secret } = await exported();
+      const { metadata, ...rest } = bench.host.find('Secret', secret) ?? { metadata: { name: '' } };
+      bench.host.drop('Secret', secret);
+      bench.host.put({
+        apiVersion: 'v1',
+        kind: 'Secret',
+        ...rest,
+        metadata: { ...metadata, ownerReferences: [...ownerReferences] },
+      });
+      bench.configure(mockConfig({ export: null }));
+      await bench.kick('j2');
+      expect(bench.status().exportRef).to.equal(undefined);
+      expect(bench.host.find('Secret', secret)).to.equal(undefined);
+    });
+  }
+
   it('do not fail the job when their secret is gone already', async () => {
     const { bench, secret } = await exported();
     bench.host.drop('Secret', secret);

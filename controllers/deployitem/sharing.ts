@@ -1,0 +1,71 @@
+/** What an item says about objects of a cluster that other items manage, too. Pure. */
+import { conditionReasons, conditionTypes } from '../../src/api/conditions.ts';
+import { isBeingDeleted, isFinished } from '../../src/api/job.ts';
+import type { DeployItem } from '../../src/api/kinds/deployitem.ts';
+import { itemKey, managedObjects, othersKeeping, type ManagedObject } from '../../src/api/managed-objects.ts';
+import { mergeConditions } from '../../src/machine/status.ts';
+import type { View } from '../../src/runtime/types.ts';
+
+type Condition = NonNullable<NonNullable<DeployItem['status']>['conditions']>[number];
+
+/** Items whose status names the object with this uid. */
+export type ManagersOf = (uid: string) => readonly View<DeployItem>[];
+
+export interface SharingChange {
+  /** All conditions as they are to be. */
+  readonly conditions: readonly Condition[];
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** How many objects, and how many items of each, one message names. */
+const SHOWN = 5;
+
+/** What to write and to report about shared objects; undefined when the item says it already, or is at work. */
+export function sharingChange(
+  self: View<DeployItem>,
+  managersOf: ManagersOf,
+  now: string,
+): SharingChange | undefined {
+  if (!isFinished(self) || isBeingDeleted(self.metadata)) return undefined;
+  const before = (self.status?.conditions ?? []) as readonly Condition[];
+  const type = conditionTypes.SharedObjects;
+  const known = before.find((condition) => condition.type === type);
+  const message = sharedText(self, managersOf);
+  if (message === known?.message) return undefined;
+  const reason = conditionReasons.ManagedByOthers;
+  if (message !== undefined) {
+    const change = { type, status: 'True', reason, message } as const;
+    return { conditions: mergeConditions(before, [change], now), reason, message };
+  }
+  return {
+    conditions: before.filter((condition) => condition.type !== type),
+    reason: 'NoSharedObjects',
+    message: 'no other deploy item manages objects of this one any more',
+  };
+}
+
+function sharedText(self: View<DeployItem>, managersOf: ManagersOf): string | undefined {
+  const shared = managedObjects(self).flatMap((object) => {
+    const others = othersKeeping(self, managersOf(object.uid));
+    return others.length > 0 ? [`${nameOf(object)} (${listed(others.map(itemKey))})`] : [];
+  });
+  if (shared.length === 0) return undefined;
+  return (
+    `other deploy items manage objects of this one, too: ${listed(shared)}; the job that runs last decides what is in them, ` +
+    'and an object stays until the last of these items is deleted'
+  );
+}
+
+const nameOf = ({ kind, namespace, name }: ManagedObject): string =>
+  `${kind} ${namespace === '' ? '' : `${namespace}/`}${name}`;
+
+function listed(texts: readonly string[]): string {
+  const more = texts.length - SHOWN;
+  return texts.slice(0, SHOWN).join(', ') + (more > 0 ? ` and ${String(more)} more` : '');
+}
+
+/** Whether the item may have something to say about shared objects. */
+export const isSharing = (self: View<DeployItem>, managersOf: ManagersOf): boolean =>
+  (self.status?.conditions ?? []).some(({ type }) => type === conditionTypes.SharedObjects) ||
+  managedObjects(self).some(({ uid }) => managersOf(uid).length > 1);

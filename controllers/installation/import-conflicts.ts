@@ -1,0 +1,70 @@
+/** Copies of imports that would be written over what another installation exports. Pure. */
+import { exportedNames } from '../../src/blueprint/dependencies.ts';
+import { importConflict } from '../../src/dataflow/objects.ts';
+import { installationContext, objectName } from '../../src/dataflow/scope.ts';
+import { isBeingDeleted } from '../../src/api/job.ts';
+import { PhaseError, type Refusal } from '../../src/machine/decision.ts';
+import { assignChildren } from './children.ts';
+import { asImport, refused } from './objects.ts';
+import type { Inst } from './relatives.ts';
+import type { Snapshot, Upsert } from './snapshot.ts';
+
+type Facts = Pick<Snapshot, 'self' | 'children' | 'rendered' | 'importUpserts'>;
+
+export interface CheckedImports {
+  /** What may be written. */
+  readonly upserts: readonly Upsert[];
+  /** The first import that must not be written. */
+  readonly refusal?: Refusal;
+}
+
+/** A child that does not export an object any more, or is on its way out, gives it up to the import. */
+export function checkImports({ self, children, rendered, importUpserts }: Facts): CheckedImports {
+  const exporters = exportersIn(self, children, rendered.children);
+  const upserts: Upsert[] = [];
+  let refusal: Refusal | undefined;
+  for (const candidate of importUpserts) {
+    const { wanted, existing } = candidate;
+    const id = `${wanted.kind}/${wanted.metadata.name}`;
+    const conflict = importConflict(
+      self,
+      wanted,
+      existing,
+      (owner) => exporters.get(owner)?.has(id) ?? false,
+    );
+    if (conflict) {
+      refusal ??= { ...refused(wanted, asImport, conflict), codes: ['ERR_CONFIGURATION_PROBLEM'] };
+    } else upserts.push(candidate);
+  }
+  return { upserts, ...(refusal && { refusal }) };
+}
+
+/**
+ * The objects, as `<kind>/<name>`, that each child exports from now on, by the name of the child. Children that cannot be
+ * rendered stay as they are.
+ */
+function exportersIn(
+  self: Inst,
+  children: readonly Inst[],
+  wanted: Snapshot['rendered']['children'],
+): ReadonlyMap<string, ReadonlySet<string>> {
+  const context = installationContext(self.metadata.name);
+  const objects = ({ spec: { exports } }: Pick<Inst, 'spec'>): ReadonlySet<string> =>
+    new Set(
+      [...exportedNames({ name: '', exports })].map((id) => {
+        const [kind = '', ...ref] = id.split('/');
+        return `${kind === 'data' ? 'DataObject' : 'Target'}/${objectName(context, ref.join('/'))}`;
+      }),
+    );
+  if (wanted instanceof PhaseError) {
+    const staying = children.filter(({ metadata }) => !isBeingDeleted(metadata));
+    return new Map(staying.map((child) => [child.metadata.name, objects(child)]));
+  }
+  const { living } = assignChildren(self, wanted, children);
+  return new Map(
+    wanted.flatMap(({ name, object }) => {
+      const child = living.get(name);
+      return child ? [[child.metadata.name, objects(object)] as const] : [];
+    }),
+  );
+}

@@ -62,6 +62,6 @@ async function copyState(
     const { labels = {}, annotations = {} } = piece.metadata;
     const metadata = { name, namespace: to.namespace, labels, annotations };
     const { apiVersion, kind, type, data = {} } = piece;
-    await put(to, SECRET, { apiVersion, kind, metadata, data, ...(type && { type }) }, signal);
+    await put(to, item, SECRET, { apiVersion, kind, metadata, data, ...(type && { type }) }, signal);
   }
 }

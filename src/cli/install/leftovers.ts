@@ -58,9 +58,8 @@ function itemLookup(client: Client): (key: string) => Promise<boolean> {
 
 /** A pod has a finalizer that nobody else takes off. @throws the errors of runtime/errors.ts */
 export async function removeLeftover(part: Part, { client }: Pick<RemovalPorts, 'client'>): Promise<void> {
-  const [namespace = '', name = ''] = part.key.split('/');
-  const place = { client, namespace };
-  if (part.kind !== (POD as Kind)) return drop(place, part.kind, name);
-  const pod = await getIfThere(client, POD, part.key);
-  if (pod) await dropPod(place, pod);
+  const there = await getIfThere(client, part.kind, part.key);
+  if (!there) return;
+  const place = { client, namespace: there.metadata.namespace ?? '' };
+  await (part.kind === (POD as Kind) ? dropPod(place, there) : drop(place, part.kind, there));
 }

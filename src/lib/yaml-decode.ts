@@ -1,6 +1,6 @@
 /** Makes JSON of a YAML tree: resolves scalars, keys, merges and aliases as go-yaml and sigs.k8s.io/yaml do. */
 import { formatGoFloat } from './go-float.ts';
-import { excessiveAliasing, IntegerTooLong, YamlError, yamlErrorAt } from './yaml-error.ts';
+import { excessiveAliasing, IntegerTooLong, tooMuchAliased, YamlError, yamlErrorAt } from './yaml-error.ts';
 import type { AliasNode, MappingNode, ScalarNode, YamlNode } from './yaml-parse.ts';
 import { isYamlBool, isYamlDate, isYamlNull, yamlBool, yamlFloat, yamlInteger } from './yaml-scalars.ts';
 
@@ -18,6 +18,11 @@ const RESOLVABLE = new Set<string>(['null', 'bool', 'int', 'float', 'str', 'time
 /** go-yaml's limits: how much of a document may come from aliases. */
 const FEW_NODES = 400_000;
 const MANY_NODES = 4_000_000;
+/**
+ * And one of ours: characters of scalars that may come from aliases. In memory an aliased text is there once, but
+ * everything that is made of the document, JSON first of all, has it as often as it is named.
+ */
+const MAX_ALIASED_MIB = 16;
 
 /** The value of a text without quotes. */
 function resolve(text: string): Scalar {
@@ -41,6 +46,7 @@ export class YamlDecoder {
   #outermost: AliasNode | undefined;
   #nodes = 0;
   #fromAliases = 0;
+  #aliasedCharacters = 0;
 
   constructor(options: YamlOptions) {
     this.#integers = options.integers ?? 'refuse';
@@ -70,6 +76,12 @@ export class YamlDecoder {
     if (this.#fromAliases / this.#nodes > 0.99 - 0.89 * share) throw excessiveAliasing(this.#outermost);
   }
 
+  #repeat({ value }: ScalarNode, alias: AliasNode | undefined): void {
+    if (!alias) return;
+    this.#aliasedCharacters += value.length;
+    if (this.#aliasedCharacters > MAX_ALIASED_MIB << 20) throw tooMuchAliased(alias, MAX_ALIASED_MIB);
+  }
+
   #alias<T>(node: AliasNode, follow: () => T): T {
     const { name, target, line } = node;
     if (this.#open.has(target)) throw yamlErrorAt(`anchor '${name}' value contains itself`, line);
@@ -96,6 +108,7 @@ export class YamlDecoder {
   }
 
   #value(node: ScalarNode): Scalar {
+    this.#repeat(node, this.#outermost);
     const value = this.#scalar(node);
     if (typeof value === 'bigint') return this.#integer(value, node.line);
     if (typeof value === 'number' && !Number.isFinite(value)) {
@@ -152,6 +165,7 @@ export class YamlDecoder {
     this.#count();
     const target = node.kind === 'alias' ? node.target : node;
     if (target.kind !== 'scalar') throw yamlErrorAt('invalid map key: a list or a map', node.line);
+    this.#repeat(target, this.#outermost ?? (node.kind === 'alias' ? node : undefined));
     const key = this.#scalar(target);
     if (typeof key === 'number') return floatKey(key);
     if (key !== null && !(typeof key === 'bigint' && key >= 2n ** 63n)) return String(key);

@@ -20,3 +20,13 @@ export const yamlErrorAt = (problem: string, line: number): YamlError =>
 /** Aliases that repeat more than a document may hold. @param outermost the alias in the text that leads to all others */
 export const excessiveAliasing = (outermost: { readonly name: string; readonly line: number }): YamlError =>
   yamlErrorAt(`document contains excessive aliasing, at *${outermost.name}`, outermost.line);
+
+/** Aliases that stand for more text than anybody works with. @param outermost as above */
+export const tooMuchAliased = (
+  outermost: { readonly name: string; readonly line: number },
+  limitMib: number,
+): YamlError =>
+  yamlErrorAt(
+    `the aliases of the document stand for more than ${String(limitMib)} MiB, at *${outermost.name}`,
+    outermost.line,
+  );

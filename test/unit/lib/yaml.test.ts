@@ -102,6 +102,25 @@ describe('reading YAML', () => {
       .to.throw(YamlError, 'yaml: line 4: document contains excessive aliasing, at *a2')
       .with.property('line', 4);
   });
+
+  const LONG = 'x'.repeat(1000);
+  const named = (times: number): string => `a: &a ${LONG}\nb: [${'*a, '.repeat(times)}]`;
+
+  it('refuses aliases that stand for more than 16 MiB of text, few nodes though they are', () => {
+    const most = Math.floor((16 << 20) / LONG.length);
+    expect((parseYaml(named(most)) as { b: string[] }).b).to.have.length(most);
+    expect(() => parseYaml(named(most + 1))).to.throw(
+      YamlError,
+      'yaml: line 2: the aliases of the document stand for more than 16 MiB, at *a',
+    );
+  });
+
+  it('counts texts below aliases, and keys that are aliases', () => {
+    const many = 17_000;
+    const below = `a: &a {deep: [${LONG}]}\nb: [${'*a, '.repeat(many)}]`;
+    const keys = `a: &a ${LONG}\nb: [${'{*a : 1}, '.repeat(many)}]`;
+    for (const text of [below, keys]) expect(() => parseYaml(text)).to.throw(YamlError, 'more than 16 MiB');
+  });
 });
 
 describe('integers beyond 2^53', () => {

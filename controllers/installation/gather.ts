@@ -1,24 +1,16 @@
 /** Everything an installation's phases read, and the only place where they read it. */
 import { contextKind } from '../../src/api/kinds/context.ts';
-import { dataObjectKind } from '../../src/api/kinds/dataobject.ts';
 import { defaultLimits, type InstallationLimits } from '../../src/api/limits.ts';
 import type { Installation } from '../../src/api/kinds/installation.ts';
 import type { RunnerOf } from '../../src/blueprint/work.ts';
-import { targetKind } from '../../src/api/kinds/target.ts';
 import { executionContext, installationContext, objectName } from '../../src/dataflow/scope.ts';
-import {
-  findImports,
-  neededObjects,
-  type FoundImports,
-  type ImportLookups,
-} from '../../src/dataflow/imports.ts';
 import { importsHash } from '../../src/dataflow/importshash.ts';
 import { replacedTargets } from '../../src/dataflow/copies.ts';
 import { staleObjects, type WrittenObject } from '../../src/dataflow/objects.ts';
 import { exportSources } from '../../src/dataflow/exportsources.ts';
 import { predecessorsOf, siblingOf } from '../../src/dataflow/siblings.ts';
 import { dataSourceTypes, labels } from '../../src/api/labels.ts';
-import { isBeingDeleted, parentInstallation } from '../../src/api/job.ts';
+import { isBeingDeleted } from '../../src/api/job.ts';
 import { adviceOn, describeAdvice } from '../../src/blueprint/lint/advice.ts';
 import { stateSecretNames } from '../../src/blueprint/state.ts';
 import type { Gatherers } from '../../src/machine/phase.ts';
@@ -27,15 +19,16 @@ import { keyOf } from '../../src/machine/apply.ts';
 import { PhaseError } from '../../src/machine/decision.ts';
 import { DEFAULT_TREE_DEPTH, ownersOf } from '../../src/machine/tree.ts';
 import type { TreeSizes } from '../../src/machine/tree-size.ts';
-import { configMapKind, index, secretKind, type World } from '../../src/machine/world.ts';
+import { index, type World } from '../../src/machine/world.ts';
 import { getIfThere } from '../../src/runtime/read.ts';
 import type { ClientPool } from '../../src/runtime/client-pool.ts';
-import type { Client, Kind, Obj, View } from '../../src/runtime/types.ts';
+import type { Client, View } from '../../src/runtime/types.ts';
 import { assignChildren } from './children.ts';
 import { childrenOf, executionOf, isOwnedBy, siblingsOf, type Inst } from './relatives.ts';
 import type { FindComponent } from './component.ts';
 import { unlessDeleted } from './component-errors.ts';
-import { cachedImports, exportsOf } from './lookups.ts';
+import { exportsOf } from './lookups.ts';
+import { readImports } from './read-imports.ts';
 import { IssuedKubeconfigs } from '../../src/blueprint/kubeconfigs/issued.ts';
 import { kubeconfigIssuer } from './kubeconfigs.ts';
 import { StateSecrets } from './states.ts';
@@ -189,59 +182,4 @@ function pickPredecessors(self: Inst, siblings: readonly Inst[]): readonly Inst[
   if (self.spec.optimization?.hasNoSiblingImports) return [];
   const names = new Set(predecessorsOf(siblingOf(self), siblings.map(siblingOf)).map((s) => s.name));
   return siblings.filter((s) => names.has(s.metadata.name));
-}
-
-/**
- * Secrets and config maps are the only imports that cost a request; and what is missing, because a cache may be behind:
- * who applies an object and an installation that imports it in one go must not be told that it does not exist.
- */
-async function readImports(self: Inst, world: World, client: Client): Promise<FoundImports> {
-  const namespace = self.metadata.namespace ?? '';
-  const parent = parentInstallation(self.metadata);
-  const needed = neededObjects(self, parent);
-  const secrets = await readAll(client, secretKind, namespace, needed.secrets);
-  const configMaps = await readAll(client, configMapKind, namespace, needed.configMaps);
-  const cached: ImportLookups = {
-    ...cachedImports(world, namespace),
-    secret: (name) => secrets.get(name),
-    configMap: (name) => configMaps.get(name),
-  };
-  const found = findImports(self, parent, cached);
-  if (found.missing.length === 0) return found;
-
-  const absent = <T>(names: readonly string[], get: (name: string) => T | undefined): readonly string[] =>
-    names.filter((name) => get(name) === undefined);
-  const dataObjects = await readAll(
-    client,
-    dataObjectKind,
-    namespace,
-    absent(needed.dataObjects, (name) => cached.dataObject(name)),
-  );
-  const targets = await readAll(
-    client,
-    targetKind,
-    namespace,
-    absent(needed.targets, (name) => cached.target(name)),
-  );
-  return findImports(self, parent, {
-    ...cached,
-    dataObject: (name) => dataObjects.get(name) ?? cached.dataObject(name),
-    target: (name) => targets.get(name) ?? cached.target(name),
-  });
-}
-
-async function readAll<T extends Obj>(
-  client: Client,
-  kind: Kind<T>,
-  namespace: string,
-  names: readonly string[],
-): Promise<ReadonlyMap<string, T>> {
-  const found = new Map<string, T>();
-  await Promise.all(
-    names.map(async (name) => {
-      const object = await getIfThere(client, kind, `${namespace}/${name}`);
-      if (object) found.set(name, object);
-    }),
-  );
-  return found;
 }

@@ -16,6 +16,11 @@ export interface KeyedSource {
   readonly binaryData?: Readonly<Record<string, string>> | undefined;
 }
 
+/** An import with the size of its value as JSON. */
+export interface MeasuredImport extends DataImport {
+  readonly bytes: number;
+}
+
 export interface KeyedReference {
   readonly kind: 'secret' | 'configmap';
   readonly namespace: string;
@@ -30,10 +35,17 @@ export const storedText = (data: unknown): string => goJson(data ?? null, 2);
  * The version is computed from the data, never believed from the annotation: an edit by hand must be noticed.
  * Whether there is an annotation decides about the form only, so that a right one gives upstream's value.
  */
-export function importedData(object: View<DataObject>): DataImport {
+export function measuredData(object: View<DataObject>): MeasuredImport {
   const isStored = (object.metadata.annotations?.[annotations.dataHash] ?? '') !== '';
   const value = object.data ?? null;
-  return { value, version: sha1Hex(isStored ? storedText(value) : goJson(value)) };
+  const text = isStored ? storedText(value) : goJson(value);
+  return { value, version: sha1Hex(text), bytes: text.length };
+}
+
+/** The same without the size. */
+export function importedData(object: View<DataObject>): DataImport {
+  const { bytes: _, ...data } = measuredData(object);
+  return data;
 }
 
 /**
@@ -53,16 +65,19 @@ export function unfaithful(
 }
 
 /** The value, or the sentence that says why there is none. */
-export function keyedImport(ref: KeyedReference, source: KeyedSource | undefined): DataImport | string {
+export function keyedImport(ref: KeyedReference, source: KeyedSource | undefined): MeasuredImport | string {
   if (!source) return `${ref.kind}s "${ref.name}" not found`;
-  const entries = ref.kind === 'secret' ? decoded(source.data) : configEntries(source);
   const { key } = ref;
+  const entries = ref.kind === 'secret' ? decoded(source.data, key) : configEntries(source);
   const isSecret = ref.kind === 'secret';
   try {
     if (key === undefined || key === '') return { ...wholeImport(entries), isSecret };
     const content = entries.get(key);
     if (!content) return missingKey(ref, key);
-    return { value: entryValue(key, content), version: sha1Hex(content), isSecret };
+    const value = entryValue(key, content);
+    // Only aliases make the value larger than its text.
+    const bytes = content.includes('*') ? goJson(value).length : content.length;
+    return { value, version: sha1Hex(content), isSecret, bytes };
   } catch (error) {
     if (!(error instanceof EntryUnreadable)) throw error;
     const where = `${ref.kind} ${ref.namespace}/${ref.name} cannot be read: key ${error.key}: `;
@@ -97,10 +112,11 @@ function entryValue(key: string, content: Buffer): unknown {
   }
 }
 
-function wholeImport(entries: ReadonlyMap<string, Buffer>): DataImport {
+function wholeImport(entries: ReadonlyMap<string, Buffer>): MeasuredImport {
   const read = [...entries].map(([name, content]) => [name, entryValue(name, content)] as const);
   const value = Object.fromEntries(read);
-  return { value, version: sha1Hex(goJson(value)) };
+  const text = goJson(value);
+  return { value, version: sha1Hex(text), bytes: text.length };
 }
 
 const missingKey = ({ kind, namespace, name }: KeyedReference, key: string): string =>
@@ -108,8 +124,10 @@ const missingKey = ({ kind, namespace, name }: KeyedReference, key: string): str
     ? `key ${key} in secret ${namespace}/${name} does not exist`
     : `key '${key}' in configmap '${namespace}/${name}' does not exist`;
 
-function decoded(data: Readonly<Record<string, string>> = {}): ReadonlyMap<string, Buffer> {
-  return new Map(Object.entries(data).map(([key, text]) => [key, Buffer.from(text, 'base64')]));
+/** @param only the key that is wanted; without one, all are */
+function decoded(data: Readonly<Record<string, string>> = {}, only?: string): ReadonlyMap<string, Buffer> {
+  const entries = Object.entries(data).filter(([key]) => !only || key === only);
+  return new Map(entries.map(([key, text]) => [key, Buffer.from(text, 'base64')]));
 }
 
 function configEntries({ data = {}, binaryData }: KeyedSource): ReadonlyMap<string, Buffer> {

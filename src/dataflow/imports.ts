@@ -3,8 +3,16 @@ import type { DataObject } from '../api/kinds/dataobject.ts';
 import type { DataImport as DataImportSpec, Installation, TargetImport } from '../api/kinds/installation.ts';
 import type { Target } from '../api/kinds/target.ts';
 import { dataSourceTypes, labels } from '../api/labels.ts';
-import type { DataImport, ImportSet } from '../blueprint/importset.ts';
-import { importedData, keyedImport, unfaithful, type KeyedSource } from './dataimport.ts';
+import { emptyImportSet, type DataImport, type ImportSet } from '../blueprint/importset.ts';
+import {
+  keyedImport,
+  measuredData,
+  unfaithful,
+  type KeyedSource,
+  type MeasuredImport,
+} from './dataimport.ts';
+import { ImportBudget, tooManyImports } from './import-limits.ts';
+import { exactJson } from '../lib/exact-json.ts';
 import type { View } from '../lib/objects.ts';
 import { objectName, parentContext } from './scope.ts';
 
@@ -61,20 +69,35 @@ export function neededObjects(installation: View<Installation>, parent: string |
   };
 }
 
-/** Reads all imports; never throws for a missing object, but lists it. */
+/** None at all, for a reason that concerns all of them. @param message why */
+export function refusedImports({ spec }: View<Installation>, message: string): FoundImports {
+  const [first] = [...(spec.imports?.data ?? []), ...(spec.imports?.targets ?? [])];
+  return { imports: emptyImportSet, missing: [{ import: first?.name ?? '', message }] };
+}
+
+/** Reads all imports; never throws for a missing object, but lists it. Too many, or too large ones, are not read at all. */
 export function findImports(
   installation: View<Installation>,
   parent: string | undefined,
   lookups: ImportLookups,
 ): FoundImports {
+  const tooMany = tooManyImports(installation);
+  if (tooMany !== undefined) return refusedImports(installation, tooMany);
   const context = parentContext(parent);
   const namespace = installation.metadata.namespace ?? '';
   const missing: MissingImport[] = [];
   const data = new Map<string, DataImport>();
+  const budget = new ImportBudget();
   for (const spec of installation.spec.imports?.data ?? []) {
     const found = findData(spec, context, namespace, lookups);
-    if (typeof found === 'string') missing.push({ import: spec.name, message: found });
-    else data.set(spec.name, found);
+    if (typeof found === 'string') {
+      missing.push({ import: spec.name, message: found });
+      continue;
+    }
+    const { bytes, ...value } = found;
+    const tooLarge = budget.take(bytes);
+    if (tooLarge !== undefined) return refusedImports(installation, tooLarge);
+    data.set(spec.name, value);
   }
   const finder = new TargetFinder(installation, context, lookups);
   for (const spec of installation.spec.imports?.targets ?? []) {
@@ -82,6 +105,8 @@ export function findImports(
     if (message !== undefined) missing.push({ import: spec.name, message });
   }
   const { targets, targetLists, targetMaps } = finder;
+  const tooLarge = finder.sizes((bytes) => budget.take(bytes));
+  if (tooLarge !== undefined) return refusedImports(installation, tooLarge);
   return { imports: { data, targets, targetLists, targetMaps }, missing };
 }
 
@@ -91,7 +116,7 @@ function findData(
   context: string,
   namespace: string,
   lookups: ImportLookups,
-): DataImport | string {
+): MeasuredImport | string {
   if (spec.secretRef) {
     const { name, key } = spec.secretRef;
     return keyedImport({ kind: 'secret', namespace, name, key }, lookups.secret(name));
@@ -111,7 +136,7 @@ function findData(
       `dataobjects.landscaper.gardener.cloud "${name}" not found`
     );
   }
-  return unfaithful('data object', object, { data: object.data }) ?? importedData(object);
+  return unfaithful('data object', object, { data: object.data }) ?? measuredData(object);
 }
 
 /** Collects target imports of all forms. */
@@ -156,6 +181,25 @@ class TargetFinder {
       this.targetMaps.set(spec.name, Object.fromEntries(elements.map((t) => [key(t), t])));
     } else {
       return `import ${spec.name}: exactly one of target, targets, targetMap, targetListRef and targetMapRef must be set`;
+    }
+    return undefined;
+  }
+
+  /** Hands on the sizes of all targets, as JSON. @returns what the first of them that is too much is answered with */
+  sizes(take: (bytes: number) => string | undefined): string | undefined {
+    const known = new Map<View<Target>, number>();
+    const all = [
+      this.targets.values(),
+      ...this.targetLists.values(),
+      ...[...this.targetMaps.values()].map((map) => Object.values(map)),
+    ];
+    for (const list of all) {
+      for (const target of list) {
+        const bytes = known.get(target) ?? exactJson(target).length;
+        known.set(target, bytes);
+        const refusal = take(bytes);
+        if (refusal !== undefined) return refusal;
+      }
     }
     return undefined;
   }

@@ -239,3 +239,80 @@ describe('an import with an integer that would lose digits', () => {
     });
   }
 });
+
+describe('an installation that imports too much', () => {
+  const MIB = 2 ** 20;
+  const large = dataObject('large', 'x'.repeat(MIB));
+  const times = (count: number): InstallationImports => ({
+    data: Array.from({ length: count }, (_, i) => ({ name: `i${i}`, dataRef: 'large' })),
+  });
+  const sentence = (spec: InstallationImports, world: World): string | undefined => {
+    const { imports, missing } = find(spec, world);
+    if (missing.length > 0)
+      expect([imports.data.size, imports.targets.size, missing.length]).to.deep.equal([0, 0, 1]);
+    return missing[0]?.message;
+  };
+
+  it('counts an object as often as it is imported', () => {
+    expect(sentence(times(15), { dataObjects: [large] })).to.equal(undefined);
+    expect(sentence(times(16), { dataObjects: [large] })).to.equal(
+      'the imports of the installation have more than 16 MiB as JSON, the limit for one installation: divide them among sub-installations',
+    );
+  });
+
+  it('counts secrets and config maps by the value that they stand for', () => {
+    const aliases = `a: &a ${'x'.repeat(1000)}\nb: [${'*a, '.repeat(9_000)}]`;
+    const secretRef = { name: 's', key: 'k' };
+    const configMapRef = { name: 'c' };
+    const spec = {
+      data: [
+        { name: 'a', secretRef },
+        { name: 'b', configMapRef },
+      ],
+    };
+    const world = {
+      secrets: { s: { data: { k: base64(aliases) } } },
+      configMaps: { c: { data: { k: aliases } } },
+    };
+    expect(sentence({ data: spec.data.slice(0, 1) }, world)).to.equal(undefined);
+    expect(sentence(spec, world)).to.match(/more than 16 MiB/);
+  });
+
+  it('counts targets of lists and maps, with integers of any length', () => {
+    const targets = [target('t', { kubeconfig: 'x'.repeat(MIB) })];
+    const list = (count: number): InstallationImports => ({
+      targets: [{ name: 'list', targets: Array<string>(count).fill('t') }],
+    });
+    expect(sentence(list(15), { targets })).to.equal(undefined);
+    expect(sentence(list(16), { targets })).to.match(/more than 16 MiB/);
+    const targetMap = Object.fromEntries(Array.from({ length: 16 }, (_, i) => [`k${i}`, 't']));
+    expect(sentence({ targets: [{ name: 'map', targetMap }] }, { targets })).to.match(/more than 16 MiB/);
+  });
+
+  it('is refused by its number of imports before anything is looked up', () => {
+    const spec = { ...times(999), targets: [{ name: 't', target: 't' }] };
+    const nothing = { ...lookups({}), dataObject: () => expect.fail('looked up') };
+    const refused = findImports(
+      installation('shop', { imports: { ...spec, ...times(1000) } }),
+      undefined,
+      nothing,
+    );
+    expect(refused.missing).to.deep.equal([
+      {
+        import: 'i0',
+        message:
+          'the installation has 1001 imports; the limit is 1000 for one installation: divide them among sub-installations',
+      },
+    ]);
+    expect(sentence(spec, { dataObjects: [dataObject('large', 1)], targets: [target('t')] })).to.equal(
+      undefined,
+    );
+  });
+
+  it('is refused by the number of targets in its lists', () => {
+    const named = { name: 'list', targets: Array<string>(10_001).fill('t') };
+    expect(sentence({ targets: [named] }, {})).to.equal(
+      'the target lists and maps of the installation name 10001 targets; the limit is 10000 for one installation: divide them among sub-installations',
+    );
+  });
+});

@@ -630,7 +630,7 @@ export const deviations: readonly Deviation[] = [
   },
   {
     id: 'sizes-are-limited',
-    upstream: 'Deploy items, sub-installations and paths in blueprints have no limit of their own.',
+    upstream: 'Deploy items, sub-installations, imports and paths in blueprints have no limit of their own.',
     here: 'They are counted before they are read; what is larger ends the job with a sentence that names the limit.',
     adr: '0035-what-tenants-write-is-bounded',
   },

@@ -86,6 +86,10 @@ test-registry: install ## components in a real registry; builds one once, needs 
 test-faults: install ## sixty trees over a connection that refuses, delays and breaks; minutes; other weather: SEED=42
 	@SEED=$(SEED) $(TSX) hack/run-tests.ts faults $(ARGS)
 
+.PHONY: test-attacks
+test-attacks: build ## attack the product as it is installed, beside a canary; one kind: SUITES=test/attacks/trees.test.ts
+	@$(TSX) hack/run-tests.ts $(or $(SUITES),attacks) $(ARGS)
+
 .PHONY: simulate
 simulate: install ## controllers under drawn faults, SEEDS=1000 times; one again: SEED=42 ARGS=--verbose
 	@$(TSX) test/simulation/main.ts $(if $(SEED),--seed $(SEED),--seeds $(SEEDS)) $(ARGS)

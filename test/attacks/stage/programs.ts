@@ -1,0 +1,158 @@
+/** The processes of an attack: an API server, and beside it what `espalier install` runs, with its arguments and its memory. */
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { controllerDeployment, webhookDeployment } from '../../../src/cli/install/deployment.ts';
+import { settingsFrom, type InstallSettings } from '../../../src/cli/install/settings.ts';
+import { toYaml } from '../../../src/lib/yaml.ts';
+import type { Obj } from '../../../src/runtime/types.ts';
+import { limitMemory, type MemoryLimit } from './memory.ts';
+
+const root = join(import.meta.dirname, '../../..');
+const PROGRAM = join(root, 'dist/src/cli/main.js');
+const KEPT_LINES = 400;
+const STOP_PATIENCE_MS = 8_000;
+
+export class Program {
+  readonly pid: number;
+  readonly lines: string[] = [];
+  readonly #child: ChildProcess;
+  readonly #ended: Promise<unknown>;
+
+  constructor(nodeFlags: readonly string[], args: readonly string[], env: Readonly<Record<string, string>>) {
+    this.#child = spawn(process.execPath, [...nodeFlags, PROGRAM, ...args], {
+      cwd: root,
+      env: { PATH: process.env['PATH'] ?? '', HOME: '/tmp', ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    this.pid = this.#child.pid ?? 0;
+    this.#ended = once(this.#child, 'exit');
+    const keep = (chunk: Buffer): void => {
+      for (const line of chunk.toString('utf8').split('\n')) if (line !== '') this.lines.push(line);
+      this.lines.splice(0, this.lines.length - KEPT_LINES);
+    };
+    this.#child.stdout?.on('data', keep);
+    this.#child.stderr?.on('data', keep);
+  }
+
+  /** How it ended; undefined while it lives. */
+  get end(): string | undefined {
+    const { exitCode, signalCode } = this.#child;
+    if (exitCode === null && signalCode === null) return undefined;
+    const fatal = this.lines.filter((line) => /FATAL|heap|RangeError|Error:/.test(line)).at(-1);
+    return `ended with ${signalCode ?? `code ${String(exitCode)}`}${fatal === undefined ? '' : `: ${fatal.slice(0, 200)}`}`;
+  }
+
+  /** SIGTERM, and SIGKILL when that has no effect. */
+  async stop(): Promise<void> {
+    if (this.end !== undefined) return;
+    const hard = setTimeout(() => this.#child.kill('SIGKILL'), STOP_PATIENCE_MS);
+    this.#child.kill('SIGTERM');
+    await this.#ended;
+    clearTimeout(hard);
+  }
+}
+
+/** An API server in memory, with the CustomResourceDefinitions. It is no part of what is attacked: it may use what it needs. */
+export const serveApi = (kubeconfig: string): Program =>
+  new Program(
+    ['--max-old-space-size=6000'],
+    ['apiserver', '--crds', '--host', '127.0.0.1', '--write-kubeconfig', kubeconfig],
+    {},
+  );
+
+export interface LimitedProgram {
+  readonly program: Program;
+  readonly memory: MemoryLimit;
+}
+
+interface Container {
+  readonly args: readonly string[];
+  readonly command?: readonly string[];
+  readonly env: readonly { readonly name: string; readonly value?: string }[];
+  readonly resources: { readonly limits: { readonly memory: string } };
+}
+
+/** Where a program finds the API server, where it listens, and where its files are. */
+export interface Place {
+  readonly kubeconfig: string;
+  readonly port: number;
+  readonly folder: string;
+}
+
+/** @param configuration file as `espalier install --config` takes it */
+const settings = (configuration?: string): InstallSettings =>
+  settingsFrom({
+    ...{ image: 'registry.example/espalier:test', namespace: 'ls-system', replicas: 1 },
+    ...{ crds: true, webhooks: true, ...(configuration !== undefined && { config: configuration }) },
+  });
+
+/** What the Deployment of the controllers runs, on this API server and this port. */
+export function control({ kubeconfig, port, folder }: Place, configuration?: string): LimitedProgram {
+  const given = settings(configuration);
+  const file = join(folder, 'installed.yaml');
+  writeFileSync(file, toYaml(given.configuration ?? {}));
+  return deployed(controllerDeployment(given), {
+    '--metrics-address': `127.0.0.1:${String(port)}`,
+    ...{ '--config': file, '--kubeconfig': kubeconfig },
+  });
+}
+
+/** The same for the Deployment of the webhooks. */
+export const admit = ({ kubeconfig, port }: Omit<Place, 'folder'>): LimitedProgram =>
+  deployed(webhookDeployment(settings()), {
+    '--webhook-service': undefined,
+    '--webhook-url': `https://127.0.0.1:${String(port)}`,
+    ...{
+      '--host': '127.0.0.1',
+      '--port': String(port),
+      '--cert-ns': 'ls-system',
+      '--kubeconfig': kubeconfig,
+    },
+  });
+
+/** @param options of the command: instead of those in the Deployment, or beside them; undefined: left out */
+function deployed(deployment: Obj, options: Readonly<Record<string, string | undefined>>): LimitedProgram {
+  const { spec } = deployment as Obj & {
+    readonly spec: { readonly template: { readonly spec: { readonly containers: readonly Container[] } } };
+  };
+  const [container] = spec.template.spec.containers;
+  if (!container) throw new Error('the Deployment has no container');
+  const bytes = bytesOf(container.resources.limits.memory);
+  const env = Object.fromEntries(container.env.flatMap(({ name, value }) => (value ? [[name, value]] : [])));
+  const flags = nodeFlags(container.command ?? entrypoint(), env['NODE_OPTIONS'] ?? '', bytes);
+  const kept = container.args.filter((arg) => !((arg.split('=')[0] ?? '') in options));
+  const added = Object.entries(options).flatMap(([name, value]) =>
+    value === undefined ? [] : [`${name}=${value}`],
+  );
+  const program = new Program(flags, [...kept, ...added], {
+    ...{ NODE_ENV: 'production', MY_POD_NAME: 'espalier-0', MY_POD_NAMESPACE: 'ls-system' },
+    ...env,
+  });
+  return { program, memory: limitMemory(program.pid, bytes) };
+}
+
+/** `1Gi`, `512Mi` */
+function bytesOf(quantity: string): number {
+  const [, number = '', unit = ''] = /^(\d+)(Mi|Gi)$/.exec(quantity) ?? [];
+  return Number(number) * (unit === 'Gi' ? 2 ** 30 : 2 ** 20);
+}
+
+/** What the image runs. */
+function entrypoint(): readonly string[] {
+  const text = readFileSync(join(root, 'Dockerfile'), 'utf8');
+  return JSON.parse(/^ENTRYPOINT (\[.*\])$/m.exec(text)?.[1] ?? '[]') as string[];
+}
+
+const HEAP = '--max-old-space-size';
+
+/**
+ * The flags between `node` and the program. Node.js gives its heap half of a small container's memory; here it may not see
+ * the limit, so it is told.
+ */
+function nodeFlags(command: readonly string[], options: string, bytes: number): readonly string[] {
+  const flags = command.filter((word) => word.startsWith('--'));
+  const isHeapChosen = [...flags, options].some((each) => each.includes(HEAP.slice(2)));
+  return isHeapChosen ? flags : [...flags, `${HEAP}=${String(bytes / 2 ** 21)}`];
+}

@@ -130,6 +130,8 @@ async function sceneOn(stage: Stage, namespace: string): Promise<Scene> {
 
 async function carriedOut(attack: Attack, scene: Scene): Promise<readonly Settled[]> {
   await attack.prepare?.(scene);
+  // What the canary met before is none of the attack's doing.
+  await aJobHasEnded(scene.stage, performance.now());
   const watch = watching(scene.stage);
   const settled: Settled[] = [];
   const words: string[] = [];

@@ -146,7 +146,7 @@ attacks({
         return failing(
           scene,
           withBlueprint('alternatives', text, {}, spec),
-          /templating\.timeout|findings|minItems|must/i,
+          /templating\.(timeout|memoryMiB)/,
         );
       },
     },

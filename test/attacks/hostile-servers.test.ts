@@ -3,17 +3,17 @@ import { spawn } from 'node:child_process';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { deployItemKind, type DeployItem } from '../../../src/api/kinds/deployitem.ts';
-import { targetKind } from '../../../src/api/kinds/target.ts';
-import { annotations, API_VERSION, GROUP } from '../../../src/api/labels.ts';
-import { systemClock, timestamp } from '../../../src/lib/clock.ts';
-import type { View } from '../../../src/runtime/types.ts';
-import type { Siege } from '../../support/besieged.ts';
-import { useCluster } from '../../support/cluster.ts';
-import { startHostileServer, type Attack, type HostileServer } from '../../support/hostile-server.ts';
-import type { Scene } from '../../support/scene.ts';
+import { deployItemKind, type DeployItem } from '../../src/api/kinds/deployitem.ts';
+import { targetKind } from '../../src/api/kinds/target.ts';
+import { annotations, API_VERSION, GROUP } from '../../src/api/labels.ts';
+import { systemClock, timestamp } from '../../src/lib/clock.ts';
+import type { View } from '../../src/runtime/types.ts';
+import type { Siege } from '../support/besieged.ts';
+import { useCluster } from '../support/cluster.ts';
+import { startHostileServer, type Attack, type HostileServer } from '../support/hostile-server.ts';
+import type { Scene } from '../support/scene.ts';
 
-const BESIEGED = join(import.meta.dirname, '../../support/besieged.ts');
+const BESIEGED = join(import.meta.dirname, '../support/besieged.ts');
 /** Less than a process of Espalier has, and too little for any one of the attacks. */
 const HEAP_MIB = 192;
 

@@ -59,7 +59,7 @@ describe('a crash of the container deployer', function () {
           phase: status?.phase,
           runs: runs.length,
           exported: await room.secret('web-export', 'config', room.items),
-          status: JSON.stringify(status?.providerStatus).replace(/web-[0-9a-f]{8}|\d{4}-[^"]*Z/g, '…'),
+          status: JSON.stringify(status?.providerStatus).replace(/(web|both)-[0-9a-f]{8}|\d{4}-[^"]*Z/g, '…'),
           conditions: status?.conditions?.map(({ type, status: is }) => `${type} ${is}`).join(),
           left: (await ownLeftovers(room)).join(),
         };

@@ -68,7 +68,10 @@ describe('jobs of deployers on API servers', function () {
     await world.remove('lost');
     const deleted = await world.run('lost', 'j2');
     expect(deleted.status?.phase).to.equal('DeleteFailed');
-    expect(deleted.status?.lastError).to.deep.include(why);
+    expect(deleted.status?.lastError).to.include({ reason: why.reason });
+    expect(deleted.status?.lastError?.message)
+      .to.contain('target proj/nowhere does not exist')
+      .and.contain('delete-without-uninstall=true');
     expect(deleted.metadata.finalizers).to.deep.equal([FINALIZER]);
   });
 

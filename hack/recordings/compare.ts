@@ -30,6 +30,8 @@ export interface Difference {
   readonly path: string;
   readonly upstream: unknown;
   readonly here: unknown;
+  /** `here` with job ids counted by object: which of two jobs that start together comes first is a race. */
+  readonly counted: unknown;
 }
 
 /** What no program can rely on. */
@@ -61,17 +63,31 @@ export function compare(upstream: Recording, here: Recording): readonly Differen
     ...names.flatMap((object) =>
       differencesOf(upstream.objects[object], here.objects[object])
         .filter(({ path }) => !IGNORED.some((rule) => rule.test(path)) && !isSoft(path))
-        .map((difference) => ({ object, ...difference })),
+        .map((difference) => ({
+          ...{ object, ...difference },
+          counted: countedBy(here.objects[object], difference.here),
+        })),
     ),
   ];
 }
 
 function endsOf(upstream: Recording, here: Recording): readonly Difference[] {
   if (here.failure === undefined || upstream.failure !== undefined) return [];
-  return [{ object: '', path: 'end', upstream: 'reached', here: here.failure }];
+  return [{ object: '', path: 'end', upstream: 'reached', here: here.failure, counted: here.failure }];
 }
 
-type Part = Omit<Difference, 'object'>;
+/** The value with ids in the order in which the history of the object names them. */
+function countedBy(history: History | undefined, value: unknown): unknown {
+  const ids = [...new Set(JSON.stringify(history?.changes ?? []).match(ID) ?? [])];
+  const text = JSON.stringify(value);
+  if (text === undefined) return undefined;
+  return JSON.parse(text.replace(ID, (id) => `<job ${String(ids.indexOf(id) + 1)}>`));
+}
+
+/** As play.mjs numbers the ids of a scenario. */
+const ID = /<id-\d+>/g;
+
+type Part = Omit<Difference, 'object' | 'counted'>;
 
 function differencesOf(upstream: History | undefined, here: History | undefined): readonly Part[] {
   if (!upstream || !here) {

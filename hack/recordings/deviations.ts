@@ -63,7 +63,7 @@ export function judgeDifference(
 
 const texts = (value: unknown): readonly string[] => (Array.isArray(value) ? value.map(String) : []);
 
-function isAsExpected({ path, here }: Difference, expected: unknown): boolean {
+function isAsExpected({ path, counted: here }: Difference, expected: unknown): boolean {
   if (path === 'milestones')
     return isDeepStrictEqual(settledStates(texts(expected)), settledStates(texts(here)));
   return isDeepStrictEqual(written(here), expected);

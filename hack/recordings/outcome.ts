@@ -111,7 +111,7 @@ function listed(
   for (const difference of differences) {
     const rule = ruleFor(rules, name, difference);
     if (!rule || rule.varies !== undefined) continue;
-    (objects[difference.object] ??= {})[difference.path] = written(difference.here);
+    (objects[difference.object] ??= {})[difference.path] = written(difference.counted);
   }
   return objects;
 }

@@ -72,10 +72,19 @@ describe('recordings', () => {
     expect(compare(errors(), errors('a'))).to.have.length(1);
   });
 
+  it('count the jobs of each object by itself', () => {
+    const told = (id: string) =>
+      compare(recording(status('A', 'j')), recording(status('A', id))).find(
+        ({ path }) => path === 'status.jobID',
+      );
+    expect(told('<id-3>')?.counted).to.equal('<job 1>');
+    expect(told('<id-4>')?.counted).to.equal('<job 1>');
+  });
+
   it('tell where a scenario stopped', () => {
     const stopped = { ...recording(done), failure: 'timed out' };
     expect(compare(recording(done), stopped)).to.deep.equal([
-      { object: '', path: 'end', upstream: 'reached', here: 'timed out' },
+      { object: '', path: 'end', upstream: 'reached', here: 'timed out', counted: 'timed out' },
     ]);
   });
 });
@@ -87,7 +96,13 @@ describe('deviations', () => {
     path: '^status\\.phase$',
     reason: 'ADR 1: so',
   };
-  const difference = { object: 'Installation/web', path: 'status.phase', upstream: 'A', here: 'B' };
+  const difference = {
+    object: 'Installation/web',
+    path: 'status.phase',
+    upstream: 'A',
+    here: 'B',
+    counted: 'B',
+  };
   const expected = { 'S-1-test': { 'Installation/web': { 'status.phase': 'B' } } };
 
   it('explain what is in the list of differences as it is there', () => {
@@ -97,7 +112,7 @@ describe('deviations', () => {
   for (const [what, changed, rules, list] of [
     ['without a rule', difference, [], expected],
     ['that is not in the list', difference, [rule], {}],
-    ['with another value', { ...difference, here: 'C' }, [rule], expected],
+    ['with another value', { ...difference, here: 'C', counted: 'C' }, [rule], expected],
   ] as const) {
     it(`do not explain a difference ${what}`, () => {
       expect(judgeDifference('S-1-test', changed, rules, list)).to.have.property('problem');
@@ -108,7 +123,7 @@ describe('deviations', () => {
     const roads: Rule = { ...rule, path: '^milestones$' };
     const list = { 'S-1-test': { 'Installation/web': { milestones: ['Init j/-', 'Failed j/j'] } } };
     const verdict = (here: readonly string[]) =>
-      judgeDifference('S-1-test', { ...difference, path: 'milestones', here }, [roads], list);
+      judgeDifference('S-1-test', { ...difference, path: 'milestones', here, counted: here }, [roads], list);
     expect(verdict(['Failed j/j'])).to.deep.equal({ rule: roads });
     expect(verdict(['Progressing j/-', 'Failed j/j'])).to.have.property('problem');
   });

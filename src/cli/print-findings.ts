@@ -77,6 +77,13 @@ export function summaryText(counts: Counts, blueprints: number): string {
   return `${all} in ${counted(blueprints, 'blueprint')}`;
 }
 
+/** As Landscaper's own command line says it; with errors like `summaryText`. */
+export function validationText(counts: Counts, blueprints: number): string {
+  if (counts.error > 0) return summaryText(counts, blueprints);
+  const subject = blueprints === 1 ? 'Blueprint' : counted(blueprints, 'blueprint');
+  return `${subject} validated without errors`;
+}
+
 export const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
 
 /** @see https://docs.github.com/actions/reference/workflow-commands-for-github-actions */

@@ -13,31 +13,20 @@ export function addBlueprintCommands(
 ): void {
   const group = program
     .command('blueprints')
-    .aliases(['blueprint', 'bp'])
+    .aliases(['blueprint', 'blue', 'bp'])
     .summary('check blueprints and try them out, without a cluster')
     .description('Checks blueprints and tries them out, without a cluster. See docs/blueprints.md.');
   addLint(group, terminal, onExit);
+  addValidate(group, terminal, onExit);
   addRender(group, terminal, onExit);
 }
 
 function addLint(group: Command, terminal: Terminal, onExit: (code: Exit) => void): void {
-  group
-    .command('lint')
-    .aliases(['validate'])
-    .argument(
-      '[path...]',
-      'folders with a blueprint.yaml, files with an Installation, or - for standard input',
-    )
+  withLintOptions(group.command('lint'))
     .summary('find mistakes in blueprints')
     .description(
       'Finds mistakes in blueprints, in their templates and in their sub-installations. Ends with 1 when there are errors.',
     )
-    .addOption(
-      new Option('-o, --output <format>', 'for people, for scripts, or as annotations of GitHub')
-        .choices(['text', 'json', 'github'])
-        .default('text'),
-    )
-    .option('--strict', 'warnings are errors')
     .addHelpText(
       'after',
       examples([
@@ -51,6 +40,36 @@ function addLint(group: Command, terminal: Terminal, onExit: (code: Exit) => voi
       onExit(await lint(paths, options, terminal));
     });
 }
+
+function addValidate(group: Command, terminal: Terminal, onExit: (code: Exit) => void): void {
+  withLintOptions(group.command('validate'))
+    .summary('the same, for scripts written for landscaper-cli')
+    .description(
+      'Finds the same mistakes as lint. Says "Blueprint validated without errors" like landscaper-cli, and ends with 1 ' +
+        'when there are errors or there is no blueprint.',
+    )
+    .addHelpText(
+      'after',
+      examples([['espalier blueprints validate ./blueprint', 'the blueprint in a folder']]),
+    )
+    .action(async (paths: readonly string[], options: LintOptions) => {
+      const { validate } = await import('./commands/blueprints-lint.ts');
+      onExit(await validate(paths, options, terminal));
+    });
+}
+
+const withLintOptions = (command: Command): Command =>
+  command
+    .argument(
+      '[path...]',
+      'folders with a blueprint.yaml, files with an Installation, or - for standard input',
+    )
+    .addOption(
+      new Option('-o, --output <format>', 'for people, for scripts, or as annotations of GitHub')
+        .choices(['text', 'json', 'github'])
+        .default('text'),
+    )
+    .option('--strict', 'warnings are errors');
 
 function addRender(group: Command, terminal: Terminal, onExit: (code: Exit) => void): void {
   group

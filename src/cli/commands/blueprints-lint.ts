@@ -1,12 +1,20 @@
-/** `espalier blueprints lint`: inspects blueprints without a cluster. */
+/** `espalier blueprints lint` and `validate`: inspect blueprints without a cluster. */
 import { readFileSync } from 'node:fs';
 import { append } from '../../lib/lists.ts';
 import type { Finding } from '../../blueprint/lint/finding.ts';
 import { inspectBlueprint } from '../../blueprint/lint/inspect.ts';
 import { blueprintsAt, Unreadable, type FoundBlueprint } from '../blueprint-sources.ts';
 import { printJson } from '../documents.ts';
-import { exitCodes, UsageError } from '../errors.ts';
-import { countsOf, findingJson, findingText, githubText, summaryText } from '../print-findings.ts';
+import { CommandError, exitCodes, UsageError } from '../errors.ts';
+import {
+  countsOf,
+  findingJson,
+  findingText,
+  githubText,
+  summaryText,
+  validationText,
+  type Counts,
+} from '../print-findings.ts';
 import type { Terminal } from '../terminal.ts';
 
 export interface LintOptions {
@@ -14,27 +22,47 @@ export interface LintOptions {
   readonly strict?: boolean;
 }
 
+/** How the two names of the command differ. */
+interface Manner {
+  readonly summary: (counts: Counts, blueprints: number) => string;
+  /** What to throw where there is no blueprint. */
+  readonly missing: (error: UsageError) => Error;
+}
+
+const asLint: Manner = { summary: summaryText, missing: (error) => error };
+/** For scripts that were written for Landscaper's own command line. */
+const asValidate: Manner = {
+  summary: validationText,
+  missing: ({ message }) => new CommandError(message),
+};
+
 /** @returns the exit code: 1 when there are errors */
-export async function lint(
+export const lint = (paths: readonly string[], options: LintOptions, terminal: Terminal): Promise<number> =>
+  inspectAll(paths, options, terminal, asLint);
+
+/**
+ * Like `lint`, with the words and exit codes of Landscaper's own command line: 1 also where there is no blueprint.
+ * @returns the exit code: 1 when there are errors
+ * @see gardener/landscapercli cmd/blueprints
+ */
+export const validate = (
   paths: readonly string[],
   options: LintOptions,
   terminal: Terminal,
+): Promise<number> => inspectAll(paths, options, terminal, asValidate);
+
+async function inspectAll(
+  paths: readonly string[],
+  options: LintOptions,
+  terminal: Terminal,
+  manner: Manner,
 ): Promise<number> {
   if (paths.length === 0) {
     throw new UsageError(
       'which blueprint? Give a folder with a blueprint.yaml, or a file with an Installation',
     );
   }
-  const found: FoundBlueprint[] = [];
-  const unreadable: Finding[] = [];
-  for (const path of paths) {
-    try {
-      append(found, await blueprintsAt(path, () => readFileSync(0, 'utf8')));
-    } catch (error) {
-      if (!(error instanceof Unreadable)) throw error;
-      unreadable.push(error.finding);
-    }
-  }
+  const { found, unreadable } = await read(paths, manner);
   const findings = [...unreadable, ...found.flatMap(inspect)].map((one) => strictly(one, options));
   const counts = countsOf(findings);
   switch (options.output) {
@@ -46,9 +74,24 @@ export async function lint(
       break;
     case 'text':
       for (const finding of findings) terminal.print(`${findingText(finding, terminal)}\n`);
-      terminal.print(summaryText(counts, found.length + unreadable.length));
+      terminal.print(manner.summary(counts, found.length + unreadable.length));
   }
   return counts.error > 0 ? exitCodes.failed : exitCodes.ok;
+}
+
+async function read(paths: readonly string[], { missing }: Manner) {
+  const found: FoundBlueprint[] = [];
+  const unreadable: Finding[] = [];
+  for (const path of paths) {
+    try {
+      append(found, await blueprintsAt(path, () => readFileSync(0, 'utf8')));
+    } catch (error) {
+      if (error instanceof UsageError) throw missing(error);
+      if (!(error instanceof Unreadable)) throw error;
+      unreadable.push(error.finding);
+    }
+  }
+  return { found, unreadable };
 }
 
 const strictly = (finding: Finding, { strict }: LintOptions): Finding =>

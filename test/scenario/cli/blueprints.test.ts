@@ -73,16 +73,16 @@ describe('espalier blueprints', () => {
   });
 
   describe('lint', () => {
-    it('S-94: has nothing to complain about in the samples', async () => {
+    it('has nothing to complain about in the samples', async () => {
       const { code, output } = await espalier('blueprints', 'lint', landscape, `${component}/blueprint`);
       expect([code, output]).to.deep.equal([0, 'nothing to complain about in 2 blueprints\n']);
     });
 
-    it('S-94: shows each mistake at its place, and ends with 1', async () => {
+    it('shows each mistake at its place, and ends with 1', async () => {
       const file = write({
         'bad/blueprint.yaml': sound['blueprint.yaml']?.replace('/db.yaml', '/bd.yaml') ?? '',
       });
-      const { code, output } = await espalier('bp', 'validate', dirname(file));
+      const { code, output } = await espalier('bp', 'lint', dirname(file));
       expect(code).to.equal(1);
       expect(output).to
         .contain(`${file}:22:11: error: there is no file /bd.yaml in the blueprint [file-missing]
@@ -160,6 +160,51 @@ spec:
         expect(code).to.equal(2);
         expect(errors).to.match(says);
       });
+  });
+
+  describe('validate', () => {
+    for (const name of ['blueprints', 'blueprint', 'bp', 'blue'])
+      it(`S-94: ${name} validate says that a blueprint is valid, and ends with 0`, async () => {
+        const { code, output } = await espalier(name, 'validate', landscape);
+        expect([code, output]).to.deep.equal([0, 'Blueprint validated without errors\n']);
+      });
+
+    it('S-94: a directory without blueprint.yaml ends with 1, and is named', async () => {
+      const empty = dirname(write({ 'empty/readme.txt': 'nothing' }));
+      const { code, output, errors } = await espalier('blueprints', 'validate', empty);
+      expect([code, output]).to.deep.equal([1, '']);
+      expect(errors).to.equal(`error: the folder ${empty} is no blueprint: it has no file blueprint.yaml\n`);
+    });
+
+    it('S-94: lists each mistake at its place, and ends with 1', async () => {
+      const file = write({
+        'invalid/blueprint.yaml': sound['blueprint.yaml']?.replace('/db.yaml', '/bd.yaml') ?? '',
+      });
+      const { code, output } = await espalier('bp', 'validate', dirname(file));
+      expect(code).to.equal(1);
+      expect(output).to.contain(`${file}:22:11: error: there is no file /bd.yaml in the blueprint`);
+      expect(output)
+        .to.match(/\n3 errors in 1 blueprint\n$/)
+        .and.not.contain('validated');
+    });
+
+    it('counts several, and lets warnings count as errors when asked to', async () => {
+      const two = await espalier('bp', 'validate', landscape, `${component}/blueprint`);
+      expect([two.code, two.output]).to.deep.equal([0, '2 blueprints validated without errors\n']);
+      const path = dirname(write({ 'odd/blueprint.yaml': `${sound['blueprint.yaml'] ?? ''}more: 1\n` }));
+      const files = Object.entries(sound).slice(1);
+      write(Object.fromEntries(files.map(([name, text]) => [`odd/${name}`, text])));
+      const lenient = await espalier('bp', 'validate', path);
+      expect([lenient.code, lenient.output.split('\n').at(-2)]).to.deep.equal([
+        0,
+        'Blueprint validated without errors',
+      ]);
+      expect((await espalier('bp', 'validate', path, '--strict')).code).to.equal(1);
+    });
+
+    it('without a path is called wrongly', async () => {
+      expect((await espalier('bp', 'validate')).code).to.equal(2);
+    });
   });
 
   describe('render', () => {

@@ -89,6 +89,9 @@ test-faults: install ## sixty trees over a connection that refuses, delays and b
 .PHONY: test-attacks
 test-attacks: build ## attack the product as it is installed, beside a canary; one kind: SUITES=test/attacks/trees.test.ts
 	@$(TSX) hack/run-tests.ts $(or $(SUITES),attacks) $(ARGS)
+.PHONY: test-large
+test-large: install ## the runtime with 60 000 objects
+	@$(TSX) hack/run-tests.ts large $(ARGS)
 
 .PHONY: simulate
 simulate: install ## controllers under drawn faults, SEEDS=1000 times; one again: SEED=42 ARGS=--verbose

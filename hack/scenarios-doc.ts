@@ -66,7 +66,7 @@ const books: readonly Book[] = [
     title: 'The runtime for operators',
     last: 127,
     played: [...scenarios('operators'), 'test/conformance/runtime', 'test/conformance/workflow'],
-    values: units('runtime', 'workflow'),
+    values: [...units('runtime', 'workflow'), 'test/large'],
     without: 'simulated',
   },
 ];
@@ -167,7 +167,7 @@ function collect(rows: Map<string, Row>, played: readonly Played[], server: 'emb
   for (const test of played) {
     for (const place of placesOf(test)) {
       const key = `${place.book.title} ${place.number} ${test.fullTitle}`;
-      const isUnit = test.file.includes('/test/unit/');
+      const isUnit = place.book.values.some((suite) => test.file.includes(`/${suite}/`));
       const row = rows.get(key) ?? { ...place, fullTitle: test.fullTitle, isUnit };
       rows.set(key, row);
       row[server] = test;

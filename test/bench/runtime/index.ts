@@ -133,13 +133,14 @@ async function benchStart(count: number): Promise<void> {
 
 async function showStart(how: string, server: BenchServer): Promise<void> {
   const { objects, wallMs, processorMs: cpuMs, heapBytes, ...figures } = await playStart(server);
-  const { runs, deepest, probes, healthy, longestTickMs, editMs } = figures;
+  const { runs, queued, probes, healthy, longestTickMs, longestSliceMs, editMs } = figures;
   console.log(
-    `start on ${String(objects)} objects, ${how}: ${String(runs)} runs, at most ${String(deepest)} queued, health asked ${String(probes)} times and well ${String(healthy)} times`,
+    `start on ${String(objects)} objects, ${how}: ${String(runs)} runs, ${String(queued)} queued, health asked ${String(probes)} times and well ${String(healthy)} times`,
   );
   show(`  until synced`, wallMs / 1_000, 's', how === 'paged' ? 10 : 5, true);
   show(`  processor time`, cpuMs / 1_000, 's', 3, true);
   show(`  longest tick`, longestTickMs, 'ms', 50, true);
+  show(`  its processor time`, longestSliceMs, 'ms', 50, true);
   show(`  from an edit to its run`, editMs, 'ms', 50, true);
   if (heapBytes === undefined) console.log('  heap: not measured, start with node --expose-gc');
   else {

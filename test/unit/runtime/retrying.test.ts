@@ -30,11 +30,6 @@ describe('retries, errors and delays', () => {
       seen.push({ attempt: ctx.attempt, lastAttempt: ctx.lastAttempt });
       return reconcile(primary, ctx);
     };
-  /** Fails as often as told, then succeeds. */
-  const failingTimes = (times: number): Reconcile => {
-    let left = times;
-    return () => (left-- > 0 ? Promise.reject(new Error('no')) : Promise.resolve(nothing));
-  };
   const starts = (): number[] => world.runs.map((run) => Number(run.split(' ')[0]));
 
   beforeEach(() => {
@@ -60,14 +55,25 @@ describe('retries, errors and delays', () => {
     expect(seen.map((ctx) => ctx.lastAttempt)).to.deep.equal([false, false, false, true]);
   });
 
-  it('S11: forgets the pending retry when an event leads to success', async () => {
-    const controller = world.control(watching(failingTimes(3)));
+  it('S11: forgets the pending retry when an event leads to success, and counts afresh', async () => {
+    let isBroken = true;
+    const controller = world.control(
+      watching(() => (isBroken ? Promise.reject(new Error('no')) : Promise.resolve(nothing))),
+      { retry: exponential({ initialMs: 2_000, factor: 3, maxMs: 300_000 }) },
+    );
     world.cluster.put(widgets, widget('A/1'));
     await world.start();
+    // Failed at 0 and 2, so that the retry is due at 8.
     await world.clock.advance(5_000);
+    isBroken = false;
     controller.enqueue('A/1');
     await world.clock.advance(60_000);
-    expect(starts()).to.deep.equal([0, 1, 3, 5]);
+    expect(starts()).to.deep.equal([0, 2, 5]);
+    isBroken = true;
+    controller.enqueue('A/1');
+    await world.clock.advance(2_000);
+    expect(starts().slice(3)).to.deep.equal([65, 67]);
+    expect(seen.map((ctx) => ctx.attempt)).to.deep.equal([0, 1, 1, 0, 1]);
   });
 
   it('S12: runs an event at once without counting it, and keeps the deadline of the retry', async () => {

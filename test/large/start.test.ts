@@ -1,0 +1,37 @@
+import { expect } from 'chai';
+import { playStart, startBenchServer } from '../bench/runtime/scene.ts';
+import { Slices } from '../bench/runtime/slices.ts';
+
+const OBJECTS = 60_000;
+const UNSETTLED = 7;
+const MOST_SLICE_MS = 50;
+
+describe('S127: the start on 60 000 settled objects', function () {
+  this.timeout(240_000);
+
+  for (const streams of [false, true]) {
+    it(`runs and queues only what is not settled, answers to probes, and never computes for long (${streams ? 'streamed' : 'paged'})`, async () => {
+      const server = await startBenchServer({ count: OBJECTS, unsettled: UNSETTLED, streams });
+      const figures = await playStart(server);
+      expect(figures.objects).to.equal(OBJECTS);
+      // The unsettled ones, and the one that was edited afterwards, which was one of them.
+      expect(figures.runs).to.be.within(UNSETTLED, UNSETTLED + 1);
+      expect(figures.queued).to.equal(UNSETTLED);
+      expect(figures.probes).to.be.greaterThan(10);
+      expect(figures.healthy).to.equal(figures.probes);
+      expect(figures.longestSliceMs).to.be.lessThan(MOST_SLICE_MS);
+    });
+  }
+
+  it('would notice a slice that is too long', async () => {
+    const slices = new Slices();
+    const { user, system } = process.cpuUsage();
+    const used = (): number => {
+      const now = process.cpuUsage();
+      return (now.user + now.system - user - system) / 1_000;
+    };
+    while (used() < 3 * MOST_SLICE_MS) JSON.parse(JSON.stringify({ busy: [1, 2, 3] }));
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(slices.end()).to.be.greaterThan(MOST_SLICE_MS);
+  });
+});

@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import { refused } from './assertions.ts';
 import { cm } from './fixtures.ts';
+import { skip } from '../../support/skip.ts';
 import { skipUnlessControlled, skipUnlessEmbedded, useSubject } from './subject.ts';
 import type { Json, RequestOptions } from './subject.ts';
 
@@ -136,6 +137,34 @@ describe('access, tokens, audit', function () {
     const reply = await ask('pat');
     expect(reply.code).to.equal(403);
     expect(reply.body.message).to.match(/cannot create resource "configmaps"/);
+  });
+
+  it('S170: nobody may hand out more than they hold', async function () {
+    if (!s.isGenuine) skip(this, 'the embedded server has no checks against privilege escalation');
+    const name = `bind-${ns}`;
+    const rules = [{ verbs: ['create'], apiGroups: ['rbac.authorization.k8s.io'], resources: ['*'] }];
+    await s.post(`${RBAC}/clusterroles`, { metadata: { name }, rules });
+    await s.post(`${RBAC}/clusterrolebindings`, {
+      metadata: { name },
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name },
+      subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: 'bob' }],
+    });
+    const own = `${name}-own`;
+    const binding = {
+      metadata: { name: own },
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'cluster-admin' },
+      subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: 'bob' }],
+    };
+    const ask = () => s.post(`${RBAC}/clusterrolebindings`, binding, bob);
+    for (let i = 0; i < 100 && /cannot create resource/.test((await ask()).body.message); i++)
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    refused(
+      await ask(),
+      403,
+      `clusterrolebindings.rbac.authorization.k8s.io "${own}" is forbidden: user "bob" (groups=["system:authenticated"]) is attempting to grant RBAC permissions not currently held:\n…`,
+    );
+    await s.delete(`${RBAC}/clusterrolebindings/${name}`);
+    await s.delete(`${RBAC}/clusterroles/${name}`);
   });
 
   const selfReview = (

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import { causesOf, refused, succeeded, warningsOf } from './assertions.ts';
 import { conditionOf, widget, widgetCrd } from './fixtures.ts';
+import { skip } from '../../support/skip.ts';
 import { useSubject, type Json, type Reply } from './subject.ts';
 
 const CRDS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
@@ -519,6 +520,51 @@ describe('custom resource definitions', function () {
       const { body } = succeeded(await subject.merge(`${widgets}/w`, { status: { phase: 'y' } }));
       expect(body.status).to.deep.equal({ phase: 'y' });
       expect(body.metadata.generation).to.equal(2);
+    });
+
+    it('S159: hold objects to their rules in CEL', async function () {
+      if (!subject.isGenuine)
+        skip(this, 'the embedded server stores rules in CEL and does not evaluate them');
+      const rule = (expression: string, more: Json): Json => ({ rule: expression, ...more });
+      const spec = {
+        type: 'object',
+        required: ['a'],
+        properties: {
+          a: {
+            ...text,
+            maxLength: 9,
+            'x-kubernetes-validations': [rule("self != 'bad'", { message: 'a is bad' })],
+          },
+          n: { type: 'integer' },
+          fixed: {
+            ...text,
+            maxLength: 9,
+            'x-kubernetes-validations': [rule('self == oldSelf', { message: 'stays' })],
+          },
+        },
+        'x-kubernetes-validations': [
+          rule("self.a != 'odd' || !has(self.n)", {
+            messageExpression: "'there is no n with ' + self.a",
+            fieldPath: '.n',
+            reason: 'FieldValueForbidden',
+          }),
+        ],
+      };
+      await given(version({}, { schema: { openAPIV3Schema: { type: 'object', properties: { spec } } } }));
+      const findings = (reply: Reply): readonly Json[] => {
+        expect(reply.code, reply.text).to.equal(422);
+        return reply.body.details.causes;
+      };
+      expect(findings(await subject.post(widgets, object({ a: 'bad' })))).to.deep.equal([
+        { reason: 'FieldValueInvalid', message: 'Invalid value: "string": a is bad', field: 'spec.a' },
+      ]);
+      expect(findings(await subject.post(widgets, object({ a: 'odd', n: 7 })))).to.deep.equal([
+        { reason: 'FieldValueForbidden', message: 'Forbidden: there is no n with odd', field: 'spec.n' },
+      ]);
+      succeeded(await subject.post(widgets, object({ a: 'good', n: 4, fixed: 'x' })));
+      expect(findings(await subject.merge(`${widgets}/w`, { spec: { fixed: 'y' } }))).to.deep.equal([
+        { reason: 'FieldValueInvalid', message: 'Invalid value: "string": stays', field: 'spec.fixed' },
+      ]);
     });
 
     it('S160: forgive values that were good before, as long as they stay', async () => {

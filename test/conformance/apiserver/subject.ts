@@ -175,6 +175,11 @@ export class Subject {
     return new Watch(await this.#open('GET', path, options));
   }
 
+  /** A watch whose answer nobody reads until it is resumed. */
+  stalledWatch(path: string): Promise<IncomingMessage> {
+    return this.#open('GET', path, {});
+  }
+
   /** Posts until the resource is served. */
   async eventuallyPost(path: string, body: unknown): Promise<Reply> {
     for (let attempt = 0; ; attempt++) {

@@ -1,5 +1,6 @@
 /** Watch: scenarios 65 to 82. */
 import { expect } from 'chai';
+import { FakeClock } from '../../support/clock.ts';
 import { cm, widget, widgetCrd } from './fixtures.ts';
 import { skipUnlessEmbedded, useSubject } from './subject.ts';
 import type { Json, Watch, WatchEvent } from './subject.ts';
@@ -188,6 +189,33 @@ describe('watch', () => {
     expect(orders[0]?.split(',')).to.have.length(100);
   });
 
+  it('S82: a client that stops reading is cut off, and others are not', async function () {
+    skipUnlessEmbedded(this, s);
+    this.timeout(60_000);
+    await make('big');
+    const query = `watch=true&resourceVersion=${await rev()}`;
+    const stalled = await s.stalledWatch(`${cms}?${query}`);
+    const attentive = await watch(query);
+    const watchers = s.server.test.watchers;
+    // More than what the server queues and the sockets take together.
+    let events = 0;
+    for (; events < 80 && s.server.test.watchers === watchers; events++) {
+      await s.merge(`${cms}/big`, { data: { a: `${String(events)} `.padEnd(900_000, 'x') } });
+      expect((await attentive.next())?.type).to.equal('MODIFIED');
+    }
+    expect(s.server.test.watchers).to.equal(watchers - 1);
+    let received = '';
+    stalled.setEncoding('utf8').on('data', (text: string) => (received += text));
+    await new Promise((resolve) => stalled.once('end', resolve));
+    // What was sent before is whole: the stream ends between two events, and never leaves one out.
+    const seen = received.split('\n').filter(Boolean);
+    expect(seen.length).to.be.within(1, events - 1);
+    const numbers = seen.map((line) => parseInt((JSON.parse(line) as WatchEvent).object.data.a));
+    expect(numbers).to.deep.equal(numbers.map((_, i) => i));
+    await make('after');
+    expect(words(await attentive.take(1))).to.deep.equal(['ADDED after']);
+  });
+
   const reopen = async (path: string): Promise<Watch> => {
     const list = await s.get(path);
     const stream = await s.watch(`${path}?watch=true&resourceVersion=${list.body.metadata.resourceVersion}`);
@@ -215,5 +243,32 @@ describe('watch', () => {
     while (event && event.type !== 'DELETED') event = await next.next(10_000);
     expect(event?.object.metadata.name).to.equal('w');
     expect(await next.ended(10_000)).to.equal(true);
+  });
+});
+
+describe('a watch on which nothing happens', function () {
+  this.timeout(120_000);
+  const clock = new FakeClock();
+  const s = useSubject({ clock });
+  const IDLE_MS = 70_000;
+
+  it('S74: brings a bookmark to who asked for it, and nothing to others', async () => {
+    const ns = await s.namespace();
+    const path = `/api/v1/namespaces/${ns}/secrets`;
+    // A genuine server has no version for bookmarks before it has seen a change of the kind.
+    const { resourceVersion: start } = (await s.post(path, { metadata: { name: 'before' } })).body.metadata;
+    const query = `watch=true&resourceVersion=${String(start)}`;
+    const asking = await s.watch(`${path}?${query}&allowWatchBookmarks=true`);
+    const silent = await s.watch(`${path}?${query}`);
+    if (!s.isGenuine) await clock.advance(IDLE_MS);
+    const bookmark = await asking.next(IDLE_MS + 20_000);
+    expect(bookmark?.type).to.equal('BOOKMARK');
+    expect(bookmark?.object).to.include({ kind: 'Secret', apiVersion: 'v1' });
+    expect(Number(bookmark?.object.metadata.resourceVersion)).to.be.at.least(Number(start));
+    await s.post(path, { metadata: { name: 'a' } });
+    const [first] = await silent.take(1);
+    expect([first?.type, first?.object.metadata.name]).to.deep.equal(['ADDED', 'a']);
+    asking.close();
+    silent.close();
   });
 });

@@ -23,6 +23,8 @@ import { defaults, type Configuration } from './configuration.ts';
 export interface GroundOptions {
   readonly kubeconfig: KubeconfigSource;
   readonly log: Logger;
+  /** Default: the machine's. */
+  readonly clock?: Clock;
   readonly configuration?: Configuration;
   /** Share the work with all replicas that name the same; they must run the same controllers and deployers. */
   readonly fleet?: FleetName;
@@ -67,17 +69,17 @@ export interface Ground {
 }
 
 export async function prepareGround(options: GroundOptions, closing: Closing): Promise<Ground> {
-  const { kubeconfig, log, wrapClient = (own: Client) => own } = options;
+  const { kubeconfig, log, clock = systemClock, wrapClient = (own: Client) => own } = options;
   const metrics = createMetrics({ process: true });
   const { registry } = metrics;
   const { configuration = defaults } = options;
   const responses = createResponses(configuration.limits.responses);
   const { host, target, downloads } = responses;
-  const connection = await connect({ kubeconfig, ...common(log), registry, responses: host });
+  const connection = await connect({ kubeconfig, ...common(log, clock), registry, responses: host });
   const client = wrapClient(createClient(connection));
   closing.add(() => client.close());
   const sources = createClientPool(clock, async (text) =>
-    createClient(await connect({ kubeconfig: { text }, ...common(log), responses: target })),
+    createClient(await connect({ kubeconfig: { text }, ...common(log, clock), responses: target })),
   );
   closing.add(() => sources.close());
   const stock = createStock({ clock, rng, signal: closing.signal, ...configuration.registry, downloads });
@@ -108,19 +110,18 @@ function observeCache(stock: Stock, metrics: Metrics): void {
   );
 }
 
-const clock: Clock = systemClock;
 const rng: Rng = secureRng;
-const common = (log: Logger) => ({ userAgent: 'espalier', clock, rng, log }) as const;
+const common = (log: Logger, clock: Clock) => ({ userAgent: 'espalier', clock, rng, log }) as const;
 
 /** The leases have connections of their own, so that nothing delays a renewal. */
 export async function fleetOf(
   { fleet, kubeconfig, log, wrapClient = (own: Client) => own }: GroundOptions,
-  { client, world, metrics, responses }: Ground,
+  { client, world, metrics, responses, clock }: Ground,
   closing: Closing,
 ): Promise<Share | undefined> {
   if (!fleet) return undefined;
   const own = wrapClient(
-    createClient(await connect({ kubeconfig, ...common(log), responses: responses.host })),
+    createClient(await connect({ kubeconfig, ...common(log, clock), responses: responses.host })),
   );
   closing.add(() => own.close());
   return createTreeFleet({

@@ -22,6 +22,7 @@ import { connect } from '../../src/runtime/http.ts';
 import type { Cache, Client, Obj, View } from '../../src/runtime/types.ts';
 import { Faults } from './faults.ts';
 import { Scene } from './scene.ts';
+import { SkippingClock } from './skipping-clock.ts';
 
 /** Something that was seen to happen to an object; `gone` when it was its end. */
 export interface Sight {
@@ -54,6 +55,8 @@ export interface Cluster {
   /** The embedded server with its audit log; undefined on a real one. */
   readonly server: ApiServer | undefined;
   readonly world: World;
+  /** The one that controllers go by: the machine's, until a test skips some time. */
+  readonly clock: SkippingClock;
   /** All that was seen in a namespace, in the order of each kind's watch. */
   history(namespace: string): readonly Sight[];
   /** Calls back after each change in view; the answer ends it. */
@@ -95,6 +98,7 @@ export async function startCluster(): Promise<Cluster> {
     kubeconfig,
     server,
     world,
+    clock: new SkippingClock(),
     history: (namespace) => histories.get(namespace) ?? [],
     onChange(listener) {
       listeners.add(listener);
@@ -155,6 +159,7 @@ export async function startControllers(
   const landscaper = await startLandscaper({
     kubeconfig: { text: cluster.kubeconfig },
     log: silentLogger,
+    clock: cluster.clock,
     configuration: { ...defaults, ...options.config },
     controllers,
     deployers,

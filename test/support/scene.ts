@@ -10,7 +10,7 @@ import { syncObjectKind } from '../../src/api/kinds/syncobject.ts';
 import { targetKind, type Target } from '../../src/api/kinds/target.ts';
 import { isBeingDeleted, isFinished } from '../../src/api/job.ts';
 import { FINALIZER, annotations, labels } from '../../src/api/labels.ts';
-import { configMapKind, index, secretKind } from '../../src/machine/world.ts';
+import { configMapKind, index, namespaceKind, secretKind } from '../../src/machine/world.ts';
 import { NotFound } from '../../src/runtime/errors.ts';
 import type { Cache, Kind, Obj, View } from '../../src/runtime/types.ts';
 import type { Cluster } from './cluster.ts';
@@ -21,6 +21,12 @@ const PATIENCE_MS = 30_000;
 
 /** Between two looks at what the server has. */
 const LOOK_MS = 5;
+
+/** For so long nothing is written anywhere on the server before it counts as calm. */
+const CALM_MS = 2_000;
+/** Time is skipped in so many parts, each followed by round trips in which what became due does its work. */
+const CALM_PARTS = 8;
+const ROUND_TRIPS = 5;
 
 const versions = (objects: readonly View<Obj>[]): string =>
   objects
@@ -294,11 +300,36 @@ export class Scene {
     );
   }
 
-  /** Lets everything that is on its way arrive: a job that begins now, elsewhere, has run to its end. */
+  /**
+   * Waits until nothing moves any more: what is on its way has arrived, since a job that began after it, elsewhere, has
+   * run to its end, and after that nothing is written for two seconds of the controllers' clock, to no object of any kind.
+   */
   async calm(): Promise<void> {
     const elsewhere = await this.cluster.scene();
-    await elsewhere.create(root('marker'));
-    await elsewhere.finished('marker', 'Succeeded');
+    const end = Date.now() + PATIENCE_MS;
+    for (let round = 1; ; round++) {
+      await elsewhere.create(root(`marker-${round}`));
+      await elsewhere.finished(`marker-${round}`, 'Succeeded');
+      const before = await this.#revision();
+      const after = await this.#skip(CALM_MS);
+      if (after === before) return;
+      if (Date.now() > end) throw new Error(`the server does not come to rest; ${this.overview()}`);
+    }
+  }
+  /** @returns the version of the server thereafter */
+  async #skip(ms: number): Promise<string> {
+    let revision = '';
+    for (let part = 0; part < CALM_PARTS; part++) {
+      this.cluster.clock.skip(ms / CALM_PARTS);
+      for (let trip = 0; trip < ROUND_TRIPS; trip++) revision = await this.#revision();
+    }
+    return revision;
+  }
+  /** The version of the server as a whole: every write to an object of any kind raises it. */
+  async #revision(): Promise<string> {
+    for await (const page of this.cluster.client.list(namespaceKind, { limit: 1 }))
+      return page.resourceVersion;
+    throw new Error('the server answered a list without a page');
   }
 
   /** Everything that takes part in jobs, a line each. */

@@ -1,0 +1,38 @@
+import { expect } from 'chai';
+import { configMapKind } from '../../../src/machine/world.ts';
+import { useCluster } from '../../support/cluster.ts';
+
+describe('a test that waits for calm', function () {
+  this.timeout(60_000);
+  const scenes = useCluster();
+
+  it('gets it after the last of writes that follow each other within two seconds, of whatever kind', async () => {
+    const scene = await scenes.scene();
+    const { client, clock } = scenes.cluster;
+    const written: string[] = [];
+    const writeLater = (left: number): void => {
+      clock.at(clock.now() + 1_500, () => {
+        const name = `late-${left}`;
+        const metadata = { name, namespace: scene.ns };
+        const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata };
+        void client.send({ verb: 'create', kind: configMapKind, object }).then(() => {
+          written.push(name);
+          if (left > 1) writeLater(left - 1);
+        });
+      });
+    };
+    writeLater(3);
+    await scene.calm();
+    expect(written).to.deep.equal(['late-3', 'late-2', 'late-1']);
+  });
+
+  it('does not wait for what is due later', async () => {
+    const scene = await scenes.scene();
+    const { clock } = scenes.cluster;
+    let isDue = false;
+    const cancel = clock.at(clock.now() + 60_000, () => (isDue = true));
+    await scene.calm();
+    cancel();
+    expect(isDue).to.equal(false);
+  });
+});

@@ -1,0 +1,50 @@
+/** The machine's clock, of which a test may skip a part: what is due by then fires as if the time had passed. */
+import { systemClock, type Clock } from '../../src/lib/clock.ts';
+
+interface Timer {
+  readonly when: number;
+  readonly fire: () => void;
+  cancel: () => void;
+}
+
+export class SkippingClock implements Clock {
+  #skippedMs = 0;
+  readonly #timers = new Set<Timer>();
+
+  now(): number {
+    return systemClock.now() + this.#skippedMs;
+  }
+
+  wall(): number {
+    return systemClock.wall() + this.#skippedMs;
+  }
+
+  at(when: number, fn: () => void): () => void {
+    const timer: Timer = {
+      when,
+      cancel: () => undefined,
+      fire: () => {
+        this.#timers.delete(timer);
+        fn();
+      },
+    };
+    this.#timers.add(timer);
+    this.#arm(timer);
+    return () => {
+      this.#timers.delete(timer);
+      timer.cancel();
+    };
+  }
+
+  skip(ms: number): void {
+    this.#skippedMs += ms;
+    for (const timer of this.#timers) {
+      timer.cancel();
+      this.#arm(timer);
+    }
+  }
+
+  #arm(timer: Timer): void {
+    timer.cancel = systemClock.at(timer.when - this.#skippedMs, timer.fire);
+  }
+}

@@ -89,6 +89,11 @@ test-faults: install ## sixty trees over a connection that refuses, delays and b
 .PHONY: test-attacks
 test-attacks: build ## attack the product as it is installed, beside a canary; one kind: SUITES=test/attacks/trees.test.ts
 	@$(TSX) hack/run-tests.ts $(or $(SUITES),attacks) $(ARGS)
+
+.PHONY: test-clients
+test-clients: install ## clients in Go and helm on the embedded API server; builds them once, needs Go
+	@$(TSX) hack/go-clients/main.ts && $(TSX) hack/run-tests.ts clients $(ARGS)
+
 .PHONY: test-large
 test-large: install ## the runtime with 60 000 objects
 	@$(TSX) hack/run-tests.ts large $(ARGS)

@@ -97,7 +97,7 @@ export default tseslint.config(
   },
   {
     // What a server answers is JSON, and its shape is what these tests are about.
-    files: ['test/conformance/**', 'test/e2e/**', 'test/support/wire-client.ts'],
+    files: ['test/clients/**', 'test/conformance/**', 'test/e2e/**', 'test/support/wire-client.ts'],
     rules: {
       '@typescript-eslint/no-explicit-any': 'off',
       '@typescript-eslint/no-unsafe-argument': 'off',

@@ -1,0 +1,12 @@
+/** Builds what test/clients calls, as far as it is not there: clients in Go, and helm. */
+import { ensureHelm, HelmUnavailable } from '../helm/binary.ts';
+import { ensureGoClients, GoClientsUnavailable } from './binary.ts';
+
+const say = (line: string): void => void process.stderr.write(`${line}\n`);
+try {
+  process.stdout.write(`${ensureGoClients(say)}\n${ensureHelm(say)}\n`);
+} catch (error) {
+  if (!(error instanceof GoClientsUnavailable || error instanceof HelmUnavailable)) throw error;
+  say(error.message);
+  process.exitCode = 3;
+}

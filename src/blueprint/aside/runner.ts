@@ -53,8 +53,7 @@ export function asideRunners({ clock, limits = {}, workers, memoryMiB }: AsideOp
   });
   const cpuMs = timeoutMs + GRACE_MS;
   const runIn = async <T>(namespace: string, kind: WorkKind, job: AnyJob): Promise<T> => {
-    const { work, parcels } = packJob(kind, job);
-    const answer = (await pool.run(work, { namespace, parcels, cpuMs })) as WireAnswer;
+    const answer = (await pool.run(() => packJob(kind, job), { namespace, cpuMs })) as WireAnswer;
     if ('error' in answer) throw fromWire(answer.error, errorClasses);
     if ('tooLarge' in answer) throw new ResultTooLarge();
     return unpack(answer.result) as T;

@@ -5,7 +5,7 @@ import * as helmErrors from '../../templating/helm/errors.ts';
 import type { ChartRoundJob, ChartValuesJob, MentionsJob, PackedChart } from '../../templating/helm/work.ts';
 import * as renderErrors from '../../templating/errors.ts';
 import * as templateErrors from '../../templating/gotemplate/errors.ts';
-import type { Parcel } from '../../templating/worker/thread.ts';
+import type { Load } from '../../templating/worker/thread.ts';
 import { classesOf, type WireError } from '../../templating/worker/errors-on-the-wire.ts';
 import * as executionErrors from '../../api/kinds/execution.ts';
 import * as blueprintErrors from '../errors.ts';
@@ -39,13 +39,13 @@ export type WireAnswer =
 export type AnyJob =
   RenderJob | UnpackJob | MappingJob | SchemaJob | MentionsJob | ChartValuesJob | ChartRoundJob;
 
-export function packJob(kind: WorkKind, job: AnyJob): { work: WireJob; parcels: readonly Parcel[] } {
+export function packJob(kind: WorkKind, job: AnyJob): Load & { readonly work: WireJob } {
   if ('chart' in job) {
     const { chart, ...data } = job;
     const parcel = packChart(chart);
     return { work: { kind, data: pack(data), chart: parcel.id }, parcels: [parcel] };
   }
-  if (!('blueprint' in job)) return { work: { kind, data: pack(job) }, parcels: [] };
+  if (!('blueprint' in job)) return { work: { kind, data: pack(job) } };
   const { blueprint, ...data } = job;
   const { packed, parcels } = packBlueprint(blueprint);
   return { work: { kind, data: pack(data), blueprint: packed }, parcels };

@@ -3,14 +3,13 @@
  * while they idle, and a stopped one is replaced; work that was not its own never notices.
  */
 import { FairQueue, type FairQueueOptions } from './fair-queue.ts';
-import { Thread, WorkStopped, type Order, type Parcel, type ThreadOptions } from './thread.ts';
+import { Thread, WorkStopped, type Load, type Order, type ThreadOptions } from './thread.ts';
 
 export interface PoolOptions extends ThreadOptions, FairQueueOptions {}
 
 export interface WorkOptions {
   /** Whose work it is. */
   readonly namespace: string;
-  readonly parcels?: readonly Parcel[];
   /** Processor time it may use; a thread that uses more is stopped. */
   readonly cpuMs: number;
 }
@@ -28,12 +27,13 @@ export class WorkerPool {
 
   /**
    * Has work done by a thread, when it is the turn of its namespace.
-   * @throws WorkStopped
+   * @param load called when a thread takes it
+   * @throws WorkStopped, and what `load` throws
    */
-  run(work: unknown, { namespace, parcels = [], cpuMs }: WorkOptions): Promise<unknown> {
+  run(load: () => Load, { namespace, cpuMs }: WorkOptions): Promise<unknown> {
     return new Promise<unknown>((resolve, reject) => {
       if (this.#isClosed) reject(new WorkStopped('closed'));
-      else this.#queue.add({ namespace, work, parcels, cpuMs, resolve, reject }, this.#now());
+      else this.#queue.add({ namespace, load, cpuMs, resolve, reject }, this.#now());
       this.#next();
     });
   }

@@ -71,11 +71,17 @@ export type FromThread =
   | { readonly kind: 'ready'; readonly thread: string | undefined; readonly cpuMs: number }
   | { readonly kind: 'answer'; readonly answer: unknown; readonly cpuMs: number };
 
+/** Work as it is sent, and what it shares with other work. */
+export interface Load {
+  readonly work: unknown;
+  readonly parcels?: readonly Parcel[];
+}
+
 export interface Order {
   /** Whose work it is. */
   readonly namespace: string;
-  readonly work: unknown;
-  readonly parcels: readonly Parcel[];
+  /** Called when a thread takes the work: what is packed takes memory, and many may wait. */
+  readonly load: () => Load;
   /** Processor time it may use. */
   readonly cpuMs: number;
   resolve(answer: unknown): void;
@@ -151,20 +157,28 @@ export class Thread {
     this.#seenMs = 0;
     this.#begun = this.#options.clock.now();
     this.#worker.ref();
-    const fresh = order.parcels.filter(({ id }) => !this.#has.has(id));
-    const forget = this.#remember(order.parcels);
     try {
-      const parcels = fresh.map(({ id, content }) => [id, content()] as const);
-      const assignment: Assignment = { work: order.work, parcels, forget };
-      this.#worker.postMessage(assignment);
+      this.#send(order.load());
     } catch (error) {
       // Something that cannot be sent: a mistake of ours, not of the thread.
-      for (const { id } of fresh) this.#has.delete(id);
       this.#finish(0)?.reject(error);
       return;
     }
     if (this.#isReady) this.#watch(order);
     else this.#at(START_MS, () => void this.stop('starved'));
+  }
+
+  #send({ work, parcels = [] }: Load): void {
+    const fresh = parcels.filter(({ id }) => !this.#has.has(id));
+    const forget = this.#remember(parcels);
+    try {
+      const contents = fresh.map(({ id, content }) => [id, content()] as const);
+      const assignment: Assignment = { work, parcels: contents, forget };
+      this.#worker.postMessage(assignment);
+    } catch (error) {
+      for (const { id } of fresh) this.#has.delete(id);
+      throw error;
+    }
   }
 
   async stop(reason: StopReason): Promise<void> {

@@ -16,7 +16,8 @@ describe('threads shared by namespaces', () => {
       ...options,
     });
     pools.push(pool);
-    return (namespace: string, work: Burning, cpuMs = 10_000) => pool.run(work, { namespace, cpuMs });
+    return (namespace: string, work: Burning, cpuMs = 10_000) =>
+      pool.run(() => ({ work }), { namespace, cpuMs });
   };
   after(() => Promise.all(pools.map((pool) => pool.close())));
 
@@ -96,17 +97,59 @@ describe('threads shared by namespaces', () => {
     expect(order).to.deep.equal(['first', 'good 1', 'good 2', 'good 3', 'bad']);
   });
 
+  it('have work packed only when they take it', async () => {
+    const pool = new WorkerPool({
+      ...{ entry: ENTRY, clock: systemClock, cpuTimeOf, memoryMiB: 64, data: undefined, size: 1 },
+    });
+    pools.push(pool);
+    const packed: number[] = [];
+    const echo = (value: number): Promise<unknown> => {
+      const load = (): { work: Burning } => {
+        packed.push(value);
+        return { work: { kind: 'echo', value } };
+      };
+      return pool.run(load, { namespace: 'a', cpuMs: 10_000 });
+    };
+    const runs = [1, 2, 3].map(echo);
+    expect(packed).to.deep.equal([1]);
+    await Promise.all(runs);
+    expect(packed).to.deep.equal([1, 2, 3]);
+  });
+
+  it('go on after work that cannot be packed or sent', async () => {
+    const pool = new WorkerPool({
+      ...{ entry: ENTRY, clock: systemClock, cpuTimeOf, memoryMiB: 64, data: undefined, size: 1 },
+    });
+    pools.push(pool);
+    const wrong = [
+      pool.run(
+        () => {
+          throw new Error('cannot be packed');
+        },
+        { namespace: 'a', cpuMs: 10_000 },
+      ),
+      pool.run(() => ({ work: () => undefined }), { namespace: 'a', cpuMs: 10_000 }),
+    ];
+    const good = pool.run(() => ({ work: { kind: 'echo', value: 1 } }), { namespace: 'a', cpuMs: 10_000 });
+    const reasons = (await Promise.allSettled(wrong)).map((end) =>
+      end.status === 'rejected' ? String(end.reason) : '',
+    );
+    expect(reasons[0]).to.match(/cannot be packed/);
+    expect(reasons[1]).to.match(/could not be cloned/);
+    expect(await good).to.equal(1);
+  });
+
   it('reject what waits when they are closed', async () => {
     const pool = new WorkerPool({
       ...{ entry: ENTRY, clock: systemClock, cpuTimeOf, memoryMiB: 64, data: undefined, size: 1 },
     });
     const runs = ['a', 'b'].map((namespace) =>
-      stopped(pool.run({ kind: 'burn', ms: 60_000 }, { namespace, cpuMs: 60_000 })),
+      stopped(pool.run(() => ({ work: { kind: 'burn', ms: 60_000 } }), { namespace, cpuMs: 60_000 })),
     );
     await pool.close();
     expect(await Promise.all(runs)).to.deep.equal(['closed', 'closed']);
-    expect(await stopped(pool.run({ kind: 'echo', value: 1 }, { namespace: 'a', cpuMs: 1 }))).to.equal(
-      'closed',
-    );
+    expect(
+      await stopped(pool.run(() => ({ work: { kind: 'echo', value: 1 } }), { namespace: 'a', cpuMs: 1 })),
+    ).to.equal('closed');
   });
 });

@@ -1,4 +1,5 @@
 /** What threads of tests run: work that uses processor time, memory, or neither. */
+import { getHeapStatistics } from 'node:v8';
 import { ownCpuClock } from '../../../../src/templating/worker/cpu-time.ts';
 import { serve } from '../../../../src/templating/worker/serve.ts';
 
@@ -8,7 +9,9 @@ export type Burning =
   | { readonly kind: 'burn'; readonly ms: number }
   /** Is kept from running, as by a machine that has no time for it. */
   | { readonly kind: 'rest'; readonly ms: number }
-  | { readonly kind: 'eat' };
+  | { readonly kind: 'eat' }
+  /** Tells how many MiB its heap may have. */
+  | { readonly kind: 'heap' };
 
 const cpuMs = ownCpuClock();
 
@@ -27,6 +30,8 @@ serve({
       case 'rest':
         Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, burning.ms);
         return 'rested';
+      case 'heap':
+        return getHeapStatistics().heap_size_limit / 2 ** 20;
       case 'eat': {
         const eaten: number[][] = [];
         for (;;) eaten.push(Array.from({ length: 10_000 }, (_, i) => i + 0.5));

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { setFlagsFromString } from 'node:v8';
 import { systemClock } from '../../../../src/lib/clock.ts';
 import { cpuTimeOf } from '../../../../src/templating/worker/cpu-time.ts';
 import { WorkerPool, type PoolOptions } from '../../../../src/templating/worker/pool.ts';
@@ -77,6 +78,11 @@ describe('threads shared by namespaces', () => {
     const run = start({ memoryMiB: 32 });
     expect(await stopped(run('a', { kind: 'eat' }))).to.equal('memory');
     expect(await run('a', { kind: 'echo', value: 1 })).to.equal(1);
+  });
+
+  it('have a heap of their own, whatever the process was told', async () => {
+    setFlagsFromString('--max-old-space-size=2000');
+    expect(await start({ memoryMiB: 64 })('a', { kind: 'heap' })).to.be.below(200);
   });
 
   it('serve last whose work they had to stop again and again', async () => {

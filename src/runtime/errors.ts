@@ -83,6 +83,8 @@ export class ApiError extends EspalierError {
 
 /** Of what a foreign server says. */
 const MAX_WORDS = 1024;
+/** Of a namespace and a name: both have at most 253 characters where a server takes them. */
+const MAX_WHERE = 512;
 
 /** 404: the object, or its kind, is not there. */
 export class NotFound extends ApiError {}
@@ -261,7 +263,8 @@ function classOf(statusCode: number, reason: string): typeof ApiError {
 
 /** `patch status of ConfigMap default/a` */
 export function describe(ref: RequestRef): string {
-  const where = [ref.namespace, ref.name].filter(Boolean).join('/');
+  // The end of the sentence says why; a name that nobody would give must not push it out.
+  const where = cutMiddle([ref.namespace, ref.name].filter(Boolean).join('/'), MAX_WHERE);
   return [ref.verb, ref.sub && `${ref.sub} of`, ref.kind, where].filter(Boolean).join(' ');
 }
 

@@ -206,6 +206,16 @@ describe('a chart that goes wrong', () => {
     expect(await fails({ 'templates/a.yaml': text })).to.match(/nested reference|depth|recursion|exceeded/);
   });
 
+  it('that includes itself for ever is stopped with a sentence that ends with the reason', async () => {
+    const include = '{{ define "a" }}{{ include "a" . }}{{ end }}{{ include "a" . }}';
+    const tpl = '{{ $t := "{{ tpl .t . }}" }}{{ tpl $t (dict "t" $t "Template" .Template) }}';
+    for (const text of [include, tpl]) {
+      const message = await fails({ 'templates/a.yaml': text });
+      expect(message.length).to.be.below(2_500);
+      expect(message).to.match(/(template depth \(500\)|unable to execute template|depth a template may use)$/);
+    }
+  });
+
   it('names chart and rule of a schema, not the value', async () => {
     const schema = JSON.stringify({
       properties: { a: { enum: ['x'] }, b: { type: 'object', additionalProperties: false } },

@@ -106,7 +106,7 @@ export const connectorOf =
     const discovery = createDiscovery(client);
     return {
       client,
-      kindOf: (apiVersion, kind) => discovery.kindOf(apiVersion, kind),
+      kindOf: (...wanted) => discovery.kindOf(...wanted),
       close: () => client.close(),
     };
   };

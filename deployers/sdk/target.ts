@@ -80,7 +80,7 @@ export function createTargetReader(deps: {
             ? String(value)
             : undefined;
         },
-        kube: async () => foreignTo(name, await open(deps.pool, await kubeconfig())),
+        kube: async () => foreignTo(name, await open(deps.pool, await kubeconfig()), signal),
         kubeconfig,
       };
     },
@@ -96,13 +96,16 @@ async function open(pool: ClientPool<KubeAccess>, kubeconfig: string): Promise<K
   }
 }
 
-/** Several targets may share one connection; each is called by its name where its server refuses something. */
-function foreignTo(target: string, access: KubeAccess): KubeAccess {
+/**
+ * Several targets may share one connection; each is called by its name where its server refuses something.
+ * @param run ends what is waited for, whatever the server does
+ */
+function foreignTo(target: string, access: KubeAccess, run: AbortSignal): KubeAccess {
   const server = `the server of target ${target}`;
   return {
     client: foreign(access.client, server),
-    kindOf: (apiVersion, kind) =>
-      access.kindOf(apiVersion, kind).catch((error: unknown) => {
+    kindOf: (apiVersion, kind, signal = run) =>
+      access.kindOf(apiVersion, kind, signal).catch((error: unknown) => {
         throw error instanceof ApiError ? error.attributedTo(server) : error;
       }),
     close: () => access.close(),

@@ -33,8 +33,8 @@ export interface BodyLimits {
 
 /** Read without asking for a share: most answers, in number, and next to nothing, in bytes. */
 export const FREE_BYTES = 256 * 1024;
-/** A server that takes longer for a large body has its share taken away. */
-const MAX_HOLD_MS = 60_000;
+/** A server that takes longer for a body, however small, is not listened to any more; it may have a share of the budget, too. */
+const MAX_ARRIVAL_MS = 60_000;
 
 /** The body arrived too slowly, or in an encoding that was not asked for. */
 export class BodyUnreadable extends Error {
@@ -80,6 +80,7 @@ class Reading {
     const { maxBytes, structure, tooLarge } = this.#limits;
     if ((this.#declared ?? 0) > maxBytes) throw tooLarge('bytes');
     const scan = structure && new JsonScan(structure);
+    this.#startDeadline();
     const chunks: Buffer[] = [];
     let size = 0;
     for await (const chunk of this.#body as AsyncIterable<Buffer>) {
@@ -95,14 +96,15 @@ class Reading {
   }
 
   async #takeShare(): Promise<void> {
-    const { budget, maxBytes, key, signal, clock } = this.#limits;
+    const { budget, maxBytes, key, signal } = this.#limits;
+    // That others hold the budget is not the server's fault.
+    this.#cancelDeadline();
     this.#share = await budget.take(this.#declared ?? maxBytes, key, signal);
-    this.#cancelDeadline = clock.at(clock.now() + MAX_HOLD_MS, () => {
-      const seconds = String(MAX_HOLD_MS / 1000);
-      this.#body.destroy(
-        new BodyUnreadable('ERR_BODY_TIMEOUT', `the answer took more than ${seconds} s to arrive`),
-      );
-    });
+    this.#startDeadline();
+  }
+
+  #startDeadline(): void {
+    this.#cancelDeadline = deadlineOf(this.#body, this.#limits.clock);
   }
 
   /** Of a body that was not read to its end the connection is closed. */
@@ -114,14 +116,27 @@ class Reading {
   }
 }
 
-/** The beginning of a body of which no more is needed, such as the reason of a refusal. */
-export async function beginningOf(response: Answer, maxBytes: number): Promise<Buffer> {
+/** Ends a body that takes too long. @returns takes that back */
+const deadlineOf = (body: Readable, clock: Clock): (() => void) =>
+  clock.at(clock.now() + MAX_ARRIVAL_MS, () => {
+    const seconds = String(MAX_ARRIVAL_MS / 1000);
+    body.destroy(new BodyUnreadable('ERR_BODY_TIMEOUT', `the answer took more than ${seconds} s to arrive`));
+  });
+
+/** The beginning of a body of which no more is needed, such as the reason of a refusal. @throws BodyUnreadable */
+export async function beginningOf(response: Answer, maxBytes: number, clock: Clock): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
-  for await (const chunk of unpackedBody(response) as AsyncIterable<Buffer>) {
-    chunks.push(chunk.subarray(0, maxBytes - size));
-    size += chunk.length;
-    if (size >= maxBytes) break;
+  const body = unpackedBody(response);
+  const cancelDeadline = deadlineOf(body, clock);
+  try {
+    for await (const chunk of body as AsyncIterable<Buffer>) {
+      chunks.push(chunk.subarray(0, maxBytes - size));
+      size += chunk.length;
+      if (size >= maxBytes) break;
+    }
+  } finally {
+    cancelDeadline();
   }
   return Buffer.concat(chunks);
 }

@@ -57,9 +57,9 @@ const MAX_REFUSAL_BYTES = 256 * 1024;
 export async function readRefusal(
   request: HttpRequest,
   response: Response,
-  limits: ResponseLimits,
+  { limits, clock }: Pick<AnswerPorts, 'limits' | 'clock'>,
 ): Promise<ApiError> {
-  const bytes = await beginningOf(response, MAX_REFUSAL_BYTES);
+  const bytes = await beginningOf(response, MAX_REFUSAL_BYTES, clock);
   const text = bytes.toString('utf8');
   let body: unknown = text.slice(0, 200);
   try {

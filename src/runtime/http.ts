@@ -225,7 +225,7 @@ class HttpConnection implements Connection {
       request.lane === 'lease' ? pools.lease : pools.requests,
     );
     try {
-      if (response.statusCode >= 300) throw await readRefusal(request, response, this.responses);
+      if (response.statusCode >= 300) throw await readRefusal(request, response, this.#answers);
       return await readAnswer(request, response, this.#answers);
     } catch (error) {
       if (error instanceof ResponseTooLarge) {
@@ -238,7 +238,7 @@ class HttpConnection implements Connection {
   async #open(request: HttpRequest, inUse: InUse): Promise<AsyncIterable<Uint8Array>> {
     const response = await this.#dispatch(request, inUse, (pools) => pools.watches);
     if (response.statusCode >= 300) {
-      throw this.#translated(await readRefusal(request, response, this.responses), request);
+      throw this.#translated(await readRefusal(request, response, this.#answers), request);
     }
     return this.#translatedBody(request, response);
   }

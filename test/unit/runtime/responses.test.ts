@@ -301,6 +301,23 @@ describe('answers of a server', () => {
     }).timeout(10_000);
   });
 
+  describe('that never end, however small', () => {
+    for (const status of [200, 403]) {
+      it(`are given up after a minute: ${String(status)}`, async () => {
+        const clock = new FakeClock();
+        await open(small({}), clock);
+        const before = clock.pending;
+        handler = (_, response) => response.writeHead(status, jsonHead).write('{"metadata":');
+        const failed = failureOf(client.send({ verb: 'create', kind: MAPS, object: configMap('') }));
+        while (clock.pending === before) await settle(1);
+        await clock.advance(60_000);
+        expect((await failed).message).to.match(
+          /the answer took more than 60 s to arrive, while trying to create ConfigMap/,
+        );
+      });
+    }
+  });
+
   describe('that are large', () => {
     /** Held back after the first half until the test lets it go on. */
     const inHalves = (): { readonly begun: () => number; finish(): void } => {

@@ -3,7 +3,7 @@ import { createTokens } from '../../../../deployers/sdk/tokens.ts';
 import { at, endsJob, problemOf, RetryError } from '../../../../deployers/sdk/errors.ts';
 import { apiErrorFrom, InvalidObjectName } from '../../../../src/runtime/errors.ts';
 import type { Client } from '../../../../src/runtime/types.ts';
-import { FakeClock } from '../../../support/clock.ts';
+import { FakeClock, inTime } from '../../../support/clock.ts';
 import { manifestDeployer } from '../../../../deployers/manifest/index.ts';
 import { Bench, configMap, kubeconfigOf, manage, manifestConfig, type BenchOptions } from '../bench.ts';
 
@@ -48,6 +48,28 @@ function refusing(b: Bench): { stop(): void } {
 }
 
 describe('targets', () => {
+  it('a run ends on time, although the server of the target never says which kinds it has', async () => {
+    const b = new Bench(manifestDeployer());
+    b.givenTarget();
+    b.giveItem(settings, { timeout: '20s' });
+    let ask = (): void => undefined;
+    const asked = new Promise<void>((resolve) => (ask = resolve));
+    b.target.kindOf = (_apiVersion: string, _kind: string, signal?: AbortSignal) => {
+      ask();
+      return new Promise((_, reject) => {
+        signal?.addEventListener('abort', () => {
+          reject(signal.reason as Error);
+        });
+      });
+    };
+    const kicked = b.kick('j1');
+    await asked;
+    await b.pass(20_001);
+    await inTime('the run', kicked);
+    expect(b.status().lastError?.message).to.match(/^timeout at: /);
+    expect(b.status().phase).to.equal('Failed');
+  });
+
   const A = kubeconfigOf('a');
   const forms: readonly (readonly [string, object])[] = [
     ['text in a config', { config: { kubeconfig: A } }],

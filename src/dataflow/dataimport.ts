@@ -3,7 +3,7 @@ import type { DataObject } from '../api/kinds/dataobject.ts';
 import { annotations } from '../api/labels.ts';
 import type { ApiObject } from '../api/shared.ts';
 import type { DataImport } from '../blueprint/importset.ts';
-import { inexactIn, refusedInteger } from '../lib/exact-json.ts';
+import { inexactIn, refusedInteger, type InexactInteger } from '../lib/exact-json.ts';
 import { goJson } from '../lib/gojson.ts';
 import { sha1Hex } from '../lib/hash.ts';
 import type { View } from '../lib/objects.ts';
@@ -36,11 +36,19 @@ export const storedText = (data: unknown): string => goJson(data ?? null, 2);
  * Whether there is an annotation decides about the form only, so that a right one gives upstream's value.
  */
 export function measuredData(object: View<DataObject>): MeasuredImport {
-  const isStored = (object.metadata.annotations?.[annotations.dataHash] ?? '') !== '';
   const value = object.data ?? null;
-  const text = isStored ? storedText(value) : goJson(value);
-  return { value, version: sha1Hex(text), bytes: text.length };
+  let measure = measures.get(object);
+  if (!measure) {
+    const isStored = (object.metadata.annotations?.[annotations.dataHash] ?? '') !== '';
+    const text = isStored ? storedText(value) : goJson(value);
+    measure = { version: sha1Hex(text), bytes: text.length };
+    measures.set(object, measure);
+  }
+  return { value, ...measure };
 }
+
+/** Objects of caches never change, and many imports of many installations may name the same large one. */
+const measures = new WeakMap<View<DataObject>, Pick<MeasuredImport, 'version' | 'bytes'>>();
 
 /** The same without the size. */
 export function importedData(object: View<DataObject>): DataImport {
@@ -48,17 +56,24 @@ export function importedData(object: View<DataObject>): DataImport {
   return data;
 }
 
+const inexact = new WeakMap<View<ApiObject>, InexactInteger | 'none'>();
+
 /**
  * Why the content of an object cannot be handed on: it has an integer that would lose digits.
  * @param content by the name of its field
  */
 export function unfaithful(
   kind: 'data object' | 'target',
-  { metadata }: View<ApiObject>,
+  object: View<ApiObject>,
   content: object,
 ): string | undefined {
-  const found = inexactIn(content);
-  if (!found) return undefined;
+  let found = inexact.get(object);
+  if (found === undefined) {
+    found = inexactIn(content) ?? 'none';
+    inexact.set(object, found);
+  }
+  if (found === 'none') return undefined;
+  const { metadata } = object;
   const where = `${kind} ${metadata.namespace ?? ''}/${metadata.name}: ${found.path}`;
   // What is in a target is secret.
   return refusedInteger(where, kind === 'target' ? undefined : found.digits);

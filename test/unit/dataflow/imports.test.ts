@@ -32,6 +32,20 @@ const find = (spec: InstallationImports, world: World, parent?: string) =>
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
 const PREFIX = 'data.landscaper.gardener.cloud';
 
+it('a large object is measured once, however many imports name it', () => {
+  let reads = 0;
+  const object = dataObject('large', {
+    get text() {
+      reads++;
+      return 'x';
+    },
+  });
+  const data = Array.from({ length: 100 }, (_, i) => ({ name: `i${String(i)}`, dataRef: 'large' }));
+  const { imports } = find({ data }, { dataObjects: [object] });
+  expect(imports.data.size).to.equal(100);
+  expect(reads).to.be.below(5);
+});
+
 describe('the objects an installation needs', () => {
   const spec: InstallationImports = {
     data: [

@@ -64,8 +64,8 @@ attacks({
         const deep = gzipSync('['.repeat(half) + ']'.repeat(half)).toString('base64');
         const deepOne = await executionOf(scene, 'deep', deep);
         return [
-          { ...empty, says: [/500000 values/] },
-          { ...deepOne, says: [/1000 levels/] },
+          { ...empty, says: [/1000000 values/] },
+          { ...deepOne, says: [/nested more than 10000 deep/] },
         ];
       },
     },

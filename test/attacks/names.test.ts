@@ -96,7 +96,10 @@ attacks({
       async launch(scene) {
         await giveSecret(scene, 'by-signature');
         const reference = { name: 'by-signature', namespace: 'canary', key: 'v' };
-        const body = { verificationSignatures: { s: { publicKeySecretReference: reference } } };
+        const body = {
+          repositoryContext: { type: 'ociRegistry', baseUrl: 'http://127.0.0.1:9' },
+          verificationSignatures: { s: { publicKeySecretReference: reference } },
+        };
         const key = `${scene.namespace}/default`;
         await scene.client.send({ verb: 'merge', kind: contextKind, key, body });
         const descriptor = {

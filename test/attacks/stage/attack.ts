@@ -1,6 +1,7 @@
 /** Attacks as tests: each is carried out beside the canary, and what the canary noticed is printed and judged. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
+import { cutMiddle } from '../../../src/lib/cut.ts';
 import type { LastError } from '../../../src/api/shared.ts';
 import type { Client, Kind, Obj } from '../../../src/runtime/types.ts';
 import { percentile } from './measure.ts';
@@ -189,8 +190,10 @@ async function ended(
   });
   const message = object.status?.lastError?.message ?? '';
   expect(object.status?.phase, `${name}: ${last}`).to.match(phase);
-  for (const pattern of says) expect(message).to.match(pattern);
-  return { object, message: message.split('\n', 1)[0]?.slice(0, 300) ?? '' };
+  const unsaid = says.filter((pattern) => !pattern.test(message));
+  if (unsaid.length > 0)
+    throw new Error(`${name} does not say ${unsaid.join(', ')}: ${cutMiddle(message, 2_000)}`);
+  return { object, message: cutMiddle(message.replaceAll('\n', ' '), 400) };
 }
 
 const keyOf = ({ metadata }: Obj): Pick<Settled, 'key' | 'version'> => ({

@@ -91,18 +91,25 @@ const settings = (configuration?: string): InstallSettings =>
 /** What the Deployment of the controllers runs, on this API server and this port. */
 export function control({ kubeconfig, port, folder }: Place, configuration?: string): LimitedProgram {
   const given = settings(configuration);
-  const file = join(folder, 'installed.yaml');
-  writeFileSync(file, toYaml(given.configuration ?? {}));
   return deployed(controllerDeployment(given), {
     '--metrics-address': `127.0.0.1:${String(port)}`,
-    ...{ '--config': file, '--kubeconfig': kubeconfig },
+    ...{ '--config': installed(given, folder), '--kubeconfig': kubeconfig },
   });
 }
 
+/** The file that the pods find in their ConfigMap. */
+function installed({ configuration = {} }: InstallSettings, folder: string): string {
+  const file = join(folder, 'installed.yaml');
+  writeFileSync(file, toYaml(configuration));
+  return file;
+}
+
 /** The same for the Deployment of the webhooks. */
-export const admit = ({ kubeconfig, port }: Omit<Place, 'folder'>): LimitedProgram =>
-  deployed(webhookDeployment(settings()), {
+export function admit({ kubeconfig, port, folder }: Place): LimitedProgram {
+  const given = settings();
+  return deployed(webhookDeployment(given), {
     '--webhook-service': undefined,
+    '--config': installed(given, folder),
     '--webhook-url': `https://127.0.0.1:${String(port)}`,
     ...{
       '--host': '127.0.0.1',
@@ -111,6 +118,7 @@ export const admit = ({ kubeconfig, port }: Omit<Place, 'folder'>): LimitedProgr
       '--kubeconfig': kubeconfig,
     },
   });
+}
 
 /** @param options of the command: instead of those in the Deployment, or beside them; undefined: left out */
 function deployed(deployment: Obj, options: Readonly<Record<string, string | undefined>>): LimitedProgram {

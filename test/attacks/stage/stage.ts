@@ -22,14 +22,15 @@ export class Stage {
   readonly client: Client;
   readonly canary: Canary;
   readonly kubeconfig: string;
-  readonly #folder: string;
+  /** For files of its programs. */
+  readonly folder: string;
   readonly #api: Program;
   readonly #configuration: string | undefined;
   #controllers: LimitedProgram | undefined;
   #probe: Probe | undefined;
 
   private constructor(folder: string, api: Program, client: Client, configuration?: string) {
-    this.#folder = folder;
+    this.folder = folder;
     this.#api = api;
     this.client = client;
     this.kubeconfig = join(folder, 'kubeconfig');
@@ -70,7 +71,7 @@ export class Stage {
     this.#controllers?.memory.release();
     await this.client.close();
     await this.#api.stop();
-    rmSync(this.#folder, { recursive: true, force: true });
+    rmSync(this.folder, { recursive: true, force: true });
   }
 
   get controllers(): LimitedProgram {
@@ -104,7 +105,7 @@ export class Stage {
   private async startControllers(): Promise<void> {
     const port = await freePort();
     const { kubeconfig } = this;
-    this.#controllers = control({ kubeconfig, port, folder: this.#folder }, this.#configuration);
+    this.#controllers = control({ kubeconfig, port, folder: this.folder }, this.#configuration);
     this.#probe = new Probe(`http://127.0.0.1:${String(port)}`);
     const { program } = this.#controllers;
     await this.#probe.start(() => program.end && `${program.end}\n${program.lines.slice(-20).join('\n')}`);

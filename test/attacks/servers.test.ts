@@ -27,7 +27,7 @@ async function hostile(answer: (response: ServerResponse, path: string) => void)
     asked++;
     request.resume();
     response.on('error', () => undefined);
-    response.writeHead(200, { 'content-type': 'application/json' });
+    response.setHeader('content-type', 'application/json');
     answer(response, request.url ?? '');
   });
   server.listen(0, '127.0.0.1');

@@ -114,6 +114,10 @@ traces-envtest: build ## replay recorded scenarios on a real kube-apiserver and 
 bench: build ## measure speed and size
 	@$(NPM) run --silent bench -- $(ARGS)
 
+.PHONY: mutate
+mutate: install ## mutation scores of docs/testing.md, on the LTS of Node.js; one: SUITES=src/workflow ARGS="--concurrency 4"
+	@node=$$($(NODE) hack/node-lts.mjs $(NODE_LTS)) && $(TSX) hack/mutate/main.ts --node "$$node" $(ARGS) $(SUITES)
+
 # ---------------------------------------------------------------- checking
 
 .PHONY: check

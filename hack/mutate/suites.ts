@@ -1,0 +1,28 @@
+/**
+ * Which tests are run against the mutants of a folder: its unit tests, and scenario tests where a rule is only seen from
+ * outside. A test that reads the source code as text does not belong here, since it sees Stryker's version of it.
+ */
+export interface Suite {
+  /** Folder of the product, as the table of docs/testing.md names it. */
+  readonly folder: string;
+  /** Test folders and files. */
+  readonly tests: readonly string[];
+}
+
+const CONTROLLERS = ['test/unit/controllers', 'test/unit/machine'];
+
+/** The folders that `make mutate` measures without SUITES, smallest first. */
+export const SUITES: readonly Suite[] = [
+  { folder: 'src/dataflow', tests: ['test/unit/dataflow'] },
+  { folder: 'controllers/execution', tests: ['test/unit/controllers'] },
+  { folder: 'controllers/installation', tests: CONTROLLERS },
+  { folder: 'controllers/health', tests: ['test/unit/controllers'] },
+  { folder: 'controllers/targetsync', tests: ['test/unit/controllers'] },
+  { folder: 'src/machine', tests: ['test/unit/machine', 'test/unit/controllers'] },
+  { folder: 'src/workflow', tests: ['test/unit/workflow'] },
+  { folder: 'deployers/sdk', tests: ['test/unit/deployers/sdk'] },
+  { folder: 'src/runtime', tests: ['test/unit/runtime'] },
+];
+
+/** Tests that read the source code as text; under Stryker they see instrumented code. */
+export const READ_SOURCE_CODE: readonly string[] = ['test/unit/workflow/one-planner.test.ts'];

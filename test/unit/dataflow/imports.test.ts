@@ -164,6 +164,85 @@ describe('values of imports', () => {
   });
 });
 
+describe('a map of targets that the parent imports', () => {
+  it('comes with the keys of the parent, and leaves out targets without a key', () => {
+    const element = (name: string, key: Record<string, string>): Target =>
+      target(
+        name,
+        {},
+        {
+          labels: {
+            [`${PREFIX}/context`]: 'Inst.shop',
+            [`${PREFIX}/key`]: 'nodes',
+            [`${PREFIX}/sourceType`]: 'import',
+            [`${PREFIX}/jobid`]: 'job-1',
+            ...key,
+          },
+        },
+      );
+    const key = `${PREFIX}/targetmapkey`;
+    const targets = [element('t1', { [key]: 'red' }), element('t2', { [key]: 'blue' }), element('t3', {})];
+    const { imports } = find({ targets: [{ name: 'mine', targetMapRef: 'nodes' }] }, { targets }, 'shop');
+    const found = Object.entries(imports.targetMaps.get('mine') ?? {});
+    expect(found.map(([k, t]) => [k, t.metadata.name])).to.deep.equal([
+      ['red', 't1'],
+      ['blue', 't2'],
+    ]);
+    expect(imports.targetLists.has('mine')).to.equal(false);
+  });
+});
+
+describe('an import that names no source', () => {
+  for (const dataRef of [undefined, '']) {
+    it(`is refused with the sources there are: data, dataRef ${JSON.stringify(dataRef)}`, () => {
+      const spec = { name: 'v', ...(dataRef !== undefined && { dataRef }) };
+      expect(find({ data: [spec] }, { dataObjects: [dataObject('', 1)] }).missing).to.deep.equal([
+        { import: 'v', message: 'import v: exactly one of dataRef, secretRef and configMapRef must be set' },
+      ]);
+    });
+  }
+
+  for (const spec of [{}, { target: '' }, { targetListRef: '' }, { targetMapRef: '' }] as readonly object[]) {
+    it(`is refused with the sources there are: target, ${JSON.stringify(spec)}`, () => {
+      expect(find({ targets: [{ name: 't', ...spec }] }, {}).missing).to.deep.equal([
+        {
+          import: 't',
+          message:
+            'import t: exactly one of target, targets, targetMap, targetListRef and targetMapRef must be set',
+        },
+      ]);
+    });
+  }
+});
+
+describe('the content of a Secret', () => {
+  it('is marked as secret, that of a ConfigMap is not', () => {
+    const spec = {
+      data: [
+        { name: 'secret', secretRef: { name: 's', key: 'k' } },
+        { name: 'plain', configMapRef: { name: 'c', key: 'k' } },
+      ],
+    };
+    const world = { secrets: { s: { data: { k: base64('1') } } }, configMaps: { c: { data: { k: '1' } } } };
+    const { data } = find(spec, world).imports;
+    expect([data.get('secret')?.isSecret, data.get('plain')?.isSecret]).to.deep.equal([true, false]);
+  });
+
+  it('is read by its key alone: other entries may be unreadable', () => {
+    const data = { good: base64('1'), bad: base64('a: b: c') };
+    const spec = { data: [{ name: 'v', secretRef: { name: 's', key: 'good' } }] };
+    expect(find(spec, { secrets: { s: { data } } }).imports.data.get('v')?.value).to.equal(1);
+  });
+
+  it('that is no YAML is reported by its line, without its text', () => {
+    const spec = { data: [{ name: 'v', secretRef: { name: 's', key: 'k' } }] };
+    const world = { secrets: { s: { data: { k: base64('fine: 1\na: hidden: s3cr3t') } } } };
+    expect(find(spec, world).missing[0]?.message).to.equal(
+      'secret demo/s cannot be read: key k: line 2 is no YAML',
+    );
+  });
+});
+
 describe('missing imports', () => {
   const rows: readonly [string, InstallationImports, string][] = [
     [
@@ -252,6 +331,19 @@ describe('an import with an integer that would lose digits', () => {
       expect(missing?.message).to.contain(message).and.contain('write it as text, in quotes');
     });
   }
+});
+
+describe('a target with an integer that would lose digits', () => {
+  it('is refused by the name of its field, without the digits, since targets hold secrets', () => {
+    const targets = [target('t', { n: 9007199254740993n })];
+    for (const spec of [{ target: 't' }, { targets: ['t'] }, { targetMap: { red: 't' } }]) {
+      const { imports, missing } = find({ targets: [{ name: 'i', ...spec }] }, { targets });
+      expect(missing[0]?.message)
+        .to.contain('target demo/t: spec.config.n')
+        .and.not.contain('9007199254740993');
+      expect(imports.targets.size + imports.targetLists.size + imports.targetMaps.size).to.equal(0);
+    }
+  });
 });
 
 describe('an installation that imports too much', () => {

@@ -225,3 +225,66 @@ describe('objects of an earlier job', () => {
     expect(contextSelector('shop')).to.deep.equal({ [labels.dataContext]: 'Inst.shop' });
   });
 });
+
+describe('the exports of an execution over an existing object', () => {
+  const execution = { metadata: { name: 'shop', namespace: 'demo' } };
+  const owner = (kind: string, name: string) => ({ ...ownedBy(name), kind });
+
+  it('are written when there is none, or when it wrote the object itself', () => {
+    const own = dataObject('out', 1, { ownerReferences: [owner('Execution', 'shop')] });
+    expect(executionExportConflict(execution, undefined)).to.equal(undefined);
+    expect(executionExportConflict(execution, own)).to.equal(undefined);
+  });
+
+  it('are not written over an object of another kind of owner with the same name, nor of another execution', () => {
+    for (const [kind, name] of [
+      ['Installation', 'shop'],
+      ['Execution', 'other'],
+    ] as const) {
+      const theirs = dataObject('out', 1, { ownerReferences: [owner(kind, name)] });
+      expect(executionExportConflict(execution, theirs)).to.contain(`is owned by ${kind} '${name}'`);
+    }
+  });
+
+  it('are not written over an object without an owner', () => {
+    expect(executionExportConflict(execution, dataObject('out', 1))).to.equal(
+      "dataobject 'demo/out', where execution 'demo/shop' publishes the exports of its deploy items, exists already and " +
+        'was not written by it; delete or rename that object',
+    );
+  });
+});
+
+describe('the owner of an export', () => {
+  it('is an installation of this API group: other owners do not count', () => {
+    for (const other of [
+      { ...ownedBy('other'), kind: 'ConfigMap' },
+      { ...ownedBy('other'), apiVersion: 'example.com/v1' },
+    ])
+      expect(
+        exportConflict(shop, wanted, dataObject('greeting', 1, { ownerReferences: [other] }))?.kind,
+      ).to.equal('foreign');
+  });
+
+  it('is known by its name when there is no uid to compare', () => {
+    const owned = (name: string) =>
+      dataObject('greeting', 1, { ownerReferences: [{ ...ownedBy(name), uid: '' }] });
+    expect(exportConflict(shop, wanted, owned('shop'))).to.equal(undefined);
+    expect(exportConflict(shop, wanted, owned('other'))?.kind).to.equal('owned');
+  });
+
+  it('is not the installation that exported it when another one did, by the labels', () => {
+    const exported = (by: string) =>
+      dataObject('greeting', 1, {
+        labels: { [labels.dataSourceType]: 'export', [labels.dataSource]: `Inst.${by}` },
+      });
+    expect(exportConflict(shop, wanted, exported('shop'))).to.equal(undefined);
+    expect(exportConflict(shop, wanted, exported('other'))?.kind).to.equal('foreign');
+  });
+
+  it('is told in full when nobody of ours wrote the object', () => {
+    expect(exportConflict(shop, wanted, dataObject('greeting', 1))?.message).to.equal(
+      "dataobject 'demo/greeting' for export 'greeting' exists already and was not written by this installation; rename the " +
+        'export, delete the object, or hand it over with the annotation espalier.dev/adoptable-by: shop',
+    );
+  });
+});

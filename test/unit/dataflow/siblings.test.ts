@@ -1,15 +1,20 @@
 import { expect } from 'chai';
 import {
   ambiguousImports,
+  circleThrough,
   cycleText,
   duplicateExports,
   duplicatesText,
   findCycle,
+  isTrading,
   ordered,
   predecessorsOf,
+  siblingOf,
   successorsOf,
+  successorsOutsideCircles,
   type Sibling,
 } from '../../../src/dataflow/siblings.ts';
+import { installation } from './given.ts';
 
 /** A sibling that takes and gives data. */
 const sibling = (name: string, takes: readonly string[] = [], gives: readonly string[] = []): Sibling => ({
@@ -100,5 +105,53 @@ describe('a cycle of siblings', () => {
     const chain = [sibling('c', ['y']), sibling('b', ['x'], ['y']), sibling('a', [], ['x'])];
     expect(findCycle(chain)).to.equal(undefined);
     expect(names(ordered(chain))).to.deep.equal(['a', 'b', 'c']);
+  });
+});
+
+describe('an installation among its siblings', () => {
+  it('is known by its name, its imports and its exports', () => {
+    const imports = { data: [{ name: 'in', dataRef: 'x' }] };
+    const exports = { targets: [{ name: 'out', target: 'y' }] };
+    expect(siblingOf(installation('a', { imports, exports }))).to.deep.equal({ name: 'a', imports, exports });
+  });
+
+  it('exchanges something when it imports or exports, and nothing when it does neither', () => {
+    expect(isTrading(sibling('a', ['x']))).to.equal(true);
+    expect(isTrading(sibling('a', [], ['x']))).to.equal(true);
+    expect(isTrading(sibling('a'))).to.equal(false);
+  });
+});
+
+describe('a circle through an installation', () => {
+  const a = sibling('a', ['z'], ['x']);
+  const b = sibling('b', ['x'], ['y']);
+  const c = sibling('c', ['y'], ['z']);
+
+  it('begins and ends with it', () => {
+    expect(new Set(circleThrough(a, [b, c]))).to.deep.equal(new Set(['a', 'b', 'c']));
+    expect(circleThrough(a, [b, c])?.[0]).to.equal('a');
+    expect(circleThrough(a, [b, c])?.at(-1)).to.equal('a');
+  });
+
+  it('is not reported of one that only waits for a circle, or that a circle waits for', () => {
+    expect(circleThrough(sibling('after', ['x']), [a, b, c])).to.equal(undefined);
+    expect(circleThrough(sibling('before', [], ['w']), [a, sibling('b', ['x', 'w'], ['y']), c])).to.equal(
+      undefined,
+    );
+    expect(circleThrough(sibling('between', ['x'], ['w']), [a, b, c])).to.equal(undefined);
+  });
+});
+
+describe('the successors that can wait for an installation', () => {
+  it('are all of them when there is no circle', () => {
+    const a = sibling('a', [], ['x']);
+    expect(names(successorsOutsideCircles(a, [sibling('b', ['x']), sibling('c')]))).to.deep.equal(['b']);
+    expect(successorsOutsideCircles(sibling('c'), [a])).to.deep.equal([]);
+  });
+
+  it('are not those that it needs itself, directly or through others', () => {
+    const a = sibling('a', ['z'], ['x']);
+    const siblings = [sibling('b', ['x'], ['y']), sibling('c', ['y'], ['z']), sibling('d', ['x'])];
+    expect(names(successorsOutsideCircles(a, siblings))).to.deep.equal(['d']);
   });
 });

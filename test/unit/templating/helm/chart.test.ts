@@ -212,7 +212,9 @@ describe('a chart that goes wrong', () => {
     for (const text of [include, tpl]) {
       const message = await fails({ 'templates/a.yaml': text });
       expect(message.length).to.be.below(2_500);
-      expect(message).to.match(/(template depth \(500\)|unable to execute template|depth a template may use)$/);
+      expect(message).to.match(
+        /(template depth \(500\)|unable to execute template|depth a template may use)$/,
+      );
     }
   });
 

@@ -131,7 +131,7 @@ attacks({
         return all(Object.entries(charts), ([name, files]) =>
           failing(
             scene,
-            onTarget(named(name), [helmItem('chart', packChart(files))]),
+            onTarget(named(name), [helmItem('chart', packChart(files), 'values.schema.json' in files)]),
             /templating\.\w+|nested reference name|alias|depth/,
           ),
         );

@@ -107,12 +107,13 @@ export const manifestItem = (name: string, manifest: object, timeout = '60s'): o
   },
 });
 
-export const helmItem = (name: string, chart: Buffer, values: object = {}): object => ({
+/** @param helmDeployment whether it becomes a release; only then schemas of charts are read */
+export const helmItem = (name: string, chart: Buffer, helmDeployment = false): object => ({
   ...{ name, type: `${GROUP}/helm`, target: { import: 'cluster' } },
   config: {
     apiVersion: `helm.deployer.${GROUP}/v1alpha1`,
     kind: 'ProviderConfiguration',
-    ...{ name, namespace: 'default', helmDeployment: false, values },
+    ...{ name, namespace: 'default', helmDeployment, values: {} },
     chart: { archive: { raw: chart.toString('base64') } },
   },
 });

@@ -50,8 +50,11 @@ export function readAnswer(
   );
 }
 
-/** Of an answer that refuses something; a Status is much shorter, and what is cut off is not read. */
-const MAX_REFUSAL_BYTES = 256 * 1024;
+/**
+ * Of an answer that refuses something; a Status is much shorter, and of one that is cut off nothing is understood. The host
+ * cluster repeats what it refuses, such as a name that is nearly as long as a request may be.
+ */
+const MAX_REFUSAL_BYTES = { target: 256 * 1024, host: 8 * 2 ** 20 } as const;
 
 /** The error that an answer which is not 2xx stands for. */
 export async function readRefusal(
@@ -59,7 +62,7 @@ export async function readRefusal(
   response: Response,
   { limits, clock }: Pick<AnswerPorts, 'limits' | 'clock'>,
 ): Promise<ApiError> {
-  const bytes = await beginningOf(response, MAX_REFUSAL_BYTES, clock);
+  const bytes = await beginningOf(response, MAX_REFUSAL_BYTES[limits.of], clock);
   const text = bytes.toString('utf8');
   let body: unknown = text.slice(0, 200);
   try {

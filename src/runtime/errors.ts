@@ -83,8 +83,13 @@ export class ApiError extends EspalierError {
 
 /** Of what a foreign server says. */
 const MAX_WORDS = 1024;
+/** Of what any server says: more than a webhook's denial has. */
+const MAX_MESSAGE = 16 * 1024;
 /** Of a namespace and a name: both have at most 253 characters where a server takes them. */
 const MAX_WHERE = 512;
+/** Of a word in what a server says. */
+const MAX_WORD = 256;
+const LONG_WORD = /\S{257,}/g;
 
 /** 404: the object, or its kind, is not there. */
 export class NotFound extends ApiError {}
@@ -272,7 +277,12 @@ export function describe(ref: RequestRef): string {
 function wordsIn(statusCode: number, status: Record<string, unknown>, ref: RequestRef): string | undefined {
   const message = status['message'];
   const isSecretRefused = ref.kind === 'Secret' && (statusCode === 422 || statusCode === 400);
-  return typeof message === 'string' && message !== '' && !isSecretRefused ? message : undefined;
+  if (typeof message !== 'string' || message === '' || isSecretRefused) return undefined;
+  // Servers repeat what they refuse, such as names.
+  return cutMiddle(
+    message.replace(LONG_WORD, (word) => cutMiddle(word, MAX_WORD)),
+    MAX_MESSAGE,
+  );
 }
 
 const causesOf = (causes: unknown): Cause[] => (Array.isArray(causes) ? causes.filter(isRecord) : []);

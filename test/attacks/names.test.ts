@@ -145,7 +145,7 @@ attacks({
           JSON.stringify({ deployItems: ['__proto__', 'constructor', 'toString'].map(item) }),
         );
         return [
-          ...(await failing(scene, withBlueprint('long', long), /name/i)),
+          ...(await failing(scene, withBlueprint('long', long), /must be no more than 63 characters/)),
           ...(await failing(scene, withBlueprint('odd', odd), /name|deployitem/i)),
         ];
       },

@@ -298,6 +298,20 @@ describe('requests to an API server', () => {
     expect(error.message).not.to.contain('hunter2');
   });
 
+  it('say why a name of 100 KB is refused, without the name', async () => {
+    const name = 'x'.repeat(100_000);
+    stub.handler = (_, response) => {
+      json(
+        response,
+        422,
+        status(422, 'Invalid', `"${name}" is invalid: must be no more than 253 characters`),
+      );
+    };
+    const error = await failure(client.send({ verb: 'create', kind: MAPS, object: configMap(name) }));
+    expect(error.message).to.match(/must be no more than 253 characters$/);
+    expect(error.message.length).to.be.below(2_000);
+  });
+
   it('wait for a slow answer', async () => {
     stub.handler = (_, response) => {
       response.writeHead(200, { 'content-type': 'application/json' });

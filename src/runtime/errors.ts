@@ -1,5 +1,5 @@
 /** What can go wrong between us and the cluster, one class per situation; told apart by `instanceof`. */
-import { cutMiddle } from '../lib/cut.ts';
+import { cutBetweenWords, cutMiddle } from '../lib/cut.ts';
 
 /** The root of everything the runtime throws on purpose. */
 export class EspalierError extends Error {
@@ -76,7 +76,7 @@ export class ApiError extends EspalierError {
     if (this.#words === undefined) return this;
     // Line breaks, escape sequences of terminals, and what turns the direction of writing around.
     const words = this.#words.replace(/[\s\p{Cc}\p{Cf}]+/gu, ' ');
-    this.message = `cannot ${describe(this.ref)}: ${server} answered: ${cutMiddle(words, MAX_WORDS)}`;
+    this.message = `cannot ${describe(this.ref)}: ${server} answered: ${cutBetweenWords(words, MAX_WORDS)}`;
     return this;
   }
 }
@@ -87,9 +87,9 @@ const MAX_WORDS = 1024;
 const MAX_MESSAGE = 16 * 1024;
 /** Of a namespace and a name: both have at most 253 characters where a server takes them. */
 const MAX_WHERE = 512;
-/** Of a word in what a server says. */
-const MAX_WORD = 256;
+/** Of what a server says, words that are far too long for one. */
 const LONG_WORD = /\S{257,}/g;
+const LEFT_OUT = '…';
 
 /** 404: the object, or its kind, is not there. */
 export class NotFound extends ApiError {}
@@ -278,11 +278,8 @@ function wordsIn(statusCode: number, status: Record<string, unknown>, ref: Reque
   const message = status['message'];
   const isSecretRefused = ref.kind === 'Secret' && (statusCode === 422 || statusCode === 400);
   if (typeof message !== 'string' || message === '' || isSecretRefused) return undefined;
-  // Servers repeat what they refuse, such as names.
-  return cutMiddle(
-    message.replace(LONG_WORD, (word) => cutMiddle(word, MAX_WORD)),
-    MAX_MESSAGE,
-  );
+  // Servers repeat what they refuse, such as names, and secrets: nobody can mask a part of one.
+  return cutBetweenWords(message.replace(LONG_WORD, LEFT_OUT), MAX_MESSAGE);
 }
 
 const causesOf = (causes: unknown): Cause[] => (Array.isArray(causes) ? causes.filter(isRecord) : []);

@@ -10,7 +10,6 @@ import {
   type Statement,
   type TemplateNode,
 } from './ast.ts';
-import { cutMiddle } from '../../lib/cut.ts';
 import { callFunction } from './eval-call.ts';
 import { outputTooLarge } from '../budget.ts';
 import { evalPath } from './eval-field.ts';
@@ -38,9 +37,6 @@ export interface Output {
   text: string;
   bytes: number;
 }
-
-/** Of what went wrong in a function: text that includes itself repeats it at each level, and its end says why. */
-const MAX_INNER = 1500;
 
 /** One template being executed: its dot, its variables, and the node that errors name. */
 export class Evaluation implements Evaluator {
@@ -311,10 +307,10 @@ export class Evaluation implements Evaluator {
       this.node = at;
       if (error instanceof LimitError) this.#stop(error.message, error);
       if (error instanceof TemplateLimitExceeded)
-        this.#stop(`error calling ${name}: ${cutMiddle(error.message, MAX_INNER)}`, error);
+        this.#stop(`error calling ${name}: ${error.message}`, error);
       if (error instanceof RangeError) this.#stop('exceeded the memory or depth a template may use', error);
       if (error instanceof FunctionError || error instanceof Error) {
-        return this.fail(`error calling ${name}: ${cutMiddle(error.message, MAX_INNER)}`, error);
+        return this.fail(`error calling ${name}: ${error.message}`, error);
       }
       throw error;
     }

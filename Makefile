@@ -82,6 +82,10 @@ test-helm: install ## render charts here and with the real helm, and compare; bu
 test-registry: install ## components in a real registry; builds one once, needs Go if Debian's is not installed
 	@$(TSX) hack/registry/main.ts && $(TSX) hack/run-tests.ts scenario/components $(ARGS)
 
+.PHONY: test-crashes
+test-crashes: install ## end controllers and deployers between any two writes; minutes
+	@$(TSX) hack/run-tests.ts crashes $(ARGS)
+
 .PHONY: test-faults
 test-faults: install ## sixty trees over a connection that refuses, delays and breaks; minutes; other weather: SEED=42
 	@SEED=$(SEED) $(TSX) hack/run-tests.ts faults $(ARGS)

@@ -57,6 +57,7 @@ const PARTS_ON_REAL_SERVER: readonly (readonly string[])[] = [
   ['conformance', 'scenario/cli', 'scenario/deployers'],
   ['scenario/core'],
   ['scenario', 'e2e'],
+  ['crashes'],
 ];
 
 /** The files of each part that none before it has. */

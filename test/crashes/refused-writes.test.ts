@@ -2,10 +2,10 @@
  * Every write of a story is refused once, or loses its answer although it took effect. The job must end as if nothing
  * had happened, without a second one.
  */
-import { startCluster, startControllers, type Cluster, type Controllers } from '../../support/cluster.ts';
-import { refusals, type Fault } from '../../support/faults.ts';
-import { stories } from '../../support/stories.ts';
-import { beginTrials, expectAsModel, playModel } from '../../support/trials.ts';
+import { startCluster, startControllers, type Cluster, type Controllers } from '../support/cluster.ts';
+import { refusals, type Fault } from '../support/faults.ts';
+import { stories } from '../support/stories.ts';
+import { beginTrials, expectAsModel, playModel } from '../support/trials.ts';
 
 /** Short stories are tried with every refusal at every write, long ones with a different refusal from write to write. */
 const SHORT = 20;

@@ -1,9 +1,9 @@
 /** The helm deployer is killed at every write of jobs that make releases; what it leaves is what it would have left. */
 import { expect } from 'chai';
-import { c1, NO_HELM, raw, realHelm } from '../../support/helmcharts.ts';
-import { skip } from '../../support/skip.ts';
-import { helmConfig } from '../../unit/deployers/bench.ts';
-import { World } from './world.ts';
+import { c1, NO_HELM, raw, realHelm } from '../support/helmcharts.ts';
+import { skip } from '../support/skip.ts';
+import { helmConfig } from '../unit/deployers/bench.ts';
+import { World } from '../scenario/deployers/world.ts';
 
 /** More writes than any of these jobs has. */
 const ENOUGH = 12;

@@ -3,10 +3,10 @@
  * write, in the order in which the original makes them.
  */
 import { expect } from 'chai';
-import { labels } from '../../../src/api/labels.ts';
-import { startCluster, startControllers, type Cluster, type Controllers } from '../../support/cluster.ts';
-import { change, install, uninstall, type OriginalWrite } from '../../support/original-writes.ts';
-import type { Scene } from '../../support/scene.ts';
+import { labels } from '../../src/api/labels.ts';
+import { startCluster, startControllers, type Cluster, type Controllers } from '../support/cluster.ts';
+import { change, install, uninstall, type OriginalWrite } from '../support/original-writes.ts';
+import type { Scene } from '../support/scene.ts';
 
 describe('a job that the original was cut off in is carried to its end, when', function () {
   this.timeout(60_000);

@@ -6,11 +6,11 @@
  * All crash points of a story are tried at once, each in a namespace of its own: for the controllers a namespace in
  * which nothing is sent any more is one whose process has died.
  */
-import { startCluster, startControllers, type Cluster, type Controllers } from '../../support/cluster.ts';
-import type { Fault } from '../../support/faults.ts';
-import { change, stories, type Story } from '../../support/stories.ts';
-import { expectOriginalGoesOn } from '../../support/original-takes-over.ts';
-import { beginTrials, expectAsModel, playModel, type Trial } from '../../support/trials.ts';
+import { startCluster, startControllers, type Cluster, type Controllers } from '../support/cluster.ts';
+import type { Fault } from '../support/faults.ts';
+import { change, stories, type Story } from '../support/stories.ts';
+import { expectOriginalGoesOn } from '../support/original-takes-over.ts';
+import { beginTrials, expectAsModel, playModel, type Trial } from '../support/trials.ts';
 
 describe('a crash of the controllers', function () {
   this.timeout(180_000);

@@ -3,13 +3,13 @@
  * everything is as if nothing had happened, and the image has run once for each job.
  */
 import { expect } from 'chai';
-import { POD, SECRET, type Pod } from '../../../deployers/container/kinds.ts';
-import { namesOf } from '../../../deployers/container/names.ts';
-import { getIfThere } from '../../../src/runtime/read.ts';
-import type { Kind, Obj } from '../../../src/runtime/types.ts';
-import { containerConfigOf, ContainerWorld, podSucceeded, type Room } from '../../support/containers.ts';
-import { isRealServer } from '../../support/cluster.ts';
-import { nameOfWrite, type Fault } from '../../support/faults.ts';
+import { POD, SECRET, type Pod } from '../../deployers/container/kinds.ts';
+import { namesOf } from '../../deployers/container/names.ts';
+import { getIfThere } from '../../src/runtime/read.ts';
+import type { Kind, Obj } from '../../src/runtime/types.ts';
+import { containerConfigOf, ContainerWorld, podSucceeded, type Room } from '../support/containers.ts';
+import { isRealServer } from '../support/cluster.ts';
+import { nameOfWrite, type Fault } from '../support/faults.ts';
 
 /** Stories are told side by side, but never two on one cluster: a deployer serves the items of all namespaces. */
 const CLUSTERS = isRealServer() ? 1 : 4;

@@ -252,7 +252,8 @@ describe('a watch on which nothing happens', function () {
   const s = useSubject({ clock });
   const IDLE_MS = 70_000;
 
-  it('S74: brings a bookmark to who asked for it, and nothing to others', async () => {
+  it('S74: brings a bookmark to who asked for it, and nothing to others', async function () {
+    this.timeout(2 * IDLE_MS);
     const ns = await s.namespace();
     const path = `/api/v1/namespaces/${ns}/secrets`;
     const start = String((await s.get(path)).body.metadata.resourceVersion);

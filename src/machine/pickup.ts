@@ -1,6 +1,6 @@
 /** Whether a deployer has taken up a deploy item. Pure. */
 import type { DeployItem } from '../api/kinds/deployitem.ts';
-import { INTERRUPTED, PICKUP_TIMEOUT } from './item-end.ts';
+import { PICKUP_TIMEOUT } from './item-end.ts';
 import type { View } from '../runtime/types.ts';
 
 /** A deployer stamps the item when it takes up a job; the same second counts. */
@@ -12,10 +12,12 @@ export function isPickedUp({ status }: View<DeployItem>): boolean {
   );
 }
 
-/** Reasons with which the job of an item ends before a deployer begins with it. */
+/**
+ * Reasons with which the job of an item ends before a deployer begins with it. An interrupt is none of them: a deployer that
+ * has not heard of it yet may be at work with the job.
+ */
 const BEFORE_BEGIN: readonly string[] = [
   PICKUP_TIMEOUT.reason,
-  INTERRUPTED.reason,
   'NoTargetFound',
   'ValidateDeployItem',
 ];
@@ -34,8 +36,6 @@ export function wasNeverTakenUp({ metadata, status }: View<DeployItem>, owner: s
   if ([lastReconcileTime, deployer, providerStatus, exportRef].some((trace) => trace !== undefined))
     return false;
   const reasons = lastErrors.map(({ reason }) => reason);
-  // What was interrupted on its way out may have been installed by a deployer that left no stamp.
-  if (status.phase === 'DeleteFailed' && reasons.includes(INTERRUPTED.reason)) return false;
   // Deployers that leave no other stamp note the generation; the pickup timeout does so as well.
   const isUnseen = !status.observedGeneration || reasons.includes(PICKUP_TIMEOUT.reason);
   return isUnseen && reasons.length > 0 && reasons.every((reason) => BEFORE_BEGIN.includes(reason));

@@ -82,9 +82,8 @@ describe('the deletion of a namespace', function () {
 
   it('is not held up by items that no deployer has ever taken up', async () => {
     const scene = await here.scene();
-    await scene.create(root('web', { items: [fakeItem('a'), fakeItem('b', { dependsOn: ['a'] })] }));
-    await scene.waiting('web', 'a');
-    await scene.operation('web', 'interrupt');
+    const fails = mockItem('a', { phase: 'Failed' });
+    await scene.create(root('web', { items: [fails, fakeItem('b', { dependsOn: ['a'] })] }));
     await scene.finished('web', 'Failed');
     await deleteNamespace(scene);
     await scene.empty();

@@ -21,7 +21,9 @@ describe('a deploy item', () => {
     ['was not created by its execution, as after a restore', item(undefined, 'another'), false],
     ['has a job that nobody has ended', item({ jobID: 'j' }), false],
     ['was ended because no deployer took it up', item(endedBy('PickupTimeout')), true],
-    ['was interrupted, and had no target', item(endedBy('InterruptOperation', 'NoTargetFound')), true],
+    ['had no target', item(endedBy('NoTargetFound')), true],
+    ['was interrupted, as a deployer may learn too late', item(endedBy('InterruptOperation')), false],
+    ['was interrupted, and had no target', item(endedBy('InterruptOperation', 'NoTargetFound')), false],
     [
       'succeeded without stamps, and was interrupted later',
       item({ ...endedBy('InterruptOperation'), observedGeneration: 1 }),

@@ -50,7 +50,9 @@ export class Subject {
   #agent = new Agent();
   #bare = new Agent();
   #namespaces = 0;
-  readonly #run = `${process.pid.toString(36)}-${Date.now().toString(36)}`;
+  /** Suites are put together in the same millisecond. */
+  static #subjects = 0;
+  readonly #run = `${process.pid.toString(36)}-${Date.now().toString(36)}-${String(++Subject.#subjects)}`;
 
   /** True when simulated controllers (or a controller manager) work on the subject. */
   readonly hasControllers = EXTERNAL === undefined;

@@ -16,11 +16,7 @@ export function isPickedUp({ status }: View<DeployItem>): boolean {
  * Reasons with which the job of an item ends before a deployer begins with it. An interrupt is none of them: a deployer that
  * has not heard of it yet may be at work with the job.
  */
-const BEFORE_BEGIN: readonly string[] = [
-  PICKUP_TIMEOUT.reason,
-  'NoTargetFound',
-  'ValidateDeployItem',
-];
+const BEFORE_BEGIN: readonly string[] = [PICKUP_TIMEOUT.reason, 'NoTargetFound', 'ValidateDeployItem'];
 
 /**
  * Whether no deployer has ever taken up any job of the item, so nothing of it is installed anywhere: it never had a job, or

@@ -85,11 +85,10 @@ export default tseslint.config(
       // Harnesses are objects of functions that do without `this`, and are taken apart.
       '@typescript-eslint/unbound-method': 'off',
       '@typescript-eslint/no-empty-function': 'off',
-      'no-restricted-properties': [
+      'no-restricted-syntax': [
         'error',
-        ...['it', 'describe', 'this'].map((object) => ({
-          object,
-          property: 'skip',
+        ...['Identifier[name=/^(it|describe|test)$/]', 'ThisExpression'].map((object) => ({
+          selector: `CallExpression > MemberExpression[property.name='skip'] > ${object}.object`,
           message: 'Give the reason: skip() or leftOut() of test/support/skip.ts.',
         })),
       ],

@@ -45,7 +45,7 @@ export function deployItemController(ports: DeployItemPorts): ControllerSpec<Dep
         name: 'managers-of-the-same-objects',
         cache: world.deployItems,
         filter: { update: changesOwnership },
-        // Whom it concerns follows from the index of the moment, so it is not indexed itself.
+        // The affected items are looked up in the index at the time of the event; this mapping keeps no index of its own.
         toPrimary: (item) => managedUids(item).flatMap((uid) => managersOf(uid).map(keyOf)),
         toSecondary: () => [],
         ownEvents: 'deliver',

@@ -88,7 +88,7 @@ async function templatesOrNone(self: View<Execution>, reader: TemplateReader): P
   }
 }
 
-/** What is to be shielded from a job that ends, also when nobody can read what the job was about. */
+/** Items that a late write could still start after the job has failed; all of them when the templates cannot be read. */
 export async function itemsToFence(
   world: World,
   self: View<Execution>,

@@ -46,7 +46,7 @@ export async function writeExports(
     if (!isRefused && !(error instanceof ConfigurationError)) throw error;
     const problem = problemOf(error, { operation: 'reconcile', reason: 'CreateOrUpdateExports' });
     const { status, conditions } = outcome;
-    // No secret is created in a namespace that is being deleted, and nobody will import from there.
+    // The API server refuses to create secrets in a terminating namespace, and no installation will import from it.
     if (isBeingDeleted(item.metadata) && isNamespaceTerminating(error))
       return { outcome: fail(problem, { status, conditions }), exportRef: old };
     return { outcome: retry(problem, { status, conditions }), exportRef: old };

@@ -129,7 +129,7 @@ function milestone(state: Fields): string {
   return `${word('phase')} ${word('jobID')}/${word('jobIDFinished')}${deleting}${problems}`;
 }
 
-/** Whether a state may be passed through unwritten: an unfinished job in a phase that waits for nobody. */
+/** Whether a state may be passed through unwritten: an unfinished job in a phase that does not wait. */
 function isTransient(state: string): boolean {
   const parts = /^(\S+) (\S+)\/(\S+)/.exec(state);
   const isUnfinished = parts?.[2] !== parts?.[3];

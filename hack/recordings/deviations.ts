@@ -2,7 +2,7 @@
  * Where Espalier differs from the recordings on purpose. Pure.
  *
  * A rule says why, for a kind of difference; what exactly is written instead stands in a list of its own, so that a rule
- * hides nothing that nobody has looked at.
+ * cannot hide a difference that was never reviewed.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { matches } from '../trace-gates.ts';

@@ -18,7 +18,7 @@ export interface ManagedObject {
 /** Index over deploy items: the uids of the objects that each manages. */
 export const MANAGED_UID = 'managed-uid';
 
-/** Entries without a uid are left out: nobody knows on which cluster they are, or whether they were ever created. */
+/** Entries without a uid are left out: their cluster is unknown, and they may never have been created. */
 export function managedObjects({ status }: View<DeployItem>): readonly ManagedObject[] {
   const list = ownField(status?.providerStatus, 'managedResources');
   if (!Array.isArray(list)) return [];

@@ -311,16 +311,16 @@ export class Scene {
       await elsewhere.create(root(`marker-${round}`));
       await elsewhere.finished(`marker-${round}`, 'Succeeded');
       const before = await this.#revision();
-      const after = await this.#skip(CALM_MS);
+      const after = await this.#advance(CALM_MS);
       if (after === before) return;
       if (Date.now() > end) throw new Error(`the server does not come to rest; ${this.overview()}`);
     }
   }
   /** @returns the version of the server thereafter */
-  async #skip(ms: number): Promise<string> {
+  async #advance(ms: number): Promise<string> {
     let revision = '';
     for (let part = 0; part < CALM_PARTS; part++) {
-      this.cluster.clock.skip(ms / CALM_PARTS);
+      this.cluster.clock.advance(ms / CALM_PARTS);
       for (let trip = 0; trip < ROUND_TRIPS; trip++) revision = await this.#revision();
     }
     return revision;

@@ -1,4 +1,4 @@
-/** The machine's clock, of which a test may skip a part: what is due by then fires as if the time had passed. */
+/** The machine's clock, which a test may advance: timers that are due by then fire as if the time had passed. */
 import { systemClock, type Clock } from '../../src/lib/clock.ts';
 
 interface Timer {
@@ -36,7 +36,7 @@ export class SkippingClock implements Clock {
     };
   }
 
-  skip(ms: number): void {
+  advance(ms: number): void {
     this.#skippedMs += ms;
     for (const timer of this.#timers) {
       timer.cancel();

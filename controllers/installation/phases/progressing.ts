@@ -1,6 +1,6 @@
 /**
  * Waits until everything below has finished the job, then judges the lot. Whoever has lost the job, or came too late to
- * get it, is given it here: nobody else would ever start them. In an interrupted job they stay as they are.
+ * get it, is given it here: no other controller would start them. In an interrupted job they stay as they are.
  */
 import { hasFinishedJob, isTriggeredFor } from '../../../src/api/job.ts';
 import { causesText, listed } from '../../../src/machine/causes.ts';

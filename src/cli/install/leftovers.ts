@@ -1,6 +1,6 @@
 /**
  * What container items have left in the namespaces of their pods, credentials among it, whose items are gone: force-deleted, or
- * deleted while no deployer ran. The deployer sweeps it up now and then; after an uninstall nobody does.
+ * deleted while no deployer ran. The deployer's garbage collection removes it periodically; after an uninstall it no longer runs.
  */
 import { KINDS } from '../../../deployers/container/cleanup.ts';
 import { labels } from '../../../deployers/container/contract.ts';

@@ -6,7 +6,7 @@ import { installationKind } from '../../src/api/kinds/installation.ts';
 import { ApiError } from '../../src/runtime/errors.ts';
 import type { Kind, Obj } from '../../src/runtime/types.ts';
 import { mockItem, root } from '../support/landscape.ts';
-import { freePort } from '../support/webhooks.ts';
+import { freePort } from '../support/ports.ts';
 import { attacks, type Attack, type Scene } from './stage/attack.ts';
 import { packedRepeat } from './stage/objects.ts';
 import { admit, type LimitedProgram } from './stage/programs.ts';

@@ -4,12 +4,12 @@ import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { request } from 'node:https';
-import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { ensureBinaries } from '../../hack/envtest/binaries.ts';
 import type { Binaries } from '../../hack/envtest/versions.ts';
+import { freePorts } from './ports.ts';
 
 export interface EnvtestOptions {
   /** File for the audit log: one JSON line of level Metadata per finished request. */
@@ -199,15 +199,6 @@ function startServer(binary: string, args: readonly string[]): Server {
       if (child.exitCode === null && child.signalCode === null) await ended;
     },
   };
-}
-
-/** Ports that are free now; all are held until all are found, so that they differ. */
-async function freePorts(count: number): Promise<number[]> {
-  const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'));
-  await Promise.all(servers.map((server) => once(server, 'listening')));
-  const ports = servers.map((server) => (server.address() as AddressInfo).port);
-  await Promise.all(servers.map((server) => once(server.close(), 'close')));
-  return ports;
 }
 
 // ---------------------------------------------------------------- readiness

@@ -2,9 +2,9 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { findRegistry } from '../../hack/registry/binary.ts';
+import { freePort } from './ports.ts';
 
 /** undefined when there is one. */
 export const whyNoRegistry = (): string | undefined =>
@@ -53,14 +53,4 @@ export async function startRealRegistry(folder: string): Promise<RealRegistry> {
       await ended;
     },
   };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }

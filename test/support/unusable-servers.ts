@@ -4,6 +4,7 @@ import { createServer as createHttpsServer } from 'node:https';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { createPrivateKey } from 'node:crypto';
 import { createAuthority, issueCertificate } from '../../src/lib/certificates.ts';
+import { refusingPort } from './ports.ts';
 
 const DAY_MS = 24 * 3_600_000;
 
@@ -20,7 +21,7 @@ export interface UnusableServers {
   readonly garbage: string;
   /** Of something that hangs up. */
   readonly hangingUp: string;
-  /** Where nobody listens. */
+  /** Where connections are refused. */
   readonly closed: string;
   /** How many requests got through. */
   readonly requests: () => number;
@@ -48,9 +49,7 @@ export async function startUnusableServers(): Promise<UnusableServers> {
     });
     return createHttpsServer({ cert: certificate, key }, answer);
   };
-  const closing = createServer();
-  const closed = await listen(closing);
-  closing.close();
+  const refusing = await refusingPort();
   return {
     untrusted: await listen(secure(Date.now() + DAY_MS)),
     authority: authority.certificate,
@@ -60,9 +59,10 @@ export async function startUnusableServers(): Promise<UnusableServers> {
       createServer((socket) => socket.on('error', () => undefined).end('SSH-2.0-none\r\n')),
     ),
     hangingUp: await listen(createServer((socket) => socket.destroy())),
-    closed,
+    closed: `127.0.0.1:${String(refusing.port)}`,
     requests: () => requests,
     async stop() {
+      refusing.release();
       for (const socket of sockets) socket.destroy();
       await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
     },

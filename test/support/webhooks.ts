@@ -1,6 +1,5 @@
 /** The webhook server for tests, on a loopback port, for whichever API server there is. */
 import { request } from 'node:https';
-import { createServer, type AddressInfo } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { X509Certificate } from 'node:crypto';
 import { validatedResources, type ValidatedResource } from '../../src/api/validation/index.ts';
@@ -43,15 +42,6 @@ export const serveWebhooks = (options: HookOptions): Promise<Webhooks> => {
     endpoint: options.endpoint ?? { url: new URL(`https://${hostname}:${String(port)}`) },
   });
 };
-
-/** A port that was free a moment ago. */
-export async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
 
 /** The certificate that new connections are greeted with. */
 export function greeting(port: number): Promise<X509Certificate> {

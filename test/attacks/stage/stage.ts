@@ -11,7 +11,7 @@ import { createClient } from '../../../src/runtime/client.ts';
 import { connect } from '../../../src/runtime/http.ts';
 import type { Client } from '../../../src/runtime/types.ts';
 import { toYaml } from '../../../src/lib/yaml.ts';
-import { freePort } from '../../support/webhooks.ts';
+import { freePort } from '../../support/ports.ts';
 import { Canary, Probe } from './measure.ts';
 import { control, serveApi, type LimitedProgram, type Program } from './programs.ts';
 

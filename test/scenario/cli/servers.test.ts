@@ -12,7 +12,8 @@ import { silentLogger } from '../../../src/observability/log.ts';
 import { createClient } from '../../../src/runtime/client.ts';
 import { connect } from '../../../src/runtime/http.ts';
 import type { Client } from '../../../src/runtime/types.ts';
-import { freePort, objection } from '../../support/webhooks.ts';
+import { freePort } from '../../support/ports.ts';
+import { objection } from '../../support/webhooks.ts';
 import { fakeTerminal } from '../../unit/cli/terminal.ts';
 
 const root = join(import.meta.dirname, '../../..');

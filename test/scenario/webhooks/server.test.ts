@@ -6,6 +6,7 @@ import type { ValidatedResource } from '../../../src/api/validation/index.ts';
 import type { Clock } from '../../../src/lib/clock.ts';
 import { CHECK_MS, type Webhooks } from '../../../src/webhooks/index.ts';
 import { secretKind } from '../../../src/runtime/core-kinds.ts';
+import { freePort } from '../../support/ports.ts';
 import { target } from '../../support/broken.ts';
 import { FakeClock } from '../../support/clock.ts';
 import { isRealServer, useCluster } from '../../support/cluster.ts';
@@ -17,7 +18,6 @@ import {
   certificatesIn,
   configurationIn,
   forgetWebhooks,
-  freePort,
   greeting,
   objection,
   secretIn,

@@ -16,7 +16,8 @@ import { broken, target, type Broken } from '../../support/broken.ts';
 import { useCluster } from '../../support/cluster.ts';
 import { fakeItem, lonelyItem, mockItem, plan, root } from '../../support/landscape.ts';
 import type { Scene } from '../../support/scene.ts';
-import { forgetWebhooks, freePort, objection, serveWebhooks, soon } from '../../support/webhooks.ts';
+import { freePort } from '../../support/ports.ts';
+import { forgetWebhooks, objection, serveWebhooks, soon } from '../../support/webhooks.ts';
 
 const inside = (scene: Scene, object: Obj): Obj => ({
   ...object,

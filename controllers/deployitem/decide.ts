@@ -14,8 +14,8 @@ export interface Snapshot {
   readonly now: string;
   /** 0 switches the check off. */
   readonly pickupTimeoutMs: number;
-  /** The item names a target that does not exist. */
-  readonly isTargetMissing: boolean;
+  /** Name of the item's target when that does not exist. */
+  readonly missingTarget: string | undefined;
 }
 
 export type Verdict =
@@ -43,14 +43,15 @@ export function judgePickup(snapshot: Snapshot): Verdict {
     : failing(snapshot, timedOut(snapshot));
 }
 
-function timedOut({ self, pickupTimeoutMs, isTargetMissing }: Snapshot): Problem {
+function timedOut({ self, pickupTimeoutMs, missingTarget }: Snapshot): Problem {
   const seconds = Math.round(pickupTimeoutMs / 1000);
-  const target = self.spec.target?.name ?? '';
   return {
     ...PICKUP_TIMEOUT,
     message:
       `no deployer has reconciled this deployitem within ${seconds} seconds` +
-      (isTargetMissing ? `, probably because the referenced Target does not exist: ${target}` : '') +
+      (missingTarget === undefined
+        ? ''
+        : `, probably because the referenced Target does not exist: ${missingTarget}`) +
       `; is a deployer for type ${self.spec.type} running?`,
     codes: ['ERR_TIMEOUT'],
   };

@@ -12,7 +12,7 @@ import { Applier, lockedPatch } from '../../src/machine/apply.ts';
 import { isPickedUp } from '../../src/machine/pickup.ts';
 import type { World } from '../../src/machine/world.ts';
 import type { ControllerSpec } from '../../src/runtime/controller.ts';
-import { keyOf } from '../../src/runtime/keys.ts';
+import { joinKey, keyOf } from '../../src/runtime/keys.ts';
 import { watchSource } from '../../src/runtime/sources.ts';
 import type { Client, View } from '../../src/runtime/types.ts';
 import { interruptAsked, judgePickup } from './decide.ts';
@@ -32,6 +32,8 @@ export function deployItemController(ports: DeployItemPorts): ControllerSpec<Dep
   world.deployItems.index(MANAGED_UID, managedUids);
   const managersOf: ManagersOf = (uid) => world.deployItems.byIndex(MANAGED_UID, uid);
   const isOurs = (self: View<DeployItem>): boolean => hasWork(self) || isSharing(self, managersOf);
+  // In the first list the others that manage the same objects may come later; the pass finds them all in the index.
+  const mayShare = (self: View<DeployItem>): boolean => managedUids(self).length > 0;
   return {
     name: 'deployitem',
     kind: deployItemKind,
@@ -39,7 +41,10 @@ export function deployItemController(ports: DeployItemPorts): ControllerSpec<Dep
     generation: 'off',
     retry: 'growing',
     ...(ports.workers && { maxConcurrent: ports.workers }),
-    filter: { add: isOurs, update: (_old, item) => isOurs(item) },
+    filter: {
+      add: (item, initial) => isOurs(item) || (initial && mayShare(item)),
+      update: (_old, item) => isOurs(item),
+    },
     sources: [
       watchSource({
         name: 'managers-of-the-same-objects',
@@ -61,12 +66,11 @@ export function deployItemController(ports: DeployItemPorts): ControllerSpec<Dep
           for (const effect of interrupt) await applier.carryOut(effect);
           return { write: 'none' };
         }
-        const target = self.spec.target && `${self.metadata.namespace ?? ''}/${self.spec.target.name}`;
         const verdict = judgePickup({
           self,
           now,
           pickupTimeoutMs,
-          isTargetMissing: target !== undefined && world.targets.get(target) === undefined,
+          missingTarget: missingTarget(world, self),
         });
         if (verdict.do === 'look-again') return { write: 'none', again: verdict.afterMs };
         if (verdict.do === 'fail') {
@@ -85,6 +89,12 @@ export function deployItemController(ports: DeployItemPorts): ControllerSpec<Dep
       },
     },
   };
+}
+
+/** Name of the item's target when that does not exist. */
+function missingTarget({ targets }: World, { metadata, spec }: View<DeployItem>): string | undefined {
+  const name = spec.target?.name;
+  return name !== undefined && !targets.get(joinKey(metadata.namespace, name)) ? name : undefined;
 }
 
 /** Whether others may hear of it: what it manages, or whether that is going to stay. */

@@ -1,0 +1,223 @@
+/** What deploy items say about objects of a cluster that several of them manage. */
+import { expect } from 'chai';
+import { deployItemController } from '../../../controllers/deployitem/index.ts';
+import { isSharing, sharingChange } from '../../../controllers/deployitem/sharing.ts';
+import { deployItemKind, type DeployItem } from '../../../src/api/kinds/deployitem.ts';
+import { annotations } from '../../../src/api/labels.ts';
+import { managedUids } from '../../../src/api/managed-objects.ts';
+import type { View } from '../../../src/runtime/types.ts';
+import { NOW, deleting, done, item, running } from '../../support/given.ts';
+import { stage, type Stage } from './support/stage.ts';
+
+const JOB = 'j2';
+
+interface Resource {
+  readonly uid: string;
+  readonly kind?: string;
+  readonly name?: string;
+  readonly namespace?: string;
+}
+const managing = (resources: readonly Resource[], status: object = done('j1')) => ({
+  ...status,
+  providerStatus: {
+    managedResources: resources.map((resource) => ({
+      policy: 'manage',
+      resource: { kind: 'ConfigMap', name: resource.uid, ...resource },
+    })),
+  },
+});
+const manager = (name: string, uids: readonly string[], meta: object = {}): DeployItem =>
+  item('plan', name, managing(uids.map((uid) => ({ uid }))), meta);
+const among =
+  (...items: readonly DeployItem[]) =>
+  (uid: string): readonly View<DeployItem>[] =>
+    items.filter((each) => managedUids(each).includes(uid));
+const CONDITION = {
+  type: 'SharedObjects',
+  status: 'True',
+  reason: 'ManagedByOthers',
+  lastTransitionTime: NOW,
+  lastUpdateTime: NOW,
+};
+
+describe('what a deploy item says about objects that others manage as well', () => {
+  const own = manager('a', ['u1', 'u2']);
+  const message = (self: DeployItem, ...others: readonly DeployItem[]): string | undefined =>
+    sharingChange(self, among(self, ...others), NOW)?.message;
+
+  it('names each of them, and the items', () => {
+    const self = item(
+      'plan',
+      'a',
+      managing([
+        { uid: 'u1', kind: 'Namespace', name: 'apps' },
+        { uid: 'u2', kind: 'Secret', name: 's', namespace: 'apps' },
+        { uid: 'u3', name: 'own' },
+      ]),
+    );
+    const change = sharingChange(
+      self,
+      among(self, manager('c', ['u1', 'u2']), manager('b', ['u1'])),
+      '2026-01-02T00:00:00Z',
+    );
+    const text =
+      'other deploy items manage objects of this one, too: Namespace apps (demo/plan-b-x, demo/plan-c-x), ' +
+      'Secret apps/s (demo/plan-c-x); the job that runs last decides what is in them, ' +
+      'and an object stays until the last of these items is deleted';
+    const time = '2026-01-02T00:00:00Z';
+    expect(change).to.deep.equal({
+      conditions: [{ ...CONDITION, message: text, lastTransitionTime: time, lastUpdateTime: time }],
+      reason: 'ManagedByOthers',
+      message: text,
+    });
+  });
+
+  it('names five, and counts the others', () => {
+    const uids = ['u1', 'u2', 'u3', 'u4', 'u5', 'u6', 'u7'];
+    const named = (count: number) =>
+      message(manager('a', uids.slice(0, count)), manager('b', uids))?.match(/too: (.*);/)?.[1];
+    expect(named(5)).to.match(/ConfigMap u5 \(demo\/plan-b-x\)$/);
+    expect(named(7)).to.match(/ConfigMap u5 \(demo\/plan-b-x\) and 2 more$/);
+  });
+
+  it('is nothing when each has its own, or what the other has goes with the other', () => {
+    expect(message(own, manager('b', ['u3']))).to.equal(undefined);
+    expect(message(own, manager('b', ['u1'], deleting))).to.equal(undefined);
+  });
+
+  it('is nothing while it is at work or being deleted', () => {
+    const other = manager('b', ['u1']);
+    expect(message({ ...own, status: { ...own.status!, ...running(JOB) } }, other)).to.equal(undefined);
+    expect(message(manager('a', ['u1'], deleting), other)).to.equal(undefined);
+  });
+
+  const known = (text: string): DeployItem =>
+    ({
+      ...own,
+      status: {
+        ...own.status!,
+        conditions: [
+          { ...CONDITION, type: 'Other' },
+          { ...CONDITION, message: text },
+        ],
+      },
+    }) as DeployItem;
+
+  it('is said once', () => {
+    const other = manager('b', ['u1']);
+    expect(message(known(message(own, other) ?? ''), other)).to.equal(undefined);
+  });
+
+  it('is taken back when it is over; other conditions stay', () => {
+    expect(sharingChange(known('once'), among(own), NOW)).to.deep.equal({
+      conditions: [{ ...CONDITION, type: 'Other' }],
+      reason: 'NoSharedObjects',
+      message: 'no other deploy item manages objects of this one any more',
+    });
+  });
+
+  it('is a question for items that say something, or have something in common with others', () => {
+    const rows: readonly [DeployItem, readonly DeployItem[], boolean][] = [
+      [own, [], false],
+      [own, [manager('b', ['u3'])], false],
+      [own, [manager('b', ['u2'])], true],
+      [known('once'), [], true],
+      [item('plan', 'a', { conditions: [{ ...CONDITION, type: 'Other', message: '' }] }), [], false],
+      [{ ...own, status: undefined }, [], false],
+    ];
+    for (const [self, others, expected] of rows)
+      expect(isSharing(self, among(self, ...others))).to.equal(expected);
+  });
+});
+
+describe('the deploy item controller, of objects that several items manage', () => {
+  let on: Stage;
+  beforeEach(() => {
+    on = stage((ports) => deployItemController({ ...ports, pickupTimeoutMs: 300_000 }));
+  });
+  afterEach(() => on.end());
+
+  const put = (object: DeployItem): string => {
+    const { metadata } = on.client.put(deployItemKind, object);
+    return `${metadata.namespace ?? ''}/${metadata.name}`;
+  };
+  const stored = (key: string): DeployItem | undefined => on.client.read(deployItemKind, key);
+  const shared = (key: string): string | undefined =>
+    stored(key)?.status?.conditions?.find(({ type }) => type === 'SharedObjects')?.message;
+
+  it('has both items say that they manage the same object, and take it back when one of them goes', async () => {
+    const a = put(manager('a', ['u1']));
+    const b = put({ ...manager('b', ['u1']), metadata: { ...manager('b', []).metadata, finalizers: [] } });
+    await on.start();
+    expect(shared(a)).to.contain('ConfigMap u1 (demo/plan-b-x)');
+    expect(shared(b)).to.contain('ConfigMap u1 (demo/plan-a-x)');
+    expect(
+      on.client.told.every((text) => text.startsWith('Normal ManagedByOthers: other deploy items')),
+    ).to.equal(true);
+    on.client.remove(deployItemKind, b);
+    await on.settle();
+    expect(shared(a)).to.equal(undefined);
+    expect(stored(a)?.status).not.to.have.property('conditions');
+    expect(on.client.told.at(-1)).to.match(/^Normal NoSharedObjects: /);
+    expect(on.client.told).to.have.length(3);
+  });
+
+  it('tells the other item as soon as one begins to manage its object, or no longer does', async () => {
+    const a = put(manager('a', ['u1']));
+    const b = put(manager('b', ['u2']));
+    await on.start();
+    expect(on.client.changes).to.deep.equal([]);
+    const manage = (uid: string) => {
+      on.client.edit(deployItemKind, b, { status: managing([{ uid }]) }, 'status');
+      return on.settle();
+    };
+    await manage('u1');
+    expect([shared(a), shared(b)].map(Boolean)).to.deep.equal([true, true]);
+    await manage('u2');
+    expect([shared(a), shared(b)].map(Boolean)).to.deep.equal([false, false]);
+  });
+
+  it('tells the other item as soon as one is going to be uninstalled', async () => {
+    const a = put(manager('a', ['u1']));
+    const b = put(manager('b', ['u1']));
+    await on.start();
+    on.client.remove(deployItemKind, b);
+    await on.settle();
+    expect(stored(b)?.metadata.deletionTimestamp).not.to.equal(undefined);
+    expect(shared(a)).to.equal(undefined);
+  });
+
+  it('keeps saying so when the other item is deleted without being uninstalled', async () => {
+    const a = put(manager('a', ['u1']));
+    const b = put(manager('b', ['u1'], { annotations: { [annotations.deleteWithoutUninstall]: 'true' } }));
+    await on.start();
+    on.client.remove(deployItemKind, b);
+    await on.settle();
+    expect(stored(b)?.metadata.deletionTimestamp).not.to.equal(undefined);
+    expect(shared(a)).to.contain('plan-b-x');
+  });
+
+  it('looks at an item once when it starts, and again only when there is something to do', async () => {
+    const rest = put(item('plan', 'rest', done(JOB)));
+    const a = put(manager('a', ['u1']));
+    const b = put(manager('b', ['u2']));
+    const work = put(item('plan', 'work', { ...running(JOB), lastReconcileTime: NOW }));
+    await on.start();
+    expect(on.runs.splice(0)).to.have.members([a, b]);
+    for (const key of [rest, a, b, work])
+      on.client.edit(deployItemKind, key, { metadata: { labels: { x: 'y' } } });
+    await on.clock.advance(10_000);
+    expect(on.runs).to.deep.equal([]);
+  });
+
+  it('looks once at an item that shares an object when something else about it changes', async () => {
+    const a = put(manager('a', ['u1']));
+    put(manager('b', ['u1']));
+    await on.start();
+    await on.clock.advance(10_000);
+    on.runs.length = 0;
+    on.client.edit(deployItemKind, a, { metadata: { labels: { x: 'y' } } });
+    await on.clock.advance(10_000);
+    expect(on.runs).to.deep.equal([a]);
+  });
+});

@@ -27,7 +27,7 @@ export function contextController(ports: ContextPorts): ControllerSpec<Obj> {
     generation: 'off',
     retry: 'growing',
     ...(ports.workers && { maxConcurrent: ports.workers }),
-    filter: { add: isOurs, update: (_old, namespace) => isOurs(namespace), delete: () => false },
+    filter: { add: isOurs, update: (_old, namespace) => isOurs(namespace) },
     reconciler: {
       async reconcile(primary, ctx) {
         const namespace = primary.metadata.name;

@@ -5,6 +5,7 @@ import { syncObjectKind, type SyncObject } from '../../src/api/kinds/syncobject.
 import { lockName } from '../../src/machine/foreign-locks.ts';
 import type { World } from '../../src/machine/world.ts';
 import type { ControllerSpec } from '../../src/runtime/controller.ts';
+import { joinKey } from '../../src/runtime/keys.ts';
 import { getIfThere } from '../../src/runtime/read.ts';
 import { watchSource } from '../../src/runtime/sources.ts';
 import type { Client, Key, Kind, Obj, View } from '../../src/runtime/types.ts';
@@ -21,7 +22,7 @@ export function syncObjectController({ world, client }: SyncObjectPorts): Contro
   const isThere = async (lock: View<SyncObject>): Promise<boolean> => {
     const { kind, name } = lock.spec;
     if (kind !== 'Installation' && kind !== 'Execution') return true; // none of ours to judge
-    const key = `${lock.metadata.namespace ?? ''}/${name}`;
+    const key = joinKey(lock.metadata.namespace, name);
     const isLocked = (object: View<Obj> | undefined): boolean =>
       object !== undefined && lockName(kind, object.metadata.uid ?? '') === lock.metadata.name;
     const cached = kind === 'Installation' ? world.installations.get(key) : world.executions.get(key);
@@ -57,5 +58,5 @@ const kinds = { Installation: installationKind, Execution: executionKind } as co
 const lockOf =
   (kind: 'Installation' | 'Execution') =>
   ({ metadata: { namespace, uid } }: View<Obj>): readonly Key[] => [
-    `${namespace ?? ''}/${lockName(kind, uid ?? '')}`,
+    joinKey(namespace, lockName(kind, uid ?? '')),
   ];

@@ -39,14 +39,14 @@ export function assign(
   templates: readonly DeployItemTemplate[],
   items: readonly Item[],
 ): Assignment {
-  const jobID = self.status?.jobID ?? '';
+  const jobID = jobOf(self);
   const names = new Set(templates.map((t) => t.name));
   const active = new Map<string, Item>();
   const ranked = items.toSorted(byClaim(jobID, hasWorked));
   const take = (isFit: (item: Item) => boolean): void => {
     for (const item of ranked) {
       const name = templateName(item);
-      if (name !== undefined && names.has(name) && !active.has(name) && isFit(item)) active.set(name, item);
+      if (names.has(name) && !active.has(name) && isFit(item)) active.set(name, item);
     }
   };
   take((item) => !isBeingDeleted(item.metadata));
@@ -63,7 +63,7 @@ const hasWorked = (item: Item): boolean => everHadJob(item) || item.status?.prov
  * that goes by the names in its configuration would uninstall what the other one has installed.
  */
 export const isUnusedDouble = (item: Item, active: Assignment['active']): boolean =>
-  !hasWorked(item) && active.has(templateName(item) ?? '');
+  !hasWorked(item) && active.has(templateName(item));
 
 /** Somebody deleted the item after this job had installed it, or had begun to: only the next job will uninstall it. */
 const wasInstalledBefore = (item: Item, jobID: string): boolean =>
@@ -72,16 +72,23 @@ const wasInstalledBefore = (item: Item, jobID: string): boolean =>
   !isJobUnstarted(item) &&
   !isDeletionPhase(item.status?.phase);
 
-export const templateName = (item: Item): string | undefined => item.metadata.labels?.[labels.executionName];
+/** Empty when the item does not say so. */
+export const templateName = ({ metadata }: Item): string => metadata.labels?.[labels.executionName] ?? '';
+
+/** Empty when there is none. */
+export const jobOf = ({ status }: View<Execution>): string => status?.jobID ?? '';
+
+/** After a failure nothing more starts or goes. */
+const FAIL_FAST: Policy = { gate: 'finished', failFast: true };
 
 /** What each template's item does in the job of the execution, and which may start. */
 export function planStart(
   self: View<Execution>,
   templates: readonly DeployItemTemplate[],
   active: Assignment['active'],
-  policy: Policy = { gate: 'finished', failFast: true },
+  policy = FAIL_FAST,
 ): Plan & { readonly failed: readonly string[] } {
-  const jobID = self.status?.jobID ?? '';
+  const jobID = jobOf(self);
   const states = new Map(templates.map((t) => [t.name, progressOf(active.get(t.name), jobID)]));
   const dag = looseDag(templates);
   const result = plan(dag, (name) => states.get(name) ?? 'idle', policy);
@@ -101,16 +108,16 @@ export function planRemoval(
   self: View<Execution>,
   templates: readonly DeployItemTemplate[],
   items: readonly Item[],
-  policy: Policy = { gate: 'finished', failFast: true },
+  policy = FAIL_FAST,
 ): Plan & { readonly failed: readonly Item[] } {
-  const jobID = self.status?.jobID ?? '';
+  const jobID = jobOf(self);
   const dependsOn = new Map(templates.map((t) => [t.name, t.dependsOn ?? []]));
   const objectNames = (template: string): string[] =>
     items.filter((i) => templateName(i) === template).map((i) => i.metadata.name);
   const dag = looseDag(
     items.map((item) => ({
       name: item.metadata.name,
-      dependsOn: (dependsOn.get(templateName(item) ?? '') ?? []).flatMap(objectNames),
+      dependsOn: (dependsOn.get(templateName(item)) ?? []).flatMap(objectNames),
     })),
   );
   const states = new Map(items.map((item) => [item.metadata.name, removalOf(item, jobID)]));
@@ -132,7 +139,7 @@ export function dueForRemoval(
   items: readonly Item[],
 ): readonly Item[] {
   if (!isBeingDeleted(self.metadata)) {
-    const jobID = self.status?.jobID ?? '';
+    const jobID = jobOf(self);
     return items.filter((item) => isBeingDeleted(item.metadata) && !isTriggeredFor(item, jobID));
   }
   const { remove } = planRemoval(self, templates, items);
@@ -149,7 +156,7 @@ export function mayBeStarting(
   items: readonly Item[],
 ): readonly Item[] {
   const policy = { gate: 'ready', failFast: false } as const;
-  const { phase, jobID = '' } = self.status ?? {};
+  const phase = self.status?.phase;
   if (phase === 'Deleting') {
     const due = new Set(planRemoval(self, templates, items, policy).remove);
     return items.filter(({ metadata }) => due.has(metadata.name));
@@ -157,7 +164,7 @@ export function mayBeStarting(
   if (phase !== 'Progressing') return [];
   const { active, orphans } = assign(self, templates, items);
   const due = planStart(self, templates, active, policy).start.flatMap((name) => active.get(name) ?? []);
-  return [...due, ...orphans.filter((item) => !isTriggeredFor(item, jobID))];
+  return [...due, ...orphans.filter((item) => !isTriggeredFor(item, jobOf(self)))];
 }
 
 /** Whether the item is to be forgotten instead of uninstalled. */

@@ -16,6 +16,7 @@ import {
 } from '../../src/machine/source-cluster.ts';
 import { namespaceKind, secretKind, type World } from '../../src/machine/world.ts';
 import { ApiError, KubeconfigError, NotFound, TransportError } from '../../src/runtime/errors.ts';
+import { joinKey } from '../../src/runtime/keys.ts';
 import { mayPass } from '../../src/runtime/failure.ts';
 import { loadAccess } from '../../src/runtime/kubeconfig.ts';
 import type { View } from '../../src/runtime/types.ts';
@@ -51,7 +52,7 @@ export async function clusterNames(
   const names = new Map<string, string>();
   for (const { name, target: ref, onDelete } of templates) {
     if (onDelete?.skipUninstallIfClusterRemoved !== true || !ref) continue;
-    const target = ports.world.targets.get(`${self.metadata.namespace ?? ''}/${ref.name}`);
+    const target = ports.world.targets.get(joinKey(self.metadata.namespace, ref.name));
     if (!target) throw new ClusterUnknown(name, `target ${ref.name} does not exist`);
     if (target.metadata.labels?.[labels.targetSync] !== TARGET_SYNC_OK) continue;
     names.set(name, await shootOf(ports, name, target));
@@ -60,10 +61,10 @@ export async function clusterNames(
 }
 
 async function shootOf({ client }: ClusterPorts, template: string, target: View<Target>): Promise<string> {
-  const { name, namespace = '' } = target.metadata;
+  const { name, namespace } = target.metadata;
   const ref = target.spec.secretRef;
   if (!ref) throw new ClusterUnknown(template, `target ${name} refers to no secret`);
-  const secret = await client.get(secretKind, `${namespace}/${ref.name}`).catch((error: unknown) => {
+  const secret = await client.get(secretKind, joinKey(namespace, ref.name)).catch((error: unknown) => {
     if (!(error instanceof NotFound)) throw error;
     throw new ClusterUnknown(template, `secret ${ref.name} of target ${name} does not exist`);
   });
@@ -95,14 +96,11 @@ export const shootIn = (server: string): string | undefined =>
 
 // ---------------------------------------------------------------- asking
 
-/** Whether the item is forgotten when its cluster is gone. */
-const asks = (item: Item): boolean =>
-  item.spec.onDelete?.skipUninstallIfClusterRemoved === true &&
-  !isUninstallSkipped(item) &&
-  item.spec.target !== undefined &&
-  clusterOf(item) !== undefined;
-
-const clusterOf = (item: Item): string | undefined => item.metadata.annotations?.[annotations.clusterName];
+/** The shoot with whose end the item is forgotten, when it asks for that. */
+const shootAskedFor = (item: Item): string | undefined =>
+  item.spec.onDelete?.skipUninstallIfClusterRemoved === true && item.spec.target && !isUninstallSkipped(item)
+    ? item.metadata.annotations?.[annotations.clusterName]
+    : undefined;
 
 /** Names of the items, among those given, whose cluster is gone. */
 export async function itemsWithoutCluster(
@@ -110,10 +108,13 @@ export async function itemsWithoutCluster(
   self: Self,
   items: readonly Item[],
 ): Promise<ReadonlySet<string>> {
-  const asking = items.filter(asks);
+  const asking = items.flatMap((item) => {
+    const shoot = shootAskedFor(item);
+    return shoot === undefined ? [] : [{ name: item.metadata.name, shoot }];
+  });
   if (asking.length === 0) return new Set();
-  const isGone = await lookUp(ports, self, new Set(asking.map((item) => clusterOf(item) ?? '')));
-  return new Set(asking.filter((item) => isGone.has(clusterOf(item) ?? '')).map((i) => i.metadata.name));
+  const gone = await lookUp(ports, self, new Set(asking.map(({ shoot }) => shoot)));
+  return new Set(asking.filter(({ shoot }) => gone.has(shoot)).map(({ name }) => name));
 }
 
 /** Those of the shoots that are gone, as the source cluster of the namespace's only TargetSync says. */

@@ -1,7 +1,6 @@
 /** Everything an execution's phases read, and the only place where they read it. */
 import type { InstallationLimits } from '../../src/api/limits.ts';
 import { isBeingDeleted } from '../../src/api/job.ts';
-import { labels } from '../../src/api/labels.ts';
 import {
   UnreadableDeployItems,
   type DeployItemTemplate,
@@ -12,7 +11,6 @@ import { executionContext, objectName } from '../../src/dataflow/scope.ts';
 import { refusedInteger } from '../../src/lib/exact-json.ts';
 import { parseYaml } from '../../src/lib/yaml.ts';
 import { IntegerTooLong } from '../../src/lib/yaml-error.ts';
-import { keyOf } from '../../src/machine/apply.ts';
 import { PhaseError } from '../../src/machine/decision.ts';
 import type { Gatherers } from '../../src/machine/phase.ts';
 import { freshNames } from '../../src/machine/fresh-names.ts';
@@ -20,10 +18,11 @@ import { ownersOf } from '../../src/machine/tree.ts';
 import type { TreeSizes } from '../../src/machine/tree-size.ts';
 import { index, secretKind, type World } from '../../src/machine/world.ts';
 import { NotFound } from '../../src/runtime/errors.ts';
+import { joinKey, keyOf } from '../../src/runtime/keys.ts';
 import type { ClientPool } from '../../src/runtime/client-pool.ts';
 import type { Client, View } from '../../src/runtime/types.ts';
 import { whoIsMissing } from './awaiting.ts';
-import { assign, dueForRemoval, mayBeStarting, type Item } from './classify.ts';
+import { assign, dueForRemoval, mayBeStarting, templateName, type Item } from './classify.ts';
 import { clusterNames, itemsWithoutCluster } from './clusters.ts';
 import type { Snapshot } from './snapshot.ts';
 import type { TemplateReader } from './templates.ts';
@@ -70,12 +69,12 @@ export const gather =
     freshName: () =>
       freshNames(
         self,
-        (name) => world.deployItems.get(`${self.metadata.namespace ?? ''}/${name}`),
+        (name) => world.deployItems.get(joinKey(self.metadata.namespace, name)),
         (item) => !isBeingDeleted(item.metadata),
       ),
     missingDeployer: () => (type) => whoIsMissing(type, servedTypes, world.deployItems.list()),
     exports: async (get) => readExports(client, self, await get('templates'), await get('items')),
-    exportObject: () => world.dataObjects.get(`${self.metadata.namespace ?? ''}/${exportName(self)}`),
+    exportObject: () => world.dataObjects.get(joinKey(self.metadata.namespace, exportName(self))),
   });
 
 /** A list that nobody can read fails the job; it must not keep the execution, and what it installed, from going. */
@@ -125,8 +124,8 @@ async function readExports(
 async function readExport(client: Client, item: Item): Promise<unknown> {
   const ref = item.status?.exportRef;
   if (!ref) return null;
-  const key = `${ref.namespace ?? item.metadata.namespace ?? ''}/${ref.name}`;
-  const what = `export secret ${key} of deploy item ${item.metadata.labels?.[labels.executionName] ?? item.metadata.name}`;
+  const key = joinKey(ref.namespace ?? item.metadata.namespace, ref.name);
+  const what = `export secret ${key} of deploy item ${templateName(item) || item.metadata.name}`;
   const secret = await client.get(secretKind, key).catch((error: unknown) => {
     if (error instanceof NotFound) throw exportError(`${what} does not exist`);
     throw error;

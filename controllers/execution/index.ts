@@ -13,6 +13,7 @@ import type { ControllerSpec } from '../../src/runtime/controller.ts';
 import { byLabel } from '../../src/runtime/mappers.ts';
 import { watchSource } from '../../src/runtime/sources.ts';
 import type { View } from '../../src/runtime/types.ts';
+import { jobOf } from './classify.ts';
 import { gather, itemsToFence, managedItems, type Sources } from './gather.ts';
 import { intake } from './intake.ts';
 import { phases } from './phases.ts';
@@ -57,9 +58,7 @@ export function executionController(ports: ExecutionPorts): ControllerSpec<Execu
         gather: gather(ports, reader),
         always: ['self', 'now'],
         isBelowAtWork: (self) =>
-          managedItems(world, self).some(
-            (item) => isTriggeredFor(item, self.status?.jobID ?? '') && !isFinished(item),
-          ),
+          managedItems(world, self).some((item) => isTriggeredFor(item, jobOf(self)) && !isFinished(item)),
         fence: async (self) =>
           (await itemsToFence(world, self, reader)).map((item) => touch(deployItemKind, item)),
         ...(ports.remoteRetryMs !== undefined && { remoteRetryMs: ports.remoteRetryMs }),

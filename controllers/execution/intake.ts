@@ -13,7 +13,7 @@ import { interruptNoted } from '../../src/machine/item-end.ts';
 import type { Intake } from '../../src/machine/reconcile.ts';
 import { drift, keepStanding } from '../../src/machine/standing.ts';
 import type { View } from '../../src/runtime/types.ts';
-import { withStoredDurations, type Item } from './classify.ts';
+import { jobOf, withStoredDurations, type Item } from './classify.ts';
 import { interruptItem } from './items.ts';
 
 export interface Facts {
@@ -47,7 +47,7 @@ const finalizerMissing: Rule = (self) => {
 /** Ends what is unfinished; the annotation goes last, so an interrupt that was cut short is carried to the end. */
 const interruptAsked: Rule = (self, { items, now }) => {
   if (!hasOperation(self.metadata, operations.interrupt)) return undefined;
-  const unfinished = items.filter((item) => !hasFinishedJob(item, self.status?.jobID ?? ''));
+  const unfinished = items.filter((item) => !hasFinishedJob(item, jobOf(self)));
   return {
     effects: [
       ...unfinished.map((item) => interruptItem({ self, now }, item)),

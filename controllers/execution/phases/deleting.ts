@@ -1,8 +1,8 @@
 /** Lets the items go in the reverse order of their dependencies, then the execution itself. */
-import { FINALIZER } from '../../../src/api/labels.ts';
 import { executionKind } from '../../../src/api/kinds/execution.ts';
+import { letGo } from '../../../src/machine/abandoned.ts';
 import { causesText, listed } from '../../../src/machine/causes.ts';
-import { fail, patch, release, wait } from '../../../src/machine/decision.ts';
+import { fail, release, wait } from '../../../src/machine/decision.ts';
 import { awaiting } from '../awaiting.ts';
 import { planRemoval } from '../classify.ts';
 import { phase } from '../snapshot.ts';
@@ -20,10 +20,7 @@ export const deleting = phase({
   next: ['DeleteFailed'],
   decide(snapshot) {
     const { self, templates, items } = snapshot;
-    if (items.length === 0) {
-      const finalizers = (self.metadata.finalizers ?? []).filter((f) => f !== FINALIZER);
-      return release([patch(executionKind, self, { metadata: { finalizers } })]);
-    }
+    if (items.length === 0) return release(letGo(executionKind, self).effects);
     const { remove, running, blocked, failed } = planRemoval(self, templates, items);
     if (running.length === 0 && failed.length > 0) {
       const causes = failed.map(

@@ -18,6 +18,7 @@ import {
   assign,
   isUninstallSkipped,
   isUnusedDouble,
+  jobOf,
   planRemoval,
   planStart,
   templateName,
@@ -45,7 +46,7 @@ const orphansLeft = step(['templates', 'items', 'clusterless', 'missingDeployer'
       effects: unmarked.map((o) => remove(deployItemKind, o)),
     });
   }
-  const going = orphans.filter((o) => !hasSucceeded(o, self.status?.jobID ?? ''));
+  const going = orphans.filter((o) => !hasSucceeded(o, jobOf(self)));
   if (going.length === 0) return undefined;
   const { remove: startable, running, failed } = planRemoval(self, [], going);
   const isBusy = running.length > 0 || planStart(self, templates, active).running.length > 0;
@@ -91,7 +92,7 @@ const itemsLeft = step(['templates', 'items', 'missingDeployer', 'ancestors'], (
 
 export const progressing = steps(['Completing'], orphansLeft, itemsLeft);
 
-const nameOf = (item: Item): string => templateName(item) ?? item.metadata.name;
+const nameOf = (item: Item): string => templateName(item) || item.metadata.name;
 
 /** How an item that is under deletion starts to go. */
 export const removal =

@@ -1,0 +1,123 @@
+import { expect } from 'chai';
+import { executionController } from '../../../controllers/execution/index.ts';
+import { dataObjectKind, type DataObject } from '../../../src/api/kinds/dataobject.ts';
+import { deployItemKind } from '../../../src/api/kinds/deployitem.ts';
+import { executionKind, type Execution } from '../../../src/api/kinds/execution.ts';
+import { executionContext, objectName } from '../../../src/dataflow/scope.ts';
+import { secretKind } from '../../../src/machine/world.ts';
+import { apiErrorFrom } from '../../../src/runtime/errors.ts';
+import { done, execution, item, running, template } from '../../support/given.ts';
+import { portsOf } from './support/execution.ts';
+import { stage, type Stage } from './support/stage.ts';
+
+const JOB = 'j1';
+
+describe('what the items of an execution export', () => {
+  let on: Stage;
+  beforeEach(() => {
+    on = stage((ports) => executionController(portsOf(ports)));
+  });
+  afterEach(() => on.end());
+
+  const putItem = (name: string, status: object = {}) =>
+    on.client.put(deployItemKind, item('plan', name, { ...done(JOB), ...status }));
+  const status = (): NonNullable<Execution['status']> =>
+    on.client.read(executionKind, 'demo/plan')?.status ?? ({});
+
+  const secret = (name: string, data: Readonly<Record<string, string>>, namespace = 'demo') => {
+    const coded = Object.entries(data).map(
+      ([key, text]) => [key, Buffer.from(text).toString('base64')] as const,
+    );
+    on.client.put(secretKind, { metadata: { name, namespace }, data: Object.fromEntries(coded) });
+  };
+  const exporting = (exportRef: object) => putItem('a', { exportRef });
+  const completing = (items = [template('a')]) =>
+    on.client.put(executionKind, execution('plan', { items, status: running(JOB, 'Completing') }));
+  const published = (): DataObject | undefined =>
+    on.client.read(dataObjectKind, `demo/${objectName(executionContext('plan'), '')}`);
+
+  it('publishes them in one data object, by template, and null where there is none', async () => {
+    completing([template('a'), template('b')]);
+    exporting({ name: 'out' });
+    putItem('b');
+    secret('out', { config: 'url: https://a.example\nport: 80\n' });
+    await on.start();
+    expect(published()?.data).to.deep.equal({ a: { url: 'https://a.example', port: 80 }, b: null });
+    expect(status()).to.include({ phase: 'Succeeded' });
+    expect(status().exportRef).to.deep.equal({ name: published()?.metadata.name, namespace: 'demo' });
+  });
+
+  it('reads them from the namespace that the item names', async () => {
+    completing();
+    exporting({ name: 'out', namespace: 'other' });
+    secret('out', { config: 'here: false' });
+    secret('out', { config: 'here: true' }, 'other');
+    await on.start();
+    expect(published()?.data).to.deep.equal({ a: { here: true } });
+  });
+
+  const failures: readonly [string, () => void, RegExp][] = [
+    [
+      'the secret does not exist',
+      () => exporting({ name: 'out' }),
+      /^export secret demo\/out of deploy item a does not exist$/,
+    ],
+    [
+      'the secret has nothing under the key',
+      () => {
+        exporting({ name: 'out' });
+        secret('out', { other: 'x' });
+      },
+      /^export secret demo\/out of deploy item a has no key "config"$/,
+    ],
+    [
+      'the secret holds no YAML, of which nothing is shown',
+      () => {
+        exporting({ name: 'out' });
+        secret('out', { config: '{ password: hunter2' });
+      },
+      /^export secret demo\/out of deploy item a holds no YAML under key "config"$/,
+    ],
+    [
+      'the secret holds an integer that would lose digits',
+      () => {
+        exporting({ name: 'out' });
+        secret('out', { config: 'a: 1\nid: 9007199254740993' });
+      },
+      /^export secret demo\/out of deploy item a: line 2 of key "config" is an integer beyond 2\^53/,
+    ],
+    ['an item is gone', () => undefined, /^has failed or missing deploy items: a is missing$/],
+  ];
+  for (const [title, given, why] of failures) {
+    it(`fails when ${title}`, async () => {
+      completing();
+      given();
+      await on.start();
+      expect(status()).to.include({ phase: 'Failed', jobIDFinished: JOB });
+      const { operation, reason, message, codes } = status().lastError ?? {};
+      expect(message).to.match(why);
+      expect({ operation, reason, codes }).to.deep.equal({
+        operation: 'handleReconcilePhase',
+        reason: 'handlePhaseCompleting',
+        codes: ['ERR_FOR_INFO_ONLY'],
+      });
+      expect(published()).to.equal(undefined);
+    });
+  }
+
+  it('tries again when the secret cannot be read now', async () => {
+    completing();
+    exporting({ name: 'out' });
+    secret('out', { config: 'a: 1' });
+    const busy = apiErrorFrom(503, { message: 'busy' }, { verb: 'get', kind: 'Secret' });
+    let isBusy = true;
+    on.client.fault = ({ kind }) => (kind === 'Secret' && isBusy ? busy : undefined);
+    await on.start();
+    expect(status()).to.include({ phase: 'Completing' });
+    expect(status().lastError?.reason).to.equal('ReadFailed');
+    isBusy = false;
+    await on.clock.advance(1_000);
+    expect(status()).to.include({ phase: 'Succeeded' });
+    expect(status()).not.to.have.property('lastError');
+  });
+});

@@ -6,6 +6,7 @@ import { mergeDiff } from '../../src/lib/merge.ts';
 import type { Rng } from '../../src/lib/rng.ts';
 import type { Logger } from '../../src/observability/log.ts';
 import { NotFound } from '../../src/runtime/errors.ts';
+import { keyOf } from '../../src/runtime/keys.ts';
 import { retryPolicies } from '../../src/runtime/retry.ts';
 import type { Client, Writer } from '../../src/runtime/types.ts';
 import { judge, type Verdict } from './decide.ts';
@@ -118,6 +119,5 @@ async function tell(
 ): Promise<void> {
   const body = mergeDiff(own, { ...own, ...says, lastUpdateTime: timestamp(clock) });
   if (!body) return;
-  const { namespace = '', name } = own.metadata;
-  await write({ verb: 'merge', kind: lsHealthCheckKind, key: `${namespace}/${name}`, body }, signal);
+  await write({ verb: 'merge', kind: lsHealthCheckKind, key: keyOf(own), body }, signal);
 }

@@ -9,17 +9,32 @@ export interface Suite {
   readonly tests: readonly string[];
 }
 
+const controller = (...names: readonly string[]): readonly string[] =>
+  names.map((name) => `test/unit/controllers/${name}.test.ts`);
 const CONTROLLERS = ['test/unit/controllers', 'test/unit/machine'];
 
 /** The folders that `make mutate` measures without SUITES. */
 export const SUITES: readonly Suite[] = [
   { folder: 'src/dataflow', tests: ['test/unit/dataflow'] },
-  { folder: 'controllers/execution', tests: ['test/unit/controllers'] },
+  {
+    folder: 'controllers/execution',
+    tests: controller(
+      ...[
+        'clusters',
+        'doubles',
+        'execution',
+        'execution-classify',
+        'execution-clusters',
+        'execution-exports',
+      ],
+      ...['execution-items', 'execution-life', 'execution-phases', 'execution-templates'],
+    ),
+  },
   { folder: 'controllers/installation', tests: CONTROLLERS },
-  { folder: 'controllers/context', tests: ['test/unit/controllers'] },
-  { folder: 'controllers/deployitem', tests: CONTROLLERS },
-  { folder: 'controllers/syncobject', tests: ['test/unit/controllers'] },
-  { folder: 'controllers/health', tests: ['test/unit/controllers'] },
+  { folder: 'controllers/context', tests: controller('context') },
+  { folder: 'controllers/deployitem', tests: controller('deployitem', 'shared-objects') },
+  { folder: 'controllers/syncobject', tests: controller('syncobject') },
+  { folder: 'controllers/health', tests: controller('health', 'health-check') },
   { folder: 'controllers/targetsync', tests: ['test/unit/controllers'] },
   { folder: 'src/machine', tests: ['test/unit/machine', 'test/unit/controllers'] },
   { folder: 'src/workflow', tests: ['test/unit/workflow'] },

@@ -3,13 +3,11 @@ import { expect } from 'chai';
 import { templateReader } from '../../../controllers/execution/templates.ts';
 import { UnreadableDeployItems, type Execution } from '../../../src/api/kinds/execution.ts';
 import { labels } from '../../../src/api/labels.ts';
-import { asideRunners } from '../../../src/blueprint/aside/runner.ts';
 import { inThisThread, type RunnerOf } from '../../../src/blueprint/work.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { seededRng } from '../../../src/lib/rng.ts';
 import { execution, template } from '../../support/given.ts';
 import { outcome } from '../../support/outcome.ts';
-import { watched, WITHIN_MS } from '../templating/hostile/support.ts';
 
 const holding = (json: string): Execution => ({
   ...execution('plan'),
@@ -93,28 +91,5 @@ describe('the templates of an execution', () => {
     expect(await reader.refusal(wrong)).to.equal('spec.deployItems[2]: Duplicate value: "a"');
     const metadata = { ...wrong.metadata, labels: { [labels.skipValidation]: 'true' } };
     expect(await reader.refusal({ ...wrong, metadata })).to.equal(undefined);
-  });
-
-  it('hold up nobody, however much they unpack to', async () => {
-    const runners = asideRunners({ clock: systemClock });
-    try {
-      const reader = templateReader(runners.of);
-      const keys = Array.from({ length: 500_000 }, (_, i) => `"k${String(i)}":1`);
-      const pairs = Array.from({ length: 450_000 }, (_, i) => `{"k${String(i)}":1}`);
-      const rows: readonly [string, string][] = [
-        [`[${'[],'.repeat(5_000_000)}[]]`, 'more than 1000000 values'],
-        ['['.repeat(8_000_000), 'more than 10000 deep'],
-        [`[{"name":1,"config":{${keys.join(',')}}}]`, 'expected string, received number'],
-        [`[{"name":1,"config":{"a":[${pairs.join(',')}]}}]`, 'expected string, received number'],
-      ];
-      for (const [json, why] of rows) {
-        const { value, stalledMs, tookMs } = await watched(() => reader.refusal(holding(json)));
-        expect(value).to.contain(why);
-        expect(stalledMs, 'this thread goes on').to.be.below(1_000);
-        expect(tookMs).to.be.below(WITHIN_MS);
-      }
-    } finally {
-      await runners.close();
-    }
   });
 });

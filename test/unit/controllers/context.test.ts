@@ -39,6 +39,8 @@ describe('the context controller', () => {
       namespace('kube-system');
       namespace('leaving', leaving);
     });
+    client.edit(namespaceKind, 'kube-system', { metadata: { labels: { x: 'y' } } });
+    await on.settle();
     expect(client.changes).to.deep.equal([]);
     expect(on.runs).to.deep.equal([]);
   });

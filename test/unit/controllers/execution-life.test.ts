@@ -2,7 +2,12 @@
 import { expect } from 'chai';
 import { executionController } from '../../../controllers/execution/index.ts';
 import { deployItemKind, type DeployItem } from '../../../src/api/kinds/deployitem.ts';
-import { executionKind, type DeployItemTemplate, type Execution } from '../../../src/api/kinds/execution.ts';
+import {
+  executionKind,
+  writeDeployItems,
+  type DeployItemTemplate,
+  type Execution,
+} from '../../../src/api/kinds/execution.ts';
 import { installationKind } from '../../../src/api/kinds/installation.ts';
 import { annotations, labels } from '../../../src/api/labels.ts';
 import {
@@ -69,18 +74,6 @@ describe('the execution controller', () => {
     expect(entered).to.deep.equal(['Progressing', 'Completing', 'Succeeded']);
   });
 
-  it('notes in its status which item stands for which template', async () => {
-    plan(chain);
-    await on.start();
-    const names = ['a', 'b'].map((name) => itemOf(name)?.metadata.name);
-    expect(status().deployItemCache).to.deep.equal({
-      activeDIs: [
-        { specName: 'a', objectName: names[0] },
-        { specName: 'b', objectName: names[1] },
-      ],
-    });
-  });
-
   it('gives its items names that no other item has', async () => {
     plan([template('a')]);
     await on.start();
@@ -113,6 +106,12 @@ describe('the execution controller', () => {
     expect(on.client.changes).to.deep.equal([`merge status Execution ${KEY}`]);
     expect(status().lastError?.message).to.contain('would create 2 objects');
   });
+
+  const unreadable = (phase: string, meta: object = {}): Execution =>
+    put({
+      ...execution('plan', { status: running(JOB, phase), meta }),
+      spec: { context: 'default', deployItemsCompressed: 'no gzip' },
+    });
 
   describe('of a job that fails', () => {
     it('does not end it while an item is at work for it', async () => {
@@ -152,10 +151,7 @@ describe('the execution controller', () => {
     });
 
     it('touches items that are to go also when the templates cannot be read', async () => {
-      put({
-        ...execution('plan', { meta: deleting, status: running(JOB, 'Deleting') }),
-        spec: { context: 'default', deployItemsCompressed: 'no gzip' },
-      });
+      unreadable('Deleting', deleting);
       putItem(item('plan', 'a', done(JOB, 'DeleteFailed'), deleting));
       putItem(item('plan', 'b', done('j0'), deleting));
       await on.start();
@@ -165,10 +161,7 @@ describe('the execution controller', () => {
   });
 
   it('can be deleted although nobody can read its templates', async () => {
-    put({
-      ...execution('plan', { meta: deleting, status: { jobID: JOB } }),
-      spec: { context: 'default', deployItemsCompressed: 'no gzip' },
-    });
+    unreadable('InitDelete', deleting);
     putItem(item('plan', 'a', { jobID: undefined }, {}));
     await on.start();
     expect(itemOf('a')?.metadata.deletionTimestamp).not.to.equal(undefined);
@@ -177,11 +170,55 @@ describe('the execution controller', () => {
     expect(stored()).to.equal(undefined);
   });
 
-  it('fails a job whose templates nobody can read', async () => {
-    put({
-      ...execution('plan', { status: { jobID: JOB } }),
-      spec: { context: 'default', deployItemsCompressed: 'no gzip' },
+  it('deletes no item when its templates cannot be read any more in the middle of a job', async () => {
+    unreadable('Progressing');
+    putItem(item('plan', 'a', done('j0')));
+    await on.start();
+    expect(itemOf('a')?.metadata).not.to.have.property('deletionTimestamp');
+    expect(status().lastError?.message).to.contain('spec.deployItemsCompressed cannot be read');
+    expect(status()).not.to.have.property('jobIDFinished');
+  });
+
+  describe('while the thread that reads large lists is gone', () => {
+    beforeEach(async () => {
+      await on.end();
+      on = stage((ports) => {
+        const { runnerOf, ...rest } = portsOf(ports);
+        const unpackItems = () => Promise.reject(new Error('the thread is gone'));
+        return executionController({ ...rest, runnerOf: (ns) => ({ ...runnerOf(ns), unpackItems }) });
+      });
     });
+    const large = [template('a', { config: { padding: 'x'.repeat(300 << 10) } })];
+    const holding = (phase: string, meta: object = {}): Execution =>
+      put({
+        ...execution('plan', { status: running(JOB, phase), meta }),
+        spec: { context: 'default', ...writeDeployItems(large) },
+      });
+
+    it('uninstalls nothing, for the order is not known', async () => {
+      holding('Deleting', deleting);
+      putItem(item('plan', 'a', done('j0'), deleting));
+      await on.start();
+      expect(jobs('a')).to.deep.equal(['j0']);
+      expect(status().lastError?.message).to.equal('the thread is gone');
+    });
+
+    it('ends no job that fails: what could still start is not known', async () => {
+      holding('Odd');
+      putItem(item('plan', 'a', done('j0')));
+      await on.start();
+      expect(status()).not.to.have.property('jobIDFinished');
+    });
+
+    it('ends it at once when there are no items', async () => {
+      holding('Odd');
+      await on.start();
+      expect(status()).to.include({ phase: 'Failed', jobIDFinished: JOB });
+    });
+  });
+
+  it('fails a job whose templates nobody can read', async () => {
+    unreadable('Init');
     await on.start();
     expect(status()).to.include({ phase: 'Failed', jobIDFinished: JOB });
     expect(status().lastError?.message).to.contain('spec.deployItemsCompressed cannot be read');
@@ -191,6 +228,26 @@ describe('the execution controller', () => {
     const isIdle = () => {
       expect(on.client.changes).to.deep.equal([]);
     };
+
+    it('for work, and never else', async () => {
+      const objects = [
+        execution('rest', { status: done(JOB) }),
+        execution('fresh'),
+        execution('gone', { status: { phase: 'DeleteFailed', ...done(JOB) }, meta: deleting }),
+        execution('left', { status: done(JOB), meta: { ...deleting, finalizers: ['x.org/keep'] } }),
+      ];
+      for (const object of objects) put(object);
+      put(execution('work', { items: [], status: { jobID: JOB } }));
+      on.client.put(installationKind, installation('rest'));
+      await on.start();
+      expect(on.runs.splice(0)).to.deep.equal(['demo/work']);
+      for (const { metadata } of objects)
+        on.client.edit(executionKind, `demo/${metadata.name}`, { metadata: { labels: { x: 'y' } } });
+      on.client.put(installationKind, installation('fresh'));
+      on.client.edit(installationKind, 'demo/rest', { metadata: { labels: { x: 'y' } } });
+      await on.clock.advance(10_000);
+      expect(on.runs).to.deep.equal([]);
+    });
 
     it('for nothing when no job is running', async () => {
       plan([template('a')], { status: done(JOB) });
@@ -280,7 +337,7 @@ describe('the execution controller', () => {
 
   it('works at as many executions at a time as it is told', () => {
     const ports = portsOf(on);
-    expect(executionController({ ...ports, workers: 3 })).to.include({ maxConcurrent: 3 });
+    expect(executionController({ ...ports, workers: 3 })).to.include({ name: 'execution', maxConcurrent: 3 });
     expect(executionController(ports)).not.to.have.property('maxConcurrent');
   });
 });

@@ -12,9 +12,9 @@ import { timestamp, type Clock } from '../lib/clock.ts';
 import type { Logger } from '../observability/log.ts';
 import { AlreadyExists, Conflict } from '../runtime/errors.ts';
 import { keyOf } from '../runtime/keys.ts';
-import type { ControllerSpec, Reconciler } from '../runtime/controller.ts';
+import type { ControllerSpec } from '../runtime/controller.ts';
 import { getIfThere } from '../runtime/read.ts';
-import type { Client, Obj, View, Writer } from '../runtime/types.ts';
+import type { Client, Context, Obj, View, Writer } from '../runtime/types.ts';
 import { lockedPatch } from './apply.ts';
 import { NotNow } from './run.ts';
 
@@ -41,17 +41,16 @@ export function withCriticalProblems<P extends Obj>(
 ): ControllerSpec<P> {
   const noting = noteBugs(spec.name, report);
   const { reconciler } = spec;
-  const cleanup: Reconciler<P>['cleanup'] = (primary, ctx) =>
-    noting(
-      primary as View<Obj>,
-      async () => (await reconciler.cleanup?.(primary, ctx)) ?? { finalizer: 'remove' },
-    );
+  const cleanup = reconciler.cleanup?.bind(reconciler);
   return {
     ...spec,
     reconciler: {
       ...reconciler,
       reconcile: (primary, ctx) => noting(primary as View<Obj>, () => reconciler.reconcile(primary, ctx)),
-      ...(reconciler.cleanup && { cleanup }),
+      ...(cleanup && {
+        cleanup: (primary: View<P>, ctx: Context<P>) =>
+          noting(primary as View<Obj>, () => cleanup(primary, ctx)),
+      }),
     },
   };
 }

@@ -1,8 +1,17 @@
 import { expect } from 'chai';
 import { installationKind, type Installation } from '../../../src/api/kinds/installation.ts';
 import { FINALIZER } from '../../../src/api/labels.ts';
-import { Applier } from '../../../src/machine/apply.ts';
-import { amend, patchStatus, remove, type Effect } from '../../../src/machine/decision.ts';
+import { amendmentOf, Applier } from '../../../src/machine/apply.ts';
+import {
+  amend,
+  create,
+  patch,
+  patchStatus,
+  remove,
+  replace,
+  type Amendment,
+  type Effect,
+} from '../../../src/machine/decision.ts';
 import { Conflict, NotFound } from '../../../src/runtime/errors.ts';
 import type { Obj, Write } from '../../../src/runtime/types.ts';
 import { installation } from '../../support/given.ts';
@@ -58,6 +67,73 @@ describe('carrying out effects', () => {
     expect(versions).to.deep.equal(['1', '5']);
   });
 
+  it('gives up amending an object that others write again and again', async () => {
+    const there = fresh('one', '5');
+    const { versions, error } = await carryOut([addFinalizer], {
+      answers: Array.from({ length: 10 }, conflict),
+      there,
+    });
+    expect(error).to.be.instanceOf(Conflict);
+    expect(versions).to.deep.equal(['1', '5', '5', '5', '5']);
+  });
+
+  it('does not repeat an amendment that failed for another reason', async () => {
+    const { sent, error } = await carryOut([addFinalizer], { answers: [gone()] });
+    expect(error).to.be.instanceOf(NotFound);
+    expect(sent).to.have.length(1);
+  });
+
+  it('writes no amendment that changes nothing', async () => {
+    const effects = [amend(installationKind, installation('web'), { addFinalizer: FINALIZER })];
+    expect(await carryOut(effects, { answers: [] })).to.deep.include({ sent: [], error: undefined });
+  });
+
+  const kind = installationKind;
+  const next = { ...fresh('one', '9'), spec: { context: 'next', blueprint: {} } } as Installation;
+  const writes: readonly (readonly [string, Effect, object])[] = [
+    ['creates an object as it is', create(kind, next), { verb: 'create', kind, object: next, lock: true }],
+    [
+      'replaces the version that was seen',
+      replace(kind, ours, next),
+      { verb: 'replace', kind, object: { ...next, metadata: ours.metadata }, lock: true },
+    ],
+    [
+      'patches the version that was seen',
+      patch(kind, ours, { metadata: { labels: { a: 'b' } }, spec: { context: 'x' } }),
+      {
+        ...{ verb: 'merge', kind, key: 'demo/web', lock: true },
+        body: { metadata: { labels: { a: 'b' }, resourceVersion: '1' }, spec: { context: 'x' } },
+      },
+    ],
+    [
+      'patches the status by itself',
+      patchStatus(kind, ours, { jobID: 'j' }),
+      {
+        ...{ verb: 'merge', kind, key: 'demo/web', lock: true, sub: 'status' },
+        body: { metadata: { resourceVersion: '1' }, status: { jobID: 'j' } },
+      },
+    ],
+  ];
+  for (const [title, effect, sent] of writes) {
+    it(title, async () => {
+      expect((await carryOut([effect], { answers: [answer(next)] })).sent).to.deep.equal([sent]);
+    });
+  }
+
+  it('does not replace what it has patched in the same pass', async () => {
+    const effects = [patchStatus(kind, ours, { jobID: 'j' }), replace(kind, ours, next)];
+    const { sent } = await carryOut(effects, { answers: [fresh('one', '7'), fresh('one', '8')].map(answer) });
+    expect(sent[1]).to.have.nested.property('object.metadata.resourceVersion', '1');
+  });
+
+  it('amends what it has patched in the same pass', async () => {
+    const effects = [patchStatus(kind, ours, { jobID: 'j' }), addFinalizer];
+    const { versions } = await carryOut(effects, {
+      answers: [fresh('one', '7'), fresh('one', '8')].map(answer),
+    });
+    expect(versions).to.deep.equal(['1', '7']);
+  });
+
   it('does not amend another object that came under the same name', async () => {
     const { sent, error } = await carryOut([addFinalizer], {
       answers: [conflict(), answer(ours)],
@@ -90,5 +166,39 @@ describe('carrying out effects', () => {
       written: fresh('two', '7'),
     });
     expect(other.versions).to.deep.equal(['1']);
+  });
+});
+
+describe('an amendment', () => {
+  const rows: readonly (readonly [string, Amendment, object | undefined])[] = [
+    ['nothing', {}, undefined],
+    ['a finalizer beside others', { addFinalizer: 'new' }, { metadata: { finalizers: ['old', 'new'] } }],
+    ['a finalizer that is there', { addFinalizer: 'old' }, undefined],
+    ['an annotation with this value', { dropAnnotations: { a: '1' } }, { metadata: { annotations: { a: null } } }],
+    ['an annotation that has another value by now', { dropAnnotations: { a: '2' } }, undefined],
+    ['an annotation that is gone', { dropAnnotations: { b: '1' } }, undefined],
+    ['a field that is empty', { specDefaults: { context: 'default' } }, { metadata: {}, spec: { context: 'default' } }],
+    ['a field that has a value', { specDefaults: { type: 'default' } }, undefined],
+    ['all of it', { addFinalizer: 'new', dropAnnotations: { a: '1', b: '1' }, specDefaults: { context: 'default', type: 'x' } }, { metadata: { finalizers: ['old', 'new'], annotations: { a: null } }, spec: { context: 'default' } }],
+  ]; // prettier-ignore
+  const object = {
+    apiVersion: 'v1',
+    kind: 'Thing',
+    metadata: { name: 'x', finalizers: ['old'], annotations: { a: '1', c: '1' } },
+    spec: { context: '', type: 'mine' },
+  };
+  for (const [what, change, body] of rows) {
+    it(`for ${what} ${body ? 'says only what differs' : 'is no write'}`, () => {
+      expect(amendmentOf(object, change)).to.deep.equal(body);
+    });
+  }
+
+  it('of an object that has nothing yet says all of it', () => {
+    const bare = { apiVersion: 'v1', kind: 'Thing', metadata: { name: 'x' } };
+    const change = { addFinalizer: 'new', dropAnnotations: { a: '1' }, specDefaults: { context: 'default' } };
+    expect(amendmentOf(bare, change)).to.deep.equal({
+      metadata: { finalizers: ['new'] },
+      spec: { context: 'default' },
+    });
   });
 });

@@ -1,9 +1,21 @@
 import { expect } from 'chai';
-import { bugIn, describeBug, withProblem } from '../../../src/machine/critical.ts';
+import { criticalProblemsKind } from '../../../src/api/kinds/criticalproblems.ts';
+import { executionKind } from '../../../src/api/kinds/execution.ts';
+import {
+  bugIn,
+  criticalProblemsRecord,
+  describeBug,
+  withCriticalProblems,
+  withProblem,
+} from '../../../src/machine/critical.ts';
 import { PhaseError } from '../../../src/machine/decision.ts';
 import { NotNow } from '../../../src/machine/run.ts';
-import { KubeconfigError, TransportError } from '../../../src/runtime/errors.ts';
+import { silentLogger } from '../../../src/observability/log.ts';
+import { apiErrorFrom, KubeconfigError, TransportError } from '../../../src/runtime/errors.ts';
+import type { Context, Obj } from '../../../src/runtime/types.ts';
+import { FakeClock } from '../../support/clock.ts';
 import { NOW, execution } from '../../support/given.ts';
+import { FakeCluster } from '../runtime/support/fake-cluster.ts';
 
 const problem = { operation: 'o', reason: 'r', message: 'm' };
 
@@ -37,7 +49,26 @@ describe('what a failed pass says about the program', () => {
 
   it('does not quote what a parser read', () => {
     const { error } = tryTo(() => JSON.parse('"password" x') as unknown);
-    expect(describeBug(error, 'execution', execution('plan'))).not.to.match(/password/);
+    expect(describeBug(error, 'execution', execution('plan')))
+      .to.match(/^SyntaxError at Execution demo\/plan in controller execution \| at /)
+      .and.not.to.match(/password/);
+  });
+
+  it('has four frames of the stack at most, and none where the stack is lost', () => {
+    const deep = Object.assign(new TypeError('x'), {
+      stack: `TypeError: x\n${'    at f (file:1)\n'.repeat(9)}`,
+    });
+    const head = 'TypeError at Execution demo/plan in controller execution: x';
+    expect(describeBug(deep, 'execution', execution('plan'))).to.equal(
+      `${head}${' | at f (file:1)'.repeat(4)}`,
+    );
+    const lost = Object.assign(new TypeError('x'), { stack: undefined });
+    expect(describeBug(lost, 'execution', execution('plan'))).to.equal(head);
+  });
+
+  it('is cut where a message is long', () => {
+    const long = new TypeError('x'.repeat(2_000));
+    expect(describeBug(long, 'execution', execution('plan'))).to.have.length(1_000);
   });
 });
 
@@ -68,6 +99,128 @@ describe('the record of critical problems', () => {
   it('notes the same problem of the same pod once in five minutes', () => {
     expect(withProblem([entry(1, 4)], entry(1, 0))).to.equal(undefined);
     expect(withProblem([entry(1, 6)], entry(1, 0))).to.have.length(2);
+    expect(withProblem([entry(1, 5)], entry(1, 0))).to.have.length(2);
     expect(withProblem([entry(1, 4)], { ...entry(1, 0), podName: 'pod-b' })).to.have.length(2);
+    expect(withProblem([entry(1, 4)], { ...entry(1, 0), description: 'another' })).to.have.length(2);
+    expect(withProblem([entry(1, 4), entry(2, 4)], entry(1, 0))).to.equal(undefined);
+  });
+
+  const KEY = 'system/critical-problems';
+  const given = () => {
+    const cluster = new FakeCluster();
+    const errors: object[] = [];
+    const log = { ...silentLogger, error: (fields: object) => errors.push(fields) };
+    const report = criticalProblemsRecord({
+      client: cluster,
+      write: (write, signal) => cluster.send(write, signal),
+      clock: new FakeClock(NOW),
+      log,
+      pod: { name: 'pod-a', namespace: 'system' },
+    });
+    const recorded = (): unknown[] =>
+      (cluster.read(criticalProblemsKind, KEY)?.spec?.criticalProblem ?? []).map(
+        ({ description }) => description,
+      );
+    return { cluster, errors, report, recorded };
+  };
+
+  it('S-117: is kept in the namespace of the pod, with the pod and the time', async () => {
+    const { cluster, report, errors } = given();
+    await report('first');
+    await report('second');
+    const of = { podName: 'pod-a', creationTime: NOW };
+    expect(cluster.read(criticalProblemsKind, KEY)).to.deep.include({
+      apiVersion: 'landscaper.gardener.cloud/v1alpha1',
+      kind: 'CriticalProblems',
+      spec: { criticalProblem: ['first', 'second'].map((description) => ({ ...of, description })) },
+    });
+    expect(errors.map((fields) => (fields as { problem: string }).problem)).to.deep.equal([
+      'first',
+      'second',
+    ]);
+  });
+
+  it('takes problems one after the other, none of which is lost', async () => {
+    const { report, recorded } = given();
+    await Promise.all(['a', 'b', 'c'].map(report));
+    expect(recorded()).to.deep.equal(['a', 'b', 'c']);
+  });
+
+  it('is not written for a problem that it has already', async () => {
+    const { cluster, report } = given();
+    await report('same');
+    await report('same');
+    expect(cluster.writes).to.have.length(1);
+  });
+
+  it('goes on in an object without a spec', async () => {
+    const { cluster, report, recorded } = given();
+    cluster.put(criticalProblemsKind, { metadata: { name: 'critical-problems', namespace: 'system' } });
+    await report('first');
+    expect(recorded()).to.deep.equal(['first']);
+  });
+
+  const refusal = (code: number, reason: string) =>
+    apiErrorFrom(code, { reason }, { verb: 'create', kind: 'CriticalProblems' });
+  const races: readonly (readonly [string, Error, number, boolean])[] = [
+    ['is tried again after a conflict', refusal(409, 'Conflict'), 4, true],
+    ['is tried again when another pod has created it meanwhile', refusal(409, 'AlreadyExists'), 4, true],
+    ['is given up after five tries', refusal(409, 'Conflict'), 5, false],
+    ['is given up at once where it may not be written', refusal(403, 'Forbidden'), 1, false],
+  ];
+  for (const [title, error, times, isNoted] of races) {
+    it(`${title}, and no pass fails for it`, async () => {
+      const { cluster, report, recorded, errors } = given();
+      let left = times;
+      cluster.fault = ({ verb }) => (verb !== 'get' && left-- > 0 ? error : undefined);
+      await report('first');
+      expect(recorded()).to.deep.equal(isNoted ? ['first'] : []);
+      expect(cluster.writes).to.have.length(isNoted ? times + 1 : times);
+      expect(errors).to.have.length(isNoted ? 1 : 2);
+    });
+  }
+});
+
+describe('a controller whose bugs are put on record', () => {
+  const bug = new TypeError('x is undefined');
+  const ctx = {} as Context<Obj>;
+  /** What the pass ends with, and what was reported. */
+  async function run(pass: 'reconcile' | 'cleanup', act: () => Promise<never>) {
+    const reports: string[] = [];
+    const { reconciler } = withCriticalProblems<Obj>(
+      { name: 'execution', kind: executionKind as never, reconciler: { reconcile: act, cleanup: act } },
+      (text) => Promise.resolve(void reports.push(text)),
+    );
+    const end = await reconciler[pass]?.(execution('plan'), ctx).catch((error: unknown) => error);
+    return { end, reports };
+  }
+
+  for (const pass of ['reconcile', 'cleanup'] as const) {
+    it(`reports a bug in ${pass}, and fails with it all the same`, async () => {
+      const { end, reports } = await run(pass, () => Promise.reject(bug));
+      expect(end).to.equal(bug);
+      expect(reports).to.have.length(1);
+      expect(reports[0]).to.match(
+        /^TypeError at Execution demo\/plan in controller execution: x is undefined/,
+      );
+    });
+
+    it(`reports no other failure of ${pass}`, async () => {
+      const error = new Error('foreseen');
+      expect(await run(pass, () => Promise.reject(error))).to.deep.equal({ end: error, reports: [] });
+    });
+
+    it(`answers what ${pass} answers`, async () => {
+      const answer = {} as never;
+      expect(await run(pass, () => Promise.resolve(answer))).to.deep.equal({ end: answer, reports: [] });
+    });
+  }
+
+  it('has a cleanup only where it had one before, since the runtime sets a finalizer for it', () => {
+    const reconcile = () => Promise.resolve({ write: 'none' } as const);
+    const spec = { name: 'x', kind: executionKind, maxConcurrent: 3, reconciler: { reconcile } };
+    const noted = withCriticalProblems(spec, () => Promise.resolve());
+    expect(noted).to.include({ name: 'x', maxConcurrent: 3 });
+    expect(noted.reconciler).not.to.have.property('cleanup');
   });
 });

@@ -1,0 +1,179 @@
+import { expect } from 'chai';
+import { installationKind, type Installation } from '../../../src/api/kinds/installation.ts';
+import { advance, fail, patchStatus, release, wait, type Decision } from '../../../src/machine/decision.ts';
+import { phaseOf } from '../../../src/machine/phase.ts';
+import { jobReconciler, type Intake, type JobController } from '../../../src/machine/reconcile.ts';
+import { silentLogger } from '../../../src/observability/log.ts';
+import { NotFound } from '../../../src/runtime/errors.ts';
+import type { Context, Obj, View, Write } from '../../../src/runtime/types.ts';
+import { FakeClock } from '../../support/clock.ts';
+import { NOW, done, installation, running } from '../../support/given.ts';
+
+interface Snapshot {
+  readonly self: View<Installation>;
+  readonly now: string;
+}
+
+interface Given {
+  readonly intake?: (self: View<Installation>) => Intake | undefined;
+  readonly decide?: (snapshot: Snapshot) => Decision<'Succeeded'>;
+  readonly restMs?: () => number | undefined;
+  /** What the API server does instead of carrying out a write. */
+  readonly refusal?: Error;
+  /** Whether the cache still has the object after the first write; default: yes. */
+  readonly isKept?: boolean;
+}
+
+const ends = (): Decision<'Succeeded'> => advance('Succeeded');
+const rule = (set: object, then: Intake['then'] = 'continue'): Intake => ({
+  effects: [patchStatus(installationKind, installation('web'), set)],
+  then,
+});
+
+/** One pass over `self`, whose writes go to the cache at once. */
+async function pass(self: Installation, given: Given = {}) {
+  const { intake = () => undefined, decide = ends, restMs, refusal, isKept = true } = given;
+  const writes: object[] = [];
+  const events: string[] = [];
+  const entered: string[] = [];
+  let there: Installation | undefined = self;
+  const write = (sent: Write): Promise<Obj> => {
+    if (refusal) return Promise.reject(refusal);
+    const { status } = (sent as unknown as { body: { status: object } }).body;
+    writes.push(status);
+    const next = { ...(there ?? self), status: { ...there?.status, ...status } } as Installation;
+    there = isKept ? next : undefined;
+    return Promise.resolve(next);
+  };
+  const phase = phaseOf<Snapshot>()({ needs: [], next: ['Succeeded'], decide });
+  const controller: JobController<Installation, Snapshot> = {
+    cache: { get: () => there } as never,
+    client: {} as never,
+    clock: new FakeClock(NOW),
+    machine: {
+      kind: installationKind,
+      table: { Init: { phase, onFail: 'Failed' } },
+      gather: (picture, now) => ({ self: () => picture, now: () => now }),
+      always: ['self', 'now'],
+      celebrates: () => true,
+    },
+    intake,
+    begin: ({ status }) => ({ ...status, phase: 'Init' }),
+    ...(restMs && { restMs }),
+    entered: (to, from) => entered.push(`${from ?? ''} → ${to}`),
+  };
+  const ctx = {
+    key: 'demo/web',
+    log: silentLogger,
+    write,
+    event: (...event: readonly string[]) => events.push(event.join(': ')),
+  } as unknown as Context<Installation>;
+  const end = await jobReconciler(controller)
+    .reconcile(self, ctx)
+    .catch((error: unknown) => error);
+  return { end, writes, events, entered };
+}
+
+const atWork = installation('web', { status: running('j1', 'Init') });
+const atRest = installation('web', { status: done('j1') });
+const atAwait = (againMs?: number) =>
+  wait({ operation: 'wait', reason: 'Why', message: 'for b' }, { againMs });
+
+describe('one pass over an object that takes part in jobs', () => {
+  it('carries out the rules until none has an answer, before any phase', async () => {
+    const { writes, end } = await pass(atWork, {
+      intake: ({ status }) =>
+        status?.['automaticReconcileStatus'] ? undefined : rule({ automaticReconcileStatus: {} }),
+    });
+    expect(writes).to.have.length(2);
+    expect(writes[0]).to.deep.equal({ automaticReconcileStatus: {} });
+    expect(writes[1]).to.include({ phase: 'Succeeded', jobIDFinished: 'j1' });
+    expect(end).to.deep.equal({ write: 'none' });
+  });
+
+  it('runs no phase where a rule ends it', async () => {
+    const { writes, end } = await pass(atWork, { intake: () => rule({ jobID: 'j1' }, 'stop') });
+    expect(writes).to.deep.equal([{ jobID: 'j1' }]);
+    expect(end).to.deep.equal({ write: 'none' });
+  });
+
+  it('warns with the words of the rule, once its effects are done', async () => {
+    const event = { reason: 'Drifted', note: 'an item failed' };
+    const given = { intake: () => ({ ...rule({}, 'stop'), event }) };
+    expect((await pass(atWork, given)).events).to.deep.equal(['Warning: Drifted: an item failed']);
+    const refused = await pass(atWork, { ...given, refusal: new Error('no') });
+    expect(refused.events).to.deep.equal([]);
+  });
+
+  it('fails where a rule does not do what it says, instead of repeating it for ever', async () => {
+    const { end, writes } = await pass(atWork, { intake: () => rule({}) });
+    expect(end).to.be.instanceOf(Error).with.property('message').that.contains('demo/web');
+    expect(writes).to.have.length(20);
+  });
+
+  it('begins a job that was handed down, and goes on with one that is at work', async () => {
+    const handedDown = installation('web', { status: { ...done('j1'), jobID: 'j2' } });
+    const seen: unknown[] = [];
+    const decide = ({ self }: Snapshot) => {
+      seen.push(self.status?.phase);
+      return ends();
+    };
+    await pass(handedDown, { decide });
+    await pass(installation('web', { status: { ...running('j2', 'Init'), importsHash: 'h' } }), {
+      decide: ({ self }) => {
+        seen.push(self.status?.importsHash);
+        return ends();
+      },
+    });
+    expect(seen).to.deep.equal(['Init', 'h']);
+  });
+
+  it('tells which phases were entered, and of the end of the job', async () => {
+    const { entered, events } = await pass(atWork);
+    expect(entered).to.deep.equal(['Init → Succeeded']);
+    expect(events).to.deep.equal(['Normal: Succeeded: job j1 has finished']);
+  });
+
+  const rests: readonly (readonly [string, Installation, Given, object])[] = [
+    ['an object at rest is not looked at again', atRest, {}, { write: 'none' }],
+    ['an object at rest is looked at when its rules say', atRest, { restMs: () => 7 }, { write: 'none', again: 7 }],
+    ['an object at rest whose rules say nothing is not', atRest, { restMs: () => undefined }, { write: 'none' }],
+    ['a wait ends after five minutes, in case an event was lost', atWork, { decide: () => atAwait() }, { write: 'none', again: 300_000 }],
+    ['a wait ends earlier where the phase wants it', atWork, { decide: () => atAwait(60_000) }, { write: 'none', again: 60_000 }],
+    ['a wait never ends later than that', atWork, { decide: () => atAwait(900_000) }, { write: 'none', again: 300_000 }],
+    ['what is no longer ours is left alone', atWork, { decide: () => release([]) }, { write: 'none' }],
+    ['what has left the cache is left alone', atWork, { isKept: false }, { write: 'none' }],
+  ]; // prettier-ignore
+  for (const [title, self, given, answer] of rests) {
+    it(title, async () => {
+      expect((await pass(self, given)).end).to.deep.equal(answer);
+    });
+  }
+
+  it('looks at what comes after the end of a job in the same pass', async () => {
+    const { writes, end } = await pass(atWork, {
+      decide: () => fail({ operation: 'o', reason: 'r', message: 'm' }),
+      intake: ({ status }) => (status?.phase === 'Failed' ? rule({ jobID: 'j2' }, 'stop') : undefined),
+    });
+    expect(writes).to.have.length(2);
+    expect(writes[1]).to.deep.equal({ jobID: 'j2' });
+    expect(end).to.deep.equal({ write: 'none' });
+  });
+
+  describe('whose write finds nothing', () => {
+    const gone = (kind: string, name: string): Error =>
+      new NotFound('gone', { status: 404, reason: 'NotFound', ref: { verb: 'patch', kind, name } });
+    const rows: readonly (readonly [string, Error, boolean])[] = [
+      ['is over when it is the object itself that is gone', gone('Installation', 'web'), true],
+      ['is repeated when it is another object', gone('Installation', 'other'), false],
+      ['is repeated when it is an object of another kind', gone('Execution', 'web'), false],
+      ['is repeated after any other error', new Error('broken'), false],
+    ];
+    for (const [title, refusal, isOver] of rows) {
+      it(title, async () => {
+        const { end } = await pass(atWork, { intake: () => rule({}, 'stop'), refusal });
+        expect(end).to.deep.equal(isOver ? { write: 'none' } : refusal);
+      });
+    }
+  });
+});

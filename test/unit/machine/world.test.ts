@@ -1,0 +1,49 @@
+import { expect } from 'chai';
+import { API_VERSION, labels } from '../../../src/api/labels.ts';
+import { createWorld, index } from '../../../src/machine/world.ts';
+import type { Caches, Kind, Obj, View } from '../../../src/runtime/types.ts';
+import { child, execution, installation, item } from '../../support/given.ts';
+
+/** The entries that an object gets in the indexes of its cache. */
+function indexesOf(object: Obj): Record<string, readonly string[]> {
+  const entries: Record<string, readonly string[]> = {};
+  const caches = {
+    of: ({ kind }: Kind) => ({
+      index(name: string, keysOf: (obj: View<Obj>) => readonly string[]) {
+        if (kind === object.kind) entries[name] = keysOf(object);
+      },
+    }),
+  } as unknown as Caches;
+  createWorld(caches);
+  return entries;
+}
+
+const owners = [
+  { apiVersion: API_VERSION, kind: 'Installation', name: 'top', uid: 'uid-top', controller: true },
+  { apiVersion: 'v1', kind: 'ConfigMap', name: 'x', uid: 'uid-x' },
+];
+const of = { [labels.dataContext]: 'Inst.web', [labels.dataSource]: 'Inst.db' };
+const data = (kind: string, meta: object): Obj => ({
+  apiVersion: API_VERSION,
+  kind,
+  metadata: { name: 'x', namespace: 'demo', ...meta },
+});
+
+describe('the index of a cache', () => {
+  const rows: readonly (readonly [string, Obj, Record<string, readonly string[]>])[] = [
+    ['has a root installation by its namespace', installation('top'), { [index.owner]: [], [index.roots]: ['demo'] }],
+    ['has a sub-installation by its owner', child('top', 'a'), { [index.owner]: ['uid-top'], [index.roots]: [] }],
+    ['has an execution by the owner that controls it, and no other', execution('top', { meta: { ownerReferences: owners } }), { [index.owner]: ['uid-top'] }],
+    ['has no execution without an owner', execution('plan'), { [index.owner]: [] }],
+    ['has a deploy item by its execution', item('plan', 'a'), { [index.managedBy]: ['demo/plan'] }],
+    ['has a data object by its scope and its writer', data('DataObject', { labels: of }), { [index.context]: ['demo/Inst.web'], [index.source]: ['demo/Inst.db'] }],
+    ['has a target by its scope and its writer', data('Target', { labels: of }), { [index.context]: ['demo/Inst.web'], [index.source]: ['demo/Inst.db'] }],
+    ['has no data object of a user, with other labels', data('DataObject', { labels: { mine: 'yes' } }), { [index.context]: [], [index.source]: [] }],
+    ['has no data object of a user, without labels', data('DataObject', {}), { [index.context]: [], [index.source]: [] }],
+  ]; // prettier-ignore
+  for (const [title, object, entries] of rows) {
+    it(title, () => {
+      expect(indexesOf(object)).to.deep.equal(entries);
+    });
+  }
+});

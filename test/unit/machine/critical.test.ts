@@ -188,7 +188,7 @@ describe('a controller whose bugs are put on record', () => {
   async function run(pass: 'reconcile' | 'cleanup', act: () => Promise<never>) {
     const reports: string[] = [];
     const { reconciler } = withCriticalProblems<Obj>(
-      { name: 'execution', kind: executionKind as never, reconciler: { reconcile: act, cleanup: act } },
+      { name: 'execution', kind: executionKind, reconciler: { reconcile: act, cleanup: act } },
       (text) => Promise.resolve(void reports.push(text)),
     );
     const end = await reconciler[pass]?.(execution('plan'), ctx).catch((error: unknown) => error);

@@ -67,7 +67,7 @@ describe('an object that a replica of upstream may hold', () => {
   ]; // prettier-ignore
   for (const [title, object, locks, answer] of rows) {
     it(title, async () => {
-      const spec = controllerOf(kinds[object.kind as keyof typeof kinds] as unknown as Kind);
+      const spec = controllerOf(kinds[object.kind as keyof typeof kinds]);
       const locked = withForeignLocks(spec, locksOf(...locks).cache, holders('alive', ''));
       expect(await locked.reconciler.reconcile(object, ctx)).to.deep.equal(answer);
     });
@@ -138,7 +138,7 @@ describe('the question whether a pod is there', () => {
     it(title, async () => {
       const { client, asked } = clusterWith(pods);
       const isPodThere = podLookup({ client, clock, self });
-      const found = await isPodThere(name).catch(({ status }: { status: number }) => status);
+      const found = await isPodThere(name).catch((error: unknown) => (error as { status: number }).status);
       expect(found).to.equal(answer);
       expect(asked).to.deep.equal(requests);
     });

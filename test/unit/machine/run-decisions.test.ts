@@ -1,0 +1,286 @@
+/** What the loop makes of each answer of a phase: which writes in which order, what the status says, how the pass ends. */
+import { expect } from 'chai';
+import { installationKind, type Installation } from '../../../src/api/kinds/installation.ts';
+import {
+  advance,
+  fail,
+  release,
+  remove,
+  retry,
+  wait,
+  type Decision,
+  type Problem,
+} from '../../../src/machine/decision.ts';
+import { NotNow, type Machine } from '../../../src/machine/run.ts';
+import { NOW, running } from '../../support/given.ts';
+import {
+  below,
+  EARLIER,
+  effects,
+  ended,
+  noRight,
+  problem,
+  run,
+  told,
+  type Row,
+} from './support/one-phase.ts';
+
+describe('a phase that waits', () => {
+  const awaited = { reason: 'JobsUnfinished', objects: ['deploy item a'] } as const;
+
+  it('has stored why before it starts anything, and the pass ends', async () => {
+    const { end, names, writes } = await run(() =>
+      wait(problem, { effects, awaited, againMs: 7, status: { set: { importsHash: 'h' } } }),
+    );
+    expect(names).to.deep.equal(['stack', 'a-x']);
+    expect(writes[0]?.[1]).to.deep.include({ lastError: told, importsHash: 'h' });
+    expect(writes[0]?.[1].conditions?.[0]).to.include({
+      type: 'Waiting',
+      message: 'waits for deploy item a',
+    });
+    expect(end).to.include({ end: 'waiting', againMs: 7 });
+  });
+
+  it('ends the job when what it starts is refused for good', async () => {
+    const { end, last } = await run(() => wait(problem, { effects }), { refusal: noRight });
+    expect(ended(end)).to.equal('finished');
+    expect(last).to.include({ phase: 'Failed', jobIDFinished: 'j1' });
+    expect(last.lastError).to.include({ reason: 'WriteInstallation' });
+  });
+
+  const earlier = { ...problem, lastTransitionTime: EARLIER, lastUpdateTime: EARLIER };
+  const rows: readonly (readonly [string, Decision, boolean])[] = [
+    ['is not written again', wait(problem), false],
+    ['is not written again for other words', wait({ ...problem, message: 'it is still so' }), false],
+    ['is written for another reason', wait({ ...problem, reason: 'Other' }), true],
+    ['is written for another operation', wait({ ...problem, operation: 'other' }), true],
+    ['is written with other objects that are waited for', wait(problem, { awaited }), true],
+    ['is taken away when nothing is wrong any more', wait(), true],
+  ];
+  for (const [title, decision, isWritten] of rows) {
+    it(`for the same as before ${title}`, async () => {
+      const stored = { ...running('j1', 'One'), lastError: earlier };
+      expect((await run(() => decision, { stored })).writes).to.have.length(isWritten ? 1 : 0);
+    });
+  }
+
+  it('has other words where the objects that are waited for are others', async () => {
+    const stored = { ...running('j1', 'One'), lastError: earlier };
+    const { last } = await run(() => wait({ ...problem, message: 'now' }, { awaited }), { stored });
+    expect(last.lastError).to.include({ message: 'now' });
+  });
+});
+
+describe('a phase that tries again', () => {
+  const cause = new Error('why');
+
+  it('has stored the problem before it starts anything, and fails the pass', async () => {
+    const waiting = { type: 'Waiting', status: 'True', reason: 'r', message: 'm', lastTransitionTime: NOW, lastUpdateTime: NOW }; // prettier-ignore
+    const { end, names, writes } = await run(
+      () => ({ ...retry(problem, { effects, status: { set: { importsHash: 'h' } } }), cause }) as Decision,
+      { stored: { ...running('j1', 'One'), conditions: [waiting] } },
+    );
+    expect(end).to.be.instanceOf(NotNow).and.include({ problem, cause, message: 'it is so' });
+    expect(names).to.deep.equal(['stack', 'a-x']);
+    expect(writes[0]?.[1]).to.deep.include({ lastError: told, importsHash: 'h', conditions: null });
+  });
+
+  it('ends the job when what it starts is refused for good', async () => {
+    const { end, last } = await run(() => retry(problem, { effects }), { refusal: noRight });
+    expect(ended(end)).to.equal('finished');
+    expect(last.lastError).to.include({ reason: 'WriteInstallation' });
+  });
+
+  const conditions = [{ type: 'Other', status: 'False', reason: 'r', message: 'm' }] as const;
+  const remote = { ...problem, remote: 'ServerUnavailable' } as const;
+  const since = (time: string) => ({
+    type: 'RemoteUnavailable',
+    status: 'True',
+    reason: 'ServerUnavailable',
+    message: 'm',
+    lastTransitionTime: time,
+    lastUpdateTime: time,
+  });
+
+  it('notes since when a server outside cannot be used, beside what the phase notes', async () => {
+    const { end, last } = await run(() => retry(remote, { status: { conditions } }));
+    expect(end).to.be.instanceOf(NotNow);
+    expect(last.conditions?.map(({ type }) => type)).to.deep.equal(['Other', 'RemoteUnavailable']);
+    expect(last.lastError).to.deep.equal(told);
+  });
+
+  const limits: readonly (readonly [string, number | undefined, Problem, boolean])[] = [
+    ['ends the job when the server could not be used for ten minutes', undefined, remote, true],
+    ['goes on where the configuration allows longer', 900_000, remote, false],
+    ['goes on when no server outside is the cause', undefined, problem, false],
+  ];
+  for (const [title, remoteRetryMs, why, isOver] of limits) {
+    it(title, async () => {
+      const { end, last, names } = await run(() => retry(why, { effects, status: { conditions } }), {
+        stored: { ...running('j1', 'One'), conditions: [since(EARLIER)] },
+        machine: remoteRetryMs === undefined ? {} : { remoteRetryMs },
+      });
+      expect(names).to.include('a-x');
+      if (!isOver) return expect(end).to.be.instanceOf(NotNow);
+      expect(ended(end)).to.equal('finished');
+      expect(last.lastError?.message).to.match(/^it is so; given up after 10m0s/);
+      return expect(last.conditions?.map(({ type }) => type)).to.include('Other');
+    });
+  }
+});
+
+describe('a phase that advances', () => {
+  const waiting = { lastError: told, conditions: [{ ...told, type: 'Waiting', status: 'True' }] };
+
+  it('ends the job in one write, and takes away what held it up', async () => {
+    const { end, last, writes, entered } = await run(
+      () => advance('Done', { status: { set: { importsHash: 'h' } } }),
+      { stored: { ...running('j1', 'One'), ...waiting } },
+    );
+    expect(ended(end)).to.equal('finished');
+    expect(writes).to.have.length(1);
+    expect(last).to.deep.include({ phase: 'Done', jobIDFinished: 'j1', lastError: null, importsHash: 'h' });
+    expect(last.conditions).to.equal(null);
+    expect(entered).to.deep.equal(['One → Done']);
+  });
+
+  it('goes on in the next phase without a write, and without an end of the job', async () => {
+    const seen: object[] = [];
+    const { writes } = await run(() => advance('Two'), {
+      stored: { ...running('j1', 'One'), ...waiting },
+      others: {
+        Two: ({ self: { status } }) => {
+          seen.push(status ?? {});
+          return advance('Done');
+        },
+      },
+    });
+    expect(seen).to.have.length(1);
+    expect(seen[0]).to.include({ phase: 'Two' }).and.not.have.any.keys('lastError', 'jobIDFinished');
+    expect(writes).to.have.length(1);
+  });
+
+  const seenRows: readonly (readonly [string, Row, string, boolean, readonly string[]])[] = [
+    ['is not stored before it is left', {}, 'Zero', true, ['a-x', 'stack']],
+    ['is stored before it is left where others watch for it', { seen: 'always' }, 'Zero', false, ['stack', 'stack']],
+    ['is stored before its effects where others watch for it', { seen: 'always' }, 'Zero', true, ['stack', 'a-x', 'stack']],
+    ['is stored before its effects where these must not be repeated', { seen: 'before-effects' }, 'Zero', true, ['stack', 'a-x', 'stack']],
+    ['is not stored for effects that it does not have', { seen: 'before-effects' }, 'Zero', false, ['stack']],
+    ['is not stored twice', { seen: 'always' }, 'One', true, ['a-x', 'stack']],
+  ]; // prettier-ignore
+  for (const [title, row, stored, hasEffects, order] of seenRows) {
+    it(title, async () => {
+      const { names, writes } = await run(() => advance('Done', { effects: hasEffects ? effects : [] }), {
+        row,
+        stored: { ...running('j1', stored), lastError: told },
+      });
+      expect(names).to.deep.equal(order);
+      if (names.length > 2 || order[1] === 'stack')
+        if (order[0] === 'stack') expect(writes[0]?.[1]).to.include({ phase: 'One', lastError: null });
+    });
+  }
+
+  it('is decided again when a fact has changed while it was used', async () => {
+    const facts = ['before', 'after'];
+    const { end, last } = await run(({ fact }) => advance('Done', { effects, confirm: { fact } }), {
+      fact: () => facts.shift() ?? '',
+    });
+    expect(end).to.be.instanceOf(NotNow);
+    expect(last.lastError).to.deep.include({
+      operation: 'confirm',
+      reason: 'fact',
+      message: 'fact changed while they were used',
+      codes: ['ERR_FOR_INFO_ONLY'],
+    });
+    expect(last).not.to.have.property('phase');
+  });
+
+  it('is done when the facts are still the same', async () => {
+    const { end } = await run(({ fact }) => advance('Done', { confirm: { fact } }));
+    expect(ended(end)).to.equal('finished');
+  });
+
+  it('tells those who add to the end of a job what was deleted on the way, and nothing else', async () => {
+    const gone: string[] = [];
+    const { last } = await run(
+      () => advance('Done', { effects: [remove(installationKind, below), ...effects] }),
+      {
+        machine: {
+          atEnd: (_, status, removed) => {
+            gone.push(...removed);
+            return { ...status, triggered: true };
+          },
+        },
+      },
+    );
+    expect(gone).to.deep.equal(['uid-a-x']);
+    expect(last).to.include({ triggered: true, phase: 'Done' });
+  });
+
+  const events: readonly (readonly [string, Partial<Machine<Installation, Snapshot>>, readonly string[]])[] =
+    [
+      [
+        'is told where the machine celebrates',
+        { celebrates: () => true },
+        ['Normal Done job j1 has finished'],
+      ],
+      ['is not told where it does not', { celebrates: () => false }, []],
+      ['is not told by default', {}, []],
+    ];
+  for (const [title, machine, told] of events) {
+    it(`to a good end, which ${title}`, async () => {
+      expect((await run(() => advance('Done'), { machine })).events).to.deep.equal(told);
+    });
+  }
+});
+
+describe('a phase that fails', () => {
+  it('ends the job after its effects, and warns', async () => {
+    const { end, names, last, events } = await run(() =>
+      fail(problem, { effects, status: { set: { importsHash: 'h' } } }),
+    );
+    expect(ended(end)).to.equal('finished');
+    expect(names).to.deep.equal(['a-x', 'stack']);
+    expect(last).to.deep.include({ phase: 'Failed', jobIDFinished: 'j1', lastError: told, importsHash: 'h' });
+    expect(events).to.deep.equal(['Warning Why it is so']);
+  });
+
+  it('leads to another phase where the table says so, which sees the problem', async () => {
+    let seen: unknown;
+    const { writes } = await run(() => fail(problem), {
+      row: { onFail: 'Two' },
+      others: {
+        Two: ({ self }) => {
+          seen = self.status?.lastError;
+          return advance('Done');
+        },
+      },
+    });
+    expect(seen).to.deep.equal(told);
+    expect(writes).to.have.length(1);
+  });
+
+  it('has the words and the codes of the phase for a write that is refused', async () => {
+    const condition = { type: 'Told', status: 'False', reason: 'Refused', message: 'no' } as const;
+    const ifRefused = { ...problem, codes: ['ERR_FOR_INFO_ONLY'], condition };
+    const { last } = await run(
+      () => advance('Done', { effects: effects.map((effect) => ({ ...effect, ifRefused })) }),
+      { refusal: noRight },
+    );
+    expect(last.lastError).to.deep.include({ reason: 'Why', codes: ['ERR_FOR_INFO_ONLY'] });
+  });
+});
+
+describe('a phase that lets its object go', () => {
+  it('does so after its effects, and stores nothing', async () => {
+    const { end, names } = await run(() => release(effects));
+    expect(end).to.deep.equal({ end: 'released' });
+    expect(names).to.deep.equal(['a-x']);
+  });
+
+  it('keeps it when a write is refused, and ends the job', async () => {
+    const { end, last } = await run(() => release(effects), { refusal: noRight });
+    expect(ended(end)).to.equal('finished');
+    expect(last).to.include({ phase: 'Failed' });
+  });
+});

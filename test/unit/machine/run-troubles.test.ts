@@ -1,0 +1,101 @@
+/** What the loop makes of trouble: writes that fail, facts that cannot be found out, phases that do not exist. */
+import { expect } from 'chai';
+import { advance, PhaseError, wait } from '../../../src/machine/decision.ts';
+import { NotNow } from '../../../src/machine/run.ts';
+import {
+  InvalidObjectName,
+  ResponseTooLarge,
+  ShutdownError,
+  TransportError,
+} from '../../../src/runtime/errors.ts';
+import { deleting } from '../../support/given.ts';
+import { apiError, effects, ended, run, type Given } from './support/one-phase.ts';
+
+describe('a write that fails for now', () => {
+  it('is told, and tried again', async () => {
+    const error = apiError(500);
+    const { end, last, names } = await run(() => advance('Done', { effects }), { refusal: error });
+    expect(end).to.be.instanceOf(NotNow).with.property('cause', error);
+    expect(names).to.deep.equal(['stack']);
+    expect(last.lastError).to.include({ operation: 'write', reason: 'WriteInstallation' });
+  });
+
+  it('repeats the pass when the object has changed, and stores nothing', async () => {
+    const error = apiError(409, 'Conflict');
+    const { end, writes } = await run(() => advance('Done', { effects }), { refusal: error });
+    expect(end).to.equal(error);
+    expect(writes).to.deep.equal([]);
+  });
+});
+
+describe('a phase that cannot find something out', () => {
+  class TryAgain extends PhaseError {
+    override readonly outcome = 'retry';
+  }
+  const condition = { type: 'Told', status: 'False', reason: 'r', message: 'm' } as const;
+  const tooLarge = (isFinal: boolean) => new ResponseTooLarge('too large', { excess: 'bytes', isFinal });
+  const rows: readonly (readonly [string, unknown, 'ends' | 'retries', object])[] = [
+    ['because of what is not right', new PhaseError('o', 'r', 'm', ['C'], { conditions: [condition] }), 'ends', { operation: 'o', reason: 'r', message: 'm', codes: ['C'] }],
+    ['because of what may become right', new TryAgain('o', 'r', 'm'), 'retries', { operation: 'o', reason: 'r', message: 'm' }],
+    ['from an answer that is too large and stays so', new Error('read', { cause: tooLarge(true) }), 'ends', { operation: 'reconcile', reason: 'ReadFailed', message: 'read' }],
+    ['from an answer that is too large by chance', tooLarge(false), 'retries', { reason: 'UnexpectedError', message: 'too large' }],
+    ['that no one can', new InvalidObjectName('bad name'), 'ends', { operation: 'reconcile', reason: 'InvalidReference', message: 'bad name', codes: ['ERR_CONFIGURATION_PROBLEM'] }],
+    ['since the server refuses', apiError(500), 'retries', { operation: 'reconcile', reason: 'ReadFailed' }],
+    ['since the server cannot be reached', new TransportError('reset', true), 'retries', { reason: 'ReadFailed', message: 'reset' }],
+    ['for a reason that nobody foresaw', new Error('odd'), 'retries', { reason: 'UnexpectedError', message: 'odd' }],
+    ['for a reason that is no error', 'odd', 'retries', { reason: 'UnexpectedError', message: 'odd' }],
+  ]; // prettier-ignore
+  for (const [title, error, outcome, lastError] of rows) {
+    it(`${title} ${outcome === 'ends' ? 'ends the job' : 'tries again'}`, async () => {
+      const { end, last } = await run(() => advance('Done'), {
+        fact: () => {
+          throw error;
+        },
+      });
+      expect(last.lastError).to.deep.include(lastError);
+      expect(last.conditions?.map(({ type }) => type)).to.deep.equal(
+        title.endsWith('not right') ? ['Told'] : undefined,
+      );
+      if (outcome === 'ends') expect(ended(end)).to.equal('finished');
+      else expect(end).to.be.instanceOf(NotNow);
+      if (outcome === 'retries' && !(error instanceof PhaseError))
+        expect(end).to.have.property('cause', error);
+    });
+  }
+
+  for (const [title, error] of [
+    ['the process stops', new ShutdownError('over')],
+    ['the pass is cancelled', Object.assign(new Error('cancelled'), { name: 'AbortError' })],
+  ] as const) {
+    it(`because ${title} fails the pass, and the status says nothing of it`, async () => {
+      const { end, writes } = await run(() => advance('Done'), {
+        fact: () => {
+          throw error;
+        },
+      });
+      expect(end).to.equal(error);
+      expect(writes).to.deep.equal([]);
+    });
+  }
+});
+
+describe('a phase that is not one of the object', () => {
+  const rows: readonly (readonly [string, Given, string, RegExp])[] = [
+    ['ends the job of an object', {}, 'Failed', /^phase "One" means nothing for an object that is not being deleted: .*start another job$/],
+    ['ends the deletion of an object', { meta: deleting }, 'DeleteFailed', /^phase "One" means nothing for an object that is being deleted: /],
+  ]; // prettier-ignore
+  for (const [title, given, phase, message] of rows) {
+    it(title, async () => {
+      const { last, events } = await run(() => wait(), { ...given, machine: { table: {} } });
+      expect(last).to.include({ phase, jobIDFinished: 'j1' });
+      expect(last.lastError).to.include({ operation: 'reconcile', reason: 'UnknownPhase' });
+      expect(last.lastError?.message).to.match(message);
+      expect(events).to.have.length(1);
+    });
+  }
+
+  it('may be one of deletions, for an object that is being deleted', async () => {
+    const { end } = await run(() => wait(), { meta: deleting, row: { onFail: 'DeleteFailed' } });
+    expect(ended(end)).to.equal('waiting');
+  });
+});

@@ -100,3 +100,28 @@ describe('a list of names', () => {
     expect(listed(names)).to.match(/, n19 and 2 more$/);
   });
 });
+
+describe('the sentence for a tree that would be too large', () => {
+  const said = (claimed: number) =>
+    treeTooLarge(
+      installation('leaf'),
+      room({ root: 'top', present: 4, claimed, added: 3, limit: 5, isGranted: false }),
+      'InitPrerequisites',
+    );
+
+  it('has the numbers, and the way out', () => {
+    expect(said(0)).to.deep.equal({
+      operation: 'InitPrerequisites',
+      reason: 'TreeTooLarge',
+      message:
+        'installation "demo/leaf" would create 3 objects (installations, executions, deploy items), ' +
+        'the tree below "top" has 4, and at most 5 are allowed; check whether a blueprint renders itself as its own ' +
+        'sub-installation, or raise limits.treeObjects in the configuration',
+      codes: ['ERR_CONFIGURATION_PROBLEM'],
+    });
+  });
+
+  it('has what others are about to create', () => {
+    expect(said(2).message).to.contain('has 4 and 2 that other installations are creating, and at most 5');
+  });
+});

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { DeployItem } from '../../../src/api/kinds/deployitem.ts';
-import { wasNeverTakenUp } from '../../../src/machine/pickup.ts';
+import { isPickedUp, wasNeverTakenUp } from '../../../src/machine/pickup.ts';
 
 const OWNER = 'execution-uid';
 const item = (status?: object, uid = OWNER): DeployItem =>
@@ -13,6 +13,22 @@ const item = (status?: object, uid = OWNER): DeployItem =>
   }) as unknown as DeployItem;
 const error = (reason: string): object => ({ reason, operation: '', message: '' });
 const endedBy = (...reasons: readonly string[]): object => ({ jobID: 'j', lastErrors: reasons.map(error) });
+
+describe('a job of a deploy item', () => {
+  const rows: readonly (readonly [string, object | undefined, boolean])[] = [
+    ['is taken up when a deployer has stamped the item since', { lastReconcileTime: '2026-01-01T00:00:02Z', jobIDGenerationTime: '2026-01-01T00:00:01Z' }, true],
+    ['is taken up when both came in the same second', { lastReconcileTime: '2026-01-01T00:00:01Z', jobIDGenerationTime: '2026-01-01T00:00:01Z' }, true],
+    ['is not taken up when the stamp is of an earlier job', { lastReconcileTime: '2026-01-01T00:00:00Z', jobIDGenerationTime: '2026-01-01T00:00:01Z' }, false],
+    ['is taken up when the item has a stamp, and no time of its job', { lastReconcileTime: '2026-01-01T00:00:00Z' }, true],
+    ['is not taken up without a stamp', { jobIDGenerationTime: '2026-01-01T00:00:01Z' }, false],
+    ['is not taken up without a status', undefined, false],
+  ]; // prettier-ignore
+  for (const [title, status, answer] of rows) {
+    it(title, () => {
+      expect(isPickedUp(item(status))).to.equal(answer);
+    });
+  }
+});
 
 describe('a deploy item', () => {
   const rows: readonly (readonly [string, DeployItem, boolean])[] = [
@@ -34,13 +50,49 @@ describe('a deploy item', () => {
       item({ ...endedBy('InterruptOperation'), phase: 'DeleteFailed' }),
       false,
     ],
+    [
+      'was ended because no deployer took it up, which notes the generation as well',
+      item({ ...endedBy('PickupTimeout'), observedGeneration: 1 }),
+      true,
+    ],
+    [
+      'had no target in a generation that a deployer has seen',
+      item({ ...endedBy('NoTargetFound'), observedGeneration: 1 }),
+      false,
+    ],
     ['failed in a deployer', item(endedBy('NoTargetFound', 'ApplyFile')), false],
     ['was begun by a deployer', item({ ...endedBy('PickupTimeout'), lastReconcileTime: 'x' }), false],
+    [
+      'was begun by a deployer that says who it is',
+      item({ ...endedBy('PickupTimeout'), deployer: {} }),
+      false,
+    ],
     ['has a provider status', item({ ...endedBy('PickupTimeout'), providerStatus: {} }), false],
     ['has exports', item({ ...endedBy('PickupTimeout'), exportRef: { name: 'x' } }), false],
   ];
   for (const [what, object, isNever] of rows) {
     it(`that ${what} was ${isNever ? 'never' : 'perhaps'} taken up`, () => {
+      expect(wasNeverTakenUp(object, OWNER)).to.equal(isNever);
+    });
+  }
+
+  const owner = { apiVersion: 'v1', kind: 'Execution', name: 'e', uid: OWNER };
+  const owners: readonly (readonly [string, object[] | undefined, boolean])[] = [
+    ['one that controls it', [{ ...owner, controller: true }], true],
+    [
+      'one that controls it beside another',
+      [
+        { ...owner, uid: 'x' },
+        { ...owner, controller: true },
+      ],
+      true,
+    ],
+    ['one that does not control it', [{ ...owner, controller: false }], false],
+    ['none', undefined, false],
+  ];
+  for (const [what, ownerReferences, isNever] of owners) {
+    it(`is told of an owner: ${what}`, () => {
+      const object = { metadata: { name: 'a', ownerReferences } } as unknown as DeployItem;
       expect(wasNeverTakenUp(object, OWNER)).to.equal(isNever);
     });
   }

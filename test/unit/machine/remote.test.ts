@@ -1,6 +1,6 @@
 /** How long a job tries a server again: judged from what its status says, so nothing of it is in the memory of a process. */
 import { expect } from 'chai';
-import { judgeRemote, NAME_NOT_FOUND_MS } from '../../../src/machine/remote.ts';
+import { judgeRemote, NAME_NOT_FOUND_MS, remoteTroubleOf } from '../../../src/machine/remote.ts';
 import { changed, waitingFor, withoutWait, type JobStatus } from '../../../src/machine/status.ts';
 
 const START = Date.UTC(2026, 0, 1);
@@ -61,6 +61,14 @@ describe('a server that cannot be used', () => {
     expect(attempts([[0, N], [30, A], [70, N], [129, N], [130, N]])).to.match(/^130: .*name/); // prettier-ignore
   });
 
+  it('is noted in a condition beside those of others', () => {
+    const other = { type: 'Other', status: 'True', reason: 'r', message: 'm' } as const;
+    const status = changed({}, { conditions: [other] }, at(-3_600));
+    const next = attempt(status, A, 0) as JobStatus;
+    expect(next.conditions?.map(({ type }) => type)).to.deep.equal(['Other', 'RemoteUnavailable']);
+    expect(next.conditions?.[1]).to.include({ status: 'True', reason: A, lastTransitionTime: at(0) });
+  });
+
   it('is not held against a job that has gone on since', () => {
     const status = attempt({}, A, 0) as JobStatus;
     expect(withoutWait(status, at(1)).conditions).to.have.length(1);
@@ -68,4 +76,19 @@ describe('a server that cannot be used', () => {
     const waiting = waitingFor(status, { reason: 'JobsUnfinished', objects: ['a'] }, at(1));
     expect(waiting.conditions?.map(({ type }) => type)).to.deep.equal(['Waiting']);
   });
+});
+
+describe('what is the matter with a server', () => {
+  const failed = (code: string): Error =>
+    new Error('failed', { cause: Object.assign(new Error(code), { code }) });
+  const rows: readonly (readonly [string, unknown, Trouble])[] = [
+    ['its name is not found', failed('ENOTFOUND'), 'NameNotFound'],
+    ['it refuses connections', failed('ECONNREFUSED'), 'ServerUnavailable'],
+    ['it fails', new Error('said 503'), 'ServerUnavailable'],
+  ];
+  for (const [title, error, trouble] of rows) {
+    it(`is that ${title}`, () => {
+      expect(remoteTroubleOf(error)).to.equal(trouble);
+    });
+  }
 });

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { executionKind, type Execution } from '../../../src/api/kinds/execution.ts';
 import { drift, keepStanding } from '../../../src/machine/standing.ts';
-import { NOW, done, execution, item } from '../../support/given.ts';
+import { NOW, child, done, execution, installation, item, running } from '../../support/given.ts';
 
 const LATER = '2026-01-01T01:00:00Z';
 
@@ -46,4 +46,75 @@ describe('what an object at rest says', () => {
       { conditions: null },
     );
   });
+
+  const wanted = (type: string, message = 'm') =>
+    ({ type, status: 'True', reason: `${type}Reason`, message }) as const;
+  const stamped = (type: string) => ({ ...wanted(type), lastTransitionTime: NOW, lastUpdateTime: NOW });
+  const having = (...types: readonly string[]): Execution =>
+    execution('plan', { status: { ...done('j1'), conditions: types.map(stamped) as never } });
+  const kept = (self: Execution, ...changes: readonly ReturnType<typeof wanted>[]) =>
+    keepStanding(executionKind, self, changes, LATER);
+
+  it('is written and announced when it is new, and rules go on after it', () => {
+    expect(kept(having('Other'), wanted('Drifted'))).to.deep.include({
+      then: 'continue',
+      event: { reason: 'DriftedReason', note: 'm' },
+    });
+  });
+
+  it('is announced when it is the second', () => {
+    const answer = kept(having('AutomaticReconcile'), wanted('AutomaticReconcile'), wanted('Drifted'));
+    expect(answer?.event).to.include({ reason: 'DriftedReason' });
+  });
+
+  it('is not announced again when only its words have changed', () => {
+    const answer = kept(having('Other', 'Drifted'), wanted('Drifted', 'other words'));
+    expect(answer?.effects).to.have.length(1);
+    expect(answer).not.to.have.property('event');
+  });
+
+  it('goes by itself, and what a job has left stays', () => {
+    const answer = kept(having('AutomaticReconcile', 'Drifted', 'Other'), wanted('Drifted'));
+    expect(answer?.effects[0])
+      .to.have.nested.property('body.status.conditions')
+      .that.deep.equals([stamped('Drifted'), stamped('Other')]);
+    expect(answer).not.to.have.property('event');
+  });
+});
+
+describe('an object that has drifted', () => {
+  const self = execution('plan', { status: done('j1') });
+  const lastError = (message: string) => ({
+    lastError: { operation: 'o', reason: 'r', message, lastTransitionTime: NOW, lastUpdateTime: NOW },
+  });
+  const failed = item('plan', 'a', { ...done('own', 'Failed'), ...lastError('quota') });
+  const drifted = child('stack', 'a', {
+    ...done('j1'),
+    conditions: [
+      { type: 'Other', status: 'True', reason: 'r', message: 'not this', lastTransitionTime: NOW, lastUpdateTime: NOW },
+      { type: 'Drifted', status: 'True', reason: 'r', message: 'item b failed', lastTransitionTime: NOW, lastUpdateTime: NOW },
+    ],
+  }); // prettier-ignore
+  const rows: readonly (readonly [string, Parameters<typeof drift>, string | undefined])[] = [
+    ['when an item failed in a job of its own', [self, [failed]], 'deploy item plan-a-x: quota'],
+    ['when an item failed without a reason', [self, [item('plan', 'a', done('own', 'Failed'))]], 'deploy item plan-a-x: it failed'],
+    ['when a child has drifted', [installation('stack', { status: done('j1') }), [drifted]], 'installation a-x: item b failed'],
+    ['not when an item failed in the same job', [self, [item('plan', 'a', done('j1', 'Failed'))]], undefined],
+    ['not while an item is at work', [self, [item('plan', 'a', running('own', 'Failed'))]], undefined],
+    ['not when an item succeeded by itself', [self, [item('plan', 'a', done('own'))]], undefined],
+    ['not when an item has no status', [self, [{ ...failed, status: undefined }]], undefined],
+    ['not when a child has not', [installation('stack', { status: done('j1') }), [child('stack', 'a', done('j1'))]], undefined],
+    ['not when a child has failed by itself', [installation('stack', { status: done('j1') }), [child('stack', 'a', { ...done('own', 'Failed'), ...lastError('x') })]], undefined],
+    ['not while its own job runs', [execution('plan', { status: running('j1', 'Succeeded') }), [failed]], undefined],
+    ['not when its own job failed', [execution('plan', { status: done('j1', 'Failed') }), [failed]], undefined],
+    ['not when it never had a job', [execution('plan'), [failed]], undefined],
+    ['not without anything below', [self, []], undefined],
+  ]; // prettier-ignore
+  for (const [title, [parent, below], message] of rows) {
+    it(`says so ${title}`, () => {
+      expect(drift(parent, below)).to.deep.equal(
+        message === undefined ? [] : [{ type: 'Drifted', status: 'True', reason: 'FailedAfterJob', message }],
+      );
+    });
+  }
 });

@@ -5,6 +5,7 @@ import {
   mergeConditions,
   noteOfWait,
   waitingFor,
+  withoutWait,
   withProblem,
 } from '../../../src/machine/status.ts';
 
@@ -47,6 +48,18 @@ describe('the last error of a status', () => {
     expect(next).to.include({ lastTransitionTime: NOW, lastUpdateTime: NOW });
   });
 
+  it('moves its update time with the reason', () => {
+    const status = withProblem({}, problem, EARLIER);
+    const next = withProblem(status, { ...problem, reason: 'Other' }, NOW).lastError;
+    expect(next).to.include({ reason: 'Other', lastTransitionTime: EARLIER, lastUpdateTime: NOW });
+  });
+
+  it('has codes only where there are some', () => {
+    expect(withProblem({}, { ...problem, codes: [] }, NOW).lastError).not.to.have.property('codes');
+    const { lastError } = withProblem({}, { ...problem, codes: ['C'] }, NOW);
+    expect(lastError?.codes).to.deep.equal(['C']);
+  });
+
   it('goes when there is no problem', () => {
     expect(withProblem(withProblem({}, problem, EARLIER), undefined, NOW)).to.deep.equal({});
   });
@@ -59,9 +72,46 @@ describe('a wait', () => {
     const { conditions } = waitingFor({}, awaited, NOW);
     expect(conditions?.[0]?.message).to.match(/^waits for deploy item 0, .* 9 and 2 more; nobody/);
     expect(noteOfWait(conditions)).to.equal(awaited.note);
+    expect(noteOfWait()).to.equal(undefined);
     expect(noteOfWait(waitingFor({}, { reason: 'JobsUnfinished', objects }, NOW).conditions)).to.equal(
       undefined,
     );
+  });
+});
+
+describe('the sentence of a wait', () => {
+  const names = (count: number) => Array.from({ length: count }, (_, i) => `item ${i}`);
+  const rows: readonly (readonly [string, readonly string[], string | undefined, string])[] = [
+    ['names what is waited for', names(2), undefined, 'waits for item 0, item 1'],
+    ['has the note behind it', names(1), 'look there', 'waits for item 0; look there'],
+    ['names ten', names(10), undefined, `waits for ${names(10).join(', ')}`],
+    ['counts what it does not name', names(11), undefined, `waits for ${names(10).join(', ')} and 1 more`],
+  ];
+  for (const [title, objects, note, message] of rows) {
+    it(title, () => {
+      const { conditions } = waitingFor(
+        {},
+        { reason: 'JobsUnfinished', objects, ...(note && { note }) },
+        NOW,
+      );
+      expect(conditions?.map((condition) => condition.message)).to.deep.equal([message]);
+    });
+  }
+
+  it('goes when something else is in the way, and other conditions stay', () => {
+    const other = { type: 'Other', status: 'True', reason: 'r', message: 'm' } as const;
+    const status = waitingFor(
+      changed({}, { conditions: [other] }, NOW),
+      { reason: 'JobsUnfinished', objects: ['a'] },
+      NOW,
+    );
+    expect(withoutWait(status, NOW).conditions?.map(({ type }) => type)).to.deep.equal(['Other']);
+  });
+
+  it('is found by its type', () => {
+    const condition = { status: 'True', reason: 'NotTakenUp', message: 'm; not this' } as const;
+    const of = (type: string) => ({ ...condition, type, lastTransitionTime: NOW, lastUpdateTime: NOW });
+    expect(noteOfWait([of('Other')])).to.equal(undefined);
   });
 });
 
@@ -79,7 +129,7 @@ describe('entering a phase', () => {
 
   it('does not move the transition time when the phase is the same', () => {
     const status = { phase: 'Progressing', phaseTransitionTime: EARLIER };
-    expect(inPhase(status, 'Progressing', NOW, { final: false }).phaseTransitionTime).to.equal(EARLIER);
+    expect(inPhase(status, 'Progressing', NOW, { final: false })).to.deep.equal(status);
   });
 });
 

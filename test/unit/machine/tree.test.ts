@@ -1,9 +1,13 @@
+import { PassThrough } from 'node:stream';
 import { expect } from 'chai';
 import type { Installation } from '../../../src/api/kinds/installation.ts';
 import { API_VERSION } from '../../../src/api/labels.ts';
-import { MAX_OWNERS, ownersOf, rootOf } from '../../../src/machine/tree.ts';
+import { executionKind } from '../../../src/api/kinds/execution.ts';
+import { MAX_OWNERS, ownerKeyOf, ownersOf, rootOf, withTreeInLog } from '../../../src/machine/tree.ts';
 import type { World } from '../../../src/machine/world.ts';
-import { installation } from '../../support/given.ts';
+import { createLogger } from '../../../src/observability/log.ts';
+import type { Context, Obj } from '../../../src/runtime/types.ts';
+import { child, execution, installation, item, running } from '../../support/given.ts';
 
 /** Installations with the owner that each name is given. */
 function worldOf(owners: Readonly<Record<string, string | undefined>>) {
@@ -54,5 +58,69 @@ describe('the owners of an installation', () => {
     const chain = Array.from({ length: MAX_OWNERS * 2 }, (_, i) => [`i${i}`, i ? `i${i - 1}` : undefined]);
     const { namesAbove } = worldOf(Object.fromEntries(chain) as Record<string, string | undefined>);
     expect(namesAbove(`i${MAX_OWNERS * 2 - 1}`)).to.have.length(MAX_OWNERS);
+  });
+});
+
+describe('the owner of an object', () => {
+  const reference = { apiVersion: API_VERSION, name: 'x', uid: 'uid-x' };
+  const rows: readonly (readonly [string, object[] | undefined, object | undefined])[] = [
+    ['is the installation that controls it', [{ ...reference, kind: 'Installation', controller: true }], { kind: 'Installation', key: 'demo/x', id: 'Installation/demo/x' }],
+    ['is the execution that controls it', [{ ...reference, kind: 'Execution', controller: true }], { kind: 'Execution', key: 'demo/x', id: 'Execution/demo/x' }],
+    ['is none that does not control it', [{ ...reference, kind: 'Installation' }], undefined],
+    ['is none of another kind', [{ ...reference, kind: 'ConfigMap', controller: true }], undefined],
+    ['is none without owners', undefined, undefined],
+  ]; // prettier-ignore
+  for (const [title, ownerReferences, owner] of rows) {
+    it(title, () => {
+      const object = item('plan', 'a', {}, { ownerReferences: ownerReferences as never });
+      expect(ownerKeyOf(object)).to.deep.equal(owner);
+    });
+  }
+
+  it('is looked up among the objects of its kind', () => {
+    const top = installation('top');
+    const plan = { ...execution('top'), metadata: { ...child('top', 'a').metadata, name: 'top' } };
+    const only = (object: Obj) => ({ get: (key: string) => (key === 'demo/top' ? object : undefined) });
+    const world = { installations: only(top), executions: only(plan) } as unknown as World;
+    expect(ownersOf(world, item('top', 'a')).map(({ kind }) => kind)).to.deep.equal([
+      'Execution',
+      'Installation',
+    ]);
+  });
+});
+
+describe('a controller whose log lines name the tree', () => {
+  /** The fields of a line that is logged in a pass over `primary`, and the answer of the pass. */
+  async function logged(primary: Obj) {
+    const destination = new PassThrough();
+    const log = createLogger({ level: 'info', destination });
+    const world = { installations: new Map([['demo/top', installation('top')]]) } as unknown as World;
+    const { reconciler, ...spec } = withTreeInLog<Obj>(world, {
+      name: 'x',
+      kind: executionKind as never,
+      reconciler: {
+        reconcile() {
+          log.info({}, 'line');
+          return Promise.resolve({ write: 'none', again: 7 });
+        },
+        cleanup: () => Promise.resolve({ finalizer: 'remove' }),
+      },
+    });
+    const answer = await reconciler.reconcile(primary, {} as Context<Obj>);
+    const line = JSON.parse(String(destination.read())) as object;
+    return { line, answer, spec, reconciler };
+  }
+
+  it('has the root and the job in each of them', async () => {
+    const { line, answer, spec, reconciler } = await logged(child('top', 'a', running('j1')));
+    expect(line).to.include({ tree: 'demo/top', jobID: 'j1', msg: 'line' });
+    expect(answer).to.deep.equal({ write: 'none', again: 7 });
+    expect(spec).to.include({ name: 'x' });
+    expect(reconciler).to.have.property('cleanup');
+  });
+
+  it('has the root alone where there is no job', async () => {
+    const { line } = await logged(execution('plan'));
+    expect(line).to.include({ tree: 'demo/plan' }).and.not.have.property('jobID');
   });
 });

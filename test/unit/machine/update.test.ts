@@ -31,6 +31,14 @@ describe('an update', () => {
       expect(updated(from, to)).to.deep.include({ do: 'replace', object: holding(to) }));
   }
 
+  it('is the whole object where one of several fields cannot be said by a patch', () => {
+    const wanted = { data: 2, other: null };
+    expect(update(dataObjectKind, holding(1), wanted)).to.deep.include({
+      do: 'replace',
+      object: { ...holding(2), other: null },
+    });
+  });
+
   it('is nothing when there is nothing to do', () => {
     expect(updated({ a: [null, { b: null }] }, { a: [null, { b: null }] })).to.equal(undefined);
   });

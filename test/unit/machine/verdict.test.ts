@@ -8,6 +8,7 @@ import {
   Forbidden,
   Invalid,
   NotFound,
+  ResponseTooLarge,
   ServerFailure,
   TransportError,
   apiErrorFrom,
@@ -45,6 +46,31 @@ describe('a refused write', () => {
     });
   }
 
+  it('is tried again when a webhook cannot be called, and says so with a code', () => {
+    for (const words of ['failed calling webhook "a": x', 'failed to call webhook: x']) {
+      const verdict = judgeWrite(new ApiError(words, facts(500)), effect, {});
+      expect(verdict).to.deep.equal({
+        outcome: 'retry',
+        problem: {
+          operation: 'write',
+          reason: 'WriteDeployItem',
+          message: words,
+          codes: ['ERR_WEBHOOK'],
+        },
+      });
+    }
+  });
+
+  it('is tried again when the answer was too large to be read', () => {
+    const error = new ResponseTooLarge('too large', { excess: 'bytes', isFinal: false });
+    expect(judgeWrite(error, effect, {}).outcome).to.equal('retry');
+  });
+
+  it('that no server is to blame for is a defect of the program, and thrown on', () => {
+    const bug = new TypeError('x is undefined');
+    expect(() => judgeWrite(bug, effect, {})).to.throw(bug);
+  });
+
   it('is told once, in the words of the server', () => {
     const status = { message: 'DeployItem "a" is invalid: spec.type: Required value', reason: 'Invalid' };
     const error = apiErrorFrom(422, status, { ...ref, namespace: 'demo', name: 'a' });
@@ -57,6 +83,6 @@ describe('a refused write', () => {
     const error = new TransportError('cannot reach https://h (ECONNREFUSED)', true);
     expect(judgeWrite(error, effect, {}))
       .to.have.nested.property('problem.message')
-      .that.matches(/^create DeployItem \S+: cannot reach https:\/\/h \(ECONNREFUSED\)$/);
+      .that.matches(/^create DeployItem demo\/\S+: cannot reach https:\/\/h \(ECONNREFUSED\)$/);
   });
 });

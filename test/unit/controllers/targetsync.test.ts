@@ -6,57 +6,12 @@ import {
   planSync,
   TARGET_TYPE,
 } from '../../../controllers/targetsync/decide.ts';
-import { gatherWanted, isAccessFresh } from '../../../controllers/targetsync/gather.ts';
 import { nameFilter } from '../../../controllers/targetsync/names.ts';
-import { isRotationDue, renewable } from '../../../controllers/targetsync/rotation.ts';
-import type { Host, Sync, Wanted } from '../../../controllers/targetsync/snapshot.ts';
+import type { Host, Wanted } from '../../../controllers/targetsync/snapshot.ts';
 import { API_VERSION, annotations, labels } from '../../../src/api/labels.ts';
-import type { Target } from '../../../src/api/kinds/target.ts';
-import type { TargetSync, TargetSyncSpec } from '../../../src/api/kinds/targetsync.ts';
-import { parseYaml } from '../../../src/lib/yaml.ts';
-import type { Secret } from '../../../src/machine/world.ts';
-import { Forbidden } from '../../../src/runtime/errors.ts';
-import type { Client } from '../../../src/runtime/types.ts';
 import { effectsOf } from '../../support/ask.ts';
 import { NOW } from '../../support/given.ts';
-
-const OK = { [labels.targetSync]: 'ok' };
-
-interface Parts {
-  readonly meta?: object;
-  readonly status?: TargetSync['status'];
-}
-
-const sync = (spec: Partial<TargetSyncSpec> = {}, { meta, status }: Parts = {}): Sync => ({
-  apiVersion: API_VERSION,
-  kind: 'TargetSync',
-  metadata: { name: 'sync', namespace: 'demo', uid: 'uid-sync', ...meta },
-  spec: { sourceNamespace: 'clusters', secretRef: { name: 'source-access', key: 'kubeconfig' }, ...spec },
-  ...(status && { status }),
-});
-
-const target = (name: string, spec: object = {}, meta: object = {}): Target => ({
-  apiVersion: API_VERSION,
-  kind: 'Target',
-  metadata: { name, namespace: 'demo', uid: `target-${name}`, labels: OK, ...meta },
-  spec: { type: TARGET_TYPE, secretRef: { name, key: 'kubeconfig' }, ...spec },
-});
-
-const secret = (name: string, value = 'one', more: Partial<Secret> = {}): Secret => ({
-  apiVersion: 'v1',
-  kind: 'Secret',
-  metadata: { name, namespace: 'demo', uid: `secret-${name}`, labels: OK },
-  type: 'Opaque',
-  data: { kubeconfig: value },
-  ...more,
-});
-
-const host = (parts: Partial<Host> = {}): Host => ({
-  targets: [],
-  secrets: [],
-  foreignSecrets: new Set(),
-  ...parts,
-});
+import { OK, sync, target, secret, host } from './support/target-syncs.ts';
 
 const copy = (name: string, value = 'one', type = 'Opaque'): Wanted => ({
   as: 'copy',
@@ -114,6 +69,44 @@ describe('what a target sync writes', () => {
       wanted: [copy('prod-1')],
       host: { targets: [target('prod-1')] },
       writes: ['create prod-1'],
+    },
+    {
+      title: 'patches the secret and the target of that name, and no others',
+      wanted: [copy('prod-1', 'two')],
+      host: {
+        targets: [target('other'), target('prod-1', { type: 'wrong' })],
+        secrets: [secret('other'), secret('prod-1')],
+      },
+      writes: ['patch prod-1', 'patch prod-1'],
+      removals: ['delete other', 'delete other'],
+    },
+    {
+      title: 'does not make a copy anew whose secret says no type, which is Opaque then',
+      wanted: [copy('prod-1', 'two')],
+      host: { targets: [target('prod-1')], secrets: [secret('prod-1', 'one', { type: undefined })] },
+      writes: ['patch prod-1'],
+    },
+    {
+      title: 'brings the target of a shoot in line while its access is fresh',
+      wanted: [{ as: 'kept', name: 's' }],
+      host: { targets: [target('s', { type: 'wrong' })], secrets: [secret('s')] },
+      writes: ['patch s'],
+    },
+    {
+      title: 'makes a target for the source where a foreign secret has its name',
+      wanted: [{ as: 'source', name: 'hub' }],
+      host: { foreignSecrets: new Set(['hub']) },
+      writes: ['create hub'],
+    },
+    {
+      title: 'leaves a labelled target alone whose secret is null',
+      wanted: [],
+      host: { targets: [target('foreign', { secretRef: null })] },
+    },
+    {
+      title: 'leaves a target without labels alone',
+      wanted: [],
+      host: { targets: [target('foreign', {}, { labels: undefined })] },
     },
     {
       title: 'S-109: removes what is no longer wanted, the secret before the target',
@@ -210,6 +203,25 @@ describe('what a target sync writes', () => {
       .that.deep.equals({ spec: { type: TARGET_TYPE } });
   });
 
+  it('labels what it makes, in its own namespace', () => {
+    const { writes } = planSync(sync(), [copy('prod-1')], host());
+    const metadata = { name: 'prod-1', namespace: 'demo', labels: OK };
+    expect(writes[0]?.map((effect) => (effect as { object?: object }).object)).to.deep.equal([
+      { apiVersion: 'v1', kind: 'Secret', metadata, type: 'Opaque', data: { kubeconfig: 'one' } },
+      {
+        apiVersion: API_VERSION,
+        kind: 'Target',
+        metadata,
+        spec: { type: TARGET_TYPE, secretRef: { name: 'prod-1', key: 'kubeconfig' } },
+      },
+    ]);
+  });
+
+  it('has no group of writes where nothing is to be written', () => {
+    const there = host({ targets: [target('prod-1')], secrets: [secret('prod-1')] });
+    expect(planSync(sync(), [copy('prod-1')], there).writes).to.deep.equal([]);
+  });
+
   it('notes when the access to a shoot was renewed', () => {
     const wanted: Wanted = { as: 'copy', name: 's', content: { type: 'Opaque', data: {} }, renewedAt: NOW };
     const { writes } = planSync(sync(), [wanted], host());
@@ -262,119 +274,5 @@ describe('an expression for names', () => {
   it('is refused when it is none in RE2', () => {
     expect(nameFilter('^prod-(')).to.equal(undefined);
     expect(nameFilter('(?=a)')).to.equal(undefined);
-  });
-});
-
-describe('the rotation of the token', () => {
-  const day = 24 * 3_600_000;
-  const now = Date.parse(NOW);
-  const enabled = { tokenRotation: { enabled: true } };
-  const daysAgo = (days: number) => ({ lastTokenRotationTime: new Date(now - days * day).toISOString() });
-  const asked = { annotations: { [annotations.rotateToken]: 'please' } };
-  const rows: [string, Sync, boolean][] = [
-    ['is not due when it is not enabled, asked for or not', sync({}, { meta: asked }), false],
-    ['S-112: is due when there was none', sync(enabled), true],
-    ['S-112: is not due right after it', sync(enabled, { status: daysAgo(0) }), false],
-    ['is not due after 60 days', sync(enabled, { status: daysAgo(60) }), false],
-    ['is due after more than 60 days', sync(enabled, { status: daysAgo(60.1) }), true],
-    ['S-112: is due when asked for', sync(enabled, { status: daysAgo(1), meta: asked }), true],
-  ];
-  for (const [title, self, answer] of rows) {
-    it(title, () => {
-      expect(isRotationDue(self, now)).to.equal(answer);
-    });
-  }
-
-  const kubeconfig = (users: object[]): string =>
-    JSON.stringify({ kind: 'Config', extra: { kept: true }, users });
-
-  it('changes nothing in the kubeconfig but the token', () => {
-    const { account, withToken } = renewable(
-      kubeconfig([{ name: 'reader', user: { token: 'old', as: 'x' } }]),
-    );
-    expect(account).to.equal('reader');
-    expect(parseYaml(withToken('new'))).to.deep.equal({
-      kind: 'Config',
-      extra: { kept: true },
-      users: [{ name: 'reader', user: { token: 'new', as: 'x' } }],
-    });
-  });
-  for (const [title, text] of [
-    ['no user', kubeconfig([])],
-    ['two users', kubeconfig([{ name: 'a' }, { name: 'b' }])],
-    ['text that is no YAML', 'secret: [token'],
-  ] as const) {
-    it(`is impossible with ${title}, and the sentence does not quote the kubeconfig`, () => {
-      expect(() => renewable(text)).to.throw(/exactly one user/);
-    });
-  }
-});
-
-describe('the access to a shoot', () => {
-  const renewed = (hours: number): Host => {
-    const at = new Date(Date.parse(NOW) - hours * 3_600_000).toISOString();
-    const stamped = target('s', {}, { annotations: { [annotations.lastTargetSync]: at } });
-    return host({ targets: [stamped], secrets: [secret('s')] });
-  };
-  const rows: [string, Host, boolean][] = [
-    ['is fresh for 12 hours', renewed(12), true],
-    ['is renewed after that', renewed(12.1), false],
-    ['is asked for when there is none', host(), false],
-    ['is asked for when its secret is gone', { ...renewed(1), secrets: [] }, false],
-    [
-      'is asked for when nobody knows how old it is',
-      host({ targets: [target('s')], secrets: [secret('s')] }),
-      false,
-    ],
-  ];
-  for (const [title, there, answer] of rows) {
-    it(title, () => {
-      expect(isAccessFresh(there, 's', Date.parse(NOW))).to.equal(answer);
-    });
-  }
-
-  /** A source cluster with shoots, of which one gives no access. */
-  const garden = (shoots: readonly string[], asked: string[]): Client =>
-    ({
-      async *list() {
-        yield await Promise.resolve({ items: shoots.map((name) => ({ metadata: { name } })) });
-      },
-      raw(_method: string, path: string) {
-        asked.push(path);
-        if (!path.includes('/broken/')) return Promise.resolve({ status: { kubeconfig: 'a3ViZQ==' } });
-        const ref = { verb: 'post', kind: path };
-        return Promise.reject(new Forbidden('no', { status: 403, reason: 'Forbidden', ref }));
-      },
-    }) as unknown as Client;
-
-  const wantedOf = async (there: Host, shoots: readonly string[]) => {
-    const asked: string[] = [];
-    const { signal } = new AbortController();
-    const self = sync({ shootNameExpression: '^(s|broken|two)' });
-    const wanted = await gatherWanted({ self, source: garden(shoots, asked), host: there, now: NOW, signal });
-    return { wanted, asked };
-  };
-
-  it('is asked for at the shoot, and one that gives none does not hold up the others', async () => {
-    const { wanted, asked } = await wantedOf(host(), ['s', 'broken', 'other']);
-    expect(asked[0]).to.equal(
-      '/apis/core.gardener.cloud/v1beta1/namespaces/clusters/shoots/s/adminkubeconfig',
-    );
-    expect(wanted).to.deep.equal([
-      {
-        as: 'copy',
-        name: 's',
-        content: { type: 'Opaque', data: { kubeconfig: 'a3ViZQ==' } },
-        renewedAt: NOW,
-      },
-      { as: 'unavailable', name: 'broken', why: 'no access to shoot broken: no' },
-    ]);
-  });
-
-  it('is not asked for while it is fresh, or where it could not be kept', async () => {
-    const there = { ...renewed(1), foreignSecrets: new Set(['two']) };
-    const { wanted, asked } = await wantedOf(there, ['s', 'two']);
-    expect(asked).to.deep.equal([]);
-    expect(wanted.map(({ as }) => as)).to.deep.equal(['kept', 'kept']);
   });
 });

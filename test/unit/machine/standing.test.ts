@@ -51,7 +51,7 @@ describe('what an object at rest says', () => {
     ({ type, status: 'True', reason: `${type}Reason`, message }) as const;
   const stamped = (type: string) => ({ ...wanted(type), lastTransitionTime: NOW, lastUpdateTime: NOW });
   const having = (...types: readonly string[]): Execution =>
-    execution('plan', { status: { ...done('j1'), conditions: types.map(stamped) as never } });
+    execution('plan', { status: { ...done('j1'), conditions: types.map(stamped) } });
   const kept = (self: Execution, ...changes: readonly ReturnType<typeof wanted>[]) =>
     keepStanding(executionKind, self, changes, LATER);
 

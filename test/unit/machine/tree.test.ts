@@ -97,7 +97,7 @@ describe('a controller whose log lines name the tree', () => {
     const world = { installations: new Map([['demo/top', installation('top')]]) } as unknown as World;
     const { reconciler, ...spec } = withTreeInLog<Obj>(world, {
       name: 'x',
-      kind: executionKind as never,
+      kind: executionKind,
       reconciler: {
         reconcile() {
           log.info({}, 'line');

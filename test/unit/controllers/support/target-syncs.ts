@@ -1,0 +1,45 @@
+/** TargetSyncs and what they make, with good defaults. */
+import { TARGET_TYPE } from '../../../../controllers/targetsync/decide.ts';
+import type { Host, Sync } from '../../../../controllers/targetsync/snapshot.ts';
+import { API_VERSION, labels } from '../../../../src/api/labels.ts';
+import type { Target } from '../../../../src/api/kinds/target.ts';
+import type { TargetSync, TargetSyncSpec } from '../../../../src/api/kinds/targetsync.ts';
+import type { Secret } from '../../../../src/machine/world.ts';
+
+export const OK = { [labels.targetSync]: 'ok' };
+
+export interface Parts {
+  readonly meta?: object;
+  readonly status?: TargetSync['status'];
+}
+
+export const sync = (spec: Partial<TargetSyncSpec> = {}, { meta, status }: Parts = {}): Sync => ({
+  apiVersion: API_VERSION,
+  kind: 'TargetSync',
+  metadata: { name: 'sync', namespace: 'demo', uid: 'uid-sync', ...meta },
+  spec: { sourceNamespace: 'clusters', secretRef: { name: 'source-access', key: 'kubeconfig' }, ...spec },
+  ...(status && { status }),
+});
+
+export const target = (name: string, spec: object = {}, meta: object = {}): Target => ({
+  apiVersion: API_VERSION,
+  kind: 'Target',
+  metadata: { name, namespace: 'demo', uid: `target-${name}`, labels: OK, ...meta },
+  spec: { type: TARGET_TYPE, secretRef: { name, key: 'kubeconfig' }, ...spec },
+});
+
+export const secret = (name: string, value = 'one', more: Partial<Secret> = {}): Secret => ({
+  apiVersion: 'v1',
+  kind: 'Secret',
+  metadata: { name, namespace: 'demo', uid: `secret-${name}`, labels: OK },
+  type: 'Opaque',
+  data: { kubeconfig: value },
+  ...more,
+});
+
+export const host = (parts: Partial<Host> = {}): Host => ({
+  targets: [],
+  secrets: [],
+  foreignSecrets: new Set(),
+  ...parts,
+});

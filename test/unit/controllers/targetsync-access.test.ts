@@ -1,0 +1,223 @@
+/** The access of a target sync to its source cluster, and to shoots. */
+import { expect } from 'chai';
+import { gatherWanted, isAccessFresh } from '../../../controllers/targetsync/gather.ts';
+import { isRotationDue, renewable, RotationImpossible } from '../../../controllers/targetsync/rotation.ts';
+import type { Host, Sync } from '../../../controllers/targetsync/snapshot.ts';
+import { annotations } from '../../../src/api/labels.ts';
+import { parseYaml } from '../../../src/lib/yaml.ts';
+import { Forbidden, ResponseTooLarge, TransportError } from '../../../src/runtime/errors.ts';
+import type { Client } from '../../../src/runtime/types.ts';
+import { NOW } from '../../support/given.ts';
+import { sync, target, secret, host } from './support/target-syncs.ts';
+
+describe('the rotation of the token', () => {
+  const day = 24 * 3_600_000;
+  const now = Date.parse(NOW);
+  const enabled = { tokenRotation: { enabled: true } };
+  const daysAgo = (days: number) => ({ lastTokenRotationTime: new Date(now - days * day).toISOString() });
+  const asked = { annotations: { [annotations.rotateToken]: 'please' } };
+  const rows: [string, Sync, boolean][] = [
+    ['is not due when it is not enabled, asked for or not', sync({}, { meta: asked }), false],
+    ['S-112: is due when there was none', sync(enabled), true],
+    ['S-112: is not due right after it', sync(enabled, { status: daysAgo(0) }), false],
+    ['is not due after 60 days', sync(enabled, { status: daysAgo(60) }), false],
+    ['is due after more than 60 days', sync(enabled, { status: daysAgo(60.1) }), true],
+    ['S-112: is due when asked for', sync(enabled, { status: daysAgo(1), meta: asked }), true],
+  ];
+  for (const [title, self, answer] of rows) {
+    it(title, () => {
+      expect(isRotationDue(self, now)).to.equal(answer);
+    });
+  }
+
+  const kubeconfig = (users: object[]): string =>
+    JSON.stringify({ kind: 'Config', extra: { kept: true }, users });
+
+  it('changes nothing in the kubeconfig but the token', () => {
+    const { account, withToken } = renewable(
+      kubeconfig([{ name: 'reader', user: { token: 'old', as: 'x' } }]),
+    );
+    expect(account).to.equal('reader');
+    expect(parseYaml(withToken('new'))).to.deep.equal({
+      kind: 'Config',
+      extra: { kept: true },
+      users: [{ name: 'reader', user: { token: 'new', as: 'x' } }],
+    });
+  });
+  it('sets a token where there was no credential', () => {
+    const { withToken } = renewable(kubeconfig([{ name: 'reader' }]));
+    expect(parseYaml(withToken('new'))).to.have.deep.property('users', [
+      { name: 'reader', user: { token: 'new' } },
+    ]);
+  });
+
+  for (const [title, text] of [
+    ['no user', kubeconfig([])],
+    ['two users', kubeconfig([{ name: 'a' }, { name: 'b' }])],
+    ['a user without a name', kubeconfig([{ user: {} }])],
+    ['a user with an empty name', kubeconfig([{ name: '' }])],
+    ['a user whose name is no text', JSON.stringify({ users: [{ name: 7 }] })],
+    ['users that are no list', JSON.stringify({ users: { name: 'a' } })],
+    ['text that is no YAML', 'secret: [token'],
+  ] as const) {
+    it(`is impossible with ${title}, and the sentence does not quote the kubeconfig`, () => {
+      expect(() => renewable(text)).to.throw(RotationImpossible, /exactly one user/);
+    });
+  }
+});
+
+describe('the access to a shoot', () => {
+  const renewed = (hours: number): Host => {
+    const at = new Date(Date.parse(NOW) - hours * 3_600_000).toISOString();
+    const stamped = target('s', {}, { annotations: { [annotations.lastTargetSync]: at } });
+    return host({ targets: [stamped], secrets: [secret('s')] });
+  };
+  const rows: [string, Host, boolean][] = [
+    ['is fresh for 12 hours', renewed(12), true],
+    ['is renewed after that', renewed(12.1), false],
+    ['is asked for when there is none', host(), false],
+    [
+      'is asked for when only another shoot has it',
+      host({ targets: [target('t')], secrets: [secret('t')] }),
+      false,
+    ],
+    [
+      'is asked for when its secret has no data',
+      { ...renewed(1), secrets: [secret('s', '', { data: undefined })] },
+      false,
+    ],
+    ['is asked for when its secret has no kubeconfig', { ...renewed(1), secrets: [secret('s', '')] }, false],
+    [
+      'is asked for when its target is not ours',
+      {
+        ...renewed(1),
+        targets: renewed(1).targets.map((t) => ({ ...t, metadata: { ...t.metadata, labels: {} } })),
+      },
+      false,
+    ],
+    [
+      'is fresh beside older ones',
+      {
+        ...renewed(1),
+        targets: [target('t'), ...renewed(1).targets],
+        secrets: [secret('t', ''), ...renewed(1).secrets],
+      },
+      true,
+    ],
+    ['is asked for when its secret is gone', { ...renewed(1), secrets: [] }, false],
+    [
+      'is asked for when nobody knows how old it is',
+      host({ targets: [target('s')], secrets: [secret('s')] }),
+      false,
+    ],
+  ];
+  for (const [title, there, answer] of rows) {
+    it(title, () => {
+      expect(isAccessFresh(there, 's', Date.parse(NOW))).to.equal(answer);
+    });
+  }
+
+  /** A source cluster with shoots, of which one gives no access. */
+  const garden = (shoots: readonly string[], asked: string[]): Client =>
+    ({
+      async *list() {
+        yield await Promise.resolve({ items: shoots.map((name) => ({ metadata: { name } })) });
+      },
+      raw(_method: string, path: string) {
+        asked.push(path);
+        if (!path.includes('/broken/')) return Promise.resolve({ status: { kubeconfig: 'a3ViZQ==' } });
+        const ref = { verb: 'post', kind: path };
+        return Promise.reject(new Forbidden('no', { status: 403, reason: 'Forbidden', ref }));
+      },
+    }) as unknown as Client;
+
+  const wantedOf = async (there: Host, shoots: readonly string[]) => {
+    const asked: string[] = [];
+    const { signal } = new AbortController();
+    const self = sync({ shootNameExpression: '^(s|broken|two)' });
+    const wanted = await gatherWanted({ self, source: garden(shoots, asked), host: there, now: NOW, signal });
+    return { wanted, asked };
+  };
+
+  it('is asked for at the shoot, and one that gives none does not hold up the others', async () => {
+    const { wanted, asked } = await wantedOf(host(), ['s', 'broken', 'other']);
+    expect(asked[0]).to.equal(
+      '/apis/core.gardener.cloud/v1beta1/namespaces/clusters/shoots/s/adminkubeconfig',
+    );
+    expect(wanted).to.deep.equal([
+      {
+        as: 'copy',
+        name: 's',
+        content: { type: 'Opaque', data: { kubeconfig: 'a3ViZQ==' } },
+        renewedAt: NOW,
+      },
+      { as: 'unavailable', name: 'broken', why: 'no access to shoot broken: no' },
+    ]);
+  });
+
+  it('is asked for by a request for a kubeconfig of a day', async () => {
+    const sent: unknown[] = [];
+    const source = {
+      list: garden(['s'], []).list,
+      raw(...request: readonly unknown[]) {
+        sent.push(request[0], request[2]);
+        return Promise.resolve({ status: { kubeconfig: 'a3ViZQ==' } });
+      },
+    } as unknown as Client;
+    const { signal } = new AbortController();
+    await gatherWanted({ self: sync({ shootNameExpression: '*' }), source, host: host(), now: NOW, signal });
+    expect(sent).to.deep.equal([
+      'POST',
+      {
+        apiVersion: 'authentication.gardener.cloud/v1alpha1',
+        kind: 'AdminKubeconfigRequest',
+        spec: { expirationSeconds: 86_400 },
+      },
+    ]);
+  });
+
+  const noKubeconfig = /^no access to shoot s: the source cluster gave no kubeconfig for shoot clusters\/s$/;
+  const troubles: readonly (readonly [string, unknown, RegExp | undefined])[] = [
+    ['the answer has none', {}, noKubeconfig],
+    ['the answer has an empty one', { status: { kubeconfig: '' } }, noKubeconfig],
+    ['the answer has one that is no text', { status: { kubeconfig: 7 } }, noKubeconfig],
+    ['no answer came', new TransportError('reset', true), /^no access to shoot s: reset$/],
+    [
+      'the answer was too large',
+      new ResponseTooLarge('too large', { excess: 'bytes', isFinal: true }),
+      /: too large$/,
+    ],
+    ['only a bug can be the cause', new TypeError('x'), undefined],
+  ];
+  for (const [title, answer, why] of troubles) {
+    it(`is ${why ? 'told to be missing' : 'no matter of the shoot'} when ${title}`, async () => {
+      const source = {
+        list: garden(['s'], []).list,
+        raw: () => (answer instanceof Error ? Promise.reject(answer) : Promise.resolve(answer)),
+      } as unknown as Client;
+      const { signal } = new AbortController();
+      const self = sync({ shootNameExpression: '*' });
+      const wanted = gatherWanted({ self, source, host: host(), now: NOW, signal });
+      const found = await wanted.catch((error: unknown) => error);
+      if (!why) return expect(found).to.equal(answer);
+      return expect(found).to.have.nested.property('[0].why').that.matches(why);
+    });
+  }
+
+  it('is not asked for where a target of another owner has its name', async () => {
+    const foreign = target('s', {}, { labels: {} });
+    const rows: readonly (readonly [Host, number])[] = [
+      [host({ targets: [foreign] }), 0],
+      [host({ targets: [target('t', {}, { labels: {} })] }), 1],
+      [host({ targets: [target('s')] }), 1],
+    ];
+    for (const [there, times] of rows) expect((await wantedOf(there, ['s'])).asked).to.have.length(times);
+  });
+
+  it('is not asked for while it is fresh, or where it could not be kept', async () => {
+    const there = { ...renewed(1), foreignSecrets: new Set(['two']) };
+    const { wanted, asked } = await wantedOf(there, ['s', 'two']);
+    expect(asked).to.deep.equal([]);
+    expect(wanted.map(({ as }) => as)).to.deep.equal(['kept', 'kept']);
+  });
+});

@@ -1,0 +1,87 @@
+/** What wakes a target sync. */
+import { expect } from 'chai';
+import { targetSyncController, type TargetSyncPorts } from '../../../controllers/targetsync/index.ts';
+import { targetSyncKind, type TargetSync } from '../../../src/api/kinds/targetsync.ts';
+import { admits, type Predicate } from '../../../src/runtime/filters.ts';
+import type { SourceHost } from '../../../src/runtime/sources.ts';
+import type { Cache, Change, Key, Subscriber } from '../../../src/runtime/types.ts';
+import { NOW } from '../../support/given.ts';
+
+const sync = (name: string, meta: object = {}): TargetSync =>
+  ({ metadata: { name, namespace: 'demo', uid: `uid-${name}`, generation: 1, ...meta } }) as TargetSync;
+
+const first = sync('first');
+const deleting = sync('first', { deletionTimestamp: NOW });
+
+function controllerWith(more: Partial<TargetSyncPorts> = {}) {
+  let subscriber: Subscriber<TargetSync> | undefined;
+  const targetSyncs = {
+    isSynced: true,
+    list: (namespace: string) => (namespace === 'demo' ? [first, sync('second'), sync('third')] : []),
+    subscribe: (one: Subscriber<TargetSync>) => (subscriber = one),
+  } as unknown as Cache<TargetSync>;
+  const spec = targetSyncController({ ...more, world: { targetSyncs } } as TargetSyncPorts);
+  return { spec, subscriber: () => subscriber };
+}
+
+describe('the controller of target syncs', () => {
+  it('handles finalizers by itself, and tries again what failed', () => {
+    expect(controllerWith().spec).to.include({
+      name: 'targetsync',
+      kind: targetSyncKind,
+      finalizer: 'author',
+      generation: 'off',
+      retry: 'growing',
+    });
+  });
+
+  it('has as many workers as configured', () => {
+    expect(controllerWith({ workers: 3 }).spec).to.include({ maxConcurrent: 3 });
+    expect(controllerWith().spec).not.to.have.property('maxConcurrent');
+  });
+
+  const update = (obj: TargetSync, old = first): Change<TargetSync> => ({
+    type: 'update',
+    old,
+    obj,
+    relisted: false,
+  });
+  const own: readonly (readonly [string, Change<TargetSync>, boolean])[] = [
+    ['a new spec', update(sync('first', { generation: 2 })), true],
+    ['a new annotation', update(sync('first', { annotations: { a: 'b' } })), true],
+    ['a new label', update(sync('first', { labels: { a: 'b' } })), true],
+    ['its deletion', update(deleting), true],
+    ['a new status', update(sync('first', { resourceVersion: '2' })), false],
+  ];
+  for (const [what, change, isWoken] of own) {
+    it(`looks at a target sync ${isWoken ? 'after' : 'no earlier for'} ${what}`, () => {
+      const { filter } = controllerWith().spec;
+      expect(admits(filter as Predicate<TargetSync>, change)).to.equal(isWoken);
+    });
+  }
+
+  const others: readonly (readonly [string, Change<TargetSync>, readonly Key[]])[] = [
+    ['comes, which stops them', { type: 'add', obj: first, initial: false }, ['demo/second', 'demo/third']],
+    ['goes, which lets them go on', { type: 'delete', obj: first, finalStateUnknown: false }, ['demo/second', 'demo/third']],
+    ['is deleted, which lets them go on', update(deleting), ['demo/second', 'demo/third']],
+    ['has been deleted for a while', update(deleting, deleting), []],
+    ['changes otherwise', update(sync('first', { generation: 2 })), []],
+  ]; // prettier-ignore
+  for (const [what, change, keys] of others) {
+    it(`looks at ${keys.length ? 'the others of a namespace' : 'no other'} when one ${what}`, () => {
+      const { spec, subscriber } = controllerWith();
+      const woken: Key[] = [];
+      const host = {
+        controller: 'targetsync',
+        ownEvents: 'filter',
+        guard: (_: string, run: () => unknown) => run(),
+        emit: (key: Key) => woken.push(key),
+        ignored: () => undefined,
+      } as unknown as SourceHost<TargetSync>;
+      spec.sources?.[0]?.attach(host);
+      subscriber()?.on(change);
+      expect(woken).to.deep.equal(keys);
+      expect(subscriber()).to.have.property('ownEvents', 'deliver');
+    });
+  }
+});

@@ -1,8 +1,9 @@
 import { expect } from 'chai';
 import { loadCrds } from '../../../src/api/crds.ts';
 import { lineFor } from '../../../src/cli/complain.ts';
+import { sleep } from '../../../src/lib/clock.ts';
 import { seededRng } from '../../../src/lib/rng.ts';
-import { CrdsNotApplied, ensureCrds } from '../../../src/machine/ensure-crds.ts';
+import { CrdsNotApplied, CrdsNotServed, ensureCrds } from '../../../src/machine/ensure-crds.ts';
 import { silentLogger } from '../../../src/observability/log.ts';
 import { ShutdownError, TransportError } from '../../../src/runtime/errors.ts';
 import type { Obj } from '../../../src/runtime/types.ts';
@@ -106,6 +107,96 @@ describe('installing the CustomResourceDefinitions', () => {
       expect(api.writes).to.have.length(count);
     });
   }
+
+  it('takes over what others have set in a definition, under a name of its own', async () => {
+    await start();
+    expect(outcome).to.equal('installed');
+    for (const write of api.writes) expect(write).to.include({ manager: 'espalier-crds', force: true });
+  });
+
+  const served = { type: 'Established', status: 'True' };
+  const accepted = { type: 'NamesAccepted', status: 'True' };
+  const rows: readonly (readonly [string, object | undefined, boolean])[] = [
+    ['that are established, whatever else is said of them', { conditions: [accepted, served] }, true],
+    [
+      'that are established after what is said first',
+      { conditions: [{ ...served, status: 'False' }, served] },
+      true,
+    ],
+    ['that are not established yet', { conditions: [accepted, { ...served, status: 'False' }] }, false],
+    ['of which nothing is said yet', {}, false],
+    ['without a status', undefined, false],
+  ];
+  for (const [what, status, isOver] of rows) {
+    it(`${isOver ? 'is over with' : 'waits for'} definitions ${what}`, async () => {
+      api.admit = (object) => Object.assign(structuredClone(object), { status });
+      await start();
+      expect(outcome).to.equal(isOver ? 'installed' : undefined);
+    });
+  }
+
+  it('waits for all of them, and asks again twenty times a second', async () => {
+    let left = 3;
+    const first = loadCrds()[0]?.metadata.name;
+    api.admit = (object) => (object.metadata.name === first ? object : established(object));
+    const get = api.get.bind(api);
+    api.get = async (kind, key) => {
+      const found = await get(kind, key);
+      return --left > 0 ? found : (established(found) as never);
+    };
+    await start();
+    await clock.advance(149);
+    expect(outcome).to.equal(undefined);
+    await clock.advance(1);
+    expect(outcome).to.equal('installed');
+  });
+
+  const clash = { type: 'NamesAccepted', status: 'False', message: '"web" is taken' };
+  const reasons: readonly (readonly [string, readonly object[], RegExp])[] = [
+    ['no reason is known', [], / is not served after 30 s$/],
+    ['its name is taken', [{ ...served, status: 'False', message: 'no' }, clash], / is not served after 30 s: "web" is taken$/],
+    ['its name is fine', [{ ...clash, status: 'True' }], / is not served after 30 s$/],
+  ]; // prettier-ignore
+  for (const [why, conditions, sentence] of reasons) {
+    it(`gives up a definition that is not served in 30 s, and says so when ${why}`, async () => {
+      api.admit = (object) => Object.assign(structuredClone(object), { status: { conditions } });
+      const get = api.get.bind(api);
+      // An answer takes ten seconds with the pause before it: this test would ask 600 times otherwise.
+      api.get = async (kind, key) => {
+        await sleep(clock, 9_950);
+        return get(kind, key);
+      };
+      await start();
+      await clock.advance(30_000);
+      expect(outcome).to.equal(undefined);
+      await clock.advance(10_000);
+      expect(outcome).to.be.instanceOf(CrdsNotServed).with.property('message').that.matches(sentence);
+    });
+  }
+
+  it('says why it has given up', async () => {
+    for (let i = 0; i < 1_000; i++) api.faults.send.push(statusError(409, 'Conflict'));
+    await start();
+    await clock.advance(25_000);
+    expect(outcome).to.have.nested.property('cause.status', 409);
+  });
+
+  it('ends with the refusal of the server when that comes after it is stopped', async () => {
+    const refusal = statusError(403);
+    api.faults.send.push(refusal);
+    stop.abort();
+    await start();
+    expect(outcome).to.equal(refusal);
+  });
+
+  it('ends while it waits for definitions to be served when it is stopped', async () => {
+    api.admit = (object) => object;
+    await start();
+    stop.abort(new Error('over'));
+    await settle();
+    expect(outcome).to.be.instanceOf(ShutdownError).with.nested.property('cause.message', 'over');
+    expect(clock.pending).to.equal(0);
+  });
 
   it('ends in the middle of a pause when it is stopped', async () => {
     for (let i = 0; i < count; i++) api.faults.send.push(refused('ECONNREFUSED'));

@@ -4,6 +4,7 @@ import { executionKind } from '../../../src/api/kinds/execution.ts';
 import { deployItemKind } from '../../../src/api/kinds/deployitem.ts';
 import { installationKind } from '../../../src/api/kinds/installation.ts';
 import { syncObjectKind } from '../../../src/api/kinds/syncobject.ts';
+import { targetSyncKind } from '../../../src/api/kinds/targetsync.ts';
 import { API_VERSION, labels } from '../../../src/api/labels.ts';
 import { systemRng } from '../../../src/lib/rng.ts';
 import { createRoots } from '../../../src/machine/roots.ts';
@@ -77,6 +78,7 @@ describe('the root of an object', () => {
     expect(placeOf(put(executionKind as Kind<never>, 'alone'), never)).to.equal('ns/alone');
     expect(placeOf(put(deployItemKind as Kind<never>, 'item'), never)).to.equal('ns/item');
     expect(placeOf(put(syncObjectKind as Kind<never>, 'lock'), never)).to.equal('ns');
+    expect(placeOf(put(targetSyncKind as Kind<never>, 'sync'), never)).to.equal('ns');
   });
 
   it('is found by label for a deploy item without owner', async () => {
@@ -88,6 +90,94 @@ describe('the root of an object', () => {
     const { placeOf } = await roots();
     expect(placeOf(item, never)).to.equal('ns/root');
     expect(execution.metadata.name).to.equal('exec');
+  });
+
+  it('is not found by the label of anything but a deploy item', async () => {
+    put(executionKind as Kind<never>, 'exec', put(installationKind as Kind<never>, 'root'));
+    const of = { [labels.executionManagedBy]: 'exec' };
+    const { placeOf } = await roots();
+    expect(placeOf(put(executionKind as Kind<never>, 'other', undefined, of), never)).to.equal('ns/other');
+  });
+
+  it('is not found by owners of other kinds, or of other groups', async () => {
+    const { placeOf } = await roots();
+    const foreign = (apiVersion: string, kind: string): Obj =>
+      cluster.put<Obj>(installationKind, {
+        metadata: {
+          name: `of-${kind}-${String(Math.random())}`,
+          namespace: 'ns',
+          ownerReferences: [{ apiVersion, kind, name: 'root', uid: 'uid-root' }],
+        },
+      });
+    for (const [apiVersion, kind] of [
+      ['example.org/v1', 'Installation'],
+      ['example.org/v1', 'Execution'],
+      [API_VERSION, 'Target'],
+      ['v1', 'ConfigMap'],
+    ] as const) {
+      const object = foreign(apiVersion, kind);
+      expect(placeOf(object, never)).to.equal(`ns/${object.metadata.name}`);
+    }
+  });
+
+  it('is not looked for without an end where owners form a circle', async () => {
+    const a = cluster.put<Obj>(installationKind, { metadata: { name: 'a', namespace: 'ns' } });
+    const b = put(installationKind as Kind<never>, 'b', a);
+    const ownerReferences = [
+      {
+        apiVersion: API_VERSION,
+        kind: 'Installation',
+        name: 'b',
+        uid: b.metadata.uid ?? '',
+        controller: true,
+      },
+    ];
+    cluster.edit(installationKind, 'ns/a', { metadata: { ownerReferences } });
+    const { placeOf } = await roots();
+    expect(placeOf(b, never)).to.be.oneOf(['ns/a', 'ns/b']);
+  });
+
+  it('is the name of the execution that a deploy item names by label, when that is gone', async () => {
+    const item = put(deployItemKind as Kind<never>, 'item', undefined, {
+      [labels.executionManagedBy]: 'exec',
+    });
+    const { placeOf } = await roots();
+    cluster.requests.length = 0;
+    expect(await placeOf(item, never)).to.equal('ns/exec');
+    expect(await placeOf(item, never)).to.equal('ns/exec');
+    expect(cluster.requests, 'the name may come back').to.have.length(2);
+  });
+
+  it('is not told while the execution that a deploy item names by label is missing from the cache', async () => {
+    const item = put(deployItemKind as Kind<never>, 'item', undefined, {
+      [labels.executionManagedBy]: 'exec',
+    });
+    const { placeOf } = await roots();
+    const get = cluster.get.bind(cluster);
+    cluster.get = async (kind, key, signal) =>
+      kind.kind === 'Execution'
+        ? ({ metadata: { name: 'exec', uid: 'x' } } as never)
+        : get(kind, key, signal);
+    expect(await placeOf(item, never)).to.equal(undefined);
+  });
+
+  it('is told when the owner has come to the cache while the server was asked', async () => {
+    const execution = put(executionKind as Kind<never>, 'child', {
+      apiVersion: API_VERSION,
+      kind: 'Installation',
+      metadata: { name: 'root', uid: 'uid-1' },
+    });
+    const { placeOf } = await roots();
+    const get = cluster.get.bind(cluster);
+    cluster.get = async (kind, key, signal) => {
+      const uid = execution.metadata.ownerReferences?.[0]?.uid ?? '';
+      const root = put(installationKind as Kind<never>, 'root');
+      Object.assign(execution.metadata.ownerReferences?.[0] ?? {}, { uid: root.metadata.uid });
+      await settle();
+      expect(uid).to.equal('uid-1');
+      return get(kind, key, signal);
+    };
+    expect(await placeOf(execution, never)).to.equal('ns/root');
   });
 
   it('is not told while an owner exists that the cache does not know, and is brought up when it comes', async () => {
@@ -156,6 +246,21 @@ describe('the root of an object', () => {
     cluster.fault = () => apiErrorFrom(503, {}, { verb: 'get', kind: 'Installation' });
     const error = await Promise.resolve(placeOf(execution, never)).catch((reason: unknown) => reason);
     expect(error).to.have.property('status', 503);
+  });
+
+  it('brings up nothing below what was there before', async () => {
+    const root = put(installationKind as Kind<never>, 'root');
+    put(installationKind as Kind<never>, 'child', root);
+    const clock = new FakeClock();
+    const caches = createCaches({ client: cluster, clock, rng: systemRng, log: silentLogger });
+    const moved: string[] = [];
+    createRoots(createWorld(caches), cluster).onMoved((_, { metadata }) => moved.push(metadata.name));
+    const started = caches.start(life.signal);
+    await settle();
+    await started;
+    cluster.edit(installationKind, 'ns/root', { metadata: { labels: { a: 'b' } } });
+    await settle();
+    expect(moved).to.deep.equal([]);
   });
 
   it('brings up everything below what goes', async () => {

@@ -37,6 +37,11 @@ class FakeCache<T extends Obj> {
     }
   }
 
+  /** An event of an object that has another version by now. */
+  tell(obj: T): void {
+    this.#on({ type: 'update', old: obj, obj, relisted: false } as Change<T>);
+  }
+
   drop(obj: T): void {
     this.objects.delete(keyOf(obj));
     this.#on({ type: 'delete', obj, finalStateUnknown: false } as unknown as Change<T>);
@@ -108,6 +113,44 @@ describe('the size of a tree', () => {
     expect([present(top), present(other)]).to.deep.equal([1, 3]);
   });
 
+  it('counts again what is deleted and comes back', () => {
+    const { installations, present } = setUp();
+    installations.put(top, a, b);
+    for (let i = 0; i < 3; i++) {
+      installations.drop(b);
+      expect(present(top)).to.equal(2);
+      installations.put(b);
+    }
+    expect(present(top)).to.equal(3);
+  });
+
+  it('is not changed by the end of what never came', () => {
+    const { installations, present } = setUp();
+    installations.put(top, a);
+    installations.drop(b);
+    installations.drop(b);
+    expect(present(top)).to.equal(2);
+    installations.put(b);
+    installations.drop(b);
+    installations.drop(b);
+    expect(present(top)).to.equal(2);
+  });
+
+  it('is one for a root that the caches do not have yet', () => {
+    const { installations, present } = setUp();
+    expect(present(top)).to.equal(0);
+    installations.put(a);
+    expect(present(top)).to.equal(1);
+  });
+
+  it('loses a branch whose object has no owner any more', () => {
+    const { installations, present } = setUp();
+    installations.put(top, a, b);
+    const free = { ...a, metadata: { ...a.metadata, ownerReferences: [] } };
+    installations.put(free);
+    expect([present(top), present(free)]).to.deep.equal([1, 2]);
+  });
+
   it('survives owners in a circle', () => {
     const { installations, present } = setUp();
     const one = installation('one', { meta: { ownerReferences: [ownerOf('two')] } });
@@ -164,6 +207,54 @@ describe('a claim for objects of a tree', () => {
     deployItems.put(item('a-x', 'one'), item('a-x', 'two'));
     expect(claimed()).to.equal(0);
     expect(trees.claim(c, 0).present).to.equal(7);
+  });
+
+  it('that is refused holds no room', () => {
+    const { installations, trees } = setUp(5);
+    const c = child('top', 'c', running('j1'));
+    installations.put(top, a, c);
+    expect(trees.claim(a, 9).isGranted).to.equal(false);
+    expect(trees.claim(c, 2)).to.include({ isGranted: true, claimed: 0 });
+  });
+
+  it('is not shrunk by the end of an object, or by one that comes a second time', () => {
+    const { installations, trees } = setUp(10);
+    const c = child('top', 'c', running('j1'));
+    installations.put(top, a, c);
+    trees.claim(a, 4);
+    const claimed = () => trees.claim(c, 0).claimed;
+    installations.put(b);
+    installations.put(b);
+    installations.drop(b);
+    expect(claimed()).to.equal(3);
+  });
+
+  it('is over when its objects have arrived, and further ones take nothing from the claims of others', () => {
+    const { installations, trees } = setUp(20);
+    const c = child('top', 'c', running('j1'));
+    installations.put(top, a, c);
+    trees.claim(c, 5);
+    trees.claim(a, 1);
+    installations.put(b, child('a-x', 'd', running('j1')), child('a-x', 'e', running('j1')));
+    expect(trees.claim(a, 0).claimed).to.equal(5);
+  });
+
+  it('stays while the job of the installation runs, whatever is told of it', () => {
+    const { installations, trees } = setUp(10);
+    const c = child('top', 'c', running('j1'));
+    installations.put(top, a, c);
+    trees.claim(a, 4);
+    installations.put(child('top', 'a', running('j1', 'Completing')));
+    expect(trees.claim(c, 0).claimed).to.equal(4);
+  });
+
+  it('goes by what the cache says of the installation, not by an event that is outdated', () => {
+    const { installations, trees } = setUp(10);
+    const c = child('top', 'c', running('j1'));
+    installations.put(top, a, c);
+    trees.claim(a, 4);
+    installations.tell(child('top', 'a', done('j0')));
+    expect(trees.claim(c, 0).claimed).to.equal(4);
   });
 
   it('ends with the job of the installation, and with the installation', () => {

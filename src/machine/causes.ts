@@ -11,7 +11,7 @@ const MAX_CAUSES = 10;
 const MAX_LENGTH = 1024;
 /** Of all of them together: a status message has at most 8 KiB. */
 const MAX_TOTAL = 7000;
-/** Of the sentence at the bottom. */
+/** Of the sentence at the bottom; fits into the share of each cause, also when as many as possible are told. */
 const MAX_INNERMOST = 600;
 const MAX_NAMES = 20;
 /** Stands for the middle of a chain. */
@@ -53,7 +53,7 @@ function shortened(chain: string, max: number): string {
   if (chain.length <= max) return chain;
   const at = innermostAt(chain);
   if (at === 0) return cutMiddle(chain, max);
-  const innermost = cutMiddle(chain.slice(at), Math.min(MAX_INNERMOST, max - CUT.length));
+  const innermost = cutMiddle(chain.slice(at), MAX_INNERMOST);
   return `${cutEnd(chain, max - CUT.length - innermost.length)}${CUT}${innermost}`;
 }
 

@@ -87,7 +87,7 @@ export function gatherOnce<Snapshot extends object>(gatherers: Gatherers<Snapsho
   return get;
 }
 
-/** Asks the steps of a phase in order. @throws whatever a gatherer throws */
+/** Asks the steps of a phase in order. `get` looks each fact up once. @throws whatever a gatherer throws */
 export async function decide<Snapshot extends object, Next extends string>(
   phase: Phase<Snapshot, Next>,
   get: Get<Snapshot>,
@@ -95,9 +95,7 @@ export async function decide<Snapshot extends object, Next extends string>(
 ): Promise<Decision<Next>> {
   const snapshot: Partial<Snapshot> = {};
   for (const step of phase.steps) {
-    for (const key of [...always, ...step.needs]) {
-      if (!(key in snapshot)) snapshot[key] = await get(key);
-    }
+    for (const key of [...always, ...step.needs]) snapshot[key] = await get(key);
     const decision = step.decide(snapshot as Snapshot);
     if (decision) return decision;
   }

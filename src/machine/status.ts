@@ -45,8 +45,9 @@ export interface Condition {
 export function changed(status: JobStatus, change: StatusChange, now: string): JobStatus {
   const next = change.set ? mergePatch(status, change.set) : { ...status };
   if (change.conditions) next.conditions = mergeConditions(next.conditions ?? [], change.conditions, now);
-  if (next.conditions && change.settled?.length) {
-    const left = next.conditions.filter(({ type }) => !change.settled?.includes(type));
+  const { settled = [] } = change;
+  if (next.conditions && settled.length > 0) {
+    const left = next.conditions.filter(({ type }) => !settled.includes(type));
     if (left.length > 0) next.conditions = left;
     else delete next.conditions;
   }
@@ -81,9 +82,9 @@ export function waitingFor(status: JobStatus, awaited: Awaited | undefined, now:
 }
 
 /** What is said beside the list of a wait for an item that nobody takes up. */
-export function noteOfWait(conditions: readonly View<Condition>[] = []): string | undefined {
+export function noteOfWait(conditions?: readonly View<Condition>[]): string | undefined {
   const { Waiting } = conditionTypes;
-  const wait = conditions.find((c) => c.type === Waiting && c.reason === conditionReasons.NotTakenUp);
+  const wait = conditions?.find((c) => c.type === Waiting && c.reason === conditionReasons.NotTakenUp);
   return wait?.message.slice(wait.message.indexOf(NOTE) + NOTE.length);
 }
 

@@ -67,7 +67,7 @@ export function createWorld(caches: Caches): World {
 }
 
 const ownersOf = (obj: View<Obj>): string[] =>
-  (obj.metadata.ownerReferences ?? []).filter((o) => o.controller === true).map((o) => o.uid);
+  obj.metadata.ownerReferences?.filter((o) => o.controller === true).map((o) => o.uid) ?? [];
 
 const byLabel =
   (label: string) =>

@@ -122,6 +122,32 @@ describe('a pass of a target sync', () => {
     expect(toldOf(clusters)).to.equal(undefined);
   });
 
+  it('reads no content of secrets that are not its own, and of the source only its namespace', async () => {
+    clusters.sync(ALL);
+    await clusters.pass();
+    expect(clusters.here.lists).to.deep.equal([
+      ['Secret', { namespace: 'demo', labels: 'landscaper.gardener.cloud/targetsync=ok' }],
+      ['Secret', { namespace: 'demo', metadataOnly: true }],
+    ]);
+    expect(clusters.source.lists).to.deep.equal([['Secret', { namespace: 'clusters' }]]);
+    clusters = new TwoClusters();
+    clusters.sync({ shootNameExpression: '*' });
+    await clusters.pass();
+    expect(clusters.source.lists).to.deep.equal([['Shoot', { namespace: 'clusters' }]]);
+  });
+
+  it('takes the wish away also when the object has changed meanwhile', async () => {
+    clusters.sync(ALL);
+    let isFirst = true;
+    clusters.here.fault = ({ verb, sub, kind }) => {
+      if (verb !== 'merge' || sub || kind !== 'TargetSync' || !isFirst) return undefined;
+      isFirst = false;
+      return refusal(409, 'changed', 'Conflict');
+    };
+    expect(await clusters.pass()).to.include({ write: 'none' });
+    expect(clusters.self?.metadata.annotations ?? {}).to.deep.equal({});
+  });
+
   it('fails with what only a bug throws, and the status says nothing of it', async () => {
     clusters.sync(ALL);
     const bug = new TypeError('x is undefined');

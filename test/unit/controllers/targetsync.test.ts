@@ -160,6 +160,12 @@ describe('what a target sync writes', () => {
       host: { targets: [target('x', {}, { labels: { ...OK, [labels.dataContext]: 'Inst.web' } })] },
     },
     {
+      title: 'is not held up by a foreign target of another name',
+      wanted: [copy('prod-1')],
+      host: { targets: [target('foreign', {}, { labels: {} })] },
+      writes: ['create prod-1', 'create prod-1'],
+    },
+    {
       title: 'refuses two targets of one name',
       wanted: [copy('hub'), { as: 'source', name: 'hub' }],
       writes: ['create hub', 'create hub'],
@@ -220,6 +226,13 @@ describe('what a target sync writes', () => {
   it('has no group of writes where nothing is to be written', () => {
     const there = host({ targets: [target('prod-1')], secrets: [secret('prod-1')] });
     expect(planSync(sync(), [copy('prod-1')], there).writes).to.deep.equal([]);
+  });
+
+  it('leads the target of a shoot to the secret of the shoot, also while its access is fresh', () => {
+    const there = host({ targets: [target('s', { secretRef: { name: 'x' } })], secrets: [secret('s')] });
+    expect(planSync(sync(), [{ as: 'kept', name: 's' }], there).writes)
+      .to.have.nested.property('[0][0].body.spec')
+      .that.deep.equals({ secretRef: { name: 's', key: 'kubeconfig' } });
   });
 
   it('notes when the access to a shoot was renewed', () => {

@@ -69,9 +69,28 @@ describe('the causes of a failure', () => {
     );
   });
 
+  it('are told whole up to 1024 characters', () => {
+    const chain = 'Execution is failed (b: raise limits.treeDepth)';
+    const fitting = `${chain}${'x'.repeat(1024 - chain.length)}`;
+    expect(causesText([fitting])).to.equal(fitting);
+    expect(causesText([`${fitting}x`])).to.contain(' (…) ');
+  });
+
+  it('have 7000 characters together, however many there are', () => {
+    const causes = Array.from({ length: 10 }, (_, i) => `c${i}: ${'x'.repeat(2000)}`);
+    expect(causesText(causes)).to.have.length.within(6900, 7100);
+  });
+
+  it('have 600 characters of the sentence at the bottom', () => {
+    const text = causesText([`a: Execution is failed (${'x'.repeat(2000)}`]);
+    expect(text.split(' (…) ')[1]).to.have.lengthOf.within(590, 600);
+  });
+
   it('keep the beginning and the end of a single long sentence', () => {
     const text = causesText([`a: first ${'x'.repeat(9000)} last`]);
-    expect(text).to.match(/^a: first x.* … x.* last$/);
+    expect(text)
+      .to.match(/^a: first x.* … x.* last$/)
+      .and.not.contain('(…)');
   });
 
   it('are never cut in the middle of a character', () => {
@@ -98,6 +117,7 @@ describe('a list of names', () => {
     const names = Array.from({ length: 22 }, (_, i) => `n${i}`);
     expect(listed(names.slice(0, 2))).to.equal('n0, n1');
     expect(listed(names)).to.match(/, n19 and 2 more$/);
+    expect(listed(names.slice(0, 20))).to.match(/, n19$/);
   });
 });
 

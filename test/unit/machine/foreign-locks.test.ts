@@ -63,7 +63,7 @@ describe('an object that a replica of upstream may hold', () => {
     ['is reconciled when the pod is gone', web, [lock('Installation', 'uid-web', 'dead')], DONE],
     ['is reconciled when its lock has no holder', web, [lock('Installation', 'uid-web', '')], DONE],
     ['is reconciled when the lock is of another object', web, [lock('Installation', 'uid-b', 'alive'), lock('Execution', 'uid-web', 'alive')], DONE],
-    ['is reconciled when it is a deploy item, for which there are no locks', item('plan', 'a'), [lock('DeployItem', 'uid-plan-a-x', 'alive')], DONE],
+    ['is reconciled when it is a deploy item, for which there are no locks', item('plan', 'a'), [lock('Execution', 'uid-plan-a-x', 'alive')], DONE],
   ]; // prettier-ignore
   for (const [title, object, locks, answer] of rows) {
     it(title, async () => {

@@ -1,10 +1,18 @@
 import { expect } from 'chai';
 import { installationKind, type Installation } from '../../../src/api/kinds/installation.ts';
-import { advance, fail, patchStatus, release, wait, type Decision } from '../../../src/machine/decision.ts';
+import {
+  advance,
+  amend,
+  fail,
+  patchStatus,
+  release,
+  wait,
+  type Decision,
+} from '../../../src/machine/decision.ts';
 import { phaseOf } from '../../../src/machine/phase.ts';
 import { jobReconciler, type Intake, type JobController } from '../../../src/machine/reconcile.ts';
 import { silentLogger } from '../../../src/observability/log.ts';
-import { NotFound } from '../../../src/runtime/errors.ts';
+import { Conflict, NotFound } from '../../../src/runtime/errors.ts';
 import type { Context, Obj, View, Write } from '../../../src/runtime/types.ts';
 import { FakeClock } from '../../support/clock.ts';
 import { NOW, done, installation, running } from '../../support/given.ts';
@@ -15,11 +23,13 @@ interface Snapshot {
 }
 
 interface Given {
-  readonly intake?: (self: View<Installation>) => Intake | undefined;
+  readonly intake?: (self: View<Installation>, now: string) => Intake | undefined;
   readonly decide?: (snapshot: Snapshot) => Decision<'Succeeded'>;
   readonly restMs?: () => number | undefined;
   /** What the API server does instead of carrying out a write. */
   readonly refusal?: Error;
+  /** How often; default: always. */
+  readonly refusals?: number;
   /** Whether the cache still has the object after the first write; default: yes. */
   readonly isKept?: boolean;
 }
@@ -33,12 +43,14 @@ const rule = (set: object, then: Intake['then'] = 'continue'): Intake => ({
 /** One pass over `self`, whose writes go to the cache at once. */
 async function pass(self: Installation, given: Given = {}) {
   const { intake = () => undefined, decide = ends, restMs, refusal, isKept = true } = given;
+  let { refusals = Infinity } = given;
   const writes: object[] = [];
+  const latest = { ...self, metadata: { ...self.metadata, resourceVersion: '9' } };
   const events: string[] = [];
   const entered: string[] = [];
   let there: Installation | undefined = self;
   const write = (sent: Write): Promise<Obj> => {
-    if (refusal) return Promise.reject(refusal);
+    if (refusal && refusals-- > 0) return Promise.reject(refusal);
     const { status } = (sent as unknown as { body: { status: object } }).body;
     writes.push(status);
     const next = { ...(there ?? self), status: { ...there?.status, ...status } } as Installation;
@@ -48,7 +60,7 @@ async function pass(self: Installation, given: Given = {}) {
   const phase = phaseOf<Snapshot>()({ needs: [], next: ['Succeeded'], decide });
   const controller: JobController<Installation, Snapshot> = {
     cache: { get: () => there } as never,
-    client: {} as never,
+    client: { get: () => Promise.resolve(latest) } as never,
     clock: new FakeClock(NOW),
     machine: {
       kind: installationKind,
@@ -103,6 +115,29 @@ describe('one pass over an object that takes part in jobs', () => {
     expect((await pass(atWork, given)).events).to.deep.equal(['Warning: Drifted: an item failed']);
     const refused = await pass(atWork, { ...given, refusal: new Error('no') });
     expect(refused.events).to.deep.equal([]);
+  });
+
+  it('tells the rules the time, in whole seconds', async () => {
+    const times: string[] = [];
+    await pass(atRest, { intake: (_, now) => void times.push(now) });
+    expect(times).to.deep.equal([NOW]);
+  });
+
+  it('reads an object anew whose metadata a rule amends, when it has changed', async () => {
+    const conflict = new Conflict('changed', {
+      status: 409,
+      reason: 'Conflict',
+      ref: { verb: 'patch', kind: 'Installation' },
+    });
+    const self = installation('web', { meta: { annotations: { a: 'b' } } });
+    const effects = [amend(installationKind, self, { dropAnnotations: { a: 'b' } })];
+    const { end, writes } = await pass(self, {
+      intake: () => ({ effects, then: 'stop' }),
+      refusal: conflict,
+      refusals: 1,
+    });
+    expect(end).to.deep.equal({ write: 'none' });
+    expect(writes).to.have.length(1);
   });
 
   it('fails where a rule does not do what it says, instead of repeating it for ever', async () => {

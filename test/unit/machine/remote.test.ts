@@ -48,6 +48,10 @@ describe('a server that cannot be used', () => {
     expect(attempts([[0, A], [1e6, A], [2e6, A]], Infinity)).to.equal('goes on'); // prettier-ignore
   });
 
+  it('is given up with the first attempt when no time is allowed', () => {
+    expect(attempts([[0, A]], 0)).to.match(/^0: cannot reach it; given up/);
+  });
+
   it('is given up after a minute when its name is not found for so long', () => {
     expect(NAME_NOT_FOUND_MS).to.equal(60_000);
     expect(attempts([[0, N], [30, N], [59, N]])).to.equal('goes on'); // prettier-ignore
@@ -58,6 +62,7 @@ describe('a server that cannot be used', () => {
 
   it('is not given up for a hiccup of the name server in a longer outage', () => {
     expect(attempts([[0, A], [300, N], [301, A], [400, N], [459, N]])).to.equal('goes on'); // prettier-ignore
+    expect(attempts([[0, N], [59, N], [61, A]])).to.equal('goes on'); // prettier-ignore
     expect(attempts([[0, N], [30, A], [70, N], [129, N], [130, N]])).to.match(/^130: .*name/); // prettier-ignore
   });
 

@@ -12,18 +12,8 @@ import {
   type Problem,
 } from '../../../src/machine/decision.ts';
 import { NotNow, type Machine } from '../../../src/machine/run.ts';
-import { NOW, running } from '../../support/given.ts';
-import {
-  below,
-  EARLIER,
-  effects,
-  ended,
-  noRight,
-  problem,
-  run,
-  told,
-  type Row,
-} from './support/one-phase.ts';
+import { NOW, child, done, running } from '../../support/given.ts';
+import { EARLIER, effects, ended, noRight, problem, run, told, type Row } from './support/one-phase.ts';
 
 describe('a phase that waits', () => {
   const awaited = { reason: 'JobsUnfinished', objects: ['deploy item a'] } as const;
@@ -180,6 +170,15 @@ describe('a phase that advances', () => {
     });
   }
 
+  it('is stored before it is left when what is stored is of another job', async () => {
+    const { names } = await run(() => advance('Done', { effects }), {
+      row: { seen: 'always' },
+      stored: { ...done('j0'), phase: 'One' },
+      heading: { jobID: 'j1' },
+    });
+    expect(names).to.deep.equal(['stack', 'a-x', 'stack']);
+  });
+
   it('is decided again when a fact has changed while it was used', async () => {
     const facts = ['before', 'after'];
     const { end, last } = await run(({ fact }) => advance('Done', { effects, confirm: { fact } }), {
@@ -202,8 +201,9 @@ describe('a phase that advances', () => {
 
   it('tells those who add to the end of a job what was deleted on the way, and nothing else', async () => {
     const gone: string[] = [];
+    const other = child('stack', 'b');
     const { last } = await run(
-      () => advance('Done', { effects: [remove(installationKind, below), ...effects] }),
+      () => advance('Done', { effects: [remove(installationKind, other), ...effects] }),
       {
         machine: {
           atEnd: (_, status, removed) => {
@@ -213,7 +213,7 @@ describe('a phase that advances', () => {
         },
       },
     );
-    expect(gone).to.deep.equal(['uid-a-x']);
+    expect(gone).to.deep.equal(['uid-b-x']);
     expect(last).to.include({ triggered: true, phase: 'Done' });
   });
 

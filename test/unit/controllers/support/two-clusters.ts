@@ -28,9 +28,12 @@ class Cluster extends FakeCluster {
   readonly answers = new Map<string, unknown>();
   /** What a list of a kind fails with. */
   readonly unlisted = new Map<string, Error>();
+  /** The queries of lists, by kind. */
+  readonly lists: (readonly [kind: string, query: Query])[] = [];
   readonly asked: { readonly path: string; readonly body: unknown }[] = [];
 
   override async *list<T extends Obj>(kind: Kind<T>, query: Query): AsyncIterable<Page<T>> {
+    this.lists.push([kind.kind, query]);
     const failure = this.unlisted.get(kind.kind);
     if (failure) throw failure;
     const [label = '', value] = query.labels?.split('=') ?? [];

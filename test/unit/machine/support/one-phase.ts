@@ -23,6 +23,8 @@ export interface Given {
   readonly others?: Readonly<Record<string, Decide>>;
   /** What is stored; the pass is heading for phase `One`. */
   readonly stored?: object;
+  /** What the pass has changed of it already. */
+  readonly heading?: JobStatus;
   readonly meta?: object;
   readonly machine?: Partial<Machine<Installation, Snapshot>>;
   /** How the API server refuses writes to the child. */
@@ -79,7 +81,7 @@ export async function run(decide: Decide, given: Given = {}) {
     event: (...event: readonly string[]) => void events.push(event.join(' ')),
     entered: (to: string, from?: string) => void entered.push(`${from ?? ''} → ${to}`),
   };
-  const heading = { ...self.status, phase: 'One' } as JobStatus;
+  const heading = { ...self.status, phase: 'One', ...given.heading } as JobStatus;
   const end = await runPhases(machine, self, heading, ports).catch((error: unknown) => error);
   const names = writes.map(([name]) => name);
   const last = writes.at(-1)?.[1] ?? {};

@@ -36,7 +36,7 @@ export const SUITES: readonly Suite[] = [
   { folder: 'controllers/syncobject', tests: controller('syncobject') },
   { folder: 'controllers/health', tests: controller('health', 'health-check') },
   { folder: 'controllers/targetsync', tests: ['test/unit/controllers'] },
-  { folder: 'src/machine', tests: ['test/unit/machine', 'test/unit/controllers'] },
+  { folder: 'src/machine', tests: ['test/unit/machine'] },
   { folder: 'src/workflow', tests: ['test/unit/workflow'] },
   { folder: 'deployers/sdk', tests: ['test/unit/deployers/sdk'] },
   { folder: 'src/runtime', tests: ['test/unit/runtime'] },

@@ -231,6 +231,12 @@ describe('the rotation of the token for the source cluster', () => {
     expect(clusters.opened).to.have.length(3);
   });
 
+  it('is due where nothing has been annotated yet', async () => {
+    const clusters = given({ annotations: undefined });
+    expect(await clusters.pass()).to.include({ write: 'none' });
+    expect(clusters.source.asked).to.have.length(1);
+  });
+
   it('is repeated when it is asked for, and the wish is taken away', async () => {
     const clusters = given({ annotations: { [annotations.rotateToken]: 'please', mine: 'yes' } });
     await clusters.pass();

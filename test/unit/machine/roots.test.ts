@@ -104,7 +104,7 @@ describe('the root of an object', () => {
     const foreign = (apiVersion: string, kind: string): Obj =>
       cluster.put<Obj>(installationKind, {
         metadata: {
-          name: `of-${kind}-${String(Math.random())}`,
+          name: `of-${apiVersion.replace('/', '-')}-${kind}`,
           namespace: 'ns',
           ownerReferences: [{ apiVersion, kind, name: 'root', uid: 'uid-root' }],
         },

@@ -67,6 +67,7 @@ describe('the rotation of the token', () => {
 });
 
 describe('the access to a shoot', () => {
+  const { data: _, ...withoutData } = secret('s');
   const renewed = (hours: number): Host => {
     const at = new Date(Date.parse(NOW) - hours * 3_600_000).toISOString();
     const stamped = target('s', {}, { annotations: { [annotations.lastTargetSync]: at } });
@@ -81,11 +82,7 @@ describe('the access to a shoot', () => {
       host({ targets: [target('t')], secrets: [secret('t')] }),
       false,
     ],
-    [
-      'is asked for when its secret has no data',
-      { ...renewed(1), secrets: [secret('s', '', { data: undefined })] },
-      false,
-    ],
+    ['is asked for when its secret has no data', { ...renewed(1), secrets: [withoutData] }, false],
     ['is asked for when its secret has no kubeconfig', { ...renewed(1), secrets: [secret('s', '')] }, false],
     [
       'is asked for when its target is not ours',

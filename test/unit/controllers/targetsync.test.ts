@@ -29,6 +29,7 @@ const planned = (wanted: readonly Wanted[], there: Host, self = sync()) => {
 };
 
 describe('what a target sync writes', () => {
+  const { type: _, ...untyped } = secret('prod-1');
   const rows: {
     title: string;
     wanted: Wanted[];
@@ -83,7 +84,7 @@ describe('what a target sync writes', () => {
     {
       title: 'does not make a copy anew whose secret says no type, which is Opaque then',
       wanted: [copy('prod-1', 'two')],
-      host: { targets: [target('prod-1')], secrets: [secret('prod-1', 'one', { type: undefined })] },
+      host: { targets: [target('prod-1')], secrets: [untyped] },
       writes: ['patch prod-1'],
     },
     {

@@ -62,7 +62,8 @@ describe('what a failed pass says about the program', () => {
     expect(describeBug(deep, 'execution', execution('plan'))).to.equal(
       `${head}${' | at f (file:1)'.repeat(4)}`,
     );
-    const lost = Object.assign(new TypeError('x'), { stack: undefined });
+    const lost: Error = new TypeError('x');
+    delete lost.stack;
     expect(describeBug(lost, 'execution', execution('plan'))).to.equal(head);
   });
 

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { installationKind, type Installation } from '../../../src/api/kinds/installation.ts';
+import { begun } from '../../../src/machine/begin.ts';
 import {
   advance,
   amend,
@@ -70,7 +71,7 @@ async function pass(self: Installation, given: Given = {}) {
       celebrates: () => true,
     },
     intake,
-    begin: ({ status }) => ({ ...status, phase: 'Init' }),
+    begin: begun,
     ...(restMs && { restMs }),
     entered: (to, from) => entered.push(`${from ?? ''} → ${to}`),
   };

@@ -13,7 +13,17 @@ import {
 } from '../../../src/machine/decision.ts';
 import { NotNow, type Machine } from '../../../src/machine/run.ts';
 import { NOW, child, done, running } from '../../support/given.ts';
-import { EARLIER, effects, ended, noRight, problem, run, told, type Row } from './support/one-phase.ts';
+import {
+  EARLIER,
+  effects,
+  ended,
+  noRight,
+  problem,
+  run,
+  told,
+  type Row,
+  type Snapshot,
+} from './support/one-phase.ts';
 
 describe('a phase that waits', () => {
   const awaited = { reason: 'JobsUnfinished', objects: ['deploy item a'] } as const;

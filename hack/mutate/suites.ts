@@ -38,7 +38,16 @@ export const SUITES: readonly Suite[] = [
   { folder: 'controllers/targetsync', tests: ['test/unit/controllers'] },
   { folder: 'src/machine', tests: ['test/unit/machine'] },
   { folder: 'src/workflow', tests: ['test/unit/workflow'] },
-  { folder: 'deployers/sdk', tests: ['test/unit/deployers/sdk'] },
+  // The plug-ins on the SDK show its rules for objects, their ownership and the status; those of helm are slower and add little.
+  {
+    folder: 'deployers/sdk',
+    tests: [
+      'test/unit/deployers/sdk',
+      'test/unit/deployers/manifest',
+      'test/unit/deployers/mock',
+      'test/unit/deployers/manifests-kept.test.ts',
+    ],
+  },
   { folder: 'src/runtime', tests: ['test/unit/runtime'] },
 ];
 

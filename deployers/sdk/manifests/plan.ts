@@ -60,10 +60,10 @@ export async function planDeploy(run: Run, wanted: Wanted): Promise<ItemPlan> {
     }
   });
   const current = found.flatMap(({ entry }) => (entry ? [entry] : []));
-  const ignored = new Set(
-    manifests.filter(({ policy }) => policy === 'ignore').map(({ object }) => idOf(refOf(object))),
+  const released = new Set(
+    manifests.filter(({ policy }) => isForeign(policy)).map(({ object }) => idOf(refOf(object))),
   );
-  const orphans = leftOver(wanted.old, current).filter(({ resource }) => !ignored.has(idOf(resource)));
+  const orphans = leftOver(wanted.old, current).filter(({ resource }) => !released.has(idOf(resource)));
   const gone = await planDeletions(orphans, { ...run, ...wanted, access });
   const objects = [...found.map(({ planned }) => planned), ...gone];
   return {

@@ -54,7 +54,7 @@ export interface Seen {
 
 export class FakeCluster implements Client, KubeAccess {
   readonly requests: Seen[] = [];
-  readonly #objects = new Map<string, Any>();
+  #objects = new Map<string, Any>();
   #version = 0;
   /** Called before each write and read; may throw what the server would answer. */
   fail: (verb: string, what: string) => void = () => undefined;
@@ -141,6 +141,10 @@ export class FakeCluster implements Client, KubeAccess {
     const key = 'object' in write ? keyOf(write.object) : write.key;
     const sub = write.sub ? '/status' : '';
     const verb = `${write.verb}${sub}`;
+    if (write.isDryRun)
+      return this.#answer(`${verb}?dryRun`, write.kind, key, () =>
+        this.#takenBack(() => this.#write(write, key) as unknown as T),
+      );
     return this.#answer(verb, write.kind, key, () => {
       const written = this.#write(write, key) as unknown as T;
       this.lost(verb, `${write.kind.kind} ${key}`);
@@ -207,6 +211,19 @@ export class FakeCluster implements Client, KubeAccess {
     const object = this.#objects.get(this.#key(k.kind, key));
     if (!object) throw refusal(404, 'NotFound', k, key, `${k.plural} "${key}" not found`);
     return copy(object);
+  }
+
+  /** Carries out a write, and restores what was there before. */
+  #takenBack<R>(fn: () => R): R {
+    const [objects, version, { onChange }] = [new Map(this.#objects), this.#version, this];
+    this.onChange = () => undefined;
+    try {
+      return fn();
+    } finally {
+      this.#objects = objects;
+      this.#version = version;
+      this.onChange = onChange;
+    }
   }
 
   #write<T extends Obj>(write: Write<T>, key: Key): Any {

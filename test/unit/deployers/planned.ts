@@ -1,0 +1,86 @@
+/** Asks beforehand what the next job of an item on the bench would do. */
+import { manifestDeployer } from '../../../deployers/manifest/index.ts';
+import { targetReaderOf } from '../../../deployers/sdk/controller.ts';
+import type { ItemPlan, PlannedObject } from '../../../deployers/sdk/itemplan.ts';
+import type { ContextObject, DeployItem, Target } from '../../../deployers/sdk/kinds.ts';
+import { planItem, withoutWrites } from '../../../deployers/sdk/plan.ts';
+import { standardTimeouts } from '../../../deployers/sdk/timeout.ts';
+import { seededRng } from '../../../src/lib/rng.ts';
+import { silentLogger } from '../../../src/observability/log.ts';
+import type { View } from '../../../src/runtime/types.ts';
+import { Bench, manage, manifestConfig } from './bench.ts';
+import type { FakeCluster } from './fake-cluster.ts';
+
+export const rules = (policy: string, manifest: object, more: object = {}): object => ({
+  policy,
+  manifest,
+  ...more,
+});
+export const given = (...manifests: object[]): object => manifestConfig({ manifests });
+
+export async function deployed(config: object, target?: FakeCluster): Promise<Bench> {
+  const b = new Bench(manifestDeployer(), target ? { target } : {});
+  b.givenTarget();
+  b.giveItem(config);
+  await b.kick('j1');
+  return b;
+}
+
+interface Options {
+  readonly direction?: 'apply' | 'remove';
+  readonly others?: readonly View<DeployItem>[];
+  readonly secondary?: FakeCluster;
+}
+
+/** @param config of the next job; undefined for the one that is there */
+export function planOf(b: Bench, config?: object, options: Options = {}): Promise<ItemPlan | undefined> {
+  const { direction = 'apply', others = [], secondary = b.target } = options;
+  const item = b.item();
+  const { clock, host } = b;
+  const rng = seededRng(1);
+  const target = host.find('Target', 'proj/cluster-a') as unknown as View<Target> | undefined;
+  const connect = (kubeconfig: string) =>
+    Promise.resolve(withoutWrites(kubeconfig.includes('cluster-b') ? secondary : b.target));
+  b.target.takeRequests();
+  return planItem(
+    {
+      ...{ direction, target, log: silentLogger, signal: new AbortController().signal },
+      item: config === undefined ? item : { ...item, spec: { ...item.spec, config: config as never } },
+    },
+    {
+      ...{ plugin: manifestDeployer(), client: host, clock, rng, timeouts: standardTimeouts },
+      contexts: { get: (key) => host.find('Context', key) },
+      targets: { get: (key) => host.find('Target', key) as unknown as View<Target> | undefined },
+      reader: targetReaderOf({ client: host, clock, rng, log: silentLogger, connect }),
+      managersOf: () => [item, ...others],
+    },
+  );
+}
+
+/** `change kind name`, and what is said about it. */
+export const rowOf = ({ change, ref, note, problem }: PlannedObject): readonly string[] => [
+  `${change} ${ref.kind} ${ref.name}`,
+  ...(note === undefined ? [] : [note]),
+  ...(problem === undefined ? [] : [`problem: ${problem}`]),
+];
+
+export async function rowsOf(
+  b: Bench,
+  config?: object,
+  options: Options = {},
+): Promise<readonly (readonly string[])[]> {
+  return (await planOf(b, config, options))?.objects.map(rowOf) ?? [];
+}
+
+export const crd = manage({
+  apiVersion: 'apiextensions.k8s.io/v1',
+  kind: 'CustomResourceDefinition',
+  metadata: { name: 'gadgets.example.org' },
+  spec: {
+    group: 'example.org',
+    scope: 'Cluster',
+    names: { kind: 'Gadget', plural: 'gadgets' },
+    versions: [{ name: 'v1' }],
+  },
+});
+export const gadget = manage({ apiVersion: 'example.org/v1', kind: 'Gadget', metadata: { name: 'g' } });

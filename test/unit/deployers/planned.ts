@@ -2,7 +2,7 @@
 import { manifestDeployer } from '../../../deployers/manifest/index.ts';
 import { targetReaderOf } from '../../../deployers/sdk/controller.ts';
 import type { ItemPlan, PlannedObject } from '../../../deployers/sdk/itemplan.ts';
-import type { ContextObject, DeployItem, Target } from '../../../deployers/sdk/kinds.ts';
+import type { DeployItem, Target } from '../../../deployers/sdk/kinds.ts';
 import { planItem, withoutWrites } from '../../../deployers/sdk/plan.ts';
 import { standardTimeouts } from '../../../deployers/sdk/timeout.ts';
 import { seededRng } from '../../../src/lib/rng.ts';

@@ -6,14 +6,13 @@ import type { View } from '../../../../src/runtime/types.ts';
 import { configMap, LS, manage } from '../bench.ts';
 import { crd, deployed, gadget, given, planOf, rowOf, rowsOf, rules } from '../planned.ts';
 
-const other = (name: string): View<DeployItem> =>
-  ({
-    apiVersion: `${LS}/v1alpha1`,
-    kind: 'DeployItem',
-    metadata: { name, namespace: 'proj', uid: `uid-of-${name}` },
-    spec: { type: `${LS}/kubernetes-manifest` },
-    status: { observedGeneration: 1, phase: 'Succeeded' },
-  });
+const other = (name: string): View<DeployItem> => ({
+  apiVersion: `${LS}/v1alpha1`,
+  kind: 'DeployItem',
+  metadata: { name, namespace: 'proj', uid: `uid-of-${name}` },
+  spec: { type: `${LS}/kubernetes-manifest` },
+  status: { observedGeneration: 1, phase: 'Succeeded' },
+});
 
 describe('the plan of a job that applies manifests', () => {
   it('says what is made, changed, left as it is and deleted, and changes nothing', async () => {

@@ -1,0 +1,212 @@
+import { expect } from 'chai';
+import { CodecError } from '../../../../deployers/sdk/codec.ts';
+import { assigned, decodeGroups, defaultGroups } from '../../../../deployers/sdk/manifests/groups.ts';
+import type { ManagedResource } from '../../../../deployers/sdk/manifests/model.ts';
+
+const type = { apiVersion: 'v1', kind: 'ConfigMap' };
+const custom = (fields: object, resource: object = {}): object => ({
+  customResourceGroup: { resources: [{ ...type, ...resource }], ...fields },
+});
+const predefined = (fields: object): object => ({ predefinedResourceGroup: fields });
+
+describe('the deletion groups of a configuration', () => {
+  const read: readonly (readonly [string, unknown, unknown])[] = [
+    ['nothing', undefined, defaultGroups],
+    ['an empty list', [], defaultGroups],
+    [
+      'a predefined group',
+      [predefined({ type: 'crds' })],
+      [{ is: 'predefined', type: 'crds', isForced: false }],
+    ],
+    [
+      'a predefined group that is forced',
+      [predefined({ type: 'empty', forceDelete: true })],
+      [{ is: 'predefined', type: 'empty', isForced: true }],
+    ],
+    [
+      'a custom group',
+      [custom({ targetName: '' }, { namespaces: [], names: null })],
+      [{ is: 'custom', resources: [type], isForced: false, isEverything: false }],
+    ],
+    [
+      'a custom group with all fields',
+      [
+        custom(
+          { forceDelete: true, deleteAllResources: true, targetName: 'b' },
+          { namespaces: ['app'], names: ['one'] },
+        ),
+      ],
+      [
+        {
+          ...{ is: 'custom', isForced: true, isEverything: true, targetName: 'b' },
+          resources: [{ ...type, namespaces: ['app'], names: ['one'] }],
+        },
+      ],
+    ],
+    [
+      'a type that leaves version and kind open',
+      [{ customResourceGroup: { resources: [{}] } }],
+      [{ is: 'custom', resources: [{ apiVersion: '', kind: '' }], isForced: false, isEverything: false }],
+    ],
+  ];
+  for (const [title, value, expected] of read) {
+    it(`may be ${title}`, () => {
+      expect(decodeGroups(value, 'deletionGroups')).to.deep.equal(expected);
+    });
+  }
+
+  const refused: readonly (readonly [string, unknown, 'decode' | 'validate', string])[] = [
+    ['no list', {}, 'decode', 'deletionGroups: expected a list'],
+    ['a text in the list', ['crds'], 'decode', 'deletionGroups[0]: expected an object'],
+    [
+      'a group of both sorts',
+      [{ ...predefined({ type: 'crds' }), ...custom({}) }],
+      'validate',
+      'deletionGroups[0]: predefinedResourceGroup and customResourceGroup must not both be set',
+    ],
+    [
+      'a group of no sort',
+      [predefined({ type: 'crds' }), {}],
+      'validate',
+      'deletionGroups[1]: either predefinedResourceGroup or customResourceGroup must be set',
+    ],
+    [
+      'a predefined group that is no object',
+      [predefined([])],
+      'decode',
+      'deletionGroups[0].predefinedResourceGroup: expected an object',
+    ],
+    [
+      'a custom group that is no object',
+      [{ customResourceGroup: 'x' }],
+      'decode',
+      'deletionGroups[0].customResourceGroup: expected an object',
+    ],
+    [
+      'a predefined group without a type',
+      [predefined({})],
+      'validate',
+      'deletionGroups[0].predefinedResourceGroup.type: Required value: type must be set',
+    ],
+    [
+      'a type that is no text',
+      [predefined({ type: 1 })],
+      'decode',
+      'deletionGroups[0].predefinedResourceGroup.type: expected a text',
+    ],
+    [
+      'an unknown type',
+      [predefined({ type: 'pods' })],
+      'validate',
+      'deletionGroups[0].predefinedResourceGroup.type: Unsupported value: "pods": supported values: ' +
+        '"namespaced-resources", "cluster-scoped-resources", "crds", "empty"',
+    ],
+    [
+      'a predefined group that is forced by a text',
+      [predefined({ type: 'crds', forceDelete: 'yes' })],
+      'decode',
+      'deletionGroups[0].predefinedResourceGroup.forceDelete: expected true or false',
+    ],
+    [
+      'a custom group without resources',
+      [{ customResourceGroup: { resources: [] } }],
+      'validate',
+      'deletionGroups[0].customResourceGroup.resources: Required value: must not be empty',
+    ],
+    [
+      'resources that are no list',
+      [{ customResourceGroup: { resources: {} } }],
+      'decode',
+      'deletionGroups[0].customResourceGroup.resources: expected a list',
+    ],
+    [
+      'a resource that is no object',
+      [{ customResourceGroup: { resources: ['x'] } }],
+      'decode',
+      'deletionGroups[0].customResourceGroup.resources[0]: expected an object',
+    ],
+    ...(['apiVersion', 'kind'] as const).map(
+      (field) =>
+        [
+          `a resource whose ${field} is no text`,
+          [custom({}, { [field]: 1 })],
+          'decode' as const,
+          `deletionGroups[0].customResourceGroup.resources[0].${field}: expected a text`,
+        ] as const,
+    ),
+    ...(['namespaces', 'names'] as const).map(
+      (field) =>
+        [
+          `${field} that are no list of texts`,
+          [custom({}, { [field]: [1] })],
+          'decode' as const,
+          `deletionGroups[0].customResourceGroup.resources[0].${field}[0]: expected a text`,
+        ] as const,
+    ),
+    ...(['forceDelete', 'deleteAllResources'] as const).map(
+      (field) =>
+        [
+          `a text for ${field}`,
+          [custom({ [field]: 'yes' })],
+          'decode' as const,
+          `deletionGroups[0].customResourceGroup.${field}: expected true or false`,
+        ] as const,
+    ),
+    [
+      'a target that is no text',
+      [custom({ targetName: 1 })],
+      'decode',
+      'deletionGroups[0].customResourceGroup.targetName: expected a text',
+    ],
+  ];
+  for (const [title, value, step, message] of refused) {
+    it(`must not be ${title}`, () => {
+      expect(() => decodeGroups(value, 'deletionGroups'))
+        .to.throw(CodecError, message)
+        .with.property('step', step);
+    });
+  }
+});
+
+describe('which group an object belongs to', () => {
+  const entry = (kind: string, name: string, namespace?: string, apiVersion = 'v1'): ManagedResource => ({
+    resource: { apiVersion, kind, name, ...(namespace !== undefined && { namespace }) },
+  });
+  const one = entry('ConfigMap', 'one', 'app');
+  const two = entry('ConfigMap', 'two', 'late');
+  const other = entry('ConfigMap', 'one', 'app', 'example.org/v1');
+  const role = entry('ClusterRole', 'r');
+  const crd = entry('CustomResourceDefinition', 'c');
+  const all = [one, two, other, role, crd];
+
+  const rows: readonly (readonly [string, unknown, readonly ManagedResource[]])[] = [
+    ['namespaced resources', predefined({ type: 'namespaced-resources' }), [one, two, other]],
+    ['resources of the cluster', predefined({ type: 'cluster-scoped-resources' }), [role]],
+    ['definitions', predefined({ type: 'crds' }), [crd]],
+    ['nothing', predefined({ type: 'empty' }), []],
+    ['a kind of one API', custom({}), [one, two]],
+    ['names', custom({}, { names: ['two', 'r'] }), [two]],
+    ['namespaces', custom({}, { namespaces: ['app'] }), [one]],
+    ['namespaces, of a kind that has none', custom({}, { kind: 'ClusterRole', namespaces: ['app'] }), []],
+    [
+      'several types',
+      custom({ resources: [type, { apiVersion: 'v1', kind: 'ClusterRole' }] }),
+      [one, two, role],
+    ],
+    // What such a group takes is found on the cluster.
+    ['everything of a type', custom({ deleteAllResources: true }), []],
+  ];
+  for (const [title, group, expected] of rows) {
+    it(`is decided by ${title}`, () => {
+      expect(assigned(all, decodeGroups([group], 'g'))).to.deep.equal([expected]);
+    });
+  }
+
+  it('is the first one that fits', () => {
+    const groups = decodeGroups(
+      [custom({}, { names: ['one'] }), predefined({ type: 'namespaced-resources' })],
+      'g',
+    );
+    expect(assigned(all, groups)).to.deep.equal([[one], [two, other]]);
+  });
+});

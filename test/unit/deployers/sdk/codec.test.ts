@@ -1,0 +1,110 @@
+import { expect } from 'chai';
+import {
+  asItIs,
+  codec,
+  CodecError,
+  optionalBoolean,
+  optionalList,
+  optionalObject,
+  optionalString,
+  optionalStringMap,
+  optionalStrings,
+} from '../../../../deployers/sdk/codec.ts';
+import { schemaCodec, type Checked } from '../../../../deployers/sdk/schema.ts';
+
+const [OLD, NEW] = ['blob.example.org/v1', 'blob.example.org/v2'];
+const KIND = 'ProviderConfiguration';
+
+describe('a codec', () => {
+  const blobs = codec<string>(
+    KIND,
+    { [OLD]: ({ path }) => `old ${String(path)}`, [NEW]: ({ path }) => `new ${String(path)}` },
+    { [OLD]: { path: 'anything' } },
+  );
+
+  it('reads each version in its own way', () => {
+    expect(blobs.decode({ apiVersion: OLD, kind: KIND, path: 'x' })).to.equal('old x');
+    expect(blobs.decode({ apiVersion: NEW, kind: KIND, path: 'x' })).to.equal('new x');
+  });
+
+  const refused: readonly (readonly [unknown, string])[] = [
+    ['x', `expected an object of kind ${KIND}`],
+    [
+      { apiVersion: 'x/v1', kind: KIND },
+      `no kind "${KIND}" is registered for version "x/v1"; expected ${KIND} of ${OLD} or ${NEW}`,
+    ],
+    [{ apiVersion: OLD, kind: 'Other' }, `no kind "Other" is registered for version "${OLD}"`],
+    [{ apiVersion: 1, kind: 2 }, 'no kind "" is registered for version ""'],
+  ];
+  for (const [document, message] of refused) {
+    it(`refuses ${JSON.stringify(document)}`, () => {
+      expect(() => blobs.decode(document))
+        .to.throw(CodecError, message)
+        .with.property('step', 'decode');
+    });
+  }
+
+  it('names the fields that are not read, where it knows the shape', () => {
+    const document = { apiVersion: OLD, kind: KIND, path: 'x', pth: 'y' };
+    expect(blobs.unread?.(document)).to.have.length(1);
+    expect(blobs.unread?.(document)[0]).to.match(/^pth is ignored/);
+    for (const other of [{ ...document, apiVersion: NEW }, { ...document, apiVersion: 1 }, 'x', null])
+      expect(blobs.unread?.(other)).to.deep.equal([]);
+  });
+
+  it('may hand a document on as it is', () => {
+    expect(asItIs.decode('x')).to.equal('x');
+  });
+});
+
+describe('fields of a configuration', () => {
+  const rows = [
+    ['a text', optionalString, 'x', 1, 'expected a text'],
+    ['true or false', optionalBoolean, false, 'yes', 'expected true or false'],
+    ['an object', optionalObject, { a: 1 }, [], 'expected an object'],
+    ['a list', optionalList, [1], {}, 'expected a list'],
+    ['a list of texts', optionalStrings, ['a'], 'a', 'expected a list'],
+    ['a map of texts', optionalStringMap, { a: 'b' }, 'a', 'expected an object'],
+  ] as const;
+  for (const [title, read, good, bad, message] of rows) {
+    it(`may be ${title}, or left open`, () => {
+      expect(read(good, 'a.b')).to.deep.equal(good);
+      expect([read(undefined, 'a.b'), read(null, 'a.b')]).to.deep.equal([undefined, undefined]);
+      expect(() => read(bad, 'a.b'))
+        .to.throw(CodecError, `a.b: ${message}`)
+        .with.property('step', 'decode');
+    });
+  }
+
+  it('are named by place within lists and maps', () => {
+    expect(() => optionalStrings(['x', 1], 'a')).to.throw(CodecError, 'a[1]: expected a text');
+    expect(() => optionalStringMap({ x: 'y', z: 1 }, 'a')).to.throw(CodecError, 'a.z: expected a text');
+  });
+});
+
+describe('a codec from a schema', () => {
+  const decode = (answer: Checked<string> | Promise<Checked<string>>): string =>
+    schemaCodec(KIND, { [OLD]: { '~standard': { validate: () => answer } } }).decode({
+      apiVersion: OLD,
+      kind: KIND,
+    });
+
+  it('answers what the schema makes of the document', () => {
+    expect(decode({ value: 'read' })).to.equal('read');
+  });
+
+  it('says everything that the schema finds wrong, and where', () => {
+    const issues = [
+      { message: 'is wrong' },
+      { message: 'is missing', path: ['a', 0, 'b'] },
+      { message: 'is odd', path: [{ key: 'c' }, { key: 1 }] },
+    ];
+    expect(() => decode({ issues }))
+      .to.throw(CodecError, 'is wrong; a[0].b: is missing; c[1]: is odd')
+      .with.property('step', 'decode');
+  });
+
+  it('cannot wait', () => {
+    expect(() => decode(Promise.resolve({ value: 'x' }))).to.throw(TypeError, 'asynchronously');
+  });
+});

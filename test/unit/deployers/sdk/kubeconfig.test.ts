@@ -1,0 +1,122 @@
+import { expect } from 'chai';
+import {
+  forbiddenIn,
+  forbiddenInContent,
+  namesCluster,
+  withCurrentContext,
+} from '../../../../deployers/sdk/kubeconfig.ts';
+
+const VALID = '[client-certificate-data client-key-data token username password]';
+const withUser = (user: unknown): object => ({
+  users: [
+    { name: 'ok', user: { token: 't' } },
+    { name: 'u1', user },
+  ],
+});
+
+describe('what a kubeconfig in a target may contain', () => {
+  const fine: readonly (readonly [string, unknown])[] = [
+    ['a token', withUser({ token: 't' })],
+    ['a password', withUser({ username: 'u', password: 'p' })],
+    ['certificates that are in it', withUser({ 'client-certificate-data': 'a', 'client-key-data': 'b' })],
+    ['fields that are empty', withUser({ tokenFile: '', 'client-key': null, exec: {}, as: '' })],
+    ['no user', {}],
+    ['users that are no list', { users: { exec: 1 } }],
+    ['a user without anything', { users: [null, 'x', {}] }],
+    [
+      'a certificate authority that is in it',
+      { clusters: [{ name: 'c', cluster: { 'certificate-authority-data': 'a' } }] },
+    ],
+    ['text that is no map', 'hello'],
+  ];
+  for (const [title, kubeconfig] of fine) {
+    it(`may be ${title}`, () => {
+      expect(forbiddenIn(kubeconfig)).to.equal(undefined);
+      expect(forbiddenIn(JSON.stringify(kubeconfig))).to.equal(undefined);
+    });
+  }
+
+  const program = '; aws would run beside the deployer, put a token into the kubeconfig instead';
+  const users: readonly (readonly [string, object, string])[] = [
+    ['client certificate files', { 'client-certificate': '/c' }, ''],
+    ['client key files', { 'client-key': '/k' }, ''],
+    ['token files', { tokenFile: '/t' }, ''],
+    ['exec configurations', { exec: { command: 'aws' } }, program],
+    ['exec configurations', { exec: { command: 1 } }, ''],
+    ['exec configurations', { exec: 'aws' }, ''],
+    ['auth provider configurations', { 'auth-provider': { name: 'aws' } }, program],
+  ];
+  for (const [what, user, wayOut] of users) {
+    it(`must not be ${JSON.stringify(user)}`, () => {
+      const refusal = `${what} are not supported in a target kubeconfig (user "u1"), the valid fields are: ${VALID}${wayOut}`;
+      expect(forbiddenIn(withUser(user))).to.equal(refusal);
+      expect(forbiddenIn(JSON.stringify(withUser(user)))).to.equal(refusal);
+    });
+  }
+
+  for (const field of ['as', 'as-uid', 'as-groups', 'as-user-extra']) {
+    it(`must not be impersonation by ${field}`, () => {
+      expect(forbiddenIn(withUser({ token: 't', [field]: ['x'] }))).to.equal(
+        `impersonation is not supported in a target kubeconfig, the valid fields are: ${VALID}`,
+      );
+    });
+  }
+
+  it('must not be a certificate authority in a file', () => {
+    const clusters = [{ name: 'c1', cluster: { 'certificate-authority': '/ca' } }];
+    expect(forbiddenIn({ clusters })).to.equal(
+      'certificate authority files are not supported in a target kubeconfig (cluster "c1"), use certificate-authority-data',
+    );
+  });
+
+  it('must not be text that cannot be read, and the text is not repeated', () => {
+    expect(forbiddenIn('a: [secret')).to.equal('the kubeconfig of the target is not valid YAML');
+  });
+
+  it('is looked for in the content of the target and in the kubeconfig within', () => {
+    const bad = withUser({ tokenFile: '/t' });
+    expect(forbiddenInContent(bad)).to.match(/^token files/);
+    expect(forbiddenInContent({ kubeconfig: bad })).to.match(/^token files/);
+    expect(forbiddenInContent({ kubeconfig: JSON.stringify(bad) })).to.match(/^token files/);
+    expect(forbiddenInContent({ ...bad, kubeconfig: {} }), 'what is used is the kubeconfig').to.equal(
+      undefined,
+    );
+    for (const content of [undefined, 'text', [bad]]) expect(forbiddenInContent(content)).to.equal(undefined);
+  });
+});
+
+describe('a kubeconfig', () => {
+  for (const [document, expected] of [
+    [{ clusters: [{}] }, true],
+    [{ clusters: [] }, false],
+    [{ clusters: {} }, false],
+    [{}, false],
+    ['text', false],
+  ] as const) {
+    it(`${expected ? 'names a' : 'names no'} cluster: ${JSON.stringify(document)}`, () => {
+      expect(namesCluster(document)).to.equal(expected);
+    });
+  }
+
+  const one = { contexts: [{ name: 'only' }], more: 1 };
+  it('with one context has that one as the current one', () => {
+    for (const current of [{}, { 'current-context': '' }, { 'current-context': null }])
+      expect(JSON.parse(withCurrentContext(JSON.stringify({ ...one, ...current })))).to.deep.equal({
+        ...one,
+        'current-context': 'only',
+      });
+  });
+
+  for (const [title, text] of [
+    ['that says which one counts', JSON.stringify({ ...one, 'current-context': 'x' })],
+    ['with two contexts', JSON.stringify({ contexts: [{ name: 'a' }, { name: 'b' }] })],
+    ['without contexts', '{}'],
+    ['whose contexts are no list', '{"contexts":"x"}'],
+    ['that is no map', 'hello'],
+    ['that cannot be read', 'a: [b'],
+  ] as const) {
+    it(`${title} is left as it is`, () => {
+      expect(withCurrentContext(text)).to.equal(text);
+    });
+  }
+});

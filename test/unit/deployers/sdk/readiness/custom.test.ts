@@ -103,4 +103,114 @@ describe('custom readiness', () => {
         .with.property('step', 'validate');
     });
   }
+
+  it('is read with all its fields', () => {
+    const labelSelector = { apiVersion: 'v1', kind: 'Pod', matchLabels: { a: 'b' } };
+    const whole = {
+      ...good,
+      ...{ disabled: true, targetName: 'b', labelSelector },
+      resourceSelector: [{ apiVersion: 'v1', kind: 'ConfigMap', name: 's', namespace: 'app' }],
+    };
+    const { resourceSelector, disabled: _, labelSelector: __, requirements: ___, ...rest } = whole;
+    expect(decodeReadiness({ disableDefault: true, custom: [whole] }, 'r')).to.deep.equal({
+      isDefaultDisabled: true,
+      custom: [
+        {
+          ...{ ...rest, isDisabled: true, resources: resourceSelector, labels: labelSelector },
+          requirements: [{ jsonPath: '.a', operator: 'exists', values: [] }],
+        },
+      ],
+    });
+  });
+
+  it('leaves open what is not said', () => {
+    for (const nothing of [undefined, null, {}])
+      expect(decodeReadiness(nothing, 'r')).to.deep.equal({ isDefaultDisabled: false, custom: [] });
+    const bare = { ...good, targetName: '', resourceSelector: [{ namespace: '' }] };
+    const [check] = decodeReadiness({ custom: [bare] }, 'r').custom;
+    expect(check).to.deep.include({ isDisabled: false, labels: undefined, targetName: undefined });
+    expect(check?.resources).to.deep.equal([{ apiVersion: '', kind: '', name: '' }]);
+    const labelled = { ...good, resourceSelector: [], labelSelector: { matchLabels: { a: 'b' } } };
+    expect(decodeReadiness({ custom: [labelled] }, 'r').custom[0]?.labels).to.deep.equal({
+      ...{ apiVersion: '', kind: '', matchLabels: { a: 'b' } },
+    });
+  });
+
+  const requirement = (fields: object): object => ({
+    ...good,
+    requirements: [{ jsonPath: '.a', operator: 'exists', ...fields }],
+  });
+  const resource = (fields: unknown): object => ({ ...good, resourceSelector: [fields] });
+  const labels = (fields: object): object => ({
+    ...good,
+    labelSelector: { matchLabels: { a: 'b' }, ...fields },
+  });
+  const unreadable: readonly (readonly [unknown, string])[] = [
+    ['x', ': expected an object'],
+    [{ ...good, name: 1 }, '.name: expected a text'],
+    [{ ...good, disabled: 'yes' }, '.disabled: expected true or false'],
+    [{ ...good, targetName: 1 }, '.targetName: expected a text'],
+    [{ ...good, resourceSelector: {} }, '.resourceSelector: expected a list'],
+    [{ ...good, requirements: {} }, '.requirements: expected a list'],
+    [resource('x'), '.resourceSelector[0]: expected an object'],
+    ...['apiVersion', 'kind', 'name', 'namespace'].map(
+      (field) => [resource({ [field]: 1 }), `.resourceSelector[0].${field}: expected a text`] as const,
+    ),
+    [{ ...good, labelSelector: 'x' }, '.labelSelector: expected an object'],
+    [labels({ matchLabels: { a: 1 } }), '.labelSelector.matchLabels.a: expected a text'],
+    ...['apiVersion', 'kind'].map(
+      (field) => [labels({ [field]: 1 }), `.labelSelector.${field}: expected a text`] as const,
+    ),
+    [{ ...good, requirements: ['x'] }, '.requirements[0]: expected an object'],
+    [requirement({ jsonPath: 1 }), '.requirements[0].jsonPath: expected a text'],
+    [requirement({ operator: 1 }), '.requirements[0].operator: expected a text'],
+    [requirement({ values: 'x' }), '.requirements[0].values: expected a list'],
+    [
+      requirement({ operator: '~' }),
+      '.requirements[0].operator: Invalid value: "~": is not a valid operator',
+    ],
+    [requirement({ operator: '' }), '.requirements[0].operator: Invalid value: "": is not a valid operator'],
+    [
+      requirement({ operator: 'notin' }),
+      '.requirements[0].values: Required value: must have at least one value',
+    ],
+    ...['=', '==', '!='].map(
+      (operator) =>
+        [
+          requirement({ operator }),
+          `.requirements[0].values: Invalid value: "${operator}": must have exactly one value to compare to`,
+        ] as const,
+    ),
+  ];
+  for (const [check, message] of unreadable) {
+    it(`is refused by place: ${message}`, () => {
+      expect(() => decodeReadiness({ custom: [good, check] }, 'r')).to.throw(
+        CodecError,
+        `r.custom[1]${message}`,
+      );
+    });
+  }
+  it('is refused by place: r.custom: expected a list', () => {
+    expect(() => decodeReadiness({ custom: {} }, 'r')).to.throw(CodecError, 'r.custom: expected a list');
+    expect(() => decodeReadiness({ disableDefault: 1 }, 'r')).to.throw(
+      CodecError,
+      'r.disableDefault: expected true',
+    );
+  });
+
+  it('needs every requirement, of every result', () => {
+    const all = (...requirements: object[]) =>
+      customVerdict(settings, requirements.flatMap(requirementOf)).isReady;
+    const [up, gone] = [
+      { jsonPath: '.data.state', operator: 'exists' },
+      { jsonPath: '.gone', operator: 'exists' },
+    ];
+    expect([all(up), all(up, gone), all(gone, up)]).to.deep.equal([true, false, false]);
+    expect(all({ jsonPath: '.list[*].v', operator: 'notin', values: [{ value: 2 }] })).to.equal(false);
+    expect(all({ jsonPath: '.list[*].v', operator: 'notin', values: [{ value: 3 }] })).to.equal(true);
+    expect(all({ jsonPath: '.list[*].v', operator: '!=', values: [{ value: 1 }] })).to.equal(false);
+    expect(all({ jsonPath: '.list[?(@.v==9)].v', operator: 'exists' }), 'no result').to.equal(false);
+    expect(all({ jsonPath: '.list[?(@.v==9)].v', operator: '!' }), 'no result').to.equal(true);
+    expect(all({ jsonPath: '.data.state', operator: 'in', values: [{ value: 'up' }, 'x'] })).to.equal(false);
+  });
 });

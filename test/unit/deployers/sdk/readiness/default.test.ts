@@ -67,6 +67,79 @@ const rows: readonly (readonly [string, KubeObject, true | string])[] = [
     object('apps/v1', 'DaemonSet', {}, { desiredNumberScheduled: 1, currentNumberScheduled: 0 }),
     'not enough ready replicas (0/1)',
   ],
+  [
+    'a DaemonSet that may lack one too few',
+    object('apps/v1', 'DaemonSet', rolling(1), { desiredNumberScheduled: 3, currentNumberScheduled: 1 }),
+    'not enough ready replicas (1/2)',
+  ],
+  [
+    'a DaemonSet that may lack a part, which is rounded up',
+    object('apps/v1', 'DaemonSet', rolling('10%'), { desiredNumberScheduled: 3, currentNumberScheduled: 2 }),
+    true,
+  ],
+  ...['10', 'x10%', '10%x', true].map(
+    (maxUnavailable) =>
+      [
+        `a DaemonSet that may lack ${String(maxUnavailable)}`,
+        object('apps/v1', 'DaemonSet', rolling(maxUnavailable), {
+          ...{ desiredNumberScheduled: 2, currentNumberScheduled: 1 },
+        }),
+        'not enough ready replicas (1/2)',
+      ] as const,
+  ),
+  [
+    'a DaemonSet that is not updated by itself',
+    object(
+      'apps/v1',
+      'DaemonSet',
+      { updateStrategy: { type: 'OnDelete', rollingUpdate: { maxUnavailable: 1 } } },
+      { desiredNumberScheduled: 1, currentNumberScheduled: 0 },
+    ),
+    'not enough ready replicas (0/1)',
+  ],
+  [
+    'a DaemonSet of an older generation',
+    object('apps/v1', 'DaemonSet', {}, { observedGeneration: 1 }, 2),
+    'observed generation outdated (1/2)',
+  ],
+  [
+    'a StatefulSet that is not available',
+    object('apps/v1', 'StatefulSet', { replicas: 2 }, { updatedReplicas: 2, availableReplicas: 1 }),
+    'not enough ready replicas (1/2)',
+  ],
+  [
+    'a StatefulSet of an older generation',
+    object('apps/v1', 'StatefulSet', { replicas: 0 }, { observedGeneration: 1 }, 2),
+    'observed generation outdated (1/2)',
+  ],
+  ...['replicas', 'updatedReplicas'].map(
+    (field) =>
+      [
+        `a Deployment with other ${field}`,
+        object('apps/v1', 'Deployment', { replicas: 3 }, { ...all(3), [field]: 4 }),
+        'not enough ready replicas (4/3)',
+      ] as const,
+  ),
+  [
+    'a ReplicaSet that lacks one',
+    object('apps/v1', 'ReplicaSet', { replicas: 2 }, { readyReplicas: 1 }),
+    'not enough ready replicas (1/2)',
+  ],
+  [
+    'a ReplicaSet of an older generation',
+    object('apps/v1', 'ReplicaSet', { replicas: 0 }, { observedGeneration: 1 }, 2),
+    'observed generation outdated (1/2)',
+  ],
+  [
+    'a ReplicaSet that can make pods again',
+    object(
+      'apps/v1',
+      'ReplicaSet',
+      { replicas: 0 },
+      { conditions: [{ type: 'ReplicaFailure', status: 'False' }] },
+    ),
+    true,
+  ],
   ['a ReplicaSet without replicas', object('apps/v1', 'ReplicaSet', {}, { readyReplicas: 1 }), true],
   [
     'a ReplicaSet that cannot make pods',
@@ -94,6 +167,21 @@ const rows: readonly (readonly [string, KubeObject, true | string])[] = [
     'condition "Ready" has invalid status False (expected True) due to ContainersNotReady: ',
   ],
   ['a Pod without conditions', object('v1', 'Pod', {}, {}), 'condition "Ready" is missing'],
+  [
+    'a Pod whose conditions are odd',
+    object('v1', 'Pod', {}, { conditions: [null, 'Ready', { type: 'Other', status: 'True' }] }),
+    'condition "Ready" is missing',
+  ],
+  [
+    'a Pod that says nothing of itself',
+    object('v1', 'Pod', {}, { conditions: [{ type: 'Ready' }] }),
+    'condition "Ready" has invalid status  (expected True) due to : ',
+  ],
+  [
+    'a Pod that is not known to have completed',
+    object('v1', 'Pod', {}, podReady('Unknown', 'PodCompleted')),
+    'condition "Ready" has invalid status Unknown (expected True) due to PodCompleted: ',
+  ],
   ['a ConfigMap', object('v1', 'ConfigMap', {}, {}), true],
   ['a Job that runs', object('batch/v1', 'Job', {}, { active: 1 }), true],
   ['a Deployment of another group', object('example.org/v1', 'Deployment', { replicas: 3 }, {}), true],

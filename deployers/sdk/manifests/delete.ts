@@ -84,8 +84,8 @@ export const CHECKPOINT = 'deployer: delete resources';
  */
 export async function removeRound(entries: readonly ManagedResource[], ports: RemovePorts): Promise<Round> {
   const due = await dueEntries(entries, ports);
-  if (due.length === 0 && entries.length > 0 && ports.progress.gone.size === 0) return { left: [] };
-  if (entries.length === 0) return { left: [] };
+  // A group that takes everything of a type comes along with managed objects, never alone.
+  if (due.length === 0 && ports.progress.gone.size === 0) return { left: [] };
   if (!ports.progress.hasHooks) {
     await inParallel(due, (entry) => runHooks(entry, ports));
     ports.progress.hasHooks = true;

@@ -1,0 +1,92 @@
+import { expect } from 'chai';
+import { decodeGroups } from '../../../../deployers/sdk/manifests/groups.ts';
+import type { Obj } from '../../../../src/runtime/types.ts';
+import { held, other, refusal, Removal, STAYS } from '../removing.ts';
+
+describe('a group that takes everything of a type', () => {
+  const everything = (more: object = {}) =>
+    decodeGroups(
+      [
+        { predefinedResourceGroup: { type: 'namespaced-resources' } },
+        {
+          customResourceGroup: {
+            deleteAllResources: true,
+            resources: [{ apiVersion: 'v1', kind: 'Secret' }],
+            ...more,
+          },
+        },
+      ],
+      'g',
+    );
+  const secret = (name: string, metadata: object = {}): Obj => ({
+    ...{ apiVersion: 'v1', kind: 'Secret' },
+    metadata: { name, namespace: 'app', ...metadata },
+  });
+
+  it('comes along with managed objects only', async () => {
+    const r = new Removal();
+    r.groups = everything();
+    r.cluster.put(secret('x'));
+    await r.round(r.made('kept', {}, { policy: 'keep' }));
+    expect(r.cluster.names('Secret')).to.deep.equal(['app/x']);
+    await r.round(r.made('one'));
+    expect(r.cluster.names('Secret')).to.deep.equal([]);
+    expect(r.checkpoints).to.have.length(2);
+  });
+
+  it('deletes the very objects that it found', async () => {
+    const r = new Removal();
+    r.groups = everything();
+    const { uid } = r.cluster.put(secret('x')).metadata;
+    await r.round(r.made('one'));
+    expect(r.sent.at(-1)).to.deep.include({ verb: 'delete', key: 'app/x', uid });
+  });
+
+  it('waits for what is held, and lets it go where it is to be forced', async () => {
+    const r = new Removal();
+    r.groups = everything();
+    r.cluster.put(secret('x', held));
+    r.cluster.put(secret('y'));
+    const one = r.made('one');
+    expect(await r.round(one)).to.deep.equal([`x: ${STAYS}`]);
+    expect(r.writes.filter((write) => write.startsWith('merge'))).to.deep.equal([]);
+    r.groups = everything({ forceDelete: true });
+    await r.round(one);
+    expect(r.cluster.names('Secret')).to.deep.equal([]);
+    expect(await r.round(one)).to.deep.equal([]);
+  });
+
+  it('leaves what other deploy items manage', async () => {
+    const r = new Removal();
+    r.groups = everything();
+    const { uid } = r.cluster.put(secret('shared')).metadata;
+    r.cluster.put(secret('y'));
+    r.others = (asked) => (asked === uid ? [other('api')] : []);
+    expect(await r.round(r.made('one'))).to.deep.equal([]);
+    expect(r.cluster.names('Secret')).to.deep.equal(['app/shared']);
+  });
+
+  it('tells what cannot be deleted, and nothing of what goes by itself', async () => {
+    const r = new Removal();
+    r.groups = everything();
+    r.cluster.put(secret('x'));
+    const one = r.made('one');
+    await r.round(one);
+    r.cluster.put(secret('x'));
+    r.refuse('delete', refusal(403, 'no right'));
+    expect(await r.round(one)).to.deep.equal(['x: cannot delete ConfigMap: no right']);
+    r.refuse('delete', refusal(404));
+    expect(await r.round(one)).to.deep.equal([]);
+  });
+
+  it('has nothing to take of a kind that is not there, and throws what it cannot find out', async () => {
+    const r = new Removal();
+    r.groups = everything({ resources: [{ apiVersion: 'gone.test/v1', kind: 'Gone' }] });
+    expect(await r.round(r.made('one'))).to.deep.equal([]);
+    const refused = new Error('no answer');
+    r.cluster.fail = (verb, what) => {
+      if (verb === 'discover' && what.startsWith('gone.test')) throw refused;
+    };
+    expect(await r.failure(r.made('two'))).to.equal(refused);
+  });
+});

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { inventoryAfter, placed, type ApplyResult } from '../../../../deployers/sdk/manifests/apply.ts';
 import { Kept, MAX_KEPT_VALUES } from '../../../../deployers/sdk/manifests/kept.ts';
-import type { KubeObject, ManagedResource, Manifest } from '../../../../deployers/sdk/manifests/model.ts';
+import type { ManagedResource, Manifest } from '../../../../deployers/sdk/manifests/model.ts';
 import { maskFor } from '../../../../deployers/sdk/manifests/secrets.ts';
 import { InvalidObjectName, ResponseTooLarge, TransportError } from '../../../../src/runtime/errors.ts';
 import { answer, Applying, entry, mine } from '../applying.ts';

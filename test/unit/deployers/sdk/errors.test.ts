@@ -1,0 +1,136 @@
+import { expect } from 'chai';
+import {
+  at,
+  ConfigurationError,
+  DeployerError,
+  endsJob,
+  InternalError,
+  InterruptedError,
+  isCrash,
+  isDefinite,
+  problemOf,
+  RetryError,
+  TimeoutError,
+  UnauthorizedError,
+} from '../../../../deployers/sdk/errors.ts';
+import { apiErrorFrom, InvalidObjectName, ResponseTooLarge } from '../../../../src/runtime/errors.ts';
+
+const place = { operation: 'here', reason: 'Because' };
+const definite = new InvalidObjectName('no such name');
+const refused = apiErrorFrom(401, { message: 'Unauthorized' }, { verb: 'get', kind: 'ConfigMap' });
+const caused = (code: string): Error => new Error('no', { cause: Object.assign(new Error(code), { code }) });
+const tooLarge = (isFinal: boolean): Error =>
+  new Error('no', { cause: new ResponseTooLarge('too large', { excess: 'bytes', isFinal }) });
+
+describe('what a plugin throws', () => {
+  const rows: readonly (readonly [DeployerError, string, readonly string[]])[] = [
+    [new DeployerError('o', 'r', 'm'), 'DeployerError', []],
+    [new ConfigurationError('o', 'r', 'm'), 'ConfigurationError', ['ERR_CONFIGURATION_PROBLEM']],
+    [new UnauthorizedError('o', 'r', 'm'), 'UnauthorizedError', ['ERR_UNAUTHORIZED']],
+    [new InternalError('o', 'r', 'm'), 'InternalError', ['ERR_INTERNAL_PROBLEM']],
+    [new TimeoutError('o', 'r', 'm'), 'TimeoutError', ['ERR_TIMEOUT']],
+    [
+      new TimeoutError('o', 'r', 'm', ['ERR_TIMEOUT', 'ERR_FOR_INFO_ONLY']),
+      'TimeoutError',
+      ['ERR_TIMEOUT', 'ERR_FOR_INFO_ONLY'],
+    ],
+    [new RetryError('o', 'r', 'm'), 'RetryError', []],
+    [new RetryError('o', 'r', 'm', { info: true }), 'RetryError', ['ERR_FOR_INFO_ONLY']],
+    [new RetryError('o', 'r', 'm', { cause: new Error('may pass') }), 'RetryError', []],
+    [new RetryError('o', 'r', 'm', { cause: definite }), 'RetryError', ['ERR_CONFIGURATION_PROBLEM']],
+    [
+      new RetryError('o', 'r', 'm', { cause: definite, info: true }),
+      'RetryError',
+      ['ERR_CONFIGURATION_PROBLEM', 'ERR_FOR_INFO_ONLY'],
+    ],
+    [
+      new DeployerError('o', 'r', 'm', ['ERR_FOR_INFO_ONLY'], { cause: definite }),
+      'DeployerError',
+      ['ERR_FOR_INFO_ONLY', 'ERR_CONFIGURATION_PROBLEM'],
+    ],
+    [new UnauthorizedError('o', 'r', 'm', { cause: definite }), 'UnauthorizedError', ['ERR_UNAUTHORIZED']],
+    [
+      new RetryError('o', 'r', 'm', { cause: caused('ERR_SSL_WRONG_VERSION_NUMBER') }),
+      'RetryError',
+      ['ERR_CONFIGURATION_PROBLEM'],
+    ],
+  ];
+  for (const [error, name, codes] of rows) {
+    it(`${name} has the codes ${codes.join(', ') || 'of none'}`, () => {
+      expect(error.name).to.equal(name);
+      expect(error.problem).to.deep.equal({ operation: 'o', reason: 'r', message: 'm', codes });
+      expect(problemOf(error, place)).to.deep.equal(error.problem);
+      expect(at(place, error)).to.equal(error);
+    });
+  }
+
+  it('keeps its cause, and says when to come back', () => {
+    const cause = new Error('x');
+    for (const error of [
+      new ConfigurationError('o', 'r', 'm', { cause }),
+      new UnauthorizedError('o', 'r', 'm', { cause }),
+      new InternalError('o', 'r', 'm', { cause }),
+      new TimeoutError('o', 'r', 'm', undefined, { cause }),
+      new RetryError('o', 'r', 'm', { cause }),
+    ])
+      expect(error.cause).to.equal(cause);
+    expect(new RetryError('o', 'r', 'm', { afterMs: 7 }).afterMs).to.equal(7);
+    expect(new InterruptedError().name).to.equal('InterruptedError');
+  });
+});
+
+describe('any other error', () => {
+  const rows: readonly (readonly [string, unknown, readonly string[], boolean])[] = [
+    ['an error', new Error('m'), [], false],
+    ['a text', 'm', [], false],
+    ['refused credentials', refused, ['ERR_UNAUTHORIZED'], true],
+    ['a name that no object can have', definite, ['ERR_CONFIGURATION_PROBLEM'], true],
+    ['an answer too large for a tenant', tooLarge(true), ['ERR_CONFIGURATION_PROBLEM'], true],
+    ['an answer too large for now', tooLarge(false), [], false],
+    [
+      'a certificate that nobody trusts',
+      caused('DEPTH_ZERO_SELF_SIGNED_CERT'),
+      ['ERR_CONFIGURATION_PROBLEM'],
+      true,
+    ],
+  ];
+  for (const [title, error, codes, isOver] of rows) {
+    it(`such as ${title} ${isOver ? 'ends the job' : 'may pass'}`, () => {
+      const message = error instanceof Error ? error.message : 'm';
+      const problem = problemOf(error, place);
+      expect(problem).to.deep.equal({ ...place, message, codes });
+      expect(endsJob(problem)).to.equal(isOver);
+      const said = at(place, error, (text) => `told: ${text}`);
+      expect(said.problem).to.deep.equal({ ...place, message: `told: ${message}`, codes });
+      expect(said.cause).to.equal(error);
+      expect(at(place, error).message).to.equal(message);
+    });
+  }
+
+  it('that a name is not found is noted', () => {
+    expect(problemOf(caused('ENOTFOUND'), place)).to.deep.include({ remote: 'NameNotFound' });
+    expect(problemOf(caused('ECONNREFUSED'), place)).to.not.have.property('remote');
+  });
+
+  for (const [error, expected] of [
+    [new TypeError('x'), true],
+    [new RangeError('x'), true],
+    [new ReferenceError('x'), true],
+    [new SyntaxError('x'), true],
+    ['thrown', true],
+    [new Error('x'), false],
+    [new RetryError('o', 'r', 'm'), false],
+  ] as const) {
+    it(`${expected ? 'says' : 'does not say'} that the program is wrong: ${String(error)}`, () => {
+      expect(isCrash(error)).to.equal(expected);
+    });
+  }
+
+  it('is definite also as the cause of something else', () => {
+    expect([isDefinite(tooLarge(true)), isDefinite(tooLarge(false)), isDefinite(definite)]).to.deep.equal([
+      true,
+      false,
+      true,
+    ]);
+  });
+});

@@ -22,7 +22,7 @@ export const LS = 'landscaper.gardener.cloud';
 const API = `${LS}/v1alpha1`;
 
 export interface BenchOptions extends Partial<
-  Pick<DeployerDeps, 'config' | 'timeouts' | 'self' | 'connect'>
+  Pick<DeployerDeps, 'config' | 'timeouts' | 'self' | 'connect' | 'metrics'>
 > {
   /** The cluster behind every usable kubeconfig; default a new one with namespace `app`. */
   readonly target?: FakeCluster;

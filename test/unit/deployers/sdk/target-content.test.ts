@@ -1,0 +1,142 @@
+/** What is read from a target, and the kubeconfig that it stands for. */
+import { expect } from 'chai';
+import { createTargetReader, type SelfCluster } from '../../../../deployers/sdk/target.ts';
+import type { Target } from '../../../../deployers/sdk/kinds.ts';
+import type { TokenRequest } from '../../../../deployers/sdk/tokens.ts';
+import type { View } from '../../../../src/runtime/types.ts';
+import { LS } from '../bench.ts';
+import { FakeCluster } from '../fake-cluster.ts';
+
+const targetOf = (spec: object): View<Target> =>
+  ({
+    ...{ apiVersion: `${LS}/v1alpha1`, kind: 'Target', spec: { type: 'x/y', ...spec } },
+    metadata: { name: 'a', namespace: 'proj' },
+  }) as View<Target>;
+
+function given(self?: SelfCluster) {
+  const asked: TokenRequest[] = [];
+  const host = new FakeCluster('proj');
+  const reader = createTargetReader({
+    ...{ client: host, self },
+    pool: { open: () => Promise.reject(new Error('no way')), close: () => Promise.resolve() } as never,
+    tokens: {
+      of: (request) => {
+        asked.push(request);
+        return Promise.resolve('token');
+      },
+      forget: () => true,
+    },
+  });
+  const resolve = (spec: object) => reader.resolve(targetOf(spec), new AbortController().signal);
+  const kubeconfigOf = async (config: object): Promise<unknown> =>
+    JSON.parse(await (await resolve({ config })).kubeconfig()) as unknown;
+  const failure = (promise: Promise<unknown>): Promise<unknown> => promise.catch((error: unknown) => error);
+  return { host, asked, resolve, kubeconfigOf, failure };
+}
+
+const serviceAccount = { name: 'deploy' };
+const kubeconfig = (cluster: object): object => ({
+  ...{ apiVersion: 'v1', kind: 'Config', 'current-context': 'target' },
+  clusters: [{ name: 'target', cluster }],
+  users: [{ name: 'target', user: { token: 'token' } }],
+  contexts: [{ name: 'target', context: { cluster: 'target', user: 'target' } }],
+});
+
+describe('the content of a target', () => {
+  it('has fields that are scalars as text', async () => {
+    const { resolve } = given();
+    const { text } = await resolve({ config: { a: 'x', b: 5, c: false, d: {}, e: null } });
+    expect(['a', 'b', 'c', 'd', 'e', 'f'].map(text)).to.deep.equal([
+      'x',
+      '5',
+      'false',
+      undefined,
+      undefined,
+      undefined,
+    ]);
+    const empty = await resolve({ config: null });
+    expect([empty.content, empty.text('a')]).to.deep.equal([undefined, undefined]);
+  });
+
+  for (const [title, data, key, message] of [
+    ['has no secret', undefined, 'k', 'secret proj/s not found'],
+    ['has a secret without the key', {}, 'k', 'key k in secret proj/s does not exist'],
+  ] as const) {
+    it(`cannot be read when the target ${title}`, async () => {
+      const { host, resolve, failure } = given();
+      if (data) host.put({ apiVersion: 'v1', kind: 'Secret', metadata: { name: 's', namespace: 'proj' } });
+      const error = await failure(resolve({ secretRef: { name: 's', key } }));
+      expect(error).to.deep.include({ operation: 'ResolveTarget', reason: 'ResolveTarget' });
+      expect(error).to.have.property(
+        'message',
+        `error resolving secret reference (proj/s#k) for Target 'proj/a': ${message}`,
+      );
+    });
+  }
+
+  it('may be a whole secret, whose entries may be text', async () => {
+    const { host, resolve } = given();
+    const data = { a: Buffer.from('x: 1').toString('base64'), b: Buffer.from('x: [').toString('base64') };
+    host.put({ apiVersion: 'v1', kind: 'Secret', metadata: { name: 's', namespace: 'proj' }, data });
+    expect(JSON.parse((await resolve({ secretRef: { name: 's' } })).content ?? '')).to.deep.equal({
+      a: { x: 1 },
+      b: 'x: [',
+    });
+  });
+
+  it('is not told when its cluster cannot be opened', async () => {
+    const { resolve, failure } = given();
+    const config = { clusters: [{ name: 'c', cluster: { server: 'https://secret.invalid' } }] };
+    const error = await failure((await resolve({ config })).kube());
+    expect(error).to.deep.include({ operation: 'TargetAccess', reason: 'ensureTargetAccess' });
+    expect(error).to.have.property('message', 'the target cannot be used: no way');
+  });
+});
+
+describe('the kubeconfig of a target', () => {
+  const server = 'https://a.invalid';
+
+  it('by OIDC is that of its server, with a token of the host', async () => {
+    const { kubeconfigOf, asked } = given();
+    expect(await kubeconfigOf({ oidcConfig: { server, serviceAccount } })).to.deep.equal(
+      kubeconfig({ server }),
+    );
+    const whole = { server, serviceAccount, caData: 'Y2E=', audience: ['x', 'y'], expirationSeconds: 600 };
+    expect(await kubeconfigOf({ kubeconfig: null, oidcConfig: whole })).to.deep.equal(
+      kubeconfig({ server, 'certificate-authority-data': 'Y2E=' }),
+    );
+    const request = { namespace: 'proj', account: 'deploy' };
+    expect(asked).to.deep.equal([
+      { ...request, expirationSeconds: 86_400 },
+      { ...request, expirationSeconds: 600, audiences: ['x', 'y'] },
+    ]);
+  });
+
+  it('of the host itself is that by which the deployer reaches it', async () => {
+    const { kubeconfigOf } = given({ server, caData: 'Y2E=', insecureSkipTlsVerify: true });
+    expect(await kubeconfigOf({ selfConfig: { serviceAccount } })).to.deep.equal(
+      kubeconfig({ server, 'certificate-authority-data': 'Y2E=', 'insecure-skip-tls-verify': true }),
+    );
+    expect(await given({ server }).kubeconfigOf({ selfConfig: { serviceAccount } })).to.deep.equal(
+      kubeconfig({ server }),
+    );
+  });
+
+  for (const [config, message] of [
+    [{ oidcConfig: { serviceAccount } }, 'the oidcConfig of the target names no server'],
+    [{ oidcConfig: { server } }, 'the target names no service account'],
+    [{ oidcConfig: { server, serviceAccount: { name: '' } } }, 'the target names no service account'],
+    [{ oidcConfig: { server, serviceAccount: { name: 5 } } }, 'the target names no service account'],
+    [
+      { selfConfig: { serviceAccount } },
+      'self targets are not available: the address of the own cluster is not configured',
+    ],
+  ] as const) {
+    it(`is refused: ${JSON.stringify(config)}`, async () => {
+      const { kubeconfigOf, failure } = given();
+      const error = await failure(kubeconfigOf(config));
+      expect(error).to.deep.include({ operation: 'TargetAccess', reason: 'ensureTargetAccess' });
+      expect(error).to.have.property('message', message);
+    });
+  }
+});

@@ -7,18 +7,17 @@ import type { View } from '../../../../src/runtime/types.ts';
 import { LS } from '../bench.ts';
 import { FakeCluster } from '../fake-cluster.ts';
 
-const targetOf = (spec: object): View<Target> =>
-  ({
-    ...{ apiVersion: `${LS}/v1alpha1`, kind: 'Target', spec: { type: 'x/y', ...spec } },
-    metadata: { name: 'a', namespace: 'proj' },
-  }) as View<Target>;
+const targetOf = (spec: object): View<Target> => ({
+  ...{ apiVersion: `${LS}/v1alpha1`, kind: 'Target', spec: { type: 'x/y', ...spec } },
+  metadata: { name: 'a', namespace: 'proj' },
+});
 
 function given(self?: SelfCluster) {
   const asked: TokenRequest[] = [];
   const host = new FakeCluster('proj');
   const reader = createTargetReader({
     ...{ client: host, self },
-    pool: { open: () => Promise.reject(new Error('no way')), close: () => Promise.resolve() } as never,
+    pool: { open: () => Promise.reject(new Error('no way')), close: () => Promise.resolve() },
     tokens: {
       of: (request) => {
         asked.push(request);

@@ -34,7 +34,7 @@ export function leftOver(
   current: readonly ManagedResource[],
 ): readonly ManagedResource[] {
   const ids = new Set(current.map(({ resource }) => idOf(resource)));
-  const uids = new Set(current.map(({ resource }) => resource.uid).filter(Boolean));
+  const uids = new Set(current.map(({ resource }) => resource.uid));
   return old.filter(({ resource }) => !ids.has(idOf(resource)) && !(resource.uid && uids.has(resource.uid)));
 }
 

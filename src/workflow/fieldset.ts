@@ -27,9 +27,10 @@ export function prune(object: Readonly<Fields>, fields: FieldSet): Fields {
 
 const ABSENT = Symbol('absent');
 
+/** The path `.` says that the thing itself is there; it selects nothing inside. */
 function pruneValue(value: unknown, set: FieldSet): unknown {
-  const paths = Object.keys(set).filter((path) => path !== '.');
-  if (paths.length === 0) return isEmptyOwned(value, set) ? empty(value) : value;
+  const paths = Object.keys(set);
+  if (paths.length === 0) return value;
   if (Array.isArray(value)) return pruneList(value, set, paths);
   if (!isObject(value)) return value;
   const result: Fields = {};
@@ -40,12 +41,6 @@ function pruneValue(value: unknown, set: FieldSet): unknown {
   }
   return result;
 }
-
-/** `{".": {}}` alone owns that the thing is there, and nothing in it. */
-const isEmptyOwned = (value: unknown, set: FieldSet): boolean =>
-  '.' in set && typeof value === 'object' && value !== null;
-
-const empty = (value: unknown): unknown => (Array.isArray(value) ? [] : {});
 
 interface ElementName {
   readonly test: ElementTest;

@@ -51,7 +51,6 @@ async function deleteEach<R, P extends Obj>(
   p: View<P>,
   ctx: Context<P>,
 ): Promise<void> {
-  if (!bulk.deleteOne) return;
   all(await Promise.allSettled(items.map(async ([id, actual]) => bulk.deleteOne?.(id, actual, p, ctx))));
 }
 

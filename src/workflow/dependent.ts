@@ -118,8 +118,6 @@ export function oncePerRun<R>(ctx: object, dependent: object, compute: () => R |
   let answer = answers.get(dependent) as Promise<R> | undefined;
   if (!answer) {
     answer = Promise.resolve().then(compute);
-    // Whoever asks hears of it; nobody may have asked yet.
-    answer.catch(() => undefined);
     answers.set(dependent, answer);
   }
   return answer;

@@ -37,7 +37,7 @@ export async function drive(the: Drive): Promise<void> {
     const ended = work().then(
       (after) => {
         states.set(node, after);
-        if (after === 'doomed' || (after === 'removed' && during === 'running')) doom(dag, node, states);
+        if (after === 'doomed' || after === 'removed') doom(dag, node, states);
       },
       (error: unknown) => void failures.push(error),
     );
@@ -63,7 +63,10 @@ export async function drive(the: Drive): Promise<void> {
   signal?.throwIfAborted();
 }
 
-/** Everything that depends on a node has to go with it. None of it can have started: the node was not done. */
+/**
+ * Everything that depends on a node has to go with it. None of it can have started: the node was not done. A node that has
+ * been deleted has nothing left that depends on it.
+ */
 function doom(dag: Dag, node: string, states: Map<string, NodeState>): void {
   const open = [...dag.dependents(node)];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {

@@ -174,6 +174,7 @@ function managed<P extends Obj>(
   author: WorkflowReconciler<P>,
   sources: ActivationSources<P>,
 ): Reconciler<P> {
+  const onError = author.onError?.bind(author);
   const contexts = new WeakMap<Context<P>, WorkflowContext<P>>();
   const contextOf = (p: View<P>, ctx: Context<P>): WorkflowContext<P> => {
     let extended = contexts.get(ctx);
@@ -224,10 +225,7 @@ function managed<P extends Obj>(
       for (const { use } of workflow.nodes) use.forget?.(p);
       author.forget?.(p);
     },
-    ...(author.onError && {
-      onError: (p, ctx, error) =>
-        author.onError?.(p, contextOf(p, ctx), error) ?? Promise.resolve('default' as const),
-    }),
+    ...(onError && { onError: (p, ctx, error) => onError(p, contextOf(p, ctx), error) }),
   };
 }
 

@@ -46,10 +46,10 @@ export class Report {
     if (ms !== undefined) this.again = Math.min(ms, this.again ?? Infinity);
   }
 
-  close(nodes: readonly string[], state: (node: string) => NodeState): WorkflowResult {
+  close(nodes: readonly string[], states: ReadonlyMap<string, NodeState>): WorkflowResult {
     const { reconciled, notReady, deleted, errored, done, data, again } = this;
     const all = (...wanted: readonly NodeState[]): boolean =>
-      nodes.every((node) => wanted.includes(state(node)));
+      nodes.every((node) => wanted.some((state) => states.get(node) === state));
     return {
       ...{ reconciled, notReady, deleted, errored, done, again },
       allReady: all('ready', 'removed'),

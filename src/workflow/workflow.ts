@@ -85,7 +85,7 @@ export function buildWorkflow<P extends Obj>(
       start: (node) => run.start(node),
       remove: (node) => run.remove(node),
     });
-    return report.close(dag.nodes, (node) => states.get(node) ?? 'idle');
+    return report.close(dag.nodes, states);
   };
   return {
     dag,
@@ -193,7 +193,7 @@ class Pass<P extends Obj> {
     const answer = await condition(nodeView(node.use, this.#p, this.#ctx), this.#p, this.#ctx);
     if (typeof answer === 'boolean') return answer;
     const { report } = this.#ports;
-    if (answer.data !== undefined) report.data.set(id, answer.data);
+    report.data.set(id, answer.data);
     if (!answer.met) report.wantsAgain(answer.again);
     return answer.met;
   }

@@ -6,8 +6,8 @@ import { isSameQuantity } from './shapes.ts';
 export interface Compared {
   /** Values are not shown. */
   readonly isSecret: boolean;
-  /** What `actual` has and `wanted` has not. */
-  readonly extra: 'counts' | 'ignored';
+  /** Whether what `actual` has and `wanted` has not is no difference. */
+  readonly ignoresExtra: boolean;
   /** Whether a place does not count; a JSON pointer. */
   isIgnored(pointer: string): boolean;
 }
@@ -24,7 +24,7 @@ export function differences(actual: unknown, wanted: unknown, how: Compared, fro
   let more = 0;
   const visit = (a: unknown, w: unknown, path: string): void => {
     if (how.isIgnored(path)) return;
-    if (w === undefined ? a === undefined || how.extra === 'ignored' : isAlike(a, w, path)) return;
+    if (w === undefined ? a === undefined || how.ignoresExtra : isAlike(a, w, path)) return;
     if (isObject(a) && isObject(w)) {
       for (const key of new Set([...Object.keys(w), ...Object.keys(a)]))
         visit(own(a, key), own(w, key), `${path}/${escaped(key)}`);

@@ -26,7 +26,7 @@ export interface GenericMatch {
  * @throws DefinitionError for strict values together with ignored paths
  */
 export function genericMatcher<R, P extends Obj>(how: GenericMatch = {}): Matcher<R, P> {
-  const { metadata = 'ignore', values = 'subset', ignore = [] } = how;
+  const { metadata = 'ignore', values, ignore = [] } = how;
   if (values === 'equal' && ignore.length > 0)
     throw new DefinitionError(
       'values cannot be compared strictly and ignored at the same time; choose one of them',
@@ -40,13 +40,13 @@ export function genericMatcher<R, P extends Obj>(how: GenericMatch = {}): Matche
       const wanted: Fields = isObject(desired) ? desired : {};
       const what: Compared = {
         isSecret: wanted['kind'] === 'Secret',
-        extra: values === 'equal' ? 'counts' : 'ignored',
+        ignoresExtra: values !== 'equal',
         isIgnored: (pointer) => ignored.has(pointer),
       };
       const places = differences(authored(found), authored(wanted), what);
       if (metadata !== 'ignore') {
-        const extra = metadata === 'equal' ? 'counts' : 'ignored';
-        append(places, differences(metadataOf(found), metadataOf(wanted), { ...what, extra }, '/metadata'));
+        const whole = { ...what, ignoresExtra: metadata !== 'equal' };
+        append(places, differences(metadataOf(found), metadataOf(wanted), whole, '/metadata'));
       }
       return places.length === 0 ? { matched: true } : { matched: false, diff: places.join(', ') };
     },
@@ -56,7 +56,7 @@ export function genericMatcher<R, P extends Obj>(how: GenericMatch = {}): Matche
 /** Deep equality: for what no server touches. */
 export const equalMatcher: Matcher<unknown, Obj> = {
   match(actual, desired) {
-    const what: Compared = { isSecret: true, extra: 'counts', isIgnored: () => false };
+    const what: Compared = { isSecret: true, ignoresExtra: false, isIgnored: () => false };
     const places = differences({ value: actual }, { value: desired }, what);
     return places.length === 0 ? { matched: true } : { matched: false, diff: places.join(', ') };
   },

@@ -67,6 +67,11 @@ const REMEMBERED = 20_000;
 /** A map that forgets what was set first. */
 class Memory<V> {
   readonly #entries = new Map<string, V>();
+  readonly #limit: number;
+
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
 
   get(uid: string | undefined): V | undefined {
     return uid === undefined ? undefined : this.#entries.get(uid);
@@ -75,17 +80,21 @@ class Memory<V> {
   set(uid: string, entry: V): void {
     this.#entries.delete(uid);
     this.#entries.set(uid, entry);
-    if (this.#entries.size > REMEMBERED) this.#entries.delete(this.#entries.keys().next().value ?? '');
+    for (const oldest of this.#entries.keys()) {
+      if (this.#entries.size <= this.#limit) return;
+      this.#entries.delete(oldest);
+    }
   }
 }
 
 /**
  * A matcher that compares the fields that our applies own. What the server makes of an apply is remembered, so
  * that a webhook that rewrites it causes no loop.
+ * @param remembered of how many objects
  */
-export function ssaMatcher<R extends Obj, P extends Obj>(): SsaMatcher<R, P> {
-  const echoes = new Memory<Echo>();
-  const verdicts = new Memory<Verdict>();
+export function ssaMatcher<R extends Obj, P extends Obj>(remembered = REMEMBERED): SsaMatcher<R, P> {
+  const echoes = new Memory<Echo>(remembered);
+  const verdicts = new Memory<Verdict>(remembered);
   const judge = (actual: View<R>, desired: R, manager: string): Match => {
     const fields = appliedFields(actual, manager);
     if (!fields) return { matched: false, diff: `${manager} has not applied it yet` };
@@ -94,7 +103,7 @@ export function ssaMatcher<R extends Obj, P extends Obj>(): SsaMatcher<R, P> {
     if (equal(mine, intent)) return { matched: true };
     const echo = echoes.get(actual.metadata.uid);
     if (echo?.desired === hash(intent) && echo.answer === hash(mine)) return { matched: true };
-    const how = { isSecret: desired.kind === 'Secret', extra: 'counts', isIgnored: () => false } as const;
+    const how = { isSecret: desired.kind === 'Secret', ignoresExtra: false, isIgnored: () => false } as const;
     const places = differences(mine, intent, how);
     return places.length === 0 ? { matched: true } : { matched: false, diff: places.join(', ') };
   };

@@ -1,0 +1,124 @@
+/** The object that is sent in the place of another one. */
+import { expect } from 'chai';
+import { copy } from '../../../src/lib/json.ts';
+import type { Obj } from '../../../src/runtime/types.ts';
+import { replacement } from '../../../src/workflow/replace.ts';
+
+type Any = Obj & Record<string, unknown>;
+const object = (kind: string, metadata: object, more: object = {}): Any => ({
+  apiVersion: 'v1',
+  kind,
+  metadata: { name: 'a', ...metadata },
+  ...more,
+});
+const stored = (metadata: object, more: object = {}, kind = 'Thing') =>
+  object(kind, { uid: 'u', resourceVersion: '7', ...metadata }, more);
+const owner = (name: string) => ({ apiVersion: 'v1', kind: 'Owner', name, uid: name });
+
+describe('the metadata of a replacement', () => {
+  const rows: [string, object, object, object][] = [
+    ['keeps uid and version of the stored object', {}, { uid: 'x', resourceVersion: '1' }, {}],
+    ['keeps labels that are not wanted', { labels: { a: '1' } }, {}, { labels: { a: '1' } }],
+    [
+      'prefers wanted labels over stored ones',
+      { labels: { a: '1', b: '1' } },
+      { labels: { b: '2', c: '2' } },
+      { labels: { a: '1', b: '2', c: '2' } },
+    ],
+    ['takes wanted labels where none are stored', {}, { labels: { a: '1' } }, { labels: { a: '1' } }],
+    [
+      'merges annotations in the same way',
+      { annotations: { a: '1', b: '1' } },
+      { annotations: { b: '2' } },
+      { annotations: { a: '1', b: '2' } },
+    ],
+    ['keeps stored finalizers', { finalizers: ['theirs'] }, {}, { finalizers: ['theirs'] }],
+    ['takes wanted finalizers', { finalizers: ['theirs'] }, { finalizers: [] }, { finalizers: [] }],
+    ['takes finalizers where none are stored', {}, { finalizers: ['ours'] }, { finalizers: ['ours'] }],
+    ['keeps stored owners', { ownerReferences: [owner('x')] }, {}, { ownerReferences: [owner('x')] }],
+    [
+      'takes wanted owners',
+      { ownerReferences: [owner('x')] },
+      { ownerReferences: [owner('y')] },
+      { ownerReferences: [owner('y')] },
+    ],
+    ['keeps what the server has set', { creationTimestamp: 't' }, {}, { creationTimestamp: 't' }],
+  ];
+  for (const [title, actual, desired, expected] of rows) {
+    it(title, () => {
+      const { metadata } = replacement(stored(actual), object('Thing', desired));
+      expect(metadata).to.deep.equal({ name: 'a', uid: 'u', resourceVersion: '7', ...expected });
+    });
+  }
+});
+
+describe('the body of a replacement', () => {
+  const service = (spec: object | undefined) => object('Service', {}, spec && { spec });
+  const rows: [string, Any, Any, object][] = [
+    [
+      'is what is wanted, and nothing else that is stored',
+      stored({}, { spec: { a: 1, b: 1 }, extra: 1 }),
+      object('Thing', {}, { spec: { a: 2 } }),
+      { spec: { a: 2 } },
+    ],
+    [
+      'has the stored status',
+      stored({}, { status: { a: 1 } }),
+      object('Thing', {}, { status: { a: 2 } }),
+      { status: { a: 1 } },
+    ],
+    [
+      'keeps addresses that the server has allocated',
+      stored(
+        {},
+        { spec: { clusterIP: '10.0.0.1', clusterIPs: ['10.0.0.1'], healthCheckNodePort: 30000 } },
+        'Service',
+      ),
+      service({ ports: [] }),
+      { spec: { ports: [], clusterIP: '10.0.0.1', clusterIPs: ['10.0.0.1'], healthCheckNodePort: 30000 } },
+    ],
+    [
+      'has the address that is wanted',
+      stored({}, { spec: { clusterIP: '10.0.0.1' } }, 'Service'),
+      service({ clusterIP: 'None' }),
+      { spec: { clusterIP: 'None' } },
+    ],
+    ['gets no address where none is stored', stored({}, { spec: {} }, 'Service'), service({}), { spec: {} }],
+    [
+      'gets no spec that is not wanted',
+      stored({}, { spec: { clusterIP: '10.0.0.1' } }, 'Service'),
+      service(undefined),
+      {},
+    ],
+    [
+      'keeps the volume of a claim',
+      stored({}, { spec: { volumeName: 'pv' } }, 'PersistentVolumeClaim'),
+      object('PersistentVolumeClaim', {}, { spec: {} }),
+      { spec: { volumeName: 'pv' } },
+    ],
+    [
+      'keeps no such field of other kinds',
+      stored({}, { spec: { clusterIP: '10.0.0.1', volumeName: 'pv' } }),
+      object('Thing', {}, { spec: {} }),
+      { spec: {} },
+    ],
+  ];
+  for (const [title, actual, desired, expected] of rows) {
+    it(title, () => {
+      const { apiVersion: _a, kind: _k, metadata: _m, ...body } = replacement(actual, desired);
+      expect(body).to.deep.equal(expected);
+    });
+  }
+
+  it('shares nothing with the objects it is made of', () => {
+    const actual = stored({ labels: { a: '1' } }, { spec: { clusterIPs: ['10.0.0.1'] } }, 'Service');
+    const desired = object('Service', {}, { spec: { ports: [{ port: 1 }] } });
+    const before = copy([actual, desired]);
+    const made = replacement(actual, desired) as Any & {
+      spec: { clusterIPs: string[]; ports: { port: number }[] };
+    };
+    made.spec.clusterIPs.push('x');
+    made.spec.ports[0] = { port: 2 };
+    expect([actual, desired]).to.deep.equal(before);
+  });
+});

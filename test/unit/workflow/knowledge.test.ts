@@ -1,0 +1,231 @@
+/** What is known of external things, and how dependents use it. */
+import { expect } from 'chai';
+import type { View } from '../../../src/runtime/types.ts';
+import {
+  external,
+  externalBulk,
+  fetched,
+  polled,
+  polledPerPrimary,
+  type ExternalSpec,
+  type Knowledge,
+} from '../../../src/workflow/external.ts';
+import { addOperator } from '../../../src/workflow/operator.ts';
+import { FakeClock, settle } from '../../support/clock.ts';
+import { createWorld, nothing, widget, widgets, type Widget, type World } from '../runtime/support/world.ts';
+import { contextOn, primary } from './support.ts';
+
+interface Bucket {
+  readonly id: string;
+  readonly size: number;
+}
+const ctx = contextOn(new FakeClock());
+const [a, b] = [
+  { id: 'a', size: 1 },
+  { id: 'b', size: 1 },
+];
+const idOf = ({ id }: View<Bucket>): string => id;
+
+/** Knowledge that has `values`, and what becomes of it. */
+function given(...values: readonly Bucket[]) {
+  const log: string[] = [];
+  const knowledge: Knowledge<Bucket, Widget> = {
+    source: undefined,
+    of: () => Promise.resolve(values),
+    remember: (key, { id }) => void log.push(`remember ${id} of ${key}`),
+    forget: (key, id) => void log.push(`forget ${String(id)} of ${key}`),
+    doubt: (key) => void log.push(`doubt ${key}`),
+  };
+  const use = (more: Partial<ExternalSpec<Bucket, Widget>> = {}) =>
+    external<Bucket, Widget>({ name: 'bucket', knowledge, ...more });
+  return { log, knowledge, use };
+}
+const failureOf = (work: Promise<unknown> | undefined): Promise<unknown> =>
+  Promise.resolve(work).then(
+    () => 'no failure',
+    (error: unknown) => error,
+  );
+
+describe('the thing of an external dependent', () => {
+  const asked = { desired: () => expect.fail('desired is not asked') };
+  for (const [title, values, more, expected] of [
+    ['is the only one', [a], {}, a],
+    ['is none if there is none, and desired is not asked', [], { idOf, ...asked }, undefined],
+    ['is the one with the id that is wanted', [a, b], { idOf, desired: () => b }, b],
+    ['is none if no thing has the id that is wanted', [a], { idOf, desired: () => b }, undefined],
+    ['is the only one if nothing is wanted', [a], { idOf }, a],
+  ] as const) {
+    it(title, async () => {
+      expect(
+        await given(...values)
+          .use(more)
+          .actual(primary, ctx),
+      ).to.equal(expected);
+    });
+  }
+  for (const [title, more] of [
+    ['without an id', { desired: () => b }],
+    ['if nothing is wanted', { idOf }],
+  ] as const) {
+    it(`is not guessed among several ${title}`, async () => {
+      expect(String(await failureOf(given(a, b).use(more).actual(primary, ctx)))).to.include(
+        '2 of them are there; give it an idOf and a desired',
+      );
+    });
+  }
+  it('does only what its description says', () => {
+    const methods = (use: object) => ['desired', 'create', 'update', 'delete'].filter((name) => name in use);
+    expect(methods(given().use())).to.deep.equal([]);
+    const resolve = () => Promise.resolve(a);
+    const all = { desired: () => a, create: resolve, update: resolve, delete: () => Promise.resolve() };
+    expect(methods(given().use(all))).to.deep.equal(['desired', 'create', 'update', 'delete']);
+  });
+});
+
+describe('a write of an external dependent', () => {
+  const failing = () => Promise.reject(new Error('no'));
+  const answer = (value: Bucket | undefined | null) => () => Promise.resolve(value as Bucket);
+  const rows: [string, Partial<ExternalSpec<Bucket, Widget>>, 'create' | 'update' | 'delete', string[]][] = [
+    ['remembers what was created', { create: answer(b) }, 'create', ['remember b of ns/a']],
+    ['remembers what was updated', { update: answer(a) }, 'update', ['remember a of ns/a']],
+    ['remembers nothing if nothing was created', { create: answer(undefined) }, 'create', []],
+    ['remembers nothing if null was created', { create: answer(null) }, 'create', []],
+    ['remembers nothing if nothing was updated', { idOf, update: answer(undefined) }, 'update', []],
+    [
+      'forgets the old id of what was updated',
+      { idOf, update: answer(b) },
+      'update',
+      ['remember b of ns/a', 'forget a of ns/a'],
+    ],
+    ['keeps the id of what was updated', { idOf, update: answer(a) }, 'update', ['remember a of ns/a']],
+    ['doubts what is known after a creation that failed', { create: failing }, 'create', ['doubt ns/a']],
+    ['doubts what is known after an update that failed', { update: failing }, 'update', ['doubt ns/a']],
+    ['forgets what was deleted', { delete: answer(a) as never }, 'delete', ['forget undefined of ns/a']],
+    [
+      'forgets what was deleted by its id',
+      { idOf, delete: answer(a) as never },
+      'delete',
+      ['forget a of ns/a'],
+    ],
+  ];
+  for (const [title, more, verb, expected] of rows) {
+    it(title, async () => {
+      const { log, use } = given(a);
+      const it = use(more);
+      await failureOf(
+        verb === 'create'
+          ? it.create?.(b, primary, ctx)
+          : verb === 'update'
+            ? it.update?.(a, b, primary, ctx)
+            : it.delete?.(primary, ctx),
+      );
+      expect(log).to.deep.equal(expected);
+    });
+  }
+  it('that deletes has nothing to do if there is nothing', async () => {
+    const { log, use } = given();
+    await use({ delete: () => expect.fail('nothing is deleted') }).delete?.(primary, ctx);
+    expect(log).to.deep.equal([]);
+  });
+  it('that fails needs no knowledge that can be doubted', async () => {
+    const { knowledge } = given();
+    const { doubt: _, ...certain } = knowledge;
+    const use = external<Bucket, Widget>({ name: 'bucket', knowledge: certain, create: failing });
+    expect(await failureOf(use.create?.(a, primary, ctx))).to.have.property('message', 'no');
+    expect(() => use.forget?.(primary)).not.to.throw();
+  });
+});
+
+describe('a bulk external dependent', () => {
+  const bulk = (more: object = {}) =>
+    externalBulk<Bucket, Widget>({ name: 'buckets', idOf, knowledge: given(a, b).knowledge, ...more });
+  it('has all things by their ids', async () => {
+    expect([...(await bulk().actualAll(primary, ctx))]).to.deep.equal([
+      ['a', a],
+      ['b', b],
+    ]);
+  });
+  it('does only what its description says', () => {
+    const methods = (use: object) => ['desiredAll', 'deleteOne'].filter((name) => name in use);
+    expect(methods(bulk())).to.deep.equal([]);
+    expect(methods(bulk({ desiredAll: () => new Map(), delete: () => Promise.resolve() }))).to.deep.equal([
+      'desiredAll',
+      'deleteOne',
+    ]);
+  });
+});
+
+describe('what is fetched once', () => {
+  it('does not replace what was written while it was fetched', async () => {
+    let end: (found: readonly Bucket[]) => void = () => undefined;
+    const knowledge = fetched<Bucket, Widget>({ fetch: () => new Promise((resolve) => (end = resolve)) });
+    const known = knowledge.of(primary, ctx);
+    knowledge.remember('ns/a', b);
+    end([a]);
+    expect(await known).to.deep.equal([b]);
+  });
+  it('is not complete by one write where there may be several', async () => {
+    const knowledge = fetched<Bucket, Widget>({ idOf, fetch: () => Promise.resolve([a, b]) });
+    knowledge.remember('ns/a', a);
+    expect(await knowledge.of(primary, ctx)).to.deep.equal([a, b]);
+    const c = { id: 'c', size: 1 };
+    knowledge.remember('ns/a', c);
+    expect(await knowledge.of(primary, ctx)).to.deep.equal([a, b, c]);
+  });
+});
+
+describe('what is polled', () => {
+  let world: World;
+  let polls: number;
+  beforeEach(() => {
+    world = createWorld();
+    polls = 0;
+  });
+  afterEach(() => world.end());
+  const count = <T>(answer: T): Promise<T> => {
+    polls++;
+    return Promise.resolve(answer);
+  };
+  const operate = async (knowledge: Knowledge<Bucket, Widget>, ...names: readonly string[]) => {
+    const use = external<Bucket, Widget>({ name: 'bucket', knowledge });
+    addOperator<Widget>(world.manager, {
+      ...{ name: 'widgets', kind: widgets, generation: 'off' as const, syncPeriodMs: 0 },
+      workflow: { nodes: [{ use }] },
+      reconciler: { reconcile: () => Promise.resolve(nothing) },
+    });
+    for (const name of names) world.cluster.put(widgets, widget(`A/${name}`));
+    await world.start();
+    await settle();
+  };
+  for (const [title, everyMs, expected] of [
+    ['every 5 s by default', undefined, 4],
+    ['as often as it says', 2_000, 8],
+  ] as const) {
+    it(`for all primaries is polled ${title}`, async () => {
+      const fetch = () => count(new Map<string, Bucket[]>());
+      await operate(polled({ name: 'buckets', ...(everyMs && { everyMs }), fetch }), '1', '2');
+      await world.clock.advance(15_500);
+      expect(polls).to.equal(expected);
+    });
+    it(`for each primary is polled ${title}`, async () => {
+      const fetch = () => count<Bucket[]>([]);
+      await operate(polledPerPrimary({ name: 'buckets', ...(everyMs && { everyMs }), fetch }), '1');
+      await world.clock.advance(15_500);
+      expect(polls).to.equal(expected);
+    });
+  }
+  it('for each primary is polled for those that want it', async () => {
+    const seen = new Set<string>();
+    const knowledge = polledPerPrimary<Bucket, Widget>({
+      name: 'buckets',
+      fetch({ metadata }) {
+        seen.add(`${metadata.name} at ${String(world.clock.now())}`);
+        return count<Bucket[]>([]);
+      },
+      when: ({ metadata }) => metadata.name === '1',
+    });
+    await operate(knowledge, '1', '2');
+    await world.clock.advance(5_500);
+    expect([...seen]).to.deep.equal(['1 at 0', '2 at 0', '1 at 5000']);
+  });
+});

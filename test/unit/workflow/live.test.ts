@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { apiErrorFrom } from '../../../src/runtime/errors.ts';
 import type { Key, Kind, Obj, Page, Query } from '../../../src/runtime/types.ts';
 import { kubernetes } from '../../../src/workflow/kubernetes.ts';
+import { readTogether } from '../../../src/workflow/live.ts';
 import { addOperator } from '../../../src/workflow/operator.ts';
 import { settle } from '../../support/clock.ts';
 import { FakeCluster } from '../runtime/support/fake-cluster.ts';
@@ -89,6 +90,7 @@ describe('dependents that are read live', () => {
   };
 
   for (const [names, selector, expected] of [
+    [['a'], 'app=web', ['get A/1-a']],
     [['a', 'b'], 'app=web', ['get A/1-a', 'get A/1-b']],
     [['a', 'b', 'c'], 'app=web', ['list A app=web']],
     [['a', 'b', 'c', 'd', 'e'], 'app=web', ['list A app=web']],
@@ -124,6 +126,35 @@ describe('dependents that are read live', () => {
     await settle();
     expect(seen).to.deep.equal(['1', '1', '1', '2', '2', '2']);
   });
+
+  for (const [title, kindOf, namespaceOf, selectorOf, expected] of [
+    [
+      'of different kinds',
+      (i: number) => ({ ...parts, kind: `Part${String(i)}` }),
+      () => 'A',
+      () => 'app=web',
+      3,
+    ],
+    ['in different namespaces', () => parts, (i: number) => `N${String(i)}`, () => 'app=web', 3],
+    ['with different labels', () => parts, () => 'A', (i: number) => `app=${String(i)}`, 3],
+    ['of one kind', () => parts, () => 'A', () => 'app=web', 1],
+  ] as const) {
+    it(`${title} cost ${String(expected)} lists`, async () => {
+      const how = {
+        access: { live: other, write: () => expect.fail() },
+        signal: new AbortController().signal,
+      };
+      const run = {};
+      const looks = [0, 1, 2].flatMap((i) =>
+        ['a', 'b', 'c'].map((name) => {
+          const key = `${namespaceOf(i)}/${name}`;
+          return readTogether({ kind: kindOf(i), key, selector: selectorOf(i) }, how, run);
+        }),
+      );
+      await Promise.all(looks);
+      expect(other.reads).to.have.length(expected);
+    });
+  }
 
   it('all fail when their list does', async () => {
     const errors = operate(['a', 'b', 'c'], 'app=web');

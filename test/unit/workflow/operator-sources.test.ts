@@ -5,9 +5,10 @@ import { byOwner } from '../../../src/runtime/mappers.ts';
 import { watchSource, type Source } from '../../../src/runtime/sources.ts';
 import type { View } from '../../../src/runtime/types.ts';
 import type { Dependent, Done } from '../../../src/workflow/dependent.ts';
-import { kubernetes } from '../../../src/workflow/kubernetes.ts';
+import { kubernetes, readOnly } from '../../../src/workflow/kubernetes.ts';
+import { kubernetesBulk } from '../../../src/workflow/kubernetes-bulk.ts';
 import type { NodeSpec } from '../../../src/workflow/node.ts';
-import { addOperator } from '../../../src/workflow/operator.ts';
+import { addOperator, setupOf, sourcesOf } from '../../../src/workflow/operator.ts';
 import { settle } from '../../support/clock.ts';
 import {
   createWorld,
@@ -38,6 +39,9 @@ const part = (name: string, source?: string | { readonly from: string }) =>
       data: { size: String(spec?.size) },
     }),
   });
+
+const live = (name: string) =>
+  kubernetes<Part, Widget>({ name, kind: parts, reader: 'live', desired: () => ({ metadata: { name } }) });
 
 const operate = (nodes: readonly NodeSpec<Widget>[], sources: readonly Source<Widget>[] = []) =>
   addOperator<Widget>(world.manager, {
@@ -85,6 +89,52 @@ describe('the named sources of dependents', () => {
       'dependent "a" reads source cmss, which the controller does not have; is cms meant?',
     );
     expect(() => operate([{ use: part('a', { from: 'nowhere' }) }])).to.throw('it has none');
+    const source = (name: string) =>
+      watchSource<Part, Widget>({ name, cache: world.caches.of(parts), toPrimary: byOwner(widgets) });
+    const given = [source('first'), source('second')];
+    const active = () => true;
+    for (const node of [
+      { use: part('a', { from: 'nowhere' }) },
+      { use: part('a', { from: 'nowhere' }), active },
+    ])
+      expect(() => operate([node], given)).to.throw(
+        'which the controller does not have; it has first, second',
+      );
+  });
+
+  it('are shared by controllers with one field manager', async () => {
+    operate([{ use: part('a') }]);
+    const others = { name: 'others', kind: widgets, fieldManager: 'widgets' };
+    world.manager.add<Widget>({
+      ...others,
+      sources: sourcesOf([part('b')], setupOf(others, world.caches)),
+      reconciler: { reconcile: () => Promise.resolve(nothing) },
+    });
+    await begin();
+    expect(watched()).to.equal(1);
+  });
+
+  describe('with a bulk dependent that takes all objects', () => {
+    const setup = () => setupOf({ name: 'widgets', kind: widgets }, world.caches);
+    const many = (more: object = {}) =>
+      kubernetesBulk<Part, Widget>({
+        ...{ name: 'many', kind: parts, ssa: false, source: 'cms', desiredAll: () => new Map(), ...more },
+      });
+    it('are refused to others that make objects', () => {
+      expect(() => sourcesOf([many(), part('a', 'cms')], setup())).to.throw(
+        'would delete what dependent "a" makes, since both read source cms; give "many" an idOf',
+      );
+    });
+    const reader = readOnly<Part, Widget>({ name: 'reader', kind: parts, source: 'cms' });
+    for (const [title, uses] of [
+      ['are shared with others that only read', () => [many(), reader]],
+      ['are not shared with other sources', () => [many(), part('a', 'other')]],
+      ['do not matter if they are read live', () => [many({ reader: 'live' }), live('a')]],
+    ] as const) {
+      it(title, () => {
+        expect(() => sourcesOf<Widget>(uses(), setup())).not.to.throw();
+      });
+    }
   });
 
   it('S38: fail the start also for a node that is not active yet', () => {
@@ -206,6 +256,7 @@ describe('the numbers of a workflow', () => {
       { use: slow('b', true) },
       { use: slow('c'), ready: () => false },
       { use: slow('d'), when: () => false },
+      { use: slow('e'), when: () => false, deleted: () => false },
     ]);
     await begin();
     await world.clock.advance(2_500);
@@ -221,5 +272,6 @@ describe('the numbers of a workflow', () => {
     expect([await count('d', 'reconcile', 'doomed'), await count('d', 'delete', 'removed')]).to.deep.equal([
       1, 1,
     ]);
+    expect(await count('e', 'delete', 'removing')).to.equal(1);
   });
 });

@@ -3,7 +3,8 @@ import { NoRetryError, isFinal } from '../../../src/runtime/errors.ts';
 import type { Obj } from '../../../src/runtime/types.ts';
 import { AggregateNodeError } from '../../../src/workflow/errors.ts';
 import type { Bulk, Dependent } from '../../../src/workflow/dependent.ts';
-import { buildWorkflow } from '../../../src/workflow/workflow.ts';
+import type { NodeWork } from '../../../src/workflow/node-metrics.ts';
+import { buildWorkflow, type SourceSwitch } from '../../../src/workflow/workflow.ts';
 import { FakeClock } from '../../support/clock.ts';
 import type { Widget } from '../runtime/support/world.ts';
 import { contextOn, diamond, fork, graphOf, no, primary, yes } from './support.ts';
@@ -109,7 +110,15 @@ describe('a workflow that reconciles', () => {
     expect(result.data('1', 'ready', isMissing)).to.deep.equal({ missing: 2 });
     expect(() => result.data('1', 'ready', isText)).to.throw('"ready" of node "1" is not of the type');
     expect(result.data('1', 'when', isText)).to.equal(undefined);
-    expect(() => result.data('11', 'ready', isText)).to.throw('no node "11"; is "1" meant?');
+    const messageOf = (node: string): string => {
+      try {
+        return String(result.data(node, 'ready', isText));
+      } catch (error) {
+        return String(error);
+      }
+    };
+    expect(messageOf('11')).to.include('no node "11"; is "1" meant?');
+    expect(messageOf('something')).to.include('no node "something"; there are 1, 2, 3, 4');
     expect(asked).to.equal(1);
   });
 
@@ -157,7 +166,17 @@ describe('a workflow that reconciles', () => {
 
   it('asks again no later than the first condition wants', async () => {
     const later = (again: number) => () => ({ met: false, again });
-    const graph = graphOf({ 1: { ready: later(500) }, 2: { ready: later(200) }, 3: {} });
+    const met = () => ({ met: true, again: 100 });
+    const never = () => ({ met: false });
+    const graph = graphOf({
+      ...{
+        1: { ready: later(500) },
+        2: { ready: later(200) },
+        3: {},
+        4: { ready: met },
+        5: { ready: never },
+      },
+    });
     expect((await graph.reconcile()).again).to.equal(200);
     expect((await graphOf({ 1: {} }).reconcile()).again).to.equal(undefined);
   });
@@ -176,6 +195,42 @@ describe('a workflow that reconciles', () => {
     const { allReady } = await workflow.reconcile(primary, contextOn(new FakeClock()));
     expect(seen).to.deep.equal([2]);
     expect(allReady).to.equal(true);
+  });
+
+  it('attaches the sources of nodes with an activation condition only', async () => {
+    const graph = graphOf({ a: { active: yes }, b: { active: no }, c: {} });
+    const calls: string[] = [];
+    const sources: SourceSwitch<Widget> = {
+      on: (use) => Promise.resolve(void calls.push(`on ${use.name}`)),
+      off: (use) => void calls.push(`off ${use.name}`),
+    };
+    const ended = graph.workflow.reconcile(primary, graph.ctx, sources);
+    await graph.clock.advance(10_000);
+    await ended;
+    expect(calls).to.deep.equal(['on a', 'off b']);
+  });
+
+  it('measures how long the work at a node took', async () => {
+    const work: NodeWork[] = [];
+    const graph = graphOf({ a: {}, b: { fails: 'reconcile' } }, { meter: (each) => void work.push(each) });
+    await graph.clock.advance(7_000);
+    await graph.reconcile();
+    expect(work).to.deep.equal([
+      { node: 'a', op: 'reconcile', outcome: 'ready', seconds: 1 },
+      { node: 'b', op: 'reconcile', outcome: 'failed', seconds: 1 },
+    ]);
+  });
+
+  it('does not count work that failed because its run was aborted', async () => {
+    const work: NodeWork[] = [];
+    const graph = graphOf({ a: { fails: 'reconcile' } }, { meter: (each) => void work.push(each) });
+    const abort = new AbortController();
+    const ctx = contextOn(graph.clock, { signal: abort.signal });
+    const ended = graph.workflow.reconcile(primary, ctx).catch((error: unknown) => error);
+    abort.abort(new Error('too long'));
+    await graph.clock.advance(10_000);
+    expect(await ended).to.be.instanceOf(Error);
+    expect(work).to.deep.equal([]);
   });
 
   it('begins nothing after its run was aborted, and says why it ended', async () => {
@@ -233,7 +288,8 @@ describe('a workflow that cleans up', () => {
 
   it('S54: counts as deleted what cannot be deleted', async () => {
     const graph = graphOf(diamond({ 4: { canDelete: false } }));
-    await graph.cleanup();
+    const { deleted } = await graph.cleanup();
+    expect(deleted).to.deep.equal(['2', '3', '1']);
     expect(graph.story).to.deep.equal(['delete 2 + delete 3', 'delete 1']);
   });
 
@@ -241,6 +297,11 @@ describe('a workflow that cleans up', () => {
     const isDeletable = (plans: Parameters<typeof graphOf>[0]) => graphOf(plans).workflow.isDeletable;
     expect(isDeletable({ a: {} })).to.equal(true);
     expect(isDeletable({ a: { gc: true }, b: { canDelete: false } })).to.equal(false);
+    expect(isDeletable({ a: { gc: true }, b: {} })).to.equal(true);
+    const many: Bulk<Obj, Widget> = { name: 'many', actualAll: () => Promise.resolve(new Map()) };
+    expect(buildWorkflow<Widget>([{ use: many }]).isDeletable).to.equal(false);
+    const use = { ...many, deleteOne: () => Promise.resolve() };
+    expect(buildWorkflow<Widget>([{ use }]).isDeletable).to.equal(true);
   });
 });
 
@@ -252,6 +313,12 @@ describe('the errors of a workflow', () => {
     expect(() => {
       result.throwIfErrored();
     }).to.throw(AggregateNodeError, '2 nodes failed: "a": cannot reconcile a; "b": cannot reconcile b');
+  });
+
+  it('S82: are named by the only one, which is their cause', () => {
+    const cause = new Error('no');
+    const error = new AggregateNodeError(new Map([['a', cause]]));
+    expect(error).to.deep.include({ message: 'a node failed: "a": no', cause });
   });
 
   it('are final only when each of them is', () => {

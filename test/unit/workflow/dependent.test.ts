@@ -1,0 +1,288 @@
+/** The standard procedure for dependents, one and many. */
+import { expect } from 'chai';
+import type { View } from '../../../src/runtime/types.ts';
+import { deleteBulk, reconcileBulk } from '../../../src/workflow/bulk.ts';
+import {
+  deleteDependent,
+  desiredOf,
+  reconcileDependent,
+  type Bulk,
+  type Dependent,
+} from '../../../src/workflow/dependent.ts';
+import { nodeView } from '../../../src/workflow/node.ts';
+import { FakeClock } from '../../support/clock.ts';
+import type { Widget } from '../runtime/support/world.ts';
+import { contextOn, primary } from './support.ts';
+
+const run = () => contextOn(new FakeClock());
+const failureOf = async (work: () => Promise<unknown>): Promise<string> => {
+  try {
+    await work();
+  } catch (error) {
+    return String(error);
+  }
+  return 'no failure';
+};
+const nothing = undefined as unknown as string;
+const equal = { match: (a: string, b: string) => ({ matched: a === b }) };
+
+type Single = Dependent<string, Widget>;
+
+/** A dependent whose object is a string, and what was asked of it. */
+function single(more: Partial<Single> & { readonly there?: string | undefined } = {}) {
+  const calls: string[] = [];
+  const { there, ...rest } = more;
+  const use: Single = {
+    name: 'thing',
+    actual: () => Promise.resolve(there),
+    desired() {
+      calls.push('desired');
+      return 'new';
+    },
+    create(desired) {
+      calls.push(`create ${desired}`);
+      return Promise.resolve(desired);
+    },
+    update(actual, desired) {
+      calls.push(`update ${actual} to ${desired}`);
+      return Promise.resolve(desired);
+    },
+    matcher: equal,
+    ...rest,
+  };
+  return { use, calls };
+}
+const without = (use: Single, trait: 'create' | 'update' | 'desired' | 'matcher'): Single => {
+  const { [trait]: _, ...rest } = use;
+  return rest;
+};
+
+describe('the reconciliation of a dependent', () => {
+  const created = { did: 'created', value: 'new' };
+  const updated = { did: 'updated', value: 'new' };
+  const untouched = { did: 'noop', value: 'old' };
+  for (const [title, there, trait, expected, calls] of [
+    ['creates what is missing', undefined, undefined, created, ['desired', 'create new']],
+    ['updates what is different', 'old', undefined, updated, ['desired', 'update old to new']],
+    ['leaves alone what is equal', 'new', undefined, { did: 'noop', value: 'new' }, ['desired']],
+    ['updates what cannot be compared', 'new', 'matcher', updated, ['desired', 'update new to new']],
+    ['asks nothing of what is missing and cannot be created', undefined, 'create', { did: 'noop' }, []],
+    ['asks nothing of what is there and cannot be updated', 'old', 'update', untouched, []],
+    ['leaves alone what is only read', 'old', 'desired', untouched, []],
+  ] as const) {
+    it(title, async () => {
+      const { use, calls: done } = single({ there });
+      const answer = await reconcileDependent(trait ? without(use, trait) : use, primary, run());
+      expect(answer).to.deep.equal(expected);
+      expect(done).to.deep.equal(calls);
+    });
+  }
+
+  const empty = () => Promise.resolve(nothing);
+  const once = '"desired" answered undefined; use a condition for what is wanted only sometimes';
+  for (const [title, more, message] of [
+    ['nothing is wanted', { desired: () => nothing }, once],
+    ['null is wanted', { desired: () => null as unknown as string }, '"desired" answered null'],
+    ['it was created as nothing', { create: empty }, '"create" answered undefined; answer with the object'],
+    [
+      'it was updated to nothing',
+      { update: empty, there: 'old' },
+      '"update" answered undefined; answer with',
+    ],
+  ] as const) {
+    it(`fails if ${title}`, async () => {
+      const { use } = single(more);
+      expect(await failureOf(() => reconcileDependent(use, primary, run()))).to.include(
+        `dependent "thing" of Widget ns/a: ${message}`,
+      );
+    });
+  }
+
+  it('asks what is wanted once in a run', async () => {
+    const { use, calls } = single();
+    const ctx = run();
+    expect(await desiredOf(use, primary, ctx)).to.equal('new');
+    await reconcileDependent(use, primary, ctx);
+    expect(calls).to.deep.equal(['desired', 'create new']);
+    await desiredOf(use, primary, run());
+    expect(calls.filter((call) => call === 'desired')).to.have.length(2);
+  });
+
+  it('answers every asker of a run with the same failure', async () => {
+    const { use } = single({
+      desired() {
+        throw new Error('cannot tell');
+      },
+    });
+    const ctx = run();
+    for (let i = 0; i < 2; i++)
+      expect(await failureOf(() => desiredOf(use, primary, ctx))).to.include('cannot tell');
+  });
+});
+
+describe('the deletion of a dependent', () => {
+  it('is left out if it cannot be deleted', async () => {
+    await deleteDependent(single().use, primary, run());
+  });
+});
+
+type Many = Bulk<string, Widget>;
+
+/** A bulk dependent of strings. @param fails calls that fail */
+function many(
+  there: Readonly<Record<string, string>>,
+  wanted: Readonly<Record<string, string>>,
+  more: Partial<Many> = {},
+  fails: readonly string[] = [],
+) {
+  const calls: string[] = [];
+  const call = async (what: string): Promise<void> => {
+    calls.push(what);
+    await Promise.resolve();
+    if (fails.includes(what)) throw new Error(`cannot ${what}`);
+  };
+  const use: Many = {
+    name: 'things',
+    actualAll: () => Promise.resolve(new Map<string, View<string>>(Object.entries(there))),
+    desiredAll: () => new Map(Object.entries(wanted)),
+    async create(desired, _p, _ctx, id) {
+      await call(`create ${String(id)}`);
+      return desired;
+    },
+    async update(_actual, desired, _p, _ctx, id) {
+      await call(`update ${String(id)}`);
+      return desired;
+    },
+    deleteOne: (id) => call(`delete ${id}`),
+    matcher: equal,
+    ...more,
+  };
+  return { use, calls };
+}
+const withoutTrait = (use: Many, trait: 'create' | 'update' | 'deleteOne' | 'desiredAll'): Many => {
+  const { [trait]: _, ...rest } = use;
+  return rest;
+};
+
+describe('the reconciliation of a bulk dependent', () => {
+  const noop = (value: string) => ({ did: 'noop', value });
+  const rows: [
+    string,
+    Record<string, string>,
+    Record<string, string>,
+    string,
+    Record<string, object>,
+    string[],
+  ][] = [
+    [
+      'deletes first what is not wanted, and then creates and updates',
+      { a: '1', b: '1', c: '1' },
+      { b: '2', c: '1', d: '1' },
+      'updated',
+      { b: { did: 'updated', value: '2' }, c: noop('1'), d: { did: 'created', value: '1' } },
+      ['delete a', 'update b', 'create d'],
+    ],
+    [
+      'tells that something was created',
+      {},
+      { a: '1' },
+      'created',
+      { a: { did: 'created', value: '1' } },
+      ['create a'],
+    ],
+    ['tells that nothing was done', { a: '1' }, { a: '1' }, 'noop', { a: noop('1') }, []],
+    ['deletes all if none is wanted', { a: '1', b: '1' }, {}, 'noop', {}, ['delete a', 'delete b']],
+  ];
+  for (const [title, there, wanted, did, parts, calls] of rows) {
+    it(title, async () => {
+      const { use, calls: done } = many(there, wanted);
+      const answer = await reconcileBulk(use, primary, run());
+      expect([answer.did, Object.fromEntries(answer.parts ?? [])]).to.deep.equal([did, parts]);
+      expect(done).to.deep.equal(calls);
+    });
+  }
+
+  for (const [trait, calls, parts] of [
+    ['deleteOne', ['update b', 'create c'], ['b', 'c']],
+    ['update', ['delete a', 'create c'], ['b', 'c']],
+    ['create', ['delete a', 'update b'], ['b', 'c']],
+    ['desiredAll', [], ['a', 'b']],
+  ] as const) {
+    it(`does without ${trait}`, async () => {
+      const { use, calls: done } = many({ a: '1', b: '1' }, { b: '2', c: '1' });
+      const answer = await reconcileBulk(withoutTrait(use, trait), primary, run());
+      expect(done).to.deep.equal(calls);
+      expect([...(answer.parts?.keys() ?? [])]).to.deep.equal(parts);
+    });
+  }
+
+  it('tries all, and fails with the first failure in the order of ids', async () => {
+    const { use, calls } = many({ b: '1' }, { a: '1', b: '2', c: '1' }, {}, ['create a', 'update b']);
+    expect(await failureOf(() => reconcileBulk(use, primary, run()))).to.equal('Error: cannot create a');
+    expect(calls).to.deep.equal(['create a', 'update b', 'create c']);
+  });
+
+  it('creates nothing if a deletion fails, and tries all deletions', async () => {
+    const { use, calls } = many({ a: '1', b: '1' }, { c: '1' }, {}, ['delete a']);
+    expect(await failureOf(() => reconcileBulk(use, primary, run()))).to.equal('Error: cannot delete a');
+    expect(calls).to.deep.equal(['delete a', 'delete b']);
+  });
+
+  for (const [title, more, wanted, message] of [
+    [
+      'no map is wanted',
+      { desiredAll: () => nothing as unknown as Map<string, string> },
+      {},
+      '"desiredAll" answered undefined; answer with an empty map for none',
+    ],
+    ['one of them is nothing', {}, { a: nothing }, '"desired" answered undefined; use a condition'],
+  ] as const) {
+    it(`fails if ${title}`, async () => {
+      const { use, calls } = many({ b: '1' }, wanted, more);
+      expect(await failureOf(() => reconcileBulk(use, primary, run()))).to.include(
+        `dependent "things" of Widget ns/a: ${message}`,
+      );
+      expect(calls).not.to.include('create a');
+    });
+  }
+});
+
+describe('the deletion of a bulk dependent', () => {
+  it('deletes all, and fails with the first failure', async () => {
+    const { use, calls } = many({ a: '1', b: '1' }, { a: '1' }, {}, ['delete a']);
+    expect(await failureOf(() => deleteBulk(use, primary, run()))).to.equal('Error: cannot delete a');
+    expect(calls).to.deep.equal(['delete a', 'delete b']);
+  });
+  it('reads nothing if they cannot be deleted', async () => {
+    const { use } = many({}, {}, { actualAll: () => expect.fail('nothing is read') });
+    await deleteBulk(withoutTrait(use, 'deleteOne'), primary, run());
+  });
+});
+
+describe('the objects of a node, as conditions see them', () => {
+  const view = (use: Single | Many) => nodeView<Widget>(use, primary, run());
+  const entries = async (use: Single | Many) => [...(await view(use).all())];
+  it('are the object of a single dependent, by the name of the node', async () => {
+    const { use } = single({ there: 'old' });
+    expect(await view(use).actual()).to.equal('old');
+    expect(await entries(use)).to.deep.equal([['thing', 'old']]);
+  });
+  it('are none if a single dependent has none', async () => {
+    const { use } = single();
+    expect(await view(use).actual()).to.equal(undefined);
+    expect(await entries(use)).to.deep.equal([]);
+  });
+  it('are all objects of a bulk dependent, by their ids', async () => {
+    const { use } = many({ a: '1', b: '2' }, {});
+    expect(await view(use).actual()).to.deep.equal(new Map(Object.entries({ a: '1', b: '2' })));
+    expect(await entries(use)).to.deep.equal([
+      ['a', '1'],
+      ['b', '2'],
+    ]);
+  });
+  it('are none if a bulk dependent has none', async () => {
+    const { use } = many({}, {});
+    expect(await view(use).actual()).to.equal(undefined);
+    expect(await entries(use)).to.deep.equal([]);
+  });
+});

@@ -1,0 +1,158 @@
+/** How an operator and its workflow end: cleanups, errors, and what is forgotten. */
+import { expect } from 'chai';
+import type { Obj } from '../../../src/runtime/types.ts';
+import type { Dependent } from '../../../src/workflow/dependent.ts';
+import { kubernetes } from '../../../src/workflow/kubernetes.ts';
+import { addOperator, type OperatorSpec, type WorkflowReconciler } from '../../../src/workflow/operator.ts';
+import { settle } from '../../support/clock.ts';
+import {
+  createWorld,
+  doubling,
+  nothing,
+  parts,
+  widget,
+  widgets,
+  type Part,
+  type Widget,
+  type World,
+} from '../runtime/support/world.ts';
+
+describe('an operator', () => {
+  let world: World;
+  let story: string[];
+  beforeEach(() => {
+    world = createWorld();
+    story = [];
+  });
+  afterEach(() => world.end());
+
+  const node = (name: string, more: Partial<Dependent<Obj, Widget>> = {}): Dependent<Obj, Widget> => ({
+    name,
+    actual: () => Promise.resolve(undefined),
+    async delete() {
+      await Promise.resolve();
+      story.push(`delete ${name}`);
+    },
+    ...more,
+  });
+  const operate = (
+    workflow: OperatorSpec<Widget>['workflow'],
+    reconciler: Partial<WorkflowReconciler<Widget>> = {},
+  ) =>
+    addOperator<Widget>(world.manager, {
+      ...{ name: 'widgets', kind: widgets, retry: doubling, generation: 'off' as const, syncPeriodMs: 0 },
+      workflow,
+      reconciler: {
+        reconcile() {
+          story.push('own logic');
+          return Promise.resolve(nothing);
+        },
+        onError(_p, _ctx, error) {
+          story.push(String(error));
+          return Promise.resolve('default');
+        },
+        ...reconciler,
+      },
+    });
+  const begin = async (metadata: Partial<Widget['metadata']> = {}): Promise<void> => {
+    world.cluster.put(widgets, widget('A/1', metadata));
+    await world.start();
+  };
+  const remove = async (): Promise<void> => {
+    story.length = 0;
+    world.cluster.remove(widgets, 'A/1');
+    await settle();
+  };
+  const isThere = (): boolean => world.cluster.read(widgets, 'A/1') !== undefined;
+
+  it('need not call its explicit workflow', async () => {
+    operate({ nodes: [{ use: node('a') }], explicit: true });
+    await begin();
+    expect(story).to.deep.equal(['own logic']);
+  });
+
+  it('keeps its finalizer as long as its explicit cleanup wants', async () => {
+    let isKept = true;
+    operate(
+      { nodes: [{ use: node('a') }], explicit: true },
+      {
+        cleanup: () =>
+          Promise.resolve(isKept ? { finalizer: 'keep', again: 5_000 } : { finalizer: 'remove' }),
+      },
+    );
+    await begin();
+    await remove();
+    expect([story, isThere()]).to.deep.equal([[], true]);
+    isKept = false;
+    await world.clock.advance(5_000);
+    expect([story, isThere()]).to.deep.equal([[], false]);
+  });
+
+  it('cleans up again when its own cleanup wants, although a node is not gone', async () => {
+    operate(
+      { nodes: [{ use: node('a'), deleted: () => false }] },
+      { cleanup: () => Promise.resolve({ finalizer: 'keep', again: 5_000 }) },
+    );
+    await begin();
+    await remove();
+    expect(story).to.deep.equal(['delete a']);
+    await world.clock.advance(5_000);
+    expect(story).to.deep.equal(['delete a', 'delete a']);
+  });
+
+  it('cleans up again no later than a node wants', async () => {
+    operate(
+      { nodes: [{ use: node('a'), deleted: () => ({ met: false, again: 2_000 }) }] },
+      { cleanup: () => Promise.resolve({ finalizer: 'keep', again: 5_000 }) },
+    );
+    await begin();
+    await remove();
+    await world.clock.advance(2_000);
+    expect(story).to.deep.equal(['delete a', 'delete a']);
+  });
+
+  it('cleans up again after a minute if a node is not gone and no event comes', async () => {
+    operate({ nodes: [{ use: node('a'), deleted: () => false }] });
+    await begin();
+    await remove();
+    await world.clock.advance(59_000);
+    expect(story).to.deep.equal(['delete a']);
+    await world.clock.advance(1_000);
+    expect(story).to.deep.equal(['delete a', 'delete a']);
+  });
+
+  it('ends a source that was active for a primary when it has cleaned up, whoever else holds the primary', async () => {
+    const use = kubernetes<Part, Widget>({
+      ...{ kind: parts, ssa: false, gc: false, source: 'cms' },
+      desired: ({ metadata }) => ({ metadata: { name: metadata.name } }),
+    });
+    const controller = operate({ nodes: [{ use, active: () => true }] });
+    await begin({ finalizers: ['other.example/x'] });
+    expect(controller.hasSource('cms')).to.equal(true);
+    await remove();
+    expect([isThere(), controller.hasSource('cms')]).to.deep.equal([true, false]);
+  });
+
+  it('does after an error what its error handler says', async () => {
+    const reconcile = (): never => {
+      story.push('try');
+      throw new Error('no');
+    };
+    operate({ nodes: [{ use: node('a') }] }, { reconcile, onError: () => Promise.resolve({ retry: false }) });
+    await begin();
+    await world.clock.advance(600_000);
+    expect(story).to.deep.equal(['try']);
+  });
+
+  it('lets a node forget a primary although others have nothing to forget', async () => {
+    operate({
+      nodes: [
+        { use: node('a', { gc: true }) },
+        { use: node('b', { gc: true, forget: () => void story.push('forget b') }) },
+      ],
+    });
+    await begin();
+    await remove();
+    expect(story).to.deep.equal(['forget b']);
+  });
+});

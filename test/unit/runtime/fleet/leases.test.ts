@@ -1,0 +1,252 @@
+/** The leases of a fleet: how they are called, read and written, and when a silent replica is given up. */
+import { expect } from 'chai';
+import { silentLogger } from '../../../../src/observability/log.ts';
+import { apiErrorFrom, ShareLostError } from '../../../../src/runtime/errors.ts';
+import { Deeds } from '../../../../src/runtime/fleet/deeds.ts';
+import { readLedger, type Ledger } from '../../../../src/runtime/fleet/ledger.ts';
+import { memberLeaseName, SHARDS, shardLeaseName } from '../../../../src/runtime/fleet/names.ts';
+import { Obituaries } from '../../../../src/runtime/fleet/obituaries.ts';
+import type { LeaseObject } from '../../../../src/runtime/lease.ts';
+import type { Write } from '../../../../src/runtime/types.ts';
+import { FakeClock } from '../../../support/clock.ts';
+
+const lease = (
+  name: string,
+  role: string,
+  spec: LeaseObject['spec'] = {},
+  metadata: object = {},
+): LeaseObject => ({
+  apiVersion: 'coordination.k8s.io/v1',
+  kind: 'Lease',
+  metadata: {
+    namespace: 'system',
+    name,
+    labels: { 'espalier.dev/fleet': 'main', 'espalier.dev/role': role },
+    ...metadata,
+  },
+  spec,
+});
+const member = (identity: string | undefined, version = '1', seconds?: number): LeaseObject =>
+  lease(
+    `member-${identity ?? 'gone'}`,
+    'member',
+    {
+      ...(identity !== undefined && { holderIdentity: identity }),
+      ...(seconds !== undefined && { leaseDurationSeconds: seconds }),
+    },
+    { resourceVersion: version },
+  );
+const shard = (role: string, holder?: string): LeaseObject =>
+  lease(`shard-${role}`, role, holder === undefined ? {} : { holderIdentity: holder });
+
+describe('the leases of a fleet', () => {
+  const read = (...leases: readonly LeaseObject[]): Ledger => readLedger(leases, 'main');
+  const held = ({ holders }: Ledger) =>
+    holders.flatMap((holder, i) => (holder === undefined ? [] : [`${String(i)} ${holder}`]));
+  const known = ({ shards }: Ledger) => shards.flatMap((each, i) => (each ? [i] : []));
+
+  it('name members that live, and those that have left', () => {
+    const [a, gone, empty] = [member('a'), member(undefined), member('')];
+    const { members, left } = read(a, gone, empty);
+    expect([...members]).to.deep.equal([['a', a]]);
+    expect(left).to.deep.equal([gone, empty]);
+  });
+  it('name the holders of shards that are members, before or after them', () => {
+    expect(held(read(shard('0', 'a'), member('a'), shard('3', 'a')))).to.deep.equal(['0 a', '3 a']);
+  });
+  it('name no holder that is no member', () => {
+    const ledger = read(shard('0', 'dead'), shard('1'), shard('2', ''));
+    expect([held(ledger), known(ledger)]).to.deep.equal([[], [0, 1, 2]]);
+  });
+  it('have one place for each shard, whatever leases there are', () => {
+    const { shards, holders } = read(
+      shard(String(SHARDS - 1)),
+      shard(String(SHARDS)),
+      shard('1.5'),
+      shard('x'),
+    );
+    expect([shards.length, holders.length]).to.deep.equal([SHARDS, SHARDS]);
+    expect(known(read(shard(String(SHARDS - 1)), shard(String(SHARDS))))).to.deep.equal([SHARDS - 1]);
+    expect(known(read(shard('1.5'), shard('x')))).to.deep.equal([]);
+  });
+  for (const [title, labels] of [
+    ['of another fleet', { 'espalier.dev/fleet': 'other', 'espalier.dev/role': 'member' }],
+    ['without labels', undefined],
+  ] as const) {
+    it(`are not those ${title}`, () => {
+      const { members, left } = read(lease('x', 'member', { holderIdentity: 'x' }, { labels }));
+      expect([members.size, left]).to.deep.equal([0, []]);
+    });
+  }
+});
+
+describe('the name of a lease', () => {
+  it('of a shard has two digits, so that names sort', () => {
+    expect([shardLeaseName('main', 3), shardLeaseName('main', 12)]).to.deep.equal([
+      'main-shard-03',
+      'main-shard-12',
+    ]);
+  });
+  for (const [title, identity, expected] of [
+    ['has the identity', 'pod-1', 'main-member-pod-1'],
+    ['has small letters', 'Pod-A', 'main-member-pod-a'],
+    ['has a dash for what names cannot have', 'a_b::c', 'main-member-a-b-c'],
+    ['does not end with a dash', 'a--_', 'main-member-a'],
+    ['has 253 characters at most', 'x'.repeat(300), `main-member-${'x'.repeat(241)}`],
+    ['does not end with a dash where it was cut', `${'x'.repeat(240)}-x`, `main-member-${'x'.repeat(240)}`],
+  ] as const) {
+    it(`of a member ${title}`, () => {
+      expect(memberLeaseName('main', identity)).to.equal(expected);
+    });
+  }
+});
+
+describe('a silent replica', () => {
+  const ledgerOf = (...members: readonly LeaseObject[]) => readLedger(members, 'main');
+  /** Looks at leases, and how long it is to the next one that could die. */
+  const watching = () => {
+    const clock = new FakeClock();
+    const obituaries = new Obituaries(clock, 15_000);
+    return {
+      clock,
+      look(...members: readonly LeaseObject[]) {
+        const { dead, nextMs } = obituaries.read(ledgerOf(...members), 'self');
+        return [dead.map(({ spec }) => spec?.holderIdentity), nextMs];
+      },
+    };
+  };
+  it('is given up after the time of the fleet, and not before', async () => {
+    const { clock, look } = watching();
+    expect(look(member('a'))).to.deep.equal([[], 15_000]);
+    await clock.advance(14_999);
+    expect(look(member('a'))).to.deep.equal([[], 1]);
+    await clock.advance(1);
+    expect(look(member('a'))).to.deep.equal([['a'], Infinity]);
+  });
+  it('is given up after its own time', async () => {
+    const { clock, look } = watching();
+    expect(look(member('a', '1', 40))).to.deep.equal([[], 40_000]);
+    await clock.advance(40_000);
+    expect(look(member('a', '1', 40))).to.deep.equal([['a'], Infinity]);
+  });
+  it('lives again from the moment at which it has renewed', async () => {
+    const { clock, look } = watching();
+    look(member('a'));
+    await clock.advance(10_000);
+    expect(look(member('a', '2'))).to.deep.equal([[], 15_000]);
+    await clock.advance(10_000);
+    expect(look(member('a', '2'))).to.deep.equal([[], 5_000]);
+  });
+  it('is seen for the first time when it comes back', async () => {
+    const { clock, look } = watching();
+    look(member('a'));
+    await clock.advance(10_000);
+    look();
+    expect(look(member('a'))).to.deep.equal([[], 15_000]);
+  });
+  it('is never the one that looks', async () => {
+    const { clock, look } = watching();
+    look(member('self'));
+    await clock.advance(60_000);
+    expect(look(member('self'))).to.deep.equal([[], Infinity]);
+  });
+  it('is told apart from those that renew, and the next one counts', async () => {
+    const { clock, look } = watching();
+    look(member('a'), member('b'), member('c'));
+    await clock.advance(6_000);
+    look(member('a'), member('b', '2'), member('c'));
+    await clock.advance(4_000);
+    look(member('a'), member('b', '2'), member('c', '2'));
+    await clock.advance(5_000);
+    expect(look(member('a'), member('b', '2'), member('c', '2'))).to.deep.equal([['a'], 6_000]);
+  });
+});
+
+describe('a write of a lease', () => {
+  const NOW = '2026-01-01T00:00:00.000000Z';
+  /** @param answer what the server does with a write */
+  const writing = (answer: () => Promise<void> = () => Promise.resolve()) => {
+    const writes: Write[] = [];
+    const deeds = new Deeds({
+      async write(write) {
+        writes.push(write);
+        await answer();
+        return {} as never;
+      },
+      ...{ clock: new FakeClock(), log: silentLogger, namespace: 'system', name: 'main' },
+    });
+    return { writes, deeds };
+  };
+  const objects = (writes: readonly Write[]) =>
+    writes.map((write) => [write.verb, 'object' in write ? write.object : undefined]);
+
+  it('creates the lease of a shard that has none', async () => {
+    const { writes, deeds } = writing();
+    expect(await deeds.take(3, undefined, 'me')).to.equal(true);
+    const spec = { holderIdentity: 'me', acquireTime: NOW, renewTime: NOW, leaseTransitions: 0 };
+    expect(objects(writes)).to.deep.equal([['create', lease('main-shard-03', '3', spec)]]);
+  });
+  for (const [title, before, leaseTransitions] of [
+    ['counts that a shard changes hands', { leaseTransitions: 4, leaseDurationSeconds: 9 }, 5],
+    ['begins to count', undefined, 1],
+  ] as const) {
+    it(`${title}, and names the version that it was made for`, async () => {
+      const { writes, deeds } = writing();
+      const found = lease('main-shard-03', '3', before, { resourceVersion: '7', uid: 'u' });
+      expect(await deeds.take(3, found, 'me')).to.equal(true);
+      const spec = { holderIdentity: 'me', acquireTime: NOW, renewTime: NOW, leaseTransitions };
+      expect(objects(writes)).to.deep.equal([['replace', { ...found, spec }]]);
+    });
+  }
+  for (const verb of ['release', 'bury'] as const) {
+    it(`that is to ${verb} a lease takes the holder away and nothing else`, async () => {
+      const { writes, deeds } = writing();
+      const held = lease('x', '3', { holderIdentity: 'a', leaseTransitions: 4 }, { resourceVersion: '7' });
+      expect(await deeds[verb](held)).to.equal(true);
+      expect(objects(writes)).to.deep.equal([['replace', { ...held, spec: { leaseTransitions: 4 } }]]);
+    });
+  }
+  for (const [title, metadata, uid] of [
+    ['deletes the lease of a member that has left, and no other of its name', { uid: 'u' }, { uid: 'u' }],
+    ['deletes a lease without a uid by its name', {}, {}],
+  ] as const) {
+    it(title, async () => {
+      const { writes, deeds } = writing();
+      expect(await deeds.clear(lease('x', 'member', {}, metadata))).to.equal(true);
+      const [{ kind: _, ...write } = {}] = writes;
+      expect(write).to.deep.equal({ verb: 'delete', key: 'system/x', ...uid });
+    });
+  }
+
+  const refused = (status: number, reason: string) =>
+    apiErrorFrom(status, { reason }, { verb: 'x', kind: 'Lease' });
+  for (const error of [
+    refused(409, 'Conflict'),
+    refused(409, 'AlreadyExists'),
+    refused(404, 'NotFound'),
+    refused(500, 'InternalError'),
+    new ShareLostError('no'),
+  ]) {
+    it(`that fails with ${error.name} changes nothing, and may be tried again`, async () => {
+      const errors = [error];
+      const { deeds } = writing(() => {
+        const next = errors.shift();
+        return next ? Promise.reject(next) : Promise.resolve();
+      });
+      expect(await deeds.take(3, undefined, 'me')).to.equal(false);
+      expect(await deeds.take(3, undefined, 'me')).to.equal(true);
+    });
+  }
+  it('waits for no other of the same lease, and for none of another', async () => {
+    let answer: () => void = () => undefined;
+    const held = new Promise<void>((resolve) => (answer = resolve));
+    const { writes, deeds } = writing(() => held);
+    const first = deeds.take(3, undefined, 'me');
+    expect(await deeds.take(3, undefined, 'me')).to.equal(false);
+    expect(await deeds.clear(lease('main-shard-03', '3'))).to.equal(false);
+    const other = deeds.take(4, undefined, 'me');
+    expect(writes).to.have.length(2);
+    answer();
+    expect(await Promise.all([first, other])).to.deep.equal([true, true]);
+  });
+});

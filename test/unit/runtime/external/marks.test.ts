@@ -1,0 +1,263 @@
+/** What is written on external resources, and how it is read: annotations, marks of creations, policies, conditions. */
+import { expect } from 'chai';
+import type { Obj, View } from '../../../../src/runtime/types.ts';
+import { annotationOf, pollComplaint, pollIntervalMs } from '../../../../src/runtime/external/annotations.ts';
+import { Conditions, isActive, type Happening } from '../../../../src/runtime/external/conditions.ts';
+import {
+  failedMarks,
+  graceLeftMs,
+  interruptedMessage,
+  isInterrupted,
+  pendingMarks,
+  succeededMarks,
+} from '../../../../src/runtime/external/creation.ts';
+import { filledIn } from '../../../../src/runtime/external/late.ts';
+import { assigned, byObjectName, byUid, shortened } from '../../../../src/runtime/external/names.ts';
+import {
+  deletesThing,
+  needsFinalizer,
+  readPolicies,
+  steps,
+} from '../../../../src/runtime/external/policies.ts';
+
+const NAME = (name: string) => `external.espalier.dev/${name}`;
+const object = (annotations?: Record<string, string>, more: object = {}): View<Obj> => ({
+  apiVersion: 'v1',
+  kind: 'X',
+  metadata: { name: 'x', ...(annotations && { annotations }) },
+  ...more,
+});
+const NOW = Date.parse('2026-01-01T00:00:00.000Z');
+const at = (ms: number): string => new Date(NOW + ms).toISOString();
+
+describe('the interval at which an external thing is looked at', () => {
+  for (const [text, expected] of [
+    [undefined, 60_000],
+    ['90s', 90_000],
+    ['10s', 10_000],
+    ['1s', 10_000],
+    ['often', 60_000],
+  ] as const) {
+    it(`is ${String(expected)} ms if the object says ${text ?? 'nothing'}`, () => {
+      const annotations = text === undefined ? undefined : { [NAME('poll-interval')]: text };
+      expect(pollIntervalMs(object(annotations), 60_000, 10_000)).to.equal(expected);
+      const complaint = pollComplaint(object(annotations));
+      if (text === 'often') expect(complaint).to.include('external.espalier.dev/poll-interval is "often"');
+      else expect(complaint).to.equal(undefined);
+    });
+  }
+});
+
+describe('the marks of a creation', () => {
+  it('replace those of an earlier one', () => {
+    expect(pendingMarks(NOW, 'n')).to.deep.equal({
+      [NAME('create-pending')]: at(0),
+      [NAME('create-succeeded')]: null,
+      [NAME('create-failed')]: null,
+      [NAME('name')]: 'n',
+    });
+    expect(pendingMarks(NOW, undefined)).not.to.have.property(NAME('name'));
+  });
+  it('tell how it ended', () => {
+    expect(succeededMarks(NOW, 'n')).to.deep.equal({
+      [NAME('create-succeeded')]: at(0),
+      [NAME('name')]: 'n',
+    });
+    expect(succeededMarks(NOW, undefined)).to.deep.equal({ [NAME('create-succeeded')]: at(0) });
+    expect(failedMarks(NOW)).to.deep.equal({ [NAME('create-failed')]: at(0) });
+  });
+  for (const [title, annotations, expected] of [
+    [
+      'that cannot be read is older than any answer',
+      { 'create-pending': 'x', 'create-failed': at(0) },
+      false,
+    ],
+    ['that cannot be read is a creation all the same', { 'create-pending': 'x' }, true],
+    ['is not answered by one that cannot be read', { 'create-pending': at(0), 'create-failed': 'x' }, true],
+  ] as const) {
+    it(`of a beginning ${title}`, () => {
+      const named = Object.fromEntries(Object.entries(annotations).map(([name, text]) => [NAME(name), text]));
+      expect(isInterrupted(object(named))).to.equal(expected);
+    });
+  }
+  it('tell a person what to do', () => {
+    const message = interruptedMessage(object({ [NAME('create-pending')]: at(0) }));
+    expect(message).to.include(`the creation begun at ${at(0)} was interrupted`);
+    expect(message)
+      .to.include(`annotation ${NAME('name')}`)
+      .and.include(`remove the annotation ${NAME('create-pending')}`);
+    expect(annotationOf(object({ [NAME('paused')]: 'true' }), 'paused')).to.equal('true');
+  });
+});
+
+describe('the time for which a created thing may stay out of sight', () => {
+  for (const [title, succeeded, expected] of [
+    ['is over without a creation', undefined, 0],
+    ['begins with the creation', at(0), 30_000],
+    ['gets shorter', at(-10_000), 20_000],
+    ['is over after 30 s', at(-30_000), 0],
+    ['stays over', at(-90_000), 0],
+    ['is over if the creation is in the future', at(1), 0],
+  ] as const) {
+    it(title, () => {
+      const annotations = succeeded === undefined ? undefined : { [NAME('create-succeeded')]: succeeded };
+      expect(graceLeftMs(object(annotations), NOW)).to.equal(expected);
+    });
+  }
+});
+
+describe('a strategy for names', () => {
+  for (const [title, strategy, isDeterministic] of [
+    ['by uid', byUid('x'), true],
+    ['by name', byObjectName, true],
+    ['of the service', assigned, false],
+    ['by uid that shortens', shortened(byUid('x'), 20), true],
+    ['of the service that shortens', shortened(assigned, 20), false],
+  ] as const) {
+    it(`${title} ${isDeterministic ? 'gives the same name again' : 'knows no name before'}`, () => {
+      expect(strategy.isDeterministic).to.equal(isDeterministic);
+      if (!isDeterministic) expect(strategy.nameOf(object())).to.equal(undefined);
+    });
+  }
+  it('that shortens leaves names of the length alone', () => {
+    const of = (length: number) =>
+      shortened(byObjectName, 20).nameOf({ ...object(), metadata: { name: 'n'.repeat(length) } });
+    expect(of(20)).to.equal('n'.repeat(20));
+    expect(of(21)).to.match(/^n{9}-[a-z2-7]{10}$/);
+  });
+});
+
+describe('the policies of an object', () => {
+  const read = (spec: object | undefined) => readPolicies(object(undefined, spec && { spec }));
+  const all = new Set(steps);
+  for (const [title, spec, allowed, reclaim] of [
+    ['allow everything without a spec', undefined, all, 'Delete'],
+    ['allow everything by default', {}, all, 'Delete'],
+    ['allow everything by a star among others', { managementPolicies: ['Create', '*'] }, all, 'Delete'],
+    ['allow nothing by an empty list', { managementPolicies: [] }, new Set(), 'Delete'],
+    [
+      'allow what they name',
+      { managementPolicies: ['Observe', 'Update'] },
+      new Set(['Observe', 'Update']),
+      'Delete',
+    ],
+    ['may leave the thing where it is', { reclaimPolicy: 'Retain' }, all, 'Retain'],
+  ] as const) {
+    it(title, () => {
+      expect(read(spec)).to.deep.equal({ ok: true, policies: { allowed, reclaim } });
+    });
+  }
+  for (const [spec, complaint] of [
+    [{ reclaimPolicy: 'Keep' }, 'spec.reclaimPolicy is "Keep"; it can be "Delete" or "Retain"'],
+    [{ managementPolicies: '*' }, 'spec.managementPolicies is not a list'],
+    [
+      { managementPolicies: ['*', 'Watch'] },
+      'spec.managementPolicies has "Watch"; it can hold "*", "Observe", "Create"',
+    ],
+    [{ managementPolicies: [{ Observe: true }] }, 'spec.managementPolicies has an object'],
+    [{ managementPolicies: ['Create'] }, 'spec.managementPolicies lacks "Observe"'],
+  ] as const) {
+    it(`are refused: ${complaint}`, () => {
+      const reading = read(spec);
+      expect(reading.ok ? 'accepted' : reading.complaint).to.include(complaint);
+    });
+  }
+  for (const [allowed, reclaim, deletes, needs] of [
+    [['Observe', 'Delete'], 'Delete', true, true],
+    [['Observe', 'Delete'], 'Retain', false, true],
+    [['Observe', 'Create'], 'Delete', false, true],
+    [['Observe', 'Update'], 'Delete', false, true],
+    [['Observe', 'LateInitialize'], 'Delete', false, false],
+  ] as const) {
+    it(`${allowed.join(' and ')} with ${reclaim} ${deletes ? 'delete' : 'leave'} the thing, and ${needs ? '' : 'do not '}hold the object`, () => {
+      const policies = { allowed: new Set(allowed), reclaim };
+      expect([deletesThing(policies), needsFinalizer(policies)]).to.deep.equal([deletes, needs]);
+    });
+  }
+});
+
+describe('the conditions of an external resource, by what happens', () => {
+  const TYPES = ['Creating', 'Updating', 'Deleting', 'Ready', 'Failed', 'Paused'] as const;
+  const stored = TYPES.map((type) => ({
+    ...{ type, status: 'True' as const, lastTransitionTime: 'then', reason: 'Old', message: 'old' },
+  }));
+  const rows: [Happening, string, string][] = [
+    ['begin create', 'Creating', 'Updating Ready'],
+    ['begin update', 'Updating', ''],
+    ['begin delete', 'Deleting', 'Creating Updating Ready'],
+    ['observe creating', 'Creating', 'Ready'],
+    ['observe ready', 'Ready', 'Creating'],
+    ['observe updating', 'Updating', 'Creating Ready'],
+    ['observe deleting', '', 'Creating Updating Ready'],
+    ['observe failed', 'Failed', 'Creating Ready'],
+    ['observe unknown', '', 'Ready'],
+    ['in step', '', 'Updating'],
+    ['succeed', '', 'Failed'],
+    ['fail', 'Failed', ''],
+    ['give up creating', 'Failed', 'Creating'],
+    ['pause', 'Paused', ''],
+    ['resume', '', 'Paused'],
+  ];
+  for (const [happening, on, off] of rows) {
+    it(`${happening}: ${on || 'none'} begin, ${off || 'none'} end`, () => {
+      const fresh = new Conditions([]);
+      fresh.note(happening, 'New', 'new');
+      const begun = { status: 'True', lastTransitionTime: 'now', reason: 'New', message: 'new' };
+      expect(fresh.render('now')).to.deep.equal(on === '' ? [] : [{ type: on, ...begun }]);
+      const conditions = new Conditions(stored);
+      conditions.note(happening, 'New', 'new');
+      const ended = conditions.render('now').filter(({ status }) => status === 'False');
+      const over = { status: 'False', lastTransitionTime: 'now', reason: 'New', message: '' };
+      expect(ended).to.deep.equal(off === '' ? [] : off.split(' ').map((type) => ({ type, ...over })));
+    });
+  }
+  it('keep the reason for which they ended', () => {
+    const ended = {
+      type: 'Creating',
+      status: 'False',
+      lastTransitionTime: 'then',
+      reason: 'Old',
+      message: 'old',
+    } as const;
+    const conditions = new Conditions([ended]);
+    conditions.note('observe ready', 'Available');
+    expect(conditions.render('now')[0]).to.deep.equal(ended);
+  });
+  it('get a new reason and keep their time while they are the case', () => {
+    const conditions = new Conditions(stored);
+    conditions.note('fail', 'New', 'new');
+    expect(conditions.render('now').find(({ type }) => type === 'Failed')).to.deep.equal({
+      ...{ type: 'Failed', status: 'True', lastTransitionTime: 'then', reason: 'New', message: 'new' },
+    });
+  });
+  for (const [title, conditions, expected] of [
+    ['are the case if their status is True', [{ ...stored[3] }], true],
+    ['are not the case if their status is False', [{ ...stored[3], status: 'False' }], false],
+    ['are not the case if others are', [{ ...stored[0] }], false],
+    ['are not the case if they are not there', undefined, false],
+  ] as const) {
+    it(title, () => {
+      const status = conditions && { conditions };
+      expect(isActive({ ...(status && { status }) } as never, 'Ready')).to.equal(expected);
+    });
+  }
+  it('are not the case of an object without a status', () => {
+    expect(isActive({}, 'Ready')).to.equal(false);
+  });
+});
+
+describe('fields that the service fills in', () => {
+  for (const [title, spec, filled, expected] of [
+    ['are taken where there was nothing', {}, { a: 1 }, { a: 1 }],
+    ['are taken where there was undefined', { a: undefined }, { a: 1 }, { a: 1 }],
+    ['are not taken if they are empty', {}, { a: null, b: undefined }, {}],
+    ['do not replace null', { a: null }, { a: 1 }, { a: null }],
+    ['do not replace a scalar by an object', { a: 1 }, { a: { b: 1 } }, { a: 1 }],
+    ['do not replace an object by a scalar', { a: { b: 1 } }, { a: 1 }, { a: { b: 1 } }],
+    ['do not take inherited fields for given ones', {}, { toString: 'x' }, { toString: 'x' }],
+  ] as const) {
+    it(title, () => {
+      expect(filledIn(spec, filled)).to.deep.equal(expected);
+    });
+  }
+});

@@ -179,20 +179,16 @@ describe('the execution of runs', () => {
   });
 
   it('hands out frozen primaries and private drafts', async () => {
-    let thrown: unknown;
+    let isChanged: boolean | undefined;
     world.control((primary, ctx) => {
       const draft = ctx.draft();
       draft.spec = { size: 99 };
-      try {
-        (primary as { spec: object }).spec = {};
-      } catch (error) {
-        thrown = error;
-      }
+      isChanged = Reflect.set(primary, 'spec', {});
       return Promise.resolve(nothing);
     });
     world.cluster.put(widgets, widget('A/1'));
     await world.start();
-    expect(thrown).to.be.instanceOf(TypeError);
+    expect(isChanged).to.equal(false);
     expect(world.caches.of(widgets).get('A/1')?.spec).to.deep.equal({ size: 1 });
   });
 });

@@ -1,0 +1,350 @@
+import { expect } from 'chai';
+import type { WatchOptions } from '../../../src/runtime/watch.ts';
+import { statusError } from '../../support/scripted-api.ts';
+import {
+  added,
+  at,
+  bookmark,
+  busy,
+  deleted,
+  failed,
+  listed,
+  modified,
+  noStreaming,
+  notYet,
+  OPEN,
+  page,
+  reset,
+  tooLarge,
+  traceOf,
+  type Reply,
+} from './support/scripted-watch.ts';
+
+/** A list of `a`, as of version 10, that took a second and is watched from then on. */
+const streamed: Reply = [OPEN, added('a', 5), listed(10), 1_000];
+const seen = ['listing', '> watch stream', 'init start', 'object a 5', 'complete 10', 'watching'];
+const older = (version: number, newest: number): string =>
+  `the server listed version ${String(version)}, older than ${String(newest)} seen before`;
+
+interface Row {
+  readonly title: string;
+  readonly replies: readonly Reply[];
+  readonly expected: readonly string[];
+  readonly options?: Partial<WatchOptions>;
+  /** Default 400 s. */
+  readonly ms?: number;
+}
+
+function hold(rows: readonly Row[]): void {
+  for (const { title, replies, expected, options, ms } of rows)
+    it(title, async () => {
+      expect(await traceOf(replies, options, ms)).to.deep.equal(expected);
+    });
+}
+
+describe('a watch asks and delivers', () => {
+  describe('while it lists', () => {
+    hold([
+      {
+        title: 'a streamed list and its changes on one connection',
+        replies: [
+          [
+            ...[OPEN, added('a', 5), modified('b', 7), bookmark(8), deleted('b', 9), listed(10)],
+            ...[modified('a', 11), added('c', 12), deleted('a', 13), bookmark(14)],
+            Infinity,
+          ],
+        ],
+        expected: [
+          ...['listing', '> watch stream', 'init start', 'object a 5', 'object b 7', 'DELETED b 9'],
+          ...['complete 10', 'watching', 'MODIFIED a 11', 'ADDED c 12', 'DELETED a 13', 'bookmark 14'],
+        ],
+      },
+      {
+        title: 'pages when the server refuses to stream, at once and from then on',
+        replies: [[noStreaming], [page(10, at('a', 5)), page(10, at('b', 7))], [OPEN, 2_000, failed(410)]],
+        expected: [
+          ...['listing', '> watch stream', 'listing', '> list', 'init start', 'object a 5', 'object b 7'],
+          ...['complete 10', '> watch from 10', 'watching', 'listing', '> list'],
+        ],
+      },
+      {
+        title: 'pages when a streamed list keeps silent for ten seconds',
+        replies: [[OPEN, added('a', 5), 9_999, added('b', 6), Infinity]],
+        ms: 19_999,
+        expected: [
+          'listing',
+          '> watch stream',
+          'init start',
+          'object a 5',
+          'object b 6',
+          'listing',
+          '> list',
+        ],
+      },
+      {
+        title: 'the streamed list to its end when it is silent for less',
+        replies: [[OPEN, 9_999, added('b', 6), 9_999, listed(10), 60_000, modified('b', 11), Infinity]],
+        expected: [
+          ...['listing', '> watch stream', 'init start', 'object b 6', 'complete 10', 'watching'],
+          'MODIFIED b 11',
+        ],
+      },
+      {
+        title: 'nothing of a streamed list before its first frame',
+        replies: [
+          [OPEN, reset],
+          [OPEN, failed(500)],
+        ],
+        ms: 2_000,
+        expected: [
+          ...['listing', '> watch stream', 'waiting 800: reset', 'listing', '> watch stream'],
+          'waiting 1600: cannot watch Thing: said 500',
+        ],
+      },
+      {
+        title: 'another list, after a pause, when one is refused as invalid in pages, too',
+        replies: [[noStreaming], [noStreaming]],
+        ms: 1_000,
+        expected: [
+          ...['listing', '> watch stream', 'listing', '> list'],
+          ...['waiting 800: cannot watch Thing: said 422', 'listing', '> list'],
+        ],
+      },
+    ]);
+  });
+
+  describe('after a connection has ended', () => {
+    hold([
+      {
+        title: 'at once what follows the last event',
+        replies: [
+          [...streamed, modified('a', 11)],
+          [OPEN, 1_000, bookmark(14)],
+        ],
+        expected: [
+          ...[...seen, 'MODIFIED a 11', '> watch from 11', 'watching', 'bookmark 14', '> watch from 14'],
+        ],
+      },
+      {
+        title: 'what follows the last version known when an event has none',
+        replies: [[...streamed, modified('a')]],
+        expected: [...seen, 'MODIFIED a -', '> watch from 10'],
+      },
+      {
+        title: 'after a pause what follows the list, when the server ends every watch at once',
+        replies: [streamed, [OPEN, 999], [OPEN, 999], [OPEN, 1_000], [OPEN]],
+        expected: [
+          ...[...seen, '> watch from 10', 'watching', 'waiting 800: the server ends every watch at once'],
+          ...['> watch from 10', 'watching', 'waiting 1600: the server ends every watch at once'],
+          ...['> watch from 10', 'watching', '> watch from 10', 'watching'],
+          ...['waiting 800: the server ends every watch at once', '> watch from 10'],
+        ],
+      },
+      {
+        title: 'at once what follows, when the connection outlasts its time by five seconds',
+        replies: [[...streamed, 453_999, modified('a', 11), 2]],
+        ms: 456_001,
+        expected: [...seen, 'MODIFIED a 11', '> watch from 11'],
+      },
+      {
+        title: 'what follows, on a connection that is within its time',
+        replies: [[...streamed, 453_998, modified('a', 11), 1, modified('a', 12), Infinity]],
+        ms: 454_999,
+        expected: [...seen, 'MODIFIED a 11', 'MODIFIED a 12'],
+      },
+    ]);
+  });
+
+  describe('after an error', () => {
+    hold([
+      {
+        title: 'the same watch, more and more slowly, whatever the error',
+        replies: [[...streamed, reset], [reset], [statusError(500)], [OPEN, failed(403)], [noStreaming]],
+        ms: 20_000,
+        expected: [
+          ...[...seen, 'waiting 800: reset', '> watch from 10', 'waiting 1600: reset', '> watch from 10'],
+          ...['waiting 3200: cannot watch Thing: said 500', '> watch from 10', 'watching'],
+          ...['waiting 6400: cannot watch Thing: said 403', '> watch from 10'],
+          'waiting 12800: cannot watch Thing: said 422',
+        ],
+      },
+      {
+        title: 'everything when its history has expired, at once if the last list is a second old',
+        replies: [
+          ...[
+            [...streamed, failed(410)],
+            [added('a', 12), listed(20), 999, failed(410)],
+          ],
+          [added('a', 12), listed(30), Infinity],
+        ],
+        expected: [
+          ...[...seen, 'listing', '> watch stream', 'init expired', 'object a 12', 'complete 20', 'watching'],
+          ...['waiting 800: cannot watch Thing: said 410', 'listing', '> watch stream'],
+          ...['init expired', 'object a 12', 'complete 30', 'watching'],
+        ],
+      },
+      {
+        title: 'everything, after a pause, when the kind is gone',
+        replies: [[...streamed, statusError(404)], [statusError(404)], [listed(20), Infinity]],
+        expected: [
+          ...[...seen, 'waiting 800: cannot watch Thing: said 404', 'listing', '> watch stream'],
+          ...['waiting 1600: cannot watch Thing: said 404', 'listing', '> watch stream'],
+          ...['init missing', 'complete 20', 'watching'],
+        ],
+      },
+      {
+        title: 'pages from then on, after a second at least, when an event is too large',
+        replies: [[...streamed, 20_000, tooLarge], [page(20, at('a', 15))], [2_000, tooLarge], [tooLarge]],
+        expected: [
+          ...[...seen, 'waiting 1000: too large', 'listing', '> list', 'init oversized', 'object a 15'],
+          ...['complete 20', '> watch from 20', 'waiting 1000: too large', 'listing', '> list'],
+          ...['waiting 1600: too large', 'listing', '> list'],
+        ],
+      },
+      {
+        title: 'what it asked before, once the time is over that the server asks for',
+        replies: [[...streamed, busy], [busy]],
+        expected: [
+          ...[...seen, 'waiting 20000: cannot watch Thing: busy', '> watch from 10'],
+          ...['waiting 20000: cannot watch Thing: busy', '> watch from 10'],
+        ],
+      },
+      {
+        title: 'at once what follows, after a connection that delivered for a second',
+        replies: [
+          [...streamed, modified('a', 11), reset],
+          [OPEN, modified('a', 12), reset],
+        ],
+        expected: [
+          ...[...seen, 'MODIFIED a 11', '> watch from 11', 'watching', 'MODIFIED a 12'],
+          ...['waiting 800: reset', '> watch from 12'],
+        ],
+      },
+      {
+        title: 'at once what follows, after a connection that held for ten seconds without an event',
+        replies: [streamed, [OPEN, 10_000, reset], [OPEN, bookmark(10), 9_999, reset]],
+        expected: [
+          ...[...seen, '> watch from 10', 'watching', '> watch from 10', 'watching', 'bookmark 10'],
+          ...['waiting 800: reset', '> watch from 10'],
+        ],
+      },
+    ]);
+  });
+
+  describe('when versions go back', () => {
+    hold([
+      {
+        title: 'a list that is at least as new as what was seen',
+        replies: [
+          ...[
+            [...streamed, modified('a', 90), failed(410)],
+            [added('a', 60), listed(60)],
+          ],
+          [listed(90), Infinity],
+        ],
+        expected: [
+          ...[...seen, 'MODIFIED a 90', 'listing', '> watch stream', 'init expired', 'object a 60'],
+          ...[`waiting 800: ${older(60, 90)}`, 'listing', '> watch stream from 90'],
+          ...['init stale', 'complete 90', 'watching'],
+        ],
+      },
+      {
+        title: 'a list of pages that is at least as new as what was seen',
+        replies: [[page(90)], [2_000, failed(410)], [page(60, at('a', 5))], [page(90)]],
+        options: { streaming: false },
+        expected: [
+          ...['listing', '> list', 'init start', 'complete 90', '> watch from 90', 'listing', '> list'],
+          ...[`waiting 800: ${older(60, 90)}`, 'listing', '> list from 90', 'init stale', 'complete 90'],
+          '> watch from 90',
+        ],
+      },
+      {
+        title: 'a list of any version after three that are too old, and believes it',
+        replies: [
+          ...[[...streamed, bookmark(90), failed(410)], [listed(60)], [notYet], [listed(60)]],
+          ...[
+            [added('a', 55), listed(60), modified('a', 61), 2_000],
+            [OPEN, 1_000, failed(410)],
+            [listed(50)],
+          ],
+        ],
+        ms: 20_000,
+        expected: [
+          ...[...seen, 'bookmark 90', 'listing', '> watch stream', 'init expired'],
+          ...[`waiting 800: ${older(60, 90)}`, 'listing', '> watch stream from 90'],
+          ...['waiting 1600: cannot watch Thing: not yet', 'listing', '> watch stream from 90', 'init stale'],
+          ...[
+            `waiting 3200: ${older(60, 90)}`,
+            'listing',
+            '> watch stream',
+            'init stale anew',
+            'object a 55',
+          ],
+          ...['complete 60', 'watching', 'MODIFIED a 61', '> watch from 61', 'watching'],
+          ...['listing', '> watch stream', 'init expired', `waiting 800: ${older(50, 61)}`],
+          ...['listing', '> watch stream from 61'],
+        ],
+      },
+      {
+        title: 'everything after a bookmark that is older than what was seen',
+        replies: [
+          [...streamed, modified('a', 90)],
+          [OPEN, bookmark(60)],
+        ],
+        ms: 3_000,
+        expected: [
+          ...[...seen, 'MODIFIED a 90', '> watch from 90', 'watching'],
+          ...[`waiting 800: ${older(60, 90)}`, 'listing', '> watch stream from 90'],
+        ],
+      },
+      {
+        title: 'what follows an event that is older than another, without going back below the newest',
+        replies: [
+          ...[
+            [...streamed, modified('a', 90), modified('b', 80)],
+            [OPEN, bookmark(85), 2_000],
+          ],
+          [OPEN, Infinity],
+        ],
+        ms: 3_500,
+        expected: [
+          ...[...seen, 'MODIFIED a 90', 'MODIFIED b 80', '> watch from 80', 'watching'],
+          ...[`waiting 800: ${older(85, 90)}`, 'listing', '> watch stream from 90'],
+        ],
+      },
+      {
+        title: 'whatever it gets, when versions cannot be compared',
+        replies: [
+          [...streamed, bookmark(5), 1_000, failed(410)],
+          [listed(3), Infinity],
+        ],
+        options: { compare: () => undefined },
+        expected: [
+          ...[...seen, 'bookmark 5', 'listing', '> watch stream', 'init expired', 'complete 3', 'watching'],
+        ],
+      },
+    ]);
+  });
+
+  describe('of a part of the kind', () => {
+    const scope = { namespace: 'ns', labels: 'a=b', fields: 'metadata.name=a', metadataOnly: true };
+    const told = JSON.stringify(scope);
+    hold([
+      {
+        title: 'that part of a stream',
+        replies: [[listed(10), 1_000]],
+        options: scope,
+        expected: [
+          ...['listing', `> watch stream ${told}`, 'init start', 'complete 10', 'watching'],
+          `> watch from 10 ${told}`,
+        ],
+      },
+      {
+        title: 'that part of pages',
+        replies: [[page(10)]],
+        options: { ...scope, streaming: false },
+        expected: ['listing', `> list ${told}`, 'init start', 'complete 10', `> watch from 10 ${told}`],
+      },
+    ]);
+  });
+});

@@ -74,7 +74,7 @@ export class EchoFilter<T extends Obj> {
   end(begunAs: Key, answered?: Answered): readonly Change<T>[] {
     const writes = this.#of(begunAs);
     if (answered) {
-      const target = answered.key === begunAs ? writes : this.#of(answered.key);
+      const target = this.#of(answered.key);
       target.own.set(answered.version, answered.isToCome ? this.#clock.now() + REMEMBERED_MS : PAST);
       if (target !== writes) this.#prune(answered.key, target);
     }
@@ -99,7 +99,7 @@ export class EchoFilter<T extends Obj> {
     if (isListed) {
       const held = writes.held;
       writes.held = [];
-      return held.length === 0 ? [change] : this.#merged(key, [...held, change]);
+      return this.#merged(key, [...held, change]);
     }
     if (writes.underWay > 0) {
       writes.held.push(change);
@@ -137,7 +137,7 @@ export class EchoFilter<T extends Obj> {
     const stored = this.#store.get(key);
     const deletion = changes.findLast((change) => change.type === 'delete');
     if (deletion) return stored ? [deletion, { type: 'add', obj: stored, initial: false }] : [deletion];
-    const obj: View<T> = stored ?? (changes.at(-1) ?? first).obj;
+    const obj: View<T> = stored ?? first.obj;
     if (first.type !== 'update') return [{ type: 'add', obj, initial: false }];
     const relisted = changes.some((change) => change.type === 'update' && change.relisted);
     return [{ type: 'update', old: first.old, obj, relisted }];
@@ -161,7 +161,7 @@ export class EchoFilter<T extends Obj> {
   }
 
   #dropIfEmpty(key: Key, writes: Writes<T>): void {
-    if (writes.underWay === 0 && writes.own.size === 0 && writes.held.length === 0) this.#writes.delete(key);
+    if (writes.underWay === 0 && writes.own.size === 0) this.#writes.delete(key);
   }
 
   #sweep(): void {

@@ -28,7 +28,7 @@ export function exponential(shape: Exponential): RetryPolicy {
     delay(attempt, rng) {
       if (attempt > maxAttempts) return undefined;
       const ms = Math.min(maxMs, initialMs * factor ** Math.max(0, attempt - 1));
-      return jitter > 0 ? jittered(ms, jitter, rng) : ms;
+      return jittered(ms, jitter, rng);
     },
   };
 }

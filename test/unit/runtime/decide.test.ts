@@ -9,7 +9,7 @@ import {
   type Slot,
   type Timing,
 } from '../../../src/runtime/decide.ts';
-import { exponential, retryPolicies } from '../../../src/runtime/retry.ts';
+import { exponential, retryPolicies, retryPolicyOf } from '../../../src/runtime/retry.ts';
 import { noChance } from './support/world.ts';
 
 const timing: Timing = {
@@ -139,5 +139,12 @@ describe('retry policies', () => {
   it('vary by a tenth', () => {
     expect(retryPolicies.growing.delay(1, { next: () => 0 })).to.equal(450);
     expect(retryPolicies.growing.delay(1, { next: () => 0.999999 })).to.be.closeTo(550, 0.01);
+  });
+
+  it('are meant by a name, given as they are, or the standard one', () => {
+    const own = exponential({ initialMs: 7, factor: 1, maxMs: 7 });
+    expect(retryPolicyOf(own)).to.equal(own);
+    expect(retryPolicyOf('external')).to.equal(retryPolicies.external);
+    expect(retryPolicyOf()).to.equal(retryPolicies.standard);
   });
 });

@@ -1,0 +1,242 @@
+/** What a lease writes, and when it tries again; who leads is in leadership.test.ts. */
+import { expect } from 'chai';
+import { silentLogger } from '../../../src/observability/log.ts';
+import { createMetrics, type Metrics } from '../../../src/observability/metrics.ts';
+import { apiErrorFrom, LeadershipLostError } from '../../../src/runtime/errors.ts';
+import { createLease, leaseKind, type Lease, type LeaseOptions } from '../../../src/runtime/lease.ts';
+import { FakeClock, settle } from '../../support/clock.ts';
+import { FakeCluster } from './support/fake-cluster.ts';
+import { noChance } from './support/world.ts';
+
+const KEY = 'system/lead';
+
+describe('a lease', () => {
+  let clock: FakeClock;
+  let cluster: FakeCluster;
+  let metrics: Metrics;
+  let lost: Error[];
+  let stop: AbortController;
+  beforeEach(() => {
+    clock = new FakeClock();
+    cluster = new FakeCluster();
+    metrics = createMetrics();
+    lost = [];
+    stop = new AbortController();
+  });
+  afterEach(() => {
+    stop.abort(new Error('the test is over'));
+  });
+
+  /** Wants the lease. `since`: when it got it. */
+  async function wanting(options: Partial<LeaseOptions> = {}): Promise<{ lease: Lease; since?: number }> {
+    const lease = createLease({
+      ...{ client: cluster, clock, rng: noChance, log: silentLogger, metrics },
+      ...{ namespace: 'system', name: 'lead', identity: 'me' },
+      onLost: (error) => lost.push(error),
+      ...options,
+    });
+    const one: { lease: Lease; since?: number } = { lease };
+    void lease.acquire(stop.signal).then(
+      () => (one.since = clock.now()),
+      () => undefined,
+    );
+    await settle();
+    return one;
+  }
+  const stored = () => cluster.read(leaseKind, KEY);
+  const held = (spec: object): void => {
+    cluster.put(leaseKind, { metadata: { namespace: 'system', name: 'lead' }, spec });
+  };
+  const gauge = async (): Promise<string[]> =>
+    (await metrics.text()).split('\n').filter((line) => line.startsWith('leader_election_master_status'));
+  const at = (second: number): string => `2026-01-01T00:00:${String(second).padStart(2, '0')}.000000Z`;
+
+  it('is made with a holder, a duration and times, and renewed every two seconds', async () => {
+    await wanting({ labels: { a: 'b' } });
+    expect(stored()).to.deep.include({ apiVersion: 'coordination.k8s.io/v1', kind: 'Lease' });
+    expect(stored()?.metadata.labels).to.deep.equal({ a: 'b' });
+    const spec = { holderIdentity: 'me', leaseDurationSeconds: 15, leaseTransitions: 0, acquireTime: at(0) };
+    expect(stored()?.spec).to.deep.equal({ ...spec, renewTime: at(0) });
+    await clock.advance(1_999);
+    expect(stored()?.spec?.renewTime).to.equal(at(0));
+    await clock.advance(2_001);
+    expect(stored()?.spec).to.deep.equal({ ...spec, renewTime: at(4) });
+    expect(cluster.requests.map(({ verb }) => verb)).to.deep.equal(['get', 'create', 'replace', 'replace']);
+  });
+
+  it('has no labels of its own accord, and whole seconds', async () => {
+    await wanting({ durationMs: 4_001 });
+    expect(stored()?.metadata).not.to.have.property('labels');
+    expect(stored()?.spec?.leaseDurationSeconds).to.equal(5);
+  });
+
+  it('counts how often it passes from one holder to another', async () => {
+    held({ leaseTransitions: 3, acquireTime: at(0) });
+    await clock.advance(7_000);
+    await wanting();
+    expect(stored()?.spec).to.deep.equal({
+      ...{ holderIdentity: 'me', leaseDurationSeconds: 15, leaseTransitions: 4 },
+      ...{ acquireTime: at(7), renewTime: at(7) },
+    });
+  });
+
+  it('is taken back by a holder that was started again, without a transition', async () => {
+    held({ holderIdentity: 'me', leaseDurationSeconds: 15, leaseTransitions: 3, acquireTime: at(0) });
+    await clock.advance(7_000);
+    expect((await wanting()).since).to.equal(7_000);
+    expect(stored()?.spec).to.deep.include({ leaseTransitions: 3, acquireTime: at(0), renewTime: at(7) });
+  });
+
+  for (const [title, spec, since] of [
+    ['at once when nobody holds it', { holderIdentity: '', leaseDurationSeconds: 15 }, 0],
+    [
+      'when the duration of the other holder is over',
+      { holderIdentity: 'you', leaseDurationSeconds: 5 },
+      5_000,
+    ],
+    ['after 15 s when the other holder names no duration', { holderIdentity: 'you' }, 15_000],
+  ] as const)
+    it(`is taken ${title}`, async () => {
+      held(spec);
+      const one = await wanting();
+      await clock.advance(20_000);
+      expect(one.since).to.equal(since);
+      expect(stored()?.spec?.holderIdentity).to.equal('me');
+    });
+
+  it('is asked for about every two seconds while another holds it', async () => {
+    held({ holderIdentity: 'you', leaseDurationSeconds: 60 });
+    await wanting();
+    await clock.advance(11_000);
+    expect(cluster.requests.map(({ verb }) => verb)).to.deep.equal(Array(6).fill('get'));
+  });
+
+  it('counts as renewed by what its holder writes, and by nothing else', async () => {
+    held({ holderIdentity: 'you', leaseDurationSeconds: 15, renewTime: at(0) });
+    const one = await wanting();
+    await clock.advance(4_400);
+    cluster.edit(leaseKind, KEY, { spec: { renewTime: at(4) } });
+    await clock.advance(4_400);
+    cluster.edit(leaseKind, KEY, { metadata: { annotations: { a: 'b' } } });
+    await clock.advance(60_000);
+    // Seen with the request at 6.6 s.
+    expect(one.since).to.equal(6_600 + 15_000);
+  });
+
+  it('is given back free, to be taken a second later at the latest', async () => {
+    const { lease } = await wanting();
+    await clock.advance(5_000);
+    await lease.release();
+    expect(lease.isLeader).to.equal(false);
+    expect(stored()?.spec).to.deep.equal({
+      ...{ leaseDurationSeconds: 1, leaseTransitions: 0, acquireTime: at(5), renewTime: at(5) },
+    });
+    const { resourceVersion } = stored()?.metadata ?? {};
+    await clock.advance(60_000);
+    expect(stored()?.metadata.resourceVersion).to.equal(resourceVersion);
+    expect(clock.pending).to.equal(0);
+    expect(lost).to.deep.equal([]);
+  });
+
+  it('may be given back by a process that does not hold it, or cannot reach the server', async () => {
+    held({ holderIdentity: 'you', leaseDurationSeconds: 60 });
+    const other = await wanting();
+    await other.lease.release();
+    expect(stored()?.spec?.holderIdentity).to.equal('you');
+    cluster.edit(leaseKind, KEY, { spec: { holderIdentity: null } });
+    const one = await wanting({ identity: 'they' });
+    cluster.fault = ({ verb }) => apiErrorFrom(503, {}, { verb, kind: 'Lease' });
+    await one.lease.release();
+    expect(one.lease.isLeader).to.equal(false);
+  });
+
+  it('is neither renewed nor written again when it is left to run out', async () => {
+    const { lease } = await wanting();
+    lease.abandon();
+    expect(lease.isLeader).to.equal(false);
+    await clock.advance(60_000);
+    expect(stored()?.spec).to.deep.include({ holderIdentity: 'me', renewTime: at(0) });
+    expect(lost).to.deep.equal([]);
+  });
+
+  it('fails with the reason of the signal when it is not wanted any more', async () => {
+    held({ holderIdentity: 'you', leaseDurationSeconds: 60 });
+    const { lease } = await wanting();
+    const again = lease.acquire(stop.signal).catch((error: unknown) => (error as Error).message);
+    await settle();
+    stop.abort(new Error('shutting down'));
+    expect(await again).to.equal('shutting down');
+  });
+
+  it('says once that it is lost, with its name and the reason', async () => {
+    const { lease } = await wanting();
+    cluster.fault = ({ verb }) => apiErrorFrom(503, {}, { verb, kind: 'Lease' });
+    await clock.advance(30_000);
+    const fence = (): void => {
+      lease.fence();
+    };
+    expect(fence).to.throw(LeadershipLostError, 'lease system/lead: this process does not lead');
+    expect(lost.map(({ message }) => message)).to.deep.equal([
+      'nothing is written any more, lease system/lead: the lease could not be renewed in time',
+    ]);
+  });
+
+  it('names who took it', async () => {
+    await wanting();
+    cluster.edit(leaseKind, KEY, { spec: { holderIdentity: 'admin' } });
+    await clock.advance(5_000);
+    expect(lost.map(({ message }) => message).join()).to.contain('admin took the lease');
+  });
+
+  it('shows in the metrics whether this process leads', async () => {
+    held({ holderIdentity: 'you', leaseDurationSeconds: 5 });
+    const { lease } = await wanting();
+    expect(await gauge()).to.deep.equal(['leader_election_master_status{name="lead"} 0']);
+    await clock.advance(5_000);
+    expect(await gauge()).to.deep.equal(['leader_election_master_status{name="lead"} 1']);
+    await lease.release();
+    expect(await gauge()).to.deep.equal(['leader_election_master_status{name="lead"} 0']);
+  });
+
+  it('shows in the metrics that leadership was lost or left', async () => {
+    const first = await wanting();
+    first.lease.abandon();
+    expect(await gauge()).to.deep.equal(['leader_election_master_status{name="lead"} 0']);
+    metrics = createMetrics();
+    await wanting();
+    expect(await gauge()).to.deep.equal(['leader_election_master_status{name="lead"} 1']);
+    cluster.edit(leaseKind, KEY, { spec: { holderIdentity: 'admin' } });
+    await clock.advance(5_000);
+    expect(await gauge()).to.deep.equal(['leader_election_master_status{name="lead"} 0']);
+  });
+
+  describe('that was deleted', () => {
+    const deleted = async (purpose: 'leader' | 'member'): Promise<void> => {
+      await wanting({ purpose });
+      await clock.advance(1_000);
+      cluster.remove(leaseKind, KEY);
+      await clock.advance(6_000);
+    };
+
+    it('is made again by its leader', async () => {
+      await deleted('leader');
+      expect(stored()?.spec?.holderIdentity).to.equal('me');
+      expect(lost).to.deep.equal([]);
+    });
+
+    it('is lost to a member, which the others have given up', async () => {
+      await deleted('member');
+      expect(stored()).to.equal(undefined);
+      expect(lost).to.have.length(1);
+      expect(await gauge()).to.deep.equal([]);
+    });
+  });
+
+  it('is lost to a member when another holds it, however long that was ago', async () => {
+    await wanting({ purpose: 'member' });
+    cluster.edit(leaseKind, KEY, { spec: { holderIdentity: '', leaseDurationSeconds: 0 } });
+    await clock.advance(5_000);
+    expect(lost).to.have.length(1);
+    expect(stored()?.spec?.holderIdentity).to.equal('');
+  });
+});

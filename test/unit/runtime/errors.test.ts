@@ -1,0 +1,196 @@
+import { expect } from 'chai';
+import {
+  AlreadyExists,
+  ApiError,
+  apiErrorFrom,
+  Conflict,
+  describe as described,
+  Forbidden,
+  Gone,
+  Invalid,
+  isNamespaceTerminating,
+  NoRetryError,
+  NotFound,
+  ResponseTooLarge,
+  ServerFailure,
+  TooManyRequests,
+  Unauthorized,
+} from '../../../src/runtime/errors.ts';
+
+const ref = { verb: 'get', kind: 'Thing', namespace: 'ns', name: 'a' };
+
+describe('the error of an answer', () => {
+  type Row = readonly [status: number, reason: string, expected: typeof ApiError];
+  const rows: readonly Row[] = [
+    ...([
+      [400, '', Invalid],
+      [401, '', Unauthorized],
+      [403, '', Forbidden],
+      [404, '', NotFound],
+    ] as const),
+    ...([
+      [409, 'Conflict', Conflict],
+      [409, 'AlreadyExists', AlreadyExists],
+      [410, 'Gone', Gone],
+    ] as const),
+    ...([
+      [410, 'Expired', Gone],
+      [400, 'Expired', Gone],
+      [422, 'Invalid', Invalid],
+    ] as const),
+    ...([
+      [429, '', TooManyRequests],
+      [500, '', ServerFailure],
+      [599, '', ServerFailure],
+    ] as const),
+    ...([
+      [418, '', ApiError],
+      [499, '', ApiError],
+    ] as const),
+  ];
+  for (const [status, reason, expected] of rows)
+    it(`${[String(status), reason].filter(Boolean).join(' ')} is a ${expected.name}`, () => {
+      const error = apiErrorFrom(status, { reason }, ref);
+      expect(error.constructor).to.equal(expected);
+      expect([error.status, error.reason, error.ref]).to.deep.equal([status, reason, ref]);
+    });
+
+  it('repeats what the server said, or else the status', () => {
+    const messages = [
+      { message: 'no way' },
+      { message: '', reason: 'Weird' },
+      { message: 7 },
+      'prose',
+      null,
+      [],
+    ];
+    expect(messages.map((body) => apiErrorFrom(418, body, ref).message)).to.deep.equal([
+      'cannot get Thing ns/a: no way',
+      'cannot get Thing ns/a: the server answered 418 (Weird)',
+      ...Array<string>(4).fill('cannot get Thing ns/a: the server answered 418'),
+    ]);
+  });
+
+  it('takes the pause from the header before that of the body, in seconds that are not negative', () => {
+    const pause = (retryAfterSeconds: unknown, header?: number): number | undefined =>
+      apiErrorFrom(429, { details: { retryAfterSeconds } }, ref, header).retryAfterMs;
+    expect([pause(3), pause(3, 5), pause(0), pause(-1), pause('3'), pause(undefined)]).to.deep.equal([
+      ...[3_000, 5_000, 0, undefined, undefined, undefined],
+    ]);
+  });
+
+  it('keeps the causes, but for what is no cause', () => {
+    const causes = (value: unknown): unknown => apiErrorFrom(422, { details: { causes: value } }, ref).causes;
+    expect(causes([{ reason: 'a', message: 'b' }, 'c', null])).to.deep.equal([{ reason: 'a', message: 'b' }]);
+    expect(causes('text')).to.deep.equal([]);
+    expect(apiErrorFrom(422, { details: [] }, ref).causes).to.deep.equal([]);
+  });
+
+  describe('about a Secret', () => {
+    const secret = { verb: 'create', kind: 'Secret', namespace: 'ns', name: 'a' };
+    for (const [status, isHidden] of [
+      [422, true],
+      [400, true],
+      [403, false],
+    ] as const)
+      it(`${isHidden ? 'hides' : 'shows'} what the server says with ${String(status)}`, () => {
+        const { message } = apiErrorFrom(status, { message: 'invalid value: pa55' }, secret);
+        expect(message.includes('pa55')).to.equal(!isHidden);
+      });
+
+    it('keeps of the causes what is no text', () => {
+      const causes = [{ reason: 'a', field: 'b', message: 'pa55' }, { message: 'pa55' }];
+      expect(apiErrorFrom(422, { details: { causes } }, secret).causes).to.deep.equal([
+        ...[{ reason: 'a', field: 'b' }, {}],
+      ]);
+    });
+  });
+
+  it('leaves out words that are too long for one, and the end of what is too long for a sentence', () => {
+    const message = (text: string): string => apiErrorFrom(400, { message: text }, ref).message;
+    expect(message(`no ${'x'.repeat(256)} here`)).to.contain(`no ${'x'.repeat(256)} here`);
+    expect(message(`no ${'x'.repeat(257)} here`)).to.equal('cannot get Thing ns/a: no … here');
+    expect(message('word '.repeat(20_000)).length).to.be.within(10_000, 17_000);
+  });
+
+  it('says whose words it repeats, on one line and not all of many', () => {
+    const named = (message: string): string =>
+      apiErrorFrom(400, { message }, ref).attributedTo('the server of target x').message;
+    expect(named('a\n\u001b\u202eb')).to.equal('cannot get Thing ns/a: the server of target x answered: a b');
+    expect(named('word '.repeat(2_000)).length).to.be.within(500, 1_200);
+    expect(apiErrorFrom(400, {}, ref).attributedTo('x').message).to.equal(
+      'cannot get Thing ns/a: the server answered 400',
+    );
+  });
+});
+
+describe('the description of a request', () => {
+  for (const [title, request, expected] of [
+    ['of an object', ref, 'get Thing ns/a'],
+    ['of a status', { ...ref, verb: 'patch', sub: 'status' }, 'patch status of Thing ns/a'],
+    ['of a namespace', { verb: 'list', kind: 'Thing', namespace: 'ns' }, 'list Thing ns'],
+    ['of a kind', { verb: 'watch', kind: 'Thing' }, 'watch Thing'],
+  ] as const)
+    it(title, () => {
+      expect(described(request)).to.equal(expected);
+    });
+
+  it('shortens a name that nobody would give', () => {
+    expect(described({ ...ref, name: 'x'.repeat(100_000) }).length).to.be.below(600);
+    expect(described({ ...ref, name: 'x'.repeat(253) })).to.contain('x'.repeat(253));
+  });
+});
+
+describe('a namespace that is being deleted', () => {
+  for (const [title, error, expected] of [
+    [
+      'told by a cause',
+      apiErrorFrom(403, { details: { causes: [{ reason: 'NamespaceTerminating' }] } }, ref),
+      true,
+    ],
+    ['told by the message', apiErrorFrom(403, { message: 'x because it is being terminated' }, ref), true],
+    ['not told by another refusal', apiErrorFrom(403, { message: 'no' }, ref), false],
+    [
+      'not told by another status',
+      apiErrorFrom(409, { message: 'because it is being terminated' }, ref),
+      false,
+    ],
+    ['not told by another error', new Error('because it is being terminated'), false],
+  ] as const)
+    it(`is ${title}`, () => {
+      expect(isNamespaceTerminating(error)).to.equal(expected);
+    });
+});
+
+describe('an answer that is too large', () => {
+  const tooLarge = new ResponseTooLarge('large', { excess: 'bytes', isFinal: true });
+  it('is found among the causes of an error', () => {
+    expect(ResponseTooLarge.in(tooLarge)).to.equal(tooLarge);
+    expect(ResponseTooLarge.in(new Error('a', { cause: new Error('b', { cause: tooLarge }) }))).to.equal(
+      tooLarge,
+    );
+    expect(ResponseTooLarge.in(new Error('a', { cause: 'b' }))).to.equal(undefined);
+    expect(ResponseTooLarge.in(undefined)).to.equal(undefined);
+  });
+
+  it('is not looked for without an end', () => {
+    const circle = new Error('circle');
+    circle.cause = circle;
+    expect(ResponseTooLarge.in(circle)).to.equal(undefined);
+  });
+
+  it('ends a job only when it comes from a server of a tenant', () => {
+    expect(tooLarge.isFinal()).to.equal(true);
+    expect(new ResponseTooLarge('large', { excess: 'bytes', isFinal: false }).isFinal()).to.equal(false);
+  });
+});
+
+describe('a failure that is not tried again', () => {
+  it('keeps the message and the cause, and is wrapped once', () => {
+    const cause = new Error('why');
+    const error = NoRetryError.of(cause);
+    expect([error.message, error.cause, error.isFinal()]).to.deep.equal(['why', cause, true]);
+    expect(NoRetryError.of(error)).to.equal(error);
+    expect(NoRetryError.of('text').message).to.equal('text');
+  });
+});

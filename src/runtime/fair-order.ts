@@ -68,12 +68,16 @@ export class FairOrder<E extends Waiting<E>> {
     this.#mostOfOthers = workers > 1 ? workers - 1 : Infinity;
   }
 
+  /** Namespaces about which anything is remembered; none at rest. */
+  get size(): number {
+    return this.#groups.size;
+  }
+
   /** A key of this namespace becomes known. */
   enter(name: string): Group<E> {
     let group = this.#groups.get(name);
     if (!group) {
-      const tier = this.#usage.isHeavy(name, this.#now) ? 'heavy' : 'light';
-      group = { name, tier, size: 0, running: 0, lines: [] };
+      group = { name, tier: 'light', size: 0, running: 0, lines: [] };
       this.#groups.set(name, group);
     }
     group.size++;
@@ -152,11 +156,7 @@ export class FairOrder<E extends Waiting<E>> {
   }
 
   #first(tier: Tier): E | undefined {
-    const line = this.#head(tier);
-    if (!line) return undefined;
-    // Time makes a heavy namespace light again.
-    if (tier === 'heavy') this.#place(line.group);
-    return line.group.tier === tier ? line.entries.first : this.#first(line.group.tier);
+    return this.#head(tier)?.entries.first;
   }
 
   /** Moves a namespace to the tier to which it belongs now. */

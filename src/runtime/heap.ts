@@ -1,7 +1,7 @@
-/** A binary heap whose items know their place, so that any of them can be taken out or moved. */
+/** A binary heap whose items know their place, so that any of them can be taken out. */
 
 export interface HeapItem {
-  /** Written by the heap only; -1 while the item is in none. */
+  /** Written by the heap only. */
   place: number;
 }
 
@@ -14,10 +14,6 @@ export class Heap<T extends HeapItem> {
     this.#before = before;
   }
 
-  get size(): number {
-    return this.#items.length;
-  }
-
   peek(): T | undefined {
     return this.#items[0];
   }
@@ -28,27 +24,15 @@ export class Heap<T extends HeapItem> {
     this.#up(item);
   }
 
-  pop(): T | undefined {
-    const first = this.#items[0];
-    if (first) this.remove(first);
-    return first;
-  }
-
   /** Takes `item` out; it must be in this heap. */
   remove(item: T): void {
     const { place } = item;
-    item.place = -1;
     const last = this.#items.pop();
     if (!last || last === item) return;
     last.place = place;
     this.#items[place] = last;
-    this.moved(last);
-  }
-
-  /** Restores the order after what `before` looks at has changed in `item`. */
-  moved(item: T): void {
-    this.#up(item);
-    this.#down(item);
+    this.#up(last);
+    this.#down(last);
   }
 
   #up(item: T): void {

@@ -142,7 +142,6 @@ class KeyQueue implements WorkQueue {
     this.#isClosed = true;
     for (const key of [...this.#entries.keys()]) this.cancel(key);
     for (const waiter of this.#waiters) waiter(undefined);
-    this.#waiters.clear();
   }
 
   add(key: Key, priority = 0): 'queued' | 'merged' {
@@ -171,7 +170,7 @@ class KeyQueue implements WorkQueue {
       return;
     }
     const when = this.#clock.now() + ms;
-    entry.timer = { key, when, kind, priority, seq: this.#seq++, place: -1 };
+    entry.timer = { key, when, kind, priority, seq: this.#seq++, place: 0 };
     this.#timers.push(entry.timer);
     this.#arm();
   }
@@ -224,11 +223,9 @@ class KeyQueue implements WorkQueue {
 
   /** Gives workers that wait what they may have. */
   #serve(): void {
-    while (this.#waiters.size > 0) {
+    for (const waiter of this.#waiters) {
       const entry = this.#ready.next();
       if (!entry) return;
-      const [waiter] = this.#waiters;
-      if (!waiter) return;
       this.#waiters.delete(waiter);
       waiter(this.#begin(entry));
     }
@@ -275,7 +272,6 @@ class KeyQueue implements WorkQueue {
     entry.isRunning = false;
     this.#ready.end(entry.group, mark, hasFailed, this.#clock.now());
     if (entry.isDirty) {
-      entry.isDirty = false;
       this.#makeReady(entry, entry.priority);
     } else {
       this.#forgetIdle(entry);
@@ -284,7 +280,7 @@ class KeyQueue implements WorkQueue {
   }
 
   #forgetIdle(entry: Entry): void {
-    if (entry.isRunning || entry.list || entry.timer) return;
+    if (entry.isRunning || entry.timer) return;
     this.#entries.delete(entry.key);
     this.#ready.leave(entry.group);
   }

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { apiErrorFrom, TransportError } from '../../../src/runtime/errors.ts';
+import type { TransportError } from '../../../src/runtime/errors.ts';
+import { apiErrorFrom } from '../../../src/runtime/errors.ts';
 import {
   isVersionTooLarge,
   mayPass,

@@ -1,9 +1,11 @@
 /** What a lease writes, and when it tries again; who leads is in leadership.test.ts. */
 import { expect } from 'chai';
+import { sleep } from '../../../src/lib/clock.ts';
 import { silentLogger } from '../../../src/observability/log.ts';
 import { createMetrics, type Metrics } from '../../../src/observability/metrics.ts';
 import { apiErrorFrom, LeadershipLostError } from '../../../src/runtime/errors.ts';
 import { createLease, leaseKind, type Lease, type LeaseOptions } from '../../../src/runtime/lease.ts';
+import type { Kind, Obj } from '../../../src/runtime/types.ts';
 import { FakeClock, settle } from '../../support/clock.ts';
 import { FakeCluster } from './support/fake-cluster.ts';
 import { noChance } from './support/world.ts';
@@ -44,8 +46,8 @@ describe('a lease', () => {
     return one;
   }
   const stored = () => cluster.read(leaseKind, KEY);
-  const held = (spec: object): void => {
-    cluster.put(leaseKind, { metadata: { namespace: 'system', name: 'lead' }, spec });
+  const held = (spec?: object): void => {
+    cluster.put(leaseKind, { metadata: { namespace: 'system', name: 'lead' }, ...(spec && { spec }) });
   };
   const gauge = async (): Promise<string[]> =>
     (await metrics.text()).split('\n').filter((line) => line.startsWith('leader_election_master_status'));
@@ -88,6 +90,7 @@ describe('a lease', () => {
   });
 
   for (const [title, spec, since] of [
+    ['at once when nothing is said about its holder', undefined, 0],
     ['at once when nobody holds it', { holderIdentity: '', leaseDurationSeconds: 15 }, 0],
     [
       'when the duration of the other holder is over',
@@ -210,6 +213,59 @@ describe('a lease', () => {
     expect(await gauge()).to.deep.equal(['leader_election_master_status{name="lead"} 0']);
   });
 
+  for (const purpose of ['leader', 'member'] as const)
+    it(`lets a ${purpose} write as long as it is renewed`, async () => {
+      const { lease } = await wanting({ purpose });
+      await clock.advance(60_000);
+      lease.fence();
+      expect(lease.isLeader).to.equal(true);
+      expect(lost).to.deep.equal([]);
+      expect(clock.pending, 'timers besides that of the next renewal').to.equal(1);
+    });
+
+  it('is lost at the first write after the time stood still, and says so', async () => {
+    const { lease } = await wanting();
+    const now = clock.now();
+    clock.now = () => now + 10_000;
+    expect(() => {
+      lease.fence();
+    }).to.throw(LeadershipLostError);
+    expect(lost.map(({ message }) => message).join()).to.contain('the lease was not renewed in time');
+    expect(await gauge()).to.deep.equal(['leader_election_master_status{name="lead"} 0']);
+  });
+
+  it('is read anew when a renewal has failed', async () => {
+    const { lease } = await wanting();
+    cluster.edit(leaseKind, KEY, { metadata: { annotations: { a: 'b' } } });
+    await clock.advance(60_000);
+    expect(lease.isLeader).to.equal(true);
+    expect(stored()?.spec?.renewTime).to.equal('2026-01-01T00:01:00.000000Z');
+    const verbs = cluster.requests.map(({ verb }) => verb);
+    expect(verbs.slice(0, 6)).to.deep.equal(['get', 'create', 'replace', 'get', 'replace', 'replace']);
+    expect(verbs.filter((verb) => verb === 'get')).to.have.length(2);
+  });
+
+  it('is asked for again when a request is not answered within ten seconds', async () => {
+    class Silent extends FakeCluster {
+      #isSilent = true;
+      override get<T extends Obj>(kind: Kind<T>, key: string, signal?: AbortSignal): Promise<T> {
+        if (!this.#isSilent) return super.get(kind, key, signal);
+        this.#isSilent = false;
+        return sleep(clock, 60_000, signal).then(() => super.get(kind, key, signal));
+      }
+    }
+    const one = await wanting({ client: new Silent() });
+    await clock.advance(20_000);
+    expect(one.since).to.equal(10_000 + 2_200);
+  });
+
+  it('can be given back before it was ever asked for', async () => {
+    const options = { client: cluster, clock, rng: noChance, log: silentLogger, metrics };
+    const names = { namespace: 'system', name: 'lead', identity: 'me', onLost: () => undefined };
+    await createLease({ ...options, ...names }).release();
+    expect(cluster.requests).to.deep.equal([]);
+  });
+
   describe('that was deleted', () => {
     const deleted = async (purpose: 'leader' | 'member'): Promise<void> => {
       await wanting({ purpose });
@@ -227,7 +283,7 @@ describe('a lease', () => {
     it('is lost to a member, which the others have given up', async () => {
       await deleted('member');
       expect(stored()).to.equal(undefined);
-      expect(lost).to.have.length(1);
+      expect(lost.map(({ message }) => message).join()).to.contain('nobody took the lease');
       expect(await gauge()).to.deep.equal([]);
     });
   });

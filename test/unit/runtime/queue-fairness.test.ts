@@ -1,6 +1,7 @@
 /** Whose key is next when several namespaces want workers. */
 import { expect } from 'chai';
 import { namespaceOf } from '../../../src/runtime/keys.ts';
+import { FairOrder, type Waiting } from '../../../src/runtime/fair-order.ts';
 import { createQueue, INITIAL_PRIORITY, type Turn, type WorkQueue } from '../../../src/runtime/queue.ts';
 import { HEAVY_MS, WINDOW_MS } from '../../../src/runtime/usage.ts';
 import { FakeClock } from '../../support/clock.ts';
@@ -61,6 +62,11 @@ describe('fairness of the queue between namespaces', () => {
       title: 'takes turns within each priority',
       added: [['A', 2, 5], ['B', 1, 5], ['B', 2]], // prettier-ignore
       order: 'ABAB',
+    },
+    {
+      title: 'leaves a namespace in its place when it adds a key',
+      added: [['A', 1], ['B', 1], ['A', 2]], // prettier-ignore
+      order: 'ABA',
     },
   ];
   for (const { title, added, order } of rows) {
@@ -183,6 +189,59 @@ describe('fairness of the queue between namespaces', () => {
     expect(await play(2)).to.match(/^(AB|BA)$/u);
   });
 
+  it('serves a namespace that took much time, even with one worker', async () => {
+    start(1);
+    await tire('A');
+    addMany('A', 1);
+    expect(spaces(await takeUpTo(queue, 1))).to.equal('A');
+  });
+
+  it('serves others when a namespace that took much time was to be next and is gone', async () => {
+    start(10);
+    await tire('A');
+    addMany('A', 1);
+    addMany('B', 4);
+    expect(await play(3)).to.equal('BBB');
+    queue.cancel('A/0');
+    expect(spaces(await takeUpTo(queue, 1))).to.equal('B');
+  });
+
+  it('counts the workers of a namespace once when it comes to hold half of them', async () => {
+    start(4);
+    await tire('A');
+    await tire('B');
+    addMany('A', 2);
+    expect(spaces(await takeUpTo(queue, 2))).to.equal('AA');
+    addMany('B', 1);
+    expect(spaces(await takeUpTo(queue, 1))).to.equal('B');
+  });
+
+  it('forgets who held half of the workers', async () => {
+    start(4);
+    for (let i = 0; i < 5; i++) {
+      addMany('A', 2);
+      for (const turn of await takeUpTo(queue, 2)) turn.end();
+    }
+    await tire('B');
+    addMany('B', 1);
+    expect(spaces(await takeUpTo(queue, 1))).to.equal('B');
+  });
+
+  it('charges a reconcile with all of the time before another began', async () => {
+    start(10);
+    queue.add('A/1');
+    queue.add('B/1');
+    const a = await takeUpTo(queue, 1);
+    await clock.advance(2_000);
+    const b = await takeUpTo(queue, 1);
+    await clock.advance(2_000);
+    for (const turn of [...a, ...b]) turn.end();
+    addMany('A', 1);
+    addMany('B', 1);
+    addMany('C', 1);
+    expect(await play(3)).to.equal('BCA');
+  });
+
   it('shares the time of a reconcile with those that run beside it', async () => {
     start(10);
     for (const name of ['B', 'C', 'D', 'E']) queue.add(`${name}/1`);
@@ -205,5 +264,19 @@ describe('fairness of the queue between namespaces', () => {
     expect(queue.size).to.equal(0);
     queue.add('space-1/a');
     expect(await play(1)).to.equal('space-1');
+  });
+
+  it('remembers namespaces as long as they have keys', () => {
+    interface Entry extends Waiting<Entry> {
+      readonly key: string;
+    }
+    const order = new FairOrder<Entry>(2);
+    const [first, second, other] = [order.enter('A'), order.enter('A'), order.enter('B')];
+    expect([first === second, order.size]).to.deep.equal([true, 2]);
+    order.leave(first);
+    expect(order.size).to.equal(2);
+    order.leave(second);
+    order.leave(other);
+    expect(order.size).to.equal(0);
   });
 });

@@ -121,12 +121,110 @@ describe('the work queue', () => {
     const waiting = queue.take();
     queue.after('a', 100, 'again');
     queue.close();
-    queue.add('b');
+    expect(queue.add('b')).to.equal('merged');
     queue.after('c', 100, 'again');
     expect(await waiting).to.equal(undefined);
     expect(await queue.take()).to.equal(undefined);
     expect(clock.pending).to.equal(0);
     expect(queue.size).to.equal(0);
+  });
+
+  it('gives a waiting worker one key, and keeps the others', async () => {
+    const waiting = take();
+    queue.add('a');
+    queue.add('b');
+    expect((await waiting).key).to.equal('a');
+    expect((await take()).key).to.equal('b');
+  });
+
+  it('makes keys of the same time ready in the order of their timers', async () => {
+    const keys = ['e', 'b', 'd', 'a', 'c'];
+    for (const key of keys) queue.after(key, 100, 'again');
+    await clock.advance(100);
+    expect(await drain()).to.deep.equal(keys);
+  });
+
+  for (const ms of [0, -1, NaN])
+    it(`makes a key ready now that has ${String(ms)} ms to wait, instead of its timer`, async () => {
+      queue.after('a', 100, 'retry');
+      queue.after('a', ms, 'again', 7);
+      expect(queue.timerOf('a')).to.equal(undefined);
+      const turn = await take();
+      expect([turn.key, turn.priority]).to.deep.equal(['a', 7]);
+      turn.end();
+      expect(queue.size).to.equal(0);
+    });
+
+  it('brings a running key back with the highest priority that it was given since its turn began', async () => {
+    queue.add('a', 9);
+    const turn = await take();
+    queue.add('a', -5);
+    queue.add('a', 3);
+    queue.add('a', 1);
+    turn.end();
+    expect((await take()).priority).to.equal(3);
+  });
+
+  it('counts a raised key once, with its new priority', async () => {
+    queue.add('a', 1);
+    queue.add('a', 2);
+    expect([...queue.depths()]).to.deep.equal([
+      [1, 0],
+      [2, 1],
+    ]);
+    (await take()).end();
+    expect(queue.depths().get(2)).to.equal(0);
+  });
+
+  it('ends a turn once, however often it is told', async () => {
+    queue.add('a');
+    const first = await take();
+    first.end();
+    queue.add('a');
+    const second = await take();
+    first.end();
+    queue.add('a');
+    expect(await drain()).to.deep.equal([]);
+    second.end();
+    expect(await drain()).to.deep.equal(['a']);
+  });
+
+  it('keeps the turn of a cancelled key', async () => {
+    queue.add('a');
+    const turn = await take();
+    queue.cancel('a');
+    queue.add('a');
+    expect(await drain()).to.deep.equal([]);
+    turn.end();
+    expect(await drain()).to.deep.equal(['a']);
+  });
+
+  it('knows a key whose timer was set during its turn', async () => {
+    queue.add('a');
+    const turn = await take();
+    queue.after('a', 100, 'retry');
+    turn.end();
+    expect(queue.size).to.equal(1);
+    queue.after('a', 200, 'again');
+    await clock.advance(199);
+    expect(await drain()).to.deep.equal([]);
+    await clock.advance(1);
+    expect(await drain()).to.deep.equal(['a']);
+  });
+
+  it('tells its observer of each place given and how long it was held', async () => {
+    const told: (string | number)[] = [];
+    queue = createQueue(clock, { added: () => told.push('added'), taken: (ms) => told.push(ms) });
+    await clock.advance(1_000);
+    queue.add('a');
+    queue.add('a', 5);
+    await clock.advance(300);
+    const turn = await take();
+    queue.add('a');
+    await clock.advance(200);
+    turn.end();
+    (await take()).end();
+    expect(told).to.deep.equal(['added', 300, 'added', 0]);
   });
 
   it('does not mind a timer of the machine that is early', async () => {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { DefinitionError } from '../../../src/runtime/errors.ts';
-import { parseSelector } from '../../../src/runtime/selector.ts';
+import { areDisjoint, parseSelector } from '../../../src/runtime/selector.ts';
 
 describe('a label selector', () => {
   const rows: [string | undefined, Record<string, string> | undefined, boolean][] = [
@@ -36,4 +36,26 @@ describe('a label selector', () => {
       expect(() => parseSelector(text)).to.throw(DefinitionError, text);
     });
   }
+
+  it('is refused with what cannot be understood and where it stands', () => {
+    expect(() => parseSelector('a,b in c')).to.throw('"b in c" in the label selector "a,b in c"');
+  });
+});
+
+describe('two label selectors', () => {
+  for (const [a, b, expected] of [
+    ['a=b', 'a=c', true],
+    ['a in (b,c)', 'a in (d,e)', true],
+    ['x,a=b', 'y,a=c', true],
+    ['a in (b,c)', 'a in (c,d)', false],
+    ['a=b', 'x=c', false],
+    ['a=b', 'a!=b', false],
+    ['a!=b', 'a=c', false],
+    ['a', '!a', false],
+    ['a=b', '', false],
+    ['', 'a=b', false],
+  ] as const)
+    it(`"${a}" and "${b}" ${expected ? 'never select the same object' : 'may select the same object'}`, () => {
+      expect(areDisjoint(parseSelector(a), parseSelector(b))).to.equal(expected);
+    });
 });

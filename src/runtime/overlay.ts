@@ -102,10 +102,7 @@ export class Overlay<T extends Obj> {
     if (this.#isOlder(version, known?.version)) return true;
     // What is not selected has no event to wait for, except the one that takes it out of the selection, where it is
     // or where an earlier write of ours will put it.
-    if (!isSelected && !this.#store.get(key) && !known) {
-      this.#set(key, undefined);
-      return false;
-    }
+    if (!isSelected && !this.#store.get(key) && !known) return false;
     this.#set(key, { key, uid, version, obj: isSelected ? obj : undefined });
     return true;
   }

@@ -382,15 +382,39 @@ describe('a cache', () => {
   });
 
   it('C5: a relist of one namespace leaves the others alone', async () => {
-    const { api, cache, start, clock } = harness({ namespaces: ['n1', 'n2'] });
+    const { api, cache, start, clock, listen } = harness({ namespaces: ['n1', 'n2'] });
     api.put(thing('a', { namespace: 'n1' }));
     api.put(thing('b', { namespace: 'n2' }));
     await start();
+    const heard = listen();
+    heard.length = 0;
     await clock.advance(5_000);
+    const lists = api.count('list');
+    api.version++;
     api.compact();
     api.drop();
     await settle();
+    expect(api.count('list'), 'one list for each namespace').to.equal(lists + 2);
+    expect(heard).to.deep.equal([]);
     expect([...cache.list()].map((o) => o.metadata.name).sort()).to.deep.equal(['a', 'b']);
+  });
+
+  it('forgets an own write when the history of the server has started anew', async () => {
+    const { api, cache, clock, start } = harness();
+    api.version = 99;
+    api.put(thing('x'));
+    await start();
+    await clock.advance(5_000);
+    const written = { ...thing('x'), metadata: { ...thing('x').metadata, resourceVersion: '150' } };
+    cache.begin('ns/x', 'me').done(written, true);
+    expect([cache.unconfirmed, cache.get('ns/x')?.metadata.resourceVersion]).to.deep.equal([1, '150']);
+    api.objects.get('ns/x')!.metadata.resourceVersion = '50';
+    api.version = 60;
+    api.compact();
+    api.drop();
+    api.faults.watch.push(statusError(410));
+    await clock.advance(60_000);
+    expect([cache.unconfirmed, cache.get('ns/x')?.metadata.resourceVersion]).to.deep.equal([0, '50']);
   });
 
   it('passes its selectors on to the server', async () => {

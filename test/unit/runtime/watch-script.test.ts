@@ -286,6 +286,18 @@ describe('a watch asks and delivers', () => {
         ],
       },
       {
+        title: 'pages of any version after three that are too old, and believes them',
+        replies: [[page(90)], [2_000, failed(410)], ...[60, 60, 60, 60].map((version) => [page(version)])],
+        options: { streaming: false },
+        expected: [
+          ...['listing', '> list', 'init start', 'complete 90', '> watch from 90', 'listing', '> list'],
+          ...[`waiting 800: ${older(60, 90)}`, 'listing', '> list from 90'],
+          ...[`waiting 1600: ${older(60, 90)}`, 'listing', '> list from 90'],
+          ...[`waiting 3200: ${older(60, 90)}`, 'listing', '> list', 'init stale anew', 'complete 60'],
+          '> watch from 60',
+        ],
+      },
+      {
         title: 'everything after a bookmark that is older than what was seen',
         replies: [
           [...streamed, modified('a', 90)],

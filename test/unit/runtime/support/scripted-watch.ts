@@ -144,6 +144,7 @@ export async function traceOf(
   const { length } = lines;
   stop.abort(new Error('stop'));
   await following;
+  if (clock.pending > 0) lines.push('leaves timers behind');
   await clock.advance(3_600_000);
   if (lines.length > length) lines.push('goes on after its signal has aborted');
   return lines;

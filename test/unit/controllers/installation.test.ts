@@ -3,78 +3,15 @@ import type { Secret } from '../../../src/machine/world.ts';
 import type { View } from '../../../src/runtime/types.ts';
 import { intake, type Facts } from '../../../controllers/installation/intake.ts';
 import { fence } from '../../../controllers/installation/job.ts';
-import { phases } from '../../../controllers/installation/phases.ts';
-import type { Rendered, Snapshot } from '../../../controllers/installation/snapshot.ts';
+import type { Snapshot } from '../../../controllers/installation/snapshot.ts';
 import type { Installation } from '../../../src/api/kinds/installation.ts';
 import { annotations } from '../../../src/api/labels.ts';
-import { defaultLimits } from '../../../src/api/limits.ts';
 import { API_VERSION, FINALIZER } from '../../../src/api/labels.ts';
 import { PhaseError, type Decision } from '../../../src/machine/decision.ts';
-import { ask, effectsOf } from '../../support/ask.ts';
+import { effectsOf } from '../../support/ask.ts';
 import { room } from '../../support/room.ts';
 import { NOW, child, deleting, done, execution, installation, running } from '../../support/given.ts';
-
-const JOB = 'j2';
-const self = installation('stack', { status: running(JOB, 'Init') });
-const ownExecution = (status: object = {}, meta: object = {}) =>
-  execution('stack', {
-    status,
-    meta: {
-      ownerReferences: [
-        { apiVersion: API_VERSION, kind: 'Installation', name: 'stack', uid: 'uid-stack', controller: true },
-      ],
-      ...meta,
-    },
-  });
-
-const nothing: Rendered = { importObjects: [], children: [], items: [], states: [] };
-const wanted = (name: string) => ({
-  name,
-  object: {
-    apiVersion: API_VERSION,
-    kind: 'Installation',
-    metadata: { generateName: `${name}-`, namespace: 'demo', labels: {}, annotations: {}, finalizers: [] },
-    spec: child('stack', name).spec,
-  } as unknown as Exclude<Rendered['children'], PhaseError>[number]['object'],
-});
-
-const decide = (name: keyof typeof phases, snapshot: Partial<Snapshot> = {}): Decision =>
-  ask<Snapshot>(phases[name].phase, {
-    self,
-    now: NOW,
-    ancestors: [],
-    treeDepth: 30,
-    room: room(),
-    limits: defaultLimits,
-    freshName: (prefix: string) => `${prefix}sfx`,
-    context: { apiVersion: API_VERSION, kind: 'Context', metadata: { name: 'default' } },
-    component: { view: undefined, condition: undefined },
-    siblings: [],
-    predecessors: [],
-    predecessorJobs: {},
-    imports: { imports: {} as never, missing: [] },
-    importsHash: 'hash',
-    advice: '',
-    replacedTargets: [],
-    children: [],
-    execution: undefined,
-    rendered: nothing,
-    importUpserts: [],
-    stateUpserts: [],
-    ownExports: [],
-    oldExports: [],
-    staleObjects: [],
-    exportUpserts: [],
-    exportStateUpserts: [],
-    ...snapshot,
-  });
-
-const reasonOf = (decision: Decision): string | undefined =>
-  decision.do === 'fail' || decision.do === 'retry'
-    ? decision.problem.reason
-    : decision.do === 'wait'
-      ? decision.why?.reason
-      : undefined;
+import { JOB, decide, nothing, ownExecution, reasonOf, self, wanted } from './installation/given.ts';
 
 describe('an installation in Init', () => {
   const rows: { title: string; snapshot: Partial<Snapshot>; answer: string; reason?: string }[] = [

@@ -1,0 +1,512 @@
+/** What an installation writes below itself: sub-installations, its execution, data objects, targets and states. */
+import { expect } from 'chai';
+import { ensureChildren } from '../../../../controllers/installation/children.ts';
+import { ensureExecution } from '../../../../controllers/installation/execution.ts';
+import { checkImports } from '../../../../controllers/installation/import-conflicts.ts';
+import { deleteAll, fence, handDown } from '../../../../controllers/installation/job.ts';
+import { asExport, asImport, cannotWrite, upsert } from '../../../../controllers/installation/objects.ts';
+import { storeState } from '../../../../controllers/installation/state-effects.ts';
+import type { Snapshot, WantedChild } from '../../../../controllers/installation/snapshot.ts';
+import { readDeployItems, type Execution } from '../../../../src/api/kinds/execution.ts';
+import { FINALIZER, annotations, labels } from '../../../../src/api/labels.ts';
+import { defaultLimits } from '../../../../src/api/limits.ts';
+import { installationContext, objectName } from '../../../../src/dataflow/scope.ts';
+import { PhaseError, type Effect } from '../../../../src/machine/decision.ts';
+import { effectsOf } from '../../../support/ask.ts';
+import {
+  NOW,
+  child,
+  deleting,
+  done,
+  execution,
+  installation,
+  running,
+  template,
+} from '../../../support/given.ts';
+import { JOB, dataObject, decide, nothing, ownExecution, self, target, wanted } from './given.ts';
+
+/** Verb, kind and content of each effect. */
+const contents = (effects: readonly Effect[]) =>
+  effects.map((effect) => [
+    `${effect.do} ${effect.kind.kind}`,
+    effect.do === 'patch'
+      ? effect.body
+      : effect.do === 'create'
+        ? effect.object
+        : effect.target.metadata.name,
+  ]);
+
+describe('the children of an installation', () => {
+  const template_ = annotations.subinstallationName;
+  const withMeta = (meta: object): WantedChild => {
+    const { name, object } = wanted('a');
+    return { name, object: { ...object, metadata: { ...object.metadata, ...meta } } };
+  };
+  const ensured = (children: Snapshot['children'], ...list: WantedChild[]) =>
+    ensureChildren({ self, children, freshName: (prefix) => `${prefix}new` }, list);
+  const existing = (meta: object = {}, spec: object = {}) => {
+    const one = child('stack', 'a', done('j1'));
+    return {
+      ...one,
+      metadata: { ...one.metadata, ...meta },
+      spec: { ...one.spec, ...spec },
+    };
+  };
+  const tagged = { [template_]: 'a', team: 'x' };
+
+  it('are created as the blueprint wants them, under a fresh name', () => {
+    const { object } = wanted('a');
+    expect(contents(ensured([], wanted('a')).effects)).to.deep.equal([
+      ['create Installation', { ...object, metadata: { ...object.metadata, name: 'a-new' } }],
+    ]);
+  });
+  it('get the spec of the blueprint', () => {
+    const effects = ensured([existing({}, { context: 'other' })], wanted('a')).effects;
+    expect(contents(effects)).to.deep.equal([['patch Installation', { spec: { context: 'default' } }]]);
+  });
+  it('get the labels and annotations that they lack, and nothing else', () => {
+    const effects = ensured(
+      [existing({ labels: { x: '1', y: '2' }, annotations: tagged })],
+      withMeta({ labels: { x: '1', y: '3' }, annotations: { [template_]: 'a', z: '4' } }),
+    ).effects;
+    expect(contents(effects)).to.deep.equal([
+      ['patch Installation', { metadata: { labels: { y: '3' }, annotations: { z: '4' } } }],
+    ]);
+  });
+  it('get labels alone, or annotations alone', () => {
+    const only = (meta: object) => contents(ensured([existing()], withMeta(meta)).effects)[0]?.[1];
+    expect(only({ labels: { y: '3' } })).to.deep.equal({ metadata: { labels: { y: '3' } } });
+    expect(only({ annotations: { z: '4' } })).to.deep.equal({ metadata: { annotations: { z: '4' } } });
+  });
+  it('lose the switch for the cache of charts with their parent, and keep it with it', () => {
+    const key = annotations.cacheHelmCharts;
+    const cached = existing({ annotations: { ...tagged, [key]: 'true' } });
+    expect(contents(ensured([cached], wanted('a')).effects)).to.deep.equal([
+      ['patch Installation', { metadata: { annotations: { [key]: null } } }],
+    ]);
+    const kept = withMeta({ annotations: { [key]: 'true' } });
+    expect(ensured([cached], kept).effects).to.deep.equal([]);
+  });
+  it('are left alone when they are as they should be', () => {
+    const { condition, ...rest } = ensured([existing()], wanted('a'));
+    expect(rest).to.deep.equal({
+      effects: [],
+      cache: { activeSubs: [{ specName: 'a', objectName: 'a-x' }], orphanedSubs: null },
+    });
+    expect(condition.status).to.equal('True');
+  });
+  it('without annotations are orphans, whatever the blueprint wants', () => {
+    const { annotations: _, ...metadata } = existing().metadata;
+    const effects = ensured([{ ...existing(), metadata }], wanted('a')).effects;
+    expect(effectsOf({ effects })).to.deep.equal(['patch a-x', 'delete a-x', 'create a-new']);
+  });
+  it('are found also by a parent without a status', () => {
+    const { status: _, ...bare } = self;
+    const { living } = {
+      living: ensureChildren({ self: bare, children: [existing()], freshName: String }, [wanted('a')]),
+    };
+    expect(living.effects).to.deep.equal([]);
+  });
+  it('that are orphans are told to go whoever imports from them, and are deleted', () => {
+    expect(contents(ensured([existing()]).effects)).to.deep.equal([
+      ['patch Installation', { metadata: { annotations: { [annotations.deleteIgnoreSuccessors]: 'true' } } }],
+      ['delete Installation', 'a-x'],
+    ]);
+  });
+});
+
+describe('the execution of an installation', () => {
+  const items = [template('a')];
+  const key = annotations.cacheHelmCharts;
+  const ensured = (given: Snapshot['self'], existing: Snapshot['execution'], list = items) =>
+    ensureExecution({ self: given, execution: existing, limits: defaultLimits }, list);
+  const stored = (meta: object = {}, context = 'default') => {
+    const one = execution('stack', {
+      items,
+      meta: { annotations: { [annotations.operation]: 'x' }, ...meta },
+    });
+    return { ...one, spec: { ...one.spec, context } };
+  };
+  const caching = installation('stack', { meta: { annotations: { [key]: 'true' } } });
+  const deployed = {
+    type: 'ReconcileExecution',
+    status: 'True',
+    reason: 'ExecutionDeployed',
+    message: 'Deployed execution item',
+  };
+
+  it('is created with everything that upstream gives it', () => {
+    const { effects, conditions } = ensured(caching, undefined);
+    const [effect] = effects;
+    if (effect?.do !== 'create') throw new Error(effect?.do);
+    const { spec, ...rest } = effect.object as unknown as { spec: object };
+    expect(rest).to.deep.equal({
+      apiVersion: self.apiVersion,
+      kind: 'Execution',
+      metadata: {
+        name: 'stack',
+        namespace: 'demo',
+        annotations: { [annotations.operation]: 'reconcile', [key]: 'true' },
+        finalizers: [FINALIZER],
+        ownerReferences: [
+          {
+            ...{ apiVersion: self.apiVersion, kind: 'Installation', name: 'stack', uid: 'uid-stack' },
+            ...{ controller: true, blockOwnerDeletion: true },
+          },
+        ],
+      },
+    });
+    expect(spec).to.include({ context: 'default' });
+    expect(conditions).to.deep.equal([deployed]);
+  });
+  it('has no switch for the cache of charts without that of the installation', () => {
+    for (const given of [self, installation('stack', { meta: { annotations: { x: 'y' } } })]) {
+      expect(ensured(given, undefined).effects[0]).to.have.deep.nested.property(
+        'object.metadata.annotations',
+        {
+          [annotations.operation]: 'reconcile',
+        },
+      );
+    }
+  });
+  it('has the context of the installation, or the default one', () => {
+    const { context: _, ...spec } = self.spec;
+    const at = 'object.spec.context';
+    expect(ensured({ ...self, spec }, undefined).effects[0]).to.have.nested.property(at, 'default');
+    const special = installation('stack', { spec: { context: 'special' } });
+    expect(ensured(special, undefined).effects[0]).to.have.nested.property(at, 'special');
+    expect(ensured({ ...self, spec }, stored()).effects).to.deep.equal([]);
+  });
+  it('gets a new context without its items', () => {
+    const { effects } = ensured(installation('stack', { spec: { context: 'special' } }), stored());
+    expect(contents(effects)).to.deep.equal([
+      ['patch Execution', { metadata: { annotations: {} }, spec: { context: 'special' } }],
+    ]);
+  });
+  it('gets the annotations that it lacks, and keeps those it has', () => {
+    expect(contents(ensured(caching, stored()).effects)).to.deep.equal([
+      ['patch Execution', { metadata: { annotations: { [key]: 'true' } }, spec: { context: 'default' } }],
+    ]);
+    expect(contents(ensured(self, stored({ annotations: undefined })).effects)).to.deep.equal([
+      [
+        'patch Execution',
+        { metadata: { annotations: { [annotations.operation]: 'reconcile' } }, spec: { context: 'default' } },
+      ],
+    ]);
+  });
+  it('gets other items in the place of all that it held', () => {
+    const [effect] = ensured(self, stored(), [template('b')]).effects;
+    const { spec } = (effect as unknown as { readonly body: Pick<Execution, 'spec'> }).body;
+    const { deployItems, deployItemsCompressed } = spec;
+    expect(readDeployItems(spec)).to.deep.equal([template('b')]);
+    expect([deployItems, deployItemsCompressed]).to.include(null);
+  });
+  it('is emptied when there are no items any more', () => {
+    const { effects, status } = ensured(self, stored(), []);
+    expect(effectsOf({ effects })).to.deep.equal(['patch stack']);
+    expect(status).to.deep.equal({ executionRef: { name: 'stack', namespace: 'demo' } });
+  });
+  it('is none where there are no items and none was there', () => {
+    expect(ensured(self, undefined, [])).to.deep.equal({
+      effects: [],
+      conditions: [],
+      status: { executionRef: null },
+    });
+  });
+
+  describe('that is not there', () => {
+    const times = { lastTransitionTime: NOW, lastUpdateTime: NOW };
+    const condition = (type: string, status: string) => ({
+      type,
+      status,
+      reason: 'r',
+      message: 'm',
+      ...times,
+    });
+    const healed = (...conditions: ReturnType<typeof condition>[]) =>
+      ensured(installation('stack', { status: { conditions: conditions } }), undefined, [])
+        .conditions;
+    const complaint = condition('ReconcileExecution', 'False');
+
+    it('takes back the complaint of an earlier job, among others', () => {
+      const expected = [{ ...deployed, message: 'There is nothing to deploy' }];
+      expect(healed(condition('CreateExports', 'False'), complaint)).to.deep.equal(expected);
+    });
+    it('takes back nothing else', () => {
+      expect(healed(condition('ReconcileExecution', 'True'))).to.deep.equal([]);
+      expect(healed(condition('CreateExports', 'False'))).to.deep.equal([]);
+      const { status: _, ...bare } = self;
+      expect(ensured(bare, undefined, []).conditions).to.deep.equal([]);
+      expect(ensured(installation('stack', { status: {} }), undefined, []).conditions).to.deep.equal([]);
+    });
+  });
+});
+
+describe('a job that is handed down', () => {
+  const both = [child('stack', 'a', done('j1')), ownExecution(done('j1'))];
+  it('reaches each object by its own kind', () => {
+    const effects = handDown({ self, now: NOW }, both);
+    expect(effects.map((e) => e.kind.kind)).to.deep.equal(['Installation', 'Execution']);
+    expect(effects[0]).to.have.nested.property('body.status.jobID', JOB);
+  });
+  it('is none where the parent never had one', () => {
+    const { status: _, ...bare } = self;
+    expect(handDown({ self: bare, now: NOW }, [child('stack', 'a', {})])).to.deep.equal([]);
+    expect(fence(bare, [child('stack', 'a', {}, deleting)])).to.deep.equal([]);
+  });
+});
+
+describe('a deletion that travels down', () => {
+  const parent = (meta: object = {}) => ({ self: installation('stack', { meta }), now: NOW });
+  const key = annotations.deleteWithoutUninstall;
+  const told = parent({ annotations: { [key]: 'true' } });
+  it('deletes each object by its own kind', () => {
+    expect(contents(deleteAll(parent(), [child('stack', 'a'), execution('stack')]))).to.deep.equal([
+      ['delete Installation', 'a-x'],
+      ['delete Execution', 'stack'],
+    ]);
+  });
+  it('takes the wish not to uninstall along, to those that do not have it', () => {
+    const has = child('stack', 'b', {}, { annotations: { [key]: 'true' } });
+    expect(contents(deleteAll(told, [execution('stack'), has]))).to.deep.equal([
+      ['patch Execution', { metadata: { annotations: { [key]: 'true' } } }],
+      ['delete Execution', 'stack'],
+      ['delete Installation', 'b-x'],
+    ]);
+  });
+});
+
+describe('an import or export that is written', () => {
+  const placed = { labels: { [labels.dataKey]: 'greeting' } };
+  it('is created where nothing is, by its own kind', () => {
+    const effects = [dataObject('x'), target('y')].flatMap((one) =>
+      upsert({ wanted: one, existing: undefined }, asImport),
+    );
+    expect(effects.map((e) => `${e.do} ${e.kind.kind}`)).to.deep.equal([
+      'create DataObject',
+      'create Target',
+    ]);
+  });
+  it('is updated where it differs, and left alone where it does not', () => {
+    const [effect] = upsert({ wanted: dataObject('x', {}, 2), existing: dataObject('x', {}, 1) }, asExport);
+    expect(effect).to.have.deep.nested.property('body.data', 2);
+    expect(effect).to.have.deep.property('ifRefused', cannotWrite(dataObject('x'), asExport));
+    const same = dataObject('x', { labels: {}, annotations: {}, ownerReferences: [] });
+    expect(upsert({ wanted: same, existing: same }, asExport)).to.deep.equal([]);
+  });
+
+  const rows = [
+    [
+      'an import',
+      dataObject('hash', placed),
+      asImport,
+      {
+        operation: 'handlePhaseInit',
+        reason: 'CreateImportsAndSubobjects',
+        message: 'unable to create or update data object hash for import greeting',
+        condition: {
+          ...{ type: 'CreateImports', status: 'False', reason: 'CreateDataObjects' },
+          message: 'unable to create data object for import greeting',
+        },
+      },
+    ],
+    [
+      'an exported target',
+      target('hash', placed),
+      asExport,
+      {
+        operation: 'handlePhaseCompleting',
+        reason: 'CreateOrUpdateExports',
+        message: 'unable to create or update target hash for export greeting',
+        condition: {
+          ...{ type: 'CreateExports', status: 'False', reason: 'CreateTargets' },
+          message: 'unable to create target for export greeting',
+        },
+      },
+    ],
+    [
+      'an export without a value',
+      dataObject('hash', placed, null),
+      asExport,
+      {
+        operation: 'handlePhaseCompleting',
+        reason: 'CreateOrUpdateExports',
+        message:
+          'unable to create or update data object hash for export greeting: export "greeting" has the value null, which cannot be stored',
+        condition: {
+          ...{ type: 'CreateExports', status: 'False', reason: 'CreateDataObjects' },
+          message: 'unable to create data object for export greeting',
+        },
+      },
+    ],
+  ] as const;
+  for (const [title, object, purpose, refusal] of rows) {
+    it(`tells what cannot be written: ${title}`, () => {
+      expect(cannotWrite(object, purpose)).to.deep.equal(refusal);
+    });
+  }
+  it('tells it also of a target that has data by mistake, and of what has no key', () => {
+    const odd = { ...target('hash'), data: null };
+    expect(cannotWrite(odd, asExport).message).to.equal('unable to create or update target hash for export ');
+    const { data: _, ...empty } = dataObject('hash');
+    expect(cannotWrite(empty as never, asImport).message).to.equal(
+      'unable to create or update data object hash for import ',
+    );
+  });
+  it('tells it in Init when a write is refused', () => {
+    const importUpserts = [{ wanted: dataObject('x', placed), existing: undefined }];
+    const [effect] = decide('Init', { importUpserts }).effects;
+    expect(effect?.ifRefused?.message).to.contain('data object x for import greeting');
+  });
+});
+
+describe('a state that executions want to remember', () => {
+  const update = { secretName: 'hash', state: { n: 1 } } as const;
+  const refusal = {
+    operation: 'handlePhaseInit',
+    reason: 'CreateImportsAndSubobjects',
+    message: 'unable to store the state of executions in secret hash',
+    condition: {
+      ...{ type: 'CreateImports', status: 'False', reason: 'CreateDataObjects' },
+      message: 'unable to store the state of executions in secret hash',
+    },
+  };
+  it('tells what cannot be stored', () => {
+    const [effect] = storeState(self, { update, existing: undefined }, asImport);
+    expect(effect).to.deep.include({ do: 'create', ifRefused: refusal });
+  });
+  it('changes its own entry of a secret that is there', () => {
+    const existing = {
+      ...{ apiVersion: 'v1', kind: 'Secret', metadata: { name: 'hash', namespace: 'demo' } },
+      data: { config: 'x', other: 'y' },
+    };
+    const [effect] = storeState(self, { update, existing }, asImport);
+    expect(effect).to.deep.include({ do: 'patch', ifRefused: refusal });
+    expect(effect).to.have.nested.property('body.data').that.has.all.keys('config');
+  });
+});
+
+describe('the copy of an import over what is there', () => {
+  const name = objectName(installationContext('stack'), 'out');
+  const ownedBy = (owner: string) => ({
+    labels: {
+      [labels.dataSource]: installationContext(owner),
+      [labels.dataSourceType]: 'export',
+      [labels.dataContext]: installationContext('stack'),
+      [labels.dataKey]: 'out',
+    },
+  });
+  const exporting = { exports: { data: [{ name: 'out', dataRef: 'out' }] } };
+  const exportingTarget = { exports: { targets: [{ name: 'out', target: 'out' }] } };
+  const exporter = (spec: object = exporting, meta: object = {}) => {
+    const one = child('stack', 'a', done('j1'), { ...child('stack', 'a').metadata, ...meta });
+    return { ...one, spec: { ...one.spec, ...spec } };
+  };
+  const wantedChild = (spec: object = exporting) => {
+    const { name: template_, object } = wanted('a');
+    return { name: template_, object: { ...object, spec: { ...object.spec, ...spec } } as typeof object };
+  };
+  const broken = new PhaseError('handlePhaseInit', 'CreateImportsAndSubobjects', 'line 1');
+  const checked = (
+    children: Snapshot['rendered']['children'],
+    existing: Snapshot['children'],
+    make: typeof dataObject | typeof target = dataObject,
+  ) =>
+    checkImports({
+      self,
+      children: existing,
+      rendered: { ...nothing, children },
+      importUpserts: [
+        { wanted: make('free'), existing: undefined },
+        {
+          wanted: make(name, { labels: { [labels.dataKey]: 'in' } }),
+          existing: make(name, ownedBy('a-x')),
+        },
+        { wanted: make(name), existing: make(name, ownedBy('a-x')) },
+      ],
+    });
+  const rows: readonly (readonly [string, ReturnType<typeof checked>, written: number])[] = [
+    ['is not written while a child exports it', checked([wantedChild()], [exporter()]), 1],
+    ['is written when the child does not export it any more', checked([wantedChild({})], [exporter()]), 3],
+    ['is written when no child is wanted any more', checked([], [exporter()]), 3],
+    ['is written when the child is made anew', checked([wantedChild()], [exporter(exporting, deleting)]), 3],
+    ['is not written while children that cannot be rendered export it', checked(broken, [exporter()]), 1],
+    ['is written when such a child is on its way out', checked(broken, [exporter(exporting, deleting)]), 3],
+    ['is written when such a child exports nothing', checked(broken, [exporter({})]), 3],
+    ['knows targets from data', checked([wantedChild(exportingTarget)], [exporter()]), 3],
+    [
+      'knows exported targets',
+      checked([wantedChild(exportingTarget)], [exporter(exportingTarget)], target),
+      1,
+    ],
+  ];
+  for (const [title, { upserts, ...rest }, written] of rows) {
+    it(title, () => {
+      expect(upserts).to.have.length(written);
+      if (written === 3) expect(rest).to.deep.equal({});
+      else {
+        expect(rest.refusal).to.deep.include({
+          codes: ['ERR_CONFIGURATION_PROBLEM'],
+          operation: 'handlePhaseInit',
+        });
+        expect(rest.refusal?.message).to.contain('for import in: ').and.contain('a-x');
+      }
+    });
+  }
+
+  it('ends the job, with the objects that may be written, before anything is made', () => {
+    const decision = decide('Init', {
+      children: [exporter()],
+      rendered: { ...nothing, children: [wantedChild()], items: [template('i')] },
+      importUpserts: [
+        { wanted: dataObject('free'), existing: undefined },
+        { wanted: dataObject(name), existing: dataObject(name, ownedBy('a-x')) },
+      ],
+      advice: 'mistake',
+    });
+    if (decision.do !== 'fail') throw new Error(decision.do);
+    expect(effectsOf(decision)).to.deep.equal(['create free']);
+    expect(decision.problem.codes).to.deep.equal(['ERR_CONFIGURATION_PROBLEM']);
+    expect(decision.problem).to.not.have.property('condition');
+    expect(decision.status.conditions?.map(({ type }) => type)).to.deep.equal([
+      'ValidateBlueprint',
+      'CreateImports',
+    ]);
+  });
+  it('tells of children that cannot be rendered as well: it is often the same mistake', () => {
+    const condition = { type: 'X', status: 'False', reason: 'r', message: 'm' } as const;
+    const children = new PhaseError('o', 'r', 'line 1', [], { conditions: [condition] });
+    const decision = decide('Init', {
+      children: [exporter()],
+      rendered: { ...nothing, children },
+      importUpserts: [
+        { wanted: dataObject('free'), existing: undefined },
+        { wanted: dataObject(name), existing: dataObject(name, ownedBy('a-x')) },
+      ],
+      advice: 'mistake',
+    });
+    if (decision.do !== 'fail') throw new Error(decision.do);
+    expect(effectsOf(decision)).to.deep.equal(['create free']);
+    expect(decision.problem).to.include({
+      operation: 'handlePhaseInit',
+      reason: 'CreateImportsAndSubobjects',
+    });
+    expect(decision.problem.message).to.match(/; line 1$/);
+    expect(decision.status.conditions?.map(({ type }) => type)).to.deep.equal([
+      'ValidateBlueprint',
+      'CreateImports',
+      'X',
+    ]);
+  });
+});
+
+describe('an execution that others look after', () => {
+  it('is created after imports and children, in one pass', () => {
+    const decision = decide('Init', {
+      self: installation('stack', { status: running(JOB, 'Init') }),
+      rendered: { ...nothing, children: [wanted('a')], items: [template('i')] },
+      importUpserts: [{ wanted: dataObject('x'), existing: undefined }],
+    });
+    expect(effectsOf(decision)).to.deep.equal(['create x', 'create a-sfx', 'create stack']);
+  });
+});

@@ -1,0 +1,227 @@
+/** What wakes the installation controller: which changes of installations and executions concern which installations. */
+import { expect } from 'chai';
+import { installationController } from '../../../../controllers/installation/index.ts';
+import type { Inst } from '../../../../controllers/installation/relatives.ts';
+import { annotations } from '../../../../src/api/labels.ts';
+import { createTreeSizes } from '../../../../src/machine/tree-size.ts';
+import type { World } from '../../../../src/machine/world.ts';
+import { seededRng } from '../../../../src/lib/rng.ts';
+import { silentLogger } from '../../../../src/observability/log.ts';
+import type { SourceHost } from '../../../../src/runtime/sources.ts';
+import type { Key } from '../../../../src/runtime/types.ts';
+import { FakeClock } from '../../../support/clock.ts';
+import { NOW, child, deleting, done, execution, installation, running } from '../../../support/given.ts';
+import { tell, worldOf } from '../../../support/static-world.ts';
+import { runner } from '../../dataflow/given.ts';
+import { ownExecution, trading } from './given.ts';
+
+const unused = () => Promise.reject(new Error('no request is sent here'));
+const controllerOf = (world: World, more: { workers?: number } = {}) =>
+  installationController({
+    ...{ world, clock: new FakeClock(), rng: seededRng(1), trees: createTreeSizes(world) },
+    client: { get: unused, send: unused, raw: unused, close: unused } as never,
+    ...{ sources: {} as never, stock: {} as never, runnerOf: () => runner },
+    ...more,
+  });
+
+type Options = NonNullable<Parameters<typeof installation>[1]>;
+const at = (more: Options = {}): Inst => installation('web', { status: done('j'), ...more });
+const annotated = (key: string, value: string, status: object = done('j')): Inst =>
+  at({ status, meta: { annotations: { [key]: value } } });
+const operation = (value: string, status?: object): Inst => annotated(annotations.operation, value, status);
+
+describe('the controller of installations', () => {
+  it('is called as its metrics and its share of work are, and takes care of its finalizer', () => {
+    const { name, finalizer, generation, retry, kind, maxConcurrent } = controllerOf(worldOf());
+    expect({ name, finalizer, generation, retry, kind: kind.kind, maxConcurrent }).to.deep.equal({
+      ...{ name: 'installation', finalizer: 'author', generation: 'off', retry: 'growing' },
+      ...{ kind: 'Installation', maxConcurrent: undefined },
+    });
+    expect(controllerOf(worldOf(), { workers: 3 }).maxConcurrent).to.equal(3);
+  });
+
+  const rows: readonly (readonly [title: string, Inst, hasWork: boolean])[] = [
+    ['at rest', at(), false],
+    ['at work', at({ status: running('j') }), true],
+    ['that is new', installation('web'), true],
+    ['that asks for a job', operation('reconcile'), true],
+    ['that is to be interrupted', operation('interrupt'), true],
+    ['that asks for something that means nothing', operation('x'), false],
+    [
+      'below a root that asks for a job',
+      child(
+        'p',
+        'a',
+        { ...done('j'), observedGeneration: 1 },
+        { annotations: { [annotations.operation]: 'reconcile' } },
+      ),
+      true,
+    ],
+    ['that the clock may repeat', at({ spec: { automaticReconcile: {} } }), true],
+    ['that has roots to start', at({ status: { ...done('j'), dependentsToTrigger: [{ name: 'x' }] } }), true],
+    ['that has no roots to start', at({ status: { ...done('j'), dependentsToTrigger: [] } }), false],
+    ['whose spec changed', at({ meta: { generation: 2 } }), true],
+    ['without our finalizer', at({ meta: { finalizers: [] } }), true],
+    ['that was deleted', at({ meta: deleting }), true],
+    ['that was deleted and failed', at({ status: done('j', 'DeleteFailed'), meta: deleting }), false],
+    [
+      'that was deleted, failed and is not ours any more',
+      at({ status: done('j', 'DeleteFailed'), meta: { ...deleting, finalizers: [] } }),
+      false,
+    ],
+  ];
+  for (const [title, self, hasWork] of rows) {
+    it(`${hasWork ? 'looks at' : 'leaves alone'} an installation ${title}, also after a change`, () => {
+      const { filter } = controllerOf(worldOf());
+      expect(filter?.add?.(self, false)).to.equal(hasWork);
+      expect(filter?.update?.(hasWork ? at() : at({ status: running('j') }), self)).to.equal(hasWork);
+    });
+  }
+});
+
+/** Keys of the installations that a source wakes. */
+function woken(
+  world: World,
+  source: 'executions' | 'relatives',
+  change: (world: World) => void,
+): readonly Key[] {
+  const keys: Key[] = [];
+  const host: SourceHost = {
+    ...{ controller: 'installation', ownEvents: 'filter', primaries: world.installations },
+    ...{ clock: new FakeClock(), log: silentLogger },
+    emit: (key) => keys.push(key),
+    ignored: () => undefined,
+    echoed: () => undefined,
+    guard: (_, fn) => fn(),
+  };
+  const found = controllerOf(world).sources?.find(({ name }) => name === source);
+  if (!found) throw new Error(`no source ${source}`);
+  found.attach(host as never);
+  change(world);
+  return keys;
+}
+const wokenBy = (old: Inst, obj: Inst, ...others: readonly Inst[]): readonly Key[] =>
+  woken(worldOf(obj, ...others), 'relatives', ({ installations }) => {
+    tell(installations, { type: 'update', old, obj, relisted: false });
+  });
+
+describe('an execution that changes', () => {
+  it('wakes the installation that controls it', () => {
+    const own = ownExecution();
+    expect(
+      woken(worldOf(), 'executions', ({ executions }) => {
+        tell(executions, { type: 'update', old: own, obj: own, relisted: false });
+      }),
+    ).to.deep.equal(['demo/stack']);
+    const foreign = execution('stack');
+    expect(
+      woken(worldOf(), 'executions', ({ executions }) => {
+        tell(executions, { type: 'update', old: foreign, obj: foreign, relisted: false });
+      }),
+    ).to.deep.equal([]);
+  });
+});
+
+describe('an installation that changes', () => {
+  const parent = installation('p');
+  const of = (status: object, meta: object = {}): Inst =>
+    child('p', 'a', status, { ...child('p', 'a').metadata, ...meta });
+  const old = of({ ...done('j1'), observedGeneration: 1 });
+  const condition = (type: string, message: string) => ({
+    conditions: [
+      {
+        type,
+        status: 'True' as const,
+        reason: 'NotTakenUp',
+        message,
+        lastTransitionTime: NOW,
+        lastUpdateTime: NOW,
+      },
+    ],
+  });
+  const drifted = {
+    conditions: condition('Drifted', 'm').conditions.map((c) => ({ ...c, reason: 'FailedAfterJob' })),
+  };
+  const with_ = (key: string, value: string) => ({
+    annotations: { ...child('p', 'a').metadata.annotations, [key]: value },
+  });
+
+  const rows: readonly (readonly [title: string, Inst, wakes: boolean])[] = [
+    ['nothing that others look at', of(done('j1'), { resourceVersion: '9' }), false],
+    ['its spec', of(done('j1'), { generation: 2 }), true],
+    ['its phase', of(done('j1', 'Failed')), true],
+    ['its job', of({ jobID: 'j2', jobIDFinished: 'j1', phase: 'Succeeded' }), true],
+    ['its finished job', of({ jobID: 'j1', jobIDFinished: 'j0', phase: 'Succeeded' }), true],
+    ['its deletion', of(done('j1'), deleting), true],
+    [
+      'what it waits for a deployer for',
+      of({ ...done('j1'), ...condition('Waiting', 'waits for a; nobody') }),
+      true,
+    ],
+    ['what drifted', of({ ...done('j1'), ...drifted }), true],
+    ['its suspension', of(done('j1'), with_(annotations.suspended, 'true')), true],
+    ['the wish for a job', of(done('j1'), with_(annotations.operation, 'reconcile')), true],
+    ['an interrupt', of(done('j1'), with_(annotations.operation, 'interrupt')), true],
+    ['another annotation', of(done('j1'), with_('team', 'x')), false],
+  ];
+  for (const [title, now, wakes] of rows) {
+    it(`${wakes ? 'wakes' : 'does not wake'} its parent with ${title}`, () => {
+      expect(wokenBy(old, now, parent).includes('demo/p')).to.equal(wakes);
+    });
+  }
+  it('is compared also where it has no status yet', () => {
+    const { status: _, ...bare } = old;
+    expect(wokenBy(bare, bare, parent)).to.deep.equal([]);
+    expect(wokenBy(bare, old, parent)).to.include('demo/p');
+    expect(wokenBy(old, bare, parent)).to.include('demo/p');
+  });
+
+  const changed = (self: Inst, ...others: readonly Inst[]): readonly Key[] =>
+    wokenBy({ ...self, status: { ...self.status, phase: 'x' } } as Inst, self, ...others);
+
+  it('wakes itself when another pass has given it a job', () => {
+    expect(changed(at({ status: { jobID: 'j' } }))).to.deep.equal(['demo/web']);
+    expect(changed(of(running('j2', 'Init')))).to.deep.equal(['demo/a-x']);
+    expect(changed(of(running('j2', 'InitDelete'), deleting))).to.deep.equal(['demo/a-x']);
+  });
+  it('does not wake itself while it works, at rest, or as a root that has given the job to itself', () => {
+    expect(changed(of(running('j2')))).to.deep.equal([]);
+    expect(changed(of(done('j2', 'Init')))).to.deep.equal([]);
+    expect(changed(at({ status: running('j', 'Init') }))).to.deep.equal([]);
+    expect(changed(at())).to.deep.equal([]);
+  });
+  it('wakes itself when another pass wants it to run, or to stop', () => {
+    expect(changed(operation('reconcile'))).to.deep.equal(['demo/web']);
+    expect(changed(operation('interrupt', running('j')))).to.deep.equal(['demo/web']);
+  });
+
+  it('wakes the children that it leaves behind, when it is gone', () => {
+    const gone = at();
+    const left = child('web', 'a', done('j'));
+    const world = worldOf(left);
+    expect(
+      woken(world, 'relatives', ({ installations }) => {
+        tell(installations, { type: 'delete', obj: gone, finalStateUnknown: false });
+      }),
+    ).to.deep.equal(['demo/a-x']);
+    expect(changed(gone, left)).to.deep.equal([]);
+  });
+
+  const trader = (name: string, spec: object, status: object = running('j')): Inst =>
+    installation(name, { spec, status });
+  it('wakes siblings at work that import from it or export to it, and no others', () => {
+    const self = trader('web', trading({ takes: ['in'], gives: ['out'] }), done('j'));
+    expect(
+      changed(
+        self,
+        trader('before', trading({ gives: ['in'] })),
+        trader('after', trading({ takes: ['out'] })),
+        trader('rests', trading({ takes: ['out'] }), done('j')),
+        trader('other', trading({ takes: ['x'], gives: ['y'] })),
+      ),
+    ).to.deep.equal(['demo/before', 'demo/after']);
+  });
+  it('wakes no sibling when it exchanges nothing', () => {
+    expect(changed(at(), trader('other', trading({ takes: ['x'] })))).to.deep.equal([]);
+  });
+});

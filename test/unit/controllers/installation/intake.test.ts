@@ -1,0 +1,431 @@
+/** The rules before the phases of an installation: which one answers, what it writes, and whether the pass goes on. */
+import { expect } from 'chai';
+import { withoutExports } from '../../../../controllers/installation/claims.ts';
+import { intake, isWaitingForUs, type Facts } from '../../../../controllers/installation/intake.ts';
+import type { Inst } from '../../../../controllers/installation/relatives.ts';
+import { FINALIZER, annotations } from '../../../../src/api/labels.ts';
+import type { JobStatus } from '../../../../src/machine/status.ts';
+import { effectsOf } from '../../../support/ask.ts';
+import { NOW, child, deleting, done, execution, installation, running } from '../../../support/given.ts';
+import { lastErrorOf } from './given.ts';
+
+const facts: Facts = {
+  now: NOW,
+  newJobID: 'new',
+  siblings: () => [],
+  below: () => [],
+  hasExports: () => false,
+  isAbandoned: false,
+};
+type Options = NonNullable<Parameters<typeof installation>[1]>;
+const asked = (operation: string, { meta, ...rest }: Options = {}, more: Record<string, string> = {}): Inst =>
+  installation('web', {
+    ...rest,
+    meta: { ...meta, annotations: { ...more, [annotations.operation]: operation } },
+  });
+const answers = (self: Inst, more: Partial<Facts> = {}) => {
+  const answer = intake(self, { ...facts, ...more });
+  return answer && { effects: effectsOf(answer), then: answer.then };
+};
+const RECONCILE = { [annotations.operation]: 'reconcile', [annotations.reconcileReason]: 'retry' };
+const OURS = { addFinalizer: FINALIZER, specDefaults: { context: 'default' } };
+
+describe('before the phases, an installation', () => {
+  const rows: readonly (readonly [
+    title: string,
+    Inst,
+    Partial<Facts>,
+    { readonly effects: readonly string[]; readonly then: string } | undefined,
+  ])[] = [
+    [
+      'is left alone when it is under deletion and others hold it up',
+      asked('reconcile', { meta: { ...deleting, finalizers: ['x.org/other'] } }),
+      {},
+      { effects: [], then: 'stop' },
+    ],
+    [
+      'is let go when it is abandoned',
+      child('stack', 'a', {}, deleting),
+      { isAbandoned: true },
+      { effects: ['strip a-x'], then: 'stop' },
+    ],
+    ['is ours with finalizer and context', installation('web'), {}, undefined],
+    [
+      'is made ours when it has no finalizer',
+      installation('web', { meta: { finalizers: [] } }),
+      {},
+      { effects: ['amend web'], then: 'continue' },
+    ],
+    [
+      'is made ours when it has no context',
+      installation('web', { spec: { context: '' } }),
+      {},
+      { effects: ['amend web'], then: 'continue' },
+    ],
+    [
+      'is not made ours any more under deletion',
+      installation('web', { spec: { context: '' }, meta: deleting, status: done('j', 'DeleteFailed') }),
+      {},
+      undefined,
+    ],
+    [
+      'starts a job when asked',
+      asked('reconcile'),
+      {},
+      { effects: ['job web', 'amend web'], then: 'continue' },
+    ],
+    [
+      'starts none while it is suspended',
+      asked('reconcile', { status: done('j') }, { [annotations.suspended]: 'true' }),
+      {},
+      undefined,
+    ],
+    [
+      'starts none by itself after a change of its spec',
+      installation('web', { status: done('j'), meta: { generation: 2 } }),
+      {},
+      undefined,
+    ],
+    [
+      'starts none when told to watch for changes and nothing has changed',
+      installation('web', {
+        status: done('j'),
+        meta: { annotations: { [annotations.reconcileIfChanged]: 'true' } },
+      }),
+      {},
+      undefined,
+    ],
+    [
+      'starts none for a change while a job runs',
+      installation('web', {
+        status: running('j'),
+        meta: { generation: 2, annotations: { [annotations.reconcileIfChanged]: 'true' } },
+      }),
+      {},
+      undefined,
+    ],
+    [
+      'starts none for a change after a deletion that failed',
+      installation('web', {
+        status: done('j', 'DeleteFailed'),
+        meta: { ...deleting, generation: 2, annotations: { [annotations.reconcileIfChanged]: 'true' } },
+      }),
+      {},
+      undefined,
+    ],
+    [
+      'starts a job for a change that was never seen, without any status',
+      installation('web', { meta: { annotations: { [annotations.reconcileIfChanged]: 'true' } } }),
+      {},
+      { effects: ['job web', 'amend web'], then: 'continue' },
+    ],
+    [
+      'below the root loses the wish for a job, finished or not',
+      child('stack', 'a', running('j'), { annotations: { [annotations.operation]: 'reconcile' } }),
+      {},
+      { effects: ['amend a-x'], then: 'continue' },
+    ],
+    ['below the root goes on without a wish', child('stack', 'a', running('j', 'Init')), {}, undefined],
+    [
+      'whose job has just begun takes the wish for one as a wish for this one',
+      asked('reconcile', { status: running('j', 'Init') }),
+      {},
+      { effects: ['amend web'], then: 'continue' },
+    ],
+    [
+      'whose job has an id and no phase yet does so, too',
+      asked('reconcile', { status: { jobID: 'j' } }),
+      {},
+      { effects: ['amend web'], then: 'continue' },
+    ],
+    [
+      'whose job has just begun and that nobody asks again goes on',
+      installation('web', { status: running('j', 'Init') }),
+      {},
+      undefined,
+    ],
+    [
+      'under deletion takes the wish as one for the deletion that has just begun',
+      asked('reconcile', { status: running('j', 'InitDelete'), meta: deleting }),
+      {},
+      { effects: ['amend web'], then: 'continue' },
+    ],
+    [
+      'under deletion keeps the wish while the job before the deletion has just begun',
+      asked('reconcile', { status: running('j', 'Init'), meta: deleting }),
+      {},
+      undefined,
+    ],
+    [
+      'keeps the wish while a job is further on',
+      asked('reconcile', { status: running('j', 'Progressing') }),
+      {},
+      undefined,
+    ],
+    [
+      'takes an interrupt away when nothing is below and no job runs',
+      asked('interrupt', { status: done('j') }),
+      {},
+      { effects: ['patch web'], then: 'continue' },
+    ],
+    [
+      'takes an interrupt away also without any status',
+      asked('interrupt'),
+      {},
+      { effects: ['patch web'], then: 'continue' },
+    ],
+    [
+      'interrupts no job of its own while it works in a later phase',
+      asked('interrupt', { status: running('j', 'Progressing') }),
+      {},
+      { effects: ['patch web'], then: 'continue' },
+    ],
+    [
+      'interrupts a job that has no phase yet',
+      asked('interrupt', { status: { jobID: 'j' } }),
+      {},
+      { effects: ['status web', 'patch web'], then: 'continue' },
+    ],
+    [
+      'interrupts its deletion before anything has begun',
+      asked('interrupt', { status: running('j', 'InitDelete'), meta: deleting }),
+      {},
+      { effects: ['status web', 'patch web'], then: 'continue' },
+    ],
+    [
+      'tells nobody twice of an interrupt',
+      asked('interrupt', { status: running('j') }),
+      {
+        below: () => [
+          child('web', 'a', running('j'), { annotations: { [annotations.operation]: 'interrupt' } }),
+          execution('web', { status: running('j') }),
+        ],
+      },
+      { effects: ['patch web', 'patch web'], then: 'continue' },
+    ],
+  ];
+  for (const [title, self, more, expected] of rows) {
+    it(title, () => {
+      expect(answers(self, more)).to.deep.equal(expected);
+    });
+  }
+});
+
+describe('the write with which an installation', () => {
+  const first = (self: Inst, more: Partial<Facts> = {}) => intake(self, { ...facts, ...more })?.effects[0];
+  const last = (self: Inst, more: Partial<Facts> = {}) => intake(self, { ...facts, ...more })?.effects.at(-1);
+
+  it('takes a job up drops the wish, and makes the object ours', () => {
+    const change = { dropAnnotations: RECONCILE, ...OURS };
+    expect(last(asked('reconcile'))).to.deep.include({ do: 'amend', change });
+    expect(last(asked('reconcile', { status: running('j', 'Init') }))).to.deep.include({ change });
+  });
+  it('takes a deletion up drops the wish, and nothing else', () => {
+    const gone = asked('reconcile', { meta: deleting, status: done('j') });
+    expect(last(gone)).to.deep.include({ change: { dropAnnotations: RECONCILE } });
+  });
+  it('drops the wish for a job below the root drops nothing else', () => {
+    const below = child('stack', 'a', done('j'), { annotations: { [annotations.operation]: 'reconcile' } });
+    expect(last(below)).to.deep.include({ do: 'amend', change: { dropAnnotations: RECONCILE } });
+  });
+  it('starts a job takes the count of repetitions away, unless a machine asked', () => {
+    const status = { ...done('j'), automaticReconcileStatus: { generation: 1 } };
+    const path = 'body.status.automaticReconcileStatus';
+    expect(first(asked('reconcile', { status }))).to.have.nested.property(path, null);
+    const byMachine = asked('reconcile', { status }, { [annotations.reconcileReason]: 'retry' });
+    expect(first(byMachine)).to.have.nested.property('body.status.jobID', 'new');
+    expect(first(byMachine)).to.not.have.nested.property(path);
+    const byWord = asked('reconcile', { status }, { [annotations.reconcileReason]: 'x' });
+    expect(first(byWord)).to.have.nested.property(path, null);
+  });
+  it('tells what is below of an interrupt says so to each by its own kind', () => {
+    const below = () => [child('web', 'a'), execution('web')];
+    const { effects } = intake(asked('interrupt'), { ...facts, below }) ?? { effects: [] };
+    const body = { metadata: { annotations: { [annotations.operation]: 'interrupt' } } };
+    expect(
+      effects.slice(0, 2).map((e) => e.do === 'patch' && { kind: e.kind.kind, body: e.body }),
+    ).to.deep.equal([
+      { kind: 'Installation', body },
+      { kind: 'Execution', body },
+    ]);
+  });
+  it('ends an interrupted job has the whole end of a job in it', () => {
+    const waiting = asked('interrupt', { status: running('j', 'Init') });
+    expect(first(waiting)).to.have.deep.nested.property('body.status', {
+      phase: 'Failed',
+      phaseTransitionTime: NOW,
+      jobIDFinished: 'j',
+      transitionTimes: { finishedTime: NOW },
+      conditions: null,
+      lastError: {
+        operation: 'InterruptOperation',
+        reason: 'InterruptOperation',
+        message: 'operation was interrupted',
+        codes: ['ERR_FOR_INFO_ONLY'],
+        lastTransitionTime: NOW,
+        lastUpdateTime: NOW,
+      },
+    });
+    const gone = asked('interrupt', { status: running('j', 'InitDelete'), meta: deleting });
+    expect(first(gone)).to.have.nested.property('body.status.phase', 'DeleteFailed');
+  });
+});
+
+describe('an installation that starts a job in spite of the annotation ignore', () => {
+  const event = (more: Record<string, string>) => intake(asked('reconcile', {}, more), facts)?.event;
+  it('says that nobody reads it, and what holds jobs back', () => {
+    expect(event({ [annotations.ignore]: 'true' })).to.deep.equal({
+      reason: 'IgnoreHasNoEffect',
+      note: 'a job was started in spite of landscaper.gardener.cloud/ignore, which nobody reads; espalier.dev/suspended=true holds jobs back',
+    });
+  });
+  it('says nothing without that annotation', () => {
+    expect(intake(asked('reconcile'), facts)).to.not.have.property('event');
+    expect(intake(asked('reconcile'), facts)).to.have.all.keys('effects', 'then');
+  });
+});
+
+describe('a root that has roots to start', () => {
+  const producer = installation('producer', {
+    status: { ...done('p1'), dependentsToTrigger: [{ name: 'consumer' }] },
+  });
+  const starts = (...siblings: Inst[]) => answers(producer, { siblings: () => siblings })?.effects;
+
+  it('forgets them in the same pass, which goes on', () => {
+    const answer = intake(producer, facts);
+    expect(answer?.then).to.equal('continue');
+    expect(answer?.effects[0]).to.have.deep.nested.property('body.status', { dependentsToTrigger: null });
+  });
+  it('starts those by the annotation', () => {
+    const answer = intake(producer, { ...facts, siblings: () => [installation('consumer')] });
+    expect(answer?.effects[0]).to.have.deep.nested.property('body.metadata.annotations', {
+      [annotations.operation]: 'reconcile',
+    });
+  });
+  it('starts no others', () => {
+    expect(starts(installation('other'), installation('consumer'))).to.deep.equal([
+      'patch consumer',
+      'status producer',
+    ]);
+  });
+  it('starts none that has a parent by now', () => {
+    const owned = child('stack', 'a', done('c1'), { name: 'consumer' });
+    expect(starts(owned)).to.deep.equal(['status producer']);
+  });
+  it('starts none that is about to run', () => {
+    const waiting = installation('consumer', {
+      meta: { annotations: { [annotations.operation]: 'reconcile' } },
+    });
+    expect(starts(waiting)).to.deep.equal(['status producer']);
+  });
+
+  const waiting: readonly (readonly [title: string, object | undefined, boolean])[] = [
+    ['in Init', running('c', 'Init'), true],
+    ['in a later phase, for it has read its imports', running('c', 'Progressing'), false],
+    ['when it rests, though it stopped in Init', done('c', 'Init'), false],
+    ['without a status', undefined, false],
+    ['with a job that has no phase yet', { jobID: 'c' }, false],
+  ];
+  for (const [title, status, expected] of waiting) {
+    it(`takes a successor ${expected ? 'as' : 'not as'} one that waits for it ${title}`, () => {
+      expect(isWaitingForUs(installation('consumer', status && { status }))).to.equal(expected);
+    });
+  }
+});
+
+describe('an installation at rest', () => {
+  const wish = { automaticReconcile: { failedReconcile: { interval: '1h' } } };
+  const changed = (status: object = done('j', 'Failed'), meta: object = {}) =>
+    installation('web', { spec: wish, status, meta: { generation: 2, ...meta } });
+  const condition = {
+    ...{ type: 'AutomaticReconcile', status: 'False', reason: 'SpecChanged' },
+    message:
+      'no job is started by the clock, for the spec has changed since the last job; ' +
+      'ask for one with landscaper.gardener.cloud/operation=reconcile, or for one after every change with ' +
+      'landscaper.gardener.cloud/reconcile-if-changed=true',
+    ...{ lastTransitionTime: NOW, lastUpdateTime: NOW },
+  };
+
+  it('says that the clock starts no job, since the spec has changed', () => {
+    const answer = intake(changed(), facts);
+    expect(answer?.effects[0]).to.have.deep.nested.property('body.status.conditions', [condition]);
+    expect(answer?.event?.reason).to.equal('SpecChanged');
+  });
+  it('says that only once', () => {
+    expect(intake(changed({ ...done('j', 'Failed'), conditions: [condition] }), facts)).to.equal(undefined);
+  });
+  it('takes it back when the clock starts jobs again', () => {
+    const back = installation('web', { status: { ...done('j'), conditions: [condition] } });
+    expect(intake(back, facts)?.effects[0]).to.have.deep.nested.property('body.status.conditions', null);
+  });
+  it('takes nothing back while a job runs, or under deletion', () => {
+    const conditions = [condition];
+    expect(intake(installation('web', { status: { ...running('j'), conditions } }), facts)).to.equal(
+      undefined,
+    );
+    const gone = installation('web', {
+      status: { ...done('j', 'DeleteFailed'), conditions },
+      meta: deleting,
+    });
+    expect(intake(gone, facts)).to.equal(undefined);
+  });
+  it('says what has drifted below since its job', () => {
+    const drifted = { ...condition, type: 'Drifted', status: 'True', reason: 'FailedAfterJob', message: 'm' };
+    const below = () => [execution('web', { status: { ...done('j'), conditions: [drifted] } })];
+    const answer = intake(installation('web', { status: done('j') }), { ...facts, below });
+    expect(answer?.effects[0]).to.have.nested.property(
+      'body.status.conditions[0].message',
+      'execution web: m',
+    );
+  });
+  it('notes the time from which the clock counts, and starts no job with it', () => {
+    const self = installation('web', {
+      spec: { automaticReconcile: { succeededReconcile: {} } },
+      status: done('j'),
+    });
+    const answer = intake(self, facts);
+    expect(answer && { effects: effectsOf(answer), then: answer.then }).to.deep.equal({
+      effects: ['status web'],
+      then: 'continue',
+    });
+    expect(answer?.effects[0]).to.have.deep.nested.property('body.status', {
+      automaticReconcileStatus: { generation: 1, lastReconcileTime: NOW },
+    });
+  });
+});
+
+describe('the exports that a failed job claims', () => {
+  const times = { lastTransitionTime: '2025-01-01T00:00:00Z', lastUpdateTime: '2025-01-01T00:00:00Z' };
+  const condition = (type: string, status: string) => ({ type, status, reason: 'r', message: 'm', ...times });
+  const failed = (...conditions: JobStatus['conditions'] & object): JobStatus => ({
+    phase: 'Failed',
+    ...lastErrorOf('x'),
+    conditions,
+  });
+  const claim = condition('CreateExports', 'True');
+
+  it('are taken back, and other conditions stay', () => {
+    const other = condition('CreateImports', 'True');
+    expect(withoutExports(failed(claim, other), NOW).conditions).to.deep.equal([
+      {
+        type: 'CreateExports',
+        status: 'False',
+        reason: 'JobFailed',
+        message: 'the job failed before it wrote exports',
+        ...{ lastTransitionTime: NOW, lastUpdateTime: NOW },
+      },
+      other,
+    ]);
+  });
+  const unchanged: readonly (readonly [string, JobStatus])[] = [
+    ['when the job succeeded', { ...failed(claim), phase: 'Succeeded' }],
+    ['when it claims none', failed(condition('CreateExports', 'False'))],
+    ['when it claims something else', failed(condition('CreateImports', 'True'))],
+    ['when it says nothing', { phase: 'Failed' }],
+  ];
+  for (const [title, status] of unchanged) {
+    it(`stay as they are ${title}`, () => {
+      expect(withoutExports(status, NOW)).to.equal(status);
+    });
+  }
+});

@@ -1,0 +1,271 @@
+/** What an installation reads: its relatives, its imports and exports, and what its executions remember. */
+import { expect } from 'chai';
+import { cachedImports, exportsOf } from '../../../../controllers/installation/lookups.ts';
+import { readImports } from '../../../../controllers/installation/read-imports.ts';
+import {
+  childrenOf,
+  executionOf,
+  isOwnedBy,
+  ownExecution as owned,
+  parentOf,
+  siblingsOf,
+  stuckBelow,
+} from '../../../../controllers/installation/relatives.ts';
+import { StateSecrets } from '../../../../controllers/installation/states.ts';
+import { labels } from '../../../../src/api/labels.ts';
+import { installationContext } from '../../../../src/dataflow/scope.ts';
+import { PhaseError } from '../../../../src/machine/decision.ts';
+import type { Client, Obj, View } from '../../../../src/runtime/types.ts';
+import { NOW, child, execution, installation } from '../../../support/given.ts';
+import { worldOf } from '../../../support/static-world.ts';
+import { dataObject, ownExecution, self, target } from './given.ts';
+import { server } from './server.ts';
+
+const namesOf = (objects: readonly View<Obj>[]) => objects.map(({ metadata: { name } }) => name);
+const elsewhere = <T extends Obj>(object: T): T => ({
+  ...object,
+  metadata: { ...object.metadata, namespace: 'other' },
+});
+const placeless = <T extends Obj>({ metadata: { namespace: _, ...metadata }, ...rest }: T): T =>
+  ({ ...rest, metadata }) as T;
+
+const core = (kind: string, name: string, data: Record<string, string>): Obj =>
+  ({ apiVersion: 'v1', kind, metadata: { name, namespace: 'demo' }, data }) as Obj;
+const base64 = (text: string): string => Buffer.from(text).toString('base64');
+
+describe('the relatives of an installation', () => {
+  const parent = installation('p');
+  const a = child('p', 'a');
+  const b = child('p', 'b');
+  const other = installation('other');
+  const world = worldOf(parent, a, b, other, elsewhere(installation('far')), execution('p'));
+
+  it('are its parent in its own namespace, if it has one', () => {
+    expect(parentOf(world, a)).to.equal(parent);
+    expect(parentOf(world, parent)).to.equal(undefined);
+    expect(parentOf(world, elsewhere(a))).to.equal(undefined);
+    expect(parentOf(world, placeless(a))).to.equal(undefined);
+  });
+  it('are its children, by owner', () => {
+    expect(namesOf(childrenOf(world, parent))).to.deep.equal(['a-x', 'b-x']);
+    expect(childrenOf(world, other)).to.deep.equal([]);
+    const { uid: _, ...metadata } = parent.metadata;
+    expect(childrenOf(world, { ...parent, metadata })).to.deep.equal([]);
+  });
+  it('are the other roots of its namespace for a root', () => {
+    expect(namesOf(siblingsOf(world, parent))).to.deep.equal(['other']);
+    const roots = worldOf(placeless(parent), placeless(other), parent);
+    expect(namesOf(siblingsOf(roots, placeless(parent)))).to.deep.equal(['other']);
+  });
+  it('are the other children of its parent below a root, and none without that parent', () => {
+    expect(namesOf(siblingsOf(world, a))).to.deep.equal(['b-x']);
+    expect(siblingsOf(worldOf(a, b), a)).to.deep.equal([]);
+  });
+  it('are its execution, of the same name', () => {
+    expect(executionOf(world, parent)?.metadata.name).to.equal('p');
+    expect(executionOf(world, other)).to.equal(undefined);
+  });
+  it('are not what others own', () => {
+    expect(owned({ self, execution: ownExecution() })).to.have.length(1);
+    expect(owned({ self, execution: execution('stack') })).to.deep.equal([]);
+    expect(owned({ self, execution: undefined })).to.deep.equal([]);
+    const { ownerReferences: _, ...metadata } = ownExecution().metadata;
+    expect(isOwnedBy({ ...ownExecution(), metadata }, self)).to.equal(false);
+  });
+  it('tell of a deployer that does not come', () => {
+    const waiting = {
+      ...{ type: 'Waiting', status: 'True' as const, reason: 'NotTakenUp', message: 'waits for a; nobody' },
+      ...{ lastTransitionTime: NOW, lastUpdateTime: NOW },
+    };
+    expect(stuckBelow(child('p', 'a', { conditions: [waiting] }))).to.equal('nobody');
+    expect(stuckBelow(installation('a'))).to.equal(undefined);
+  });
+});
+
+describe('the caches as far as imports and exports go', () => {
+  const labelled = (name: string, of: Record<string, string>) => target(name, { labels: of });
+  const world = worldOf(
+    dataObject('d'),
+    target('t'),
+    labelled('both', { x: '1', y: '2' }),
+    labelled('one', { x: '1' }),
+    elsewhere(labelled('far', { x: '1', y: '2' })),
+  );
+  const lookups = cachedImports(world, 'demo');
+
+  it('find data objects and targets of the namespace by name', () => {
+    expect(lookups.dataObject('d')?.metadata.name).to.equal('d');
+    expect(lookups.dataObject('t')).to.equal(undefined);
+    expect(lookups.target('t')?.metadata.name).to.equal('t');
+    expect(cachedImports(world, 'x').target('t')).to.equal(undefined);
+  });
+  it('find targets of the namespace by all of the labels', () => {
+    const found = lookups.targetsBySelector({ import: 'i', labels: { x: '1', y: '2' } });
+    expect(namesOf(found)).to.deep.equal(['both']);
+  });
+
+  const written = (type: string, writer = 'stack') => ({
+    labels: { [labels.dataSource]: installationContext(writer), [labels.dataSourceType]: type },
+  });
+  it('find what an installation has exported, and not its imports or what others wrote', () => {
+    const objects = [
+      dataObject('out', written('export')),
+      target('out', written('export')),
+      dataObject('in', written('import')),
+      target('theirs', written('export', 'other')),
+      elsewhere(dataObject('far', written('export'))),
+    ];
+    expect(exportsOf(worldOf(...objects), self).map((o) => `${o.kind} ${o.metadata.name}`)).to.deep.equal([
+      'DataObject out',
+      'Target out',
+    ]);
+    expect(namesOf(exportsOf(worldOf(...objects.map(placeless)), placeless(self)))).to.include('out');
+  });
+});
+
+describe('the imports of an installation', () => {
+  const importing = (imports: object) => installation('stack', { spec: { imports } });
+  const data = (...names: string[]) => names.map((name) => ({ name, dataRef: name }));
+  const read = async (imports: object, there: readonly Obj[], ...objects: readonly View<Obj>[]) => {
+    const { asked, most, client } = server(...there);
+    const found = await readImports(importing(imports), worldOf(...objects), client);
+    return { asked, most, ...found };
+  };
+
+  it('cost no request when the caches have them', async () => {
+    const targets = [{ name: 't', target: 't' }];
+    const { asked, missing, imports } = await read(
+      { data: data('a'), targets },
+      [],
+      dataObject('a'),
+      target('t'),
+    );
+    expect(asked).to.deep.equal([]);
+    expect(missing).to.deep.equal([]);
+    expect(imports.data.get('a')?.value).to.equal(1);
+    expect(imports.targets.get('t')?.metadata.name).to.equal('t');
+  });
+  it('are asked for when a cache may be behind, each once, and only those that are missing', async () => {
+    const targets = [
+      { name: 't', target: 't' },
+      { name: 'u', target: 'u' },
+    ];
+    const { asked, missing, imports } = await read(
+      { data: data('a', 'b'), targets },
+      [dataObject('b', {}, 2), target('u')],
+      dataObject('a'),
+      target('t'),
+    );
+    expect(asked).to.deep.equal(['DataObject demo/b', 'Target demo/u']);
+    expect(missing).to.deep.equal([]);
+    expect([...imports.data.values()].map(({ value }) => value)).to.deep.equal([1, 2]);
+    expect([...imports.targets.keys()]).to.deep.equal(['t', 'u']);
+  });
+  it('are missing when the server has none', async () => {
+    const { missing } = await read({ data: data('a'), targets: [{ name: 't', target: 't' }] }, []);
+    expect(missing.map(({ import: name }) => name)).to.deep.equal(['a', 't']);
+  });
+  it('come from secrets and config maps by a request', async () => {
+    const { asked, missing, imports } = await read(
+      {
+        data: [
+          { name: 's', secretRef: { name: 'sec', key: 'k' } },
+          { name: 'c', configMapRef: { name: 'cm', key: 'k' } },
+        ],
+      },
+      [core('Secret', 'sec', { k: base64('one') }), core('ConfigMap', 'cm', { k: 'two' })],
+    );
+    expect(asked).to.deep.equal(['Secret demo/sec', 'ConfigMap demo/cm']);
+    expect(missing).to.deep.equal([]);
+    expect([...imports.data.values()].map(({ value }) => value)).to.deep.equal(['one', 'two']);
+  });
+  it('are found in the scope of the parent', async () => {
+    const below = child('p', 'a');
+    const self_ = { ...below, spec: { ...below.spec, imports: { data: data('a') } } };
+    const { asked, client } = server();
+    const { missing } = await readImports(self_, worldOf(dataObject('a')), client);
+    expect(missing).to.have.length(1);
+    expect(asked[0]).to.match(/^DataObject demo\/(?!a$)/);
+  });
+  it('are asked for not more than eight at a time', async () => {
+    const names = Array.from({ length: 20 }, (_, i) => `d${String(i)}`);
+    const { most, asked } = await read({ data: data(...names) }, []);
+    expect(asked).to.have.length(20);
+    expect(most.open).to.equal(8);
+  });
+  it('are not read at all when there are too many', async () => {
+    const names = Array.from({ length: 1001 }, (_, i) => `d${String(i)}`);
+    const { asked, missing } = await read({ data: data(...names) }, []);
+    expect(asked).to.deep.equal([]);
+    expect(missing).to.have.length(1);
+    expect(missing[0]?.message).to.contain('the limit is 1000');
+  });
+
+  const huge = 'x'.repeat(9 << 20);
+  const refs = (kind: 'secretRef' | 'configMapRef', ...names: string[]) =>
+    names.map((name) => ({ name, [kind]: { name, key: 'k' } }));
+  it('are read until they are too large, whole secrets counting', async () => {
+    const secrets = ['a', 'b', 'c'].map((name) => core('Secret', name, { k: base64('x'), other: huge }));
+    const { missing } = await read({ data: refs('secretRef', 'a', 'b', 'c') }, secrets);
+    expect(missing[0]?.message).to.contain('more than 16 MiB');
+  });
+  it('are not asked for any further then', async () => {
+    const names = Array.from({ length: 20 }, (_, i) => `s${String(i)}`);
+    const secrets = names.map((name) => core('Secret', name, { k: base64('x'), other: huge }));
+    const { asked } = await read({ data: refs('secretRef', ...names) }, secrets);
+    expect(asked).to.have.length.below(names.length);
+  });
+  it('are too large also when the caches do not have them', async () => {
+    const objects = ['a', 'b'].map((name) => dataObject(name, { annotations: { huge } }));
+    const { missing } = await read({ data: data('a', 'b') }, objects);
+    expect(missing[0]?.message).to.contain('more than 16 MiB');
+  });
+  it('fail with other errors of the server', async () => {
+    const client = { get: () => Promise.reject(new Error('reset')) } as unknown as Client;
+    const error: unknown = await readImports(importing({ data: data('a') }), worldOf(), client).catch(
+      (reason: unknown) => reason,
+    );
+    expect(error).to.have.property('message', 'reset');
+  });
+});
+
+describe('the secrets in which executions remember', () => {
+  const update = (secretName: string) => ({ secretName, state: {} });
+  it('are read once in a pass, also where there is none', async () => {
+    const { asked, client } = server(core('Secret', 'one', { config: base64('count: 1') }));
+    const secrets = new StateSecrets(client, 'demo');
+    const states = await secrets.states(['one', 'none']);
+    expect(states.get('one')).to.deep.equal({ count: 1 });
+    expect(states.get('none')).to.deep.equal({});
+    const upserts = await secrets.upserts([update('one'), update('none')]);
+    expect(upserts.map((u) => [u.update.secretName, u.existing?.metadata.name])).to.deep.equal([
+      ['one', 'one'],
+      ['none', undefined],
+    ]);
+    expect(asked).to.deep.equal(['Secret demo/one', 'Secret demo/none']);
+  });
+  it('end the job when they hold no document', async () => {
+    const { client } = server(core('Secret', 'bad', { config: base64('{') }));
+    const error: unknown = await new StateSecrets(client, 'demo').states(['bad']).catch((e: unknown) => e);
+    if (!(error instanceof PhaseError)) throw error;
+    expect(error.problem).to.deep.equal({
+      operation: 'ReadState',
+      reason: 'Template',
+      message:
+        'secret demo/bad should hold the state of an execution, but its "config" is no YAML; correct it, or delete it to begin anew',
+      codes: [],
+    });
+    expect(error.cause).to.be.instanceOf(Error);
+  });
+  it('fail with what goes wrong otherwise', async () => {
+    const odd = core('Secret', 'odd', {});
+    Object.defineProperty(odd, 'data', {
+      get() {
+        throw new RangeError('odd');
+      },
+    });
+    const { client } = server(odd);
+    const error: unknown = await new StateSecrets(client, 'demo').states(['odd']).catch((e: unknown) => e);
+    expect(error).to.be.instanceOf(RangeError);
+  });
+});

@@ -1,0 +1,558 @@
+/** What the phases of an installation tell: users and tools read these problems, reasons and codes in the status. */
+import { expect } from 'chai';
+import type { phases } from '../../../../controllers/installation/phases.ts';
+import type { Snapshot } from '../../../../controllers/installation/snapshot.ts';
+import { annotations } from '../../../../src/api/labels.ts';
+import type { Awaited, Problem } from '../../../../src/machine/decision.ts';
+import { child, deleting, done, execution, installation, running } from '../../../support/given.ts';
+import {
+  JOB,
+  awaitedOf,
+  dataObject,
+  decide,
+  lastErrorOf,
+  ownExecution,
+  problemOf,
+  self,
+  trading,
+} from './given.ts';
+
+type Phase = keyof typeof phases;
+
+const INFO = ['ERR_FOR_INFO_ONLY'];
+const CONFIGURATION = ['ERR_CONFIGURATION_PROBLEM'];
+const going = (name: string, status: object) => child('stack', name, status, deleting);
+const ofSpec = (spec: object, name = 'stack') => installation(name, { status: running(JOB, 'Init'), spec });
+const importer = ofSpec(trading({ takes: ['a', 'b'] }));
+const completing = (more: object = {}, meta: object = {}) =>
+  installation('stack', { status: { ...running(JOB, 'Completing'), importsHash: 'hash', ...more }, meta });
+const component = (more: object = {}) => ({ ref: { componentName: 'x.org/c', version: '1', ...more } });
+const failed = done(JOB, 'Failed');
+const undeleted = done(JOB, 'DeleteFailed');
+const exporter = (meta: object = deleting) =>
+  installation('stack', { status: running(JOB, 'InitDelete'), spec: trading({ gives: ['link'] }), meta });
+const user = (status: object, meta: object = {}) =>
+  installation('user', { status, meta, spec: trading({ takes: ['link'] }) });
+const upstream = (inner: string) =>
+  `Op: NotCompletedDependents - Reason: NotCompletedDependents - Message: ${inner}`;
+const predecessor = (status: object, meta: object = {}) => installation('producer', { status, meta });
+
+describe('the problem that an installation tells', () => {
+  const rows: readonly (readonly [title: string, Phase, Partial<Snapshot>, Problem])[] = [
+    [
+      'when a webhook would have refused it',
+      'Init',
+      { self: ofSpec(trading({ takes: ['a', 'a'] })) },
+      {
+        operation: 'InitPrerequisites',
+        reason: 'ValidateInstallation',
+        message: 'spec.imports.data[1]: Duplicate value: "a"',
+        codes: CONFIGURATION,
+      },
+    ],
+    [
+      'about a Context that does not exist',
+      'Init',
+      { self: ofSpec({ context: 'special' }), context: undefined },
+      {
+        operation: 'InitPrerequisites',
+        reason: 'CalculateContext',
+        message: 'context "special" does not exist in namespace "demo"',
+      },
+    ],
+    [
+      'about a component that is nowhere',
+      'Init',
+      { self: ofSpec({ componentDescriptor: component() }) },
+      {
+        operation: 'InitPrerequisites',
+        reason: 'CalculateContext',
+        message:
+          'RepositoryContextMissing: neither the installation nor context "default" says where component x.org/c is',
+      },
+    ],
+    [
+      'about an import that two siblings export',
+      'Init',
+      {
+        self: importer,
+        siblings: [ofSpec(trading({ gives: ['a'] }), 'one'), ofSpec(trading({ gives: ['a'] }), 'two')],
+      },
+      {
+        operation: 'init',
+        reason: 'FetchPredecessors',
+        message:
+          "the following exports are exported by multiple nested installations:\n'a' is exported by [one, two]",
+        codes: CONFIGURATION,
+      },
+    ],
+    [
+      'about roots that import from each other',
+      'Init',
+      {
+        self: ofSpec(trading({ takes: ['a'], gives: ['b'] })),
+        siblings: [ofSpec(trading({ takes: ['b'], gives: ['a'] }), 'other')],
+      },
+      {
+        operation: 'init',
+        reason: 'FetchPredecessors',
+        message:
+          'installations import from each other in a circle: stack -{depends_on}-> other -{depends_on}-> stack; take one of the imports away',
+        codes: ['ERR_CYCLIC_DEPENDENCIES'],
+      },
+    ],
+    [
+      'about a predecessor that is at work',
+      'Init',
+      { predecessors: [predecessor(running('p2'))] },
+      {
+        operation: 'init',
+        reason: 'AllPredecessorsFinished',
+        message: upstream('depending on installation "demo/producer" which not finished current job "j2"'),
+        codes: INFO,
+      },
+    ],
+    [
+      'about a predecessor that has been asked for a job',
+      'Init',
+      { predecessors: [predecessor(done('p1'), { annotations: { [annotations.operation]: 'reconcile' } })] },
+      {
+        operation: 'init',
+        reason: 'AllPredecessorsFinished',
+        message: upstream('depending on installation "demo/producer" which has reconcile annotation'),
+        codes: INFO,
+      },
+    ],
+    [
+      'about a predecessor that is being deleted',
+      'Init',
+      { predecessors: [predecessor(running('p2', 'InitDelete'), deleting)] },
+      {
+        operation: 'init',
+        reason: 'AllPredecessorsSucceeded',
+        message: upstream('depending on installation "demo/producer" which is being deleted'),
+        codes: INFO,
+      },
+    ],
+    [
+      'about a predecessor that failed',
+      'Init',
+      { predecessors: [predecessor(done('p1')), predecessor(done('p1', 'Failed'))] },
+      {
+        operation: 'init',
+        reason: 'AllPredecessorsSucceeded',
+        message: upstream('depending on installation "demo/producer" which is not succeeded'),
+        codes: INFO,
+      },
+    ],
+    [
+      'about a predecessor in no namespace',
+      'Init',
+      { predecessors: [predecessor(done('p1', 'Failed'), { namespace: undefined })] },
+      {
+        operation: 'init',
+        reason: 'AllPredecessorsSucceeded',
+        message: upstream('depending on installation "/producer" which is not succeeded'),
+        codes: INFO,
+      },
+    ],
+    [
+      'about an import that is missing',
+      'Init',
+      { imports: { imports: {} as never, missing: [{ import: 'x', message: 'no x' }] } },
+      { operation: 'init', reason: 'ImportsSatisfied', message: 'no x (import "x")' },
+    ],
+    [
+      'about an execution that belongs to another object',
+      'Init',
+      { execution: execution('stack') },
+      {
+        operation: 'handlePhaseInit',
+        reason: 'ReconcileExecution',
+        message: 'execution demo/stack belongs to somebody else; rename it or the installation',
+      },
+    ],
+    [
+      'while its deleted execution is uninstalled',
+      'Init',
+      { execution: ownExecution(done('j1'), deleting) },
+      {
+        operation: 'handlePhaseInit',
+        reason: 'ReconcileExecution',
+        message: 'execution stack was deleted; it is uninstalled before it is created anew',
+      },
+    ],
+    [
+      'when its deleted execution cannot be uninstalled in this job',
+      'Init',
+      { execution: ownExecution({ ...undeleted, ...lastErrorOf('disk full') }, deleting) },
+      {
+        operation: 'handlePhaseInit',
+        reason: 'ReconcileExecution',
+        message: 'execution stack was deleted and cannot be uninstalled: disk full',
+      },
+    ],
+    [
+      'when its deleted execution cannot be uninstalled and does not say why',
+      'Init',
+      { execution: ownExecution(undeleted, deleting) },
+      {
+        operation: 'handlePhaseInit',
+        reason: 'ReconcileExecution',
+        message: 'execution stack was deleted and cannot be uninstalled: ',
+      },
+    ],
+    [
+      'when all orphans failed',
+      'CleanupOrphaned',
+      { children: [going('b', undeleted), going('c', undeleted)] },
+      {
+        operation: 'handlePhaseCleanupOrphaned',
+        reason: 'AllOrphanedSubinstallationsFailed',
+        message: 'all orphaned subinstallations failed: b-x, c-x',
+      },
+    ],
+    [
+      'while orphans are removed',
+      'CleanupOrphaned',
+      { children: [going('b', undeleted), going('c', running(JOB, 'Deleting')), child('stack', 'a')] },
+      {
+        operation: 'handlePhaseCleanupOrphaned',
+        reason: 'OrphanedSubinstsStillDeleting',
+        message: 'sub-installations that are no longer wanted are being removed: b-x, c-x',
+      },
+    ],
+    [
+      'while a sub-installation is at work',
+      'Progressing',
+      { children: [child('stack', 'a', running(JOB))] },
+      {
+        operation: 'handlePhaseProgressing',
+        reason: 'JobIDFinished',
+        message: 'installation demo / a-x is not finished yet',
+        codes: ['ERR_UNFINISHED', 'ERR_FOR_INFO_ONLY', 'ERR_NO_RETRY'],
+      },
+    ],
+    [
+      'while an execution in no namespace is at work',
+      'Progressing',
+      { execution: ownExecution(running(JOB), { namespace: undefined }) },
+      {
+        operation: 'handlePhaseProgressing',
+        reason: 'JobIDFinished',
+        message: 'execution  / stack is not finished yet',
+        codes: ['ERR_UNFINISHED', 'ERR_FOR_INFO_ONLY', 'ERR_NO_RETRY'],
+      },
+    ],
+    [
+      'when something below failed, with the causes of those that tell one',
+      'Progressing',
+      {
+        children: [
+          child('stack', 'a', { ...failed, ...lastErrorOf('disk full') }),
+          child('stack', 'b', failed),
+          child('stack', 'c', done(JOB)),
+        ],
+        execution: ownExecution({ ...failed, ...lastErrorOf('no memory') }),
+      },
+      {
+        operation: 'buildErrorIfFailedChild',
+        reason: 'children failed',
+        message:
+          'Failed sub-installation(s): a-x, b-x (a-x: disk full); Execution is failed (stack: no memory)',
+      },
+    ],
+    [
+      'when sub-installations vanished, without those that are there',
+      'Progressing',
+      {
+        self: installation('stack', {
+          status: {
+            ...running(JOB),
+            subInstCache: {
+              activeSubs: [
+                { specName: 'a', objectName: 'a-x' },
+                { specName: 'b', objectName: 'b-x' },
+              ],
+            },
+          },
+        }),
+        children: [child('stack', 'a', done(JOB))],
+      },
+      {
+        operation: 'buildErrorIfFailedChild',
+        reason: 'children failed',
+        message: 'Missing sub-installation(s): b-x',
+      },
+    ],
+    [
+      'when imports changed',
+      'Completing',
+      { self: completing({ importsHash: 'other' }) },
+      { operation: 'handlePhaseCompleting', reason: 'CheckImportsHash', message: 'imports have changed' },
+    ],
+    [
+      'when imported targets were replaced, though the hash is the same',
+      'Completing',
+      { self: completing(), replacedTargets: ['cluster'] },
+      { operation: 'handlePhaseCompleting', reason: 'CheckImportsHash', message: 'imports have changed' },
+    ],
+    [
+      'when the spec was changed',
+      'Completing',
+      { self: completing({}, { generation: 2 }) },
+      {
+        operation: 'handlePhaseCompleting',
+        reason: 'CheckObservedGeneration',
+        message: 'installation spec has been changed',
+        codes: INFO,
+      },
+    ],
+    [
+      'when a sibling that imports from it failed to go in the same job',
+      'InitDelete',
+      { self: exporter(), siblings: [user(undeleted, deleting)] },
+      {
+        operation: 'CheckSuccessorSibling',
+        reason: 'SiblingDeleteError',
+        message: 'deletion of a sibling failed: user',
+        codes: INFO,
+      },
+    ],
+    [
+      'when a sibling that imports from it finished the job and stays',
+      'InitDelete',
+      { self: exporter(), siblings: [user(done(JOB))] },
+      {
+        operation: 'CheckSuccessorSibling',
+        reason: 'SiblingDeleteError',
+        message: 'a sibling that stays imports the exports: user',
+        codes: INFO,
+      },
+    ],
+    [
+      'while a sibling imports from it that nobody has deleted',
+      'InitDelete',
+      { self: exporter(), siblings: [user(done('j1'))] },
+      {
+        operation: 'CheckSuccessorSibling',
+        reason: 'SiblingImport',
+        message:
+          'a sibling still imports some of the exports: user; delete it too, or annotate this installation with landscaper.gardener.cloud/delete-ignore-successors=true',
+        codes: INFO,
+      },
+    ],
+    [
+      'while something below is on its way out',
+      'Deleting',
+      { children: [going('a', running(JOB, 'Deleting'))] },
+      {
+        operation: 'handleReconcilePhase',
+        reason: 'PendingSubobjects',
+        message: 'deletion of some sub objects pending',
+        codes: INFO,
+      },
+    ],
+    [
+      'when something below cannot be deleted, with the causes',
+      'Deleting',
+      {
+        children: [going('a', { ...undeleted, ...lastErrorOf('disk full') }), going('b', undeleted)],
+        execution: ownExecution({ ...undeleted, ...lastErrorOf('no memory') }, deleting),
+      },
+      {
+        operation: 'handleReconcilePhase',
+        reason: 'UndeletedSubobjects',
+        message:
+          'not all sub objects were deleted: Installation a-x: disk full; Installation b-x: ; Execution stack: no memory',
+        codes: INFO,
+      },
+    ],
+  ];
+  for (const [title, phase, snapshot, problem] of rows) {
+    it(`${title} (${phase})`, () => {
+      expect(problemOf(decide(phase, snapshot))).to.deep.equal(problem);
+    });
+  }
+});
+
+describe('what an installation waits for', () => {
+  const stuck = 'no deployer serves type x';
+  const waiting = {
+    ...{ type: 'Waiting', status: 'True' as const, reason: 'NotTakenUp', message: `waits for a; ${stuck}` },
+    ...{ lastTransitionTime: '2026-01-01T00:00:00Z', lastUpdateTime: '2026-01-01T00:00:00Z' },
+  };
+  const sibling = (template: string, status: object) => child('p', template, status);
+  const rows: readonly (readonly [title: string, Phase, Partial<Snapshot>, Awaited])[] = [
+    [
+      'the uninstallation of its deleted execution',
+      'Init',
+      { execution: ownExecution(done('j1'), deleting) },
+      { reason: 'DeletionPending', objects: ['execution stack'] },
+    ],
+    [
+      'roots that are at work or about to be, not those at rest',
+      'Init',
+      {
+        predecessors: [
+          installation('rests', { status: done('p1') }),
+          installation('works', { status: running('p1') }),
+          installation('asked', {
+            status: done('p1'),
+            meta: { annotations: { [annotations.operation]: 'reconcile' } },
+          }),
+        ],
+      },
+      { reason: 'PredecessorsUnfinished', objects: ['installation works', 'installation asked'] },
+    ],
+    [
+      'a root that is about to run',
+      'Init',
+      {
+        predecessors: [
+          installation('rests', { status: done('p1') }),
+          installation('asked', {
+            status: done('p1'),
+            meta: { annotations: { [annotations.operation]: 'reconcile' } },
+          }),
+        ],
+      },
+      { reason: 'PredecessorsUnfinished', objects: ['installation asked'] },
+    ],
+    [
+      'siblings of the same parent that have not finished its job, with or without another one',
+      'Init',
+      {
+        self: sibling('c', running(JOB, 'Init')),
+        predecessors: [sibling('a', done(JOB)), sibling('b', done('j1')), sibling('d', running(JOB))],
+      },
+      { reason: 'PredecessorsUnfinished', objects: ['installation b-x', 'installation d-x'] },
+    ],
+    [
+      'its orphans',
+      'CleanupOrphaned',
+      { children: [going('b', running(JOB, 'Deleting')), child('stack', 'a')] },
+      { reason: 'DeletionPending', objects: ['installation b-x'] },
+    ],
+    [
+      'what has not finished the job below',
+      'Progressing',
+      {
+        children: [child('stack', 'a', running(JOB)), child('stack', 'b', done(JOB))],
+        execution: ownExecution(running(JOB)),
+      },
+      { reason: 'JobsUnfinished', objects: ['installation a-x', 'execution stack'] },
+    ],
+    [
+      'a deployer, as the execution below says',
+      'Progressing',
+      {
+        children: [child('stack', 'a', running(JOB))],
+        execution: ownExecution({ ...running(JOB), conditions: [waiting] }),
+      },
+      { reason: 'NotTakenUp', objects: ['installation a-x', 'execution stack'], note: stuck },
+    ],
+    [
+      'siblings that import from it, not the others',
+      'InitDelete',
+      { self: exporter(), siblings: [user(done('j1')), installation('other')] },
+      { reason: 'SuccessorsExist', objects: ['installation user'] },
+    ],
+    [
+      'all siblings that import from it',
+      'InitDelete',
+      {
+        self: exporter(),
+        siblings: [user(done('j1')), installation('more', { spec: trading({ takes: ['link'] }) })],
+      },
+      { reason: 'SuccessorsExist', objects: ['installation user', 'installation more'] },
+    ],
+    [
+      'everything below that is left',
+      'Deleting',
+      { children: [going('a', running(JOB, 'Deleting'))], execution: ownExecution(undeleted, deleting) },
+      { reason: 'DeletionPending', objects: ['installation a-x', 'execution stack'] },
+    ],
+  ];
+  for (const [title, phase, snapshot, awaited] of rows) {
+    it(`is ${title} (${phase})`, () => {
+      expect(awaitedOf(decide(phase, snapshot))).to.deep.equal(awaited);
+    });
+  }
+});
+
+describe('an installation whose exports a sibling imports', () => {
+  const rows: readonly (readonly [title: string, status: object, meta: object, advice: string])[] = [
+    ['has not been deleted', done('j1'), {}, 'delete it too'],
+    ['is on its way out', running('j1', 'Deleting'), deleting, 'it is being deleted'],
+    ['could not go, and tries again', { ...running('j9', 'DeleteFailed') }, deleting, 'it is being deleted'],
+    ['is about to go', done('j1'), deleting, 'it is being deleted'],
+    [
+      'could not go',
+      { ...done('j1', 'DeleteFailed'), ...lastErrorOf('disk full') },
+      deleting,
+      'its deletion failed (disk full), so repeat that',
+    ],
+    [
+      'could not go and does not say why',
+      done('j1', 'DeleteFailed'),
+      deleting,
+      'its deletion failed (), so repeat that',
+    ],
+  ];
+  for (const [title, status, meta, advice] of rows) {
+    it(`advises "${advice}" when the sibling ${title}`, () => {
+      const message = problemOf(
+        decide('InitDelete', { self: exporter(), siblings: [user(status, meta)] }),
+      )?.message;
+      expect(message).to.equal(
+        `a sibling still imports some of the exports: user; ${advice}, or annotate this installation with landscaper.gardener.cloud/delete-ignore-successors=true`,
+      );
+    });
+  }
+
+  it('waits on while a sibling of the same job is on its way out', () => {
+    const siblings = [user(done(JOB, 'Failed'), deleting)];
+    expect(problemOf(decide('InitDelete', { self: exporter(), siblings }))?.reason).to.equal('SiblingImport');
+  });
+});
+
+describe('an installation whose exports must not be written', () => {
+  const owned = dataObject('greeting', {
+    ownerReferences: [
+      {
+        ...{ apiVersion: self.apiVersion, kind: 'Installation', name: 'other', uid: 'uid-other' },
+        controller: true,
+      },
+    ],
+    labels: { 'data.landscaper.gardener.cloud/key': 'theirs' },
+  });
+  const wanted = dataObject('greeting', { labels: { 'data.landscaper.gardener.cloud/key': 'mine' } });
+
+  it('fails with the owner of what is there, writes nothing, and says so in its condition', () => {
+    const decision = decide('Completing', {
+      self: completing(),
+      staleObjects: [dataObject('old')],
+      exportUpserts: [
+        { wanted: dataObject('fine'), existing: undefined },
+        { wanted, existing: owned },
+      ],
+    });
+    const problem = problemOf(decision);
+    expect(decision.do).to.equal('fail');
+    expect(decision.effects).to.deep.equal([]);
+    expect(problem).to.include({ operation: 'handlePhaseCompleting', reason: 'CreateOrUpdateExports' });
+    expect(problem?.message).to.match(
+      /^unable to create or update data object greeting for export mine: .*other/,
+    );
+    expect(problem).to.not.have.property('condition');
+    expect(decision.status.conditions).to.deep.equal([
+      {
+        type: 'CreateExports',
+        status: 'False',
+        reason: 'CreateDataObjects',
+        message: 'unable to create data object for export mine',
+      },
+    ]);
+  });
+});

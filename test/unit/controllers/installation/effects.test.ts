@@ -224,8 +224,7 @@ describe('the execution of an installation', () => {
       ...times,
     });
     const healed = (...conditions: ReturnType<typeof condition>[]) =>
-      ensured(installation('stack', { status: { conditions: conditions } }), undefined, [])
-        .conditions;
+      ensured(installation('stack', { status: { conditions: conditions } }), undefined, []).conditions;
     const complaint = condition('ReconcileExecution', 'False');
 
     it('takes back the complaint of an earlier job, among others', () => {

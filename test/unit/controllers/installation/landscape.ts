@@ -12,7 +12,7 @@ import { createTreeSizes } from '../../../../src/machine/tree-size.ts';
 import { createWorld, type World } from '../../../../src/machine/world.ts';
 import type { ClientPool } from '../../../../src/runtime/client-pool.ts';
 import type { Kind, Obj } from '../../../../src/runtime/types.ts';
-import type { FakeClock} from '../../../support/clock.ts';
+import type { FakeClock } from '../../../support/clock.ts';
 import { settle } from '../../../support/clock.ts';
 import { runner } from '../../dataflow/given.ts';
 import { createWorld as createRuntime } from '../../runtime/support/world.ts';

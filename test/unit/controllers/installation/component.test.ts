@@ -1,0 +1,631 @@
+/** How an installation finds its component: by reference or inline, with what its Context names, proved by signatures. */
+import { expect } from 'chai';
+import { componentFinder } from '../../../../controllers/installation/component.ts';
+import {
+  NotAvailableNow,
+  asPhaseError,
+  explained,
+  explainedAsync,
+  unlessDeleted,
+} from '../../../../controllers/installation/component-errors.ts';
+import type { VerificationPolicy } from '../../../../controllers/installation/verification.ts';
+import type { Context } from '../../../../src/api/kinds/context.ts';
+import type { Installation } from '../../../../src/api/kinds/installation.ts';
+import { KubeconfigProblem } from '../../../../src/blueprint/kubeconfigs/errors.ts';
+import { readDescriptor, type JsonMap } from '../../../../src/components/descriptor.ts';
+import { ComponentProblem, RegistryUnavailable } from '../../../../src/components/errors.ts';
+import type { Request, Stock } from '../../../../src/components/stock.ts';
+import { ComponentView, type ComponentSource } from '../../../../src/components/view.ts';
+import { PhaseError } from '../../../../src/machine/decision.ts';
+import { InvalidObjectName, apiErrorFrom } from '../../../../src/runtime/errors.ts';
+import type { Obj } from '../../../../src/runtime/types.ts';
+import { NOWHERE, descriptor, overwrites } from '../../../support/components.ts';
+import { child, deleting, installation, running } from '../../../support/given.ts';
+import { keyPair, withSignature } from '../../../support/signing.ts';
+import { JOB } from './given.ts';
+import { server } from './server.ts';
+
+const PLACE = { type: 'OCIRegistry', baseUrl: 'x.org/stock' };
+const NAME = 'x.org/c';
+const reference = (more: object = {}) => ({ ref: { componentName: NAME, version: '1.0.0', ...more } });
+const document = (more: object = {}) => descriptor(NAME, '1.0.0', [], [], more);
+const context = (more: Partial<Context> = {}): Context => ({
+  apiVersion: 'landscaper.gardener.cloud/v1alpha1',
+  kind: 'Context',
+  metadata: { name: 'default', namespace: 'demo', resourceVersion: '1' },
+  repositoryContext: PLACE,
+  ...more,
+});
+type Spec = Partial<Installation['spec']>;
+const asking = (componentDescriptor: object | undefined = reference(), more: Spec = {}): Installation =>
+  installation('stack', {
+    status: running(JOB, 'Init'),
+    spec: { ...(componentDescriptor && { componentDescriptor: componentDescriptor }), ...more },
+  });
+
+interface Call {
+  readonly what: 'find' | 'inline' | 'view';
+  readonly args: readonly unknown[];
+  readonly request: Request;
+}
+interface StockFacts {
+  readonly found?: object;
+  readonly unproved?: readonly string[];
+  readonly refusal?: Error;
+}
+function stockOf({ found = document(), unproved = [], refusal }: StockFacts = {}) {
+  const calls: Call[] = [];
+  const repository = {} as never;
+  const stock = {
+    find(args: unknown, request: Request) {
+      calls.push({ what: 'find', args: [args], request });
+      return refusal
+        ? Promise.reject(refusal)
+        : Promise.resolve({ component: readDescriptor(found), repository });
+    },
+    inline(given: JsonMap, place: unknown, request: Request) {
+      calls.push({ what: 'inline', args: [given, place], request });
+      return { component: readDescriptor(given), repository };
+    },
+    view(source: ComponentSource, own: never, place: unknown, request: Request) {
+      calls.push({ what: 'view', args: [source, place], request });
+      return Promise.resolve(
+        new ComponentView(source, { all: [own], targets: new Map(), unproved }, {} as never),
+      );
+    },
+  } as unknown as Stock;
+  return { calls, stock };
+}
+
+function finder(
+  facts: StockFacts & { readonly stored?: readonly Obj[]; readonly verification?: VerificationPolicy } = {},
+) {
+  const { calls, stock } = stockOf(facts);
+  const { asked, client } = server(...(facts.stored ?? []));
+  const { verification } = facts;
+  const find = componentFinder({ client, stock, ...(verification && { verification }) });
+  return { calls, asked, find };
+}
+const core = (kind: string, name: string, data: Record<string, string>): Obj =>
+  ({ apiVersion: 'v1', kind, metadata: { name, namespace: 'demo' }, data }) as Obj;
+const base64 = (text: string): string => Buffer.from(text).toString('base64');
+
+async function problemOf(work: Promise<unknown>) {
+  const error: unknown = await work.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  if (!(error instanceof PhaseError)) throw new Error(`no PhaseError, but ${String(error)}`);
+  const { operation, reason, message } = error;
+  return { operation, reason, message, outcome: error.outcome };
+}
+const fails = (reason: string, message: string) => ({
+  ...{ operation: 'InitPrerequisites', reason, message, outcome: 'fail' },
+});
+
+describe('the component of an installation', () => {
+  it('is none where it asks for none, and nothing is read then', async () => {
+    const { find, calls, asked } = finder();
+    const none = { view: undefined, condition: undefined };
+    expect(await find(installation('stack'), undefined)).to.deep.equal(none);
+    expect(await find(installation('stack', { spec: { componentDescriptor: {} } }), context())).to.deep.equal(
+      none,
+    );
+    expect([calls, asked]).to.deep.equal([[], []]);
+  });
+  it('cannot be found without a Context', async () => {
+    expect(await problemOf(finder().find(asking(), undefined))).to.deep.equal(
+      fails('CalculateContext', 'the context of the installation does not exist any more'),
+    );
+  });
+
+  const original = (more: object = {}) => ({
+    ...{ repositoryContext: PLACE, componentName: NAME, version: '1.0.0' },
+    ...more,
+  });
+  it('is looked for where the Context says', async () => {
+    const { find, calls } = finder();
+    const { view, condition } = await find(asking(), context());
+    expect(calls.map(({ what, args }) => [what, ...args])).to.deep.equal([
+      ['find', original()],
+      ['view', { kind: 'ref', original: original(), effective: original() }, PLACE],
+    ]);
+    expect(view?.own.name).to.equal(NAME);
+    expect(condition).to.equal(undefined);
+  });
+  it('is looked for where the installation says', async () => {
+    const { find, calls } = finder();
+    await find(asking(reference({ repositoryContext: NOWHERE })), context());
+    expect(calls[0]?.args).to.deep.equal([original({ repositoryContext: NOWHERE })]);
+    expect(calls[1]?.args[1]).to.deep.equal(NOWHERE);
+  });
+  it('is looked for without a place where neither says one', async () => {
+    const { find, calls } = finder();
+    await find(asking(), context({ repositoryContext: undefined }));
+    expect(calls[0]?.args).to.deep.equal([{ componentName: NAME, version: '1.0.0' }]);
+  });
+
+  it('may be inline, with the last of its own repositories', async () => {
+    const { find, calls } = finder();
+    const inline = document({ repositoryContexts: [PLACE, NOWHERE] });
+    await find(asking({ inline }), context());
+    expect(calls.map(({ what, args }) => [what, ...args])).to.deep.equal([
+      ['inline', inline, NOWHERE],
+      ['view', { kind: 'inline', document: inline }, NOWHERE],
+    ]);
+  });
+  it('may be inline, with the repository of the Context', async () => {
+    const { find, calls } = finder();
+    await find(asking({ inline: document({ repositoryContexts: [] }) }), context());
+    expect(calls[0]?.args[1]).to.deep.equal(PLACE);
+  });
+  it('may have a repository of its own where the Context has none', async () => {
+    const { find, calls } = finder();
+    await find(asking({ inline: document() }), context({ repositoryContext: undefined }));
+    expect(calls).to.have.length(2);
+  });
+  it('must have a repository, inline or not', async () => {
+    const given = asking({ inline: document({ repositoryContexts: [] }) });
+    expect(await problemOf(finder().find(given, context({ repositoryContext: undefined })))).to.deep.equal(
+      fails(
+        'CalculateContext',
+        'RepositoryContextMissing: neither the inline descriptor nor the context names one',
+      ),
+    );
+  });
+  it('must be a component descriptor where it is inline', async () => {
+    const { reason, message } = await problemOf(finder().find(asking({ inline: { a: 1 } }), context()));
+    expect(reason).to.equal('CalculateContext');
+    expect(message).to.match(/^spec\.componentDescriptor\.inline is not valid: /);
+  });
+
+  for (const [reason, blueprint] of [
+    ['ResolveBlueprint', { ref: { resourceName: 'bp' } }],
+    ['InitInstallationOperation', { inline: { filesystem: {} } }],
+  ] as const) {
+    it(`that cannot be had ends the job as ${reason}, by where the blueprint is`, async () => {
+      const refusal = new ComponentProblem('no such component');
+      const given = asking(reference(), { blueprint });
+      expect(await problemOf(finder({ refusal }).find(given, context()))).to.deep.equal(
+        fails(reason, 'no such component'),
+      );
+    });
+  }
+});
+
+describe('a component that was found', () => {
+  it('stays the same for its job, with nothing of what was fetched', async () => {
+    const { find, calls } = finder();
+    const first = await find(asking(), context());
+    const second = await find(
+      asking(),
+      context({ metadata: { name: 'default', namespace: 'demo', resourceVersion: '2' } }),
+    );
+    expect(calls).to.have.length(2);
+    expect(second.view).to.not.equal(first.view);
+    expect(second.view?.identity).to.equal(first.view?.identity);
+    expect(second.condition).to.equal(first.condition);
+  });
+  const again: readonly (readonly [title: string, Installation, Context])[] = [
+    ['another job', { ...asking(), status: { ...running('j3', 'Init'), observedGeneration: 1 } }, context()],
+    ['another installation', { ...asking(), metadata: { ...asking().metadata, uid: 'other' } }, context()],
+    ['another component', asking(reference({ version: '2.0.0' })), context()],
+    ['another Context', asking(), context({ repositoryContext: NOWHERE })],
+  ];
+  for (const [title, self, where] of again) {
+    it(`is looked for again for ${title}`, async () => {
+      const { find, calls } = finder();
+      await find(asking(), context());
+      await find(self, where);
+      expect(calls).to.have.length(4);
+    });
+  }
+  it('is forgotten after 500 others, the oldest first', async () => {
+    const { find, calls } = finder();
+    const of = (i: number) => ({ ...asking(), metadata: { ...asking().metadata, uid: `uid-${String(i)}` } });
+    for (let i = 0; i < 500; i++) await find(of(i), context());
+    await find(of(0), context());
+    expect(calls).to.have.length(1000);
+    await find(of(500), context());
+    await find(of(1), context());
+    expect(calls).to.have.length(1002);
+    await find(of(0), context());
+    expect(calls).to.have.length(1004);
+  });
+});
+
+describe('what a Context names', () => {
+  const secretOf = (name: string, host: string) =>
+    core('Secret', name, {
+      '.dockerconfigjson': base64(JSON.stringify({ auths: { [host]: { username: 'u', password: host } } })),
+    });
+  it('are secrets with logins', async () => {
+    const { find, calls, asked } = finder({ stored: [secretOf('one', 'a.org'), secretOf('two', 'b.org')] });
+    await find(asking(), context({ registryPullSecrets: [{ name: 'one' }, { name: 'two' }] }));
+    expect(asked).to.deep.equal(['Secret demo/one', 'Secret demo/two']);
+    const credentials = calls[0]?.request.credentials;
+    expect(['a.org', 'b.org', 'c.org'].map((host) => credentials?.for(host, 'x')?.password)).to.deep.equal([
+      'a.org',
+      'b.org',
+      undefined,
+    ]);
+    expect(calls[0]?.request.resolvers).to.deep.equal([]);
+    expect(calls[0]?.request.overwrites).to.deep.equal([]);
+  });
+  it('are secrets that can be read', async () => {
+    const stored = [core('Secret', 'bad', { '.dockerconfigjson': base64('{') })];
+    const { reason, message } = await problemOf(
+      finder({ stored }).find(asking(), context({ registryPullSecrets: [{ name: 'bad' }] })),
+    );
+    expect(reason).to.equal('CalculateContext');
+    expect(message).to.contain('secret demo/bad');
+  });
+  it('may be secrets without anything in them', async () => {
+    const empty = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'e', namespace: 'demo' } };
+    const { find, calls } = finder({ stored: [empty] });
+    await find(asking(), context({ registryPullSecrets: [{ name: 'e' }] }));
+    expect(calls).to.have.length(2);
+  });
+
+  const resolvers = JSON.stringify({ resolvers: [{ prefix: 'x.org', repository: NOWHERE }] });
+  it('is an OCM configuration with resolvers', async () => {
+    const { find, calls } = finder({ stored: [core('ConfigMap', 'ocm', { '.ocmconfig': resolvers })] });
+    await find(asking(), context({ ocmConfig: { name: 'ocm' } }));
+    expect(calls[0]?.request.resolvers).to.deep.equal([
+      { prefix: 'x.org', priority: 10, repository: NOWHERE },
+    ]);
+  });
+  it('is an OCM configuration that can be read', async () => {
+    const stored = [core('ConfigMap', 'ocm', { '.ocmconfig': '{' })];
+    const { reason, message } = await problemOf(
+      finder({ stored }).find(asking(), context({ ocmConfig: { name: 'ocm' } })),
+    );
+    expect(reason).to.equal('CalculateContext');
+    expect(message).to.match(/^\.ocmconfig in config map demo\/ocm is no YAML: /);
+  });
+  it('is an OCM configuration under its key', async () => {
+    const stored = [core('ConfigMap', 'ocm', { other: resolvers })];
+    expect(
+      await problemOf(finder({ stored }).find(asking(), context({ ocmConfig: { name: 'ocm' } }))),
+    ).to.deep.equal(fails('CalculateContext', 'config map demo/ocm has no key .ocmconfig'));
+  });
+
+  const overwriting = context({ componentVersionOverwrites: 'newer' });
+  const newer = (entries: readonly object[]): Obj => {
+    const object = overwrites('newer', entries);
+    return { ...object, metadata: { ...object.metadata, namespace: 'demo' } };
+  };
+  const entry = { source: { componentName: NAME }, substitution: { version: '2.0.0' } };
+  it('are overwrites, and what became of the reference is told', async () => {
+    const { find, calls } = finder({ stored: [newer([entry])] });
+    const { condition } = await find(asking(), overwriting);
+    expect(calls[0]?.request.overwrites).to.deep.equal([entry]);
+    expect(calls[1]?.args[0]).to.have.nested.property('effective.version', '2.0.0');
+    expect(calls[1]?.args[0]).to.have.nested.property('original.version', '1.0.0');
+    expect(condition).to.deep.equal({
+      type: 'ComponentReferenceOverwrite',
+      status: 'True',
+      reason: 'FoundOverwrite',
+      message:
+        'Component reference has been overwritten:\nRepositoryContext has not been overwritten\n' +
+        'ComponentName has not been overwritten\n1.0.0 -> 2.0.0',
+    });
+  });
+  const untouched = {
+    type: 'ComponentReferenceOverwrite',
+    status: 'False',
+    reason: 'No overwrite defined',
+    message: 'component reference has not been overwritten',
+  };
+  it('are overwrites that do not fit, or concern nothing inline', async () => {
+    const stored = [newer([{ ...entry, source: { componentName: 'other' } }])];
+    expect((await finder({ stored }).find(asking(), overwriting)).condition).to.deep.equal(untouched);
+    const inline = finder({ stored: [newer([entry])] });
+    expect((await inline.find(asking({ inline: document() }), overwriting)).condition).to.deep.equal(
+      untouched,
+    );
+  });
+  it('are overwrites without entries', async () => {
+    const { overwrites: _, ...empty } = newer([]) as Obj & { overwrites: unknown };
+    const { find, calls } = finder({ stored: [empty] });
+    await find(asking(), overwriting);
+    expect(calls[0]?.request.overwrites).to.deep.equal([]);
+  });
+
+  const missing: readonly (readonly [Partial<Context>, string])[] = [
+    [
+      { registryPullSecrets: [{ name: 'no' }] },
+      "Op: Secret - Reason: GetPullSecret - Message: context 'default' references Secret 'no', which cannot be found",
+    ],
+    [
+      { ocmConfig: { name: 'no' } },
+      "Op: ConfigMap - Reason: GetOcmConfig - Message: context 'default' references ConfigMap 'no', which cannot be found",
+    ],
+    [
+      { componentVersionOverwrites: 'no' },
+      "Op: ComponentVersionOverwrites - Reason: GetComponentVersionOverwrites - Message: context 'default' references ComponentVersionOverwrites resource 'no', which cannot be found",
+    ],
+  ];
+  for (const [more, message] of missing) {
+    it(`must be there: ${Object.keys(more).join()}`, async () => {
+      expect(await problemOf(finder().find(asking(), context(more)))).to.deep.equal(
+        fails('CalculateContext', message),
+      );
+    });
+  }
+
+  it('ends the job with a name that no object can have, and is asked for again after other errors', async () => {
+    const { stock } = stockOf();
+    const failing = (error: Error) =>
+      componentFinder({ client: { get: () => Promise.reject(error) }, stock })(
+        asking(),
+        context({ registryPullSecrets: [{ name: 'a/b' }] }),
+      );
+    expect(await problemOf(failing(new InvalidObjectName('"a/b" is no name')))).to.deep.equal(
+      fails('CalculateContext', `context 'default': "a/b" is no name`),
+    );
+    const down = apiErrorFrom(503, {}, { verb: 'get', kind: 'Secret' });
+    expect(await failing(down).catch((error: unknown) => error)).to.equal(down);
+  });
+});
+
+describe('the signature of a component', () => {
+  const keys = keyPair();
+  const signed = withSignature(document(), keys);
+  const demanding = (more: object = { signatureName: 'release' }) =>
+    asking(reference(), { verification: more as never });
+  const key = (data: Record<string, string> = { key: base64(keys.publicKey) }) =>
+    core('Secret', 'keys', data);
+  const trusting = (entry: object = { publicKeySecretReference: { name: 'keys', key: 'key' } }) =>
+    context({ verificationSignatures: { release: entry } });
+  const look = (
+    self: Installation,
+    {
+      where = trusting(),
+      stored = [key()],
+      found = signed,
+      ...more
+    }: {
+      where?: Context;
+      stored?: readonly Obj[];
+      found?: object;
+      verification?: VerificationPolicy;
+      unproved?: readonly string[];
+    } = {},
+  ) => finder({ stored, found, ...more }).find(self, where);
+  const accepts = async (work: Promise<{ readonly view: unknown }>) => {
+    expect((await work).view).to.not.equal(undefined);
+  };
+  const unsigned = document();
+
+  it('is checked where the installation asks for it', async () => {
+    await accepts(look(demanding()));
+    const { reason, message } = await problemOf(look(demanding(), { found: unsigned }));
+    expect(reason).to.equal('VerifySignature');
+    expect(message).to.contain('signature release of component x.org/c:1.0.0 is not there');
+  });
+  it('is not checked where nobody asks for it', async () => {
+    await accepts(look(asking(), { found: unsigned, where: context() }));
+  });
+  it('is not checked where verification is disabled', async () => {
+    await accepts(look(demanding(), { found: unsigned, where: context(), verification: 'Disabled' }));
+  });
+  const mustName =
+    'components have to be signed here: spec.verification.signatureName must name the signature to check';
+  it('must be named where it is enforced, or asked for', async () => {
+    const enforced = look(asking(), { verification: 'Enforce' });
+    expect(await problemOf(enforced)).to.deep.equal(fails('ExtractVerifyInfo', mustName));
+    expect(await problemOf(look(demanding({})))).to.deep.equal(fails('ExtractVerifyInfo', mustName));
+    expect(await problemOf(look(demanding({ signatureName: '' })))).to.deep.equal(
+      fails('ExtractVerifyInfo', mustName),
+    );
+  });
+  it('is checked where it is enforced', async () => {
+    await accepts(look(demanding(), { verification: 'Enforce' }));
+    expect(
+      (await problemOf(look(demanding(), { found: unsigned, verification: 'Enforce' }))).reason,
+    ).to.equal('VerifySignature');
+  });
+
+  const below = (): Installation => ({ ...child('p', 'a', running(JOB)), spec: demanding().spec });
+  it('of the component above covers what is not signed by itself', async () => {
+    await accepts(look(below(), { found: unsigned }));
+    expect((await problemOf(look(below(), { found: unsigned, verification: 'Enforce' }))).reason).to.equal(
+      'VerifySignature',
+    );
+  });
+  it('is checked below the root where there is one', async () => {
+    await accepts(look(below()));
+    const other = core('Secret', 'keys', { key: base64(keyPair().publicKey) });
+    expect((await problemOf(look(below(), { stored: [other] }))).reason).to.equal('VerifySignature');
+  });
+
+  it('must reach everything that the component refers to', async () => {
+    expect(await problemOf(look(demanding(), { unproved: ['reference a', 'reference b'] }))).to.deep.equal(
+      fails(
+        'VerifySignature',
+        'signature release of component x.org/c:1.0.0 does not reach everything: of reference a, reference b nothing can be compared; reference and component must hold all digests',
+      ),
+    );
+    await accepts(look(asking(), { unproved: ['reference a'] }));
+  });
+
+  const byKey = (secret: object) => trusting({ publicKeySecretReference: { name: 'keys', ...secret } });
+  const accepted: readonly (readonly [string, Context, Obj])[] = [
+    ['a key in the own namespace', byKey({ key: 'key', namespace: 'demo' }), key()],
+    ['a key where the namespace is empty', byKey({ key: 'key', namespace: '' }), key()],
+    ['the only entry of a secret', byKey({}), key()],
+    ['one of several entries', byKey({ key: 'key' }), key({ other: 'x', key: base64(keys.publicKey) })],
+  ];
+  for (const [title, where, secret] of accepted) {
+    it(`is checked with ${title}`, async () => {
+      await accepts(look(demanding(), { where, stored: [secret] }));
+    });
+  }
+  it('is checked with the public key where authorities are named as well', async () => {
+    const where = trusting({
+      publicKeySecretReference: { name: 'keys' },
+      caCertificateSecretReference: { name: 'no' },
+    });
+    await accepts(look(demanding(), { where }));
+  });
+  it('is checked with certificates of authorities where no key is named', async () => {
+    const where = trusting({ caCertificateSecretReference: { name: 'keys' } });
+    const { reason } = await problemOf(
+      look(demanding(), { where, stored: [key({ ca: base64('no certificate') })] }),
+    );
+    expect(reason).to.equal('VerifySignature');
+  });
+
+  const refused: readonly (readonly [string, Context, Obj, string])[] = [
+    [
+      'an entry that the Context does not have',
+      context(),
+      key(),
+      "has no entry 'release' in verificationSignatures",
+    ],
+    [
+      'what every object has',
+      context({ verificationSignatures: {} }),
+      key(),
+      "has no entry 'release' in verificationSignatures",
+    ],
+    [
+      'an entry that names nothing',
+      trusting({}),
+      key(),
+      "names neither a public key nor authorities for signature 'release'",
+    ],
+    [
+      'a secret of another namespace',
+      byKey({ namespace: 'other' }),
+      key(),
+      'references secret other/keys of another namespace; copy the secret to namespace demo and leave the namespace out',
+    ],
+    [
+      'a secret that is not there',
+      byKey({ name: 'no' }),
+      key(),
+      'references secret demo/no, which cannot be found',
+    ],
+    ['a secret without entries', byKey({}), key({}), 'references secret demo/keys, which holds nothing'],
+    [
+      'a secret without data',
+      byKey({}),
+      { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'keys', namespace: 'demo' } },
+      'references secret demo/keys, which holds nothing',
+    ],
+    [
+      'an entry that a secret does not have',
+      byKey({ key: 'toString' }),
+      key(),
+      "references secret demo/keys, which holds nothing under the key 'toString'",
+    ],
+    [
+      'an entry that is empty',
+      byKey({}),
+      key({ key: '' }),
+      "references secret demo/keys, which holds nothing under the key 'key'",
+    ],
+    [
+      'one of several entries without saying which',
+      byKey({}),
+      key({ a: 'x', b: 'y' }),
+      'references secret demo/keys, which holds several entries; name one in key',
+    ],
+    [
+      'an entry that a secret with several does not have',
+      byKey({ key: 'c' }),
+      key({ a: 'x', b: 'y' }),
+      "references secret demo/keys, which holds nothing under the key 'c'",
+    ],
+  ];
+  for (const [title, where, secret, message] of refused) {
+    it(`cannot be checked with ${title}`, async () => {
+      expect(await problemOf(look(demanding(), { where, stored: [secret] }))).to.deep.equal(
+        fails('ExtractVerifyInfo', `context 'default' ${message}`),
+      );
+    });
+  }
+  it('cannot be checked with an entry called like something that every object has', async () => {
+    const self = demanding({ signatureName: 'toString' });
+    expect(
+      (await problemOf(look(self, { where: context({ verificationSignatures: {} }) }))).message,
+    ).to.equal("context 'default' has no entry 'toString' in verificationSignatures");
+  });
+  it('cannot be checked with a secret of an impossible name; other errors of the server are no answer', async () => {
+    const failing = (error: Error) =>
+      componentFinder({
+        client: { get: () => Promise.reject(error) },
+        stock: stockOf({ found: signed }).stock,
+      })(demanding(), trusting());
+    expect((await problemOf(failing(new InvalidObjectName('no name')))).message).to.equal(
+      "context 'default' references a secret: no name",
+    );
+    const down = apiErrorFrom(503, {}, { verb: 'get', kind: 'Secret' });
+    expect(await failing(down).catch((error: unknown) => error)).to.equal(down);
+  });
+});
+
+describe('what is wrong with a component', () => {
+  const definite = new ComponentProblem('gone');
+  const passing = new RegistryUnavailable('away', {
+    cause: Object.assign(new Error('x'), { code: 'ENOTFOUND' }),
+  });
+  const thrower = (error: Error) => () => {
+    throw error;
+  };
+
+  it('ends the job when it is definite, and is tried again when it may pass', () => {
+    const error = asPhaseError('R', definite) as PhaseError;
+    expect(error.problem).to.deep.equal({
+      operation: 'InitPrerequisites',
+      reason: 'R',
+      message: 'gone',
+      codes: [],
+    });
+    expect([error.outcome, error.cause]).to.deep.equal(['fail', definite]);
+    const away = asPhaseError('R', passing, 'op') as PhaseError;
+    expect(away.problem).to.deep.equal({
+      ...{ operation: 'op', reason: 'R', message: 'away', codes: [], remote: 'NameNotFound' },
+    });
+    expect([away.outcome, away.cause]).to.deep.equal(['retry', passing]);
+  });
+  it('is what is wrong with a kubeconfig, too, and nothing else', () => {
+    expect(asPhaseError('R', new KubeconfigProblem('x'))).to.be.instanceOf(PhaseError);
+    const other = new Error('x');
+    expect(asPhaseError('R', other)).to.equal(other);
+  });
+  it('is explained where it happens', async () => {
+    expect(explained('R', () => 1)).to.equal(1);
+    expect(await explainedAsync('R', () => Promise.resolve(1))).to.equal(1);
+    expect(() => explained('R', thrower(definite))).to.throw(PhaseError, 'gone');
+    expect(await problemOf(explainedAsync('R', () => Promise.reject(definite)))).to.deep.equal(
+      fails('R', 'gone'),
+    );
+  });
+
+  describe('under deletion', () => {
+    const gone = installation('stack', { meta: deleting });
+    const away = new NotAvailableNow('op', 'R', 'away', ['C']);
+    const outcome = async (self: Installation, error: Error) => {
+      const caught: unknown = await unlessDeleted(self, () => Promise.reject(error)).catch((e: unknown) => e);
+      return caught === error
+        ? 'the same'
+        : caught instanceof PhaseError
+          ? [caught.outcome, caught.problem]
+          : caught;
+    };
+    it('is not tried again', async () => {
+      expect(await outcome(gone, away)).to.deep.equal([
+        'fail',
+        { operation: 'op', reason: 'R', message: 'away', codes: ['C'] },
+      ]);
+      expect(await outcome(installation('stack'), away)).to.equal('the same');
+    });
+    it('stays what it is otherwise', async () => {
+      expect(await outcome(gone, definite)).to.equal('the same');
+      expect(await unlessDeleted(gone, () => Promise.resolve(1))).to.equal(1);
+    });
+  });
+});

@@ -28,7 +28,7 @@ class StaticCache<T extends Obj> implements Cache<T> {
     const all = [...this.#objects.values()];
     return all.filter(({ metadata }) => namespace === undefined || metadata.namespace === namespace);
   }
-  /** @throws Error for an index that nobody has added */
+  /** @throws Error for an index that was not added */
   byIndex(index: string, value: string): readonly View<T>[] {
     const keysOf = this.#indexes.get(index);
     if (!keysOf) throw new Error(`${this.name} have no index ${index}`);

@@ -28,7 +28,7 @@ import { server } from './server.ts';
 const PLACE = { type: 'OCIRegistry', baseUrl: 'x.org/stock' };
 const NAME = 'x.org/c';
 const reference = (more: object = {}) => ({ ref: { componentName: NAME, version: '1.0.0', ...more } });
-const document = (more: object = {}) => descriptor(NAME, '1.0.0', [], [], more);
+const document = (more: Readonly<Record<string, unknown>> = {}) => descriptor(NAME, '1.0.0', [], [], more);
 const context = (more: Partial<Context> = {}): Context => ({
   apiVersion: 'landscaper.gardener.cloud/v1alpha1',
   kind: 'Context',
@@ -404,7 +404,7 @@ describe('the signature of a component', () => {
     expect(reason).to.equal('VerifySignature');
     expect(message).to.contain('signature release of component x.org/c:1.0.0 is not there');
   });
-  it('is not checked where nobody asks for it', async () => {
+  it('is not checked where neither installation nor policy asks for it', async () => {
     await accepts(look(asking(), { found: unsigned, where: context() }));
   });
   it('is not checked where verification is disabled', async () => {

@@ -155,7 +155,7 @@ describe('an installation that changes', () => {
     ['its deletion', of(done('j1'), deleting), true],
     [
       'what it waits for a deployer for',
-      of({ ...done('j1'), ...condition('Waiting', 'waits for a; nobody') }),
+      of({ ...done('j1'), ...condition('Waiting', 'waits for a; no deployer') }),
       true,
     ],
     ['what drifted', of({ ...done('j1'), ...drifted }), true],

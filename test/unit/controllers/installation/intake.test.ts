@@ -139,7 +139,7 @@ describe('before the phases, an installation', () => {
       { effects: ['amend web'], then: 'continue' },
     ],
     [
-      'whose job has just begun and that nobody asks again goes on',
+      'whose job has just begun goes on when it is not asked again',
       installation('web', { status: running('j', 'Init') }),
       {},
       undefined,
@@ -193,7 +193,7 @@ describe('before the phases, an installation', () => {
       { effects: ['status web', 'patch web'], then: 'continue' },
     ],
     [
-      'tells nobody twice of an interrupt',
+      'passes an interrupt only to objects that do not have it yet',
       asked('interrupt', { status: running('j') }),
       {
         below: () => [
@@ -273,7 +273,7 @@ describe('the write with which an installation', () => {
 
 describe('an installation that starts a job in spite of the annotation ignore', () => {
   const event = (more: Record<string, string>) => intake(asked('reconcile', {}, more), facts)?.event;
-  it('says that nobody reads it, and what holds jobs back', () => {
+  it('says that it has no effect, and what holds jobs back', () => {
     expect(event({ [annotations.ignore]: 'true' })).to.deep.equal({
       reason: 'IgnoreHasNoEffect',
       note: 'a job was started in spite of landscaper.gardener.cloud/ignore, which nobody reads; espalier.dev/suspended=true holds jobs back',

@@ -332,7 +332,11 @@ describe('a predecessor', () => {
     meta: { annotations: { [annotations.operation]: 'reconcile', [annotations.suspended]: 'true' } },
   });
   const rows: readonly (readonly [title: string, Partial<Snapshot>, answer: string, what?: string])[] = [
-    ['that is suspended is not waited for, whoever asks', { predecessors: [suspendedAndAsked] }, 'advance'],
+    [
+      'that is suspended is not waited for, also when it is annotated for a job',
+      { predecessors: [suspendedAndAsked] },
+      'advance',
+    ],
     [
       'that was deleted and has not begun to go is waited for like any other',
       { predecessors: [installation('producer', { status: running('p2'), meta: deleting })] },

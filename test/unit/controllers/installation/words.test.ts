@@ -331,7 +331,7 @@ describe('the problem that an installation tells', () => {
       },
     ],
     [
-      'while a sibling imports from it that nobody has deleted',
+      'while a sibling imports from it that is not being deleted',
       'InitDelete',
       { self: exporter(), siblings: [user(done('j1'))] },
       {

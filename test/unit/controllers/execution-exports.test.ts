@@ -22,7 +22,7 @@ describe('what the items of an execution export', () => {
   const putItem = (name: string, status: object = {}) =>
     on.client.put(deployItemKind, item('plan', name, { ...done(JOB), ...status }));
   const status = (): NonNullable<Execution['status']> =>
-    on.client.read(executionKind, 'demo/plan')?.status ?? ({});
+    on.client.read(executionKind, 'demo/plan')?.status ?? {};
 
   const secret = (name: string, data: Readonly<Record<string, string>>, namespace = 'demo') => {
     const coded = Object.entries(data).map(

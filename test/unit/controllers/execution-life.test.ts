@@ -233,7 +233,7 @@ describe('the execution controller', () => {
       const objects = [
         execution('rest', { status: done(JOB) }),
         execution('fresh'),
-        execution('gone', { status: { phase: 'DeleteFailed', ...done(JOB) }, meta: deleting }),
+        execution('gone', { status: done(JOB, 'DeleteFailed'), meta: deleting }),
         execution('left', { status: done(JOB), meta: { ...deleting, finalizers: ['x.org/keep'] } }),
       ];
       for (const object of objects) put(object);

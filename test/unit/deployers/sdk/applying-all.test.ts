@@ -128,8 +128,7 @@ describe('all manifests of a job', () => {
 });
 
 describe('values of secrets among the manifests', () => {
-  const of = (object: object): Manifest =>
-    mine('manage', { object: { ...configMap('s'), ...object } });
+  const of = (object: object): Manifest => mine('manage', { object: { ...configMap('s'), ...object } });
   const text = 'told secret-a and c2VjcmV0LWI= and secret-b';
 
   it('are masked as they are written and as they are meant', () => {

@@ -22,8 +22,8 @@ describe('a deployer that is a program of its own', () => {
 
   /** @returns the exit code */
   async function run(...args: string[]): Promise<unknown> {
-    stdout.write = ((text: string) => (written.out += text) !== '');
-    stderr.write = ((text: string) => (written.err += text) !== '');
+    stdout.write = (text: string) => (written.out += text) !== '';
+    stderr.write = (text: string) => (written.err += text) !== '';
     try {
       await serve(mockDeployer(), args);
     } finally {

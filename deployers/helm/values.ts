@@ -4,6 +4,7 @@ import { HelmError } from '../../src/templating/helm/errors.ts';
 import type { ChartRunner, PackedChart } from '../../src/templating/helm/work.ts';
 import { messageOf, RetryError } from '../sdk/errors.ts';
 import { evaluate, InvalidPath } from '../sdk/jsonpath.ts';
+import { PathBudget } from '../sdk/path-budget.ts';
 import { broken } from './problems.ts';
 import type { HelmRun } from './run.ts';
 
@@ -37,7 +38,8 @@ export async function valueExports(
     },
     Values: values,
   };
-  return new Map(wanted.map(({ key, jsonPath }) => [key, valueAt(root, key, jsonPath)]));
+  const budget = new PathBudget();
+  return new Map(wanted.map(({ key, jsonPath }) => [key, valueAt(root, key, jsonPath, budget)]));
 }
 
 async function explained<T>(work: Promise<T>): Promise<T> {
@@ -49,11 +51,11 @@ async function explained<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-function valueAt(root: object, key: string, path: string): unknown {
+function valueAt(root: object, key: string, path: string, budget: PathBudget): unknown {
   const fail = (why: string): RetryError =>
     new RetryError('ApplyFile', 'ConstructExportFromValues', `export ${key}: ${why}`);
   try {
-    const [first] = evaluate(path, root) ?? [];
+    const [first] = evaluate(path, root, budget) ?? [];
     if (first !== undefined) return first;
   } catch (error) {
     if (error instanceof InvalidPath) throw fail(messageOf(error));

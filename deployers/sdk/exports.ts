@@ -5,6 +5,7 @@ import type { Problem } from '../../src/machine/decision.ts';
 import { CodecError, optionalList, optionalObject, optionalString } from './codec.ts';
 import { ConfigurationError, isDefinite, messageOf } from './errors.ts';
 import { evaluate } from './jsonpath.ts';
+import { ExportBudget, PathBudget } from './path-budget.ts';
 import { anything } from './shape.ts';
 import type { KubeAccess } from './access.ts';
 
@@ -108,12 +109,19 @@ export async function lookForExports(
   known: ReadonlyMap<string, unknown> = new Map(),
 ): Promise<ExportLook> {
   const value: Fields = {};
-  for (const [key, given] of known) put(value, key, given);
+  const size = new ExportBudget();
+  const budget = new PathBudget();
+  for (const [key, given] of known) {
+    size.spend(key, given);
+    put(value, key, given);
+  }
   for (const spec of specs) {
     if (!spec.from) continue;
     ports.checkpoint(checkpointOf(spec.key));
     try {
-      put(value, spec.key, await read(spec, spec.from, ports));
+      const found = await read(spec, spec.from, ports, budget);
+      size.spend(spec.key, found);
+      put(value, spec.key, found);
     } catch (error) {
       if (ports.signal.aborted || error instanceof ConfigurationError || isDefinite(error)) throw error;
       return { isComplete: false, key: spec.key, why: messageOf(error) };
@@ -129,9 +137,14 @@ class NotThere extends Error {
   override readonly name = 'NotThere';
 }
 
-async function read(spec: ExportSpec, from: ResourceSource, ports: ExportPorts): Promise<unknown> {
+async function read(
+  spec: ExportSpec,
+  from: ResourceSource,
+  ports: ExportPorts,
+  budget: PathBudget,
+): Promise<unknown> {
   const access = spec.targetName ? await ports.secondary(spec.targetName) : ports.access;
-  const first = single(spec.jsonPath, await get(from, access, ports.signal), from);
+  const first = single(spec.jsonPath, await get(from, access, ports.signal), from, budget);
   if (!spec.objectRef) return first;
   const name = ownField(first, 'name');
   const namespace = ownField(first, 'namespace');
@@ -144,7 +157,7 @@ async function read(spec: ExportSpec, from: ResourceSource, ports: ExportPorts):
     name,
     namespace: typeof namespace === 'string' && namespace !== '' ? namespace : from.namespace,
   };
-  return single(jsonPath, await get(referenced, access, ports.signal), referenced);
+  return single(jsonPath, await get(referenced, access, ports.signal), referenced, budget);
 }
 
 async function get(source: ResourceSource, access: KubeAccess, signal: AbortSignal): Promise<unknown> {
@@ -156,8 +169,13 @@ async function get(source: ResourceSource, access: KubeAccess, signal: AbortSign
   );
 }
 
-function single(path: string, object: unknown, { kind, namespace, name }: ResourceSource): unknown {
-  const results = evaluate(path, object);
+function single(
+  path: string,
+  object: unknown,
+  { kind, namespace, name }: ResourceSource,
+  budget: PathBudget,
+): unknown {
+  const results = evaluate(path, object, budget);
   if (results && results.length > 0) return results[0];
   throw new NotThere(
     `${kind} ${namespace ? `${namespace}/` : ''}${name} has no field with JSON path ${path}`,

@@ -4,7 +4,9 @@
  * @see k8s.io/client-go/util/jsonpath
  */
 import { equal } from '../../src/lib/json.ts';
+import { cutMiddle } from '../../src/lib/cut.ts';
 import { append } from '../../src/lib/lists.ts';
+import { checkPathLength, PathBudget } from './path-budget.ts';
 
 /** The path cannot be read. */
 export class InvalidPath extends Error {
@@ -22,18 +24,28 @@ type Step =
 /**
  * All results of a path; undefined when a field on the way does not exist, which is not the same as no result of a
  * wildcard.
- * @throws InvalidPath
+ * @throws InvalidPath, and ConfigurationError when it is longer or visits more than it may
  */
-export function evaluate(path: string, value: unknown): readonly unknown[] | undefined {
-  return run(parse(path), value);
+export function evaluate(
+  path: string,
+  value: unknown,
+  budget: PathBudget = new PathBudget(),
+): readonly unknown[] | undefined {
+  checkPathLength(path);
+  const shown = cutMiddle(path, 200);
+  return run(parse(path), value, (steps) => {
+    budget.spend(steps, shown);
+  });
 }
 
-function run(steps: readonly Step[], value: unknown): readonly unknown[] | undefined {
+type Spend = (steps: number) => void;
+
+function run(steps: readonly Step[], value: unknown, spend: Spend): readonly unknown[] | undefined {
   let current: readonly unknown[] = [value];
   for (const step of steps) {
     const next: unknown[] = [];
     for (const item of current) {
-      const found = take(step, item);
+      const found = take(step, item, spend);
       if (!found) return undefined;
       append(next, found);
     }
@@ -42,21 +54,28 @@ function run(steps: readonly Step[], value: unknown): readonly unknown[] | undef
   return current;
 }
 
-function take(step: Step, value: unknown): readonly unknown[] | undefined {
+function take(step: Step, value: unknown, spend: Spend): readonly unknown[] | undefined {
+  spend(1);
   switch (step.do) {
     case 'field':
       return isObject(value) && Object.hasOwn(value, step.name) ? [value[step.name]] : undefined;
     case 'pick':
+      spend(step.keys.length);
       return picked(step.keys, value);
     case 'slice':
-      return Array.isArray(value) ? sliced(step, value) : undefined;
+      return Array.isArray(value) ? sliced(step, counted(value, spend)) : undefined;
     case 'all':
-      return childrenOf(value);
+      return counted(childrenOf(value), spend);
     case 'descend':
-      return descendants(value);
+      return descendants(value, spend);
     case 'filter':
-      return childrenOf(value).filter((child) => holds(step, child));
+      return counted(childrenOf(value), spend).filter((child) => holds(step, child, spend));
   }
+}
+
+function counted<T>(list: readonly T[], spend: Spend): readonly T[] {
+  spend(list.length);
+  return list;
 }
 
 function picked(keys: readonly (string | number)[], value: unknown): readonly unknown[] | undefined {
@@ -84,16 +103,24 @@ function sliced(step: Extract<Step, { do: 'slice' }>, value: readonly unknown[])
 const childrenOf = (value: unknown): readonly unknown[] =>
   Array.isArray(value) ? (value as unknown[]) : isObject(value) ? Object.values(value) : [];
 
-function descendants(value: unknown): unknown[] {
-  const result = [value];
-  for (const child of childrenOf(value)) {
-    if (typeof child === 'object' && child !== null) append(result, descendants(child));
+/** The value, and all lists and maps below it, each before those within it. Without recursion: they may be deep. */
+function descendants(value: unknown, spend: Spend): readonly unknown[] {
+  const result: unknown[] = [];
+  const open = [value];
+  while (open.length > 0) {
+    const next = open.pop();
+    result.push(next);
+    const children = counted(childrenOf(next), spend);
+    for (let i = children.length - 1; i >= 0; i--) {
+      const child = children[i];
+      if (typeof child === 'object' && child !== null) open.push(child);
+    }
   }
   return result;
 }
 
-function holds(step: Extract<Step, { do: 'filter' }>, value: unknown): boolean {
-  const left = run(step.left, value);
+function holds(step: Extract<Step, { do: 'filter' }>, value: unknown, spend: Spend): boolean {
+  const left = run(step.left, value, spend);
   if (step.op === 'exists') return left !== undefined && left.length > 0;
   if (!left || left.length === 0) return false;
   const [a, b] = [left[0], step.right];

@@ -5,6 +5,7 @@ import { ConfigurationError, isDefinite, messageOf } from '../errors.ts';
 import { keyOfRef, type KubeObject, type ResourceRef } from '../manifests/model.ts';
 import { inParallel } from '../manifests/parallel.ts';
 import type { KubeAccess } from '../access.ts';
+import { PathBudget } from '../path-budget.ts';
 import { customVerdict, type CustomCheck } from './custom.ts';
 import { defaultVerdict, hasDefaultCheck } from './default.ts';
 
@@ -46,25 +47,32 @@ export async function customChecks(
   checks: readonly CustomCheck[],
   ports: CheckPorts,
 ): Promise<Unready | undefined> {
+  const budget = new PathBudget();
   for (const check of checks) {
     if (check.isDisabled) continue;
-    const unready = await customCheck(check, ports);
+    const unready = await customCheck(check, ports, budget);
     if (unready) return { ...unready, why: `check ${check.name}: ${unready.why}` };
   }
   return undefined;
 }
 
-async function customCheck(check: CustomCheck, ports: CheckPorts): Promise<Unready | undefined> {
+async function customCheck(
+  check: CustomCheck,
+  ports: CheckPorts,
+  budget: PathBudget,
+): Promise<Unready | undefined> {
   let access = ports.access;
   try {
     if (check.targetName) access = await ports.secondary(check.targetName);
     for (const ref of check.resources) {
       const object = await read(ref, access, ports.signal);
       if (typeof object === 'string') return { why: object };
-      const verdict = customVerdict(object, check.requirements);
+      const verdict = customVerdict(object, check.requirements, budget);
       if (!verdict.isReady) return { ref, why: verdict.why };
     }
-    return check.labels ? await labelled(check, check.labels, access, ports.signal) : undefined;
+    return check.labels
+      ? await labelled(check, check.labels, access, { signal: ports.signal, budget })
+      : undefined;
   } catch (error) {
     if (ports.signal.aborted || error instanceof ConfigurationError || isDefinite(error)) throw error;
     return { why: messageOf(error) };
@@ -75,7 +83,7 @@ async function labelled(
   check: CustomCheck,
   { apiVersion, kind: name, matchLabels }: NonNullable<CustomCheck['labels']>,
   access: KubeAccess,
-  signal: AbortSignal,
+  { signal, budget }: { readonly signal: AbortSignal; readonly budget: PathBudget },
 ): Promise<Unready | undefined> {
   const kind = await access.kindOf(apiVersion, name);
   const labels = Object.entries(matchLabels)
@@ -85,7 +93,7 @@ async function labelled(
   for await (const page of access.client.list(kind, { labels }, signal)) {
     for (const object of page.items) {
       count++;
-      const verdict = customVerdict(object, check.requirements);
+      const verdict = customVerdict(object, check.requirements, budget);
       const { name: objectName, namespace } = object.metadata;
       const ref = { apiVersion, kind: name, name: objectName, ...(namespace && { namespace }) };
       if (!verdict.isReady) return { ref, why: verdict.why };

@@ -1,4 +1,5 @@
 /** Custom checks: requirements on fields of chosen objects. Reading them from a configuration, and judging. Pure. */
+import { cutMiddle } from '../../../src/lib/cut.ts';
 import { equal } from '../../../src/lib/json.ts';
 import { isObject, ownField } from '../../../src/lib/objects.ts';
 import {
@@ -11,6 +12,7 @@ import {
 } from '../codec.ts';
 import { evaluate, InvalidPath } from '../jsonpath.ts';
 import type { ResourceRef } from '../manifests/model.ts';
+import { PathBudget, stepsToCompare } from '../path-budget.ts';
 import { anything } from '../shape.ts';
 import { notReady, ready, type Verdict } from './verdict.ts';
 
@@ -147,19 +149,27 @@ function decodeRequirement(value: unknown, path: string): FieldRequirement {
 
 // ---------------------------------------------------------------- judging
 
-/** Whether an object fulfils every requirement. */
-export function customVerdict(object: unknown, requirements: readonly FieldRequirement[]): Verdict {
+/** Whether an object fulfils every requirement. @throws ConfigurationError when it takes more than the budget */
+export function customVerdict(
+  object: unknown,
+  requirements: readonly FieldRequirement[],
+  budget: PathBudget = new PathBudget(),
+): Verdict {
   for (const requirement of requirements) {
-    const verdict = fulfils(object, requirement);
+    const verdict = fulfils(object, requirement, budget);
     if (!verdict.isReady) return verdict;
   }
   return ready;
 }
 
-function fulfils(object: unknown, { jsonPath, operator, values }: FieldRequirement): Verdict {
+function fulfils(
+  object: unknown,
+  { jsonPath, operator, values }: FieldRequirement,
+  budget: PathBudget,
+): Verdict {
   let results: readonly unknown[] | undefined;
   try {
-    results = evaluate(jsonPath, object);
+    results = evaluate(jsonPath, object, budget);
   } catch (error) {
     if (!(error instanceof InvalidPath)) throw error;
     return notReady(error.message);
@@ -171,6 +181,8 @@ function fulfils(object: unknown, { jsonPath, operator, values }: FieldRequireme
   const malformed = values.findIndex((value) => !isObject(value) || !Object.hasOwn(value, 'value'));
   if (malformed >= 0) return notReady(`object at index ${String(malformed)} does not contain the value key`);
   const wanted = values.map((value) => ownField(value, 'value'));
+  const each = wanted.reduce((sum: number, value) => sum + stepsToCompare(value), 0);
+  budget.spend(results.length * each, cutMiddle(jsonPath, 200));
   const isAmong = (result: unknown): boolean => wanted.some((value) => equal(result, value));
   const isNegated = operator === '!=' || operator === 'notin';
   return results.every((result) => isAmong(result) !== isNegated) ? ready : mismatch(jsonPath);

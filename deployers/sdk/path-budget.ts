@@ -1,0 +1,84 @@
+/**
+ * How much work JSON paths may make. Paths come from deploy items and objects from target clusters, so both may be written
+ * by the same stranger: a few recursive descents after each other visit an object billions of times.
+ */
+import { cutMiddle } from '../../src/lib/cut.ts';
+import { ConfigurationError } from './errors.ts';
+
+/** Of all paths of the exports, or of the readiness checks, in one look at a deploy item: up to 100 ms. */
+export const MAX_PATH_STEPS = 1_000_000;
+/** No path that people write comes near to it, and a filter is read in quadratic time. */
+const MAX_PATH_LENGTH = 4096;
+/** As JSON, of all exports of an item; Kubernetes stores no secret of more than 1 MiB. */
+export const MAX_EXPORT_CHARS = 16 * 2 ** 20;
+
+const PLACE = ['EvaluateJSONPath', 'LimitExceeded'] as const;
+
+/** @throws ConfigurationError */
+export function checkPathLength(path: string): void {
+  if (path.length <= MAX_PATH_LENGTH) return;
+  throw new ConfigurationError(
+    ...PLACE,
+    `the JSON path ${cutMiddle(path, 200)} has ${String(path.length)} characters, more than ${String(MAX_PATH_LENGTH)}, a fixed limit`,
+  );
+}
+
+/** Counts the values that paths visit and compare. One for each look at a deploy item. */
+export class PathBudget {
+  readonly #max: number;
+  #spent = 0;
+
+  constructor(maxSteps = MAX_PATH_STEPS) {
+    this.#max = maxSteps;
+  }
+
+  /** To be asked before the work is done. @throws ConfigurationError */
+  spend(steps: number, path: string): void {
+    this.#spent += steps;
+    if (this.#spent <= this.#max) return;
+    throw new ConfigurationError(
+      ...PLACE,
+      `the JSON paths of the deploy item visit more than ${String(this.#max)} values, the last one being ${path}; ` +
+        'this is a fixed limit: name the fields instead of searching for them with "..", or divide the deploy item',
+    );
+  }
+}
+
+/** Counts what is exported. */
+export class ExportBudget {
+  #left = MAX_EXPORT_CHARS;
+
+  /** @throws ConfigurationError */
+  spend(key: string, value: unknown): void {
+    this.#left -= sizeUpTo(value, this.#left);
+    if (this.#left >= 0) return;
+    throw new ConfigurationError(
+      ...PLACE,
+      `the exports of the deploy item have more than 16 MiB as JSON with the value of ${key}; this is a fixed limit: ` +
+        'export less of the objects, or divide the deploy item',
+    );
+  }
+}
+
+/** About the characters of the JSON text; more than `max` when there are more, and then it looks no further. */
+const sizeUpTo = (value: unknown, max: number): number =>
+  sum(value, max, (each, key) => key.length + 4 + (typeof each === 'string' ? each.length : 0));
+
+/** The steps that a comparison with a value may take: one for each value in it, and more for long texts. */
+export const stepsToCompare = (value: unknown): number =>
+  sum(value, MAX_PATH_STEPS, (each) => 1 + (typeof each === 'string' ? each.length >> 6 : 0));
+
+/** Without recursion: values may be deep. */
+function sum(value: unknown, max: number, cost: (each: unknown, key: string) => number): number {
+  let total = cost(value, '');
+  const open = [value];
+  while (open.length > 0 && total <= max) {
+    const next = open.pop();
+    if (typeof next !== 'object' || next === null) continue;
+    for (const [key, inner] of Object.entries(next)) {
+      total += cost(inner, key);
+      open.push(inner);
+    }
+  }
+  return total;
+}

@@ -89,9 +89,18 @@ function afterNumber(text: string, start: number): number {
   return NUMBER.test(text) ? NUMBER.lastIndex : start + 1;
 }
 
-/** What is written as a fraction or with an exponent was a double before. */
-const wouldBeRounded = (number: string): boolean =>
-  /^-?[0-9]{16,}$/.test(number) && BigInt(number) !== BigInt(Number(number));
+/** More than a double can hold, so no server of Kubernetes stores it; reading a million digits takes a second. */
+const MAX_DIGITS = 300;
+
+/** What is written as a fraction or with an exponent was a double before. @throws SyntaxError */
+function wouldBeRounded(number: string): boolean {
+  if (!/^-?[0-9]{16,}$/.test(number)) return false;
+  if (number.length > MAX_DIGITS)
+    throw new SyntaxError(
+      `an integer has ${String(number.length)} digits, more than ${String(MAX_DIGITS)}, a fixed limit`,
+    );
+  return BigInt(number) !== BigInt(Number(number));
+}
 
 /** Where a value has an integer that does not fit into a double, and its digits; the first one found. */
 export interface InexactInteger {

@@ -12,9 +12,18 @@ export const QUANTITY_RULE =
 
 type Family = 'decimal' | 'binary' | 'exponent';
 
+/** Far more than Kubernetes can store; a number of a million digits takes seconds to print, and `1e999999` is one. */
+const MAX_LENGTH = 200;
+const MAX_EXPONENT = 200;
+
+function formOf(text: string): RegExpExecArray | undefined {
+  const match = text.length > MAX_LENGTH ? null : FORM.exec(text);
+  return match && Math.abs(Number(match[4] ?? 0)) <= MAX_EXPONENT ? match : undefined;
+}
+
 /** `1000m` → `1`, `0.5Gi` → `512Mi`, `12000` → `12k`; undefined when `text` is no quantity. */
 export function canonicalQuantity(text: string): string | undefined {
-  const match = FORM.exec(text);
+  const match = formOf(text);
   if (!match) return undefined;
   const [, sign, digits = '', suffix = '', exponent] = match;
   const family: Family = suffix.endsWith('i') ? 'binary' : exponent === undefined ? 'decimal' : 'exponent';
@@ -62,7 +71,7 @@ export function compareQuantities(a: string, b: string): number {
 }
 
 function nanosOf(text: string): bigint {
-  const match = FORM.exec(text);
+  const match = formOf(text);
   if (!match) return 0n;
   const [, sign, digits = '', suffix = '', exponent] = match;
   const nanos = inNanos(digits, suffix, exponent === undefined ? 0 : Number(exponent));

@@ -4,7 +4,7 @@ import { goJson } from '../../lib/gojson.ts';
 import { isLabelValue, isQualifiedName } from '../../lib/names.ts';
 import type { View } from '../../lib/objects.ts';
 import type { DeployItemTemplate } from '../kinds/execution.ts';
-import { duplicate, invalid, isRepeated, notAName, required, type FieldError } from './fields.ts';
+import { duplicate, invalid, isRepeated, notAName, required, shown, type FieldError } from './fields.ts';
 
 type Template = View<DeployItemTemplate>;
 
@@ -21,10 +21,12 @@ export function templateProblems(templates: readonly Template[], path: string): 
     ...problems,
     // Who is meant by a name that two items have? Cycles are looked for when that is settled.
     ...(isEachNameUnique
-      ? cyclesOf(templates).map((c) => `${path}: Invalid value: ${goJson(c)}: cycle found in dependencies`)
+      ? cyclesOf(templates).map(
+          (c) => `${path}: Invalid value: ${goJson(c.map(shown))}: cycle found in dependencies`,
+        )
       : []),
     ...templates.flatMap(({ dependsOn = [] }, i) =>
-      dependsOn
+      [...new Set(dependsOn)]
         .filter((name) => !names.has(name))
         .map((name) => invalid(at(i), name, 'depends on undefined deploy item')),
     ),
@@ -32,7 +34,7 @@ export function templateProblems(templates: readonly Template[], path: string): 
 }
 
 const pathOf = (name: string, index: number, root: string): string =>
-  name === '' ? `${root}[${index}]` : `${root}[${index}][${name}]`;
+  name === '' ? `${root}[${index}]` : `${root}[${index}][${shown(name)}]`;
 
 function ownProblems({ name, type, target, labels = {} }: Template, path: string): readonly FieldError[] {
   const at = `${path}.target`;

@@ -1,5 +1,6 @@
 /** What is wrong with fields of an object, worded as Kubernetes words it: `spec.type: Required value: …`. */
-import { findingsText } from '../../lib/findings.ts';
+import { cutMiddle } from '../../lib/cut.ts';
+import { findingsText, MAX_FINDINGS } from '../../lib/findings.ts';
 import { isPathSegment } from '../../lib/names.ts';
 
 /** One finding: the path of a field, what kind of mistake it is, and the sentence. */
@@ -7,9 +8,14 @@ export type FieldError = string;
 
 export const required = (path: string, why: string): FieldError => `${path}: Required value: ${why}`;
 
+/** Longer than any name; a text of a megabyte in each of thousands of findings fills the memory. */
+const MAX_SHOWN = 500;
+
+export const shown = (text: string): string => cutMiddle(text, MAX_SHOWN);
+
 /** A text is repeated, so that it can be found; structures are not: they may be long, or hold credentials. */
 export const invalid = (path: string, text: string, why: string): FieldError =>
-  `${path}: Invalid value: ${JSON.stringify(text)}: ${why}`;
+  `${path}: Invalid value: ${JSON.stringify(shown(text))}: ${why}`;
 
 export const invalidStructure = (path: string, why: string): FieldError => `${path}: Invalid value: ${why}`;
 
@@ -20,7 +26,7 @@ export const notAName = (path: string, name: string | undefined): readonly Field
   );
 
 export const duplicate = (path: string, text: string): FieldError =>
-  `${path}: Duplicate value: ${JSON.stringify(text)}`;
+  `${path}: Duplicate value: ${JSON.stringify(shown(text))}`;
 
 export const forbidden = (path: string, why: string): FieldError => `${path}: Forbidden: ${why}`;
 
@@ -29,9 +35,12 @@ export const forbidden = (path: string, why: string): FieldError => `${path}: Fo
  * there are none.
  */
 export function aggregate(errors: readonly FieldError[]): string | undefined {
-  const different = [...new Set(errors)];
-  if (different.length === 0) return undefined;
-  return findingsText(different, (listed) => (listed.length > 1 ? `[${listed.join(', ')}]` : listed.join()));
+  const different = new Set<FieldError>();
+  for (const error of errors) if (different.add(error).size > MAX_FINDINGS) break;
+  if (different.size === 0) return undefined;
+  return findingsText([...different], (listed) =>
+    listed.length > 1 ? `[${listed.join(', ')}]` : listed.join(),
+  );
 }
 
 /**

@@ -19,6 +19,7 @@ import {
   isRepeated,
   notAName,
   required,
+  shown,
   type FieldError,
 } from './fields.ts';
 
@@ -132,8 +133,10 @@ export function targetSourceProblems(
     }),
     ...(targets ?? []).flatMap((name, i) => emptyTarget(name, `${path}.targets[${i}]`)),
     ...Object.entries(targetMap ?? {}).flatMap(([key, name]) => [
-      ...(TARGET_MAP_KEY.test(key) ? [] : [invalid(`${path}.targetMap[${key}]`, key, TARGET_MAP_KEY_RULE)]),
-      ...emptyTarget(name, `${path}.targetMap[${key}]`),
+      ...(TARGET_MAP_KEY.test(key)
+        ? []
+        : [invalid(`${path}.targetMap[${shown(key)}]`, key, TARGET_MAP_KEY_RULE)]),
+      ...emptyTarget(name, `${path}.targetMap[${shown(key)}]`),
     ]),
   ];
 }
@@ -188,7 +191,7 @@ const rootReferences = ({ imports, exports }: View<InstallationSpec>): readonly 
     return [
       ...notAName(`${at}.target`, target),
       ...targets.flatMap((name, k) => notAName(`${at}.targets[${k}]`, name)),
-      ...Object.entries(targetMap).flatMap(([key, name]) => notAName(`${at}.targetMap[${key}]`, name)),
+      ...Object.entries(targetMap).flatMap(([key, name]) => notAName(`${at}.targetMap[${shown(key)}]`, name)),
     ];
   }),
   ...(exports?.data ?? []).flatMap(({ dataRef }, i) => notAName(`spec.exports.data[${i}].dataRef`, dataRef)),

@@ -125,7 +125,7 @@ const startingWith = (text: string): RegExp => new RegExp(`^${text.replace(/[.*+
 describe('a refusal', () => {
   const execution = (deployItems: readonly object[], more: object = {}) =>
     refusalAtTheDoor('executions', plan([], { deployItems, ...more }));
-  const many = (count: number, make: (i: number) => object) =>
+  const many = <T>(count: number, make: (i: number) => T): T[] =>
     Array.from({ length: count }, (_, i) => make(i));
 
   it('lists all of 20 findings', () => {
@@ -156,8 +156,17 @@ describe('a refusal', () => {
     expect(message).to.match(/…\nOnly the first 20 findings are listed\.$/);
   });
 
+  it('cuts long texts in a finding, so that thousands of findings do not fill the memory', () => {
+    const item = fakeItem('x'.repeat(50_000), { dependsOn: many(5000, (i) => `a${String(i)}`) });
+    const before = process.memoryUsage().heapUsed;
+    const { message = '' } = execution([item]) ?? {};
+    expect((process.memoryUsage().heapUsed - before) / 2 ** 20).to.be.below(100);
+    expect(message).to.contain('depends on undefined deploy item').and.not.to.contain('x'.repeat(600));
+    expect(message).to.match(/\nOnly the first 20 findings are listed\.$/);
+  });
+
   it('names 20 of thousands of circles that share their items', () => {
-    const names = many(3000, (i) => ({ name: `i${String(i)}` })) as { name: string }[];
+    const names = many(3000, (i) => ({ name: `i${String(i)}` }));
     const all = names.map(({ name }) => name);
     const items = names.map(({ name }, i) =>
       fakeItem(name, { dependsOn: i === 2999 ? all : [`i${String(i + 1)}`] }),

@@ -26,6 +26,14 @@ describe('JSON with long integers', () => {
     expect(parseExactJson('9007199254740993')).to.equal(9007199254740993n);
   });
 
+  it('refuses integers that no double can stand for, before it reads their digits', () => {
+    expect(() => parseExactJson(`[${'1'.repeat(1_000_000)}]`)).to.throw(
+      SyntaxError,
+      'an integer has 1000000 digits, more than 300, a fixed limit',
+    );
+    expect(parseExactJson('1'.repeat(300))).to.equal(BigInt('1'.repeat(300)));
+  });
+
   it('finds such an integer at whatever place it begins, and at the end of the text', () => {
     for (let before = 0; before < 40; before++) {
       const space = ' '.repeat(before);

@@ -14,6 +14,7 @@ import { fieldsOf, present, typeName, type FieldReader } from './decode.ts';
 import { ComponentProblem } from '../components/errors.ts';
 import { withContents, type ComponentView } from '../components/view.ts';
 import { BlueprintInvalid, BlueprintUnavailable } from './errors.ts';
+import { MAX_READ_HERE, READ_HERE_RULE } from './read-here.ts';
 import { FileTreeError, inlineFileTree, readText, type BlueprintFs } from './filetree.ts';
 import type { Blueprint } from './model.ts';
 import { blueprintArchives, unpackBlueprint } from './resources.ts';
@@ -91,6 +92,7 @@ export function parseBlueprint(text: string, where = 'inline defined blueprint')
   const fail = (why: string, cause?: unknown): never => {
     throw new BlueprintInvalid(`unable to decode blueprint definition from ${where}: ${why}`, cause);
   };
+  if (text.length > MAX_READ_HERE) return fail(`it has ${String(text.length)} characters, ${READ_HERE_RULE}`);
   let document: unknown;
   try {
     document = parseYaml(text);

@@ -11,6 +11,7 @@ import { fieldsOf, present, WrongType, type FieldReader } from './decode.ts';
 import { SubInstallationsInvalid } from './errors.ts';
 import { readText } from './filetree.ts';
 import type { LoadedBlueprint } from './load.ts';
+import { MAX_READ_HERE, READ_HERE_RULE } from './read-here.ts';
 import { unreadableResult } from './render.ts';
 
 /** @throws TemplateFailed */
@@ -26,18 +27,28 @@ export function renderedTemplates(
 }
 
 /** The entries of `subinstallations`. @throws SubInstallationsInvalid */
-export const staticTemplates = (blueprint: LoadedBlueprint): readonly InstallationTemplate[] =>
-  (blueprint.info.subinstallations ?? []).map((entry, i) => staticTemplate(entry, i, blueprint));
+export function staticTemplates(blueprint: LoadedBlueprint): readonly InstallationTemplate[] {
+  const room = templateRoom();
+  return (blueprint.info.subinstallations ?? []).map((entry, i) => staticTemplate(entry, i, blueprint, room));
+}
+
+/** Characters that files of templates may still have; a file counts as often as it is named, because it is read as often. */
+interface Room {
+  left: number;
+}
+
+const templateRoom = (): Room => ({ left: MAX_READ_HERE });
 
 /** One of them. @throws SubInstallationsInvalid */
 export function staticTemplate(
   entry: FieldReader,
   index: number,
   blueprint: LoadedBlueprint,
+  room: Room = templateRoom(),
 ): InstallationTemplate {
   try {
     const file = entry.text('file') ?? '';
-    return templateFrom(file === '' ? inlineEntry(entry, index) : templateFile(file, blueprint, index));
+    return templateFrom(file === '' ? inlineEntry(entry, index) : templateFile(file, blueprint, index, room));
   } catch (cause) {
     if (!(cause instanceof WrongType)) throw cause;
     throw unreadable(cause.message, cause);
@@ -49,10 +60,15 @@ function inlineEntry(entry: FieldReader, index: number): FieldReader {
   throw unreadable(`neither a inline installation template nor a file is defined in index ${index}`);
 }
 
-function templateFile(path: string, { files }: LoadedBlueprint, index: number): FieldReader {
+function templateFile(path: string, { files }: LoadedBlueprint, index: number, room: Room): FieldReader {
   const at = `subinstallations[${index}].file`;
   const text = readText(files, path);
   if (text === undefined) throw unreadable(`${at}: Not found: "${path}"`);
+  room.left -= text.length;
+  if (room.left < 0)
+    throw unreadable(
+      `${at}: with "${path}" the files of templates have ${String(MAX_READ_HERE - room.left)} characters together, ${READ_HERE_RULE}`,
+    );
   let document: unknown;
   try {
     document = parseYaml(text);

@@ -67,6 +67,11 @@ exports: [{name: out, targetType: kubernetes-cluster}]`);
       `apiVersion: v1\nkind: [x]`,
       'found apiVersion v1 and kind that is a list',
     ],
+    [
+      'is so long that reading it takes seconds',
+      `${HEAD}# ${'x'.repeat(2 ** 21)}`,
+      'characters, more than 2097152, a fixed limit; divide the blueprint into sub-installations',
+    ],
     ['has a wrong type somewhere', `${HEAD}imports: true`, 'imports: expected a list, found a boolean'],
     [
       'has a wrong type deep down',

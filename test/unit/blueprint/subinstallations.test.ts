@@ -215,6 +215,15 @@ describe('templates of sub-installations', () => {
     });
   }
 
+  it('are refused when one file is named so often that reading it takes long', async () => {
+    const files = { 'large.yaml': JSON.stringify({ ...HEAD, ...template('db'), notes: 'x'.repeat(30_000) }) };
+    const templates = Array.from({ length: 100 }, () => ({ file: '/large.yaml' }));
+    expect(await outcome(render(templates, {}, files))).to.throw(
+      SubInstallationsInvalid,
+      /subinstallations\[69\]\.file: with "\/large\.yaml" the files of templates have \d+ characters together, more than 2097152, a fixed limit/,
+    );
+  });
+
   it('are refused for a cycle, with the code that tells machines so', async () => {
     const cycle = [
       template('a', { ...takes('y'), ...gives('x') }),

@@ -77,13 +77,18 @@ export const gather =
     exportObject: () => world.dataObjects.get(joinKey(self.metadata.namespace, exportName(self))),
   });
 
-/** A list that nobody can read fails the job; it must not keep the execution, and what it installed, from going. */
+/**
+ * A list that nobody can read fails the job, in whatever phase that is found; it must not keep the execution, and what it
+ * installed, from going.
+ */
 async function templatesOrNone(self: View<Execution>, reader: TemplateReader): Promise<DeployItemTemplate[]> {
   try {
     return [...(await reader.templates(self))];
   } catch (error) {
-    if (error instanceof UnreadableDeployItems && isBeingDeleted(self.metadata)) return [];
-    throw error;
+    if (!(error instanceof UnreadableDeployItems)) throw error;
+    if (isBeingDeleted(self.metadata)) return [];
+    const codes = ['ERR_CONFIGURATION_PROBLEM'];
+    throw new PhaseError('handleReconcilePhase', 'ValidateExecution', error.message, codes, { cause: error });
   }
 }
 

@@ -1,4 +1,5 @@
 /** Scenarios 10.6: an execution creates its items, starts them in order, and judges them. */
+import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { hasFinishedJob, isBeingDeleted, isFinished } from '../../../src/api/job.ts';
 import { deployItemKind, type DeployItem } from '../../../src/api/kinds/deployitem.ts';
@@ -65,6 +66,24 @@ describe('an execution', () => {
     expect(isFinished(shown)).to.equal(false);
     await scene.answer('plan', 'a');
     await ended(scene, 'j1', 'Failed');
+  });
+
+  it('ends when its items become unreadable in the middle of a job, and no item is at work', async () => {
+    const scene = await here.scene();
+    await begun(scene, [fakeItem('a'), fakeItem('b', { dependsOn: ['a'] })]);
+    await scene.waiting('plan', 'a');
+    const deployItemsCompressed = gzipSync('[1'.repeat(20_000)).toString('base64');
+    await scene.patch(executionKind, 'plan', { spec: { deployItemsCompressed } });
+    const reason = /^spec\.deployItemsCompressed cannot be read: .+nested more than 10000 deep/;
+    await scene.until('the reason is shown', () =>
+      reason.test(scene.execution('plan')?.status?.lastError?.message ?? ''),
+    );
+    expect(scene.execution('plan')?.status?.jobIDFinished).to.equal(undefined);
+    await scene.answer('plan', 'a');
+    const { status } = await ended(scene, 'j1', 'Failed');
+    expect(status?.lastError).to.include({ reason: 'ValidateExecution' });
+    expect(status?.lastError?.message).to.match(reason);
+    expect(jobOf(scene, 'b')).to.equal(undefined);
   });
 
   it('S-61: starts an item when all it depends on have finished', async () => {

@@ -58,16 +58,17 @@ export function helmDeployer(options: HelmOptions): DeployerPlugin<HelmConfig, H
     },
     async plan(run: HelmRun, direction) {
       const access = withoutWrites(await accessOf(run.target, 'ApplyFile'));
-      if (direction === 'remove') return planUninstall(run, access);
+      const charts = chartsFor(run, options);
+      if (direction === 'remove') return planUninstall(run, access, charts);
       const prepared = await prepare(run, access);
       if (!run.config.isRelease) {
         const plan = await planTemplates(run, access, prepared);
-        const first = await planEnd(run.previous?.release, run, access);
+        const first = await planEnd(run.previous?.release, run, { access, charts });
         const ids = new Set(plan.objects.map(({ ref }) => idOf(ref)));
         const gone = first.objects.filter(({ ref }) => !ids.has(idOf(ref)));
         return { objects: [...plan.objects, ...gone], notes: [...first.notes, ...plan.notes] };
       }
-      const { chart, charts } = prepared;
+      const { chart } = prepared;
       const capabilities = options.staticCapabilities
         ? prepared.capabilities
         : await capabilitiesOf(access, chart, run);

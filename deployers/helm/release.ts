@@ -79,13 +79,14 @@ async function release(
 ): Promise<HelmStatus> {
   const { config, previous, signal } = run;
   const { name, namespace } = config;
+  const { charts } = loaded;
   const digest = digestOf(loaded.chart, config);
   const old = previous?.release;
   if (old && (old.name !== name || old.namespace !== namespace)) await uninstall(run, access, old, options);
   const records = await recordsAfterEnd(run, access, options);
   const newest = records.at(-1);
-  if (newest && (await isUnchanged(run, access, newest, digest))) {
-    return statusFor(newest, config, { name, namespace, digest, revision: newest.revision });
+  if (newest && (await isUnchanged(run, access, newest, { digest, charts }))) {
+    return statusFor(newest, { config, charts }, { name, namespace, digest, revision: newest.revision });
   }
   const isLeft = newest !== undefined && isPending(newest) && isAbandoned(run, newest);
   if (isLeft) await dropRecord(access, newest, signal);
@@ -102,7 +103,7 @@ async function release(
   await act({ action, isAnew: last !== undefined }, run, access, loaded.chart, options);
   const made = (await recordsOf(access, config, signal)).at(-1);
   const note = { name, namespace, digest, ...(made && { revision: made.revision }) };
-  return made ? statusFor(made, config, note) : statusOf([], note);
+  return made ? statusFor(made, { config, charts }, note) : statusOf([], note);
 }
 
 /** An end that was cut off is neither a release to upgrade nor, to helm, a free name: it is ended first. */
@@ -132,7 +133,7 @@ export async function isUnchanged(
   run: HelmRun,
   access: KubeAccess,
   newest: ReleaseRecord,
-  digest: string,
+  { digest, charts }: { readonly digest: string; readonly charts: ChartRunner },
 ): Promise<boolean> {
   const { previous, config, signal } = run;
   const { release: note } = previous ?? {};
@@ -140,12 +141,15 @@ export async function isUnchanged(
     return false;
   // We were killed before we could note it; a revision of another time was made by somebody else.
   if (note.planned && isAbandoned(run, newest)) return false;
-  return isAsMade(elementsIn(newest), config.namespace, access, signal);
+  return isAsMade(await elementsIn(newest, charts), config.namespace, access, signal);
 }
 
 /** The objects of a revision, lists taken apart; what only looks like a list stays whole. */
-export const elementsIn = (record: ReleaseRecord): readonly KubeObject[] =>
-  documentsIn(record).flatMap((document) => {
+export const elementsIn = async (
+  record: ReleaseRecord,
+  charts: ChartRunner,
+): Promise<readonly KubeObject[]> =>
+  (await documentsIn(record, charts)).flatMap((document) => {
     try {
       return objectsOf([document]);
     } catch (error) {
@@ -241,11 +245,15 @@ const WORKLOADS: Readonly<Record<string, string>> = {
 };
 
 /** Only what the default checks look at, as upstream has it. */
-const statusFor = (record: ReleaseRecord, { namespace }: HelmConfig, note: ReleaseNote): HelmStatus =>
+const statusFor = async (
+  record: ReleaseRecord,
+  { config, charts }: { readonly config: HelmConfig; readonly charts: ChartRunner },
+  note: ReleaseNote,
+): Promise<HelmStatus> =>
   statusOf(
-    objectsIn(record)
+    (await objectsIn(record, charts))
       .filter(({ kind, apiVersion }) => WORKLOADS[kind] === apiVersion)
-      .map((object) => entryOf(object, namespace)),
+      .map((object) => entryOf(object, config.namespace)),
     note,
   );
 

@@ -5,7 +5,7 @@
 import { equal } from '../../src/lib/json.ts';
 import { isObject, ownField } from '../../src/lib/objects.ts';
 import { isTestHook } from '../../src/templating/helm/manifests.ts';
-import type { ChartObjects } from '../../src/templating/helm/work.ts';
+import type { ChartObjects, ChartRunner } from '../../src/templating/helm/work.ts';
 import type { KubeAccess } from '../sdk/access.ts';
 import type { ItemPlan, PlannedObject } from '../sdk/itemplan.ts';
 import { idOf, refOf, type KubeObject } from '../sdk/manifests/model.ts';
@@ -29,10 +29,14 @@ export async function planRelease(
   surroundings: Surroundings,
 ): Promise<ItemPlan> {
   const { config, signal } = run;
+  const { charts } = surroundings;
   const records = await recordsOf(access, config, signal);
   const newest = records.at(-1);
-  if (newest && (await isUnchanged(run, access, newest, digestOf(surroundings.chart, config)))) {
-    const made = await objectsMade(newest, config, access);
+  if (
+    newest &&
+    (await isUnchanged(run, access, newest, { digest: digestOf(surroundings.chart, config), charts }))
+  ) {
+    const made = await objectsMade(newest, config, { access, charts });
     const objects = made.map((object) => ({ ref: refOf(object), change: 'unchanged' as const }));
     return { objects, notes: [] };
   }
@@ -45,8 +49,8 @@ export async function planRelease(
   const rendering = await render(run, access, surroundings, { revision, isUpgrade: action === 'upgrade' });
   const base = usable.findLast(({ status }) => status === 'deployed') ?? last;
 
-  const earlier = await planOfEarlier(run, access);
-  const made = base ? await objectsMade(base, config, access) : [];
+  const earlier = await planOfEarlier(run, access, charts);
+  const made = base ? await objectsMade(base, config, { access, charts }) : [];
   const documents = rendering.manifests.map(({ document }) => document);
   const wanted = await withNamespaces(objectsOf(documents), config.namespace, access);
   const ids = new Set(wanted.map((object) => idOf(refOf(object))));
@@ -76,39 +80,50 @@ export async function planRelease(
 }
 
 /** What the end of the item would take away. */
-export async function planUninstall(run: HelmRun, access: KubeAccess): Promise<ItemPlan> {
+export async function planUninstall(
+  run: HelmRun,
+  access: KubeAccess,
+  charts: ChartRunner,
+): Promise<ItemPlan> {
   const { config, previous } = run;
-  const earlier = await planOfEarlier(run, access);
+  const earlier = await planOfEarlier(run, access, charts);
   if (!config.isRelease && !previous?.release) return planRemovalOfTemplates(run);
-  const own = await planEnd(config.isRelease ? config : previous?.release, run, access);
+  const own = await planEnd(config.isRelease ? config : previous?.release, run, { access, charts });
   return { objects: [...earlier.objects, ...own.objects], notes: [...earlier.notes, ...own.notes] };
 }
 
 /** What went before under another name, or without a release, goes first. */
-async function planOfEarlier(run: HelmRun, access: KubeAccess): Promise<ItemPlan> {
+async function planOfEarlier(run: HelmRun, access: KubeAccess, charts: ChartRunner): Promise<ItemPlan> {
   const { config, previous } = run;
   const old = previous?.release;
   const isOther = old && (old.name !== config.name || old.namespace !== config.namespace);
-  if (config.isRelease && isOther) return planEnd(old, run, access);
+  if (config.isRelease && isOther) return planEnd(old, run, { access, charts });
   const hasTemplates = !old && previous?.managedResources?.some(({ policy }) => policy);
   return config.isRelease && hasTemplates ? planRemovalOfTemplates(run) : nothing;
 }
 
 const nothing: ItemPlan = { objects: [], notes: [] };
 
+/** A target, and where records are read that are found on it. */
+interface Ground {
+  readonly access: KubeAccess;
+  readonly charts: ChartRunner;
+}
+
 /** The end of a release; nothing when there is none. */
-export async function planEnd(place: Place | undefined, run: HelmRun, access: KubeAccess): Promise<ItemPlan> {
+export async function planEnd(place: Place | undefined, run: HelmRun, ground: Ground): Promise<ItemPlan> {
+  const { access } = ground;
   const newest = place && (await recordsOf(access, place, run.signal)).at(-1);
   if (!newest) return nothing;
-  const made = await objectsMade(newest, place, access);
+  const made = await objectsMade(newest, place, ground);
   return {
     objects: await planGone(made, recordKeep, { run, access }),
     notes: [`helm would uninstall the release ${place.namespace}/${place.name}`],
   };
 }
 
-const objectsMade = (record: ReleaseRecord, { namespace }: Place, access: KubeAccess) =>
-  withNamespaces(elementsIn(record), namespace, access);
+const objectsMade = async (record: ReleaseRecord, { namespace }: Place, { access, charts }: Ground) =>
+  withNamespaces(await elementsIn(record, charts), namespace, access);
 
 // ---------------------------------------------------------------- one object
 

@@ -1,10 +1,11 @@
 /** Helm's records of releases, as it stores them: one secret for each revision. Read to decide, and to clean up. */
-import { gunzipSync } from 'node:zlib';
-import { isObject, ownField } from '../../src/lib/objects.ts';
-import { parseYaml, YamlError } from '../../src/lib/yaml.ts';
+import { setImmediate as turn } from 'node:timers/promises';
+import { parseExactJson } from '../../src/lib/exact-json.ts';
 import { NotFound } from '../../src/runtime/errors.ts';
-import { splitManifests } from '../../src/templating/helm/manifests.ts';
+import { HelmError } from '../../src/templating/helm/errors.ts';
+import type { ChartRunner } from '../../src/templating/helm/work.ts';
 import type { KubeAccess } from '../sdk/access.ts';
+import { ConfigurationError } from '../sdk/errors.ts';
 import { SECRET, type Secret } from '../sdk/kinds.ts';
 import { isKubeObject, type KubeObject } from '../sdk/manifests/model.ts';
 
@@ -17,7 +18,7 @@ export interface ReleaseRecord {
   readonly secret: Secret;
 }
 
-const MAX_RECORD_BYTES = 64 * 2 ** 20;
+const OPERATION = 'RealHelmDeployer.ReadRelease';
 
 /** Oldest first. */
 export async function recordsOf(
@@ -61,35 +62,36 @@ export async function dropRecord(
   }
 }
 
-/** The objects of a revision as the chart printed them, lists as one. What cannot be read is none. */
-export const objectsIn = (record: ReleaseRecord): readonly KubeObject[] =>
-  documentsIn(record).filter(isKubeObject);
+/** The objects of a revision as the chart printed them, lists as one. What is damaged has none. */
+export const objectsIn = async (record: ReleaseRecord, charts: ChartRunner): Promise<readonly KubeObject[]> =>
+  (await documentsIn(record, charts)).filter(isKubeObject);
 
-/** All that a revision is made of. */
-export function documentsIn({ secret }: ReleaseRecord): readonly unknown[] {
-  const manifest = manifestIn(secret);
-  return splitManifests(manifest).flatMap((text) => {
-    try {
-      return [parseYaml(text, { integers: 'exact' })];
-    } catch (error) {
-      if (error instanceof YamlError) return [];
-      throw error;
-    }
-  });
+/** What is read in one go, in characters. */
+const PORTION = 256 << 10;
+
+/** All that a revision is made of. @throws ConfigurationError when the record is larger than it may be */
+export async function documentsIn(
+  { secret }: ReleaseRecord,
+  charts: ChartRunner,
+): Promise<readonly unknown[]> {
+  const documents: unknown[] = [];
+  let portion = 0;
+  for (const text of await textsIn(secret, charts)) {
+    documents.push(parseExactJson(text));
+    portion += text.length;
+    if (portion < PORTION) continue;
+    portion = 0;
+    await turn();
+  }
+  return documents;
 }
 
-function manifestIn(secret: Secret): string {
+async function textsIn({ data, metadata }: Secret, charts: ChartRunner): Promise<readonly string[]> {
   try {
-    const packed = Buffer.from(
-      Buffer.from(secret.data?.['release'] ?? '', 'base64').toString('latin1'),
-      'base64',
-    );
-    const record: unknown = JSON.parse(
-      gunzipSync(packed, { maxOutputLength: MAX_RECORD_BYTES }).toString('utf8'),
-    );
-    const manifest = ownField(isObject(record) ? record : {}, 'manifest');
-    return typeof manifest === 'string' ? manifest : '';
-  } catch {
-    return '';
+    return await charts.recordDocuments({ release: data?.['release'] ?? '' });
+  } catch (error) {
+    if (!(error instanceof HelmError)) throw error;
+    const message = `the record of the release in secret ${metadata.namespace ?? ''}/${metadata.name} of the target cannot be read: ${error.message}`;
+    throw new ConfigurationError(OPERATION, 'ReadRelease', message, { cause: error });
   }
 }

@@ -10,6 +10,8 @@ export interface UnpackJob {
   readonly packed: string;
   /** Default: those of a configuration that says nothing. */
   readonly limits?: InstallationLimits | undefined;
+  /** Whether nobody wants to have the items themselves. */
+  readonly isOnlyChecked?: boolean;
 }
 
 /** A list that has been read and checked. */
@@ -26,10 +28,10 @@ export interface ItemsUnpacker {
 }
 
 /** @throws UnreadableDeployItems */
-export function unpackItems({ packed, limits }: UnpackJob): UnpackedItems {
+export function unpackItems({ packed, limits, isOnlyChecked = false }: UnpackJob): UnpackedItems {
   const templates = readDeployItems({ deployItemsCompressed: packed }, limits);
   return {
-    items: templates.map((template) => exactJson(template)),
+    items: isOnlyChecked ? [] : templates.map((template) => exactJson(template)),
     problem: aggregate(templateProblems(templates, 'spec.deployItems')),
   };
 }

@@ -105,6 +105,7 @@ export const inThisThread = (world: WorkWorld): Runner => ({
   chartValues: (job) => settled(() => work.chartValues(job)),
   checkChartValues: (job) => settled(() => work.checkChartValues(job)),
   unpackItems: (job) => settled(() => work.unpackItems(job)),
+  recordDocuments: (job) => settled(() => work.recordDocuments(job)),
   renderChart: ({ lookup, ...job }) =>
     withLookups(lookup, (round) => settled(() => work.chartRound({ ...job, round }, world))),
 });

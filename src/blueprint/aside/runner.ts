@@ -105,6 +105,7 @@ export function asideRunners({ clock, limits = {}, workers, memoryMiB }: AsideOp
     mentions: (job) => ofChart(runIn(namespace, 'mentions', job)),
     chartValues: (job) => ofChart(runIn(namespace, 'chartValues', job)),
     checkChartValues: (job) => ofChart(runIn(namespace, 'checkChartValues', job)),
+    recordDocuments: (job) => ofChart(runIn(namespace, 'recordDocuments', job)),
     renderChart: ({ lookup, ...job }) =>
       withLookups(lookup, (round) =>
         ofChart(runIn<RoundResult<ChartObjects>>(namespace, 'chartRound', { ...job, round })),

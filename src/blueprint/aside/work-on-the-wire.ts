@@ -5,6 +5,7 @@ import * as helmErrors from '../../templating/helm/errors.ts';
 import type { ChartRoundJob, ChartValuesJob, MentionsJob, PackedChart } from '../../templating/helm/work.ts';
 import * as renderErrors from '../../templating/errors.ts';
 import * as templateErrors from '../../templating/gotemplate/errors.ts';
+import type { RecordJob } from '../../templating/helm/record.ts';
 import type { Load } from '../../templating/worker/thread.ts';
 import { classesOf, type WireError } from '../../templating/worker/errors-on-the-wire.ts';
 import * as executionErrors from '../../api/kinds/execution.ts';
@@ -37,7 +38,7 @@ export type WireAnswer =
   { readonly result: Packed } | { readonly error: WireError } | { readonly tooLarge: true };
 
 export type AnyJob =
-  RenderJob | UnpackJob | MappingJob | SchemaJob | MentionsJob | ChartValuesJob | ChartRoundJob;
+  RenderJob | UnpackJob | MappingJob | SchemaJob | RecordJob | MentionsJob | ChartValuesJob | ChartRoundJob;
 
 export function packJob(kind: WorkKind, job: AnyJob): Load & { readonly work: WireJob } {
   if ('chart' in job) {

@@ -11,6 +11,7 @@ import type { World } from './engine.ts';
 import { chartOfArchive } from './load.ts';
 import type { ReadLookup, Round, RoundResult } from './lookups.ts';
 import { splitManifests, type Hook, type RenderedManifest } from './manifests.ts';
+import { recordDocuments, type RecordJob } from './record.ts';
 import { renderRound, type Inputs, type Rendering } from './render.ts';
 import { checkValues } from './schema.ts';
 
@@ -70,6 +71,8 @@ export interface ChartRunner {
   chartValues(job: ChartValuesJob): Promise<ChartValues>;
   /** @throws ValuesInvalid when the values are not what the schemas ask for */
   checkChartValues(job: ChartValuesJob): Promise<void>;
+  /** What a release was made of, each document as JSON. */
+  recordDocuments(job: RecordJob): Promise<readonly string[]>;
   /** @throws what `lookup` throws */
   renderChart(job: ChartRenderJob): Promise<ChartObjects>;
 }
@@ -91,6 +94,7 @@ export const chartWork = {
     const active = withDependencies(chartOf(chart), values);
     checkValues(active, coalesceValues(active, values));
   },
+  recordDocuments,
   chartRound: ({ chart, inputs, round }: ChartRoundJob, world: World): RoundResult<ChartObjects> => {
     const outcome = renderRound(chartOf(chart), inputs, round, world);
     return outcome.kind === 'asked' ? outcome : { kind: 'rendered', result: objectsIn(outcome.result) };

@@ -9,6 +9,9 @@ import { actionFlags, timeoutFlag } from '../../../../deployers/helm/flags.ts';
 import { complaintOf, findHelm } from '../../../../deployers/helm/helmcli.ts';
 import { maskFor } from '../../../../deployers/helm/problems.ts';
 import { elementsIn } from '../../../../deployers/helm/release.ts';
+import type { ReleaseRecord } from '../../../../deployers/helm/releases.ts';
+import { ConfigurationError } from '../../../../deployers/sdk/errors.ts';
+import { chartsHere } from '../../../support/helmcharts.ts';
 import type { KubeObject } from '../../../../deployers/sdk/manifests/model.ts';
 import { FakeClock } from '../../../support/clock.ts';
 import { configMap } from '../bench.ts';
@@ -64,30 +67,54 @@ describe('options of helm', () => {
 });
 
 describe('the objects in the record of a release', () => {
-  const namesIn = (...documents: object[]): string[] => {
-    const manifest = documents.map((document) => `---\n${JSON.stringify(document)}\n`).join('');
-    const packed = gzipSync(JSON.stringify({ manifest })).toString('base64');
-    const data = { release: Buffer.from(packed).toString('base64') };
-    const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'r' }, data };
-    return elementsIn({ revision: 1, status: 'deployed', createdAt: undefined, secret }).map(
+  const recordOf = (release: string): ReleaseRecord => ({
+    ...{ revision: 1, status: 'deployed', createdAt: undefined },
+    secret: { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'r', namespace: 'n' }, data: { release } },
+  });
+  const packed = (text: string): string => Buffer.from(gzipSync(text).toString('base64')).toString('base64');
+  const read = async (release: string): Promise<string[]> =>
+    (await elementsIn(recordOf(release), chartsHere()('n'))).map(
       ({ kind, metadata }) => `${kind} ${metadata.name}`,
     );
+  const namesIn = (...documents: object[]): Promise<string[]> => {
+    const manifest = documents.map((document) => `---\n${JSON.stringify(document)}\n`).join('');
+    return read(packed(JSON.stringify({ manifest })));
   };
 
-  it('are those in lists, too, also in lists without metadata', () => {
+  it('are those in lists, too, also in lists without metadata', async () => {
     const list = { apiVersion: 'v1', kind: 'List', items: [configMap('b'), configMap('c')] };
-    expect(namesIn(configMap('a'), list)).to.deep.equal(['ConfigMap a', 'ConfigMap b', 'ConfigMap c']);
+    expect(await namesIn(configMap('a'), list)).to.deep.equal(['ConfigMap a', 'ConfigMap b', 'ConfigMap c']);
   });
 
-  it('are whole where only a field is called like that of a list', () => {
+  it('are whole where only a field is called like that of a list', async () => {
     const menu = { apiVersion: 'x.example.org/v1', kind: 'Menu', metadata: { name: 'm' }, items: ['soup'] };
-    expect(namesIn(menu)).to.deep.equal(['Menu m']);
+    expect(await namesIn(menu)).to.deep.equal(['Menu m']);
   });
 
-  it('are none where the record cannot be read', () => {
-    const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'r' }, data: { release: 'e30=' } };
-    expect(elementsIn({ revision: 1, status: 'deployed', createdAt: undefined, secret })).to.deep.equal([]);
+  it('are none where the record is damaged', async () => {
+    expect(await read('e30=')).to.deep.equal([]);
   });
+
+  const wide = { ...configMap('w'), list: Array.from({ length: 140_000 }, () => 0) };
+  const excessive: readonly (readonly [string, string, RegExp])[] = [
+    ['is longer than any secret', 'A'.repeat(3 * 2 ** 20), /has 3145728 characters.+fixed limit/],
+    ['unpacks to 40 MiB', packed(' '.repeat(40 * 2 ** 20)), /more than 32 MiB, unpacked.+fixed limit/],
+    ['holds millions of values', packed(`[${'{},'.repeat(2_000_000)}{}]`), /more than 1000000 values.+limit/],
+    [
+      'holds an object of many values',
+      packed(JSON.stringify({ manifest: JSON.stringify(wide) })),
+      /131072 values.+fixed limit/,
+    ],
+  ];
+  for (const [title, release, sentence] of excessive) {
+    it(`end the job when the record ${title}`, async () => {
+      const error = await read(release).catch((failure: unknown) => failure);
+      expect(error).to.be.instanceOf(ConfigurationError).with.property('message').that.matches(sentence);
+      expect(error)
+        .to.have.property('message')
+        .that.contains('the record of the release in secret n/r of the target cannot be read');
+    });
+  }
 });
 
 describe('a release that may have changed', () => {

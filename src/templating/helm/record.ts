@@ -1,0 +1,66 @@
+/**
+ * Helm's record of a revision, a secret of the target: whoever may write there can make it stand for any amount of work, so
+ * it is unpacked where that can be stopped.
+ */
+import { gunzipSync } from 'node:zlib';
+import { exactJson } from '../../lib/exact-json.ts';
+import { isTooLarge } from '../../lib/gzip.ts';
+import { JsonTooLarge, parseBoundedJson } from '../../lib/json-bounds.ts';
+import { structureExcess } from '../../lib/json-scan.ts';
+import { isObject, ownField } from '../../lib/objects.ts';
+import { parseYaml, YamlError } from '../../lib/yaml.ts';
+import { ChartInvalid } from './errors.ts';
+import { splitManifests } from './manifests.ts';
+
+export interface RecordJob {
+  /** `data.release` of the secret. */
+  readonly release: string;
+}
+
+/** Characters; Kubernetes stores no secret with more than 1 MiB. */
+const MAX_PACKED = 2 * 2 ** 20;
+const MAX_UNPACKED_MIB = 32;
+/** As many as one answer of a target may have by default, with which it is compared. */
+const OBJECT = { maxDepth: 1000, maxElements: 131_072 };
+
+/**
+ * The documents that a revision is made of, each as JSON, so that whoever reads them can do something else in between. What
+ * is damaged has none.
+ * @throws ChartInvalid
+ */
+export function recordDocuments({ release }: RecordJob): readonly string[] {
+  return splitManifests(manifestIn(release)).flatMap((text) => {
+    const json = jsonOf(text);
+    if (json === undefined) return [];
+    if (!structureExcess(Buffer.from(json), OBJECT)) return [json];
+    throw tooLarge(`an object of more than ${String(OBJECT.maxElements)} values`);
+  });
+}
+
+function jsonOf(text: string): string | undefined {
+  try {
+    return exactJson(parseYaml(text, { integers: 'exact' }));
+  } catch (error) {
+    if (error instanceof YamlError) return undefined;
+    throw error;
+  }
+}
+
+function manifestIn(release: string): string {
+  if (release.length > MAX_PACKED) throw tooLarge(`${String(release.length)} characters`);
+  try {
+    const packed = Buffer.from(Buffer.from(release, 'base64').toString('latin1'), 'base64');
+    const record = parseBoundedJson(
+      gunzipSync(packed, { maxOutputLength: MAX_UNPACKED_MIB << 20 }).toString('utf8'),
+    );
+    const manifest = ownField(isObject(record) ? record : {}, 'manifest');
+    return typeof manifest === 'string' ? manifest : '';
+  } catch (error) {
+    if (isTooLarge(error)) throw tooLarge(`more than ${String(MAX_UNPACKED_MIB)} MiB, unpacked`);
+    if (error instanceof JsonTooLarge) throw new ChartInvalid(error.message, { cause: error });
+    return '';
+  }
+}
+
+const tooLarge = (what: string): ChartInvalid =>
+  new ChartInvalid(`it has ${what}, which is more than a fixed limit allows`);

@@ -11,6 +11,7 @@ import type { Certificates } from './certificates.ts';
 import { CONFIGURATION_NAME, hostsOf, webhookConfiguration, type Endpoint } from './configuration.ts';
 import { installConfiguration, removeConfiguration } from './install.ts';
 import { currentCertificates } from './secret.ts';
+import type { LargeItemsCheck } from './review.ts';
 import { startWebhookServer } from './server.ts';
 
 export interface WebhooksOptions {
@@ -28,6 +29,8 @@ export interface WebhooksOptions {
   readonly resources: readonly ValidatedResource[];
   /** What an installation may have; default: those of a configuration that says nothing. */
   readonly limits?: InstallationLimits;
+  /** Where large lists of deploy items are read; default: in this thread. */
+  readonly checkLargeItems?: LargeItemsCheck;
   /** Whether the configuration in the cluster is ours to look after. */
   readonly install: boolean;
 }
@@ -43,11 +46,13 @@ export const CHECK_MS = 10 * 60_000;
 
 /** @throws WebhookPortError; the errors of runtime/errors.ts */
 export async function startWebhooks(options: WebhooksOptions): Promise<Webhooks> {
-  const { clock, log, host, port, resources, limits } = options;
+  const { clock, log, host, port, resources, limits, checkLargeItems } = options;
   const hosts = hostsOf(options.endpoint);
   const secret = { ...options, namespace: options.certNamespace, hosts };
   let inUse = await currentCertificates(secret);
-  const server = await startWebhookServer({ host, port, identity: inUse, resources, limits, log });
+  const server = await startWebhookServer({
+    ...{ host, port, identity: inUse, resources, limits, checkLargeItems, log },
+  });
   const life = new AbortController();
 
   const check = async (): Promise<void> => {

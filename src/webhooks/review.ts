@@ -1,6 +1,12 @@
 /** From the question of an API server, an AdmissionReview, to the answer. Pure. */
 import { defaultLimits, type InstallationLimits } from '../api/limits.ts';
-import { changeRefusal, refusalAtTheDoor, type ValidatedResource } from '../api/validation/index.ts';
+import { readSmallDeployItems, UnreadableDeployItems, type ExecutionSpec } from '../api/kinds/execution.ts';
+import {
+  changeRefusal,
+  refusalAtTheDoor,
+  type Refusal,
+  type ValidatedResource,
+} from '../api/validation/index.ts';
 import { isObject, ownField } from '../lib/objects.ts';
 
 /** What was sent is no question. */
@@ -37,6 +43,45 @@ export function review(
   };
 }
 
+/** What is wrong with compressed deploy items, found out where nobody else has to wait for it. */
+export type LargeItemsCheck = (namespace: string, packed: string) => Promise<Refusal | undefined>;
+
+/** The same, but for a list of deploy items that takes long to read: that is left to `check`. @throws NoReview */
+export async function reviewAside(
+  resource: ValidatedResource,
+  body: unknown,
+  limits: InstallationLimits | undefined,
+  check: LargeItemsCheck,
+): Promise<Reviewed> {
+  const request = ownField(body, 'request');
+  const object = ownField(request, 'object');
+  const spec = ownField(object, 'spec');
+  const packed = ownField(spec, 'deployItemsCompressed');
+  const isAllThere = isObject(body) && isObject(request) && isObject(object) && isObject(spec);
+  const isPacked = resource === 'executions' && isAllThere && typeof packed === 'string';
+  if (!isPacked || isGoing(object) || !isLarge({ deployItemsCompressed: packed }, limits))
+    return review(resource, body, limits);
+  const rest = { ...object, spec: { ...spec, deployItemsCompressed: undefined } };
+  const reviewed = review(resource, { ...body, request: { ...request, object: rest } }, limits);
+  if (!reviewed.answer.allowed) return reviewed;
+  const namespace = ownField(request, 'namespace');
+  const refused = await check(typeof namespace === 'string' ? namespace : '', packed);
+  if (!refused) return reviewed;
+  return { ...reviewed, answer: { ...reviewed.answer, allowed: false, status: statusOf(refused) } };
+}
+
+function isLarge(
+  spec: Pick<ExecutionSpec, 'deployItemsCompressed'>,
+  limits: InstallationLimits | undefined,
+): boolean {
+  try {
+    return readSmallDeployItems(spec, limits) === undefined;
+  } catch (error) {
+    if (error instanceof UnreadableDeployItems) return false;
+    throw error;
+  }
+}
+
 /** The body to send. */
 export const reviewBody = (answer: Answer): object => ({
   apiVersion: 'admission.k8s.io/v1',
@@ -51,11 +96,13 @@ function refusal(
 ): Answer['status'] | undefined {
   if (isGoing(object)) return undefined;
   const found = refusalAtTheDoor(resource, object, limits);
-  if (found?.kind === 'unreadable') return { code: 400, message: found.message };
-  if (found) return { code: 403, reason: 'Forbidden', message: found.message };
+  if (found) return statusOf(found);
   const change = operation === 'UPDATE' ? changeRefusal(resource, oldObject, object) : undefined;
   return change === undefined ? undefined : { code: 403, message: change };
 }
+
+const statusOf = ({ kind, message }: Refusal): NonNullable<Answer['status']> =>
+  kind === 'unreadable' ? { code: 400, message } : { code: 403, reason: 'Forbidden', message };
 
 /** What is wrong was wrong before; whoever takes the finalizer off must not be held up. */
 const isGoing = (object: unknown): boolean =>

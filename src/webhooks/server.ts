@@ -4,7 +4,7 @@ import type { InstallationLimits } from '../api/limits.ts';
 import type { ValidatedResource } from '../api/validation/index.ts';
 import type { Logger } from '../observability/log.ts';
 import { webhookPath } from './configuration.ts';
-import { NoReview, review, reviewBody } from './review.ts';
+import { NoReview, review, reviewAside, reviewBody, type LargeItemsCheck } from './review.ts';
 
 export interface Identity {
   /** PEM. */
@@ -39,9 +39,13 @@ export async function startWebhookServer(options: {
   readonly resources: readonly ValidatedResource[];
   /** Default: those of a configuration that says nothing. */
   readonly limits?: InstallationLimits | undefined;
+  /** Default: in this thread. */
+  readonly checkLargeItems?: LargeItemsCheck | undefined;
   readonly log: Logger;
 }): Promise<WebhookServer> {
-  const { host, identity, resources, limits, log } = options;
+  const { host, identity, resources, limits, checkLargeItems, log } = options;
+  const judge = (resource: ValidatedResource, body: unknown) =>
+    checkLargeItems ? reviewAside(resource, body, limits, checkLargeItems) : review(resource, body, limits);
   const server = fastify({
     logger: false,
     forceCloseConnections: true,
@@ -50,8 +54,8 @@ export async function startWebhookServer(options: {
   });
   server.get('/healthz', (_, reply) => reply.type('text/plain; charset=utf-8').send('Ok'));
   for (const resource of resources) {
-    server.post(webhookPath(resource), (request) => {
-      const { answer, object } = review(resource, request.body, limits);
+    server.post(webhookPath(resource), async (request) => {
+      const { answer, object } = await judge(resource, request.body);
       if (!answer.allowed) log.info({ resource, object, reason: answer.status?.message }, 'Request denied');
       return reviewBody(answer);
     });

@@ -37,16 +37,18 @@ async function stopServing(): Promise<void> {
 }
 after(stopServing);
 
+async function ensureServing(scene: Scene): Promise<void> {
+  if (serving?.stage === scene.stage) return;
+  await stopServing();
+  serving = { stage: scene.stage, webhooks: await served(scene) };
+}
+
 /** Sends an object that has to be denied in time, in few words, by a process that lives on. */
 function denied(title: string, judged: () => Judged): Attack {
   let answer = '';
   return {
     title,
-    async prepare(scene) {
-      if (serving?.stage === scene.stage) return;
-      await stopServing();
-      serving = { stage: scene.stage, webhooks: await served(scene) };
-    },
+    prepare: ensureServing,
     async launch(scene) {
       if (!serving) throw new Error('the webhooks do not run');
       const { program, memory } = serving.webhooks;
@@ -70,6 +72,39 @@ function denied(title: string, judged: () => Judged): Attack {
       return [];
     },
     after: () => Promise.resolve(answer),
+  };
+}
+
+/** What somebody else may have to wait for a verdict while an attacker has many large lists judged. */
+const WAIT_MS = PATIENCE_MS / 2;
+
+function crowd(title: string, count: number, attacker: () => Obj): Attack {
+  let slowest = 0;
+  return {
+    title,
+    prepare: ensureServing,
+    async launch(scene) {
+      const { client, namespace, stage } = scene;
+      await stage.namespace(`${namespace}-other`);
+      const path = (of: string): string => `/apis/${API_VERSION}/namespaces/${of}/executions?dryRun=All`;
+      const object = attacker();
+      const all = Promise.allSettled(
+        Array.from({ length: count }, () => client.raw('POST', path(namespace), object)),
+      );
+      let isOver = false;
+      void all.then(() => (isOver = true));
+      slowest = 0;
+      do {
+        const start = performance.now();
+        const other = executionWith({ deployItems: [mockItem('a')] });
+        await client.raw('POST', path(`${namespace}-other`), other);
+        slowest = Math.max(slowest, performance.now() - start);
+      } while (!isOver);
+      expect(slowest).to.be.below(WAIT_MS);
+      expect(serving?.webhooks.program.end).to.equal(undefined);
+      return [];
+    },
+    after: () => Promise.resolve(`the other namespace waited at most ${(slowest / 1000).toFixed(1)} s`),
   };
 }
 
@@ -127,6 +162,16 @@ attacks({
       }),
       says: /first 20 findings/,
     })),
+    crowd('20 lists of compressed deploy items of 14 MiB at once', 20, () =>
+      executionWith({
+        deployItemsCompressed: packedRepeat(
+          '[',
+          `{"name":"a","type":"t","config":{"apiVersion":"a","kind":"b","list":[${'{"a":[]},'.repeat(40)}1]}},`,
+          9_000,
+          '{"name":"b","type":"t","config":{"apiVersion":"a","kind":"b"}}]',
+        ),
+      }),
+    ),
     denied('20,000 imports that are all wrong', () => {
       const names = Array.from({ length: 20_000 }, (_, i) => ({ name: `a${String(i >> 1)}`, dataRef: 'a' }));
       return {

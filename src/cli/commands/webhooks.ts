@@ -1,10 +1,15 @@
 /** `espalier webhooks`: the validating webhooks, until told to stop. */
+import { UnreadableDeployItems } from '../../api/kinds/execution.ts';
+import type { InstallationLimits } from '../../api/limits.ts';
 import { validatedResources, type ValidatedResource } from '../../api/validation/index.ts';
+import { asideRunners } from '../../blueprint/aside/runner.ts';
+import type { RunnerOf } from '../../blueprint/work.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { systemRng } from '../../lib/rng.ts';
 import { createClient } from '../../runtime/client.ts';
 import { connect } from '../../runtime/http.ts';
 import type { Endpoint } from '../../webhooks/configuration.ts';
+import type { LargeItemsCheck } from '../../webhooks/review.ts';
 import { startWebhooks } from '../../webhooks/index.ts';
 import { defaults, readConfiguration } from '../configuration.ts';
 import { UsageError } from '../errors.ts';
@@ -35,7 +40,8 @@ export async function webhooks(options: WebhooksCommandOptions, terminal: Termin
   const endpoint = endpointOf(options);
   const resources = enabled(options.disableWebhooks ?? []);
   const kubeconfig = kubeconfigSource(options, terminal.env);
-  const { limits } = options.config === undefined ? defaults : readConfiguration(options.config, log);
+  const { limits, templating } =
+    options.config === undefined ? defaults : readConfiguration(options.config, log);
   const interruption = onInterrupt(() => {
     log.info({}, 'stopping; a second signal ends at once');
   });
@@ -43,23 +49,40 @@ export async function webhooks(options: WebhooksCommandOptions, terminal: Termin
     const [clock, rng] = [systemClock, systemRng];
     const connection = await connect({ kubeconfig, userAgent: 'espalier-webhooks', clock, rng, log });
     const client = createClient(connection);
+    const runners = asideRunners({ clock, ...templating, workers: 1 });
     try {
       const { host, port, install, certNs, webhookService } = options;
       const certNamespace = certNs ?? webhookService?.namespace ?? connection.namespace;
       const server = await startWebhooks({
         ...{ client, clock, log, endpoint, host, port },
         ...{ certNamespace, resources, install, limits },
+        checkLargeItems: checkIn(runners.of, limits),
       });
       log.info({ host, port: server.port, resources }, 'started');
       await aborted(interruption.signal);
       await server.close();
     } finally {
+      await runners.close();
       await client.close();
     }
   } finally {
     interruption.release();
   }
 }
+
+/** In a thread that namespaces share by turns. */
+const checkIn =
+  (runnerOf: RunnerOf, limits: InstallationLimits): LargeItemsCheck =>
+  async (namespace, packed) => {
+    try {
+      const job = { packed, limits, isOnlyChecked: true };
+      const { problem } = await runnerOf(namespace).unpackItems(job);
+      return problem === undefined ? undefined : { kind: 'wrong', message: problem };
+    } catch (error) {
+      if (!(error instanceof UnreadableDeployItems)) throw error;
+      return { kind: 'unreadable', message: error.message };
+    }
+  };
 
 /** @throws UsageError unless there is exactly one */
 export function endpointOf(

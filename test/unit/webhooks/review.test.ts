@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import { hostsOf, webhookConfiguration } from '../../../src/webhooks/configuration.ts';
-import { NoReview, review } from '../../../src/webhooks/review.ts';
+import { NoReview, review, reviewAside } from '../../../src/webhooks/review.ts';
 import { target } from '../../support/broken.ts';
+import { writeDeployItems, type DeployItemTemplate } from '../../../src/api/kinds/execution.ts';
 import { defaultLimits } from '../../../src/api/limits.ts';
 import { fakeItem, lonelyItem, plan } from '../../support/landscape.ts';
 
@@ -39,6 +40,40 @@ describe('an answer to an API server', () => {
     );
     const { status } = review('executions', question, { ...defaultLimits, deployItems: 1 }).answer;
     expect(status?.message).to.contain('the limit is 1 ').and.contain('limits.deployItems');
+  });
+
+  describe('about compressed deploy items', () => {
+    const packed = (padding: number, more: object = {}) => {
+      const item = { ...fakeItem('a'), notes: 'x'.repeat(padding) } as unknown as DeployItemTemplate;
+      const spec = { ...writeDeployItems([item]), ...more };
+      return ask({ namespace: 'demo', object: { ...plan([]), spec } });
+    };
+    const refused = { kind: 'wrong', message: 'no' } as const;
+    const judged = async (question: object) => {
+      const asked: string[] = [];
+      const { answer } = await reviewAside('executions', question, undefined, (namespace) => {
+        asked.push(namespace);
+        return Promise.resolve(refused);
+      });
+      return { asked, status: answer.status };
+    };
+
+    it('that take long to read is what the check says, which is made aside', async () => {
+      expect(await judged(packed(300 << 10))).to.deep.equal({
+        asked: ['demo'],
+        status: { code: 403, reason: 'Forbidden', message: 'no' },
+      });
+    });
+
+    it('that are small, unreadable or in an object with other mistakes needs no check', async () => {
+      expect(await judged(packed(10))).to.deep.equal({ asked: [], status: undefined });
+      const { asked, status } = await judged(packed(300 << 10, { context: '../x' }));
+      expect(asked).to.deep.equal([]);
+      expect(status?.code).to.equal(400);
+      const damaged = await judged(packed(10, { deployItemsCompressed: 'AAAA' }));
+      expect(damaged.asked).to.deep.equal([]);
+      expect(damaged.status?.message).to.contain('cannot be read');
+    });
   });
 
   it('calls what cannot be read a bad request', () => {

@@ -29,6 +29,8 @@ export interface FeedHost<T extends Obj> {
   startAnew(contains: (key: Key) => boolean): void;
   /** A complete list of the scope is stored. */
   complete(version: string, contains: (key: Key) => boolean): void;
+  /** The first list will never be complete. */
+  giveUp(why: string): void;
 }
 
 export class Feed<T extends Obj> {
@@ -125,5 +127,6 @@ export class Feed<T extends Obj> {
       log.warn({ err: state.trouble, retryMs: Math.round(state.ms) }, 'the watch is interrupted');
     }
     this.trouble = state.trouble;
+    if (state.isFinal && !this.isSynced) this.#host.giveUp(state.trouble);
   }
 }

@@ -64,6 +64,7 @@ export class WatchCache<T extends Obj> implements Cache<T> {
   readonly #feeds: readonly Feed<T>[];
   #started: Promise<void> | undefined;
   #onSynced: () => void = () => undefined;
+  #onHopeless: (why: string) => void = () => undefined;
 
   constructor(client: Client, kind: Kind<T>, options: CacheOptions<T>, deps: CacheDeps) {
     this.kind = kind;
@@ -283,6 +284,9 @@ export class WatchCache<T extends Obj> implements Cache<T> {
         for (const echo of this.#echoes.values()) echo.relisted(version, contains);
         if (this.isSynced) this.#onSynced();
       },
+      giveUp: (why) => {
+        this.#onHopeless(why);
+      },
     };
     const namespaces = new Set(this.options.namespaces ?? []);
     if (namespaces.size === 0) return [new Feed(host, undefined)];
@@ -307,6 +311,11 @@ export class WatchCache<T extends Obj> implements Cache<T> {
         const seconds = String(Math.round(syncTimeoutMs / 1000));
         reject(new SourceError(this.name, `${this.name} could not be read within ${seconds} s: ${why}`));
       });
+      this.#onHopeless = (why) => {
+        cancel();
+        signal.removeEventListener('abort', onAbort);
+        reject(new SourceError(this.name, `${this.name} could not be read: ${why}`));
+      };
       this.#onSynced = () => {
         cancel();
         signal.removeEventListener('abort', onAbort);

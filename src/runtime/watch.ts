@@ -29,9 +29,7 @@ export type WatchEvent<T> =
   | { readonly type: 'bookmark'; readonly version: string }
   | { readonly type: 'state'; readonly state: WatchState };
 
-export type WatchState =
-  | { readonly phase: 'listing' | 'watching' }
-  | { readonly phase: 'waiting'; readonly trouble: string; readonly ms: number };
+export type WatchState = { readonly phase: 'listing' | 'watching' } | ({ readonly phase: 'waiting' } & Pause);
 
 /** What is watched. */
 interface Scope {
@@ -56,6 +54,8 @@ const MAX_STALE_LISTS = 3;
 interface Pause {
   readonly trouble: string;
   readonly ms: number;
+  /** Whether the next attempt will come to the same end. */
+  readonly isFinal?: boolean;
 }
 
 /** A list was older than something already seen. */
@@ -300,10 +300,11 @@ class Machine<T extends Obj> {
     }
     if (error instanceof ResponseTooLarge) {
       // The same event would come again from here, and again in a streamed list; pages show the object or its limit.
+      const isFinal = error.isFinal() && !this.#isStreaming && this.#from === undefined;
       this.#isStreaming = false;
       this.#relist('oversized');
-      const ms = this.#reopening.afterFailure() ?? 0;
-      return pauseOf(messageOf(error), Math.max(ms, SHORTEST_WATCH_MS));
+      const ms = Math.max(this.#reopening.afterFailure() ?? 0, SHORTEST_WATCH_MS);
+      return { trouble: messageOf(error), ms, isFinal };
     }
     // The kind itself is gone; when it comes back, it comes back empty.
     if (error instanceof NotFound) this.#relist('missing');

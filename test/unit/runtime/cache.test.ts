@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { ResponseTooLarge } from '../../../src/runtime/errors.ts';
 import { settle } from '../../support/clock.ts';
 import { statusError, thing } from '../../support/scripted-api.ts';
 import { harness } from './harness.ts';
@@ -462,6 +463,23 @@ describe('a cache', () => {
     await clock.advance(121_000);
     expect(await failed).to.match(
       /^SourceError: things\.example\.io could not be read within 120 s: .*said 403/,
+    );
+  });
+
+  it('fails at once when the first list is larger than a target may answer', async () => {
+    const { api, cache, clock, signal } = harness();
+    const message = 'more than 32 MiB in a list, limits.targetResponseMiB raises it';
+    for (let i = 0; i < 5; i++) {
+      api.faults.list.push(new ResponseTooLarge(message, { excess: 'list', isFinal: true }));
+      api.faults.watch.push(new ResponseTooLarge(message, { excess: 'frame', isFinal: true }));
+    }
+    const failed = cache.start(signal).then(
+      () => 'filled',
+      (error: unknown) => String(error),
+    );
+    await clock.advance(5_000);
+    expect(await Promise.race([failed, Promise.resolve('waiting')])).to.equal(
+      `SourceError: things.example.io could not be read: ${message}`,
     );
   });
 

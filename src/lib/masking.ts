@@ -23,8 +23,7 @@ export function maskOf(values: readonly unknown[], shown = '[...]'): Mask {
   let leaves: ReadonlySet<string> | undefined;
   return (text) => {
     leaves ??= leavesOf(values);
-    const found = [...leaves].filter((leaf) => text.includes(leaf)).sort((a, b) => b.length - a.length);
-    return found.length === 0 ? text : text.replace(new RegExp(found.map(asPattern).join('|'), 'g'), shown);
+    return covered(text, leaves, shown);
   };
 }
 
@@ -37,10 +36,33 @@ function leavesOf(values: readonly unknown[]): ReadonlySet<string> {
   return found;
 }
 
-const escaped = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&');
+/**
+ * The text with `shown` in place of each value; those that overlap are replaced as one. Without a regular expression: one that
+ * is made of megabytes of values takes minutes, ends the process, or is refused with a message that shows it.
+ */
+function covered(text: string, leaves: Iterable<string>, shown: string): string {
+  /** By the place where a value begins, how long the longest one there is. */
+  const lengths = new Map<number, number>();
+  for (const leaf of leaves) {
+    for (let at = text.indexOf(leaf); at >= 0;) {
+      const isFound = leaf.length >= MIN_INNER_LENGTH || standsAlone(text, at, at + leaf.length);
+      if (isFound) lengths.set(at, Math.max(lengths.get(at) ?? 0, leaf.length));
+      at = text.indexOf(leaf, at + (isFound ? leaf.length : 1));
+    }
+  }
+  let result = '';
+  let end = 0;
+  for (const [at, length] of [...lengths].sort(([a], [b]) => a - b)) {
+    if (at >= end) result += text.slice(end, at) + shown;
+    end = Math.max(end, at + length);
+  }
+  return result + text.slice(end);
+}
 
-const asPattern = (text: string): string =>
-  text.length >= MIN_INNER_LENGTH ? escaped(text) : `(?<![\\w-])${escaped(text)}(?![\\w-])`;
+const WORD = /[\w-]/;
+
+const standsAlone = (text: string, start: number, end: number): boolean =>
+  !WORD.test(text.charAt(start - 1)) && !WORD.test(text.charAt(end));
 
 /** @param open names of fields whose texts are no secrets */
 function collect(value: unknown, found: Set<string>, open: readonly string[] = []): void {

@@ -41,4 +41,14 @@ describe('a message that is too long', () => {
       .to.contain(message)
       .and.match(/\n +at /);
   });
+
+  it('takes out as many and as long values as somebody may have', () => {
+    const values = Array.from({ length: 5 }, (_, i) => `${String(i)}-secret-`.repeat(50_000));
+    const mask = maskOf([values]);
+    expect(mask(`it says ${values.join(' ')}.`)).to.equal(`it says ${values.map(() => '[...]').join(' ')}.`);
+  });
+
+  it('takes out all of values that overlap', () => {
+    expect(maskOf(['first-secret', 'secret-second'])('a first-secret-second b')).to.equal('a [...] b');
+  });
 });

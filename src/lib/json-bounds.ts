@@ -27,6 +27,6 @@ export function checkJsonBounds(text: string): void {
 }
 
 const SENTENCES: Readonly<Record<StructureExcess, string>> = {
-  depth: `the JSON is nested more than ${String(MAX_JSON_DEPTH)} deep, which is the limit`,
-  elements: `the JSON holds more than ${String(MAX_JSON_VALUES)} values, which is the limit`,
+  depth: `the JSON is nested more than ${String(MAX_JSON_DEPTH)} deep, a fixed limit`,
+  elements: `the JSON holds more than ${String(MAX_JSON_VALUES)} values, a fixed limit`,
 };

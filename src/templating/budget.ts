@@ -79,7 +79,9 @@ export class Budget {
   /** Goes one level deeper. @throws LimitError */
   enter(): void {
     if (++this.#depth > this.limits.maxRecursion) {
-      throw new LimitError(`exceeded maximum template depth (${String(this.limits.maxRecursion)})`);
+      throw new LimitError(
+        `exceeded maximum template depth (${String(this.limits.maxRecursion)}), a fixed limit`,
+      );
     }
   }
 

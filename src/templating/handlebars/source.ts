@@ -68,7 +68,9 @@ class TooDeep extends Error {
   readonly pos: number;
 
   constructor(pos: number) {
-    super(`the template is nested too deeply: more than ${String(MAX_DEPTH)} blocks or parentheses`);
+    super(
+      `the template is nested too deeply: more than ${String(MAX_DEPTH)} blocks or parentheses, a fixed limit`,
+    );
     this.pos = pos;
   }
 }

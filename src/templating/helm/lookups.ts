@@ -58,7 +58,7 @@ export async function withLookups<T>(
     spentMs = outcome.spentMs;
     if (known.length + outcome.asked.length > MAX_LOOKUPS) {
       throw new ChartInvalid(
-        `the templates look up more than ${String(MAX_LOOKUPS)} objects, which is the limit`,
+        `the templates look up more than ${String(MAX_LOOKUPS)} objects, a fixed limit`,
       );
     }
     for (const wanted of outcome.asked) {
@@ -66,7 +66,7 @@ export async function withLookups<T>(
       size += json.length;
       if (size > MAX_LOOKUP_MIB << 20) {
         throw new ChartInvalid(
-          `the templates look up more than ${String(MAX_LOOKUP_MIB)} MiB of objects, which is the limit`,
+          `the templates look up more than ${String(MAX_LOOKUP_MIB)} MiB of objects, a fixed limit`,
         );
       }
       known.push([JSON.stringify(wanted), json]);

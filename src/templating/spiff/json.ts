@@ -14,7 +14,8 @@ const MAX_DEPTH = 200;
  * @throws SpiffProblem
  */
 export function fromJsonValue(value: unknown, role: 'document' | 'input', depth = 0): SpiffValue {
-  if (depth > MAX_DEPTH) throw new SpiffProblem(`the ${role} is nested deeper than ${MAX_DEPTH} levels`);
+  if (depth > MAX_DEPTH)
+    throw new SpiffProblem(`the ${role} is nested deeper than ${MAX_DEPTH} levels, a fixed limit`);
   const inner = (item: unknown): SpiffValue => fromJsonValue(item, role, depth + 1);
   if (Array.isArray(value)) return value.map(inner);
   if (isObject(value)) return new Map(Object.entries(value).map(([key, item]) => [key, inner(item)]));

@@ -92,7 +92,7 @@ describe('the deploy items of an execution', () => {
       'spec.deployItemsCompressed cannot be read: it holds 400000 deploy items; the limit is 10000 for one execution: divide them among sub-installations, or raise limits.deployItems in the configuration',
     );
     expect(refusal({ deployItemsCompressed: pack(times(1_500_000, '{}')) })).to.equal(
-      'spec.deployItemsCompressed cannot be read: the JSON holds more than 1000000 values, which is the limit',
+      'spec.deployItemsCompressed cannot be read: the JSON holds more than 1000000 values, a fixed limit',
     );
     expect(refusal({ deployItems: Array(10_001).fill(item('a')) as DeployItemTemplate[] })).to.equal(
       'spec.deployItems cannot be read: it holds 10001 deploy items; the limit is 10000 for one execution: divide them among sub-installations, or raise limits.deployItems in the configuration',

@@ -65,7 +65,7 @@ const stopped: readonly [string, string, Partial<TemplateLimits>, string][] = [
     'that calls itself',
     '{{ define "x" }}{{ template "x" }}{{ end }}{{ template "x" }}',
     {},
-    'exceeded maximum template depth (500)',
+    'exceeded maximum template depth (500), a fixed limit',
   ],
   [
     'that contains itself',

@@ -170,13 +170,13 @@ describe('the execution controller', () => {
     expect(stored()).to.equal(undefined);
   });
 
-  it('deletes no item when its templates cannot be read any more in the middle of a job', async () => {
+  it('fails, and deletes no item, when its templates cannot be read any more in the middle of a job', async () => {
     unreadable('Progressing');
     putItem(item('plan', 'a', done('j0')));
     await on.start();
     expect(itemOf('a')?.metadata).not.to.have.property('deletionTimestamp');
     expect(status().lastError?.message).to.contain('spec.deployItemsCompressed cannot be read');
-    expect(status()).not.to.have.property('jobIDFinished');
+    expect(status()).to.include({ phase: 'Failed', jobIDFinished: JOB });
   });
 
   describe('while the thread that reads large lists is gone', () => {

@@ -7,7 +7,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import pico from 'picocolors';
 import { runProgram } from '../src/cli/program.ts';
-import type { Terminal } from '../src/cli/terminal.ts';
+import type { Terminal } from '../src/cli/terminal/terminal.ts';
 import { Screen, type Cell } from './picture/screen.ts';
 import { svgOf, type Frame } from './picture/svg.ts';
 

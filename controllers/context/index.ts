@@ -2,9 +2,9 @@
 import { contextKind, type Context } from '../../src/api/kinds/context.ts';
 import { mergeDiff } from '../../src/lib/merge.ts';
 import { lockedPatch } from '../../src/machine/apply.ts';
-import { namespaceKind, type World } from '../../src/machine/world.ts';
+import { namespaceKind, type World } from '../../src/landscape/world.ts';
 import { AlreadyExists, isNamespaceTerminating } from '../../src/runtime/errors.ts';
-import type { ControllerSpec } from '../../src/runtime/controller.ts';
+import type { ControllerSpec } from '../../src/runtime/controller/controller.ts';
 import type { Obj, View } from '../../src/runtime/types.ts';
 
 export interface ContextPorts {

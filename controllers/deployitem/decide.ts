@@ -4,8 +4,8 @@ import { deployItemKind, type DeployItem } from '../../src/api/kinds/deployitem.
 import { annotations, operations } from '../../src/api/labels.ts';
 import { refusalForJob } from '../../src/api/validation/index.ts';
 import { amend, type Effect, type Problem } from '../../src/machine/decision.ts';
-import { INTERRUPTED, PICKUP_TIMEOUT, endItem } from '../../src/machine/item-end.ts';
-import { isPickedUp } from '../../src/machine/pickup.ts';
+import { INTERRUPTED, PICKUP_TIMEOUT, endItem } from '../../src/landscape/item-end.ts';
+import { isPickedUp } from '../../src/landscape/pickup.ts';
 import type { View } from '../../src/runtime/types.ts';
 
 export interface Snapshot {

@@ -6,7 +6,7 @@ import { smallest } from '../../src/lib/lists.ts';
 import { isFinished } from '../../src/api/job.ts';
 import type { ConditionReason } from '../../src/api/conditions.ts';
 import { named, type Awaited } from '../../src/machine/decision.ts';
-import { isPickedUp } from '../../src/machine/pickup.ts';
+import { isPickedUp } from '../../src/landscape/pickup.ts';
 import type { Item } from './classify.ts';
 import type { Snapshot } from './snapshot.ts';
 

@@ -13,12 +13,12 @@ import {
   openSource,
   SourceUnavailable,
   type SourcePorts,
-} from '../../src/machine/source-cluster.ts';
-import { namespaceKind, secretKind, type World } from '../../src/machine/world.ts';
+} from '../../src/landscape/source-cluster.ts';
+import { namespaceKind, secretKind, type World } from '../../src/landscape/world.ts';
 import { ApiError, KubeconfigError, NotFound, TransportError } from '../../src/runtime/errors.ts';
 import { joinKey } from '../../src/runtime/keys.ts';
-import { mayPass } from '../../src/runtime/failure.ts';
-import { loadAccess } from '../../src/runtime/kubeconfig.ts';
+import { mayPass } from '../../src/runtime/transport/failure.ts';
+import { loadAccess } from '../../src/runtime/transport/kubeconfig.ts';
 import type { View } from '../../src/runtime/types.ts';
 import { isUninstallSkipped, type Item } from './classify.ts';
 

@@ -7,11 +7,11 @@ import {
   type DeployItemTemplate,
   type Execution,
 } from '../../src/api/kinds/execution.ts';
-import { letGo } from '../../src/machine/abandoned.ts';
+import { letGo } from '../../src/landscape/abandoned.ts';
 import { patch } from '../../src/machine/decision.ts';
-import { interruptNoted } from '../../src/machine/item-end.ts';
+import { interruptNoted } from '../../src/landscape/item-end.ts';
 import type { Intake } from '../../src/machine/reconcile.ts';
-import { drift, keepStanding } from '../../src/machine/standing.ts';
+import { drift, keepStanding } from '../../src/landscape/standing.ts';
 import type { View } from '../../src/runtime/types.ts';
 import { jobOf, withStoredDurations, type Item } from './classify.ts';
 import { interruptItem } from './items.ts';

@@ -4,9 +4,9 @@ import { deployItemKind, type DeployItem } from '../../src/api/kinds/deployitem.
 import type { DeployItemTemplate, Execution } from '../../src/api/kinds/execution.ts';
 import { equal } from '../../src/lib/json.ts';
 import { create, patch, patchStatus, type Effect } from '../../src/machine/decision.ts';
-import type { FreshName } from '../../src/machine/fresh-names.ts';
+import type { FreshName } from '../../src/landscape/fresh-names.ts';
 import { update } from '../../src/machine/update.ts';
-import { INTERRUPTED, endItem } from '../../src/machine/item-end.ts';
+import { INTERRUPTED, endItem } from '../../src/landscape/item-end.ts';
 import type { Obj, View } from '../../src/runtime/types.ts';
 import type { Item } from './classify.ts';
 

@@ -2,10 +2,10 @@
 import type { DataObject } from '../../src/api/kinds/dataobject.ts';
 import type { DeployItem } from '../../src/api/kinds/deployitem.ts';
 import type { DeployItemTemplate, Execution } from '../../src/api/kinds/execution.ts';
-import type { FreshName } from '../../src/machine/fresh-names.ts';
+import type { FreshName } from '../../src/landscape/fresh-names.ts';
 import { phaseInSteps, phaseOf, stepOf } from '../../src/machine/phase.ts';
-import type { Owner } from '../../src/machine/tree.ts';
-import type { Room } from '../../src/machine/tree-size.ts';
+import type { Owner } from '../../src/landscape/tree.ts';
+import type { Room } from '../../src/landscape/tree-size.ts';
 import type { View } from '../../src/runtime/types.ts';
 
 export interface Snapshot {

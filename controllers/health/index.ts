@@ -7,7 +7,7 @@ import type { Rng } from '../../src/lib/rng.ts';
 import type { Logger } from '../../src/observability/log.ts';
 import { NotFound } from '../../src/runtime/errors.ts';
 import { keyOf } from '../../src/runtime/keys.ts';
-import { retryPolicies } from '../../src/runtime/retry.ts';
+import { retryPolicies } from '../../src/runtime/queue/retry.ts';
 import type { Client, Writer } from '../../src/runtime/types.ts';
 import { judge, type Verdict } from './decide.ts';
 import { gatherLooks } from './gather.ts';

@@ -1,14 +1,14 @@
 /** Last touches to the status in which a job ends: whom it starts, and what it can no longer say. */
 import { hasAnnotation, isBeingDeleted, isFinished, isRoot } from '../../src/api/job.ts';
 import { annotations, dataSourceTypes, labels } from '../../src/api/labels.ts';
-import type { ImportSet } from '../../src/blueprint/importset.ts';
+import type { ImportSet } from '../../src/blueprint/import-set.ts';
 import { replacedTargets } from '../../src/dataflow/copies.ts';
 import { findImports } from '../../src/dataflow/imports.ts';
-import { importsHash } from '../../src/dataflow/importshash.ts';
+import { importsHash } from '../../src/dataflow/imports-hash.ts';
 import { installationContext } from '../../src/dataflow/scope.ts';
 import { siblingOf, successorsOf } from '../../src/dataflow/siblings.ts';
 import type { JobStatus } from '../../src/machine/status.ts';
-import { index, type World } from '../../src/machine/world.ts';
+import { index, type World } from '../../src/landscape/world.ts';
 import { withoutExports } from './claims.ts';
 import { isWaitingForUs } from './intake.ts';
 import { cachedImports, exportsOf } from './lookups.ts';

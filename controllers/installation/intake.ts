@@ -16,8 +16,8 @@ import {
 import { FINALIZER, RECONCILE_REASON_RETRY, annotations, operations } from '../../src/api/labels.ts';
 import { conditionReasons, conditionTypes } from '../../src/api/conditions.ts';
 import { installationKind, type Installation } from '../../src/api/kinds/installation.ts';
-import { letGo } from '../../src/machine/abandoned.ts';
-import { jobFor } from '../../src/machine/begin.ts';
+import { letGo } from '../../src/landscape/abandoned.ts';
+import { jobFor } from '../../src/landscape/begin.ts';
 import {
   amend,
   patch,
@@ -25,9 +25,9 @@ import {
   type Amendment,
   type ConditionChange,
 } from '../../src/machine/decision.ts';
-import { INTERRUPTED, interruptNoted } from '../../src/machine/item-end.ts';
+import { INTERRUPTED, interruptNoted } from '../../src/landscape/item-end.ts';
 import type { Intake } from '../../src/machine/reconcile.ts';
-import { drift, keepStanding } from '../../src/machine/standing.ts';
+import { drift, keepStanding } from '../../src/landscape/standing.ts';
 import { waitingFor, type JobStatus } from '../../src/machine/status.ts';
 import type { View } from '../../src/runtime/types.ts';
 import { withoutExports } from './claims.ts';

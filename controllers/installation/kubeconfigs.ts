@@ -7,9 +7,9 @@ import { KubeconfigUnusable, withToken } from '../../src/blueprint/kubeconfigs/d
 import { IssuerUnavailable } from '../../src/blueprint/kubeconfigs/errors.ts';
 import type { IssueKubeconfig } from '../../src/blueprint/kubeconfigs/issued.ts';
 import { describe, type Issued, type KubeconfigRequest } from '../../src/blueprint/kubeconfigs/request.ts';
-import { shootKind } from '../../src/machine/source-cluster.ts';
-import { secretKind } from '../../src/machine/world.ts';
-import type { ClientPool } from '../../src/runtime/client-pool.ts';
+import { shootKind } from '../../src/landscape/source-cluster.ts';
+import { secretKind } from '../../src/landscape/world.ts';
+import type { ClientPool } from '../../src/runtime/transport/client-pool.ts';
 import {
   ApiError,
   KubeconfigError,
@@ -18,9 +18,9 @@ import {
   TooManyRequests,
   TransportError,
 } from '../../src/runtime/errors.ts';
-import { foreign } from '../../src/runtime/foreign.ts';
-import { pathOf, tokenPathOf } from '../../src/runtime/path.ts';
-import { getIfThere } from '../../src/runtime/read.ts';
+import { foreign } from '../../src/runtime/transport/foreign.ts';
+import { pathOf, tokenPathOf } from '../../src/runtime/transport/path.ts';
+import { getIfThere } from '../../src/runtime/transport/read.ts';
 import type { Client } from '../../src/runtime/types.ts';
 
 export interface IssuerPorts {

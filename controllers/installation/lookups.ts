@@ -2,7 +2,7 @@
 import type { ImportLookups } from '../../src/dataflow/imports.ts';
 import { dataSourceTypes, labels } from '../../src/api/labels.ts';
 import { installationContext } from '../../src/dataflow/scope.ts';
-import { index, type World } from '../../src/machine/world.ts';
+import { index, type World } from '../../src/landscape/world.ts';
 import type { Inst } from './relatives.ts';
 import type { DataOrTarget } from './snapshot.ts';
 

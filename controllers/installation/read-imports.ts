@@ -11,9 +11,9 @@ import {
   type ImportLookups,
 } from '../../src/dataflow/imports.ts';
 import { exactJson } from '../../src/lib/exact-json.ts';
-import { configMapKind, secretKind, type World } from '../../src/machine/world.ts';
+import { configMapKind, secretKind, type World } from '../../src/landscape/world.ts';
 import { joinKey } from '../../src/runtime/keys.ts';
-import { getIfThere } from '../../src/runtime/read.ts';
+import { getIfThere } from '../../src/runtime/transport/read.ts';
 import type { Client, Kind, Obj } from '../../src/runtime/types.ts';
 import { cachedImports } from './lookups.ts';
 import type { Inst } from './relatives.ts';

@@ -4,7 +4,7 @@ import type { Execution } from '../../src/api/kinds/execution.ts';
 import type { Installation } from '../../src/api/kinds/installation.ts';
 import { keyOf } from '../../src/machine/apply.ts';
 import { noteOfWait } from '../../src/machine/status.ts';
-import { index, type World } from '../../src/machine/world.ts';
+import { index, type World } from '../../src/landscape/world.ts';
 import type { Obj, View } from '../../src/runtime/types.ts';
 
 export type Inst = View<Installation>;

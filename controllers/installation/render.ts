@@ -19,13 +19,13 @@ import {
 } from '../../src/blueprint/errors.ts';
 import { renderExports, type ExportSources } from '../../src/blueprint/exports.ts';
 import { constructImports, runImportExecutions } from '../../src/blueprint/imports.ts';
-import type { ImportSet } from '../../src/blueprint/importset.ts';
+import type { ImportSet } from '../../src/blueprint/import-set.ts';
 import { loadBlueprint, type LoadedBlueprint } from '../../src/blueprint/load.ts';
 import type { JsonMap } from '../../src/blueprint/model.ts';
 import { templateScope, type RenderContext } from '../../src/blueprint/render.ts';
 import type { States } from '../../src/blueprint/state.ts';
 import type { TemplateRunner } from '../../src/blueprint/work.ts';
-import { childInstallation, renderSubInstallations } from '../../src/blueprint/subinstallations.ts';
+import { childInstallation, renderSubInstallations } from '../../src/blueprint/sub-installations.ts';
 import { withSupplies, type Suppliers } from '../../src/blueprint/interruptions.ts';
 import type { IssuedKubeconfigs } from '../../src/blueprint/kubeconfigs/issued.ts';
 import type { ComponentView } from '../../src/components/view.ts';

@@ -3,7 +3,7 @@ import { stateData, stateSecret } from '../../src/blueprint/state.ts';
 import { conditionReasons, conditionTypes } from '../../src/api/conditions.ts';
 import { equal } from '../../src/lib/json.ts';
 import { create, patch, type Effect } from '../../src/machine/decision.ts';
-import { secretKind } from '../../src/machine/world.ts';
+import { secretKind } from '../../src/landscape/world.ts';
 import type { Purpose } from './objects.ts';
 import type { Snapshot, StateUpsert } from './snapshot.ts';
 

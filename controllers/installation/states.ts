@@ -1,8 +1,8 @@
 /** Reads the secrets in which executions keep what they remember. They are not cached, and read at most once in a pass. */
 import { readState, States, type StateUpdate } from '../../src/blueprint/state.ts';
 import { PhaseError } from '../../src/machine/decision.ts';
-import { secretKind, type Secret } from '../../src/machine/world.ts';
-import { getIfThere } from '../../src/runtime/read.ts';
+import { secretKind, type Secret } from '../../src/landscape/world.ts';
+import { getIfThere } from '../../src/runtime/transport/read.ts';
 import type { Client, View } from '../../src/runtime/types.ts';
 import { YamlError } from '../../src/lib/yaml.ts';
 import type { StateUpsert } from './snapshot.ts';

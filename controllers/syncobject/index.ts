@@ -2,12 +2,12 @@
 import { installationKind } from '../../src/api/kinds/installation.ts';
 import { executionKind } from '../../src/api/kinds/execution.ts';
 import { syncObjectKind, type SyncObject } from '../../src/api/kinds/syncobject.ts';
-import { lockName } from '../../src/machine/foreign-locks.ts';
-import type { World } from '../../src/machine/world.ts';
-import type { ControllerSpec } from '../../src/runtime/controller.ts';
+import { lockName } from '../../src/landscape/foreign-locks.ts';
+import type { World } from '../../src/landscape/world.ts';
+import type { ControllerSpec } from '../../src/runtime/controller/controller.ts';
 import { joinKey } from '../../src/runtime/keys.ts';
-import { getIfThere } from '../../src/runtime/read.ts';
-import { watchSource } from '../../src/runtime/sources.ts';
+import { getIfThere } from '../../src/runtime/transport/read.ts';
+import { watchSource } from '../../src/runtime/sources/sources.ts';
 import type { Client, Key, Kind, Obj, View } from '../../src/runtime/types.ts';
 
 export interface SyncObjectPorts {

@@ -9,8 +9,8 @@ import { isBeingDeleted } from '../../src/api/job.ts';
 import { targetKind, type Target } from '../../src/api/kinds/target.ts';
 import { mergeDiff } from '../../src/lib/merge.ts';
 import { create, patch, remove, type Effect } from '../../src/machine/decision.ts';
-import { accessOf, type Access } from '../../src/machine/source-cluster.ts';
-import { secretKind } from '../../src/machine/world.ts';
+import { accessOf, type Access } from '../../src/landscape/source-cluster.ts';
+import { secretKind } from '../../src/landscape/world.ts';
 import type { Meta, Obj, View } from '../../src/runtime/types.ts';
 import type { Content, Host, Sync, Wanted } from './snapshot.ts';
 

@@ -1,6 +1,6 @@
 /** Finds out what the source cluster asks for and what is in the namespace: the only reads of a target sync. */
 import { TARGET_SYNC_OK, annotations, labels } from '../../src/api/labels.ts';
-import { secretKind, type World } from '../../src/machine/world.ts';
+import { secretKind, type World } from '../../src/landscape/world.ts';
 import { ApiError, NotFound, ResponseTooLarge, TransportError } from '../../src/runtime/errors.ts';
 import type { Client } from '../../src/runtime/types.ts';
 import { isSynced, isSyncedTarget, SECRET_KEY } from './decide.ts';

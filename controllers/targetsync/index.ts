@@ -8,9 +8,9 @@ import {
   generationChanged,
   labelsChanged,
   or,
-} from '../../src/runtime/filters.ts';
-import type { ControllerSpec } from '../../src/runtime/controller.ts';
-import { watchSource } from '../../src/runtime/sources.ts';
+} from '../../src/runtime/sources/filters.ts';
+import type { ControllerSpec } from '../../src/runtime/controller/controller.ts';
+import { watchSource } from '../../src/runtime/sources/sources.ts';
 import type { Obj, View } from '../../src/runtime/types.ts';
 import { syncPass, type PassPorts } from './pass.ts';
 

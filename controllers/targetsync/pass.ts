@@ -9,9 +9,9 @@ import { timestamp, type Clock } from '../../src/lib/clock.ts';
 import { append } from '../../src/lib/lists.ts';
 import { Applier } from '../../src/machine/apply.ts';
 import { amend, patch, patchStatus, type Effect } from '../../src/machine/decision.ts';
-import { openSource, SourceUnavailable, type SourceCluster } from '../../src/machine/source-cluster.ts';
-import { secretKind } from '../../src/machine/world.ts';
-import type { ClientPool } from '../../src/runtime/client-pool.ts';
+import { openSource, SourceUnavailable, type SourceCluster } from '../../src/landscape/source-cluster.ts';
+import { secretKind } from '../../src/landscape/world.ts';
+import type { ClientPool } from '../../src/runtime/transport/client-pool.ts';
 import {
   ApiError,
   DefinitionError,

@@ -1,7 +1,7 @@
 /** What the decisions of a target sync are made from. */
 import type { Target } from '../../src/api/kinds/target.ts';
 import type { TargetSync } from '../../src/api/kinds/targetsync.ts';
-import type { Secret } from '../../src/machine/world.ts';
+import type { Secret } from '../../src/landscape/world.ts';
 import type { View } from '../../src/runtime/types.ts';
 
 export type Sync = View<TargetSync>;

@@ -1,9 +1,9 @@
 /** Requests to the source cluster: its secrets, its shoots, tokens and access to shoots. */
 import { append } from '../../src/lib/lists.ts';
 import { ownField } from '../../src/lib/objects.ts';
-import { shootKind, type Shoot } from '../../src/machine/source-cluster.ts';
-import { secretKind, type Secret } from '../../src/machine/world.ts';
-import { pathOf, tokenPathOf } from '../../src/runtime/path.ts';
+import { shootKind, type Shoot } from '../../src/landscape/source-cluster.ts';
+import { secretKind, type Secret } from '../../src/landscape/world.ts';
+import { pathOf, tokenPathOf } from '../../src/runtime/transport/path.ts';
 import type { Client, Kind, Obj, Query } from '../../src/runtime/types.ts';
 
 /** All objects of a query that fit, page by page. */

@@ -6,7 +6,7 @@ import { ROLE, ROLE_BINDING, SECRET, SERVICE_ACCOUNT } from './kinds.ts';
 import { namesOf } from './names.ts';
 import { accountFor, bindingFor, roleFor, secretFor, type Belonging } from './objects.ts';
 import type { ContainerRun } from './options.ts';
-import { tokenPathOf } from '../../src/runtime/path.ts';
+import { tokenPathOf } from '../../src/runtime/transport/path.ts';
 
 type Rules = Parameters<typeof roleFor>[2];
 

@@ -6,10 +6,10 @@
 import { createHash } from 'node:crypto';
 import { Conflict } from '../../src/runtime/errors.ts';
 import { joinKey } from '../../src/runtime/keys.ts';
-import { getIfThere } from '../../src/runtime/read.ts';
+import { getIfThere } from '../../src/runtime/transport/read.ts';
 import type { View } from '../../src/runtime/types.ts';
 import { ConfigurationError } from '../sdk/errors.ts';
-import { holdsOnlyExports } from '../sdk/exportowner.ts';
+import { holdsOnlyExports } from '../sdk/export-owner.ts';
 import { DEPLOY_ITEM, type DeployItem } from '../sdk/kinds.ts';
 import { CONTAINER_GROUP } from './contract.ts';
 import { createOrFind, type Place } from './hosted.ts';

@@ -1,6 +1,6 @@
 /** Takes away everything that was made for an item. */
 import { joinKey } from '../../src/runtime/keys.ts';
-import { getIfThere } from '../../src/runtime/read.ts';
+import { getIfThere } from '../../src/runtime/transport/read.ts';
 import type { Kind, Obj, View } from '../../src/runtime/types.ts';
 import type { DeployItem } from '../sdk/kinds.ts';
 import { isExportFor } from './claim.ts';
@@ -8,7 +8,7 @@ import { annotations } from './contract.ts';
 import { all, drop, dropPod, type Place } from './hosted.ts';
 import { CONFIG_MAP, POD, ROLE, ROLE_BINDING, SECRET, SERVICE_ACCOUNT } from './kinds.ts';
 import { namesOf, selectorOf, type ItemRef } from './names.ts';
-import { isActive } from './podstatus.ts';
+import { isActive } from './pod-status.ts';
 
 /** Besides pods. Bindings go before what they bind, and what accounts may do before the accounts. */
 export const KINDS: readonly Kind<Obj>[] = [ROLE_BINDING, ROLE, SERVICE_ACCOUNT, SECRET, CONFIG_MAP];

@@ -2,9 +2,9 @@
 import { addressOf } from '../../src/components/context.ts';
 import { Credentials, secretCredentials } from '../../src/components/credentials.ts';
 import { ComponentProblem } from '../../src/components/errors.ts';
-import { parseImageReference } from '../../src/components/imagereference.ts';
+import { parseImageReference } from '../../src/components/image-reference.ts';
 import { isObject, ownField } from '../../src/lib/objects.ts';
-import { getIfThere } from '../../src/runtime/read.ts';
+import { getIfThere } from '../../src/runtime/transport/read.ts';
 import type { Client } from '../../src/runtime/types.ts';
 import { ConfigurationError, RetryError } from '../sdk/errors.ts';
 import { SECRET } from './kinds.ts';

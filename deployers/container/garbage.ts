@@ -4,7 +4,7 @@ import { sleep, type Clock } from '../../src/lib/clock.ts';
 import { setMaxListeners } from 'node:events';
 import type { Logger } from '../../src/observability/log.ts';
 import { joinKey } from '../../src/runtime/keys.ts';
-import { getIfThere } from '../../src/runtime/read.ts';
+import { getIfThere } from '../../src/runtime/transport/read.ts';
 import type { Client, Obj, View } from '../../src/runtime/types.ts';
 import { DEPLOY_ITEM, type DeployItem } from '../sdk/kinds.ts';
 import { isOfJob, KINDS } from './cleanup.ts';
@@ -12,7 +12,7 @@ import { labels, POD_FINALIZER } from './contract.ts';
 import { all, drop, dropPod, type Place } from './hosted.ts';
 import { POD, type Pod } from './kinds.ts';
 import { itemOf } from './names.ts';
-import { isActive } from './podstatus.ts';
+import { isActive } from './pod-status.ts';
 import type { ContainerSettings } from './settings.ts';
 
 export interface GarbagePorts {

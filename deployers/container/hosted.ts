@@ -2,10 +2,10 @@
 import { append } from '../../src/lib/lists.ts';
 import { AlreadyExists, Conflict, NotFound } from '../../src/runtime/errors.ts';
 import { joinKey, keyOf } from '../../src/runtime/keys.ts';
-import { getIfThere } from '../../src/runtime/read.ts';
+import { getIfThere } from '../../src/runtime/transport/read.ts';
 import type { Client, Kind, Obj, View } from '../../src/runtime/types.ts';
 import { ConfigurationError } from '../sdk/errors.ts';
-import { nameTaken } from '../sdk/exportowner.ts';
+import { nameTaken } from '../sdk/export-owner.ts';
 import { CONTAINER_GROUP, labels, POD_FINALIZER } from './contract.ts';
 import { POD, type Pod } from './kinds.ts';
 import type { ItemRef } from './names.ts';

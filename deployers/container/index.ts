@@ -15,7 +15,7 @@ import { apply, remove } from './look.ts';
 import { inNamespace } from './move.ts';
 import { itemOf } from './names.ts';
 import type { ContainerOptions, ContainerRun } from './options.ts';
-import { providerStatus, type ProviderStatus } from './podstatus.ts';
+import { providerStatus, type ProviderStatus } from './pod-status.ts';
 import { placeOf } from './prepare.ts';
 import { VERSION } from './settings.ts';
 

@@ -6,7 +6,7 @@
 import { goJson } from '../../src/lib/gojson.ts';
 import { maskOf, type Mask } from '../../src/lib/masking.ts';
 import { parseYaml } from '../../src/lib/yaml.ts';
-import { getIfThere } from '../../src/runtime/read.ts';
+import { getIfThere } from '../../src/runtime/transport/read.ts';
 import { InternalError, TimeoutError } from '../sdk/errors.ts';
 import { done, fail, wait, type Outcome } from '../sdk/outcome.ts';
 import { ensureTokens } from './accounts.ts';
@@ -27,7 +27,7 @@ import {
   vanished,
   type PodStatus,
   type ProviderStatus,
-} from './podstatus.ts';
+} from './pod-status.ts';
 import { clearTheWay, configure, placeOf, prunedState, startPod, type Key } from './prepare.ts';
 
 type Answer = Promise<Outcome<ProviderStatus>>;

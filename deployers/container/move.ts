@@ -4,7 +4,7 @@
  */
 import { Forbidden } from '../../src/runtime/errors.ts';
 import { joinKey } from '../../src/runtime/keys.ts';
-import { getIfThere } from '../../src/runtime/read.ts';
+import { getIfThere } from '../../src/runtime/transport/read.ts';
 import { ConfigurationError } from '../sdk/errors.ts';
 import { removeEverything } from './cleanup.ts';
 import { all, put, type Place } from './hosted.ts';

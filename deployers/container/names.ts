@@ -1,6 +1,6 @@
 /** What the objects around an item are called, and the labels by which they are found again. Pure. */
 import { createHash } from 'node:crypto';
-import { labelValue } from '../sdk/manifests/label.ts';
+import { labelValue } from '../objects/manifests/label.ts';
 import { annotations, CONTAINER_GROUP, labels, type Operation } from './contract.ts';
 
 /** The item that objects belong to. */

@@ -4,7 +4,7 @@ import type { Run } from '../sdk/deployer.ts';
 import type { ContainerConfig } from './config.ts';
 import type { Operation } from './contract.ts';
 import { podName, type ItemRef, type RunKey } from './names.ts';
-import type { ProviderStatus } from './podstatus.ts';
+import type { ProviderStatus } from './pod-status.ts';
 import type { ContainerSettings } from './settings.ts';
 
 export type ContainerRun = Run<ContainerConfig, ProviderStatus>;

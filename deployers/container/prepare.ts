@@ -1,10 +1,10 @@
 /** Brings everything in place that a pod needs, and then the pod. Each step may be repeated. */
 import { AlreadyExists, Forbidden, Invalid } from '../../src/runtime/errors.ts';
 import { joinKey } from '../../src/runtime/keys.ts';
-import { getIfThere } from '../../src/runtime/read.ts';
+import { getIfThere } from '../../src/runtime/transport/read.ts';
 import type { Obj } from '../../src/runtime/types.ts';
 import { ConfigurationError, RetryError } from '../sdk/errors.ts';
-import { secretTaken } from '../sdk/exportowner.ts';
+import { secretTaken } from '../sdk/export-owner.ts';
 import { ensureAccount, ensureTokens } from './accounts.ts';
 import { claim, isExportFor } from './claim.ts';
 import { CONTAINER_GROUP, keys } from './contract.ts';
@@ -15,7 +15,7 @@ import { itemOf, namesOf, selectorOf, type RunKey } from './names.ts';
 import { configMapFor, initRules, secretFor, targetFile, waitRules, type Belonging } from './objects.ts';
 import type { runKey } from './options.ts';
 import { type ContainerOptions, type ContainerRun } from './options.ts';
-import { isActive } from './podstatus.ts';
+import { isActive } from './pod-status.ts';
 import { podOf } from './pod.ts';
 import { snapshotsIn, stateLabel } from './snapshots.ts';
 

@@ -6,7 +6,7 @@ import type { Obj } from '../../src/runtime/types.ts';
 import { knownApiVersions, type Capabilities } from '../../src/templating/helm/capabilities.ts';
 import type { LookupKey } from '../../src/templating/helm/functions.ts';
 import type { KubeAccess } from '../sdk/access.ts';
-import { inParallel } from '../sdk/manifests/parallel.ts';
+import { inParallel } from '../objects/manifests/parallel.ts';
 import type { LoadedChart } from './chart.ts';
 import { passing } from './problems.ts';
 import type { HelmRun } from './run.ts';

@@ -12,11 +12,11 @@ import {
   type Codec,
 } from '../sdk/codec.ts';
 import { continuousShape, decodeContinuous, type ContinuousReconcile } from '../sdk/continuous.ts';
-import { decodeExports, exportShape, exportsShape, type ExportSpec } from '../sdk/exports.ts';
-import { decodeGroups, groupsShape, type DeletionGroup } from '../sdk/manifests/groups.ts';
-import type { Strategy } from '../sdk/manifests/model.ts';
-import { decodeStrategy } from '../sdk/manifests/strategyname.ts';
-import { decodeReadiness, readinessShape, type ReadinessChecks } from '../sdk/readiness/custom.ts';
+import { decodeExports, exportShape, exportsShape, type ExportSpec } from '../objects/exports.ts';
+import { decodeGroups, groupsShape, type DeletionGroup } from '../objects/manifests/groups.ts';
+import type { Strategy } from '../objects/manifests/model.ts';
+import { decodeStrategy } from '../objects/manifests/strategy-name.ts';
+import { decodeReadiness, readinessShape, type ReadinessChecks } from '../objects/readiness/custom.ts';
 import { anything } from '../sdk/shape.ts';
 
 export const HELM_GROUP = `helm.deployer.${GROUP}`;

@@ -3,8 +3,8 @@ import { isObject, ownField, type Fields } from '../../src/lib/objects.ts';
 import { canonicalQuantity } from '../../src/lib/quantity.ts';
 import { NoSuchKind, NotFound } from '../../src/runtime/errors.ts';
 import type { KubeAccess } from '../sdk/access.ts';
-import type { KubeObject } from '../sdk/manifests/model.ts';
-import { inParallel } from '../sdk/manifests/parallel.ts';
+import type { KubeObject } from '../objects/manifests/model.ts';
+import { inParallel } from '../objects/manifests/parallel.ts';
 
 /** Whether everything of the objects is there. @param namespace for those that name none */
 export async function isAsMade(

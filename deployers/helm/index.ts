@@ -5,15 +5,15 @@
 import { GROUP } from '../../src/api/labels.ts';
 import type { DeployerPlugin } from '../sdk/deployer.ts';
 import type { KubeAccess } from '../sdk/access.ts';
-import { accessOf } from '../sdk/manifests/remove.ts';
-import { idOf } from '../sdk/manifests/model.ts';
+import { accessOf } from '../objects/manifests/remove.ts';
+import { idOf } from '../objects/manifests/model.ts';
 import { withoutWrites } from '../sdk/plan.ts';
 import { CACHE_BYTES, createChartCache } from './cache.ts';
 import { loadChart } from './chart.ts';
 import { capabilitiesOf, staticCapabilities } from './cluster.ts';
 import { helmConfig, HELM_GROUP, type HelmConfig } from './config.ts';
 import { applyRelease, removeRelease } from './release.ts';
-import { planEnd, planRelease, planUninstall } from './releaseplan.ts';
+import { planEnd, planRelease, planUninstall } from './release-plan.ts';
 import { chartsFor, once, PREFIX, type HelmOptions, type HelmRun } from './run.ts';
 import { helmStatus, type HelmStatus } from './status.ts';
 import { takeBackOther } from './switch.ts';

@@ -4,7 +4,7 @@ import { fetchResource } from '../../src/components/access.ts';
 import { Credentials, secretCredentials } from '../../src/components/credentials.ts';
 import { ContentInvalid, ReferenceInvalid } from '../../src/components/errors.ts';
 import { describeSelector, select, type Selector } from '../../src/components/identity.ts';
-import { parseImageReference } from '../../src/components/imagereference.ts';
+import { parseImageReference } from '../../src/components/image-reference.ts';
 import type { Content } from '../../src/components/repository.ts';
 import { readResolvers } from '../../src/components/resolvers.ts';
 import type { Request, Stock } from '../../src/components/stock.ts';

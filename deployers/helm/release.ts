@@ -7,15 +7,15 @@ import { ChartStopped, HelmError } from '../../src/templating/helm/errors.ts';
 import type { ChartRunner, PackedChart } from '../../src/templating/helm/work.ts';
 import { isGzip, packed } from '../../src/lib/gzip.ts';
 import { toYaml } from '../../src/lib/yaml.ts';
-import { settled } from '../sdk/after.ts';
+import { settled } from '../objects/after.ts';
 import type { KubeAccess } from '../sdk/access.ts';
 import { ConfigurationError, RetryError } from '../sdk/errors.ts';
-import { isKubeObject, type KubeObject, type ManagedResource } from '../sdk/manifests/model.ts';
+import { isKubeObject, type KubeObject, type ManagedResource } from '../objects/manifests/model.ts';
 import { done, type Outcome } from '../sdk/outcome.ts';
 import { actionFlags, timeoutFlag } from './flags.ts';
 import type { HelmConfig } from './config.ts';
 import { isAsMade } from './drift.ts';
-import { callHelm, helmOf, OPERATION, shown } from './helmcall.ts';
+import { callHelm, helmOf, OPERATION, shown } from './helm-call.ts';
 import {
   documentsIn,
   dropRecord,

@@ -7,7 +7,7 @@ import type { ChartRunner } from '../../src/templating/helm/work.ts';
 import type { KubeAccess } from '../sdk/access.ts';
 import { ConfigurationError } from '../sdk/errors.ts';
 import { SECRET, type Secret } from '../sdk/kinds.ts';
-import { isKubeObject, type KubeObject } from '../sdk/manifests/model.ts';
+import { isKubeObject, type KubeObject } from '../objects/manifests/model.ts';
 
 export interface ReleaseRecord {
   readonly revision: number;

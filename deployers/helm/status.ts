@@ -1,8 +1,8 @@
 /** The provider status of the helm deployer: what it manages, and the release it made. */
 import { isObject, type Fields } from '../../src/lib/objects.ts';
 import { codec, optionalObject, optionalString, type Codec } from '../sdk/codec.ts';
-import { decodeInventory } from '../sdk/manifests/inventorycodec.ts';
-import type { ManagedResource } from '../sdk/manifests/model.ts';
+import { decodeInventory } from '../objects/manifests/inventory-codec.ts';
+import type { ManagedResource } from '../objects/manifests/model.ts';
 import { HELM_API_VERSION } from './config.ts';
 
 /** Which release was made of what; upstream has no such field. */

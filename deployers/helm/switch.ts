@@ -1,8 +1,8 @@
 /** An item that has changed its mode: what the other one made goes before this one begins, or goes with the item. */
 import { isBeingDeleted } from '../../src/api/job.ts';
-import { accessOf } from '../sdk/manifests/remove.ts';
+import { accessOf } from '../objects/manifests/remove.ts';
 import type { Outcome } from '../sdk/outcome.ts';
-import { helmOf } from './helmcall.ts';
+import { helmOf } from './helm-call.ts';
 import { uninstall } from './release.ts';
 import type { HelmOptions, HelmRun } from './run.ts';
 import type { HelmStatus } from './status.ts';

@@ -2,16 +2,16 @@
 import { isTestHook } from '../../src/templating/helm/manifests.ts';
 import { copy } from '../../src/lib/json.ts';
 import { isObject } from '../../src/lib/objects.ts';
-import { getIfThere } from '../../src/runtime/read.ts';
+import { getIfThere } from '../../src/runtime/transport/read.ts';
 import type { Kind, Obj } from '../../src/runtime/types.ts';
 import type { KubeAccess } from '../sdk/access.ts';
-import { deploy, type DeployPlan } from '../sdk/manifests/deploy.ts';
-import { MANIFEST_LABEL, ownershipOf } from '../sdk/manifests/label.ts';
-import type { KubeObject, Manifest } from '../sdk/manifests/model.ts';
-import { planDeploy, planRemoval } from '../sdk/manifests/plan.ts';
-import { removeAll, type RemovalPlan } from '../sdk/manifests/remove.ts';
+import { deploy, type DeployPlan } from '../objects/manifests/deploy.ts';
+import { MANIFEST_LABEL, ownershipOf } from '../objects/manifests/label.ts';
+import type { KubeObject, Manifest } from '../objects/manifests/model.ts';
+import { planDeploy, planRemoval } from '../objects/manifests/plan.ts';
+import { removeAll, type RemovalPlan } from '../objects/manifests/remove.ts';
 import type { Outcome } from '../sdk/outcome.ts';
-import type { ItemPlan } from '../sdk/itemplan.ts';
+import type { ItemPlan } from '../sdk/item-plan.ts';
 import { HELM_GROUP } from './config.ts';
 import {
   definitionsIn,

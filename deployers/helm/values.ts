@@ -3,7 +3,7 @@ import type { Capabilities } from '../../src/templating/helm/capabilities.ts';
 import { HelmError } from '../../src/templating/helm/errors.ts';
 import type { ChartRunner, PackedChart } from '../../src/templating/helm/work.ts';
 import { messageOf, RetryError } from '../sdk/errors.ts';
-import { evaluate, InvalidPath } from '../sdk/jsonpath.ts';
+import { evaluate, InvalidPath } from '../objects/json-path.ts';
 import { PathBudget } from '../sdk/path-budget.ts';
 import { broken } from './problems.ts';
 import type { HelmRun } from './run.ts';

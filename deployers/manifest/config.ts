@@ -11,8 +11,8 @@ import {
   type Codec,
 } from '../sdk/codec.ts';
 import { continuousShape, decodeContinuous, type ContinuousReconcile } from '../sdk/continuous.ts';
-import { decodeExports, exportsShape, type ExportSpec } from '../sdk/exports.ts';
-import { decodeGroups, groupsShape, type DeletionGroup } from '../sdk/manifests/groups.ts';
+import { decodeExports, exportsShape, type ExportSpec } from '../objects/exports.ts';
+import { decodeGroups, groupsShape, type DeletionGroup } from '../objects/manifests/groups.ts';
 import {
   isKubeObject,
   NAMELESS,
@@ -20,10 +20,10 @@ import {
   type Manifest,
   type Policy,
   type Strategy,
-} from '../sdk/manifests/model.ts';
-import { hasItems } from '../sdk/manifests/order.ts';
-import { decodeStrategy } from '../sdk/manifests/strategyname.ts';
-import { decodeReadiness, readinessShape, type ReadinessChecks } from '../sdk/readiness/custom.ts';
+} from '../objects/manifests/model.ts';
+import { hasItems } from '../objects/manifests/order.ts';
+import { decodeStrategy } from '../objects/manifests/strategy-name.ts';
+import { decodeReadiness, readinessShape, type ReadinessChecks } from '../objects/readiness/custom.ts';
 import { anything } from '../sdk/shape.ts';
 
 export const MANIFEST_GROUP = `manifest.deployer.${GROUP}`;

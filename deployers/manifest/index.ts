@@ -1,10 +1,10 @@
 /** The manifest deployer: applies a list of plain objects, remembers them, and takes away what is no longer listed. */
 import { GROUP } from '../../src/api/labels.ts';
 import type { DeployerPlugin, Run } from '../sdk/deployer.ts';
-import { deploy, type DeployPlan } from '../sdk/manifests/deploy.ts';
-import { ownershipOf } from '../sdk/manifests/label.ts';
-import { planDeploy, planRemoval } from '../sdk/manifests/plan.ts';
-import { removeAll, type RemovalPlan } from '../sdk/manifests/remove.ts';
+import { deploy, type DeployPlan } from '../objects/manifests/deploy.ts';
+import { ownershipOf } from '../objects/manifests/label.ts';
+import { planDeploy, planRemoval } from '../objects/manifests/plan.ts';
+import { removeAll, type RemovalPlan } from '../objects/manifests/remove.ts';
 import { manifestConfig, MANIFEST_GROUP, type ManifestConfig } from './config.ts';
 import { manifestStatus, statusOf, type ManifestStatus } from './status.ts';
 

@@ -1,8 +1,8 @@
 /** The provider status of the manifest deployer: the list of what it manages. Both versions are read, the newer written. */
 import type { Fields } from '../../src/lib/objects.ts';
 import { codec, type Codec } from '../sdk/codec.ts';
-import { decodeEntry, decodeInventory } from '../sdk/manifests/inventorycodec.ts';
-import type { ManagedResource } from '../sdk/manifests/model.ts';
+import { decodeEntry, decodeInventory } from '../objects/manifests/inventory-codec.ts';
+import type { ManagedResource } from '../objects/manifests/model.ts';
 import { MANIFEST_GROUP } from './config.ts';
 
 /** As it is on the wire. */

@@ -5,7 +5,7 @@ import { asItIs, CodecError } from '../sdk/codec.ts';
 import type { DeployerPlugin } from '../sdk/deployer.ts';
 import type { Fields } from '../../src/lib/objects.ts';
 import { done, fail, wait, type Outcome } from '../sdk/outcome.ts';
-import { nothingPlanned } from '../sdk/itemplan.ts';
+import { nothingPlanned } from '../sdk/item-plan.ts';
 import { timeoutAt } from '../sdk/timeout.ts';
 import { mockConfig, type MockConfig } from './config.ts';
 

@@ -1,6 +1,6 @@
 /** What a plugin may throw, one class per consequence, and how anything else thrown is read. */
-import type { ErrorCode } from '../../src/api/errorcodes.ts';
-import { isUnrecoverable } from '../../src/api/errorcodes.ts';
+import type { ErrorCode } from '../../src/api/error-codes.ts';
+import { isUnrecoverable } from '../../src/api/error-codes.ts';
 import { connectionFault, isDefiniteFault } from '../../src/lib/connection.ts';
 import type { Problem } from '../../src/machine/decision.ts';
 import { ResponseTooLarge, Unauthorized, isFinal } from '../../src/runtime/errors.ts';

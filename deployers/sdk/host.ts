@@ -1,7 +1,7 @@
 /** What a plugin may do on the host cluster: with secrets and config maps in the namespace of its item. */
-import { getIfThere } from '../../src/runtime/read.ts';
+import { getIfThere } from '../../src/runtime/transport/read.ts';
 import type { Client, Kind, Obj, View } from '../../src/runtime/types.ts';
-import { removeExports } from './exportowner.ts';
+import { removeExports } from './export-owner.ts';
 import { SECRET, type DeployItem } from './kinds.ts';
 
 /**

@@ -23,9 +23,9 @@ export {
   type Outcome,
 } from './outcome.ts';
 export type { ConditionChange, Problem } from '../../src/machine/decision.ts';
-export type { ErrorCode } from '../../src/api/errorcodes.ts';
+export type { ErrorCode } from '../../src/api/error-codes.ts';
 export type { ContextObject, DeployItem, Target } from './kinds.ts';
-export type { KubeObject, ResourceRef } from './manifests/model.ts';
+export type { KubeObject, ResourceRef } from '../objects/manifests/model.ts';
 export type { RunPorts } from './run.ts';
 export {
   ConfigurationError,
@@ -45,6 +45,6 @@ export type { Requirement, TargetSelector } from './responsible.ts';
 export { failAt, standardTimeouts, type TimeoutPolicy } from './timeout.ts';
 export { startDeployer, type DeployerProcess, type DeployerProcessOptions } from './process.ts';
 export type { Direction } from './intake.ts';
-export { nothingPlanned, type ItemPlan, type PlannedChange, type PlannedObject } from './itemplan.ts';
+export { nothingPlanned, type ItemPlan, type PlannedChange, type PlannedObject } from './item-plan.ts';
 export { planItem, withoutWrites, type PlanAt } from './plan.ts';
 export { serve } from './serve.ts';

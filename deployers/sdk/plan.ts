@@ -3,13 +3,13 @@
  * the job; clients that it is given write nothing, whatever it does with them.
  */
 import type { Logger } from '../../src/observability/log.ts';
-import { readOnly } from '../../src/runtime/read-only.ts';
+import { readOnly } from '../../src/runtime/transport/read-only.ts';
 import type { View } from '../../src/runtime/types.ts';
 import type { KubeAccess } from './access.ts';
 import { ConfigurationError } from './errors.ts';
 import { isLeftInPlace, type Direction } from './intake.ts';
 import type { DeployItem, Target } from './kinds.ts';
-import { nothingPlanned, type ItemPlan } from './itemplan.ts';
+import { nothingPlanned, type ItemPlan } from './item-plan.ts';
 import { contextOf, neverApplied, refuseInvalid, runOf, type Bounds, type RunPorts } from './run.ts';
 import { validateTarget } from './target.ts';
 

@@ -3,7 +3,7 @@ import { exactJson, refusedInteger } from '../../src/lib/exact-json.ts';
 import { isObject, ownField } from '../../src/lib/objects.ts';
 import { parseYaml } from '../../src/lib/yaml.ts';
 import { IntegerTooLong } from '../../src/lib/yaml-error.ts';
-import type { ClientPool } from '../../src/runtime/client-pool.ts';
+import type { ClientPool } from '../../src/runtime/transport/client-pool.ts';
 import { ApiError, NotFound } from '../../src/runtime/errors.ts';
 import { joinKey } from '../../src/runtime/keys.ts';
 import type { Client, View } from '../../src/runtime/types.ts';
@@ -12,7 +12,7 @@ import { SECRET, type Target } from './kinds.ts';
 import { namesCluster, forbiddenInContent, withCurrentContext } from './kubeconfig.ts';
 import type { KubeAccess } from './access.ts';
 import type { Tokens } from './tokens.ts';
-import { foreign } from '../../src/runtime/foreign.ts';
+import { foreign } from '../../src/runtime/transport/foreign.ts';
 import { isDns1123Subdomain } from '../../src/lib/names.ts';
 
 /** Where the cluster that holds targets and items can be reached, for targets that mean this very cluster. */

@@ -3,7 +3,7 @@ import type { Clock } from '../../src/lib/clock.ts';
 import { ownField } from '../../src/lib/objects.ts';
 import type { Client } from '../../src/runtime/types.ts';
 import { RetryError, messageOf } from './errors.ts';
-import { tokenPathOf } from '../../src/runtime/path.ts';
+import { tokenPathOf } from '../../src/runtime/transport/path.ts';
 
 export interface TokenRequest {
   readonly namespace: string;

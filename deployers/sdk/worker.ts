@@ -11,7 +11,7 @@ import { joinKey } from '../../src/runtime/keys.ts';
 import type { Cache, Context, Key, UpdateControl, View } from '../../src/runtime/types.ts';
 import type { DeployerDeps } from './deployer.ts';
 import { InterruptedError } from './errors.ts';
-import { writeExports } from './exportsecret.ts';
+import { writeExports } from './export-secret.ts';
 import { intake, isLeftInPlace, type Direction } from './intake.ts';
 import {
   TARGET,

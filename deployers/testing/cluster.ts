@@ -1,10 +1,10 @@
 /** A cluster for tests of deployers: the embedded API server with our kinds. */
 import { startApiServer } from '../../src/apiserver/server.ts';
 import { systemClock } from '../../src/lib/clock.ts';
-import { ensureCrds } from '../../src/machine/ensure-crds.ts';
+import { ensureCrds } from '../../src/landscape/ensure-crds.ts';
 import { silentLogger } from '../../src/observability/log.ts';
-import { createClient } from '../../src/runtime/client.ts';
-import { connect } from '../../src/runtime/http.ts';
+import { createClient } from '../../src/runtime/transport/client.ts';
+import { connect } from '../../src/runtime/transport/http.ts';
 import type { Client } from '../../src/runtime/types.ts';
 
 /** An API server in this process with the kinds of the protocol, for the time of a test. */

@@ -6,7 +6,7 @@ import { targetKind } from '../../src/api/kinds/target.ts';
 import { API_VERSION, GROUP, NO_TARGET_NAME, annotations } from '../../src/api/labels.ts';
 import { timestamp, type Clock } from '../../src/lib/clock.ts';
 import { NotFound } from '../../src/runtime/errors.ts';
-import { getIfThere } from '../../src/runtime/read.ts';
+import { getIfThere } from '../../src/runtime/transport/read.ts';
 import type { Cache, Client, Kind, Obj, View } from '../../src/runtime/types.ts';
 import type { Subject } from './subject.ts';
 

@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import pico from 'picocolors';
 import { createProgram } from '../../src/cli/program.ts';
-import type { Terminal } from '../../src/cli/terminal.ts';
+import type { Terminal } from '../../src/cli/terminal/terminal.ts';
 
 const COLUMNS = 110;
 

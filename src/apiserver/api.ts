@@ -2,13 +2,13 @@
 import type { Clock } from '../lib/clock.ts';
 import type { Rng } from '../lib/rng.ts';
 import type { Logger } from '../observability/log.ts';
-import type { Accept } from './negotiate.ts';
-import type { Kind, Registry } from './kinds.ts';
-import type { RequestInfo } from './routes.ts';
+import type { Accept } from './http/negotiate.ts';
+import type { Kind, Registry } from './kinds/kinds.ts';
+import type { RequestInfo } from './http/routes.ts';
 import type { StatusBody } from './status.ts';
-import type { Entry, Store } from './storage.ts';
+import type { Entry, Store } from './store/storage.ts';
 import type { JsonObject, KubeObject, UserInfo } from './types.ts';
-import type { Sink, WatchHub } from './watchhub.ts';
+import type { Sink, WatchHub } from './store/watch-hub.ts';
 
 export interface Call {
   readonly method: string;

@@ -1,21 +1,21 @@
 /** Puts the parts of a server together: who is let in, who answers what. No sockets. */
-import { accessReview, authorize, rulesReview, selfReview } from './access.ts';
-import type { AuthorizationMode } from './access.ts';
-import { WebhookAdmission } from './admission.ts';
+import { accessReview, authorize, rulesReview, selfReview } from './auth/access.ts';
+import type { AuthorizationMode } from './auth/access.ts';
+import { WebhookAdmission } from './admission/admission.ts';
 import type { Answer, Call, World } from './api.ts';
-import type { AuditLog } from './audit.ts';
-import { ADMIN, Authenticator } from './authn.ts';
-import type { StaticUser } from './authn.ts';
-import type { Services } from './dispatch.ts';
-import { Handler } from './handler.ts';
-import type { Identity } from './identity.ts';
-import { impersonated } from './impersonation.ts';
-import type { Kind } from './kinds.ts';
-import { pageAnswer } from './pages.ts';
-import { subresourceHandlers } from './subresources.ts';
+import type { AuditLog } from './http/audit.ts';
+import { ADMIN, Authenticator } from './auth/authn.ts';
+import type { StaticUser } from './auth/authn.ts';
+import type { Services } from './verbs/dispatch.ts';
+import { Handler } from './http/handler.ts';
+import type { Identity } from './auth/identity.ts';
+import { impersonated } from './auth/impersonation.ts';
+import type { Kind } from './kinds/kinds.ts';
+import { pageAnswer } from './http/pages.ts';
+import { subresourceHandlers } from './verbs/subresources.ts';
 import type { TestHooks } from './test-hooks.ts';
-import { tokenRequest, tokenReview } from './token-request.ts';
-import { TokenSigner } from './tokens.ts';
+import { tokenRequest, tokenReview } from './auth/token-request.ts';
+import { TokenSigner } from './auth/tokens.ts';
 import type { KubeObject } from './types.ts';
 
 export interface Parts {

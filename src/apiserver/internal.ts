@@ -1,7 +1,7 @@
 /** The server as its own client: controllers write through the same path as everybody, under their own names. */
-import type { Handler } from './handler.ts';
+import type { Handler } from './http/handler.ts';
 import { resourceText } from './status.ts';
-import type { Kind } from './kinds.ts';
+import type { Kind } from './kinds/kinds.ts';
 import type { JsonObject, KubeObject, UserInfo } from './types.ts';
 
 export interface InternalAnswer {

@@ -1,5 +1,5 @@
 /** Every refusal the server can utter, as a constructor: code, reason, message and details of a `v1 Status`. */
-import { joinErrors } from './field-errors.ts';
+import { joinErrors } from './schema/field-errors.ts';
 import type { FieldError } from './types.ts';
 
 export interface StatusCause {

@@ -1,6 +1,6 @@
 /** What tests may do to a running server: forget history, cut watches, fail requests. */
 import type { World } from './api.ts';
-import type { RequestInfo } from './routes.ts';
+import type { RequestInfo } from './http/routes.ts';
 import { ApiError } from './status.ts';
 
 export interface RequestMatch {

@@ -5,7 +5,7 @@ import { define } from '../lib/json.ts';
 import { isObject, ownField, type View } from '../lib/objects.ts';
 import { fieldsOf } from './decode.ts';
 import { DefinitionInvalid, ImportNotSatisfied, ImportsRejected, SchemaValidationFailed } from './errors.ts';
-import { importValues, type ImportSet } from './importset.ts';
+import { importValues, type ImportSet } from './import-set.ts';
 import type { LoadedBlueprint } from './load.ts';
 import type { JsonMap } from './model.ts';
 import { runExecution, unreadableResult, type RenderContext } from './render.ts';

@@ -15,7 +15,7 @@ import { ComponentProblem } from '../components/errors.ts';
 import { withContents, type ComponentView } from '../components/view.ts';
 import { BlueprintInvalid, BlueprintUnavailable } from './errors.ts';
 import { MAX_READ_HERE, READ_HERE_RULE } from './read-here.ts';
-import { FileTreeError, inlineFileTree, readText, type BlueprintFs } from './filetree.ts';
+import { FileTreeError, inlineFileTree, readText, type BlueprintFs } from './file-tree.ts';
 import type { Blueprint } from './model.ts';
 import { blueprintArchives, unpackBlueprint } from './resources.ts';
 

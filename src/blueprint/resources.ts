@@ -1,7 +1,7 @@
 /** What blueprints take from components: other blueprints, and JSON schemas. */
 import { parseBoundedJson } from '../lib/json-bounds.ts';
 import { unpackedSmall } from '../lib/gzip.ts';
-import type { FileTree } from '../lib/filetree.ts';
+import type { FileTree } from '../lib/file-tree.ts';
 import { unpackArchives } from '../components/archive.ts';
 import { nameOf } from '../components/descriptor.ts';
 import { ContentInvalid, ReferenceInvalid } from '../components/errors.ts';

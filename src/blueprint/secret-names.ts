@@ -4,7 +4,7 @@
  */
 import { valuesIn } from '../lib/masking.ts';
 import { isObject, ownField } from '../lib/objects.ts';
-import type { ImportSet } from './importset.ts';
+import type { ImportSet } from './import-set.ts';
 
 /** Name of the import whose value is in a text, if one of a secret is. */
 export type FindSecret = (text: string) => string | undefined;

@@ -2,7 +2,7 @@
 import { maskOf, type Mask } from '../lib/masking.ts';
 import { ownField } from '../lib/objects.ts';
 import type { ExportSources } from './exports.ts';
-import type { ImportSet } from './importset.ts';
+import type { ImportSet } from './import-set.ts';
 
 /** Hides them in messages. @param states documents that executions keep between jobs */
 export const maskFor = (imports: ImportSet, sources?: ExportSources, states: readonly unknown[] = []): Mask =>

@@ -9,7 +9,7 @@ import { isObject, type View } from '../lib/objects.ts';
 import { parseYaml } from '../lib/yaml.ts';
 import { fieldsOf, present, WrongType, type FieldReader } from './decode.ts';
 import { SubInstallationsInvalid } from './errors.ts';
-import { readText } from './filetree.ts';
+import { readText } from './file-tree.ts';
 import type { LoadedBlueprint } from './load.ts';
 import { MAX_READ_HERE, READ_HERE_RULE } from './read-here.ts';
 import { unreadableResult } from './render.ts';

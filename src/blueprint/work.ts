@@ -14,14 +14,14 @@ import {
 } from '../templating/render.ts';
 import { withLookups } from '../templating/helm/lookups.ts';
 import { chartWork, type ChartRunner } from '../templating/helm/work.ts';
-import { checkSchema, type SchemaSources, type SchemaVerdict } from './jsonschema.ts';
+import { checkSchema, type SchemaSources, type SchemaVerdict } from './json-schema.ts';
 import { evaluateMapping, type MappingName } from './mapping.ts';
 import type { JsonMap } from './model.ts';
 import type { IssuedByKey } from './kubeconfigs/request.ts';
 import { spiffKubeconfigFunctions } from './kubeconfigs/engines.ts';
-import { spiffFunctionsFor } from './spifffunctions.ts';
+import { spiffFunctionsFor } from './spiff-functions.ts';
 import { unpackItems, type ItemsUnpacker } from './unpack-items.ts';
-import { templateFunctions } from './templatefunctions.ts';
+import { templateFunctions } from './template-functions.ts';
 
 /** What a piece of work may use of the world. */
 export interface WorkWorld {

@@ -2,13 +2,13 @@
 import { systemClock, type Clock } from '../lib/clock.ts';
 import { systemRng } from '../lib/rng.ts';
 import { silentLogger } from '../observability/log.ts';
-import { createCaches } from '../runtime/cache.ts';
-import { createClient } from '../runtime/client.ts';
-import { connect, type ServerAddress } from '../runtime/http.ts';
+import { createCaches } from '../runtime/cache/cache.ts';
+import { createClient } from '../runtime/transport/client.ts';
+import { connect, type ServerAddress } from '../runtime/transport/http.ts';
 import type { Caches, Client } from '../runtime/types.ts';
 import { kubeconfigSource, type ClusterOptions } from './kubeconfig.ts';
 import { applyVerbosity, loggerFor, type LogOptions } from './logging.ts';
-import type { Terminal } from './terminal.ts';
+import type { Terminal } from './terminal/terminal.ts';
 
 export interface Cluster {
   readonly client: Client;

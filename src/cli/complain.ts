@@ -1,6 +1,6 @@
 /** Turns whatever went wrong into one line on standard error that names the way out, and into an exit code. */
 import { exitCodes } from './errors.ts';
-import type { Terminal } from './terminal.ts';
+import type { Terminal } from './terminal/terminal.ts';
 
 /** Writes the line and returns the exit code. */
 export function complain(terminal: Terminal, error: unknown): number {

@@ -2,7 +2,7 @@
 import { accessSync, constants, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { parseYaml, parseYamlAll, YamlError } from '../lib/yaml.ts';
-import { STDIN } from './blueprint-sources.ts';
+import { STDIN } from './commands/blueprints/sources.ts';
 import { CommandError, UsageError } from './errors.ts';
 
 const OWNER_ONLY = 0o600;

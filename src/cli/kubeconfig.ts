@@ -1,5 +1,5 @@
 /** Which cluster a command speaks to: the option, then KUBECONFIG, then the pod's own, then the home folder. */
-import { findKubeconfig, type KubeconfigSource } from '../runtime/kubeconfig.ts';
+import { findKubeconfig, type KubeconfigSource } from '../runtime/transport/kubeconfig.ts';
 import { UsageError } from './errors.ts';
 
 export interface ClusterOptions {

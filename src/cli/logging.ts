@@ -1,6 +1,6 @@
 /** The logger that the options of a command ask for. */
 import { createLogger, type Level, type Logger } from '../observability/log.ts';
-import type { Terminal } from './terminal.ts';
+import type { Terminal } from './terminal/terminal.ts';
 
 export const logFormats = ['text', 'json'] as const;
 

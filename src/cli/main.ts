@@ -3,7 +3,7 @@
 import { complain } from './complain.ts';
 import { CommandError, exitCodes } from './errors.ts';
 import { runProgram } from './program.ts';
-import { systemTerminal } from './terminal.ts';
+import { systemTerminal } from './terminal/terminal.ts';
 
 const terminal = systemTerminal();
 

@@ -7,17 +7,17 @@ import type { Shell } from './commands/completion.ts';
 import { complain } from './complain.ts';
 import { exitCodes, UsageError } from './errors.ts';
 import { versionText } from './package.ts';
-import { addBlueprintCommands } from './program-blueprints.ts';
-import { addComponentCommands } from './program-components.ts';
-import { addDeployItemCommands } from './program-deployitems.ts';
-import { addContainerCommands, addDeployerCommands } from './program-deployers.ts';
-import { addInstallCommands } from './program-install.ts';
-import { addInstallationCommands } from './program-installations.ts';
+import { addBlueprintCommands } from './commands/blueprints/index.ts';
+import { addComponentCommands } from './commands/components/index.ts';
+import { addDeployItemCommands } from './commands/deployitems/index.ts';
+import { addContainerCommands, addDeployerCommands } from './commands/deployers/index.ts';
+import { addInstallCommands } from './commands/install/index.ts';
+import { addInstallationCommands } from './commands/installations/index.ts';
 import { examples, type Exit } from './program-parts.ts';
-import { addPlanCommand } from './program-plan.ts';
-import { addServerCommands } from './program-servers.ts';
-import { addTargetCommands } from './program-targets.ts';
-import type { Terminal } from './terminal.ts';
+import { addPlanCommand } from './commands/plan/index.ts';
+import { addServerCommands } from './commands/servers/index.ts';
+import { addTargetCommands } from './commands/targets/index.ts';
+import type { Terminal } from './terminal/terminal.ts';
 
 /**
  * Runs one command line and returns its exit code. Failures are one line on standard error.

@@ -3,8 +3,8 @@ import { ownField } from '../lib/objects.ts';
 import type { ArtifactStore } from './artifact.ts';
 import { nameOf, type Component, type Resource } from './descriptor.ts';
 import { BlobMissing, ComponentProblem, ContentInvalid } from './errors.ts';
-import { parseImageReference } from './imagereference.ts';
-import { artifactContent } from './ocirepository.ts';
+import { parseImageReference } from './image-reference.ts';
+import { artifactContent } from './oci-repository.ts';
 import type { Content, FoundComponent } from './repository.ts';
 import { verifyResource } from './verify.ts';
 

@@ -1,5 +1,5 @@
 /** Unpacks the archives that blueprints come in, and refuses those that reach out of their folder. */
-import { FileTreeError, fileTreeOf, type FileTree } from '../lib/filetree.ts';
+import { FileTreeError, fileTreeOf, type FileTree } from '../lib/file-tree.ts';
 import { UnpackError, unpacked } from '../lib/gzip.ts';
 import { partsOf, pathProblem, shortPath } from '../lib/path-limits.ts';
 import { readTar, TarError } from '../lib/tar.ts';

@@ -1,14 +1,14 @@
 /** Repository contexts: from what an object says to the place where components are looked for. */
 import { join } from 'node:path';
-import { FileTreeError, inlineFileTree } from '../lib/filetree.ts';
+import { FileTreeError, inlineFileTree } from '../lib/file-tree.ts';
 import { ownField } from '../lib/objects.ts';
 import type { ArtifactStore } from './artifact.ts';
 import { ctfStore, filesOfArchive } from './ctf.ts';
 import type { JsonMap } from './descriptor.ts';
 import { RepositoryUnusable } from './errors.ts';
 import { filesInMemory, filesOnDisk, type Files } from './files.ts';
-import { localRepository } from './localrepository.ts';
-import { ociRepository } from './ocirepository.ts';
+import { localRepository } from './local-repository.ts';
+import { ociRepository } from './oci-repository.ts';
 import type { Repository } from './repository.ts';
 
 export interface RepositoryPorts {

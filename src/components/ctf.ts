@@ -1,6 +1,6 @@
 /** The common transport format: a folder, or an archive of one, with an index of artifacts and their blobs. */
 import { z } from 'zod';
-import { FileTreeError, fileTreeOf } from '../lib/filetree.ts';
+import { FileTreeError, fileTreeOf } from '../lib/file-tree.ts';
 import { UnpackError, unpacked } from '../lib/gzip.ts';
 import { readTar, TarError } from '../lib/tar.ts';
 import { parseManifest, type ArtifactStore } from './artifact.ts';

@@ -2,7 +2,7 @@
 import { readdir, readFile, realpath, stat } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import { byCodePoint } from '../lib/gojson.ts';
-import type { FileTree } from '../lib/filetree.ts';
+import type { FileTree } from '../lib/file-tree.ts';
 import { ContentInvalid } from './errors.ts';
 
 export interface Files {

@@ -12,7 +12,7 @@ import {
 } from './descriptor.ts';
 import { ReferenceInvalid } from './errors.ts';
 import { describeSelector, identityOf, select, type Selector } from './identity.ts';
-import { parseRelativeReference } from './relativereference.ts';
+import { parseRelativeReference } from './relative-reference.ts';
 import type { ComponentView } from './view.ts';
 
 export const componentFunctionNames = [

@@ -4,13 +4,13 @@ import { packed } from '../lib/gzip.ts';
 import { writeTar } from '../lib/tar.ts';
 import { toYaml } from '../lib/yaml.ts';
 import { buildArtifact, mediaTypes, type NewArtifact, type NewBlob } from './artifact.ts';
-import type { PackedComponent } from './componentfile.ts';
+import type { PackedComponent } from './component-file.ts';
 import { blobPath, CTF_INDEX, ctfStore, readIndex, type CtfEntry } from './ctf.ts';
 import { descriptorOf, type Component, type JsonMap } from './descriptor.ts';
 import { sha256 } from './digest.ts';
 import { ContentInvalid } from './errors.ts';
 import type { Files } from './files.ts';
-import { componentsIn, ociRepository, repositoryPathOf, tagOf } from './ocirepository.ts';
+import { componentsIn, ociRepository, repositoryPathOf, tagOf } from './oci-repository.ts';
 import type { Registry } from './registry.ts';
 
 export function componentArtifact({ component, layers }: PackedComponent): NewArtifact {

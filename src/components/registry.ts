@@ -14,7 +14,7 @@ import { parseChallenge } from './challenge.ts';
 import type { Credentials } from './credentials.ts';
 import { isDigest, verifyDigest } from './digest.ts';
 import { BlobMissing, ContentInvalid, ReferenceInvalid } from './errors.ts';
-import { isRepositoryPath } from './imagereference.ts';
+import { isRepositoryPath } from './image-reference.ts';
 import { refusal, tooLarge, type RegistryAnswer, type RegistryRequest, type Transport } from './transport.ts';
 
 export interface Limits {

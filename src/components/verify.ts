@@ -1,5 +1,5 @@
 /** Compares what was fetched with the digests in descriptors: of resources, and of the components they refer to. */
-import { artifactIn } from './artifactset.ts';
+import { artifactIn } from './artifact-set.ts';
 import { nameOf, type Component, type Digest, type Reference, type Resource } from './descriptor.ts';
 import { hashName, verifyDigest } from './digest.ts';
 import { ContentInvalid } from './errors.ts';

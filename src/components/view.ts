@@ -17,7 +17,7 @@ import {
 import { ComponentProblem, ContentNeeded, ReferenceInvalid } from './errors.ts';
 import { describeSelector, select, type Selector } from './identity.ts';
 import type { ComponentReference } from './overwrites.ts';
-import type { RelativeReference } from './relativereference.ts';
+import type { RelativeReference } from './relative-reference.ts';
 import type { Content, FoundComponent, Repository } from './repository.ts';
 import { targetKey, type Resolved } from './resolve.ts';
 

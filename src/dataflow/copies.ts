@@ -4,7 +4,7 @@
  */
 import type { Target } from '../api/kinds/target.ts';
 import { labels } from '../api/labels.ts';
-import type { ImportSet } from '../blueprint/importset.ts';
+import type { ImportSet } from '../blueprint/import-set.ts';
 import { equal } from '../lib/json.ts';
 import type { View } from '../lib/objects.ts';
 

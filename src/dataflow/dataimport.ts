@@ -2,7 +2,7 @@
 import type { DataObject } from '../api/kinds/dataobject.ts';
 import { annotations } from '../api/labels.ts';
 import type { ApiObject } from '../api/shared.ts';
-import type { DataImport } from '../blueprint/importset.ts';
+import type { DataImport } from '../blueprint/import-set.ts';
 import { inexactIn, refusedInteger, type InexactInteger } from '../lib/exact-json.ts';
 import { goJson } from '../lib/gojson.ts';
 import { sha1Hex } from '../lib/hash.ts';

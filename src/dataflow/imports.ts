@@ -3,7 +3,7 @@ import type { DataObject } from '../api/kinds/dataobject.ts';
 import type { DataImport as DataImportSpec, Installation, TargetImport } from '../api/kinds/installation.ts';
 import type { Target } from '../api/kinds/target.ts';
 import { dataSourceTypes, labels } from '../api/labels.ts';
-import { emptyImportSet, type DataImport, type ImportSet } from '../blueprint/importset.ts';
+import { emptyImportSet, type DataImport, type ImportSet } from '../blueprint/import-set.ts';
 import {
   keyedImport,
   measuredData,

@@ -5,7 +5,7 @@
 import { isFinished, isJobUnstarted, type JobView } from '../api/job.ts';
 import { timestamp, type Clock } from '../lib/clock.ts';
 import { NotFound } from '../runtime/errors.ts';
-import type { Reconciler } from '../runtime/controller.ts';
+import type { Reconciler } from '../runtime/controller/controller.ts';
 import type { Cache, Client, Context, Obj, UpdateControl, View } from '../runtime/types.ts';
 import { Applier } from './apply.ts';
 import type { Effect } from './decision.ts';

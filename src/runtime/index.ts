@@ -26,15 +26,20 @@ export {
   type ConnectOptions,
   type HttpRequest,
   type ServerAddress,
-} from './http.ts';
-export { createResponses, type ResponseLimits, type Responses, type ResponseSettings } from './responses.ts';
+} from './transport/http.ts';
+export {
+  createResponses,
+  type ResponseLimits,
+  type Responses,
+  type ResponseSettings,
+} from './transport/responses.ts';
 export type { ByteBudget, ByteShare, DownloadLimits } from '../lib/byte-budget.ts';
 export type { StructureLimits } from '../lib/json-scan.ts';
 export type { PacedTurns } from '../lib/paced-turns.ts';
-export type { Lane } from './lanes.ts';
-export { findKubeconfig, type KubeconfigSource } from './kubeconfig.ts';
-export { createClient } from './client.ts';
-export { createDiscovery, type Discovery } from './discovery.ts';
+export type { Lane } from './transport/lanes.ts';
+export { findKubeconfig, type KubeconfigSource } from './transport/kubeconfig.ts';
+export { createClient } from './transport/client.ts';
+export { createDiscovery, type Discovery } from './transport/discovery.ts';
 export {
   createCache,
   createCaches,
@@ -43,9 +48,9 @@ export {
   type CacheDeps,
   type CachesDeps,
   type StartableCaches,
-} from './cache.ts';
-export type { CacheMetrics } from './cache-metrics.ts';
-export type { WatchCache } from './watch-cache.ts';
+} from './cache/cache.ts';
+export type { CacheMetrics } from './cache/metrics.ts';
+export type { WatchCache } from './cache/watch-cache.ts';
 export { apiVersionOf, isSameKind, joinKey, keyOf, splitKey } from './keys.ts';
 export {
   anyOf,
@@ -57,7 +62,7 @@ export {
   type Mapper,
   type NamedBy,
   type OwnerKind,
-} from './mappers.ts';
+} from './sources/mappers.ts';
 export {
   and,
   annotationsChanged,
@@ -69,12 +74,12 @@ export {
   resourceVersionChanged,
   type GenerationMode,
   type Predicate,
-} from './filters.ts';
-export type { Controller } from './controller.ts';
-export type { ControllerSpec, Reconciler } from './spec.ts';
-export type { Admission, Concerns, Pass, Share } from './share.ts';
-export type { Fence } from './writer.ts';
-export { createManager, type LeaseSettings, type Manager, type ManagerOptions } from './manager.ts';
+} from './sources/filters.ts';
+export type { Controller } from './controller/controller.ts';
+export type { ControllerSpec, Reconciler } from './controller/spec.ts';
+export type { Admission, Concerns, Pass, Share } from './controller/share.ts';
+export type { Fence } from './controller/writer.ts';
+export { createManager, type LeaseSettings, type Manager, type ManagerOptions } from './manager/manager.ts';
 export {
   watchSource,
   type AttachedSource,
@@ -82,7 +87,7 @@ export {
   type Source,
   type SourceHost,
   type WatchSource,
-} from './sources.ts';
+} from './sources/sources.ts';
 export {
   perResourceSource,
   pollSource,
@@ -91,18 +96,24 @@ export {
   type PerResourceSource,
   type PollSource,
   type Readable,
-} from './polling.ts';
-export type { ValueShape } from './values.ts';
+} from './sources/polling.ts';
+export type { ValueShape } from './sources/values.ts';
 export {
   cachingInboundSource,
   inboundSource,
   type CachingInbound,
   type CachingInboundSource,
   type InboundSource,
-} from './inbound.ts';
-export { exponential, retryPolicyOf, type Exponential, type RetryPolicy, type RetryPreset } from './retry.ts';
-export type { RunLimit } from './ratelimit.ts';
-export type { EventFacts, Recorder } from './recorder.ts';
+} from './sources/inbound.ts';
+export {
+  exponential,
+  retryPolicyOf,
+  type Exponential,
+  type RetryPolicy,
+  type RetryPreset,
+} from './queue/retry.ts';
+export type { RunLimit } from './queue/rate-limit.ts';
+export type { EventFacts, Recorder } from './controller/recorder.ts';
 export {
   annotations as externalAnnotations,
   assigned,
@@ -140,4 +151,4 @@ export {
   type SecretPlace,
   type Updated,
 } from './external/index.ts';
-export { dropLastApplied, inTurn, keepFields, type Transform } from './transforms.ts';
+export { dropLastApplied, inTurn, keepFields, type Transform } from './cache/transforms.ts';

@@ -1,7 +1,7 @@
 /** Brings the ValidatingWebhookConfiguration in the cluster in line with what is wanted, or takes it away. */
 import { isObject } from '../lib/objects.ts';
 import { AlreadyExists, Conflict, NotFound } from '../runtime/errors.ts';
-import { getIfThere } from '../runtime/read.ts';
+import { getIfThere } from '../runtime/transport/read.ts';
 import type { Client } from '../runtime/types.ts';
 import { CONFIGURATION_NAME, configurationKind, type WebhookConfiguration } from './configuration.ts';
 

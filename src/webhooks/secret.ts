@@ -3,7 +3,7 @@ import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../observability/log.ts';
 import { secretKind, type Secret } from '../runtime/core-kinds.ts';
 import { AlreadyExists, Conflict, NotFound } from '../runtime/errors.ts';
-import { getIfThere } from '../runtime/read.ts';
+import { getIfThere } from '../runtime/transport/read.ts';
 import type { Client } from '../runtime/types.ts';
 import { renewal, type Certificates } from './certificates.ts';
 

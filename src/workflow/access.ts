@@ -2,7 +2,7 @@
 import { copy } from '../lib/json.ts';
 import { AlreadyExists, Conflict, NotFound } from '../runtime/errors.ts';
 import { keyOf } from '../runtime/keys.ts';
-import { getIfThere } from '../runtime/read.ts';
+import { getIfThere } from '../runtime/transport/read.ts';
 import type { Client, Context, Key, Kind, Obj, View, Writer } from '../runtime/types.ts';
 import { replacement } from './replace.ts';
 

@@ -1,6 +1,6 @@
 /** Sources of nodes that are not always active: each is there as long as one primary wants it for one node. */
 import { keyOf } from '../runtime/keys.ts';
-import type { Controller } from '../runtime/controller.ts';
+import type { Controller } from '../runtime/controller/controller.ts';
 import type { Key, Obj, View } from '../runtime/types.ts';
 import type { AnyDependent, Setup } from './dependent.ts';
 import type { SourceSwitch } from './workflow.ts';

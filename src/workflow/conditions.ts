@@ -2,7 +2,7 @@
 import type { Clock } from '../lib/clock.ts';
 import { isObject, ownField } from '../lib/objects.ts';
 import { crdKind } from '../runtime/core-kinds.ts';
-import { getIfThere } from '../runtime/read.ts';
+import { getIfThere } from '../runtime/transport/read.ts';
 import type { Client, Obj } from '../runtime/types.ts';
 import type { Condition } from './node.ts';
 

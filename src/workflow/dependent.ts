@@ -5,7 +5,7 @@
  *     desired · actual → absent: create · present and different: update · equal: nothing
  */
 import { keyOf } from '../runtime/keys.ts';
-import type { Source } from '../runtime/sources.ts';
+import type { Source } from '../runtime/sources/sources.ts';
 import type { Caches, Context, ControllerFacts, Obj, View } from '../runtime/types.ts';
 import { DependentError } from './errors.ts';
 

@@ -3,10 +3,10 @@
  * memory by primary and id, corrected by our own writes, and kept up to date by polls where there are any.
  */
 import { keyOf } from '../runtime/keys.ts';
-import { perResourceSource, pollSource, type Correctable } from '../runtime/polling.ts';
-import type { Source } from '../runtime/sources.ts';
+import { perResourceSource, pollSource, type Correctable } from '../runtime/sources/polling.ts';
+import type { Source } from '../runtime/sources/sources.ts';
 import type { Context, Key, Obj, View } from '../runtime/types.ts';
-import { Values } from '../runtime/values.ts';
+import { Values } from '../runtime/sources/values.ts';
 import { dependentError, desiredOf, type Bulk, type Dependent, type Matcher } from './dependent.ts';
 import { equalMatcher } from './match-generic.ts';
 

@@ -54,7 +54,7 @@ export {
 export type { State, StateChoice } from './state.ts';
 export { equalMatcher, genericMatcher, neverMatcher, type GenericMatch } from './match-generic.ts';
 export { appliedFields, ssaMatcher, type SsaMatcher } from './match-ssa.ts';
-export { prune, type FieldSet } from './fieldset.ts';
+export { prune, type FieldSet } from './field-set.ts';
 export type { Condition, ConditionName, Conditions, Met, NodeSpec, NodeView } from './node.ts';
 export { nodeMeter, type NodeMeter, type NodeWork } from './node-metrics.ts';
 export { crdPresent, hasStatusCondition, isGone } from './conditions.ts';

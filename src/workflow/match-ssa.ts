@@ -12,7 +12,7 @@ import { isObject, ownField, type Fields, type View } from '../lib/objects.ts';
 import type { Obj } from '../runtime/types.ts';
 import type { Match, Matcher } from './dependent.ts';
 import { differences } from './diff.ts';
-import { prune, type FieldSet } from './fieldset.ts';
+import { prune, type FieldSet } from './field-set.ts';
 import { withFoldedStringData, withoutServerMetadata } from './shapes.ts';
 
 /** The fields that `manager` has applied; undefined when it has applied none, or nobody can tell which. */

@@ -5,10 +5,10 @@
 import { closest } from '../lib/closest.ts';
 import { DefinitionError } from '../runtime/errors.ts';
 import { keyOf } from '../runtime/keys.ts';
-import type { Controller } from '../runtime/controller.ts';
-import type { Manager } from '../runtime/manager.ts';
-import type { ControllerSpec, Reconciler } from '../runtime/spec.ts';
-import type { Source } from '../runtime/sources.ts';
+import type { Controller } from '../runtime/controller/controller.ts';
+import type { Manager } from '../runtime/manager/manager.ts';
+import type { ControllerSpec, Reconciler } from '../runtime/controller/spec.ts';
+import type { Source } from '../runtime/sources/sources.ts';
 import type {
   Caches,
   Context,

@@ -1,6 +1,6 @@
 /** How a secondary says whose it is: an owner reference, which collects it with its primary, or annotations, which do not. */
 import { apiVersionOf, joinKey } from '../runtime/keys.ts';
-import { anyOf, byOwner, type Mapper } from '../runtime/mappers.ts';
+import { anyOf, byOwner, type Mapper } from '../runtime/sources/mappers.ts';
 import type { Context, Kind, Obj, OwnerReference, View } from '../runtime/types.ts';
 import { dependentError } from './dependent.ts';
 

@@ -1,9 +1,9 @@
 /** Where dependents on the controller's own cluster are read from: a watch, shared by those that read alike. */
 import { DefinitionError } from '../runtime/errors.ts';
 import { apiVersionOf } from '../runtime/keys.ts';
-import type { Mapper } from '../runtime/mappers.ts';
-import { watchSource, type Source } from '../runtime/sources.ts';
-import { keepAppliedBy } from '../runtime/transforms.ts';
+import type { Mapper } from '../runtime/sources/mappers.ts';
+import { watchSource, type Source } from '../runtime/sources/sources.ts';
+import { keepAppliedBy } from '../runtime/cache/transforms.ts';
 import type { CacheOptions, Kind, Obj } from '../runtime/types.ts';
 import type { Common, MadeSource, Setup } from './dependent.ts';
 import { toPrimaryOf } from './ownership.ts';

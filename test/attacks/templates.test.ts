@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { mockItem } from '../support/landscape.ts';
-import { packChart } from '../support/helmcharts.ts';
+import { packChart } from '../support/helm-charts.ts';
 import { attacks, type Attack } from './stage/attack.ts';
 import {
   failing,

@@ -6,7 +6,7 @@ import { GoMissing, withOracle, type Oracle } from '../../hack/go-oracle/oracle.
 import { API_VERSION } from '../../src/api/labels.ts';
 import { asideRunners } from '../../src/blueprint/aside/runner.ts';
 import { inThisThread, type RenderJob, type TemplateRunner } from '../../src/blueprint/work.ts';
-import { inlineFileTree } from '../../src/lib/filetree.ts';
+import { inlineFileTree } from '../../src/lib/file-tree.ts';
 import { execute, parseTemplate } from '../../src/templating/gotemplate/template.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { systemRng } from '../../src/lib/rng.ts';

@@ -5,7 +5,7 @@
 import { expect } from 'chai';
 import { POD, SECRET, type Pod } from '../../deployers/container/kinds.ts';
 import { namesOf } from '../../deployers/container/names.ts';
-import { getIfThere } from '../../src/runtime/read.ts';
+import { getIfThere } from '../../src/runtime/transport/read.ts';
 import type { Kind, Obj } from '../../src/runtime/types.ts';
 import { containerConfigOf, ContainerWorld, podSucceeded, type Room } from '../support/containers.ts';
 import { isRealServer } from '../support/cluster.ts';

@@ -1,6 +1,6 @@
 /** The helm deployer is killed at every write of jobs that make releases; what it leaves is what it would have left. */
 import { expect } from 'chai';
-import { c1, NO_HELM, raw, realHelm } from '../support/helmcharts.ts';
+import { c1, NO_HELM, raw, realHelm } from '../support/helm-charts.ts';
 import { skip } from '../support/skip.ts';
 import { helmConfig } from '../unit/deployers/bench.ts';
 import { World } from '../scenario/deployers/world.ts';

@@ -2,15 +2,15 @@
 import { startApiServer } from '../../src/apiserver/server.ts';
 import { isFinished } from '../../src/api/job.ts';
 import { installationKind } from '../../src/api/kinds/installation.ts';
-import { defaults } from '../../src/cli/configuration.ts';
-import { startLandscaper } from '../../src/cli/landscaper.ts';
+import { defaults } from '../../src/cli/configuration/configuration.ts';
+import { startLandscaper } from '../../src/cli/composition/landscaper.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { silentLogger, type Logger } from '../../src/observability/log.ts';
-import { createWorld } from '../../src/machine/world.ts';
-import { createClient } from '../../src/runtime/client.ts';
-import { createCaches } from '../../src/runtime/cache.ts';
+import { createWorld } from '../../src/landscape/world.ts';
+import { createClient } from '../../src/runtime/transport/client.ts';
+import { createCaches } from '../../src/runtime/cache/cache.ts';
 import { systemRng } from '../../src/lib/rng.ts';
-import { connect } from '../../src/runtime/http.ts';
+import { connect } from '../../src/runtime/transport/http.ts';
 import { startFlakyProxy, type Weather } from '../support/flaky-proxy.ts';
 import { child, mockItem, root } from '../support/landscape.ts';
 

@@ -1,6 +1,6 @@
 /** A few seeds of what `make simulate` runs many of, and the proof that the simulation can fail. */
 import { expect } from 'chai';
-import type { LeaseObject } from '../../src/runtime/lease.ts';
+import type { LeaseObject } from '../../src/runtime/manager/lease.ts';
 import type { Client, Write } from '../../src/runtime/types.ts';
 import { runSeed } from './engine/run.ts';
 import { Violation } from './invariants/law.ts';

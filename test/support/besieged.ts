@@ -4,9 +4,9 @@
  */
 import { systemClock } from '../../src/lib/clock.ts';
 import { silentLogger } from '../../src/observability/log.ts';
-import { createClient } from '../../src/runtime/client.ts';
-import { connect } from '../../src/runtime/http.ts';
-import { createResponses, type ResponseLimits } from '../../src/runtime/responses.ts';
+import { createClient } from '../../src/runtime/transport/client.ts';
+import { connect } from '../../src/runtime/transport/http.ts';
+import { createResponses, type ResponseLimits } from '../../src/runtime/transport/responses.ts';
 import type { Client, Kind } from '../../src/runtime/types.ts';
 import { kubeconfigOf } from './hostile-server.ts';
 

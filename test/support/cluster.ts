@@ -6,19 +6,23 @@ import { randomBytes } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { startApiServer, type ApiServer } from '../../src/apiserver/server.ts';
-import { ensureCrds } from '../../src/machine/ensure-crds.ts';
-import { startLandscaper, type Landscaper, type LandscaperOptions } from '../../src/cli/landscaper.ts';
-import { defaults, type Configuration } from '../../src/cli/configuration.ts';
+import { ensureCrds } from '../../src/landscape/ensure-crds.ts';
+import {
+  startLandscaper,
+  type Landscaper,
+  type LandscaperOptions,
+} from '../../src/cli/composition/landscaper.ts';
+import { defaults, type Configuration } from '../../src/cli/configuration/configuration.ts';
 import { contextKind } from '../../src/api/kinds/context.ts';
 import { API_VERSION } from '../../src/api/labels.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { systemRng } from '../../src/lib/rng.ts';
-import { createWorld, namespaceKind, type World } from '../../src/machine/world.ts';
+import { createWorld, namespaceKind, type World } from '../../src/landscape/world.ts';
 import { silentLogger } from '../../src/observability/log.ts';
-import { createCaches } from '../../src/runtime/cache.ts';
-import { createClient } from '../../src/runtime/client.ts';
+import { createCaches } from '../../src/runtime/cache/cache.ts';
+import { createClient } from '../../src/runtime/transport/client.ts';
 import { AlreadyExists } from '../../src/runtime/errors.ts';
-import { connect } from '../../src/runtime/http.ts';
+import { connect } from '../../src/runtime/transport/http.ts';
 import type { Cache, Client, Obj, View } from '../../src/runtime/types.ts';
 import { Faults } from './faults.ts';
 import { Scene } from './scene.ts';

@@ -12,7 +12,7 @@ import {
   TransportError,
   type ApiErrorFacts,
 } from '../../src/runtime/errors.ts';
-import { aborted } from '../../src/runtime/signals.ts';
+import { aborted } from '../../src/runtime/manager/signals.ts';
 import type { Client, Frame, Kind, Obj, Query, Write } from '../../src/runtime/types.ts';
 
 /** `lost`: the write took effect, its answer never came. `reset`: it did not even arrive. */

@@ -12,7 +12,7 @@ import { POD, type Pod } from '../../deployers/container/kinds.ts';
 import { sleep, systemClock as clock } from '../../src/lib/clock.ts';
 import { parseYaml } from '../../src/lib/yaml.ts';
 import { NotFound } from '../../src/runtime/errors.ts';
-import { getIfThere } from '../../src/runtime/read.ts';
+import { getIfThere } from '../../src/runtime/transport/read.ts';
 import type { Client, Kind, Obj } from '../../src/runtime/types.ts';
 
 const ROOT = join(import.meta.dirname, '../..');

@@ -9,15 +9,15 @@ import { systemClock } from '../../src/lib/clock.ts';
 import { systemRng } from '../../src/lib/rng.ts';
 import { silentLogger, type Logger } from '../../src/observability/log.ts';
 import { createMetrics } from '../../src/observability/metrics.ts';
-import { createCaches } from '../../src/runtime/cache.ts';
-import { createClient } from '../../src/runtime/client.ts';
+import { createCaches } from '../../src/runtime/cache/cache.ts';
+import { createClient } from '../../src/runtime/transport/client.ts';
 import { crdKind, namespaceKind } from '../../src/runtime/core-kinds.ts';
 import { AlreadyExists } from '../../src/runtime/errors.ts';
-import { connect } from '../../src/runtime/http.ts';
-import { createManager, type Manager } from '../../src/runtime/manager.ts';
-import { getIfThere } from '../../src/runtime/read.ts';
+import { connect } from '../../src/runtime/transport/http.ts';
+import { createManager, type Manager } from '../../src/runtime/manager/manager.ts';
+import { getIfThere } from '../../src/runtime/transport/read.ts';
 import type { Client, Key, Kind, Obj, Write } from '../../src/runtime/types.ts';
-import { exponential } from '../../src/runtime/retry.ts';
+import { exponential } from '../../src/runtime/queue/retry.ts';
 
 // ---------------------------------------------------------------- kinds
 

@@ -4,7 +4,7 @@
  */
 import { readDeployItems, type Execution } from '../../src/api/kinds/execution.ts';
 import { annotations, labels } from '../../src/api/labels.ts';
-import { secretKind } from '../../src/machine/world.ts';
+import { secretKind } from '../../src/landscape/world.ts';
 import type { Obj, View } from '../../src/runtime/types.ts';
 import type { Scene } from './scene.ts';
 

@@ -10,7 +10,7 @@ import { syncObjectKind } from '../../src/api/kinds/syncobject.ts';
 import { targetKind, type Target } from '../../src/api/kinds/target.ts';
 import { isBeingDeleted, isFinished } from '../../src/api/job.ts';
 import { FINALIZER, annotations, labels } from '../../src/api/labels.ts';
-import { configMapKind, index, namespaceKind, secretKind } from '../../src/machine/world.ts';
+import { configMapKind, index, namespaceKind, secretKind } from '../../src/landscape/world.ts';
 import { NotFound } from '../../src/runtime/errors.ts';
 import type { Cache, Kind, Obj, View } from '../../src/runtime/types.ts';
 import type { Cluster } from './cluster.ts';

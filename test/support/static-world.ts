@@ -1,5 +1,5 @@
 /** The caches of a process with given objects in them, and their real indexes: for what reads and never watches. */
-import { createWorld, type World } from '../../src/machine/world.ts';
+import { createWorld, type World } from '../../src/landscape/world.ts';
 import { keyOf } from '../../src/runtime/keys.ts';
 import type { Cache, Caches, Change, Key, Kind, Obj, Subscriber, View } from '../../src/runtime/types.ts';
 

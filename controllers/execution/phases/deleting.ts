@@ -1,6 +1,6 @@
 /** Lets the items go in the reverse order of their dependencies, then the execution itself. */
 import { executionKind } from '../../../src/api/kinds/execution.ts';
-import { letGo } from '../../../src/machine/abandoned.ts';
+import { letGo } from '../../../src/landscape/abandoned.ts';
 import { causesText, listed } from '../../../src/machine/causes.ts';
 import { fail, release, wait } from '../../../src/machine/decision.ts';
 import { awaiting } from '../awaiting.ts';

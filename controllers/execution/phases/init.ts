@@ -2,8 +2,8 @@
 import { isBeingDeleted } from '../../../src/api/job.ts';
 import { deployItemKind } from '../../../src/api/kinds/deployitem.ts';
 import { advance, fail, remove, type Effect } from '../../../src/machine/decision.ts';
-import { treeTooLarge } from '../../../src/machine/growth.ts';
-import { interruptionOf } from '../../../src/machine/item-end.ts';
+import { treeTooLarge } from '../../../src/landscape/growth.ts';
+import { interruptionOf } from '../../../src/landscape/item-end.ts';
 import { assign } from '../classify.ts';
 import { createItem, itemPrefix, updateItem } from '../items.ts';
 import { step, steps, type Snapshot } from '../snapshot.ts';

@@ -11,8 +11,8 @@ import {
   type Effect,
   type Problem,
 } from '../../../src/machine/decision.ts';
-import { interruptionOf } from '../../../src/machine/item-end.ts';
-import { wasNeverTakenUp } from '../../../src/machine/pickup.ts';
+import { interruptionOf } from '../../../src/landscape/item-end.ts';
+import { wasNeverTakenUp } from '../../../src/landscape/pickup.ts';
 import { awaiting } from '../awaiting.ts';
 import {
   assign,

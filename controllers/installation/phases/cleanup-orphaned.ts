@@ -1,7 +1,7 @@
 /** Has sub-installations that are no longer wanted uninstalled, and waits until they are gone. */
 import { hasFinishedJob, isBeingDeleted, isTriggeredFor } from '../../../src/api/job.ts';
 import { advance, fail, named, wait } from '../../../src/machine/decision.ts';
-import { interruptionOf } from '../../../src/machine/item-end.ts';
+import { interruptionOf } from '../../../src/landscape/item-end.ts';
 import { listed } from '../../../src/machine/causes.ts';
 import { sendOff } from '../children.ts';
 import { handDown } from '../job.ts';

@@ -1,8 +1,8 @@
 /** Where trees stop growing: at the limits, below what is being deleted, and in jobs that were interrupted. */
 import { isBeingDeleted } from '../../../src/api/job.ts';
 import { fail, type Effect, type Problem } from '../../../src/machine/decision.ts';
-import { interruptionOf } from '../../../src/machine/item-end.ts';
-import { treeTooLarge } from '../../../src/machine/growth.ts';
+import { interruptionOf } from '../../../src/landscape/item-end.ts';
+import { treeTooLarge } from '../../../src/landscape/growth.ts';
 import { step, type Snapshot } from '../snapshot.ts';
 
 /** Asked before the blueprint is read, so an installation that is too deep creates nothing and costs nothing. */

@@ -5,7 +5,7 @@
 import { hasFinishedJob, isTriggeredFor } from '../../../src/api/job.ts';
 import { causesText, listed } from '../../../src/machine/causes.ts';
 import { advance, fail, named, wait, type Awaited, type Problem } from '../../../src/machine/decision.ts';
-import { interruptionOf } from '../../../src/machine/item-end.ts';
+import { interruptionOf } from '../../../src/landscape/item-end.ts';
 import { handDown, type SubObject } from '../job.ts';
 import { ownExecution, stuckBelow } from '../relatives.ts';
 import { phase, type Snapshot } from '../snapshot.ts';

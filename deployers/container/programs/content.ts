@@ -7,7 +7,7 @@ import { ReferenceInvalid } from '../../../src/components/errors.ts';
 import { readResolvers } from '../../../src/components/resolvers.ts';
 import type { Request, Stock } from '../../../src/components/stock.ts';
 import { withContents, type ComponentView } from '../../../src/components/view.ts';
-import { inlineFileTree, type FileTree } from '../../../src/lib/filetree.ts';
+import { inlineFileTree, type FileTree } from '../../../src/lib/file-tree.ts';
 import type { ContainerConfig } from '../config.ts';
 import { keys } from '../contract.ts';
 import type { Environment } from './environment.ts';

@@ -12,7 +12,7 @@ import type { Logger } from '../../../src/observability/log.ts';
 import { AlreadyExists, Forbidden, NotFound } from '../../../src/runtime/errors.ts';
 import { joinKey } from '../../../src/runtime/keys.ts';
 import type { Client } from '../../../src/runtime/types.ts';
-import { secretTaken } from '../../sdk/exportowner.ts';
+import { secretTaken } from '../../sdk/export-owner.ts';
 import { isSame } from '../claim.ts';
 import { annotations, CONTAINER_GROUP, containers, keys } from '../contract.ts';
 import { POD, SECRET, type Pod, type Secret } from '../kinds.ts';

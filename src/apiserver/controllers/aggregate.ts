@@ -1,8 +1,8 @@
 /** ClusterRoles that gather the rules of others, by their labels. */
 import type { World } from '../api.ts';
 import type { InternalClient } from '../internal.ts';
-import { labelSelectorOf } from '../selectors.ts';
-import type { Change, Resource } from '../storage.ts';
+import { labelSelectorOf } from '../selectors/selectors.ts';
+import type { Change, Resource } from '../store/storage.ts';
 import { equalJson, isObject } from '../types.ts';
 import type { JsonObject, KubeObject } from '../types.ts';
 import { KeyQueue } from './queue.ts';

@@ -1,6 +1,6 @@
 /** Events vanish an hour after they were last written. One timer for all of them, none while there are none. */
 import type { World } from '../api.ts';
-import type { Change, Resource } from '../storage.ts';
+import type { Change, Resource } from '../store/storage.ts';
 
 const EVENTS = '/events';
 const LIFE_MS = 3_600_000;

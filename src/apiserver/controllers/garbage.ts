@@ -7,13 +7,13 @@
 import { timestamp } from '../../lib/clock.ts';
 import { randomSuffix } from '../../lib/rng.ts';
 import type { World } from '../api.ts';
-import { splitApiVersion } from '../catalogue.ts';
-import { CRDS } from '../crd-kinds.ts';
+import { splitApiVersion } from '../kinds/catalogue.ts';
+import { CRDS } from '../crd/kinds.ts';
 import type { InternalClient } from '../internal.ts';
-import type { Kind } from '../kinds.ts';
-import type { Change, OwnedRef, Resource } from '../storage.ts';
+import type { Kind } from '../kinds/kinds.ts';
+import type { Change, OwnedRef, Resource } from '../store/storage.ts';
 import type { KubeObject, OwnerReference } from '../types.ts';
-import { storeKey } from '../view.ts';
+import { storeKey } from '../store/view.ts';
 import { KeyQueue } from './queue.ts';
 
 type OwnerState = 'absent' | 'foreign' | 'waiting' | 'solid' | 'unknown';

@@ -1,6 +1,6 @@
 /** The simulated controllers: which there are, and how they are started and stopped together. */
 import type { World } from '../api.ts';
-import type { Handler } from '../handler.ts';
+import type { Handler } from '../http/handler.ts';
 import { InternalClient } from '../internal.ts';
 import type { KubeObject } from '../types.ts';
 import { RoleAggregation } from './aggregate.ts';

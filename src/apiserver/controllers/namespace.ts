@@ -2,7 +2,7 @@
 import { timestamp } from '../../lib/clock.ts';
 import type { World } from '../api.ts';
 import type { InternalClient } from '../internal.ts';
-import type { Kind } from '../kinds.ts';
+import type { Kind } from '../kinds/kinds.ts';
 import { resourceText } from '../status.ts';
 import { cloneJson, equalJson } from '../types.ts';
 import type { JsonObject, KubeObject } from '../types.ts';

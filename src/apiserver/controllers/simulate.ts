@@ -4,7 +4,7 @@
  */
 import type { World } from '../api.ts';
 import type { InternalClient } from '../internal.ts';
-import type { Change, OwnedRef, Resource } from '../storage.ts';
+import type { Change, OwnedRef, Resource } from '../store/storage.ts';
 import { KeyQueue } from './queue.ts';
 import { simulateDaemonSet } from './simulate-daemonset.ts';
 import { simulateDeployment } from './simulate-deployment.ts';

@@ -2,7 +2,7 @@
 import { timestamp } from '../../lib/clock.ts';
 import type { World } from '../api.ts';
 import type { InternalClient } from '../internal.ts';
-import type { Kind } from '../kinds.ts';
+import type { Kind } from '../kinds/kinds.ts';
 import { cloneJson, equalJson, isObject } from '../types.ts';
 import type { JsonObject, KubeObject } from '../types.ts';
 

@@ -4,10 +4,10 @@ import { ComponentProblem } from '../../components/errors.ts';
 import type { Content } from '../../components/repository.ts';
 import { viewOf, type ComponentData, type Shelf } from '../../components/view.ts';
 import { exactJson } from '../../lib/exact-json.ts';
-import { fileTreeAt, type FileNode, type FileTree, type Folder } from '../../lib/filetree.ts';
+import { fileTreeAt, type FileNode, type FileTree, type Folder } from '../../lib/file-tree.ts';
 import type { PackedChart } from '../../templating/helm/work.ts';
 import type { Parcel } from '../../templating/worker/thread.ts';
-import type { SchemaSources } from '../jsonschema.ts';
+import type { SchemaSources } from '../json-schema.ts';
 
 /** JSON text, or the value itself where JSON would lose something. */
 export type Packed = { readonly json: string } | { readonly value: unknown };

@@ -12,7 +12,7 @@ import { WorkerPool } from '../../templating/worker/pool.ts';
 import { WorkStopped } from '../../templating/worker/thread.ts';
 import type { UnpackedItems } from '../unpack-items.ts';
 import { MappingFailed } from '../mapping.ts';
-import type { SchemaVerdict } from '../jsonschema.ts';
+import type { SchemaVerdict } from '../json-schema.ts';
 import type { Rendering } from '../../templating/render.ts';
 import type { RunnerOf, WorkKind } from '../work.ts';
 import { unpack } from './parcels.ts';

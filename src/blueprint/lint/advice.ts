@@ -3,15 +3,15 @@
  * the definitions. Templates, schemas and their patterns are programs of strangers, and are not looked into here.
  */
 import { BLUEPRINT_FILE } from '../../api/blueprint.ts';
-import { readText } from '../../lib/filetree.ts';
+import { readText } from '../../lib/file-tree.ts';
 import type { LoadedBlueprint } from '../load.ts';
 import { definitionRules } from './definitions.ts';
 import type { Finding } from './finding.ts';
 import { schemaWordRules } from './schemas.ts';
 import { Source } from './source.ts';
-import type { SourceFiles } from './sourcefiles.ts';
+import type { SourceFiles } from './source-files.ts';
 import type { Subject } from './subject.ts';
-import { YamlText } from './yamltext.ts';
+import { YamlText } from './yaml-text.ts';
 
 const groups = [definitionRules, schemaWordRules];
 

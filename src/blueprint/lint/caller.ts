@@ -2,11 +2,11 @@
 import type { ImportDefinition } from '../../api/blueprint.ts';
 import type { TargetImport } from '../../api/kinds/installation.ts';
 import type { View } from '../../lib/objects.ts';
-import { declaredImports } from '../templatechecks.ts';
+import { declaredImports } from '../template-checks.ts';
 import { ruleGroup, type Report } from './finding.ts';
 import type { Caller, Subject } from './subject.ts';
 import { hintFor } from './words.ts';
-import type { Path } from './yamltext.ts';
+import type { Path } from './yaml-text.ts';
 
 const rules = {
   'required-import-missing': {

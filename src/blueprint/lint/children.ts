@@ -5,9 +5,9 @@ import type { LoadedBlueprint } from '../load.ts';
 import { staticTemplate } from '../templates.ts';
 import { readTemplate } from './document.ts';
 import type { Finding } from './finding.ts';
-import type { SourceFiles } from './sourcefiles.ts';
+import type { SourceFiles } from './source-files.ts';
 import type { Child, Subject } from './subject.ts';
-import { YamlText } from './yamltext.ts';
+import { YamlText } from './yaml-text.ts';
 
 /** Entries that cannot be read are left out; what is wrong with their documents is among the findings. */
 export function findChildren(

@@ -5,7 +5,7 @@ import type { View } from '../../lib/objects.ts';
 import { ruleGroup, type Report } from './finding.ts';
 import { executionLists, type Subject } from './subject.ts';
 import { hintFor } from './words.ts';
-import type { Path } from './yamltext.ts';
+import type { Path } from './yaml-text.ts';
 
 const rules = {
   'name-missing': { level: 'error', about: 'an import or export without a name' },

@@ -6,14 +6,14 @@ import { deployItemSpecification } from '../../api/blueprint.ts';
 import { shortestCycle } from '../../lib/graph.ts';
 import { anyCaseField, isObject, ownField } from '../../lib/objects.ts';
 import { parseYaml, YamlError } from '../../lib/yaml.ts';
-import { declaredImports } from '../templatechecks.ts';
+import { declaredImports } from '../template-checks.ts';
 import { ruleGroup, type Report } from './finding.ts';
 import { hasControl, parsedGoTemplate } from './gouses.ts';
 import { misfits } from './shape.ts';
 import { Source } from './source.ts';
 import type { FoundTemplate, Subject } from './subject.ts';
 import { hintFor } from './words.ts';
-import { YamlText, type Path } from './yamltext.ts';
+import { YamlText, type Path } from './yaml-text.ts';
 
 const rules = {
   'item-name': { level: 'error', about: 'a deploy item without a name, or with one that another item has' },

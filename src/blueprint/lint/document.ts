@@ -15,7 +15,7 @@ import { typeName } from '../decode.ts';
 import type { Finding, RuleFacts } from './finding.ts';
 import { misfits } from './shape.ts';
 import type { Place, Source } from './source.ts';
-import { YamlText } from './yamltext.ts';
+import { YamlText } from './yaml-text.ts';
 
 export const documentRules = {
   'yaml-syntax': { level: 'error', about: 'a file that is no YAML' },

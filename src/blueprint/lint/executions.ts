@@ -2,12 +2,12 @@
 import { templateTypes } from '../../api/blueprint.ts';
 import { closest, hintFor } from '../../lib/closest.ts';
 import { checkTemplate, type SyntaxProblem } from '../../templating/check.ts';
-import { templateFunctions } from '../templatefunctions.ts';
+import { templateFunctions } from '../template-functions.ts';
 import { fileCallsIn, parsedGoTemplate } from './gouses.ts';
 import { ruleGroup, type Report } from './finding.ts';
 import type { Source } from './source.ts';
 import type { FoundTemplate, Subject } from './subject.ts';
-import type { Path } from './yamltext.ts';
+import type { Path } from './yaml-text.ts';
 
 const rules = {
   'template-type-unknown': { level: 'error', about: 'an execution whose `type` does not exist' },

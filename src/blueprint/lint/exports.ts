@@ -1,7 +1,7 @@
 /** Rules about exports: that something makes them, and that somebody wants those of sub-installations. */
 import { exportedNames, importedNames } from '../dependencies.ts';
 import { ruleGroup, type Report } from './finding.ts';
-import { knowsAllChildren } from './subinstallations.ts';
+import { knowsAllChildren } from './sub-installations.ts';
 import type { Subject } from './subject.ts';
 import { hintFor, mentions } from './words.ts';
 

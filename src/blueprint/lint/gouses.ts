@@ -6,7 +6,7 @@ import type { CommandNode, ListNode, Operand, PipeNode, Statement } from '../../
 import { TemplateParseError } from '../../templating/gotemplate/errors.ts';
 import type { ParsedSource } from '../../templating/gotemplate/parse.ts';
 import { parseTemplate } from '../../templating/gotemplate/template.ts';
-import { templateFunctions } from '../templatefunctions.ts';
+import { templateFunctions } from '../template-functions.ts';
 import type { Source } from './source.ts';
 
 /** A root value that is looked at: `['imports', 'name']`; shorter when all of it is used. */

@@ -6,7 +6,7 @@ import { isObject, ownField } from '../../lib/objects.ts';
 import { invalidInstallation, shapeFindings } from './document.ts';
 import type { Finding } from './finding.ts';
 import type { Caller } from './subject.ts';
-import type { Path, YamlText } from './yamltext.ts';
+import type { Path, YamlText } from './yaml-text.ts';
 
 export interface Holder {
   /** Of the files within the object; undefined when it has no inline blueprint. */

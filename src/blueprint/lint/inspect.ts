@@ -10,14 +10,14 @@ import { checkDocument, documentRules, missingBlueprint, readBlueprint, type Rea
 import { executionRules } from './executions.ts';
 import { exportRules } from './exports.ts';
 import type { Finding, RuleFacts, RuleGroup } from './finding.ts';
-import { findTemplates } from './foundtemplates.ts';
+import { findTemplates } from './found-templates.ts';
 import { referenceRules } from './references.ts';
 import { schemaRules } from './schemas.ts';
 import type { Place, Source } from './source.ts';
-import { sourceFilesIn, type SourceFiles } from './sourcefiles.ts';
-import { subInstallationRules } from './subinstallations.ts';
+import { sourceFilesIn, type SourceFiles } from './source-files.ts';
+import { subInstallationRules } from './sub-installations.ts';
 import type { Caller, Child, Subject } from './subject.ts';
-import { YamlText } from './yamltext.ts';
+import { YamlText } from './yaml-text.ts';
 
 const groups: Readonly<Record<string, RuleGroup>> = {
   Definitions: definitionRules,

@@ -1,11 +1,11 @@
 /** Rules about what templates and sub-installations read of the imports: what is not there, and what nobody reads. */
 import { ownField } from '../../lib/objects.ts';
-import { declaredImports } from '../templatechecks.ts';
+import { declaredImports } from '../template-checks.ts';
 import { ruleGroup, type Report } from './finding.ts';
 import { parsedGoTemplate, usesIn } from './gouses.ts';
 import type { FoundTemplate, Subject } from './subject.ts';
 import { hintFor, mentions } from './words.ts';
-import type { Path } from './yamltext.ts';
+import type { Path } from './yaml-text.ts';
 
 const rules = {
   'import-unknown': {

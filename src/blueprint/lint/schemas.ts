@@ -1,12 +1,12 @@
 /** Rules about JSON schemas: that they can be used, and that defaults fit them. */
 import { isObject, type View } from '../../lib/objects.ts';
 import type { ImportDefinition } from '../../api/blueprint.ts';
-import { checkSchema, schemaProblem } from '../jsonschema.ts';
-import { MAPS, SCHEMAS, dialectOf } from '../schemadialect.ts';
+import { checkSchema, schemaProblem } from '../json-schema.ts';
+import { MAPS, SCHEMAS, dialectOf } from '../schema-dialect.ts';
 import { ruleGroup, type Report } from './finding.ts';
 import type { Subject } from './subject.ts';
 import { hintFor } from './words.ts';
-import type { Path } from './yamltext.ts';
+import type { Path } from './yaml-text.ts';
 
 const rules = {
   'schema-invalid': {

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { isObject } from '../../lib/objects.ts';
 import { typeName } from '../decode.ts';
 import { hintFor } from './words.ts';
-import type { Path } from './yamltext.ts';
+import type { Path } from './yaml-text.ts';
 
 export interface Misfit {
   readonly kind: 'unknown' | 'capitals' | 'type';

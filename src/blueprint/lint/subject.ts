@@ -5,8 +5,8 @@ import type { View } from '../../lib/objects.ts';
 import type { LoadedBlueprint } from '../load.ts';
 import type { ExecutionKind } from '../render.ts';
 import type { Source } from './source.ts';
-import type { SourceFiles } from './sourcefiles.ts';
-import type { Path, YamlText } from './yamltext.ts';
+import type { SourceFiles } from './source-files.ts';
+import type { Path, YamlText } from './yaml-text.ts';
 
 export interface Subject {
   /** `blueprint.yaml` */

@@ -5,14 +5,14 @@ import { runWait } from '../../../deployers/container/programs/wait.ts';
 import { createStock } from '../../components/stock.ts';
 import { systemClock as clock } from '../../lib/clock.ts';
 import { secureRng as rng } from '../../lib/secure-rng.ts';
-import { createClient } from '../../runtime/client.ts';
-import { connect } from '../../runtime/http.ts';
-import { findKubeconfig } from '../../runtime/kubeconfig.ts';
-import { onInterrupt } from '../../runtime/signals.ts';
+import { createClient } from '../../runtime/transport/client.ts';
+import { connect } from '../../runtime/transport/http.ts';
+import { findKubeconfig } from '../../runtime/transport/kubeconfig.ts';
+import { onInterrupt } from '../../runtime/manager/signals.ts';
 import type { Client } from '../../runtime/types.ts';
 import { UsageError } from '../errors.ts';
 import { applyVerbosity, loggerFor, type LogOptions } from '../logging.ts';
-import type { Terminal } from '../terminal.ts';
+import type { Terminal } from '../terminal/terminal.ts';
 
 export interface ContainerProgramOptions extends LogOptions {
   readonly kubeconfig?: string;

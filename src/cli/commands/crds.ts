@@ -1,7 +1,7 @@
 /** `espalier crds`: prints our CustomResourceDefinitions. */
 import { loadCrds } from '../../api/crds.ts';
-import { printJson, printYaml } from '../documents.ts';
-import type { Terminal } from '../terminal.ts';
+import { printJson, printYaml } from '../terminal/documents.ts';
+import type { Terminal } from '../terminal/terminal.ts';
 
 export function crds(options: { readonly output: 'yaml' | 'json' }, terminal: Terminal): void {
   const items = loadCrds();

@@ -1,9 +1,9 @@
 /** `espalier version`: what this is, offline. */
 import { API_VERSION } from '../../api/labels.ts';
-import { printJson } from '../documents.ts';
+import { printJson } from '../terminal/documents.ts';
 import { UsageError } from '../errors.ts';
 import { packageInfo, versionText } from '../package.ts';
-import type { Terminal } from '../terminal.ts';
+import type { Terminal } from '../terminal/terminal.ts';
 
 export function version(options: { readonly output: string }, terminal: Terminal): void {
   const facts = {

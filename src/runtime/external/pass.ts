@@ -1,9 +1,9 @@
 /** One run over one object: what is known of it, what has happened to it, and the few writes that tell the server. */
 import { timestamp, type Clock } from '../../lib/clock.ts';
 import { copy, equal } from '../../lib/json.ts';
-import { writeStatus } from '../controls.ts';
+import { writeStatus } from '../controller/controls.ts';
 import { ApiError, TransportError } from '../errors.ts';
-import { hasFinalizer } from '../finalizer.ts';
+import { hasFinalizer } from '../controller/finalizer.ts';
 import { keyOf } from '../keys.ts';
 import type { Context, Kind, Meta, View } from '../types.ts';
 import { annotationOf, annotations } from './annotations.ts';

@@ -6,7 +6,7 @@
  * of the API server, which the controller repeats.
  */
 import { NoRetryError } from '../errors.ts';
-import { hasFinalizer } from '../finalizer.ts';
+import { hasFinalizer } from '../controller/finalizer.ts';
 import type { Context, View } from '../types.ts';
 import { annotationOf } from './annotations.ts';
 import { interruptedMessage, isInterrupted } from './creation.ts';

@@ -6,7 +6,7 @@ import { mergeDiff } from '../../lib/merge.ts';
 import { secretKind, type Secret } from '../core-kinds.ts';
 import { AlreadyExists } from '../errors.ts';
 import { apiVersionOf, joinKey, keyOf } from '../keys.ts';
-import { getIfThere } from '../read.ts';
+import { getIfThere } from '../transport/read.ts';
 import type { Cache, Client, Key, Kind, Obj, OwnerReference, View, Writer } from '../types.ts';
 import { SecretRefused } from './errors.ts';
 import type { Details } from './types.ts';

@@ -1,8 +1,8 @@
 /** The steps of a run: look, then create, update, delete or wait. Each ends with a status write. */
 import type { Rng } from '../../lib/rng.ts';
 import { NoRetryError, NotFound } from '../errors.ts';
-import { removeFinalizer } from '../finalizer.ts';
-import { jittered } from '../retry.ts';
+import { removeFinalizer } from '../controller/finalizer.ts';
+import { jittered } from '../queue/retry.ts';
 import type { Client, View } from '../types.ts';
 import { pollComplaint, pollIntervalMs } from './annotations.ts';
 import {

@@ -6,7 +6,7 @@ import { microTimestamp, type Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../observability/log.ts';
 import { AlreadyExists, Conflict, NotFound, ShareLostError } from '../errors.ts';
 import { joinKey } from '../keys.ts';
-import { leaseKind, type LeaseObject } from '../lease.ts';
+import { leaseKind, type LeaseObject } from '../manager/lease.ts';
 import type { Key, View, Write, Writer } from '../types.ts';
 import { fleetLabel, roleLabel, shardLeaseName } from './names.ts';
 

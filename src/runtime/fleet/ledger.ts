@@ -1,5 +1,5 @@
 /** The leases of a fleet, read: who lives, and who holds what. Pure. */
-import type { LeaseObject } from '../lease.ts';
+import type { LeaseObject } from '../manager/lease.ts';
 import type { View } from '../types.ts';
 import type { Holders } from './assign.ts';
 import { fleetLabel, memberRole, roleLabel, SHARDS } from './names.ts';

@@ -1,6 +1,6 @@
 /** Notes when, by our own clock, each member was last seen to renew; clocks of machines differ, so no time stamp counts. */
 import type { Clock } from '../../lib/clock.ts';
-import type { LeaseObject } from '../lease.ts';
+import type { LeaseObject } from '../manager/lease.ts';
 import type { View } from '../types.ts';
 import type { Ledger } from './ledger.ts';
 

@@ -1,5 +1,5 @@
 /** What a fleet is told: who it is, what belongs together, and how long silence may last. */
-import type { LeasePorts } from '../lease.ts';
+import type { LeasePorts } from '../manager/lease.ts';
 import type { Kind, Obj, View } from '../types.ts';
 
 /** To what an object belongs: everything with the same answer stays together. */

@@ -1,7 +1,7 @@
 /** One shard in this process: whether it is ours, what is being worked at in it, and since when it could be handed on. */
 import type { Clock } from '../../lib/clock.ts';
 import { ApiError, ShareLostError } from '../errors.ts';
-import type { Pass } from '../share.ts';
+import type { Pass } from '../controller/share.ts';
 import type { Writer } from '../types.ts';
 
 /**

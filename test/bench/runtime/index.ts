@@ -1,5 +1,5 @@
 /** The targets of the controller runtime: figures and their ratio to what we want to keep; asserts nothing. */
-import { createQueue } from '../../../src/runtime/queue.ts';
+import { createQueue } from '../../../src/runtime/queue/queue.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
 import {
   benchManager,

@@ -8,7 +8,7 @@ import { mockDeployer } from '../../../deployers/mock/index.ts';
 import { createStock } from '../../../src/components/stock.ts';
 import { systemClock as clock } from '../../../src/lib/clock.ts';
 import { seededRng } from '../../../src/lib/rng.ts';
-import { c1, chartsHere, raw } from '../../support/helmcharts.ts';
+import { c1, chartsHere, raw } from '../../support/helm-charts.ts';
 import { podRunning, podSucceeded } from '../../support/containers.ts';
 import {
   type Bench,

@@ -3,11 +3,11 @@ import { expect } from 'chai';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { systemRng } from '../../../src/lib/rng.ts';
 import { silentLogger } from '../../../src/observability/log.ts';
-import { createCache, createCaches } from '../../../src/runtime/cache.ts';
-import { createClient } from '../../../src/runtime/client.ts';
-import { createDiscovery } from '../../../src/runtime/discovery.ts';
+import { createCache, createCaches } from '../../../src/runtime/cache/cache.ts';
+import { createClient } from '../../../src/runtime/transport/client.ts';
+import { createDiscovery } from '../../../src/runtime/transport/discovery.ts';
 import { AlreadyExists, Conflict, Invalid, NoSuchKind, NotFound } from '../../../src/runtime/errors.ts';
-import { connect } from '../../../src/runtime/http.ts';
+import { connect } from '../../../src/runtime/transport/http.ts';
 import type { Cache, Change, Client, Kind, Obj, Write } from '../../../src/runtime/types.ts';
 
 export interface Subject {

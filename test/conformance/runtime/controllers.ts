@@ -4,12 +4,12 @@ import { systemClock as clock } from '../../../src/lib/clock.ts';
 import { systemRng as rng } from '../../../src/lib/rng.ts';
 import { silentLogger as log } from '../../../src/observability/log.ts';
 import { createMetrics } from '../../../src/observability/metrics.ts';
-import { createCaches } from '../../../src/runtime/cache.ts';
-import { createClient } from '../../../src/runtime/client.ts';
-import { connect } from '../../../src/runtime/http.ts';
-import { leaseKind } from '../../../src/runtime/lease.ts';
-import { createManager, type Manager } from '../../../src/runtime/manager.ts';
-import { eventKind, type CoreEvent } from '../../../src/runtime/recorder.ts';
+import { createCaches } from '../../../src/runtime/cache/cache.ts';
+import { createClient } from '../../../src/runtime/transport/client.ts';
+import { connect } from '../../../src/runtime/transport/http.ts';
+import { leaseKind } from '../../../src/runtime/manager/lease.ts';
+import { createManager, type Manager } from '../../../src/runtime/manager/manager.ts';
+import { eventKind, type CoreEvent } from '../../../src/runtime/controller/recorder.ts';
 import type { Client, Kind, Obj } from '../../../src/runtime/types.ts';
 import type { Subject } from './client-and-cache.ts';
 

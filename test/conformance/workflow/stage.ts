@@ -1,7 +1,7 @@
 /** One operator of pages in a namespace of its own, for a test. */
 import { addOperator, type OperatorSpec, type WorkflowContext } from '../../../src/workflow/operator.ts';
 import type { NodeSpec } from '../../../src/workflow/node.ts';
-import type { Controller } from '../../../src/runtime/controller.ts';
+import type { Controller } from '../../../src/runtime/controller/controller.ts';
 import type { UpdateControl, View } from '../../../src/runtime/types.ts';
 import {
   pages,

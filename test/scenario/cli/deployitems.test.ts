@@ -4,15 +4,15 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { startEmbedded, type Embedded } from '../../../src/cli/embedded.ts';
+import { startEmbedded, type Embedded } from '../../../src/cli/composition/embedded.ts';
 import { runProgram } from '../../../src/cli/program.ts';
 import { systemClock as clock } from '../../../src/lib/clock.ts';
 import { parseYaml } from '../../../src/lib/yaml.ts';
-import { configMapKind } from '../../../src/machine/world.ts';
+import { configMapKind } from '../../../src/landscape/world.ts';
 import { silentLogger as log } from '../../../src/observability/log.ts';
-import { createClient } from '../../../src/runtime/client.ts';
-import { connect } from '../../../src/runtime/http.ts';
-import { getIfThere } from '../../../src/runtime/read.ts';
+import { createClient } from '../../../src/runtime/transport/client.ts';
+import { connect } from '../../../src/runtime/transport/http.ts';
+import { getIfThere } from '../../../src/runtime/transport/read.ts';
 import type { Client } from '../../../src/runtime/types.ts';
 import { fakeTerminal, type FakeTerminal } from '../../unit/cli/terminal.ts';
 

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { startEmbedded } from '../../../src/cli/embedded.ts';
+import { startEmbedded } from '../../../src/cli/composition/embedded.ts';
 import { silentLogger } from '../../../src/observability/log.ts';
 
 describe('the embedded server on a folder', () => {

@@ -9,8 +9,8 @@ import { namespaceKind } from '../../../src/cli/objects.ts';
 import { runProgram } from '../../../src/cli/program.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { silentLogger } from '../../../src/observability/log.ts';
-import { createClient } from '../../../src/runtime/client.ts';
-import { connect } from '../../../src/runtime/http.ts';
+import { createClient } from '../../../src/runtime/transport/client.ts';
+import { connect } from '../../../src/runtime/transport/http.ts';
 import type { Client } from '../../../src/runtime/types.ts';
 import { freePort } from '../../support/ports.ts';
 import { objection } from '../../support/webhooks.ts';
@@ -143,7 +143,7 @@ describe('a program that is slow to stop', function () {
 
   it('ends with 1 at the second signal', async () => {
     const script = `
-      const { onInterrupt } = await import('./src/runtime/signals.ts');
+      const { onInterrupt } = await import('./src/runtime/manager/signals.ts');
       setInterval(() => undefined, 1000);
       onInterrupt(() => console.log('stopping'));
       console.log('up');

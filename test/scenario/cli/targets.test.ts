@@ -8,7 +8,7 @@ import { targetKind } from '../../../src/api/kinds/target.ts';
 import { annotations, API_VERSION, GROUP, operations } from '../../../src/api/labels.ts';
 import { runProgram } from '../../../src/cli/program.ts';
 import { parseYamlAll } from '../../../src/lib/yaml.ts';
-import { configMapKind, secretKind } from '../../../src/machine/world.ts';
+import { configMapKind, secretKind } from '../../../src/landscape/world.ts';
 import type { Kind, Obj } from '../../../src/runtime/types.ts';
 import { useCluster } from '../../support/cluster.ts';
 import type { Scene } from '../../support/scene.ts';

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { componentVersionOverwritesKind } from '../../../src/api/kinds/componentversionoverwrites.ts';
 import { contextKind } from '../../../src/api/kinds/context.ts';
 import { API_VERSION } from '../../../src/api/labels.ts';
-import { configMapKind } from '../../../src/machine/world.ts';
+import { configMapKind } from '../../../src/landscape/world.ts';
 import type { Kind, Obj } from '../../../src/runtime/types.ts';
 import { useCluster } from '../../support/cluster.ts';
 import {

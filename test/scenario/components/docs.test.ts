@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
-import { readConfiguration } from '../../../src/cli/configuration.ts';
+import { readConfiguration } from '../../../src/cli/configuration/configuration.ts';
 import { parseYaml, parseYamlAll } from '../../../src/lib/yaml.ts';
 import type { Installation } from '../../../src/api/kinds/installation.ts';
 import type { Obj } from '../../../src/runtime/types.ts';

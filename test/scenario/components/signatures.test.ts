@@ -6,7 +6,7 @@ import { readDescriptor } from '../../../src/components/descriptor.ts';
 import { sha256 } from '../../../src/components/digest.ts';
 import { componentDigest } from '../../../src/components/normalise.ts';
 import { writeTar } from '../../../src/lib/tar.ts';
-import { secretKind } from '../../../src/machine/world.ts';
+import { secretKind } from '../../../src/landscape/world.ts';
 import type { Kind, Obj } from '../../../src/runtime/types.ts';
 import { useCluster } from '../../support/cluster.ts';
 import { BLUEPRINT_TAR, LABEL, blob, descriptor, reference, seeing } from '../../support/components.ts';

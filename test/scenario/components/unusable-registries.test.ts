@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { lookup } from 'node:dns/promises';
 import { createServer } from 'node:http';
-import { defaults } from '../../../src/cli/configuration.ts';
+import { defaults } from '../../../src/cli/configuration/configuration.ts';
 import { connectionCode } from '../../../src/lib/connection.ts';
 import { useCluster } from '../../support/cluster.ts';
 import { root } from '../../support/landscape.ts';

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { expect } from 'chai';
 import { filesOnDisk } from '../../../src/components/files.ts';
 import { componentArtifact, ctfArchive, emptyCtf, withComponent } from '../../../src/components/pack.ts';
-import { packFolder } from '../../../src/components/componentfile.ts';
+import { packFolder } from '../../../src/components/component-file.ts';
 import { readDescriptor, toV2 } from '../../../src/components/descriptor.ts';
 import { runProgram } from '../../../src/cli/program.ts';
 import { TestRegistry } from '../../support/registry.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { configMapKind } from '../../../src/machine/world.ts';
+import { configMapKind } from '../../../src/landscape/world.ts';
 import { useCluster } from '../../support/cluster.ts';
 
 describe('a test that waits for calm', function () {

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import { contextKind } from '../../../src/api/kinds/context.ts';
 import { deployItemKind } from '../../../src/api/kinds/deployitem.ts';
-import { namespaceKind } from '../../../src/machine/world.ts';
+import { namespaceKind } from '../../../src/landscape/world.ts';
 import { Invalid, NotFound } from '../../../src/runtime/errors.ts';
 import type { Client } from '../../../src/runtime/types.ts';
 import { isRealServer, useCluster } from '../../support/cluster.ts';

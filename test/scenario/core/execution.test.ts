@@ -6,7 +6,7 @@ import { deployItemKind, type DeployItem } from '../../../src/api/kinds/deployit
 import { executionKind, readDeployItems, type Execution } from '../../../src/api/kinds/execution.ts';
 import { annotations } from '../../../src/api/labels.ts';
 import { objectName } from '../../../src/dataflow/scope.ts';
-import { secretKind } from '../../../src/machine/world.ts';
+import { secretKind } from '../../../src/landscape/world.ts';
 import type { View } from '../../../src/runtime/types.ts';
 import { useCluster } from '../../support/cluster.ts';
 import { abc, fakeItem, plan, stack } from '../../support/landscape.ts';

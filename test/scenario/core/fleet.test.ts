@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import { silentLogger, type Logger } from '../../../src/observability/log.ts';
 import { shardLeaseName, SHARDS, shardOf } from '../../../src/runtime/fleet/names.ts';
-import { leaseKind } from '../../../src/runtime/lease.ts';
+import { leaseKind } from '../../../src/runtime/manager/lease.ts';
 import { startCluster, startControllers, type Cluster, type Controllers } from '../../support/cluster.ts';
 import { nameOfWrite } from '../../support/faults.ts';
 import { fakeItem, mockItem, root } from '../../support/landscape.ts';

@@ -1,7 +1,7 @@
 /** A create whose answer is lost, while the watch is slow to tell of it, makes nothing twice. */
 import { expect } from 'chai';
-import { defaults } from '../../../src/cli/configuration.ts';
-import { startLandscaper, type Landscaper } from '../../../src/cli/landscaper.ts';
+import { defaults } from '../../../src/cli/configuration/configuration.ts';
+import { startLandscaper, type Landscaper } from '../../../src/cli/composition/landscaper.ts';
 import { silentLogger } from '../../../src/observability/log.ts';
 import { TransportError } from '../../../src/runtime/errors.ts';
 import type { Client, Frame, Obj } from '../../../src/runtime/types.ts';

@@ -1,8 +1,8 @@
 /** Nobody sleeps through what it waits for, however late its own writes are answered. */
 import { startCluster, type Cluster } from '../../support/cluster.ts';
 import { consumer, fakeItem, producer } from '../../support/landscape.ts';
-import { defaults } from '../../../src/cli/configuration.ts';
-import { startLandscaper, type Landscaper } from '../../../src/cli/landscaper.ts';
+import { defaults } from '../../../src/cli/configuration/configuration.ts';
+import { startLandscaper, type Landscaper } from '../../../src/cli/composition/landscaper.ts';
 import { silentLogger } from '../../../src/observability/log.ts';
 import type { Client, Write } from '../../../src/runtime/types.ts';
 

@@ -1,6 +1,6 @@
 /** Trees have a limited number of levels: a blueprint that renders itself as its own child comes to an end. */
 import { expect } from 'chai';
-import { defaults } from '../../../src/cli/configuration.ts';
+import { defaults } from '../../../src/cli/configuration/configuration.ts';
 import { useCluster } from '../../support/cluster.ts';
 import { child, fakeItem, rendersItself, root } from '../../support/landscape.ts';
 

@@ -1,6 +1,6 @@
 /** Trees have a limited number of objects, and grow no more once they are interrupted. */
 import { expect } from 'chai';
-import { defaults } from '../../../src/cli/configuration.ts';
+import { defaults } from '../../../src/cli/configuration/configuration.ts';
 import { useCluster } from '../../support/cluster.ts';
 import { child, fakeItem, mockItem, rendersItself, root } from '../../support/landscape.ts';
 import type { Scene } from '../../support/scene.ts';

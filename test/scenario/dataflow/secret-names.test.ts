@@ -1,6 +1,6 @@
 /** Values of secrets do not become names: the job ends before anything is created under one. */
 import { expect } from 'chai';
-import { secretKind } from '../../../src/machine/world.ts';
+import { secretKind } from '../../../src/landscape/world.ts';
 import { useCluster } from '../../support/cluster.ts';
 import { child, fakeItem, root, type InstallationParts } from '../../support/landscape.ts';
 

@@ -1,7 +1,7 @@
 /** Scenarios 9.5: Spiff executions and mappings in real jobs, and what they remember from one job to the next. */
 import { expect } from 'chai';
 import { parseYaml } from '../../../src/lib/yaml.ts';
-import { secretKind } from '../../../src/machine/world.ts';
+import { secretKind } from '../../../src/landscape/world.ts';
 import { stateSecretName } from '../../../src/blueprint/state.ts';
 import { useCluster } from '../../support/cluster.ts';
 import { blueprint, mockItem, root } from '../../support/landscape.ts';

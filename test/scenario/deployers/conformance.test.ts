@@ -14,7 +14,7 @@ import { systemClock as clock } from '../../../src/lib/clock.ts';
 import { seededRng } from '../../../src/lib/rng.ts';
 import { startCluster, type Cluster } from '../../support/cluster.ts';
 import { failures } from '../../support/conformance.ts';
-import { c1, NO_HELM, raw, realHelm } from '../../support/helmcharts.ts';
+import { c1, NO_HELM, raw, realHelm } from '../../support/helm-charts.ts';
 import { skip } from '../../support/skip.ts';
 import { helmConfig, manifestConfig, mockConfig } from '../../unit/deployers/bench.ts';
 

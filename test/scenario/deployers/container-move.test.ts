@@ -3,13 +3,13 @@ import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import { labels, secretTypes } from '../../../deployers/container/contract.ts';
 import { moveIn } from '../../../deployers/container/move.ts';
-import type { ProviderStatus } from '../../../deployers/container/podstatus.ts';
+import type { ProviderStatus } from '../../../deployers/container/pod-status.ts';
 import { ConfigurationError } from '../../../deployers/sdk/errors.ts';
 import type { Client } from '../../../src/runtime/types.ts';
 import { ROLE, SECRET, SERVICE_ACCOUNT, type Pod } from '../../../deployers/container/kinds.ts';
 import { labelsOf, stateName } from '../../../deployers/container/names.ts';
 import { ownField } from '../../../src/lib/objects.ts';
-import { namespaceKind } from '../../../src/machine/world.ts';
+import { namespaceKind } from '../../../src/landscape/world.ts';
 import { Forbidden } from '../../../src/runtime/errors.ts';
 import {
   containerConfigOf,

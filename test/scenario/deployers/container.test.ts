@@ -12,8 +12,8 @@ import {
 } from '../../../deployers/container/kinds.ts';
 import { namesOf } from '../../../deployers/container/names.ts';
 import { DEPLOY_ITEM, type DeployItem } from '../../../deployers/sdk/kinds.ts';
-import { namespaceKind } from '../../../src/machine/world.ts';
-import { getIfThere } from '../../../src/runtime/read.ts';
+import { namespaceKind } from '../../../src/landscape/world.ts';
+import { getIfThere } from '../../../src/runtime/transport/read.ts';
 import { contextKind } from '../../../src/api/kinds/context.ts';
 import { systemClock, timestamp } from '../../../src/lib/clock.ts';
 import { silentLogger } from '../../../src/observability/log.ts';

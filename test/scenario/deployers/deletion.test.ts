@@ -1,6 +1,6 @@
 /** In which order objects of a chart are deleted, and which of them, on API servers. */
 import { expect } from 'chai';
-import { packChart, raw } from '../../support/helmcharts.ts';
+import { packChart, raw } from '../../support/helm-charts.ts';
 import { helmConfig } from '../../unit/deployers/bench.ts';
 import { World } from './world.ts';
 

@@ -2,7 +2,7 @@
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import type { DeployItem } from '../../../deployers/sdk/kinds.ts';
-import { c1, c2, c3, c4, configMapOf, NO_HELM, raw, realHelm } from '../../support/helmcharts.ts';
+import { c1, c2, c3, c4, configMapOf, NO_HELM, raw, realHelm } from '../../support/helm-charts.ts';
 import { skip } from '../../support/skip.ts';
 import { helmConfig } from '../../unit/deployers/bench.ts';
 import { LS, World, type Json } from './world.ts';

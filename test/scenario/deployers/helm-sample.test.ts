@@ -2,11 +2,11 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { parseYamlAll } from '../../../src/lib/yaml.ts';
-import { createDiscovery } from '../../../src/runtime/discovery.ts';
-import { getIfThere } from '../../../src/runtime/read.ts';
+import { createDiscovery } from '../../../src/runtime/transport/discovery.ts';
+import { getIfThere } from '../../../src/runtime/transport/read.ts';
 import type { Obj } from '../../../src/runtime/types.ts';
 import { useCluster } from '../../support/cluster.ts';
-import { NO_HELM, realHelm } from '../../support/helmcharts.ts';
+import { NO_HELM, realHelm } from '../../support/helm-charts.ts';
 import { skip } from '../../support/skip.ts';
 
 type Any = Obj & { spec?: { blueprint?: { inline?: { filesystem: Record<string, string> } } } };

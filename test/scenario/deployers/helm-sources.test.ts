@@ -8,7 +8,7 @@ import { createStock } from '../../../src/components/stock.ts';
 import { systemClock as clock } from '../../../src/lib/clock.ts';
 import { seededRng } from '../../../src/lib/rng.ts';
 import { blob, descriptor } from '../../support/components.ts';
-import { c1 } from '../../support/helmcharts.ts';
+import { c1 } from '../../support/helm-charts.ts';
 import { TestRegistry } from '../../support/registry.ts';
 import { startUnusableServers, type UnusableServers } from '../../support/unusable-servers.ts';
 import { helmConfig } from '../../unit/deployers/bench.ts';

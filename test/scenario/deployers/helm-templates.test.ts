@@ -1,6 +1,6 @@
 /** Charts without releases, on API servers. */
 import { expect } from 'chai';
-import { c1, c2, c3, configMapOf, raw } from '../../support/helmcharts.ts';
+import { c1, c2, c3, configMapOf, raw } from '../../support/helm-charts.ts';
 import { helmConfig as helm } from '../../unit/deployers/bench.ts';
 import { LS, World, type Json } from './world.ts';
 

@@ -1,10 +1,10 @@
 /** What begins and ends the job of an item, on API servers. */
 import { expect } from 'chai';
 import { ACTIVE_ANNOTATION } from '../../../deployers/sdk/continuous.ts';
-import { MANIFEST_LABEL } from '../../../deployers/sdk/manifests/label.ts';
+import { MANIFEST_LABEL } from '../../../deployers/objects/manifests/label.ts';
 import { API_VERSION } from '../../../src/api/labels.ts';
-import { configMapKind } from '../../../src/machine/world.ts';
-import { c1, raw } from '../../support/helmcharts.ts';
+import { configMapKind } from '../../../src/landscape/world.ts';
+import { c1, raw } from '../../support/helm-charts.ts';
 import { configMap, helmConfig, manage, manifestConfig, mockConfig } from '../../unit/deployers/bench.ts';
 import { LS, World } from './world.ts';
 

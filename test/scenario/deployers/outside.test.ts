@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { httpDeployer } from '../../../docs/samples/deployers/http/deployer.ts';
 import { API_VERSION } from '../../../src/api/labels.ts';
-import { startDocumentStore, type DocumentStore } from '../../support/documentstore.ts';
+import { startDocumentStore, type DocumentStore } from '../../support/document-store.ts';
 import { World } from './world.ts';
 
 const DENIED = 403;

@@ -1,7 +1,7 @@
 /** What becomes of objects that others have, under each policy and when specs are merged, on API servers. */
 import { expect } from 'chai';
-import { MANIFEST_LABEL } from '../../../deployers/sdk/manifests/label.ts';
-import { policyRows } from '../../support/deployertables.ts';
+import { MANIFEST_LABEL } from '../../../deployers/objects/manifests/label.ts';
+import { policyRows } from '../../support/deployer-tables.ts';
 import { configMap, manage, manifestConfig } from '../../unit/deployers/bench.ts';
 import { World, type Json } from './world.ts';
 

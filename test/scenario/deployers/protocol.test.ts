@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { isFinished } from '../../../src/api/job.ts';
 import { deployItemKind } from '../../../src/api/kinds/deployitem.ts';
-import { secretKind } from '../../../src/machine/world.ts';
+import { secretKind } from '../../../src/landscape/world.ts';
 import { useCluster } from '../../support/cluster.ts';
 import { fakeItem, lonelyItem, web } from '../../support/landscape.ts';
 import type { Scene } from '../../support/scene.ts';

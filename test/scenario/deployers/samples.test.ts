@@ -6,7 +6,7 @@ import { startDeployer } from '../../../deployers/sdk/index.ts';
 import { checkDeployer, type Subject } from '../../../deployers/testing/index.ts';
 import { startCluster, type Cluster } from '../../support/cluster.ts';
 import { failures } from '../../support/conformance.ts';
-import { startDocumentStore } from '../../support/documentstore.ts';
+import { startDocumentStore } from '../../support/document-store.ts';
 
 const config = (group: string, fields: object): Readonly<Record<string, unknown>> => ({
   apiVersion: group,

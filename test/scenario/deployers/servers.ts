@@ -1,10 +1,10 @@
 /** One API server of the kind that the run uses. */
-import type { AuditLog } from '../../../src/apiserver/audit.ts';
+import type { AuditLog } from '../../../src/apiserver/http/audit.ts';
 import { startApiServer } from '../../../src/apiserver/server.ts';
 import { systemClock as clock } from '../../../src/lib/clock.ts';
 import { silentLogger as log } from '../../../src/observability/log.ts';
-import { createClient } from '../../../src/runtime/client.ts';
-import { connect } from '../../../src/runtime/http.ts';
+import { createClient } from '../../../src/runtime/transport/client.ts';
+import { connect } from '../../../src/runtime/transport/http.ts';
 import type { Client } from '../../../src/runtime/types.ts';
 import { isRealServer } from '../../support/cluster.ts';
 import { startEnvtest } from '../../support/envtest.ts';

@@ -8,14 +8,14 @@ import {
   type DeployerSettings,
 } from '../../../deployers/sdk/index.ts';
 import type { TimeoutPolicy } from '../../../deployers/sdk/timeout.ts';
-import { chartsHere } from '../../support/helmcharts.ts';
+import { chartsHere } from '../../support/helm-charts.ts';
 import { createStock } from '../../../src/components/stock.ts';
 import { systemClock as clock } from '../../../src/lib/clock.ts';
 import { seededRng } from '../../../src/lib/rng.ts';
 import { silentLogger as log } from '../../../src/observability/log.ts';
 import { createMetrics } from '../../../src/observability/metrics.ts';
-import { createCaches } from '../../../src/runtime/caches.ts';
-import { createManager } from '../../../src/runtime/manager.ts';
+import { createCaches } from '../../../src/runtime/cache/caches.ts';
+import { createManager } from '../../../src/runtime/manager/manager.ts';
 import { Faults } from '../../support/faults.ts';
 import { clientFor, type Server } from './servers.ts';
 

@@ -3,9 +3,9 @@ import { deployItemKind, type DeployItem } from '../../../src/api/kinds/deployit
 import { targetKind } from '../../../src/api/kinds/target.ts';
 import { annotations, API_VERSION, GROUP } from '../../../src/api/labels.ts';
 import { systemClock, timestamp } from '../../../src/lib/clock.ts';
-import { configMapKind, secretKind } from '../../../src/machine/world.ts';
+import { configMapKind, secretKind } from '../../../src/landscape/world.ts';
 import { silentLogger } from '../../../src/observability/log.ts';
-import { connect } from '../../../src/runtime/http.ts';
+import { connect } from '../../../src/runtime/transport/http.ts';
 import type { Kind, Obj, View } from '../../../src/runtime/types.ts';
 import { useCluster } from '../../support/cluster.ts';
 import type { Scene } from '../../support/scene.ts';

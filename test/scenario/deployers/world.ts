@@ -4,10 +4,10 @@
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { DEPLOY_ITEM, type DeployItem } from '../../../deployers/sdk/kinds.ts';
-import { namespaceKind } from '../../../src/machine/world.ts';
+import { namespaceKind } from '../../../src/landscape/world.ts';
 import { sleep, systemClock as clock, timestamp } from '../../../src/lib/clock.ts';
 import { parseYaml } from '../../../src/lib/yaml.ts';
-import { createDiscovery } from '../../../src/runtime/discovery.ts';
+import { createDiscovery } from '../../../src/runtime/transport/discovery.ts';
 import { NoSuchKind, NotFound } from '../../../src/runtime/errors.ts';
 import type { Client, Obj } from '../../../src/runtime/types.ts';
 import { isRealServer } from '../../support/cluster.ts';

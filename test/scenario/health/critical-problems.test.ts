@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import { criticalProblemsKind } from '../../../src/api/kinds/criticalproblems.ts';
 import { executionKind } from '../../../src/api/kinds/execution.ts';
-import { defaults } from '../../../src/cli/configuration.ts';
-import { startLandscaper, type Landscaper } from '../../../src/cli/landscaper.ts';
+import { defaults } from '../../../src/cli/configuration/configuration.ts';
+import { startLandscaper, type Landscaper } from '../../../src/cli/composition/landscaper.ts';
 import { systemClock, sleep } from '../../../src/lib/clock.ts';
-import { namespaceKind } from '../../../src/machine/world.ts';
+import { namespaceKind } from '../../../src/landscape/world.ts';
 import { silentLogger } from '../../../src/observability/log.ts';
 import type { Client } from '../../../src/runtime/types.ts';
 import { startCluster, type Cluster } from '../../support/cluster.ts';

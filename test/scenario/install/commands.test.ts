@@ -18,15 +18,15 @@ import {
   networkPolicyKind,
   roleKind,
   secretKind,
-} from '../../../src/cli/install/kinds.ts';
-import { listAll } from '../../../src/cli/install/listing.ts';
+} from '../../../src/cli/commands/install/kinds.ts';
+import { listAll } from '../../../src/cli/commands/install/listing.ts';
 import { applyAll, namespaceObject } from '../../../src/cli/objects.ts';
 import { runProgram } from '../../../src/cli/program.ts';
 import { systemClock as clock } from '../../../src/lib/clock.ts';
 import { silentLogger as log } from '../../../src/observability/log.ts';
-import { createClient } from '../../../src/runtime/client.ts';
-import { connect } from '../../../src/runtime/http.ts';
-import { getIfThere } from '../../../src/runtime/read.ts';
+import { createClient } from '../../../src/runtime/transport/client.ts';
+import { connect } from '../../../src/runtime/transport/http.ts';
+import { getIfThere } from '../../../src/runtime/transport/read.ts';
 import type { Client, Kind, Obj } from '../../../src/runtime/types.ts';
 import { validatedResources } from '../../../src/api/validation/index.ts';
 import { webhookConfiguration } from '../../../src/webhooks/configuration.ts';

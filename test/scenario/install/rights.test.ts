@@ -10,8 +10,8 @@ import { targetSyncKind } from '../../../src/api/kinds/targetsync.ts';
 import { API_VERSION, GROUP } from '../../../src/api/labels.ts';
 import type { ValidatedResource } from '../../../src/api/validation/index.ts';
 import { startApiServer, type ApiServer } from '../../../src/apiserver/server.ts';
-import { readConfiguration, type Configuration } from '../../../src/cli/configuration.ts';
-import { roleBindingKind, roleKind, serviceAccountKind } from '../../../src/cli/install/kinds.ts';
+import { readConfiguration, type Configuration } from '../../../src/cli/configuration/configuration.ts';
+import { roleBindingKind, roleKind, serviceAccountKind } from '../../../src/cli/commands/install/kinds.ts';
 import {
   amongPods,
   atHome,
@@ -20,19 +20,19 @@ import {
   ofWebhooks,
   ofWebhooksAtHome,
   type Need,
-} from '../../../src/cli/install/role.ts';
-import { startLandscaper, type Landscaper } from '../../../src/cli/landscaper.ts';
+} from '../../../src/cli/commands/install/role.ts';
+import { startLandscaper, type Landscaper } from '../../../src/cli/composition/landscaper.ts';
 import { applyAll, namespaceObject } from '../../../src/cli/objects.ts';
 import { runProgram } from '../../../src/cli/program.ts';
-import { sample, sampleObjects } from '../../../src/cli/sample.ts';
+import { sample, sampleObjects } from '../../../src/cli/commands/servers/sample.ts';
 import { sleep, systemClock as clock } from '../../../src/lib/clock.ts';
 import { systemRng as rng } from '../../../src/lib/rng.ts';
 import { silentLogger as log } from '../../../src/observability/log.ts';
-import { createClient } from '../../../src/runtime/client.ts';
+import { createClient } from '../../../src/runtime/transport/client.ts';
 import { configMapKind, secretKind, type ConfigMap } from '../../../src/runtime/core-kinds.ts';
 import { AlreadyExists } from '../../../src/runtime/errors.ts';
-import { connect } from '../../../src/runtime/http.ts';
-import { getIfThere } from '../../../src/runtime/read.ts';
+import { connect } from '../../../src/runtime/transport/http.ts';
+import { getIfThere } from '../../../src/runtime/transport/read.ts';
 import type { Client, Kind, Obj } from '../../../src/runtime/types.ts';
 import { startWebhooks } from '../../../src/webhooks/index.ts';
 import { shell } from '../../support/containers.ts';

@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { request } from 'undici';
-import { startEmbedded, type Embedded } from '../../../src/cli/embedded.ts';
-import { startLandscaper, type Landscaper } from '../../../src/cli/landscaper.ts';
+import { startEmbedded, type Embedded } from '../../../src/cli/composition/embedded.ts';
+import { startLandscaper, type Landscaper } from '../../../src/cli/composition/landscaper.ts';
 import { silentLogger } from '../../../src/observability/log.ts';
 
 const page = readFileSync(join(import.meta.dirname, '../../../docs/observability.md'), 'utf8');

@@ -3,7 +3,7 @@ import { deployItemKind } from '../../../src/api/kinds/deployitem.ts';
 import { executionKind } from '../../../src/api/kinds/execution.ts';
 import { annotations, labels } from '../../../src/api/labels.ts';
 import { isBeingDeleted } from '../../../src/api/job.ts';
-import { shootKind } from '../../../src/machine/source-cluster.ts';
+import { shootKind } from '../../../src/landscape/source-cluster.ts';
 import { useCluster } from '../../support/cluster.ts';
 import { fakeItem, plan } from '../../support/landscape.ts';
 import { Place, serveShoots, startSource, Syncs, type Source } from './landscape.ts';

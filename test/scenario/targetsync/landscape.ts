@@ -4,12 +4,12 @@ import { targetSyncKind, type TargetSync } from '../../../src/api/kinds/targetsy
 import { API_VERSION, annotations } from '../../../src/api/labels.ts';
 import { startApiServer, type ApiServer } from '../../../src/apiserver/server.ts';
 import { sleep, systemClock } from '../../../src/lib/clock.ts';
-import { shootKind } from '../../../src/machine/source-cluster.ts';
-import { namespaceKind, secretKind, type Secret } from '../../../src/machine/world.ts';
+import { shootKind } from '../../../src/landscape/source-cluster.ts';
+import { namespaceKind, secretKind, type Secret } from '../../../src/landscape/world.ts';
 import { silentLogger } from '../../../src/observability/log.ts';
-import { createClient } from '../../../src/runtime/client.ts';
+import { createClient } from '../../../src/runtime/transport/client.ts';
 import { NotFound } from '../../../src/runtime/errors.ts';
-import { connect } from '../../../src/runtime/http.ts';
+import { connect } from '../../../src/runtime/transport/http.ts';
 import type { Client, Kind, Obj, View } from '../../../src/runtime/types.ts';
 import type { Scene } from '../../support/scene.ts';
 

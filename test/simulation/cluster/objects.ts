@@ -6,8 +6,8 @@ import { executionKind, type Execution } from '../../../src/api/kinds/execution.
 import { installationKind, type Installation } from '../../../src/api/kinds/installation.ts';
 import { targetKind } from '../../../src/api/kinds/target.ts';
 import { targetSyncKind } from '../../../src/api/kinds/targetsync.ts';
-import { namespaceKind, secretKind } from '../../../src/machine/world.ts';
-import { eventKind } from '../../../src/runtime/recorder.ts';
+import { namespaceKind, secretKind } from '../../../src/landscape/world.ts';
+import { eventKind } from '../../../src/runtime/controller/recorder.ts';
 import type { Kind, Obj, View } from '../../../src/runtime/types.ts';
 
 export type Stored = View<Obj> & {

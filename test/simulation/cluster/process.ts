@@ -1,4 +1,4 @@
-/** The controllers as one process, put together as src/cli/landscaper.ts does it, on virtual time and the simulated network. */
+/** The controllers as one process, put together as src/cli/composition/landscaper.ts does it, on virtual time and the simulated network. */
 import { contextController } from '../../../controllers/context/index.ts';
 import { deployItemController } from '../../../controllers/deployitem/index.ts';
 import { executionController } from '../../../controllers/execution/index.ts';
@@ -7,18 +7,18 @@ import { mockDeployer } from '../../../deployers/mock/index.ts';
 import { deployerController, type DeployerPlugin } from '../../../deployers/sdk/index.ts';
 import type { Clock } from '../../../src/lib/clock.ts';
 import { withCriticalProblems } from '../../../src/machine/critical.ts';
-import { createTreeFleet } from '../../../src/machine/tree-fleet.ts';
-import { withTreeInLog } from '../../../src/machine/tree.ts';
-import { createTreeSizes } from '../../../src/machine/tree-size.ts';
-import { createWorld } from '../../../src/machine/world.ts';
+import { createTreeFleet } from '../../../src/landscape/tree-fleet.ts';
+import { withTreeInLog } from '../../../src/landscape/tree.ts';
+import { createTreeSizes } from '../../../src/landscape/tree-size.ts';
+import { createWorld } from '../../../src/landscape/world.ts';
 import type { Logger } from '../../../src/observability/log.ts';
 import { createMetrics } from '../../../src/observability/metrics.ts';
-import { createCaches } from '../../../src/runtime/cache.ts';
+import { createCaches } from '../../../src/runtime/cache/cache.ts';
 import { inThisThread } from '../../../src/blueprint/work.ts';
 import { createStock } from '../../../src/components/stock.ts';
-import { createClientPool } from '../../../src/runtime/client-pool.ts';
-import type { ControllerSpec } from '../../../src/runtime/controller.ts';
-import { createManager, type Manager } from '../../../src/runtime/manager.ts';
+import { createClientPool } from '../../../src/runtime/transport/client-pool.ts';
+import type { ControllerSpec } from '../../../src/runtime/controller/controller.ts';
+import { createManager, type Manager } from '../../../src/runtime/manager/manager.ts';
 import type { Caches, Client, Key, Obj } from '../../../src/runtime/types.ts';
 import type { Chance } from '../engine/chance.ts';
 import type { Scheduler } from '../engine/scheduler.ts';

@@ -8,7 +8,7 @@ import { Process, type Part } from '../cluster/process.ts';
 import { Server } from '../cluster/server.ts';
 import { itemLaws, missingBefore } from '../invariants/items.ts';
 import { fleetLaws } from '../invariants/fleet.ts';
-import { handoverLaws } from '../invariants/handover.ts';
+import { handoverLaws } from '../invariants/hand-over.ts';
 import { jobLaws } from '../invariants/jobs.ts';
 import { Violation, enforce } from '../invariants/law.ts';
 import { leftovers, outOfStep, unrest } from '../invariants/rest.ts';

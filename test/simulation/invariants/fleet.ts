@@ -3,7 +3,7 @@ import { annotations, GROUP } from '../../../src/api/labels.ts';
 import { contextKind } from '../../../src/api/kinds/context.ts';
 import { equal } from '../../../src/lib/json.ts';
 import { shardLeaseName, shardOf } from '../../../src/runtime/fleet/names.ts';
-import { leaseKind, type LeaseObject } from '../../../src/runtime/lease.ts';
+import { leaseKind, type LeaseObject } from '../../../src/runtime/manager/lease.ts';
 import { NAMESPACE, nameOf, type Stored } from '../cluster/objects.ts';
 import type { Change, Server } from '../cluster/server.ts';
 import type { Law } from './law.ts';

@@ -5,9 +5,9 @@ import {
   ApplyTypeError,
   updateManagedFields,
   type ApplyResult,
-} from '../../../src/apiserver/apply.ts';
-import { builtinObjectType, customType } from '../../../src/apiserver/builtin-types.ts';
-import type { ObjectType } from '../../../src/apiserver/managed-fields.ts';
+} from '../../../src/apiserver/apply/apply.ts';
+import { builtinObjectType, customType } from '../../../src/apiserver/apply/builtin-types.ts';
+import type { ObjectType } from '../../../src/apiserver/apply/managed-fields.ts';
 import type { KubeObject, ManagedFieldsEntry } from '../../../src/apiserver/types.ts';
 import { widgetSchema } from './widget.ts';
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { validateCrd } from '../../../src/apiserver/crd-validation.ts';
-import type { JsonSchema } from '../../../src/apiserver/schema.ts';
+import { validateCrd } from '../../../src/apiserver/crd/validation.ts';
+import type { JsonSchema } from '../../../src/apiserver/schema/schema.ts';
 
 interface Draft {
   metadata: { name: string };

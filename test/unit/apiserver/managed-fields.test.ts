@@ -1,6 +1,10 @@
 import { expect } from 'chai';
-import { builtinObjectType, customType } from '../../../src/apiserver/builtin-types.ts';
-import { equalButForTimes, updateManagedFields, type ObjectType } from '../../../src/apiserver/apply.ts';
+import { builtinObjectType, customType } from '../../../src/apiserver/apply/builtin-types.ts';
+import {
+  equalButForTimes,
+  updateManagedFields,
+  type ObjectType,
+} from '../../../src/apiserver/apply/apply.ts';
 import type { KubeObject, ManagedFieldsEntry } from '../../../src/apiserver/types.ts';
 
 const type = builtinObjectType('', 'v1', 'ConfigMap') as ObjectType;

@@ -5,7 +5,7 @@ import {
   openApiIndex,
   openApiV3,
   type OpenApiKind,
-} from '../../../src/apiserver/openapi.ts';
+} from '../../../src/apiserver/openapi/openapi.ts';
 import { widgetSchema } from './widget.ts';
 
 const VERBS = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'];

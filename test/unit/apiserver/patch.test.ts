@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { mergeDiff } from '../../../src/lib/merge.ts';
 import { deepFreeze, equal } from '../../../src/lib/json.ts';
-import { applyJsonPatch, applyMergePatch, PatchError } from '../../../src/apiserver/patch.ts';
+import { applyJsonPatch, applyMergePatch, PatchError } from '../../../src/apiserver/patch/patch.ts';
 
 const configMap = deepFreeze({ metadata: { labels: { x: 'y' } }, data: { a: '1', b: '2' }, list: [1, 2, 3] });
 

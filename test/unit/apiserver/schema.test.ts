@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { compileSchema, type JsonSchema } from '../../../src/apiserver/schema.ts';
-import { scaleErrors } from '../../../src/apiserver/scale-paths.ts';
+import { compileSchema, type JsonSchema } from '../../../src/apiserver/schema/schema.ts';
+import { scaleErrors } from '../../../src/apiserver/schema/scale-paths.ts';
 import { widgetSchema } from './widget.ts';
 
 const schema = compileSchema(widgetSchema);

@@ -4,8 +4,12 @@ import {
   fieldText,
   parseFieldSelector,
   selectableFields,
-} from '../../../src/apiserver/field-selectors.ts';
-import { labelSelectorOf, parseLabelSelector, SelectorError } from '../../../src/apiserver/selectors.ts';
+} from '../../../src/apiserver/selectors/field-selectors.ts';
+import {
+  labelSelectorOf,
+  parseLabelSelector,
+  SelectorError,
+} from '../../../src/apiserver/selectors/selectors.ts';
 import type { KubeObject } from '../../../src/apiserver/types.ts';
 
 const labels: Record<string, Record<string, string> | undefined> = {

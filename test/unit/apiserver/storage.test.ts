@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { Stale, Store } from '../../../src/apiserver/storage.ts';
+import { Stale, Store } from '../../../src/apiserver/store/storage.ts';
 import type { KubeObject } from '../../../src/apiserver/types.ts';
 import { FakeClock } from '../../support/clock.ts';
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { PatchError } from '../../../src/apiserver/patch.ts';
-import { applyStrategicMerge, patchKeysOf, type PatchKeys } from '../../../src/apiserver/strategic.ts';
+import { PatchError } from '../../../src/apiserver/patch/patch.ts';
+import { applyStrategicMerge, patchKeysOf, type PatchKeys } from '../../../src/apiserver/patch/strategic.ts';
 
 const keysOf = (group: string, version: string, kind: string): PatchKeys => {
   const keys = patchKeysOf(group, version, kind);

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { humanDuration } from '../../../src/apiserver/human-duration.ts';
-import { crdPrinter, printerOf, toTable } from '../../../src/apiserver/table.ts';
+import { humanDuration } from '../../../src/apiserver/tables/human-duration.ts';
+import { crdPrinter, printerOf, toTable } from '../../../src/apiserver/tables/table.ts';
 import type { KubeObject } from '../../../src/apiserver/types.ts';
 
 const NOW = Date.parse('2026-01-31T12:00:00Z');

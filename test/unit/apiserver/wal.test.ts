@@ -2,9 +2,9 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { Store } from '../../../src/apiserver/storage.ts';
+import { Store } from '../../../src/apiserver/store/storage.ts';
 import type { KubeObject } from '../../../src/apiserver/types.ts';
-import { DataUnusable, FileLog } from '../../../src/apiserver/wal.ts';
+import { DataUnusable, FileLog } from '../../../src/apiserver/store/wal.ts';
 import { FakeClock } from '../../support/clock.ts';
 
 describe('the file log', () => {

@@ -1,5 +1,5 @@
 /** The custom kind of the conformance scenarios: one field of every sort. */
-import type { JsonSchema } from '../../../src/apiserver/schema.ts';
+import type { JsonSchema } from '../../../src/apiserver/schema/schema.ts';
 
 const text: JsonSchema = { type: 'string' };
 const either = { a: text, b: text };

@@ -20,7 +20,7 @@ import {
 import type { LookupKey } from '../../../src/templating/helm/functions.ts';
 import type { PackedChart } from '../../../src/templating/helm/work.ts';
 import { chartCases, filesIn, NAMESPACE, RELEASE } from '../../support/charts.ts';
-import { packChart } from '../../support/helmcharts.ts';
+import { packChart } from '../../support/helm-charts.ts';
 import { outcome } from '../../support/outcome.ts';
 import { watched, WITHIN_MS } from '../templating/hostile/support.ts';
 

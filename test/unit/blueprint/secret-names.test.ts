@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { ImportSet } from '../../../src/blueprint/importset.ts';
+import type { ImportSet } from '../../../src/blueprint/import-set.ts';
 import { secretFinder, secretInChildren, secretInItems } from '../../../src/blueprint/secret-names.ts';
 
 const imports = {

@@ -3,7 +3,7 @@ import { renderDeployItems } from '../../../src/blueprint/deployitems.ts';
 import { TemplateFailed } from '../../../src/blueprint/errors.ts';
 import { runImportExecutions } from '../../../src/blueprint/imports.ts';
 import { States, stateSecretName } from '../../../src/blueprint/state.ts';
-import { renderSubInstallations } from '../../../src/blueprint/subinstallations.ts';
+import { renderSubInstallations } from '../../../src/blueprint/sub-installations.ts';
 import { outcome } from '../../support/outcome.ts';
 import { blueprint, context } from '../dataflow/given.ts';
 

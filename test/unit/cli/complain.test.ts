@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { complain, lineFor } from '../../../src/cli/complain.ts';
 import { CommandError, UsageError } from '../../../src/cli/errors.ts';
-import { hasColours } from '../../../src/cli/terminal.ts';
+import { hasColours } from '../../../src/cli/terminal/terminal.ts';
 import { KubeconfigError, NotFound, TransportError, Unauthorized } from '../../../src/runtime/errors.ts';
 import { fakeTerminal } from './terminal.ts';
 

@@ -2,7 +2,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, isAbsolute, join } from 'node:path';
 import { expect } from 'chai';
-import { defaults, readConfiguration, type Configuration } from '../../../src/cli/configuration.ts';
+import {
+  defaults,
+  readConfiguration,
+  type Configuration,
+} from '../../../src/cli/configuration/configuration.ts';
 import { UsageError } from '../../../src/cli/errors.ts';
 
 describe('the configuration file', () => {

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import pico from 'picocolors';
-import { printJson, printYaml } from '../../../src/cli/documents.ts';
-import { planDocument, planLines } from '../../../src/cli/plan/print.ts';
-import type { PlannedTree } from '../../../src/cli/plan/walk.ts';
-import { noMask } from '../../../src/cli/render/mask.ts';
+import { printJson, printYaml } from '../../../src/cli/terminal/documents.ts';
+import { planDocument, planLines } from '../../../src/cli/commands/plan/print.ts';
+import type { PlannedTree } from '../../../src/cli/commands/plan/walk.ts';
+import { noMask } from '../../../src/cli/commands/blueprints/rendering/mask.ts';
 
 const LONG = 9_007_199_254_740_993n;
 

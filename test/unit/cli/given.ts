@@ -2,8 +2,8 @@
 import type { DeployItem } from '../../../src/api/kinds/deployitem.ts';
 import type { Execution } from '../../../src/api/kinds/execution.ts';
 import type { Installation } from '../../../src/api/kinds/installation.ts';
-import type { Collected } from '../../../src/cli/collect.ts';
-import { treesOf, type Node } from '../../../src/cli/tree.ts';
+import type { Collected } from '../../../src/cli/tree/collect.ts';
+import { treesOf, type Node } from '../../../src/cli/tree/tree.ts';
 
 interface Status {
   readonly phase?: string;

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { inNamespace } from '../../../src/cli/embedded.ts';
+import { inNamespace } from '../../../src/cli/composition/embedded.ts';
 import { UsageError } from '../../../src/cli/errors.ts';
 import { kubeconfigSource } from '../../../src/cli/kubeconfig.ts';
 import { parseYaml } from '../../../src/lib/yaml.ts';

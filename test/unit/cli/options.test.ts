@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { InvalidArgumentError } from 'commander';
-import { address, list, port, namespacedName, webhookUrl } from '../../../src/cli/options.ts';
+import { address, list, port, namespacedName, webhookUrl } from '../../../src/cli/terminal/options.ts';
 
 describe('option values', () => {
   const addresses: readonly (readonly [string, object])[] = [

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { defaults } from '../../../src/cli/configuration.ts';
+import { defaults } from '../../../src/cli/configuration/configuration.ts';
 import { itemTypes } from '../../../src/cli/names.ts';
-import { pluginsByType } from '../../../src/cli/plugins.ts';
+import { pluginsByType } from '../../../src/cli/composition/plugins.ts';
 import { FakeCluster } from '../deployers/fake-cluster.ts';
 
 describe('cli/plugins', () => {

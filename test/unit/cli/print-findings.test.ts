@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import pico from 'picocolors';
 import type { Finding } from '../../../src/blueprint/lint/finding.ts';
-import { countsOf, findingText, githubText, summaryText } from '../../../src/cli/print-findings.ts';
+import { countsOf, findingText, githubText, summaryText } from '../../../src/cli/terminal/print-findings.ts';
 
 const plain = { paint: pico.createColors(false), columns: 80 };
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { inspectText, type InspectFormat } from '../../../src/cli/print-inspect.ts';
-import { failedOnly, itemTrees } from '../../../src/cli/tree.ts';
+import { inspectText, type InspectFormat } from '../../../src/cli/tree/print-inspect.ts';
+import { failedOnly, itemTrees } from '../../../src/cli/tree/tree.ts';
 import { execution, failedLandscape, installation, item, trees } from './given.ts';
 
 const short: InspectFormat = { isWide: false, hasDetails: false, hasNamespaces: false };

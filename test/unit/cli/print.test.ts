@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import pico from 'picocolors';
-import { elapsedText, plainMessage, treeLines, type PrintOptions } from '../../../src/cli/print.ts';
+import { elapsedText, plainMessage, treeLines, type PrintOptions } from '../../../src/cli/tree/print.ts';
 import { execution, installation, item, trees } from './given.ts';
 
 const plain = pico.createColors(false);

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import { createLiveBlock, fitting } from '../../../src/cli/live.ts';
-import { phasesOf, troublesOf } from '../../../src/cli/progress.ts';
+import { createLiveBlock, fitting } from '../../../src/cli/terminal/live.ts';
+import { phasesOf, troublesOf } from '../../../src/cli/tree/progress.ts';
 import { quoted, selfCommand } from '../../../src/cli/self.ts';
-import { Stopwatch } from '../../../src/cli/stopwatch.ts';
+import { Stopwatch } from '../../../src/cli/tree/stopwatch.ts';
 import { collected, execution, failedLandscape, installation, item, trees } from './given.ts';
 import { fakeTerminal } from './terminal.ts';
 

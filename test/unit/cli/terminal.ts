@@ -1,6 +1,6 @@
 /** A terminal that remembers what was written. */
 import pico from 'picocolors';
-import type { Terminal } from '../../../src/cli/terminal.ts';
+import type { Terminal } from '../../../src/cli/terminal/terminal.ts';
 
 export interface FakeTerminal extends Terminal {
   /** Standard output so far. */

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { TreeBudget } from '../../../src/cli/tree-budget.ts';
+import { TreeBudget } from '../../../src/cli/tree/budget.ts';
 
 describe('the budget of a tree that is gone through', () => {
   it('ends below the last level, counted from the root of the tree', () => {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { failedOnly, faultsIn, treesOf, type Node } from '../../../src/cli/tree.ts';
+import { failedOnly, faultsIn, treesOf, type Node } from '../../../src/cli/tree/tree.ts';
 import { collected, execution, failedLandscape, installation, item, trees } from './given.ts';
 
 /** `kind name condition`, indented by depth. */

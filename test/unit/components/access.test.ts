@@ -6,7 +6,7 @@ import { readDescriptor } from '../../../src/components/descriptor.ts';
 import { sha256 } from '../../../src/components/digest.ts';
 import { BlobMissing, ComponentProblem, ContentInvalid } from '../../../src/components/errors.ts';
 import { inspect } from '../../../src/components/inspect.ts';
-import { artifactContent } from '../../../src/components/ocirepository.ts';
+import { artifactContent } from '../../../src/components/oci-repository.ts';
 import type { Repository } from '../../../src/components/repository.ts';
 import { resolveAll } from '../../../src/components/resolve.ts';
 import { packed } from '../../../src/lib/gzip.ts';

@@ -15,13 +15,13 @@ import {
   RepositoryUnusable,
 } from '../../../src/components/errors.ts';
 import { componentFunctions } from '../../../src/components/functions.ts';
-import { parseImageReference } from '../../../src/components/imagereference.ts';
-import { repositoryPathOf, tagOf } from '../../../src/components/ocirepository.ts';
+import { parseImageReference } from '../../../src/components/image-reference.ts';
+import { repositoryPathOf, tagOf } from '../../../src/components/oci-repository.ts';
 import { describeOverwrite, overwritten } from '../../../src/components/overwrites.ts';
-import { parseComponentUri, parseRelativeReference } from '../../../src/components/relativereference.ts';
+import { parseComponentUri, parseRelativeReference } from '../../../src/components/relative-reference.ts';
 import { fits, readResolvers } from '../../../src/components/resolvers.ts';
 import { packed } from '../../../src/lib/gzip.ts';
-import { readText } from '../../../src/lib/filetree.ts';
+import { readText } from '../../../src/lib/file-tree.ts';
 import { writeTar } from '../../../src/lib/tar.ts';
 import { image, reference, rootComponent } from '../../support/components.ts';
 

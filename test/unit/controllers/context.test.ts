@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { contextController, type ContextPorts } from '../../../controllers/context/index.ts';
 import { contextKind } from '../../../src/api/kinds/context.ts';
 import { API_VERSION } from '../../../src/api/labels.ts';
-import { namespaceKind } from '../../../src/machine/world.ts';
+import { namespaceKind } from '../../../src/landscape/world.ts';
 import { apiErrorFrom } from '../../../src/runtime/errors.ts';
 import { stage, type Stage } from './support/stage.ts';
 

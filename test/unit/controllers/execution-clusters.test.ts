@@ -6,8 +6,8 @@ import { executionKind, type DeployItemTemplate, type Execution } from '../../..
 import { targetKind } from '../../../src/api/kinds/target.ts';
 import { targetSyncKind } from '../../../src/api/kinds/targetsync.ts';
 import { annotations, labels } from '../../../src/api/labels.ts';
-import { shootKind } from '../../../src/machine/source-cluster.ts';
-import { namespaceKind, secretKind } from '../../../src/machine/world.ts';
+import { shootKind } from '../../../src/landscape/source-cluster.ts';
+import { namespaceKind, secretKind } from '../../../src/landscape/world.ts';
 import { apiErrorFrom, KubeconfigError } from '../../../src/runtime/errors.ts';
 import type { Client } from '../../../src/runtime/types.ts';
 import { deleting, done, execution, item, running, template } from '../../support/given.ts';

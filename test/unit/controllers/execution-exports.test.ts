@@ -4,7 +4,7 @@ import { dataObjectKind, type DataObject } from '../../../src/api/kinds/dataobje
 import { deployItemKind } from '../../../src/api/kinds/deployitem.ts';
 import { executionKind, type Execution } from '../../../src/api/kinds/execution.ts';
 import { executionContext, objectName } from '../../../src/dataflow/scope.ts';
-import { secretKind } from '../../../src/machine/world.ts';
+import { secretKind } from '../../../src/landscape/world.ts';
 import { apiErrorFrom } from '../../../src/runtime/errors.ts';
 import { done, execution, item, running, template } from '../../support/given.ts';
 import { portsOf } from './support/execution.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { Secret } from '../../../src/machine/world.ts';
+import type { Secret } from '../../../src/landscape/world.ts';
 import type { View } from '../../../src/runtime/types.ts';
 import { intake, type Facts } from '../../../controllers/installation/intake.ts';
 import { fence } from '../../../controllers/installation/job.ts';

@@ -2,8 +2,8 @@
 import { expect } from 'chai';
 import { targetSyncController, type TargetSyncPorts } from '../../../controllers/targetsync/index.ts';
 import { targetSyncKind, type TargetSync } from '../../../src/api/kinds/targetsync.ts';
-import { admits, type Predicate } from '../../../src/runtime/filters.ts';
-import type { SourceHost } from '../../../src/runtime/sources.ts';
+import { admits, type Predicate } from '../../../src/runtime/sources/filters.ts';
+import type { SourceHost } from '../../../src/runtime/sources/sources.ts';
 import type { Cache, Change, Key, Subscriber } from '../../../src/runtime/types.ts';
 import { NOW } from '../../support/given.ts';
 

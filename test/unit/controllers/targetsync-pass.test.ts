@@ -5,7 +5,7 @@ import { targetKind } from '../../../src/api/kinds/target.ts';
 import { targetSyncKind } from '../../../src/api/kinds/targetsync.ts';
 import { FINALIZER, annotations } from '../../../src/api/labels.ts';
 import { parseYaml } from '../../../src/lib/yaml.ts';
-import { secretKind } from '../../../src/machine/world.ts';
+import { secretKind } from '../../../src/landscape/world.ts';
 import { KubeconfigError, ResponseTooLarge, TransportError } from '../../../src/runtime/errors.ts';
 import { NOW } from '../../support/given.ts';
 import { base64, KUBECONFIG, OK, refusal, TwoClusters, WISH } from './support/two-clusters.ts';

@@ -4,7 +4,7 @@ import type { Installation, InstallationSpec } from '../../../src/api/kinds/inst
 import type { Target } from '../../../src/api/kinds/target.ts';
 import { API_VERSION } from '../../../src/api/labels.ts';
 import type { ObjectMeta } from '../../../src/api/shared.ts';
-import type { ImportSet } from '../../../src/blueprint/importset.ts';
+import type { ImportSet } from '../../../src/blueprint/import-set.ts';
 import { loadInlineBlueprint, type LoadedBlueprint } from '../../../src/blueprint/load.ts';
 import { templateScope, type RenderContext } from '../../../src/blueprint/render.ts';
 import { inThisThread } from '../../../src/blueprint/work.ts';

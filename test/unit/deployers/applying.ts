@@ -1,8 +1,13 @@
 /** Manifests on their way to a cluster in memory, and what is sent and said. */
-import { applyAll, placed, type ApplyResult } from '../../../deployers/sdk/manifests/apply.ts';
-import { ownershipOf } from '../../../deployers/sdk/manifests/label.ts';
-import type { ManagedResource, Manifest, Policy, Strategy } from '../../../deployers/sdk/manifests/model.ts';
-import { applyOne, type Applied, type ApplyPorts } from '../../../deployers/sdk/manifests/object.ts';
+import { applyAll, placed, type ApplyResult } from '../../../deployers/objects/manifests/apply.ts';
+import { ownershipOf } from '../../../deployers/objects/manifests/label.ts';
+import type {
+  ManagedResource,
+  Manifest,
+  Policy,
+  Strategy,
+} from '../../../deployers/objects/manifests/model.ts';
+import { applyOne, type Applied, type ApplyPorts } from '../../../deployers/objects/manifests/object.ts';
 import { apiErrorFrom } from '../../../src/runtime/errors.ts';
 import type { Obj, Write } from '../../../src/runtime/types.ts';
 import { configMap } from './bench.ts';

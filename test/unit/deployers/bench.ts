@@ -12,7 +12,7 @@ import type { DeployItem, DeployItemStatus } from '../../../deployers/sdk/kinds.
 import { equal } from '../../../src/lib/json.ts';
 import { seededRng } from '../../../src/lib/rng.ts';
 import { silentLogger } from '../../../src/observability/log.ts';
-import type { ControllerSpec } from '../../../src/runtime/spec.ts';
+import type { ControllerSpec } from '../../../src/runtime/controller/spec.ts';
 import type { Cache, Caches, Context, Kind, Obj, View, Writer } from '../../../src/runtime/types.ts';
 import { deployItemKind } from '../../../src/api/kinds/deployitem.ts';
 import { FakeClock, settle } from '../../support/clock.ts';

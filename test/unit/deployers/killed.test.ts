@@ -7,7 +7,7 @@ import type { DeployerPlugin } from '../../../deployers/sdk/index.ts';
 import { createStock } from '../../../src/components/stock.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { seededRng } from '../../../src/lib/rng.ts';
-import { c1, chartsHere, configMapOf, raw } from '../../support/helmcharts.ts';
+import { c1, chartsHere, configMapOf, raw } from '../../support/helm-charts.ts';
 import { Bench, configMap, helmConfig, LS, manage, manifestConfig, mockConfig } from './bench.ts';
 import type { Any, FakeCluster } from './fake-cluster.ts';
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { Kept, MAX_KEPT_VALUES, valuesIn } from '../../../deployers/sdk/manifests/kept.ts';
+import { Kept, MAX_KEPT_VALUES, valuesIn } from '../../../deployers/objects/manifests/kept.ts';
 
 describe('what a job keeps of the answers of a target', () => {
   for (const [value, count] of [

@@ -1,7 +1,7 @@
 /** Asks beforehand what the next job of an item on the bench would do. */
 import { manifestDeployer } from '../../../deployers/manifest/index.ts';
 import { targetReaderOf } from '../../../deployers/sdk/controller.ts';
-import type { ItemPlan, PlannedObject } from '../../../deployers/sdk/itemplan.ts';
+import type { ItemPlan, PlannedObject } from '../../../deployers/sdk/item-plan.ts';
 import type { DeployItem, Target } from '../../../deployers/sdk/kinds.ts';
 import { planItem, withoutWrites } from '../../../deployers/sdk/plan.ts';
 import { standardTimeouts } from '../../../deployers/sdk/timeout.ts';

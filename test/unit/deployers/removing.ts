@@ -1,9 +1,9 @@
 /** A removal on its bench: a cluster in memory, and what the rounds send and say. */
 import type { DeployItem } from '../../../deployers/sdk/kinds.ts';
-import { newProgress, removeRound, type RemovePorts } from '../../../deployers/sdk/manifests/delete.ts';
-import { defaultGroups } from '../../../deployers/sdk/manifests/groups.ts';
-import { ownershipOf } from '../../../deployers/sdk/manifests/label.ts';
-import type { ManagedResource } from '../../../deployers/sdk/manifests/model.ts';
+import { newProgress, removeRound, type RemovePorts } from '../../../deployers/objects/manifests/delete.ts';
+import { defaultGroups } from '../../../deployers/objects/manifests/groups.ts';
+import { ownershipOf } from '../../../deployers/objects/manifests/label.ts';
+import type { ManagedResource } from '../../../deployers/objects/manifests/model.ts';
 import { silentLogger } from '../../../src/observability/log.ts';
 import { apiErrorFrom } from '../../../src/runtime/errors.ts';
 import type { Obj, View, Write } from '../../../src/runtime/types.ts';

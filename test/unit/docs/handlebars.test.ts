@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { renderDeployItems } from '../../../src/blueprint/deployitems.ts';
 import { loadInlineBlueprint } from '../../../src/blueprint/load.ts';
-import { filesIn } from '../../../src/cli/sample.ts';
+import { filesIn } from '../../../src/cli/commands/servers/sample.ts';
 import { parseYaml } from '../../../src/lib/yaml.ts';
 import { context } from '../dataflow/given.ts';
 

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, readdirSync, existsSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os';
 import { dirname, join, relative, resolve } from 'node:path';
 import { expect } from 'chai';
-import { defaults, readConfiguration } from '../../../src/cli/configuration.ts';
+import { defaults, readConfiguration } from '../../../src/cli/configuration/configuration.ts';
 
 const root = resolve(import.meta.dirname, '../../..');
 const read = (path: string): string => readFileSync(join(root, path), 'utf8');

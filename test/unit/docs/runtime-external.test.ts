@@ -10,7 +10,7 @@ import {
 } from '../../../docs/samples/operators/sources/sources.ts';
 import { seededRng } from '../../../src/lib/rng.ts';
 import { silentLogger } from '../../../src/observability/log.ts';
-import { createCaches } from '../../../src/runtime/cache.ts';
+import { createCaches } from '../../../src/runtime/cache/cache.ts';
 import { annotations } from '../../../src/runtime/external/index.ts';
 import type { Kind } from '../../../src/runtime/types.ts';
 import { settle } from '../../support/clock.ts';

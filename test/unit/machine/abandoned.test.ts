@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { executionKind } from '../../../src/api/kinds/execution.ts';
 import { API_VERSION, FINALIZER } from '../../../src/api/labels.ts';
-import { isAbandoned, letGo } from '../../../src/machine/abandoned.ts';
-import type { World } from '../../../src/machine/world.ts';
+import { isAbandoned, letGo } from '../../../src/landscape/abandoned.ts';
+import type { World } from '../../../src/landscape/world.ts';
 import { deleting, execution, installation, running } from '../../support/given.ts';
 
 const owner = (name: string, uid: string, kind = 'Installation') => ({

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { begun, jobFor } from '../../../src/machine/begin.ts';
+import { begun, jobFor } from '../../../src/landscape/begin.ts';
 import { NOW, child, deleting, done, execution, installation, running } from '../../support/given.ts';
 
 const EARLIER = '2025-01-01T00:00:00Z';

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { phases } from '../../../controllers/installation/phases.ts';
 import type { Snapshot } from '../../../controllers/installation/snapshot.ts';
 import { causesText, listed } from '../../../src/machine/causes.ts';
-import { treeTooLarge } from '../../../src/machine/growth.ts';
+import { treeTooLarge } from '../../../src/landscape/growth.ts';
 import { withProblem } from '../../../src/machine/status.ts';
 import { ask } from '../../support/ask.ts';
 import { NOW, child, done, installation, running } from '../../support/given.ts';

@@ -3,7 +3,7 @@ import { loadCrds } from '../../../src/api/crds.ts';
 import { lineFor } from '../../../src/cli/complain.ts';
 import { sleep } from '../../../src/lib/clock.ts';
 import { seededRng } from '../../../src/lib/rng.ts';
-import { CrdsNotApplied, CrdsNotServed, ensureCrds } from '../../../src/machine/ensure-crds.ts';
+import { CrdsNotApplied, CrdsNotServed, ensureCrds } from '../../../src/landscape/ensure-crds.ts';
 import { silentLogger } from '../../../src/observability/log.ts';
 import { ShutdownError, TransportError } from '../../../src/runtime/errors.ts';
 import type { Obj } from '../../../src/runtime/types.ts';

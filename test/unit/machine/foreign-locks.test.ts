@@ -3,11 +3,11 @@ import { deployItemKind } from '../../../src/api/kinds/deployitem.ts';
 import { executionKind } from '../../../src/api/kinds/execution.ts';
 import { installationKind } from '../../../src/api/kinds/installation.ts';
 import type { SyncObject } from '../../../src/api/kinds/syncobject.ts';
-import { lockName, podLookup, withForeignLocks } from '../../../src/machine/foreign-locks.ts';
+import { lockName, podLookup, withForeignLocks } from '../../../src/landscape/foreign-locks.ts';
 import { silentLogger } from '../../../src/observability/log.ts';
-import type { ControllerSpec } from '../../../src/runtime/controller.ts';
+import type { ControllerSpec } from '../../../src/runtime/controller/controller.ts';
 import { apiErrorFrom } from '../../../src/runtime/errors.ts';
-import { watchSource, type SourceHost } from '../../../src/runtime/sources.ts';
+import { watchSource, type SourceHost } from '../../../src/runtime/sources/sources.ts';
 import type {
   Cache,
   Client,

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { Installation } from '../../../src/api/kinds/installation.ts';
 import { isBeingDeleted } from '../../../src/api/job.ts';
-import { freshNames } from '../../../src/machine/fresh-names.ts';
+import { freshNames } from '../../../src/landscape/fresh-names.ts';
 import { child, deleting, installation, running } from '../../support/given.ts';
 
 const self = (job: string) => installation('stack', { status: running(job) });

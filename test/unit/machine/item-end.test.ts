@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { annotations } from '../../../src/api/labels.ts';
-import { endItem, interruptionOf, interruptNoted } from '../../../src/machine/item-end.ts';
+import { endItem, interruptionOf, interruptNoted } from '../../../src/landscape/item-end.ts';
 import { NOW, deleting, done, execution, installation, item, running } from '../../support/given.ts';
 
 const problem = { operation: 'o', reason: 'r', message: 'm' };

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { DeployItem } from '../../../src/api/kinds/deployitem.ts';
-import { isPickedUp, wasNeverTakenUp } from '../../../src/machine/pickup.ts';
+import { isPickedUp, wasNeverTakenUp } from '../../../src/landscape/pickup.ts';
 
 const OWNER = 'execution-uid';
 const item = (status?: object, uid = OWNER): DeployItem =>

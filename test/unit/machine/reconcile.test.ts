@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { installationKind, type Installation } from '../../../src/api/kinds/installation.ts';
-import { begun } from '../../../src/machine/begin.ts';
+import { begun } from '../../../src/landscape/begin.ts';
 import {
   advance,
   amend,

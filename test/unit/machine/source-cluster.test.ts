@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { TargetSync } from '../../../src/api/kinds/targetsync.ts';
-import { isShootGone, openSource, SourceUnavailable } from '../../../src/machine/source-cluster.ts';
+import { isShootGone, openSource, SourceUnavailable } from '../../../src/landscape/source-cluster.ts';
 import { apiErrorFrom } from '../../../src/runtime/errors.ts';
 import type { Client, Key, Kind } from '../../../src/runtime/types.ts';
 

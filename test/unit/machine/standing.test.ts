@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { executionKind, type Execution } from '../../../src/api/kinds/execution.ts';
-import { drift, keepStanding } from '../../../src/machine/standing.ts';
+import { drift, keepStanding } from '../../../src/landscape/standing.ts';
 import { NOW, child, done, execution, installation, item, running } from '../../support/given.ts';
 
 const LATER = '2026-01-01T01:00:00Z';

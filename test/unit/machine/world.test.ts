@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { API_VERSION, labels } from '../../../src/api/labels.ts';
-import { createWorld, index } from '../../../src/machine/world.ts';
+import { createWorld, index } from '../../../src/landscape/world.ts';
 import type { Caches, Kind, Obj, View } from '../../../src/runtime/types.ts';
 import { child, execution, installation, item } from '../../support/given.ts';
 

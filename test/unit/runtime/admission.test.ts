@@ -14,7 +14,7 @@ import {
   or,
   resourceVersionChanged,
   type Predicate,
-} from '../../../src/runtime/filters.ts';
+} from '../../../src/runtime/sources/filters.ts';
 import type { Change, Kind, Meta, Obj, View } from '../../../src/runtime/types.ts';
 import { settle } from '../../support/clock.ts';
 import { FakeCluster } from './support/fake-cluster.ts';

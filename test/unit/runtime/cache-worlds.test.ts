@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { seededRng, type Rng } from '../../../src/lib/rng.ts';
 import type { Change, WriteTicket } from '../../../src/runtime/types.ts';
-import type { WatchCache } from '../../../src/runtime/watch-cache.ts';
+import type { WatchCache } from '../../../src/runtime/cache/watch-cache.ts';
 import { settle } from '../../support/clock.ts';
 import { statusError, thing, type ScriptedApi, type Thing } from '../../support/scripted-api.ts';
 import { harness } from './harness.ts';

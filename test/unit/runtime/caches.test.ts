@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { Registry } from 'prom-client';
 import { seededRng } from '../../../src/lib/rng.ts';
 import { silentLogger, type Logger } from '../../../src/observability/log.ts';
-import { createCaches } from '../../../src/runtime/cache.ts';
+import { createCaches } from '../../../src/runtime/cache/cache.ts';
 import { ResponseTooLarge, SourceError } from '../../../src/runtime/errors.ts';
 import type { CacheOptions } from '../../../src/runtime/types.ts';
 import { FakeClock, settle } from '../../support/clock.ts';

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { systemRng } from '../../../src/lib/rng.ts';
 import { silentLogger } from '../../../src/observability/log.ts';
-import { createCaches } from '../../../src/runtime/cache.ts';
-import { catchUp } from '../../../src/runtime/catch-up.ts';
+import { createCaches } from '../../../src/runtime/cache/cache.ts';
+import { catchUp } from '../../../src/runtime/cache/catch-up.ts';
 import type { Cache, Client, Frame, Kind, Obj, WatchQuery } from '../../../src/runtime/types.ts';
 import { FakeClock, settle } from '../../support/clock.ts';
 import { FakeCluster } from './support/fake-cluster.ts';

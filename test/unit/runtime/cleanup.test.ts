@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { ControllerSpec } from '../../../src/runtime/controller.ts';
+import type { ControllerSpec } from '../../../src/runtime/controller/controller.ts';
 import { DefinitionError } from '../../../src/runtime/errors.ts';
 import type { DeleteControl } from '../../../src/runtime/types.ts';
 import { settle } from '../../support/clock.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { createClientPool } from '../../../src/runtime/client-pool.ts';
+import { createClientPool } from '../../../src/runtime/transport/client-pool.ts';
 import type { Client } from '../../../src/runtime/types.ts';
 import { FakeClock } from '../../support/clock.ts';
 

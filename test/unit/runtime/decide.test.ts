@@ -8,8 +8,8 @@ import {
   type RunResult,
   type Slot,
   type Timing,
-} from '../../../src/runtime/decide.ts';
-import { exponential, retryPolicies, retryPolicyOf } from '../../../src/runtime/retry.ts';
+} from '../../../src/runtime/controller/decide.ts';
+import { exponential, retryPolicies, retryPolicyOf } from '../../../src/runtime/queue/retry.ts';
 import { noChance } from './support/world.ts';
 
 const timing: Timing = {

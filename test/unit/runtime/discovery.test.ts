@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { createDiscovery, pathOf } from '../../../src/runtime/discovery.ts';
-import { tokenPathOf } from '../../../src/runtime/path.ts';
+import { createDiscovery, pathOf } from '../../../src/runtime/transport/discovery.ts';
+import { tokenPathOf } from '../../../src/runtime/transport/path.ts';
 import {
   apiErrorFrom,
   DefinitionError,

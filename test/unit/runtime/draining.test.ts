@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { DefinitionError, ShutdownError } from '../../../src/runtime/errors.ts';
-import { leaseKind } from '../../../src/runtime/lease.ts';
-import { watchSource } from '../../../src/runtime/sources.ts';
+import { leaseKind } from '../../../src/runtime/manager/lease.ts';
+import { watchSource } from '../../../src/runtime/sources/sources.ts';
 import { settle } from '../../support/clock.ts';
 import { createWorld, nothing, parts, succeeding, widget, widgets } from './support/world.ts';
 

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import { EchoFilter } from '../../../src/runtime/echo.ts';
-import { ObjectStore } from '../../../src/runtime/store.ts';
+import { EchoFilter } from '../../../src/runtime/cache/echo.ts';
+import { ObjectStore } from '../../../src/runtime/cache/store.ts';
 import type { Change } from '../../../src/runtime/types.ts';
-import { compareVersions, tellVersionsApart } from '../../../src/runtime/versions.ts';
+import { compareVersions, tellVersionsApart } from '../../../src/runtime/cache/versions.ts';
 import { FakeClock } from '../../support/clock.ts';
 import { widget, type Widget } from './support/world.ts';
 

@@ -6,7 +6,7 @@ import {
   mayPass,
   pauseBeforeRepeat,
   transportErrorFrom,
-} from '../../../src/runtime/failure.ts';
+} from '../../../src/runtime/transport/failure.ts';
 import { noChance } from './support/world.ts';
 
 const ref = { verb: 'get', kind: 'Thing', namespace: 'ns', name: 'a' };

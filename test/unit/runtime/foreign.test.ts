@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { apiErrorFrom, Forbidden, TransportError } from '../../../src/runtime/errors.ts';
-import { foreign } from '../../../src/runtime/foreign.ts';
+import { foreign } from '../../../src/runtime/transport/foreign.ts';
 import type { Client, Kind } from '../../../src/runtime/types.ts';
 
 const kind: Kind = { group: '', version: 'v1', kind: 'ConfigMap', plural: 'configmaps', namespaced: true };

@@ -1,7 +1,7 @@
 /** A cache on a scripted API and a clock that stands still, and who listens to it. */
 import { seededRng } from '../../../src/lib/rng.ts';
 import { silentLogger } from '../../../src/observability/log.ts';
-import { createCache } from '../../../src/runtime/cache.ts';
+import { createCache } from '../../../src/runtime/cache/cache.ts';
 import type { CacheOptions, Change, Obj } from '../../../src/runtime/types.ts';
 import { FakeClock, settle } from '../../support/clock.ts';
 import { ScriptedApi, THINGS, type Thing } from '../../support/scripted-api.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { Heap, type HeapItem } from '../../../src/runtime/heap.ts';
+import { Heap, type HeapItem } from '../../../src/runtime/queue/heap.ts';
 
 interface Item extends HeapItem {
   readonly rank: number;

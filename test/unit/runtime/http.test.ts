@@ -4,7 +4,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import { Registry } from 'prom-client';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { silentLogger } from '../../../src/observability/log.ts';
-import { createClient } from '../../../src/runtime/client.ts';
+import { createClient } from '../../../src/runtime/transport/client.ts';
 import {
   AlreadyExists,
   Conflict,
@@ -18,7 +18,7 @@ import {
   TransportError,
   Unauthorized,
 } from '../../../src/runtime/errors.ts';
-import { connect, type ConnectOptions, type Connection } from '../../../src/runtime/http.ts';
+import { connect, type ConnectOptions, type Connection } from '../../../src/runtime/transport/http.ts';
 import type { Client, Frame, Kind, Obj } from '../../../src/runtime/types.ts';
 import { FakeClock } from '../../support/clock.ts';
 

@@ -10,10 +10,10 @@ import type { TLSSocket } from 'node:tls';
 import { createAuthority, issueCertificate } from '../../../src/lib/certificates.ts';
 import { toYaml } from '../../../src/lib/yaml.ts';
 import { silentLogger } from '../../../src/observability/log.ts';
-import { createClient } from '../../../src/runtime/client.ts';
+import { createClient } from '../../../src/runtime/transport/client.ts';
 import { KubeconfigError, Unauthorized } from '../../../src/runtime/errors.ts';
-import { connect, type Connection, type KubeconfigSource } from '../../../src/runtime/http.ts';
-import { loadAccess } from '../../../src/runtime/kubeconfig.ts';
+import { connect, type Connection, type KubeconfigSource } from '../../../src/runtime/transport/http.ts';
+import { loadAccess } from '../../../src/runtime/transport/kubeconfig.ts';
 import { FakeClock } from '../../support/clock.ts';
 
 const none = (): Promise<never> => Promise.reject(new Error('not to be called'));

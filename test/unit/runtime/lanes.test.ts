@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { Lanes, type Lane } from '../../../src/runtime/lanes.ts';
+import { Lanes, type Lane } from '../../../src/runtime/transport/lanes.ts';
 import { settle } from '../../support/clock.ts';
 
 describe('the lanes of a connection', () => {

@@ -4,7 +4,7 @@ import { seededRng } from '../../../src/lib/rng.ts';
 import { silentLogger } from '../../../src/observability/log.ts';
 import { createMetrics } from '../../../src/observability/metrics.ts';
 import { apiErrorFrom, LeadershipLostError } from '../../../src/runtime/errors.ts';
-import { createLease, leaseKind, type Lease } from '../../../src/runtime/lease.ts';
+import { createLease, leaseKind, type Lease } from '../../../src/runtime/manager/lease.ts';
 import { FakeClock, settle } from '../../support/clock.ts';
 import { FakeCluster } from './support/fake-cluster.ts';
 import { createWorld, nothing, succeeding, widget, widgets } from './support/world.ts';

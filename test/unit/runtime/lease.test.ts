@@ -4,7 +4,7 @@ import { sleep } from '../../../src/lib/clock.ts';
 import { silentLogger } from '../../../src/observability/log.ts';
 import { createMetrics, type Metrics } from '../../../src/observability/metrics.ts';
 import { apiErrorFrom, LeadershipLostError } from '../../../src/runtime/errors.ts';
-import { createLease, leaseKind, type Lease, type LeaseOptions } from '../../../src/runtime/lease.ts';
+import { createLease, leaseKind, type Lease, type LeaseOptions } from '../../../src/runtime/manager/lease.ts';
 import type { Kind, Obj } from '../../../src/runtime/types.ts';
 import { FakeClock, settle } from '../../support/clock.ts';
 import { FakeCluster } from './support/fake-cluster.ts';

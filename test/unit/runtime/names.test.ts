@@ -1,7 +1,7 @@
 /** Small pure functions of the runtime: keys, mappers, selectors' kin, patches and indices. */
 import { expect } from 'chai';
-import { Indices } from '../../../src/runtime/indices.ts';
-import { jsonDiff } from '../../../src/runtime/json-patch.ts';
+import { Indices } from '../../../src/runtime/cache/indices.ts';
+import { jsonDiff } from '../../../src/runtime/transport/json-patch.ts';
 import {
   apiVersionOf,
   groupOf,
@@ -19,7 +19,7 @@ import {
   byOwner,
   bySameName,
   type Mapper,
-} from '../../../src/runtime/mappers.ts';
+} from '../../../src/runtime/sources/mappers.ts';
 import type { JsonOp, Meta, Obj } from '../../../src/runtime/types.ts';
 
 const obj = (metadata: Partial<Meta>): Obj => ({

@@ -4,9 +4,9 @@ import { seededRng } from '../../../src/lib/rng.ts';
 import { createLogger } from '../../../src/observability/log.ts';
 import { controllerMetrics, createMetrics } from '../../../src/observability/metrics.ts';
 import { apiErrorFrom, NoRetryError } from '../../../src/runtime/errors.ts';
-import { byController } from '../../../src/runtime/mappers.ts';
-import { sourcesCheck, watchLoopLag } from '../../../src/runtime/probes.ts';
-import { watchSource } from '../../../src/runtime/sources.ts';
+import { byController } from '../../../src/runtime/sources/mappers.ts';
+import { sourcesCheck, watchLoopLag } from '../../../src/runtime/manager/probes.ts';
+import { watchSource } from '../../../src/runtime/sources/sources.ts';
 import { FakeClock, settle } from '../../support/clock.ts';
 import {
   createWorld,

@@ -4,10 +4,10 @@
  */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { Overlay } from '../../../src/runtime/overlay.ts';
-import { ObjectStore } from '../../../src/runtime/store.ts';
+import { Overlay } from '../../../src/runtime/cache/overlay.ts';
+import { ObjectStore } from '../../../src/runtime/cache/store.ts';
 import type { Change, Obj } from '../../../src/runtime/types.ts';
-import { compareVersions } from '../../../src/runtime/versions.ts';
+import { compareVersions } from '../../../src/runtime/cache/versions.ts';
 
 const NAMES = ['a', 'b'];
 const everything = (): boolean => true;

@@ -1,7 +1,11 @@
 import { expect } from 'chai';
-import { Overlay } from '../../../src/runtime/overlay.ts';
-import { ObjectStore } from '../../../src/runtime/store.ts';
-import { compareVersions, tellVersionsApart, type CompareVersions } from '../../../src/runtime/versions.ts';
+import { Overlay } from '../../../src/runtime/cache/overlay.ts';
+import { ObjectStore } from '../../../src/runtime/cache/store.ts';
+import {
+  compareVersions,
+  tellVersionsApart,
+  type CompareVersions,
+} from '../../../src/runtime/cache/versions.ts';
 import { thing, type Thing } from '../../support/scripted-api.ts';
 
 const KEY = 'ns/a';

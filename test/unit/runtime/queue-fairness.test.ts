@@ -1,9 +1,14 @@
 /** Whose key is next when several namespaces want workers. */
 import { expect } from 'chai';
 import { namespaceOf } from '../../../src/runtime/keys.ts';
-import { FairOrder, type Waiting } from '../../../src/runtime/fair-order.ts';
-import { createQueue, INITIAL_PRIORITY, type Turn, type WorkQueue } from '../../../src/runtime/queue.ts';
-import { HEAVY_MS, WINDOW_MS } from '../../../src/runtime/usage.ts';
+import { FairOrder, type Waiting } from '../../../src/runtime/queue/fair-order.ts';
+import {
+  createQueue,
+  INITIAL_PRIORITY,
+  type Turn,
+  type WorkQueue,
+} from '../../../src/runtime/queue/queue.ts';
+import { HEAVY_MS, WINDOW_MS } from '../../../src/runtime/queue/usage.ts';
 import { FakeClock } from '../../support/clock.ts';
 
 /** Takes as many turns as can be had now, at most `most`. */

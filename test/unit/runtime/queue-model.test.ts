@@ -1,7 +1,7 @@
 /** The queue beside a model of it that is too slow to be used and too simple to be wrong. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { createQueue, type Turn } from '../../../src/runtime/queue.ts';
+import { createQueue, type Turn } from '../../../src/runtime/queue/queue.ts';
 import { FakeClock } from '../../support/clock.ts';
 
 interface Waiting {

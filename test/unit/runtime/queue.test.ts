@@ -1,7 +1,12 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { Clock } from '../../../src/lib/clock.ts';
-import { createQueue, INITIAL_PRIORITY, type Turn, type WorkQueue } from '../../../src/runtime/queue.ts';
+import {
+  createQueue,
+  INITIAL_PRIORITY,
+  type Turn,
+  type WorkQueue,
+} from '../../../src/runtime/queue/queue.ts';
 import { FakeClock } from '../../support/clock.ts';
 
 describe('the work queue', () => {

@@ -2,7 +2,12 @@ import { expect } from 'chai';
 import { seededRng } from '../../../src/lib/rng.ts';
 import { silentLogger } from '../../../src/observability/log.ts';
 import { apiErrorFrom } from '../../../src/runtime/errors.ts';
-import { createRecorder, eventKind, type CoreEvent, type Recorder } from '../../../src/runtime/recorder.ts';
+import {
+  createRecorder,
+  eventKind,
+  type CoreEvent,
+  type Recorder,
+} from '../../../src/runtime/controller/recorder.ts';
 import type { Obj } from '../../../src/runtime/types.ts';
 import { FakeClock, settle } from '../../support/clock.ts';
 import { FakeCluster } from './support/fake-cluster.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { ResponseTooLarge } from '../../../src/runtime/errors.ts';
-import { createResponses, tooLarge, type ResponseExcess } from '../../../src/runtime/responses.ts';
+import { createResponses, tooLarge, type ResponseExcess } from '../../../src/runtime/transport/responses.ts';
 
 const MIB = 2 ** 20;
 

@@ -6,10 +6,10 @@ import { Registry } from 'prom-client';
 import { ByteBudget } from '../../../src/lib/byte-budget.ts';
 import { systemClock, type Clock } from '../../../src/lib/clock.ts';
 import { silentLogger } from '../../../src/observability/log.ts';
-import { createClient } from '../../../src/runtime/client.ts';
+import { createClient } from '../../../src/runtime/transport/client.ts';
 import { NotFound, ResponseTooLarge, ServerFailure, TransportError } from '../../../src/runtime/errors.ts';
-import { connect, type Connection } from '../../../src/runtime/http.ts';
-import { createResponses, type ResponseLimits } from '../../../src/runtime/responses.ts';
+import { connect, type Connection } from '../../../src/runtime/transport/http.ts';
+import { createResponses, type ResponseLimits } from '../../../src/runtime/transport/responses.ts';
 import type { Client, Kind, Obj } from '../../../src/runtime/types.ts';
 import { FakeClock, settle } from '../../support/clock.ts';
 

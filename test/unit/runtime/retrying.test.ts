@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { apiErrorFrom, NoRetryError } from '../../../src/runtime/errors.ts';
-import { exponential } from '../../../src/runtime/retry.ts';
+import { exponential } from '../../../src/runtime/queue/retry.ts';
 import type { Context } from '../../../src/runtime/types.ts';
 import { settle } from '../../support/clock.ts';
 import {

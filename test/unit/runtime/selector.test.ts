@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { DefinitionError } from '../../../src/runtime/errors.ts';
-import { areDisjoint, parseSelector } from '../../../src/runtime/selector.ts';
+import { areDisjoint, parseSelector } from '../../../src/runtime/cache/selector.ts';
 
 describe('a label selector', () => {
   const rows: [string | undefined, Record<string, string> | undefined, boolean][] = [

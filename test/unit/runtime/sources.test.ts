@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import { seededRng } from '../../../src/lib/rng.ts';
 import { silentLogger } from '../../../src/observability/log.ts';
-import { createCaches } from '../../../src/runtime/cache.ts';
+import { createCaches } from '../../../src/runtime/cache/cache.ts';
 import { DefinitionError, NotWatchedError, SourceError } from '../../../src/runtime/errors.ts';
-import { cachingInboundSource, inboundSource } from '../../../src/runtime/inbound.ts';
+import { cachingInboundSource, inboundSource } from '../../../src/runtime/sources/inbound.ts';
 import { keyOf } from '../../../src/runtime/keys.ts';
 import {
   anyOf,
@@ -13,9 +13,9 @@ import {
   byOwner,
   bySameName,
   type Mapper,
-} from '../../../src/runtime/mappers.ts';
-import { perResourceSource, pollSource } from '../../../src/runtime/polling.ts';
-import { watchSource } from '../../../src/runtime/sources.ts';
+} from '../../../src/runtime/sources/mappers.ts';
+import { perResourceSource, pollSource } from '../../../src/runtime/sources/polling.ts';
+import { watchSource } from '../../../src/runtime/sources/sources.ts';
 import type { Meta, Obj, OwnerReference, View } from '../../../src/runtime/types.ts';
 import { settle } from '../../support/clock.ts';
 import { FakeCluster } from './support/fake-cluster.ts';

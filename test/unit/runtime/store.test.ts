@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { ObjectStore, type Origin } from '../../../src/runtime/store.ts';
+import { ObjectStore, type Origin } from '../../../src/runtime/cache/store.ts';
 import type { Change } from '../../../src/runtime/types.ts';
-import { compareVersions, tellVersionsApart } from '../../../src/runtime/versions.ts';
+import { compareVersions, tellVersionsApart } from '../../../src/runtime/cache/versions.ts';
 import { thing, type Thing } from '../../support/scripted-api.ts';
 import { told } from './harness.ts';
 

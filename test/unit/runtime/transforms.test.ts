@@ -1,5 +1,10 @@
 import { expect } from 'chai';
-import { dropLastApplied, dropManagedFields, inTurn, keepFields } from '../../../src/runtime/transforms.ts';
+import {
+  dropLastApplied,
+  dropManagedFields,
+  inTurn,
+  keepFields,
+} from '../../../src/runtime/cache/transforms.ts';
 import { settle } from '../../support/clock.ts';
 import { thing } from '../../support/scripted-api.ts';
 import { harness } from './harness.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { compareVersions, tellVersionsApart } from '../../../src/runtime/versions.ts';
+import { compareVersions, tellVersionsApart } from '../../../src/runtime/cache/versions.ts';
 
 describe('resource versions', () => {
   const rows: [string | undefined, string | undefined, number | undefined][] = [

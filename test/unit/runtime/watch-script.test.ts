@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { WatchOptions } from '../../../src/runtime/watch.ts';
+import type { WatchOptions } from '../../../src/runtime/cache/watch.ts';
 import { statusError } from '../../support/scripted-api.ts';
 import {
   added,

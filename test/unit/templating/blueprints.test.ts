@@ -1,7 +1,7 @@
 /** Executions as blueprints have them: each makes what the original engine in Go made of it. */
 import { expect } from 'chai';
 import { seededRng } from '../../../src/lib/rng.ts';
-import { fileTreeOf } from '../../../src/lib/filetree.ts';
+import { fileTreeOf } from '../../../src/lib/file-tree.ts';
 import { renderExecution, renderText, renderWithState } from '../../../src/templating/render.ts';
 import {
   recordedAnswers,

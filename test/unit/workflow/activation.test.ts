@@ -1,6 +1,6 @@
 /** Sources that come with the first primary that needs them, and go with the last. */
 import { expect } from 'chai';
-import type { Source } from '../../../src/runtime/sources.ts';
+import type { Source } from '../../../src/runtime/sources/sources.ts';
 import type { View } from '../../../src/runtime/types.ts';
 import { ActivationSources } from '../../../src/workflow/activation.ts';
 import type { AnyDependent, MadeSource, Setup } from '../../../src/workflow/dependent.ts';

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { exactJson } from '../../../src/lib/exact-json.ts';
 import { copy } from '../../../src/lib/json.ts';
 import type { Obj, View } from '../../../src/runtime/types.ts';
-import { prune, type FieldSet } from '../../../src/workflow/fieldset.ts';
+import { prune, type FieldSet } from '../../../src/workflow/field-set.ts';
 import { equalMatcher, genericMatcher, type GenericMatch } from '../../../src/workflow/match-generic.ts';
 import { comparableIntent, ssaMatcher } from '../../../src/workflow/match-ssa.ts';
 import { matcherOf } from '../../../src/workflow/matching.ts';

@@ -1,8 +1,8 @@
 /** Which sources the dependents of an operator read, and what is counted while they work. */
 import { expect } from 'chai';
 import { DefinitionError } from '../../../src/runtime/errors.ts';
-import { byOwner } from '../../../src/runtime/mappers.ts';
-import { watchSource, type Source } from '../../../src/runtime/sources.ts';
+import { byOwner } from '../../../src/runtime/sources/mappers.ts';
+import { watchSource, type Source } from '../../../src/runtime/sources/sources.ts';
 import type { View } from '../../../src/runtime/types.ts';
 import type { Dependent, Done } from '../../../src/workflow/dependent.ts';
 import { kubernetes, readOnly } from '../../../src/workflow/kubernetes.ts';

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import { keepAppliedBy } from '../../../src/runtime/cache.ts';
+import { keepAppliedBy } from '../../../src/runtime/cache/cache.ts';
 import { crdKind } from '../../../src/runtime/core-kinds.ts';
 import { apiErrorFrom, NoRetryError } from '../../../src/runtime/errors.ts';
-import { watchSource } from '../../../src/runtime/sources.ts';
+import { watchSource } from '../../../src/runtime/sources/sources.ts';
 import type { Cache, Context, Obj, View } from '../../../src/runtime/types.ts';
 import { crdPresent, hasStatusCondition, isGone } from '../../../src/workflow/conditions.ts';
 import { deleteDependent, reconcileDependent, type Dependent } from '../../../src/workflow/dependent.ts';

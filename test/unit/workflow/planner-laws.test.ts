@@ -255,8 +255,8 @@ describe('everybody who orders anything', () => {
     ['siblings', 'src/dataflow/siblings.ts', 'dependencyOrder('],
     ['graphs of names', 'src/lib/graph.ts', 'plan(dag'],
     ['executions', 'controllers/execution/classify.ts', 'plan(dag'],
-    ['stages of manifests', 'deployers/sdk/manifests/apply.ts', 'await drive('],
-    ['deletion groups', 'deployers/sdk/manifests/delete.ts', 'await drive('],
+    ['stages of manifests', 'deployers/objects/manifests/apply.ts', 'await drive('],
+    ['deletion groups', 'deployers/objects/manifests/delete.ts', 'await drive('],
     ['workflows', 'src/workflow/workflow.ts', 'await drive('],
     ['the driver', 'src/workflow/drive.ts', 'plan(dag'],
   ] as const) {

@@ -1,7 +1,7 @@
 /** The watches that dependents on the controller's own cluster read from. */
 import { expect } from 'chai';
-import { keepAppliedBy } from '../../../src/runtime/transforms.ts';
-import type { Source } from '../../../src/runtime/sources.ts';
+import { keepAppliedBy } from '../../../src/runtime/cache/transforms.ts';
+import type { Source } from '../../../src/runtime/sources/sources.ts';
 import type { Cache, CacheOptions, Caches, Kind, Obj } from '../../../src/runtime/types.ts';
 import type { Setup } from '../../../src/workflow/dependent.ts';
 import { kubernetesSource, type SourceChoice } from '../../../src/workflow/source.ts';

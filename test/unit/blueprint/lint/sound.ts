@@ -3,8 +3,8 @@ import { holderOf } from '../../../../src/blueprint/lint/holder.ts';
 import { inspectBlueprint, inlineInput } from '../../../../src/blueprint/lint/inspect.ts';
 import type { Finding } from '../../../../src/blueprint/lint/finding.ts';
 import { Source } from '../../../../src/blueprint/lint/source.ts';
-import { sourceFilesOf } from '../../../../src/blueprint/lint/sourcefiles.ts';
-import { YamlText } from '../../../../src/blueprint/lint/yamltext.ts';
+import { sourceFilesOf } from '../../../../src/blueprint/lint/source-files.ts';
+import { YamlText } from '../../../../src/blueprint/lint/yaml-text.ts';
 import { parseYaml } from '../../../../src/lib/yaml.ts';
 
 export type Files = Readonly<Record<string, string>>;

@@ -3,11 +3,11 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { readConfiguration } from '../../../../src/cli/configuration.ts';
-import { changedFields } from '../../../../src/cli/install/changes.ts';
-import { configurationDocument, missingFolders } from '../../../../src/cli/install/configuration.ts';
-import { productObjects } from '../../../../src/cli/install/objects.ts';
-import { isPlainContext, named } from '../../../../src/cli/install/remains.ts';
+import { readConfiguration } from '../../../../src/cli/configuration/configuration.ts';
+import { changedFields } from '../../../../src/cli/commands/install/changes.ts';
+import { configurationDocument, missingFolders } from '../../../../src/cli/commands/install/configuration.ts';
+import { productObjects } from '../../../../src/cli/commands/install/objects.ts';
+import { isPlainContext, named } from '../../../../src/cli/commands/install/remains.ts';
 import {
   amongPods,
   atHome,
@@ -16,13 +16,13 @@ import {
   ofWebhooks,
   ofWebhooksAtHome,
   rulesFor,
-} from '../../../../src/cli/install/role.ts';
+} from '../../../../src/cli/commands/install/role.ts';
 import {
   settingsFrom,
   type InstallOptions,
   type InstallSettings,
-} from '../../../../src/cli/install/settings.ts';
-import { wordsFor } from '../../../../src/cli/install/names.ts';
+} from '../../../../src/cli/commands/install/settings.ts';
+import { wordsFor } from '../../../../src/cli/commands/install/names.ts';
 import { createProgram, runProgram } from '../../../../src/cli/program.ts';
 import { toYaml } from '../../../../src/lib/yaml.ts';
 import { isObject, ownField } from '../../../../src/lib/objects.ts';

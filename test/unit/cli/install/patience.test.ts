@@ -1,10 +1,10 @@
 /** Installing and uninstalling on a server that refuses a write: they try again, and say so when it is in vain. */
 import { expect } from 'chai';
-import { applyProduct } from '../../../../src/cli/install/apply.ts';
-import { productObjects } from '../../../../src/cli/install/objects.ts';
-import { deleteIfThere } from '../../../../src/cli/install/patience.ts';
-import { configMapKind } from '../../../../src/cli/install/kinds.ts';
-import { settingsFrom } from '../../../../src/cli/install/settings.ts';
+import { applyProduct } from '../../../../src/cli/commands/install/apply.ts';
+import { productObjects } from '../../../../src/cli/commands/install/objects.ts';
+import { deleteIfThere } from '../../../../src/cli/commands/install/patience.ts';
+import { configMapKind } from '../../../../src/cli/commands/install/kinds.ts';
+import { settingsFrom } from '../../../../src/cli/commands/install/settings.ts';
 import { CommandError } from '../../../../src/cli/errors.ts';
 import { seededRng } from '../../../../src/lib/rng.ts';
 import { TransportError } from '../../../../src/runtime/errors.ts';

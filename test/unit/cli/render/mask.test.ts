@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { maskOver } from '../../../../src/cli/render/mask.ts';
+import { maskOver } from '../../../../src/cli/commands/blueprints/rendering/mask.ts';
 
 const kubeconfig = `apiVersion: v1
 kind: Config

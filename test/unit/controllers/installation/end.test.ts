@@ -4,7 +4,7 @@ import { atEnd } from '../../../../controllers/installation/end.ts';
 import type { Inst } from '../../../../controllers/installation/relatives.ts';
 import { annotations, labels } from '../../../../src/api/labels.ts';
 import { installationContext } from '../../../../src/dataflow/scope.ts';
-import { importsHash } from '../../../../src/dataflow/importshash.ts';
+import { importsHash } from '../../../../src/dataflow/imports-hash.ts';
 import type { JobStatus } from '../../../../src/machine/status.ts';
 import type { Obj, View } from '../../../../src/runtime/types.ts';
 import { NOW, child, deleting, done, installation, running } from '../../../support/given.ts';

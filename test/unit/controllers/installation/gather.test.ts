@@ -8,10 +8,10 @@ import { GROUP, labels } from '../../../../src/api/labels.ts';
 import { defaultLimits } from '../../../../src/api/limits.ts';
 import { stateSecretName } from '../../../../src/blueprint/state.ts';
 import { executionContext, installationContext, objectName } from '../../../../src/dataflow/scope.ts';
-import { importsHash } from '../../../../src/dataflow/importshash.ts';
+import { importsHash } from '../../../../src/dataflow/imports-hash.ts';
 import { PhaseError } from '../../../../src/machine/decision.ts';
 import { gatherOnce } from '../../../../src/machine/phase.ts';
-import { createTreeSizes, type TreeSizes } from '../../../../src/machine/tree-size.ts';
+import { createTreeSizes, type TreeSizes } from '../../../../src/landscape/tree-size.ts';
 import type { Obj, View } from '../../../../src/runtime/types.ts';
 import {
   NOW,

@@ -8,9 +8,9 @@ import { installationKind, type Installation } from '../../../../src/api/kinds/i
 import { API_VERSION, annotations } from '../../../../src/api/labels.ts';
 import type { Stock } from '../../../../src/components/stock.ts';
 import { seededRng } from '../../../../src/lib/rng.ts';
-import { createTreeSizes } from '../../../../src/machine/tree-size.ts';
-import { createWorld, type World } from '../../../../src/machine/world.ts';
-import type { ClientPool } from '../../../../src/runtime/client-pool.ts';
+import { createTreeSizes } from '../../../../src/landscape/tree-size.ts';
+import { createWorld, type World } from '../../../../src/landscape/world.ts';
+import type { ClientPool } from '../../../../src/runtime/transport/client-pool.ts';
 import type { Kind, Obj } from '../../../../src/runtime/types.ts';
 import type { FakeClock } from '../../../support/clock.ts';
 import { settle } from '../../../support/clock.ts';

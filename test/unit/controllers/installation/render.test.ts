@@ -9,7 +9,7 @@ import {
 import { defaultLimits } from '../../../../src/api/limits.ts';
 import { IssuerUnavailable } from '../../../../src/blueprint/kubeconfigs/errors.ts';
 import { IssuedKubeconfigs, type IssueKubeconfig } from '../../../../src/blueprint/kubeconfigs/issued.ts';
-import type { ImportSet } from '../../../../src/blueprint/importset.ts';
+import type { ImportSet } from '../../../../src/blueprint/import-set.ts';
 import { stateSecretName, States } from '../../../../src/blueprint/state.ts';
 import { GROUP } from '../../../../src/api/labels.ts';
 import { PhaseError } from '../../../../src/machine/decision.ts';

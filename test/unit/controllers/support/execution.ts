@@ -2,7 +2,7 @@
 import type { ExecutionPorts } from '../../../../controllers/execution/index.ts';
 import { inThisThread } from '../../../../src/blueprint/work.ts';
 import { seededRng } from '../../../../src/lib/rng.ts';
-import { createTreeSizes } from '../../../../src/machine/tree-size.ts';
+import { createTreeSizes } from '../../../../src/landscape/tree-size.ts';
 import type { Ports } from './stage.ts';
 
 /** @param limit how many objects a tree may have */

@@ -1,12 +1,12 @@
 /** A controller of the product on an API server in memory and a clock that stands still. */
 import { seededRng } from '../../../../src/lib/rng.ts';
-import { createWorld, type World } from '../../../../src/machine/world.ts';
+import { createWorld, type World } from '../../../../src/landscape/world.ts';
 import { silentLogger } from '../../../../src/observability/log.ts';
 import { createMetrics } from '../../../../src/observability/metrics.ts';
-import { createCaches } from '../../../../src/runtime/cache.ts';
-import type { ControllerSpec } from '../../../../src/runtime/controller.ts';
-import { createManager } from '../../../../src/runtime/manager.ts';
-import type { CoreEvent } from '../../../../src/runtime/recorder.ts';
+import { createCaches } from '../../../../src/runtime/cache/cache.ts';
+import type { ControllerSpec } from '../../../../src/runtime/controller/controller.ts';
+import { createManager } from '../../../../src/runtime/manager/manager.ts';
+import type { CoreEvent } from '../../../../src/runtime/controller/recorder.ts';
 import type { Kind, Obj, Page, Query, Write } from '../../../../src/runtime/types.ts';
 import { FakeClock, inTime, settle } from '../../../support/clock.ts';
 import { FakeCluster } from '../../runtime/support/fake-cluster.ts';

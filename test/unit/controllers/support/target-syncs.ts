@@ -4,7 +4,7 @@ import type { Host, Sync } from '../../../../controllers/targetsync/snapshot.ts'
 import { API_VERSION, labels } from '../../../../src/api/labels.ts';
 import type { Target } from '../../../../src/api/kinds/target.ts';
 import type { TargetSync, TargetSyncSpec } from '../../../../src/api/kinds/targetsync.ts';
-import type { Secret } from '../../../../src/machine/world.ts';
+import type { Secret } from '../../../../src/landscape/world.ts';
 
 export const OK = { [labels.targetSync]: 'ok' };
 

@@ -6,8 +6,8 @@ import {
   type TargetSyncSpec,
 } from '../../../../src/api/kinds/targetsync.ts';
 import { FINALIZER, annotations, labels } from '../../../../src/api/labels.ts';
-import { shootKind } from '../../../../src/machine/source-cluster.ts';
-import { secretKind, type Secret, type World } from '../../../../src/machine/world.ts';
+import { shootKind } from '../../../../src/landscape/source-cluster.ts';
+import { secretKind, type Secret, type World } from '../../../../src/landscape/world.ts';
 import { apiErrorFrom } from '../../../../src/runtime/errors.ts';
 import type { Client, Context, Kind, Obj, Page, Query } from '../../../../src/runtime/types.ts';
 import { targetSyncController } from '../../../../controllers/targetsync/index.ts';

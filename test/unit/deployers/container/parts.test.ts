@@ -13,7 +13,7 @@ import {
   stateName,
 } from '../../../../deployers/container/names.ts';
 import { dockerConfig, targetFile } from '../../../../deployers/container/objects.ts';
-import { conditionsOf, podStatusOf, standOf } from '../../../../deployers/container/podstatus.ts';
+import { conditionsOf, podStatusOf, standOf } from '../../../../deployers/container/pod-status.ts';
 import { snapshotsIn } from '../../../../deployers/container/snapshots.ts';
 import type { DeployItem } from '../../../../deployers/sdk/kinds.ts';
 import { isDns1123Subdomain, isLabelValue } from '../../../../src/lib/names.ts';

@@ -6,8 +6,8 @@ import { systemClock as clock } from '../../../../src/lib/clock.ts';
 import { seededRng } from '../../../../src/lib/rng.ts';
 import { ChartStopped } from '../../../../src/templating/helm/errors.ts';
 import type { ChartRunner } from '../../../../src/templating/helm/work.ts';
-import { chartCheckpoints } from '../../../support/deployertables.ts';
-import { c1, chartsHere, raw } from '../../../support/helmcharts.ts';
+import { chartCheckpoints } from '../../../support/deployer-tables.ts';
+import { c1, chartsHere, raw } from '../../../support/helm-charts.ts';
 import { Bench, helmConfig, LS } from '../bench.ts';
 
 const stock = createStock({ clock, rng: seededRng(1) });

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { manifestDeployer } from '../../../../deployers/manifest/index.ts';
-import { MANIFEST_LABEL, NAMESPACE_LABEL } from '../../../../deployers/sdk/manifests/label.ts';
+import { MANIFEST_LABEL, NAMESPACE_LABEL } from '../../../../deployers/objects/manifests/label.ts';
 import { Bench, configMap, manage, manifestConfig, type ItemOptions } from '../bench.ts';
 import { unauthorized, type Any } from '../fake-cluster.ts';
 

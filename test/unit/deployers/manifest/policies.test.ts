@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { manifestDeployer } from '../../../../deployers/manifest/index.ts';
-import { MANIFEST_LABEL, NAMESPACE_LABEL } from '../../../../deployers/sdk/manifests/label.ts';
+import { MANIFEST_LABEL, NAMESPACE_LABEL } from '../../../../deployers/objects/manifests/label.ts';
 import { TransportError } from '../../../../src/runtime/errors.ts';
-import { policyRows } from '../../../support/deployertables.ts';
+import { policyRows } from '../../../support/deployer-tables.ts';
 import { Bench, configMap, manage, manifestConfig } from '../bench.ts';
 
 interface Entry {

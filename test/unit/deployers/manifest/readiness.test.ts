@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { manifestDeployer } from '../../../../deployers/manifest/index.ts';
 import { failAt } from '../../../../deployers/sdk/timeout.ts';
-import { manifestCheckpoints } from '../../../support/deployertables.ts';
+import { manifestCheckpoints } from '../../../support/deployer-tables.ts';
 import { Bench, configMap, manage, manifestConfig, type BenchOptions } from '../bench.ts';
 import { FakeCluster } from '../fake-cluster.ts';
 

@@ -1,7 +1,7 @@
 /** Objects of a cluster that several deploy items manage: what one of them leaves to the others when it goes. */
 import { expect } from 'chai';
 import { manifestDeployer } from '../../../../deployers/manifest/index.ts';
-import { MANIFEST_LABEL, NAMESPACE_LABEL } from '../../../../deployers/sdk/manifests/label.ts';
+import { MANIFEST_LABEL, NAMESPACE_LABEL } from '../../../../deployers/objects/manifests/label.ts';
 import { Bench, configMap, LS, manage, manifestConfig } from '../bench.ts';
 
 const both = (...names: string[]): object =>

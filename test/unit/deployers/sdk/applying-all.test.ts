@@ -1,9 +1,9 @@
 /** Bringing all manifests of a job onto a cluster. */
 import { expect } from 'chai';
-import { inventoryAfter, placed, type ApplyResult } from '../../../../deployers/sdk/manifests/apply.ts';
-import { Kept, MAX_KEPT_VALUES } from '../../../../deployers/sdk/manifests/kept.ts';
-import type { ManagedResource, Manifest } from '../../../../deployers/sdk/manifests/model.ts';
-import { maskFor } from '../../../../deployers/sdk/manifests/secrets.ts';
+import { inventoryAfter, placed, type ApplyResult } from '../../../../deployers/objects/manifests/apply.ts';
+import { Kept, MAX_KEPT_VALUES } from '../../../../deployers/objects/manifests/kept.ts';
+import type { ManagedResource, Manifest } from '../../../../deployers/objects/manifests/model.ts';
+import { maskFor } from '../../../../deployers/objects/manifests/secrets.ts';
 import { InvalidObjectName, ResponseTooLarge, TransportError } from '../../../../src/runtime/errors.ts';
 import { answer, Applying, entry, mine } from '../applying.ts';
 import { configMap } from '../bench.ts';

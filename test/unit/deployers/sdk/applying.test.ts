@@ -1,7 +1,7 @@
 /** Bringing manifests onto a cluster, object by object. */
 import { expect } from 'chai';
-import { MANIFEST_LABEL } from '../../../../deployers/sdk/manifests/label.ts';
-import type { KubeObject, Manifest } from '../../../../deployers/sdk/manifests/model.ts';
+import { MANIFEST_LABEL } from '../../../../deployers/objects/manifests/label.ts';
+import type { KubeObject, Manifest } from '../../../../deployers/objects/manifests/model.ts';
 import { apiErrorFrom, TransportError } from '../../../../src/runtime/errors.ts';
 import { answer, Applying, entry, mine, ownership } from '../applying.ts';
 import { configMap } from '../bench.ts';

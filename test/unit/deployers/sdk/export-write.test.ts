@@ -5,8 +5,8 @@ import {
   isExportOf,
   isItem,
   removeExports,
-} from '../../../../deployers/sdk/exportowner.ts';
-import { writeExports } from '../../../../deployers/sdk/exportsecret.ts';
+} from '../../../../deployers/sdk/export-owner.ts';
+import { writeExports } from '../../../../deployers/sdk/export-secret.ts';
 import type { DeployItem } from '../../../../deployers/sdk/kinds.ts';
 import { done, fail, retry, wait, type Outcome } from '../../../../deployers/sdk/outcome.ts';
 import { apiErrorFrom } from '../../../../src/runtime/errors.ts';

@@ -8,7 +8,7 @@ import {
   lookForExports,
   type ExportLook,
   type ExportSpec,
-} from '../../../../deployers/sdk/exports.ts';
+} from '../../../../deployers/objects/exports.ts';
 import { InvalidObjectName } from '../../../../src/runtime/errors.ts';
 import { configMap } from '../bench.ts';
 import { FakeCluster } from '../fake-cluster.ts';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { CodecError } from '../../../../deployers/sdk/codec.ts';
-import { assigned, decodeGroups, defaultGroups } from '../../../../deployers/sdk/manifests/groups.ts';
-import type { ManagedResource } from '../../../../deployers/sdk/manifests/model.ts';
+import { assigned, decodeGroups, defaultGroups } from '../../../../deployers/objects/manifests/groups.ts';
+import type { ManagedResource } from '../../../../deployers/objects/manifests/model.ts';
 
 const type = { apiVersion: 'v1', kind: 'ConfigMap' };
 const custom = (fields: object, resource: object = {}): object => ({

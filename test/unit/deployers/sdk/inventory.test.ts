@@ -1,10 +1,16 @@
 /** What is remembered of objects that were made. */
 import { expect } from 'chai';
 import { CodecError } from '../../../../deployers/sdk/codec.ts';
-import { decodeEntry, decodeInventory } from '../../../../deployers/sdk/manifests/inventorycodec.ts';
-import { entryOf, fateOf, intended, leftOver, union } from '../../../../deployers/sdk/manifests/inventory.ts';
-import type { ManagedResource, Manifest, Policy } from '../../../../deployers/sdk/manifests/model.ts';
-import { sorted, type Placed } from '../../../../deployers/sdk/manifests/order.ts';
+import { decodeEntry, decodeInventory } from '../../../../deployers/objects/manifests/inventory-codec.ts';
+import {
+  entryOf,
+  fateOf,
+  intended,
+  leftOver,
+  union,
+} from '../../../../deployers/objects/manifests/inventory.ts';
+import type { ManagedResource, Manifest, Policy } from '../../../../deployers/objects/manifests/model.ts';
+import { sorted, type Placed } from '../../../../deployers/objects/manifests/order.ts';
 import { configMap } from '../bench.ts';
 
 const at = (name: string, more: object = {}): ManagedResource => ({

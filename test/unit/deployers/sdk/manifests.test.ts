@@ -1,7 +1,7 @@
 /** Manifests as values: their lists, names, labels and places in the API. */
 import { expect } from 'chai';
 import { CodecError } from '../../../../deployers/sdk/codec.ts';
-import { handedOver, labelValue, ownershipOf } from '../../../../deployers/sdk/manifests/label.ts';
+import { handedOver, labelValue, ownershipOf } from '../../../../deployers/objects/manifests/label.ts';
 import {
   describeManifest,
   describeRef,
@@ -11,7 +11,7 @@ import {
   type KubeObject,
   type Manifest,
   type Policy,
-} from '../../../../deployers/sdk/manifests/model.ts';
+} from '../../../../deployers/objects/manifests/model.ts';
 import {
   expanded,
   kindFromCrds,
@@ -19,9 +19,9 @@ import {
   stageOf,
   withoutDoubles,
   type Placed,
-} from '../../../../deployers/sdk/manifests/order.ts';
-import { inParallel } from '../../../../deployers/sdk/manifests/parallel.ts';
-import { decodeStrategy } from '../../../../deployers/sdk/manifests/strategyname.ts';
+} from '../../../../deployers/objects/manifests/order.ts';
+import { inParallel } from '../../../../deployers/objects/manifests/parallel.ts';
+import { decodeStrategy } from '../../../../deployers/objects/manifests/strategy-name.ts';
 import { InvalidObjectName } from '../../../../src/runtime/errors.ts';
 import { configMap, LS } from '../bench.ts';
 

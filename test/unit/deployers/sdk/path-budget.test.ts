@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import type { KubeAccess } from '../../../../deployers/sdk/access.ts';
 import { ConfigurationError } from '../../../../deployers/sdk/errors.ts';
-import { lookForExports, type ExportPorts } from '../../../../deployers/sdk/exports.ts';
-import { evaluate } from '../../../../deployers/sdk/jsonpath.ts';
-import { customChecks } from '../../../../deployers/sdk/readiness/check.ts';
-import type { FieldRequirement } from '../../../../deployers/sdk/readiness/custom.ts';
+import { lookForExports, type ExportPorts } from '../../../../deployers/objects/exports.ts';
+import { evaluate } from '../../../../deployers/objects/json-path.ts';
+import { customChecks } from '../../../../deployers/objects/readiness/check.ts';
+import type { FieldRequirement } from '../../../../deployers/objects/readiness/custom.ts';
 
 /** Lists within lists, as deep as an answer of a target may be. */
 const nested = (depth: number): unknown =>

@@ -1,6 +1,6 @@
 /** What a deletion of manifests would take away, asked beforehand. */
 import { expect } from 'chai';
-import { MANIFEST_LABEL } from '../../../../deployers/sdk/manifests/label.ts';
+import { MANIFEST_LABEL } from '../../../../deployers/objects/manifests/label.ts';
 import { configMap, LS, manage, manifestConfig } from '../bench.ts';
 import { FakeCluster } from '../fake-cluster.ts';
 import { crd, deployed, gadget, given, planOf, rowsOf, rules } from '../planned.ts';

@@ -1,7 +1,7 @@
 /** What a job of manifests would do, asked beforehand of a cluster that stores nothing. */
 import { expect } from 'chai';
 import type { DeployItem } from '../../../../deployers/sdk/kinds.ts';
-import { MANIFEST_LABEL, NAMESPACE_LABEL } from '../../../../deployers/sdk/manifests/label.ts';
+import { MANIFEST_LABEL, NAMESPACE_LABEL } from '../../../../deployers/objects/manifests/label.ts';
 import type { View } from '../../../../src/runtime/types.ts';
 import { configMap, LS, manage } from '../bench.ts';
 import { crd, deployed, gadget, given, planOf, rowOf, rowsOf, rules } from '../planned.ts';

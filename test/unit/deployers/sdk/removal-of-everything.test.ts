@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { decodeGroups } from '../../../../deployers/sdk/manifests/groups.ts';
+import { decodeGroups } from '../../../../deployers/objects/manifests/groups.ts';
 import type { Obj } from '../../../../src/runtime/types.ts';
 import { held, other, refusal, Removal, STAYS } from '../removing.ts';
 

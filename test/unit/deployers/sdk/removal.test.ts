@@ -1,10 +1,10 @@
 /** Taking managed objects off a cluster, round by round. */
 import { expect } from 'chai';
 import { RetryError } from '../../../../deployers/sdk/errors.ts';
-import { CHECKPOINT, leavingPorts, newProgress } from '../../../../deployers/sdk/manifests/delete.ts';
-import { decodeGroups } from '../../../../deployers/sdk/manifests/groups.ts';
-import { MANIFEST_LABEL } from '../../../../deployers/sdk/manifests/label.ts';
-import type { ManagedResource } from '../../../../deployers/sdk/manifests/model.ts';
+import { CHECKPOINT, leavingPorts, newProgress } from '../../../../deployers/objects/manifests/delete.ts';
+import { decodeGroups } from '../../../../deployers/objects/manifests/groups.ts';
+import { MANIFEST_LABEL } from '../../../../deployers/objects/manifests/label.ts';
+import type { ManagedResource } from '../../../../deployers/objects/manifests/model.ts';
 import { InvalidObjectName } from '../../../../src/runtime/errors.ts';
 import { held, other, ownership, refusal, Removal, STAYS } from '../removing.ts';
 

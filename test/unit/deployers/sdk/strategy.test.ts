@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import type { KubeObject } from '../../../../deployers/sdk/manifests/model.ts';
-import { deepMerge, desired, isUnchanged } from '../../../../deployers/sdk/manifests/strategy.ts';
+import type { KubeObject } from '../../../../deployers/objects/manifests/model.ts';
+import { deepMerge, desired, isUnchanged } from '../../../../deployers/objects/manifests/strategy.ts';
 
 type Wins = 'into' | 'from';
 

@@ -12,8 +12,8 @@ import type {
   Observation,
   Updated,
 } from '../../../../src/runtime/external/types.ts';
-import { exponential } from '../../../../src/runtime/retry.ts';
-import type { Controller } from '../../../../src/runtime/controller.ts';
+import { exponential } from '../../../../src/runtime/queue/retry.ts';
+import type { Controller } from '../../../../src/runtime/controller/controller.ts';
 import type { Kind, View } from '../../../../src/runtime/types.ts';
 import { settle } from '../../../support/clock.ts';
 import { createWorld, noChance, type World } from '../support/world.ts';

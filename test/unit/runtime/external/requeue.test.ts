@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { next, type Slot } from '../../../../src/runtime/decide.ts';
+import { next, type Slot } from '../../../../src/runtime/controller/decide.ts';
 import { decideRequeue } from '../../../../src/runtime/external/requeue.ts';
-import { exponential } from '../../../../src/runtime/retry.ts';
+import { exponential } from '../../../../src/runtime/queue/retry.ts';
 import { settle } from '../../../support/clock.ts';
 import { noChance } from '../support/world.ts';
 import { buckets, createScene, KEY, made, NAME, type Scene } from './cloud.ts';

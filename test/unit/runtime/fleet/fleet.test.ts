@@ -10,8 +10,8 @@ import {
 } from '../../../../src/runtime/errors.ts';
 import { createFleet, type Places } from '../../../../src/runtime/fleet/fleet.ts';
 import { SHARDS, shardLeaseName, shardOf } from '../../../../src/runtime/fleet/names.ts';
-import { leaseKind, type LeaseObject } from '../../../../src/runtime/lease.ts';
-import type { Manager } from '../../../../src/runtime/manager.ts';
+import { leaseKind, type LeaseObject } from '../../../../src/runtime/manager/lease.ts';
+import type { Manager } from '../../../../src/runtime/manager/manager.ts';
 import { keyOf } from '../../../../src/runtime/keys.ts';
 import type { Client, Context, Kind, Obj, View, Write } from '../../../../src/runtime/types.ts';
 import { FakeClock, settle } from '../../../support/clock.ts';

@@ -6,7 +6,7 @@ import { Deeds } from '../../../../src/runtime/fleet/deeds.ts';
 import { readLedger, type Ledger } from '../../../../src/runtime/fleet/ledger.ts';
 import { memberLeaseName, SHARDS, shardLeaseName } from '../../../../src/runtime/fleet/names.ts';
 import { Obituaries } from '../../../../src/runtime/fleet/obituaries.ts';
-import type { LeaseObject } from '../../../../src/runtime/lease.ts';
+import type { LeaseObject } from '../../../../src/runtime/manager/lease.ts';
 import type { Write } from '../../../../src/runtime/types.ts';
 import { FakeClock } from '../../../support/clock.ts';
 

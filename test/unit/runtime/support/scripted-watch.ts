@@ -2,8 +2,8 @@
 import { sleep } from '../../../../src/lib/clock.ts';
 import { apiErrorFrom, ResponseTooLarge, TransportError } from '../../../../src/runtime/errors.ts';
 import type { Client, Frame, Obj, Page, Query, WatchQuery } from '../../../../src/runtime/types.ts';
-import { compareVersions } from '../../../../src/runtime/versions.ts';
-import { watchKind, type WatchEvent, type WatchOptions } from '../../../../src/runtime/watch.ts';
+import { compareVersions } from '../../../../src/runtime/cache/versions.ts';
+import { watchKind, type WatchEvent, type WatchOptions } from '../../../../src/runtime/cache/watch.ts';
 import { FakeClock } from '../../../support/clock.ts';
 import { statusError, thing, THINGS, type Thing } from '../../../support/scripted-api.ts';
 import { noChance } from './world.ts';

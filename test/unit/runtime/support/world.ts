@@ -2,10 +2,10 @@
 import { seededRng, type Rng } from '../../../../src/lib/rng.ts';
 import { silentLogger, type Logger } from '../../../../src/observability/log.ts';
 import { createMetrics, type Metrics } from '../../../../src/observability/metrics.ts';
-import { createCaches } from '../../../../src/runtime/cache.ts';
-import type { Controller, ControllerSpec } from '../../../../src/runtime/controller.ts';
-import { createManager, type Manager, type ManagerOptions } from '../../../../src/runtime/manager.ts';
-import { exponential } from '../../../../src/runtime/retry.ts';
+import { createCaches } from '../../../../src/runtime/cache/cache.ts';
+import type { Controller, ControllerSpec } from '../../../../src/runtime/controller/controller.ts';
+import { createManager, type Manager, type ManagerOptions } from '../../../../src/runtime/manager/manager.ts';
+import { exponential } from '../../../../src/runtime/queue/retry.ts';
 import type { Caches, Context, Kind, Obj, UpdateControl, View } from '../../../../src/runtime/types.ts';
 import { FakeClock, inTime, settle } from '../../../support/clock.ts';
 import { FakeCluster } from './fake-cluster.ts';

@@ -1,5 +1,5 @@
 import { seededRng } from '../../../../src/lib/rng.ts';
-import { fileTreeOf } from '../../../../src/lib/filetree.ts';
+import { fileTreeOf } from '../../../../src/lib/file-tree.ts';
 import { renderText, type EngineOptions } from '../../../../src/templating/render.ts';
 import { FakeClock } from '../../../support/clock.ts';
 

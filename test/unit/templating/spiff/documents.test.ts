@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { fileTreeOf } from '../../../../src/lib/filetree.ts';
+import { fileTreeOf } from '../../../../src/lib/file-tree.ts';
 import { SpiffProblem } from '../../../../src/templating/spiff/problem.ts';
 import { answerTo, rendered, valueOf } from './given.ts';
 

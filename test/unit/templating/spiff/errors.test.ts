@@ -1,6 +1,6 @@
 /** What documents that fail show of themselves: the original's message first, then the lines around the expression. */
 import { expect } from 'chai';
-import { fileTreeOf } from '../../../../src/lib/filetree.ts';
+import { fileTreeOf } from '../../../../src/lib/file-tree.ts';
 import { seededRng } from '../../../../src/lib/rng.ts';
 import { checkTemplate } from '../../../../src/templating/check.ts';
 import { TemplateBroken } from '../../../../src/templating/errors.ts';

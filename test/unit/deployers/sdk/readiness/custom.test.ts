@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { CodecError } from '../../../../../deployers/sdk/codec.ts';
-import { customVerdict, decodeReadiness } from '../../../../../deployers/sdk/readiness/custom.ts';
+import { customVerdict, decodeReadiness } from '../../../../../deployers/objects/readiness/custom.ts';
 
 const settings = { data: { state: 'up', n: '3' }, list: [{ v: 1 }, { v: 2 }] };
 

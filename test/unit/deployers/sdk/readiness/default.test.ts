@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { defaultVerdict } from '../../../../../deployers/sdk/readiness/default.ts';
-import type { KubeObject } from '../../../../../deployers/sdk/manifests/model.ts';
+import { defaultVerdict } from '../../../../../deployers/objects/readiness/default.ts';
+import type { KubeObject } from '../../../../../deployers/objects/manifests/model.ts';
 
 const object = (
   apiVersion: string,

@@ -1,0 +1,212 @@
+/** Exports: values read from objects on a cluster by JSON path, put together under dotted keys. */
+import { define } from '../../src/lib/json.ts';
+import { isObject, ownField, type Fields } from '../../src/lib/objects.ts';
+import type { Problem } from '../../src/machine/decision.ts';
+import { CodecError, optionalList, optionalObject, optionalString } from '../sdk/codec.ts';
+import { ConfigurationError, isDefinite, messageOf } from '../sdk/errors.ts';
+import { evaluate } from './json-path.ts';
+import { ExportBudget, PathBudget } from '../sdk/path-budget.ts';
+import { anything } from '../sdk/shape.ts';
+import type { KubeAccess } from '../sdk/access.ts';
+
+export interface ResourceSource {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly name: string;
+  readonly namespace?: string | undefined;
+}
+
+export interface ExportSpec {
+  readonly key: string;
+  readonly jsonPath: string;
+  /** Absent: the value does not come from the cluster. */
+  readonly from?: ResourceSource | undefined;
+  /** The first path leads to a reference; the value is read from the object it names. */
+  readonly objectRef?:
+    { readonly apiVersion: string; readonly kind: string; readonly jsonPath: string } | undefined;
+  readonly targetName?: string | undefined;
+}
+
+const source = { apiVersion: anything, kind: anything, name: anything, namespace: anything } as const;
+export const exportShape = {
+  ...{ key: anything, jsonPath: anything, targetName: anything },
+  fromResource: source,
+  fromObjectRef: { apiVersion: anything, kind: anything, jsonPath: anything },
+} as const;
+export const exportsShape = { exports: [exportShape] } as const;
+
+/**
+ * An export from a cluster must say where its value is, since it would be waited for in vain. One without a key is
+ * taken: upstream exports it under the empty key.
+ * @throws CodecError
+ */
+export function decodeExports(value: unknown, path: string): readonly ExportSpec[] | undefined {
+  const fields = optionalObject(value, path);
+  if (!fields) return undefined;
+  return (optionalList(fields['exports'], `${path}.exports`) ?? []).map((entry, i) =>
+    decodeExport(entry, `${path}.exports[${String(i)}]`),
+  );
+}
+
+function decodeExport(entry: unknown, path: string): ExportSpec {
+  if (!isObject(entry)) throw new CodecError('decode', `${path}: expected an object`);
+  const text = (fields: Fields, key: string): string => optionalString(fields[key], `${path}.${key}`) ?? '';
+  const from = optionalObject(entry['fromResource'], `${path}.fromResource`);
+  const ref = optionalObject(entry['fromObjectRef'], `${path}.fromObjectRef`);
+  if (from) {
+    required(entry, ['jsonPath'], path);
+    required(from, ['apiVersion', 'kind', 'name'], `${path}.fromResource`);
+    if (ref) required(ref, ['apiVersion', 'kind', 'jsonPath'], `${path}.fromObjectRef`);
+  }
+  return {
+    key: text(entry, 'key'),
+    jsonPath: text(entry, 'jsonPath'),
+    targetName: text(entry, 'targetName') || undefined,
+    ...(from && {
+      from: {
+        apiVersion: text(from, 'apiVersion'),
+        kind: text(from, 'kind'),
+        name: text(from, 'name'),
+        namespace: text(from, 'namespace') || undefined,
+      },
+    }),
+    ...(ref && {
+      objectRef: {
+        apiVersion: text(ref, 'apiVersion'),
+        kind: text(ref, 'kind'),
+        jsonPath: text(ref, 'jsonPath'),
+      },
+    }),
+  };
+}
+
+function required(fields: Fields, keys: readonly string[], path: string): void {
+  for (const key of keys) {
+    if (!optionalString(fields[key], `${path}.${key}`))
+      throw new CodecError('validate', `${path}.${key}: Required value: must not be empty`);
+  }
+}
+
+export interface ExportPorts {
+  readonly access: KubeAccess;
+  secondary(name: string): Promise<KubeAccess>;
+  readonly signal: AbortSignal;
+  checkpoint(name: string): unknown;
+}
+
+/** All values, or the first export that is not there yet. */
+export type ExportLook =
+  | { readonly isComplete: true; readonly value: Fields }
+  | { readonly isComplete: false; readonly key: string; readonly why: string };
+
+/**
+ * One look at all exports with a source on a cluster, one after the other.
+ * @param known values by dotted key that come from elsewhere
+ */
+export async function lookForExports(
+  specs: readonly ExportSpec[],
+  ports: ExportPorts,
+  known: ReadonlyMap<string, unknown> = new Map(),
+): Promise<ExportLook> {
+  const value: Fields = {};
+  const size = new ExportBudget();
+  const budget = new PathBudget();
+  for (const [key, given] of known) {
+    size.spend(key, given);
+    put(value, key, given);
+  }
+  for (const spec of specs) {
+    if (!spec.from) continue;
+    ports.checkpoint(checkpointOf(spec.key));
+    try {
+      const found = await read(spec, spec.from, ports, budget);
+      size.spend(spec.key, found);
+      put(value, spec.key, found);
+    } catch (error) {
+      if (ports.signal.aborted || error instanceof ConfigurationError || isDefinite(error)) throw error;
+      return { isComplete: false, key: spec.key, why: messageOf(error) };
+    }
+  }
+  return { isComplete: true, value };
+}
+
+const checkpointOf = (key: string): string => `deployer: during export - key: ${key}`;
+
+/** The value is not there (yet). */
+class NotThere extends Error {
+  override readonly name = 'NotThere';
+}
+
+async function read(
+  spec: ExportSpec,
+  from: ResourceSource,
+  ports: ExportPorts,
+  budget: PathBudget,
+): Promise<unknown> {
+  const access = spec.targetName ? await ports.secondary(spec.targetName) : ports.access;
+  const first = single(spec.jsonPath, await get(from, access, ports.signal), from, budget);
+  if (!spec.objectRef) return first;
+  const name = ownField(first, 'name');
+  const namespace = ownField(first, 'namespace');
+  if (typeof name !== 'string' || name === '')
+    throw new NotThere(`JSON path ${spec.jsonPath} yields no reference with a name`);
+  const { apiVersion, kind, jsonPath } = spec.objectRef;
+  const referenced: ResourceSource = {
+    apiVersion,
+    kind,
+    name,
+    namespace: typeof namespace === 'string' && namespace !== '' ? namespace : from.namespace,
+  };
+  return single(jsonPath, await get(referenced, access, ports.signal), referenced, budget);
+}
+
+async function get(source: ResourceSource, access: KubeAccess, signal: AbortSignal): Promise<unknown> {
+  const kind = await access.kindOf(source.apiVersion, source.kind);
+  return access.client.get(
+    kind,
+    source.namespace ? `${source.namespace}/${source.name}` : source.name,
+    signal,
+  );
+}
+
+function single(
+  path: string,
+  object: unknown,
+  { kind, namespace, name }: ResourceSource,
+  budget: PathBudget,
+): unknown {
+  const results = evaluate(path, object, budget);
+  if (results && results.length > 0) return results[0];
+  throw new NotThere(
+    `${kind} ${namespace ? `${namespace}/` : ''}${name} has no field with JSON path ${path}`,
+  );
+}
+
+/** Sets a value under a dotted key; maps that are already there are kept. */
+function put(into: Fields, key: string, value: unknown): void {
+  const steps = key.split('.');
+  const last = steps.pop() ?? '';
+  let at = into;
+  for (const step of steps) {
+    const inner = Object.hasOwn(at, step) ? at[step] : undefined;
+    const next = isObject(inner) ? inner : {};
+    define(at, step, next);
+    at = next;
+  }
+  define(at, last, value);
+}
+
+/** How a job fails whose export does not appear in time. @param operation that of the deployer */
+export const exportTimeout = (operation: string, key: string): Problem => ({
+  operation,
+  reason: 'ReadExportValues',
+  message: `Op: Export - Reason: ProgressingTimeout - Message: timeout at: "${checkpointOf(key)}": context deadline exceeded`,
+  codes: ['ERR_TIMEOUT'],
+});
+
+/** What the job shows meanwhile. */
+export const exportWait = (operation: string, key: string, why: string): Problem => ({
+  operation,
+  reason: 'ReadExportValues',
+  message: `export ${key} is not there yet: ${why}`,
+});

@@ -1,0 +1,247 @@
+/**
+ * Kubernetes JSONPath as exports and readiness checks use it: without braces, the leading dot optional. Fields, quoted
+ * fields, indices, slices, unions, wildcards, recursive descent, and filters with one comparison.
+ * @see k8s.io/client-go/util/jsonpath
+ */
+import { equal } from '../../src/lib/json.ts';
+import { cutMiddle } from '../../src/lib/cut.ts';
+import { append } from '../../src/lib/lists.ts';
+import { checkPathLength, PathBudget } from '../sdk/path-budget.ts';
+
+/** The path cannot be read. */
+export class InvalidPath extends Error {
+  override readonly name = 'InvalidPath';
+}
+
+type Step =
+  | { readonly do: 'field'; readonly name: string }
+  | { readonly do: 'pick'; readonly keys: readonly (string | number)[] }
+  | { readonly do: 'slice'; readonly from?: number; readonly to?: number; readonly by: number }
+  | { readonly do: 'all' }
+  | { readonly do: 'descend' }
+  | { readonly do: 'filter'; readonly left: readonly Step[]; readonly op: string; readonly right: unknown };
+
+/**
+ * All results of a path; undefined when a field on the way does not exist, which is not the same as no result of a
+ * wildcard.
+ * @throws InvalidPath, and ConfigurationError when it is longer or visits more than it may
+ */
+export function evaluate(
+  path: string,
+  value: unknown,
+  budget: PathBudget = new PathBudget(),
+): readonly unknown[] | undefined {
+  checkPathLength(path);
+  const shown = cutMiddle(path, 200);
+  return run(parse(path), value, (steps) => {
+    budget.spend(steps, shown);
+  });
+}
+
+type Spend = (steps: number) => void;
+
+function run(steps: readonly Step[], value: unknown, spend: Spend): readonly unknown[] | undefined {
+  let current: readonly unknown[] = [value];
+  for (const step of steps) {
+    const next: unknown[] = [];
+    for (const item of current) {
+      const found = take(step, item, spend);
+      if (!found) return undefined;
+      append(next, found);
+    }
+    current = next;
+  }
+  return current;
+}
+
+function take(step: Step, value: unknown, spend: Spend): readonly unknown[] | undefined {
+  spend(1);
+  switch (step.do) {
+    case 'field':
+      return isObject(value) && Object.hasOwn(value, step.name) ? [value[step.name]] : undefined;
+    case 'pick':
+      spend(step.keys.length);
+      return picked(step.keys, value);
+    case 'slice':
+      return Array.isArray(value) ? sliced(step, counted(value, spend)) : undefined;
+    case 'all':
+      return counted(childrenOf(value), spend);
+    case 'descend':
+      return descendants(value, spend);
+    case 'filter':
+      return counted(childrenOf(value), spend).filter((child) => holds(step, child, spend));
+  }
+}
+
+function counted<T>(list: readonly T[], spend: Spend): readonly T[] {
+  spend(list.length);
+  return list;
+}
+
+function picked(keys: readonly (string | number)[], value: unknown): readonly unknown[] | undefined {
+  const result: unknown[] = [];
+  for (const key of keys) {
+    if (typeof key === 'string') {
+      if (!isObject(value) || !Object.hasOwn(value, key)) return undefined;
+      result.push(value[key]);
+    } else {
+      if (!Array.isArray(value)) return undefined;
+      const at = key < 0 ? value.length + key : key;
+      if (at < 0 || at >= value.length) return undefined;
+      result.push(value[at]);
+    }
+  }
+  return result;
+}
+
+function sliced(step: Extract<Step, { do: 'slice' }>, value: readonly unknown[]): readonly unknown[] {
+  const from = step.from ?? 0;
+  const part = value.slice(from, step.to ?? value.length);
+  return step.by === 1 ? part : part.filter((_, i) => i % step.by === 0);
+}
+
+const childrenOf = (value: unknown): readonly unknown[] =>
+  Array.isArray(value) ? (value as unknown[]) : isObject(value) ? Object.values(value) : [];
+
+/** The value, and all lists and maps below it, each before those within it. Without recursion: they may be deep. */
+function descendants(value: unknown, spend: Spend): readonly unknown[] {
+  const result: unknown[] = [];
+  const open = [value];
+  while (open.length > 0) {
+    const next = open.pop();
+    result.push(next);
+    const children = counted(childrenOf(next), spend);
+    for (let i = children.length - 1; i >= 0; i--) {
+      const child = children[i];
+      if (typeof child === 'object' && child !== null) open.push(child);
+    }
+  }
+  return result;
+}
+
+function holds(step: Extract<Step, { do: 'filter' }>, value: unknown, spend: Spend): boolean {
+  const left = run(step.left, value, spend);
+  if (step.op === 'exists') return left !== undefined && left.length > 0;
+  if (!left || left.length === 0) return false;
+  const [a, b] = [left[0], step.right];
+  if (step.op === '==') return equal(a, b);
+  if (step.op === '!=') return !equal(a, b);
+  if ((typeof a !== 'number' || typeof b !== 'number') && (typeof a !== 'string' || typeof b !== 'string'))
+    return false;
+  if (step.op === '<') return a < b;
+  if (step.op === '<=') return a <= b;
+  return step.op === '>' ? a > b : a >= b;
+}
+
+// ---------------------------------------------------------------- parsing
+
+const NAME = /[^.[\]{}()'"\s*?@,:]+/y;
+const FILTER = /^@(?<path>[^=!<>]*?)\s*(?:(?<op>==|!=|<=|>=|<|>)\s*(?<value>.+))?$/;
+
+function parse(text: string): Step[] {
+  const path = text.trim();
+  if (path === '') throw new InvalidPath('the JSON path is empty');
+  const body = path.startsWith('$') ? path.slice(1) : path;
+  const dotted = body === '' || body.startsWith('.') || body.startsWith('[') ? body : `.${body}`;
+  const steps: Step[] = [];
+  for (let i = 0; i < dotted.length;)
+    i = dotted[i] === '[' ? bracket(dotted, i, steps) : dot(dotted, i, steps);
+  return steps;
+}
+
+function dot(text: string, at: number, steps: Step[]): number {
+  if (text[at] !== '.')
+    throw new InvalidPath(`JSON path "${text}": unexpected "${text[at] ?? ''}" at ${String(at)}`);
+  let i = at + 1;
+  if (i >= text.length && steps.length === 0) return i; // the object itself
+  if (text[i] === '.') {
+    steps.push({ do: 'descend' });
+    i++;
+  }
+  if (text[i] === '[') return i;
+  if (text[i] === '*') {
+    steps.push({ do: 'all' });
+    return i + 1;
+  }
+  let name = '';
+  while (i < text.length) {
+    if (text[i] === '\\') {
+      name += text[i + 1] ?? '';
+      i += 2;
+      continue;
+    }
+    NAME.lastIndex = i;
+    const match = NAME.exec(text)?.[0]?.split('\\')[0];
+    if (!match) break;
+    name += match;
+    i += match.length;
+  }
+  if (name === '') throw new InvalidPath(`JSON path "${text}": a field name is missing at ${String(i)}`);
+  steps.push({ do: 'field', name });
+  return i;
+}
+
+function bracket(text: string, at: number, steps: Step[]): number {
+  const end = closing(text, at);
+  const inner = text.slice(at + 1, end).trim();
+  if (inner === '*') steps.push({ do: 'all' });
+  else if (inner.startsWith('?(') && inner.endsWith(')')) steps.push(filter(inner.slice(2, -1).trim()));
+  else if (/^-?\d*:-?\d*(:\d*)?$/.test(inner)) steps.push(slice(inner));
+  else steps.push({ do: 'pick', keys: split(inner).map((part) => key(part.trim(), text)) });
+  return end + 1;
+}
+
+function closing(text: string, at: number): number {
+  let depth = 0;
+  let quote = '';
+  for (let i = at; i < text.length; i++) {
+    const c = text[i] ?? '';
+    if (quote) {
+      if (c === quote) quote = '';
+    } else if (c === "'" || c === '"') quote = c;
+    else if (c === '[') depth++;
+    else if (c === ']' && --depth === 0) return i;
+  }
+  throw new InvalidPath(`JSON path "${text}": a closing bracket is missing`);
+}
+
+/** Splits at commas outside quotes. */
+const split = (inner: string): string[] => inner.match(/'[^']*'|"[^"]*"|[^,]+/g) ?? [];
+
+function key(part: string, text: string): string | number {
+  const quoted = /^(?:'([^']*)'|"([^"]*)")$/.exec(part);
+  if (quoted) return quoted[1] ?? quoted[2] ?? '';
+  if (/^-?\d+$/.test(part)) return Number(part);
+  throw new InvalidPath(`JSON path "${text}": "${part}" is neither an index nor a quoted field`);
+}
+
+function slice(inner: string): Step {
+  const [from = '', to = '', by = ''] = inner.split(':');
+  return {
+    do: 'slice',
+    ...(from && { from: Number(from) }),
+    ...(to && { to: Number(to) }),
+    by: by === '' ? 1 : Math.max(1, Number(by)),
+  };
+}
+
+function filter(text: string): Step {
+  const groups = FILTER.exec(text)?.groups;
+  if (!groups) throw new InvalidPath(`JSON path filter "${text}" is not understood`);
+  const left = groups['path'] ? parse(groups['path']) : [];
+  if (!groups['op']) return { do: 'filter', left, op: 'exists', right: undefined };
+  return { do: 'filter', left, op: groups['op'], right: literal((groups['value'] ?? '').trim()) };
+}
+
+function literal(text: string): unknown {
+  const quoted = /^(?:'([^']*)'|"([^"]*)")$/.exec(text);
+  if (quoted) return quoted[1] ?? quoted[2] ?? '';
+  if (text === 'true' || text === 'false') return text === 'true';
+  if (text === 'null' || text === 'nil') return null;
+  const number = Number(text);
+  if (text !== '' && !Number.isNaN(number)) return number;
+  throw new InvalidPath(`"${text}" is not a value a JSON path can compare with`);
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,0 +1,333 @@
+/**
+ * Takes objects off a cluster, group by group. It never waits: a round deletes what is due and tells what is left, and the
+ * caller comes back. An object is deleted only as the one that was noted: a namesake that somebody else made is left alone.
+ */
+import { itemKey } from '../../../src/api/managed-objects.ts';
+import { append } from '../../../src/lib/lists.ts';
+import type { Logger } from '../../../src/observability/log.ts';
+import { Conflict, NoSuchKind, NotFound } from '../../../src/runtime/errors.ts';
+import type { Kind, Obj, View } from '../../../src/runtime/types.ts';
+import { chainDag } from '../../../src/workflow/dag.ts';
+import { drive } from '../../../src/workflow/drive.ts';
+import type { NodeState, Policy } from '../../../src/workflow/plan.ts';
+import { RetryError, isDefinite, messageOf } from '../../sdk/errors.ts';
+import type { KubeAccess } from '../../sdk/access.ts';
+import type { Run } from '../../sdk/deployer.ts';
+import type { DeployItem } from '../../sdk/kinds.ts';
+import { assigned, TARGET_WITHOUT_ALL, type DeletionGroup, type ResourceType } from './groups.ts';
+import { fateOf, isIntent } from './inventory.ts';
+import { handedOver, isOwned, type Ownership } from './label.ts';
+import {
+  describeRef,
+  idOf,
+  keyOfRef,
+  type KubeObject,
+  type ManagedResource,
+  type ResourceRef,
+} from './model.ts';
+import { inParallel } from './parallel.ts';
+import { deepMerge } from './strategy.ts';
+
+export interface RemovePorts {
+  readonly access: KubeAccess;
+  /** Another target by its name, for groups that name one. */
+  secondary(name: string): Promise<KubeAccess>;
+  readonly ownership: Ownership;
+  readonly groups: readonly DeletionGroup[];
+  /** Other deploy items that manage the object with this uid and are going to keep it. */
+  alsoManagedBy(uid: string): readonly View<DeployItem>[];
+  /** Reports what stays although the item managed it. */
+  onLeft(note: string): void;
+  readonly signal: AbortSignal;
+  readonly log: Logger;
+  /** Called before every object. @throws TimeoutError */
+  checkpoint(name: string): unknown;
+  /** Remembers between rounds what is done; may start empty at any time. */
+  readonly progress: Progress;
+}
+
+export interface Progress {
+  readonly gone: Set<string>;
+  /** Left to other items, and reported. */
+  readonly left: Set<string>;
+  hasHooks: boolean;
+}
+
+/** What a removal has to know about other deploy items, and how it reports what it leaves to them. */
+export const leavingPorts = (run: Pick<Run, 'alsoManagedBy' | 'event'>): Leaving => ({
+  alsoManagedBy: (uid) => run.alsoManagedBy(uid),
+  onLeft: (note) => {
+    run.event('Normal', 'LeftToOthers', note);
+  },
+});
+
+type Leaving = Pick<RemovePorts, 'alsoManagedBy' | 'onLeft'>;
+
+export const newProgress = (): Progress => ({ gone: new Set(), left: new Set(), hasHooks: false });
+
+/** What a round left: nothing, or objects that have to go before the next group comes. */
+export interface Round {
+  readonly left: readonly Left[];
+}
+
+export interface Left {
+  readonly ref: ResourceRef;
+  /** Why it is still there, as far as the cluster said. */
+  readonly why: string;
+}
+
+export const CHECKPOINT = 'deployer: delete resources';
+
+/**
+ * One round over the entries.
+ * @throws RetryError when a group cannot be carried out at all, ApiError when the cluster cannot be asked
+ */
+export async function removeRound(entries: readonly ManagedResource[], ports: RemovePorts): Promise<Round> {
+  const due = await dueEntries(entries, ports);
+  // A group that takes everything of a type comes along with managed objects, never alone.
+  if (due.length === 0 && ports.progress.gone.size === 0) return { left: [] };
+  if (!ports.progress.hasHooks) {
+    await inParallel(due, (entry) => runHooks(entry, ports));
+    ports.progress.hasHooks = true;
+  }
+  const members = assigned(due, ports.groups);
+  const { groups } = ports;
+  const left: Left[] = [];
+  const remove = async (node: string): Promise<'removing' | 'removed'> => {
+    const i = Number(node);
+    const group = groups[i];
+    if (group) append(left, await removeGroup(group, members[i] ?? [], ports));
+    return left.length > 0 ? 'removing' : 'removed';
+  };
+  // Who comes last in the graph goes first.
+  const nodes = groups.map((_, i) => String(i)).reverse();
+  const states = new Map<string, NodeState>(nodes.map((node) => [node, 'doomed']));
+  await drive({ dag: chainDag(nodes), policy: ONE_BY_ONE, limit: 1, states, remove });
+  return { left };
+}
+
+const ONE_BY_ONE: Policy = { gate: 'ready', failFast: false };
+
+/** Entries whose objects are ours to delete. */
+async function dueEntries(
+  entries: readonly ManagedResource[],
+  ports: RemovePorts,
+): Promise<readonly ManagedResource[]> {
+  const due = await inParallel(entries, async (entry) => {
+    const fate = fateOf(entry);
+    if (fate === 'leave') return [];
+    if (ports.progress.gone.has(idOf(entry.resource))) return [];
+    if (await isLeftToOthers(entry, ports)) return [];
+    if (fate === 'delete' && !isIntent(entry)) return [entry];
+    const live = await read(entry.resource, ports);
+    return live && isOwned(ports.ownership, live) ? [entry] : [];
+  });
+  return due.flat();
+}
+
+/**
+ * Whether other deploy items manage the object, too: then it stays, and says that it is theirs. One that begins to manage
+ * it in the very moment of the deletion is not seen, and creates the object again with its next job.
+ */
+async function isLeftToOthers(entry: ManagedResource, ports: RemovePorts): Promise<boolean> {
+  const { uid } = entry.resource;
+  const [next, ...more] = uid ? ports.alsoManagedBy(uid) : [];
+  if (!uid || !next) return false;
+  const id = idOf(entry.resource);
+  if (ports.progress.left.has(id)) return true;
+  await handOver(entry.resource, uid, next, ports);
+  ports.progress.left.add(id);
+  const items = [next, ...more].map(itemKey).join(', ');
+  ports.onLeft(`${describeRef(entry.resource)} stays, because other deploy items manage it, too: ${items}`);
+  return true;
+}
+
+/** Changes the labels of the very object that was noted, if they name the item. */
+async function handOver(
+  ref: ResourceRef,
+  uid: string,
+  { metadata: { name, namespace = '' }, spec: { type } }: View<DeployItem>,
+  ports: RemovePorts,
+): Promise<void> {
+  const live = await read(ref, ports);
+  if (live?.metadata.uid !== uid) return;
+  const labels = handedOver(ports.ownership, { name, namespace, type }, live);
+  if (!labels) return;
+  const kind = await ports.access.kindOf(ref.apiVersion, ref.kind);
+  const body = { metadata: { uid, labels } };
+  try {
+    await ports.access.client.send({ verb: 'merge', kind, key: keyOfRef(ref), body }, ports.signal);
+  } catch (error) {
+    // Gone, or replaced meanwhile: there is nothing to hand over.
+    if (!(error instanceof NotFound || error instanceof Conflict)) throw error;
+  }
+}
+
+async function removeGroup(
+  group: DeletionGroup,
+  members: readonly ManagedResource[],
+  ports: RemovePorts,
+): Promise<readonly Left[]> {
+  if (group.is === 'custom' && group.targetName && !group.isEverything) {
+    throw new RetryError(
+      'delete',
+      'DeleteWithUninstall',
+      `failed deleting managed resources: ${TARGET_WITHOUT_ALL}`,
+    );
+  }
+  if (group.is === 'custom' && group.isEverything) return removeEverything(group, ports);
+  const left = await inParallel(members, (entry) => removeEntry(entry, group.isForced, ports));
+  return left.flat();
+}
+
+// ---------------------------------------------------------------- one managed object
+
+async function removeEntry(
+  entry: ManagedResource,
+  isForced: boolean,
+  ports: RemovePorts,
+): Promise<readonly Left[]> {
+  ports.checkpoint(CHECKPOINT);
+  const ref = entry.resource;
+  try {
+    if (await isLeftToOthers(entry, ports)) return []; // its turn may come long after the round began
+    const kind = await ports.access.kindOf(ref.apiVersion, ref.kind);
+    const isGone = await deleteNoted(kind, entry, ports);
+    if (!isGone && isForced) await stripFinalizers(kind, keyOfRef(ref), ports.access, ports.signal);
+    if (!isGone) return [{ ref, why: 'it still exists, probably because of its finalizers' }];
+  } catch (error) {
+    if (!isAbsence(error)) return [failed(ref, error, ports)];
+  }
+  ports.progress.gone.add(idOf(ref));
+  return [];
+}
+
+function failed(ref: ResourceRef, error: unknown, ports: RemovePorts): Left {
+  if (ports.signal.aborted || isDefinite(error)) throw error;
+  ports.log.warn({ object: describeRef(ref), error: messageOf(error) }, 'an object could not be deleted');
+  return { ref, why: messageOf(error) };
+}
+
+const isAbsence = (error: unknown): boolean => error instanceof NotFound || error instanceof NoSuchKind;
+
+/** Deletes the very object that was noted. @returns whether nothing of it is left */
+async function deleteNoted(kind: Kind<Obj>, entry: ManagedResource, ports: RemovePorts): Promise<boolean> {
+  const { uid } = entry.resource;
+  try {
+    return await sendDelete(kind, keyOfRef(entry.resource), ports.access, ports.signal, uid || undefined);
+  } catch (error) {
+    if (!(error instanceof Conflict) || !uid) throw error;
+    const live = await read(entry.resource, ports);
+    if (!live || live.metadata.uid === uid) throw error;
+    if (!isOwned(ports.ownership, live)) return true; // somebody else made it anew
+    return sendDelete(kind, keyOfRef(entry.resource), ports.access, ports.signal, live.metadata.uid);
+  }
+}
+
+/** @returns whether the server says that the object is gone already, not only on its way */
+async function sendDelete(
+  kind: Kind<Obj>,
+  key: string,
+  access: KubeAccess,
+  signal: AbortSignal,
+  uid: string | undefined,
+): Promise<boolean> {
+  const answer: Partial<Obj> | undefined = await access.client.send(
+    { verb: 'delete', kind, key, propagation: 'Background', ...(uid && { uid }) },
+    signal,
+  );
+  return answer?.metadata?.deletionTimestamp === undefined;
+}
+
+async function stripFinalizers(
+  kind: Kind<Obj>,
+  key: string,
+  access: KubeAccess,
+  signal: AbortSignal,
+): Promise<void> {
+  await access.client.send({ verb: 'merge', kind, key, body: { metadata: { finalizers: null } } }, signal);
+}
+
+async function read(ref: ResourceRef, ports: RemovePorts): Promise<KubeObject | undefined> {
+  try {
+    const kind = await ports.access.kindOf(ref.apiVersion, ref.kind);
+    return (await ports.access.client.get(kind, keyOfRef(ref), ports.signal)) as KubeObject;
+  } catch (error) {
+    if (isAbsence(error)) return undefined;
+    throw error;
+  }
+}
+
+/** Notes and patches that an object gets before it is deleted. */
+async function runHooks(entry: ManagedResource, ports: RemovePorts): Promise<void> {
+  const { annotateBeforeDelete, patchBeforeDelete, resource } = entry;
+  if (!annotateBeforeDelete && !patchBeforeDelete) return;
+  const live = await read(resource, ports);
+  if (!live || (resource.uid && live.metadata.uid !== resource.uid)) return;
+  const annotations = { ...live.metadata.annotations, ...annotateBeforeDelete };
+  const noted = { ...live, metadata: { ...live.metadata, ...(annotateBeforeDelete && { annotations }) } };
+  const object = (patchBeforeDelete ? deepMerge(noted, patchBeforeDelete, 'from') : noted) as KubeObject;
+  const kind = await ports.access.kindOf(resource.apiVersion, resource.kind);
+  try {
+    await ports.access.client.send({ verb: 'replace', kind, object }, ports.signal);
+  } catch (error) {
+    if (!(error instanceof NotFound)) throw error;
+  }
+}
+
+// ---------------------------------------------------------------- everything of a type
+
+async function removeEverything(
+  group: Extract<DeletionGroup, { is: 'custom' }>,
+  ports: RemovePorts,
+): Promise<readonly Left[]> {
+  const access = group.targetName ? await ports.secondary(group.targetName) : ports.access;
+  const left: Left[] = [];
+  for (const type of group.resources) {
+    for (const { kind, object } of await candidates(type, access, ports.signal)) {
+      ports.checkpoint(CHECKPOINT);
+      const { uid } = object.metadata;
+      const ref = { apiVersion: type.apiVersion, kind: type.kind, ...nameOf(object), ...(uid && { uid }) };
+      if (await isLeftToOthers({ resource: ref }, { ...ports, access })) continue;
+      try {
+        const isGone = await sendDelete(kind, keyOfRef(ref), access, ports.signal, object.metadata.uid);
+        if (isGone) continue;
+        if (group.isForced) await stripFinalizers(kind, keyOfRef(ref), access, ports.signal);
+        left.push({ ref, why: 'it still exists, probably because of its finalizers' });
+      } catch (error) {
+        if (!isAbsence(error)) left.push(failed(ref, error, ports));
+      }
+    }
+  }
+  return left;
+}
+
+const nameOf = ({ metadata: { name, namespace } }: Obj): Pick<ResourceRef, 'name' | 'namespace'> => ({
+  name,
+  ...(namespace && { namespace }),
+});
+
+/** All objects of a type, on one cluster. */
+export async function candidates(
+  type: ResourceType,
+  access: KubeAccess,
+  signal: AbortSignal,
+): Promise<readonly { readonly kind: Kind<Obj>; readonly object: Obj }[]> {
+  let kind: Kind<Obj>;
+  try {
+    kind = await access.kindOf(type.apiVersion, type.kind);
+  } catch (error) {
+    if (error instanceof NoSuchKind) return [];
+    throw error;
+  }
+  const scopes = kind.namespaced && type.namespaces ? type.namespaces : [undefined];
+  const found: { kind: Kind<Obj>; object: Obj }[] = [];
+  for (const namespace of scopes) {
+    for await (const page of access.client.list(kind, namespace === undefined ? {} : { namespace }, signal)) {
+      for (const object of page.items) {
+        if (!type.names || type.names.includes(object.metadata.name)) found.push({ kind, object });
+      }
+    }
+  }
+  return found;
+}

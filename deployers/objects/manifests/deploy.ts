@@ -1,0 +1,249 @@
+/**
+ * The road of a job that applies manifests: intent, apply, orphans, readiness, exports, patches. Whatever has to be waited
+ * for ends the look; the next one goes on where this one stopped, or, in another process, from the beginning.
+ */
+import type { Run } from '../../sdk/deployer.ts';
+import { at, ConfigurationError, DeployerError } from '../../sdk/errors.ts';
+import { retry, wait, type Outcome } from '../../sdk/outcome.ts';
+import type { KubeAccess } from '../../sdk/access.ts';
+import { secondaryOf, settled, type AfterPlan } from '../after.ts';
+import { applyAll, inventoryAfter, placed } from './apply.ts';
+import { leavingPorts, newProgress, removeRound, type Progress } from './delete.ts';
+import type { DeletionGroup } from './groups.ts';
+import { intended, leftOver, union } from './inventory.ts';
+import type { Ownership } from './label.ts';
+import {
+  describeRef,
+  idOf,
+  isForeign,
+  keyOfRef,
+  refOf,
+  type KubeObject,
+  type ManagedResource,
+  type Manifest,
+  type ResourceRef,
+  type Strategy,
+} from './model.ts';
+import type { Applied, ApplyPorts } from './object.ts';
+import { expanded, NoObject, withoutDoubles } from './order.ts';
+import { accessOf, leftProblem } from './remove.ts';
+import { inParallel } from './parallel.ts';
+import { maskFor } from './secrets.ts';
+import { deepMerge } from './strategy.ts';
+
+export interface DeployPlan<S> extends AfterPlan {
+  readonly fieldManager: string;
+  readonly manifests: readonly Manifest[];
+  readonly strategy: Strategy;
+  readonly ownership: Ownership;
+  readonly old: readonly ManagedResource[];
+  readonly groups: readonly DeletionGroup[];
+  readonly status: (managed: readonly ManagedResource[]) => S;
+}
+
+/** What is done already, kept between looks. */
+interface Done {
+  readonly applied: readonly Applied[];
+  readonly managed: readonly ManagedResource[];
+  readonly orphans: readonly ManagedResource[];
+  readonly progress: Progress;
+  hasOrphans: boolean;
+  /** Answers of the apply, good for the first check only. */
+  live: ReadonlyMap<ResourceRef, KubeObject>;
+}
+
+/** Warnings become events of the item. @param manifests whose secrets are not shown */
+export const applyPorts = (
+  run: Run,
+  { ownership, strategy, fieldManager }: Pick<DeployPlan<unknown>, 'ownership' | 'strategy' | 'fieldManager'>,
+  access: KubeAccess,
+  manifests: readonly Manifest[],
+): ApplyPorts => ({
+  ...{ access, ownership, strategy, fieldManager },
+  targetName: run.target?.name ?? '',
+  signal: run.signal,
+  mask: maskFor(manifests),
+  warn: (reason, note) => {
+    run.event('Warning', reason, note);
+  },
+});
+
+const BEGUN = 'begun';
+const DONE = 'deployed';
+
+export async function deploy<S>(run: Run<unknown, S>, plan: DeployPlan<S>): Promise<Outcome<S>> {
+  run.checkpoint(`${plan.prefix}: start reconcile`);
+  const access = await accessOf(run.target, plan.operation);
+  let state = run.scratch.get(DONE) as Done | undefined;
+  if (!state) {
+    const answer = await apply(run, plan, access);
+    if ('kind' in answer) return answer;
+    state = answer;
+    run.scratch.set(DONE, state);
+  }
+  if (state.hasOrphans) {
+    const left = await removeOrphans(run, plan, state, access);
+    if (left) return left;
+    state.hasOrphans = false;
+  }
+  return finish(run, plan, state, access);
+}
+
+// ---------------------------------------------------------------- apply
+
+async function apply<S>(
+  run: Run<unknown, S>,
+  plan: DeployPlan<S>,
+  access: KubeAccess,
+): Promise<Done | Outcome<S>> {
+  run.checkpoint('deployer: process managed resource manifests');
+  const manifests = expand(plan);
+  run.checkpoint('deployer: process manifests');
+  const members = await placed(unique(run, manifests), access, run.target?.name ?? '').catch(
+    (error: unknown) => {
+      if (error instanceof DeployerError) return error;
+      throw error;
+    },
+  );
+  // The list is part of the status even when nothing could be applied.
+  if (members instanceof DeployerError) return retry(members.problem, { status: plan.status(plan.old) });
+  if (!run.scratch.has(BEGUN)) {
+    await run.begin(plan.status(intended(plan.old, members)));
+    run.scratch.set(BEGUN, true);
+  }
+  run.checkpoint('deployer: apply manifests');
+  const ports = applyPorts(run, plan, access, manifests);
+  const result = await applyAll(members, plan.old, ports);
+  if (result.problem) return retry(result.problem, { status: plan.status(inventoryAfter(plan.old, result)) });
+  const orphans = orphansOf(run, plan, members, result.managed);
+  return {
+    // What is kept between looks needs no objects but those for the first check.
+    applied: result.applied.map(({ live: _, ...rest }) => rest),
+    managed: result.managed,
+    orphans,
+    progress: newProgress(),
+    hasOrphans: orphans.length > 0,
+    live: liveOf(result.applied),
+  };
+}
+
+/** @throws DeployerError when an element of a list is no object */
+export function expand(plan: Pick<DeployPlan<unknown>, 'manifests' | 'operation'>): readonly Manifest[] {
+  try {
+    return expanded(plan.manifests);
+  } catch (error) {
+    if (!(error instanceof NoObject)) throw error;
+    throw new ConfigurationError(plan.operation, 'ExpandManifests', error.message, { cause: error });
+  }
+}
+
+/** Two manifests about one object would overwrite each other, so the later one is meant. */
+function unique<S>(run: Run<unknown, S>, all: readonly Manifest[]): readonly Manifest[] {
+  const { manifests, doubles } = withoutDoubles(all);
+  for (const { object, origin } of run.scratch.has(BEGUN) ? [] : doubles) {
+    const what = describeRef(refOf(object)) + (origin === undefined ? '' : ` (${origin})`);
+    run.event(
+      'Warning',
+      'DuplicateManifest',
+      `${what} is given once more further down, which is what counts`,
+    );
+  }
+  return manifests;
+}
+
+const liveOf = (applied: readonly Applied[]): ReadonlyMap<ResourceRef, KubeObject> =>
+  new Map(applied.flatMap(({ entry, live }) => (entry && live ? [[entry.resource, live] as const] : [])));
+
+/** What left the list; an object that is others' from now on is released instead. */
+function orphansOf<S>(
+  run: Run<unknown, S>,
+  plan: DeployPlan<S>,
+  members: readonly Manifest[],
+  managed: readonly ManagedResource[],
+): readonly ManagedResource[] {
+  const released = new Set(
+    members.filter((m) => isForeign(m.policy)).map(({ object }) => idOf(refOf(object))),
+  );
+  const orphans: ManagedResource[] = [];
+  for (const entry of leftOver(plan.old, managed)) {
+    if (!released.has(idOf(entry.resource))) orphans.push(entry);
+    else
+      run.event(
+        'Normal',
+        'Released',
+        `${describeRef(entry.resource)} belongs to others from now on and stays as it is`,
+      );
+  }
+  return orphans;
+}
+
+// ---------------------------------------------------------------- orphans
+
+async function removeOrphans<S>(
+  run: Run<unknown, S>,
+  plan: DeployPlan<S>,
+  state: Done,
+  access: KubeAccess,
+): Promise<Outcome<S> | undefined> {
+  run.checkpoint('deployer: cleanup orphaned');
+  const status = plan.status(union(state.orphans, state.managed));
+  let left;
+  try {
+    ({ left } = await removeRound(state.orphans, {
+      access,
+      secondary: secondaryOf(run),
+      ownership: plan.ownership,
+      groups: plan.groups,
+      signal: run.signal,
+      log: run.log,
+      ...leavingPorts(run),
+      checkpoint: (name) => run.checkpoint(name),
+      progress: state.progress,
+    }));
+  } catch (error) {
+    if (run.signal.aborted) throw error;
+    return retry(at({ operation: plan.operation, reason: 'CleanupOrphaned' }, error).problem, { status });
+  }
+  if (left.length === 0) return undefined;
+  const { why, onTimeout } = leftProblem(left, run.target?.name ?? '', {
+    operation: plan.operation,
+    reason: 'CleanupOrphaned',
+  });
+  return wait({ status, why, onTimeout });
+}
+
+// ---------------------------------------------------------------- after
+
+async function finish<S>(
+  run: Run<unknown, S>,
+  plan: DeployPlan<S>,
+  state: Done,
+  access: KubeAccess,
+): Promise<Outcome<S>> {
+  const status = plan.status(state.managed);
+  const known = state.live;
+  state.live = new Map();
+  const refs = state.managed.map(({ resource }) => resource);
+  const outcome = await settled(run, { ...plan, refs, known, status }, access);
+  if (outcome.kind === 'done') {
+    await inParallel(state.applied, (applied) => patchAfter(applied, access, run.signal)).catch(
+      (error: unknown) => {
+        const mask = maskFor(state.applied.map(({ placed: p }) => p));
+        const place = { operation: plan.operation, reason: 'PatchAfterDeployment' };
+        throw at(place, error, (message) => mask(`target ${run.target?.name ?? ''}: ${message}`));
+      },
+    );
+  }
+  return outcome;
+}
+
+async function patchAfter(
+  { placed: p, isTouched }: Applied,
+  access: KubeAccess,
+  signal: AbortSignal,
+): Promise<void> {
+  if (!isTouched || !p.patchAfterDeployment) return;
+  const current = await access.client.get(p.kind, keyOfRef(refOf(p.object)), signal);
+  const object = deepMerge(current as KubeObject, p.patchAfterDeployment, 'from') as KubeObject;
+  await access.client.send({ verb: 'replace', kind: p.kind, object }, signal);
+}

@@ -1,0 +1,159 @@
+/** Deletion groups: which managed objects go together, in which order, and how hard they are asked to. Pure. */
+import { isObject, type Fields } from '../../../src/lib/objects.ts';
+import {
+  CodecError,
+  optionalBoolean,
+  optionalList,
+  optionalObject,
+  optionalString,
+  optionalStrings,
+} from '../../sdk/codec.ts';
+import { anything } from '../../sdk/shape.ts';
+import { CRD_KIND, type ManagedResource, type ResourceRef } from './model.ts';
+
+const predefinedTypes = ['namespaced-resources', 'cluster-scoped-resources', 'crds', 'empty'] as const;
+type PredefinedType = (typeof predefinedTypes)[number];
+
+/** Objects of one kind, narrowed by names and namespaces when these are given. */
+export interface ResourceType {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly namespaces?: readonly string[];
+  readonly names?: readonly string[];
+}
+
+export type DeletionGroup =
+  | { readonly is: 'predefined'; readonly type: PredefinedType; readonly isForced: boolean }
+  | {
+      readonly is: 'custom';
+      readonly resources: readonly ResourceType[];
+      readonly isForced: boolean;
+      /** Everything of these types on the cluster, not only what is managed. */
+      readonly isEverything: boolean;
+      /** Another target, for groups that take everything. */
+      readonly targetName?: string;
+    };
+
+export const groupsShape = [
+  {
+    predefinedResourceGroup: { type: anything, forceDelete: anything },
+    customResourceGroup: {
+      resources: [{ apiVersion: anything, kind: anything, namespaces: anything, names: anything }],
+      ...{ forceDelete: anything, deleteAllResources: anything, targetName: anything },
+    },
+  },
+] as const;
+
+export const defaultGroups: readonly DeletionGroup[] = (
+  ['namespaced-resources', 'cluster-scoped-resources', 'crds'] as const
+).map((type) => ({ is: 'predefined', type, isForced: false }));
+
+/** The rule that is only checked when a deletion comes to the group. */
+export const TARGET_WITHOUT_ALL =
+  'invalid deletion group: customResourceGroup.DeleteAllResources must be true if TargetName is set';
+
+/**
+ * Reads the list of a configuration; absent and empty mean the default groups.
+ * @throws CodecError
+ */
+export function decodeGroups(value: unknown, path: string): readonly DeletionGroup[] {
+  const list = optionalList(value, path) ?? [];
+  if (list.length === 0) return defaultGroups;
+  return list.map((entry, i) => decodeGroup(entry, `${path}[${String(i)}]`));
+}
+
+function decodeGroup(entry: unknown, path: string): DeletionGroup {
+  if (!isObject(entry)) throw new CodecError('decode', `${path}: expected an object`);
+  const predefined = optionalObject(entry['predefinedResourceGroup'], `${path}.predefinedResourceGroup`);
+  const custom = optionalObject(entry['customResourceGroup'], `${path}.customResourceGroup`);
+  if (predefined && custom) {
+    throw new CodecError(
+      'validate',
+      `${path}: predefinedResourceGroup and customResourceGroup must not both be set`,
+    );
+  }
+  if (predefined) return decodePredefined(predefined, `${path}.predefinedResourceGroup`);
+  if (custom) return decodeCustom(custom, `${path}.customResourceGroup`);
+  throw new CodecError(
+    'validate',
+    `${path}: either predefinedResourceGroup or customResourceGroup must be set`,
+  );
+}
+
+function decodePredefined(fields: Fields, path: string): DeletionGroup {
+  const type = optionalString(fields['type'], `${path}.type`);
+  if (!type) throw new CodecError('validate', `${path}.type: Required value: type must be set`);
+  const known = predefinedTypes.find((t) => t === type);
+  if (!known) {
+    const supported = predefinedTypes.map((t) => `"${t}"`).join(', ');
+    throw new CodecError(
+      'validate',
+      `${path}.type: Unsupported value: "${type}": supported values: ${supported}`,
+    );
+  }
+  return {
+    is: 'predefined',
+    type: known,
+    isForced: optionalBoolean(fields['forceDelete'], `${path}.forceDelete`) ?? false,
+  };
+}
+
+function decodeCustom(fields: Fields, path: string): DeletionGroup {
+  const list = optionalList(fields['resources'], `${path}.resources`) ?? [];
+  if (list.length === 0)
+    throw new CodecError('validate', `${path}.resources: Required value: must not be empty`);
+  const targetName = optionalString(fields['targetName'], `${path}.targetName`);
+  return {
+    is: 'custom',
+    resources: list.map((entry, i) => decodeResourceType(entry, `${path}.resources[${String(i)}]`)),
+    isForced: optionalBoolean(fields['forceDelete'], `${path}.forceDelete`) ?? false,
+    isEverything: optionalBoolean(fields['deleteAllResources'], `${path}.deleteAllResources`) ?? false,
+    ...(targetName && { targetName }),
+  };
+}
+
+function decodeResourceType(entry: unknown, path: string): ResourceType {
+  if (!isObject(entry)) throw new CodecError('decode', `${path}: expected an object`);
+  const namespaces = optionalStrings(entry['namespaces'], `${path}.namespaces`);
+  const names = optionalStrings(entry['names'], `${path}.names`);
+  return {
+    apiVersion: optionalString(entry['apiVersion'], `${path}.apiVersion`) ?? '',
+    kind: optionalString(entry['kind'], `${path}.kind`) ?? '',
+    ...(namespaces && namespaces.length > 0 && { namespaces }),
+    ...(names && names.length > 0 && { names }),
+  };
+}
+
+/** Managed entries by group; an entry belongs to the first group it fits, those that fit none stay out. */
+export function assigned(
+  entries: readonly ManagedResource[],
+  groups: readonly DeletionGroup[],
+): readonly (readonly ManagedResource[])[] {
+  const result = groups.map(() => [] as ManagedResource[]);
+  for (const entry of entries) {
+    const at = groups.findIndex((group) => fits(group, entry.resource));
+    result[at]?.push(entry);
+  }
+  return result;
+}
+
+function fits(group: DeletionGroup, ref: ResourceRef): boolean {
+  if (group.is === 'custom')
+    return !group.isEverything && group.resources.some((type) => isOfType(type, ref));
+  switch (group.type) {
+    case 'namespaced-resources':
+      return Boolean(ref.namespace);
+    case 'cluster-scoped-resources':
+      return !ref.namespace && ref.kind !== CRD_KIND;
+    case 'crds':
+      return ref.kind === CRD_KIND;
+    case 'empty':
+      return false;
+  }
+}
+
+const isOfType = (type: ResourceType, ref: ResourceRef): boolean =>
+  type.apiVersion === ref.apiVersion &&
+  type.kind === ref.kind &&
+  (!type.namespaces || type.namespaces.includes(ref.namespace ?? '')) &&
+  (!type.names || type.names.includes(ref.name));

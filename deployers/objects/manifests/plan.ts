@@ -1,0 +1,257 @@
+/** What applying or taking away manifests would change: the same decisions, on a cluster that only answers as if. */
+import { itemKey } from '../../../src/api/managed-objects.ts';
+import { equal } from '../../../src/lib/json.ts';
+import type { Fields } from '../../../src/lib/objects.ts';
+import { NoSuchKind, NotFound } from '../../../src/runtime/errors.ts';
+import { getIfThere } from '../../../src/runtime/transport/read.ts';
+import type { Kind } from '../../../src/runtime/types.ts';
+import type { KubeAccess } from '../../sdk/access.ts';
+import type { Run } from '../../sdk/deployer.ts';
+import { messageOf } from '../../sdk/errors.ts';
+import type { ItemPlan, PlannedObject } from '../../sdk/item-plan.ts';
+import { withoutWrites } from '../../sdk/plan.ts';
+import { placedOne } from './apply.ts';
+import { candidates } from './delete.ts';
+import { applyPorts, expand, type DeployPlan } from './deploy.ts';
+import { assigned, type DeletionGroup } from './groups.ts';
+import { entryOf, fateOf, isIntent, leftOver } from './inventory.ts';
+import { isOwned, type Ownership } from './label.ts';
+import {
+  CRD_KIND,
+  describeRef,
+  idOf,
+  isForeign,
+  keyOfRef,
+  refOf,
+  type KubeObject,
+  type ManagedResource,
+  type Manifest,
+} from './model.ts';
+import { applyOne, labelled, type Applied, type ApplyPorts } from './object.ts';
+import { inParallel } from './parallel.ts';
+import { accessOf, type RemovalPlan } from './remove.ts';
+import type { Placed } from './order.ts';
+import { deepMerge } from './strategy.ts';
+
+type Wanted = Pick<
+  DeployPlan<unknown>,
+  'operation' | 'fieldManager' | 'manifests' | 'strategy' | 'ownership' | 'old' | 'groups'
+>;
+
+export async function planDeploy(run: Run, wanted: Wanted): Promise<ItemPlan> {
+  const access = withoutWrites(await accessOf(run.target, wanted.operation));
+  const manifests = expand(wanted);
+  const notes: string[] = [];
+  const ports: ApplyPorts = {
+    ...applyPorts(run, wanted, access, manifests),
+    warn: (_reason, note) => {
+      notes.push(note);
+    },
+  };
+  const known = new Map(wanted.old.map((entry) => [idOf(entry.resource), entry]));
+  const crds = manifests.map(({ object }) => object).filter(({ kind }) => kind === CRD_KIND);
+  const found = await inParallel(manifests, async (manifest) => {
+    try {
+      const placed = await placedOne(manifest, crds, access, ports.targetName);
+      return await planOne(placed, known.get(idOf(refOf(placed.object))), ports);
+    } catch (error) {
+      if (run.signal.aborted) throw error;
+      return { planned: unplaced(manifest, error), entry: entryFor(manifest, known), uid: undefined };
+    }
+  });
+  const current = found.flatMap(({ entry }) => (entry ? [entry] : []));
+  const released = new Set(
+    manifests.filter(({ policy }) => isForeign(policy)).map(({ object }) => idOf(refOf(object))),
+  );
+  const orphans = leftOver(wanted.old, current).filter(({ resource }) => !released.has(idOf(resource)));
+  const gone = await planDeletions(orphans, { ...run, ...wanted, access });
+  const objects = [...found.map(({ planned }) => planned), ...gone];
+  return {
+    objects,
+    notes: [...notes, ...found.flatMap(({ uid, planned }) => sharedNote(run, uid, planned))],
+  };
+}
+
+export async function planRemoval(run: Run, plan: RemovalPlan): Promise<ItemPlan> {
+  if (plan.old.length === 0) return { objects: [], notes: [] };
+  const access = withoutWrites(await accessOf(run.target, plan.operation));
+  const objects = await planDeletions(plan.old, { ...run, ...plan, access });
+  const others = await everything(plan.groups, run, access);
+  const ids = new Set(objects.map(({ ref }) => idOf(ref)));
+  return { objects: [...objects, ...others.filter(({ ref }) => !ids.has(idOf(ref)))], notes: [] };
+}
+
+// ---------------------------------------------------------------- one object of the list
+
+/** Who else would write the object; undefined uid: it is not there yet. */
+function sharedNote(
+  { alsoManagedBy }: Pick<Run, 'alsoManagedBy'>,
+  uid: string | undefined,
+  { ref }: PlannedObject,
+): readonly string[] {
+  const others = uid === undefined ? [] : alsoManagedBy(uid);
+  if (others.length === 0) return [];
+  return [`${describeRef(ref)} is managed by other deploy items, too: ${others.map(itemKey).join(', ')}`];
+}
+
+interface Found {
+  /** Of the object that is there. */
+  readonly uid: string | undefined;
+  readonly planned: PlannedObject;
+  /** What the inventory would have of it. */
+  readonly entry: ManagedResource | undefined;
+}
+
+/** @param known the entry of the last job */
+async function planOne(p: Placed, known: ManagedResource | undefined, ports: ApplyPorts): Promise<Found> {
+  const ref = refOf(p.object);
+  const before = await getIfThere(
+    ports.access.client,
+    p.kind as Kind<KubeObject>,
+    keyOfRef(ref),
+    ports.signal,
+  );
+  let applied: Applied;
+  try {
+    applied = await applyOne(p, known, ports);
+  } catch (error) {
+    if (ports.signal.aborted) throw error;
+    const entry = entryOf(p, known?.resource.uid ?? '');
+    const after = labelled(p.object, ports.ownership);
+    // The namespace or the definition may come with the same job; nobody can ask a server about that.
+    if (!before && error instanceof NotFound) {
+      const note = `not checked by the cluster, which does not know its ${placeOf(p)} yet`;
+      return { planned: { ref, change: 'create', after, note }, entry, uid: undefined };
+    }
+    const problem = messageOf(error);
+    const planned = { ref, change: before ? 'change' : 'create', before, after, problem } as const;
+    return { planned, entry, uid: before?.metadata.uid };
+  }
+  const uid = isForeign(p.policy) ? undefined : before?.metadata.uid;
+  return { planned: plannedOf(applied, before), entry: applied.entry, uid };
+}
+
+const placeOf = ({ object, kind }: Placed): string =>
+  kind.namespaced ? `namespace ${object.metadata.namespace ?? ''} or its kind` : 'kind';
+
+function plannedOf({ placed: p, live, isTouched }: Applied, before: KubeObject | undefined): PlannedObject {
+  const ref = refOf(p.object);
+  if (!isTouched) return { ref, change: 'kept', note: `policy ${p.policy} leaves it as it is` };
+  const after =
+    live && p.patchAfterDeployment ? (deepMerge(live, p.patchAfterDeployment, 'from') as KubeObject) : live;
+  if (!before) return { ref, change: 'create', after: after && comparable(after) };
+  const pair = { before: comparable(before), after: after && comparable(after) };
+  return { ref, change: equal(pair.before, pair.after) ? 'unchanged' : 'change', ...pair };
+}
+
+function unplaced(manifest: Manifest, error: unknown): PlannedObject {
+  const common = { ref: refOf(manifest.object), after: manifest.object };
+  const isLater = error instanceof NoSuchKind || (error as Error).cause instanceof NoSuchKind;
+  return isLater
+    ? { ...common, change: 'create', note: `its kind is not there yet: ${messageOf(error)}` }
+    : { ...common, change: 'create', problem: messageOf(error) };
+}
+
+const entryFor = (
+  manifest: Manifest,
+  known: ReadonlyMap<string, ManagedResource>,
+): ManagedResource | undefined => known.get(idOf(refOf(manifest.object)));
+
+const SERVER_OWNED: ReadonlySet<string> = new Set([
+  'uid',
+  'resourceVersion',
+  'generation',
+  'creationTimestamp',
+  'managedFields',
+  'selfLink',
+]);
+
+/** Without what the server alone decides. */
+export function comparable({ status: _status, ...object }: KubeObject & Fields): KubeObject {
+  const metadata = Object.fromEntries(
+    Object.entries(object.metadata).filter(([field]) => !SERVER_OWNED.has(field)),
+  );
+  return { ...object, metadata } as unknown as KubeObject;
+}
+
+// ---------------------------------------------------------------- what goes
+
+interface Going {
+  readonly access: KubeAccess;
+  readonly ownership: Ownership;
+  readonly groups: readonly DeletionGroup[];
+  readonly signal: AbortSignal;
+  readonly alsoManagedBy: Run['alsoManagedBy'];
+}
+
+async function planDeletions(
+  entries: readonly ManagedResource[],
+  going: Going,
+): Promise<readonly PlannedObject[]> {
+  const inGroups = new Set(assigned(entries, going.groups).flat());
+  const planned = await inParallel(entries, async (entry) => {
+    const before = await liveOf(entry, going);
+    if (!before) return [];
+    const others = entry.resource.uid ? going.alsoManagedBy(entry.resource.uid).map(itemKey) : [];
+    const stays =
+      others.length > 0
+        ? `other deploy items manage it, too: ${others.join(', ')}`
+        : reasonToStay(entry, before, going.ownership, inGroups.has(entry));
+    const ref = { ...entry.resource };
+    return stays === undefined
+      ? [{ ref, change: 'delete' as const, before: comparable(before) }]
+      : [{ ref, change: 'kept' as const, note: stays }];
+  });
+  return planned.flat();
+}
+
+function reasonToStay(
+  entry: ManagedResource,
+  live: KubeObject,
+  ownership: Ownership,
+  isInGroup: boolean,
+): string | undefined {
+  const fate = fateOf(entry);
+  if (fate === 'leave') return `policy ${entry.policy ?? 'keep'} leaves it there`;
+  const isOther = Boolean(entry.resource.uid) && entry.resource.uid !== live.metadata.uid;
+  const needsLabel = fate === 'deleteIfOwned' || isIntent(entry) || isOther;
+  if (needsLabel && !isOwned(ownership, live)) return 'it belongs to somebody else';
+  return isInGroup ? undefined : 'no deletion group has it';
+}
+
+async function liveOf(
+  { resource }: ManagedResource,
+  { access, signal }: Going,
+): Promise<KubeObject | undefined> {
+  try {
+    const kind = await access.kindOf(resource.apiVersion, resource.kind);
+    return await getIfThere(access.client, kind as Kind<KubeObject>, keyOfRef(resource), signal);
+  } catch (error) {
+    if (error instanceof NoSuchKind) return undefined;
+    throw error;
+  }
+}
+
+/** Objects that groups take along although nobody manages them. */
+async function everything(
+  groups: readonly DeletionGroup[],
+  run: Run,
+  own: KubeAccess,
+): Promise<readonly PlannedObject[]> {
+  const planned: PlannedObject[] = [];
+  for (const group of groups) {
+    if (group.is !== 'custom' || !group.isEverything) continue;
+    const access = group.targetName
+      ? withoutWrites(await (await run.secondaryTarget(group.targetName)).kube())
+      : own;
+    for (const { apiVersion, kind, namespaces, names } of group.resources) {
+      const type = { apiVersion, kind, ...(namespaces && { namespaces }), ...(names && { names }) };
+      for (const { object } of await candidates(type, access, run.signal)) {
+        const where = group.targetName ? ` on target ${group.targetName}` : '';
+        const ref = refOf({ ...object, apiVersion, kind });
+        planned.push({ ref, change: 'delete', note: `deleteAllResources takes it along${where}` });
+      }
+    }
+  }
+  return planned;
+}

@@ -1,0 +1,92 @@
+/** The road of a job that takes everything back. */
+import type { Problem } from '../../../src/machine/decision.ts';
+import type { Run } from '../../sdk/deployer.ts';
+import { at, DeployerError, RetryError, TimeoutError, type Place } from '../../sdk/errors.ts';
+import { done, retry, wait, type Outcome } from '../../sdk/outcome.ts';
+import type { KubeAccess } from '../../sdk/access.ts';
+import type { ResolvedTarget } from '../../sdk/target.ts';
+import { timeoutAt } from '../../sdk/timeout.ts';
+import { CHECKPOINT, leavingPorts, newProgress, removeRound, type Left, type Progress } from './delete.ts';
+import type { DeletionGroup } from './groups.ts';
+import type { Ownership } from './label.ts';
+import { describeRef, type ManagedResource } from './model.ts';
+
+export interface RemovalPlan {
+  readonly prefix: string;
+  /** Operation of errors that concern the access to the target. */
+  readonly operation: string;
+  readonly ownership: Ownership;
+  readonly old: readonly ManagedResource[];
+  readonly groups: readonly DeletionGroup[];
+}
+
+const PLACE = { operation: 'delete', reason: 'DeleteWithUninstall' } as const;
+const SHOWN = 5;
+
+/** What to say about objects that are still there. */
+export function leftProblem(
+  left: readonly Left[],
+  targetName: string,
+  place: Place,
+): { why: Problem; onTimeout: Problem } {
+  const shown = left.slice(0, SHOWN).map(({ ref, why }) => `${describeRef(ref)} (${why})`);
+  const more = left.length > SHOWN ? ` and ${String(left.length - SHOWN)} more` : '';
+  const { operation, reason, message } = timeoutAt(CHECKPOINT);
+  return {
+    why: {
+      ...place,
+      message: `waiting for the deletion of ${shown.join(', ')}${more} on target ${targetName}`,
+    },
+    onTimeout: {
+      ...place,
+      message: `failed deleting managed resources: timeout during processing deletiongroup: Op: ${operation} - Reason: ${reason} - Message: ${message}`,
+      codes: ['ERR_TIMEOUT'],
+    },
+  };
+}
+
+/**
+ * The cluster of the item's target.
+ * @param operation named when there is no way to it
+ * @throws RetryError, or the client's Unauthorized
+ */
+export async function accessOf(target: ResolvedTarget | undefined, operation: string): Promise<KubeAccess> {
+  if (!target) throw new RetryError(operation, 'ensureTargetAccess', 'no target defined');
+  try {
+    return await target.kube();
+  } catch (error) {
+    if (!(error instanceof RetryError)) throw error;
+    throw new RetryError(operation, error.reason, error.message, { cause: error });
+  }
+}
+
+export async function removeAll<S>(run: Run<unknown, S>, plan: RemovalPlan): Promise<Outcome<S>> {
+  run.checkpoint(`${plan.prefix}: start delete`);
+  if (plan.old.length === 0) return done();
+  const progress = (run.scratch.get('removed') as Progress | undefined) ?? newProgress();
+  run.scratch.set('removed', progress);
+  try {
+    const { left } = await removeRound(plan.old, {
+      access: await accessOf(run.target, plan.operation),
+      secondary: async (name) => (await run.secondaryTarget(name)).kube(),
+      ownership: plan.ownership,
+      groups: plan.groups,
+      signal: run.signal,
+      log: run.log,
+      ...leavingPorts(run),
+      checkpoint: (name) => run.checkpoint(name),
+      progress,
+    });
+    return left.length === 0 ? done() : wait(leftProblem(left, run.target?.name ?? '', PLACE));
+  } catch (error) {
+    if (run.signal.aborted || error instanceof TimeoutError) throw error;
+    if (error instanceof DeployerError) return retry(error.problem);
+    return retry(
+      at(
+        PLACE,
+        error,
+        (message) => `failed deleting managed resources on target ${run.target?.name ?? ''}: ${message}`,
+      ).problem,
+    );
+  }
+}

@@ -1,0 +1,133 @@
+/** One look at the readiness of what was deployed: reads what has to be read, asks the pure checks, and names the culprit. */
+import { NoSuchKind, NotFound } from '../../../src/runtime/errors.ts';
+import type { Problem } from '../../../src/machine/decision.ts';
+import { ConfigurationError, isDefinite, messageOf } from '../../sdk/errors.ts';
+import { keyOfRef, type KubeObject, type ResourceRef } from '../manifests/model.ts';
+import { inParallel } from '../manifests/parallel.ts';
+import type { KubeAccess } from '../../sdk/access.ts';
+import { PathBudget } from '../../sdk/path-budget.ts';
+import { customVerdict, type CustomCheck } from './custom.ts';
+import { defaultVerdict, hasDefaultCheck } from './default.ts';
+
+/** What is not ready, and why. */
+export interface Unready {
+  /** Undefined when no object was found at all. */
+  readonly ref?: ResourceRef | undefined;
+  readonly why: string;
+}
+
+export interface CheckPorts {
+  readonly access: KubeAccess;
+  secondary(name: string): Promise<KubeAccess>;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * The first managed object that is not ready.
+ * @param known objects as the cluster answered a moment ago; they are not read again
+ */
+export async function defaultCheck(
+  refs: readonly ResourceRef[],
+  known: ReadonlyMap<ResourceRef, KubeObject>,
+  ports: CheckPorts,
+): Promise<Unready | undefined> {
+  const found = await inParallel(refs, async (ref): Promise<Unready | undefined> => {
+    const fresh = known.get(ref);
+    if (fresh && !hasDefaultCheck(ref)) return undefined;
+    const object = fresh ?? (await read(ref, ports.access, ports.signal));
+    if (typeof object === 'string') return { ref, why: object };
+    const verdict = defaultVerdict(object);
+    return verdict.isReady ? undefined : { ref, why: verdict.why };
+  });
+  return found.find((unready) => unready !== undefined);
+}
+
+/** The first object that one of the checks does not find ready. */
+export async function customChecks(
+  checks: readonly CustomCheck[],
+  ports: CheckPorts,
+): Promise<Unready | undefined> {
+  const budget = new PathBudget();
+  for (const check of checks) {
+    if (check.isDisabled) continue;
+    const unready = await customCheck(check, ports, budget);
+    if (unready) return { ...unready, why: `check ${check.name}: ${unready.why}` };
+  }
+  return undefined;
+}
+
+async function customCheck(
+  check: CustomCheck,
+  ports: CheckPorts,
+  budget: PathBudget,
+): Promise<Unready | undefined> {
+  let access = ports.access;
+  try {
+    if (check.targetName) access = await ports.secondary(check.targetName);
+    for (const ref of check.resources) {
+      const object = await read(ref, access, ports.signal);
+      if (typeof object === 'string') return { why: object };
+      const verdict = customVerdict(object, check.requirements, budget);
+      if (!verdict.isReady) return { ref, why: verdict.why };
+    }
+    return check.labels
+      ? await labelled(check, check.labels, access, { signal: ports.signal, budget })
+      : undefined;
+  } catch (error) {
+    if (ports.signal.aborted || error instanceof ConfigurationError || isDefinite(error)) throw error;
+    return { why: messageOf(error) };
+  }
+}
+
+async function labelled(
+  check: CustomCheck,
+  { apiVersion, kind: name, matchLabels }: NonNullable<CustomCheck['labels']>,
+  access: KubeAccess,
+  { signal, budget }: { readonly signal: AbortSignal; readonly budget: PathBudget },
+): Promise<Unready | undefined> {
+  const kind = await access.kindOf(apiVersion, name);
+  const labels = Object.entries(matchLabels)
+    .map(([key, value]) => `${key}=${value}`)
+    .join(',');
+  let count = 0;
+  for await (const page of access.client.list(kind, { labels }, signal)) {
+    for (const object of page.items) {
+      count++;
+      const verdict = customVerdict(object, check.requirements, budget);
+      const { name: objectName, namespace } = object.metadata;
+      const ref = { apiVersion, kind: name, name: objectName, ...(namespace && { namespace }) };
+      if (!verdict.isReady) return { ref, why: verdict.why };
+    }
+  }
+  return count === 0 ? { why: 'object list by label selector is empty' } : undefined;
+}
+
+/** The object, or why it cannot be had. */
+async function read(ref: ResourceRef, access: KubeAccess, signal: AbortSignal): Promise<KubeObject | string> {
+  try {
+    const kind = await access.kindOf(ref.apiVersion, ref.kind);
+    return (await access.client.get(kind, keyOfRef(ref), signal)) as KubeObject;
+  } catch (error) {
+    if (error instanceof NotFound || error instanceof NoSuchKind) return messageOf(error);
+    throw error;
+  }
+}
+
+const WAIT = 'WaitForObjectsReady';
+
+/** What a job shows while it waits. */
+export const waitingFor = ({ ref, why }: Unready): Problem => ({
+  operation: WAIT,
+  reason: 'NotReady',
+  message: ref ? `${ref.kind} ${keyOfRef(ref)}: ${why}` : why,
+});
+
+/** How the job fails when its time is used up meanwhile. */
+export const timeoutFor = ({ ref }: Unready): Problem => ({
+  operation: WAIT,
+  reason: 'ProgressingTimeout',
+  message: ref
+    ? `timeout at: "deployer: during readiness check - resource ${ref.namespace ?? ''}/${ref.name} of type ${ref.kind}"`
+    : 'timeout at: "deployer: during readiness check"',
+  codes: ['ERR_TIMEOUT', 'ERR_FOR_INFO_ONLY'],
+});

@@ -1,0 +1,193 @@
+/** Custom checks: requirements on fields of chosen objects. Reading them from a configuration, and judging. Pure. */
+import { cutMiddle } from '../../../src/lib/cut.ts';
+import { equal } from '../../../src/lib/json.ts';
+import { isObject, ownField } from '../../../src/lib/objects.ts';
+import {
+  CodecError,
+  optionalBoolean,
+  optionalList,
+  optionalObject,
+  optionalString,
+  optionalStringMap,
+} from '../../sdk/codec.ts';
+import { evaluate, InvalidPath } from '../json-path.ts';
+import type { ResourceRef } from '../manifests/model.ts';
+import { PathBudget, stepsToCompare } from '../../sdk/path-budget.ts';
+import { anything } from '../../sdk/shape.ts';
+import { notReady, ready, type Verdict } from './verdict.ts';
+
+const operators = ['exists', '!', '=', '==', '!=', 'in', 'notin'] as const;
+type Operator = (typeof operators)[number];
+
+export interface FieldRequirement {
+  readonly jsonPath: string;
+  readonly operator: Operator;
+  /** As given: each should be an object with the key `value`. */
+  readonly values: readonly unknown[];
+}
+
+export interface LabelSelector {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly matchLabels: Readonly<Record<string, string>>;
+}
+
+export interface CustomCheck {
+  readonly name: string;
+  readonly isDisabled: boolean;
+  readonly resources: readonly ResourceRef[];
+  readonly labels?: LabelSelector | undefined;
+  readonly requirements: readonly FieldRequirement[];
+  readonly targetName?: string | undefined;
+}
+
+export interface ReadinessChecks {
+  readonly isDefaultDisabled: boolean;
+  readonly custom: readonly CustomCheck[];
+}
+
+// ---------------------------------------------------------------- configuration
+
+export const readinessShape = {
+  disableDefault: anything,
+  custom: [
+    {
+      ...{ name: anything, disabled: anything, targetName: anything },
+      resourceSelector: [{ apiVersion: anything, kind: anything, name: anything, namespace: anything }],
+      labelSelector: { apiVersion: anything, kind: anything, matchLabels: anything },
+      requirements: [{ jsonPath: anything, operator: anything, values: [{ value: anything }] }],
+    },
+  ],
+} as const;
+
+/** @throws CodecError */
+export function decodeReadiness(value: unknown, path: string): ReadinessChecks {
+  const fields = optionalObject(value, path) ?? {};
+  const custom = optionalList(fields['custom'], `${path}.custom`) ?? [];
+  return {
+    isDefaultDisabled: optionalBoolean(fields['disableDefault'], `${path}.disableDefault`) ?? false,
+    custom: custom.map((check, i) => decodeCheck(check, `${path}.custom[${String(i)}]`)),
+  };
+}
+
+const required = (path: string, message: string): CodecError =>
+  new CodecError('validate', `${path}: Required value: ${message}`);
+
+function decodeCheck(value: unknown, path: string): CustomCheck {
+  if (!isObject(value)) throw new CodecError('decode', `${path}: expected an object`);
+  const name = optionalString(value['name'], `${path}.name`);
+  const resources = (optionalList(value['resourceSelector'], `${path}.resourceSelector`) ?? []).map(
+    (entry, i) => decodeRef(entry, `${path}.resourceSelector[${String(i)}]`),
+  );
+  const labels = decodeLabels(value['labelSelector'], `${path}.labelSelector`);
+  const requirements = optionalList(value['requirements'], `${path}.requirements`) ?? [];
+  if (!name) throw required(`${path}.name`, 'must not be empty');
+  if (resources.length === 0 && !labels) {
+    throw required(
+      `${path}.resourceSelector/labelSelector`,
+      'must have either a resource or a set of labels',
+    );
+  }
+  if (requirements.length === 0) {
+    throw required(`${path}.requirements`, 'must have at least one resource requirement');
+  }
+  return {
+    name,
+    isDisabled: optionalBoolean(value['disabled'], `${path}.disabled`) ?? false,
+    resources,
+    labels,
+    requirements: requirements.map((r, i) => decodeRequirement(r, `${path}.requirements[${String(i)}]`)),
+    targetName: optionalString(value['targetName'], `${path}.targetName`) || undefined,
+  };
+}
+
+function decodeRef(value: unknown, path: string): ResourceRef {
+  if (!isObject(value)) throw new CodecError('decode', `${path}: expected an object`);
+  const namespace = optionalString(value['namespace'], `${path}.namespace`);
+  return {
+    apiVersion: optionalString(value['apiVersion'], `${path}.apiVersion`) ?? '',
+    kind: optionalString(value['kind'], `${path}.kind`) ?? '',
+    name: optionalString(value['name'], `${path}.name`) ?? '',
+    ...(namespace && { namespace }),
+  };
+}
+
+function decodeLabels(value: unknown, path: string): LabelSelector | undefined {
+  const fields = optionalObject(value, path);
+  if (!fields) return undefined;
+  const matchLabels = optionalStringMap(fields['matchLabels'], `${path}.matchLabels`) ?? {};
+  if (Object.keys(matchLabels).length === 0) {
+    throw required(`${path}.matchLabels`, 'must have at least one label to select on');
+  }
+  return {
+    apiVersion: optionalString(fields['apiVersion'], `${path}.apiVersion`) ?? '',
+    kind: optionalString(fields['kind'], `${path}.kind`) ?? '',
+    matchLabels,
+  };
+}
+
+function decodeRequirement(value: unknown, path: string): FieldRequirement {
+  if (!isObject(value)) throw new CodecError('decode', `${path}: expected an object`);
+  const jsonPath = optionalString(value['jsonPath'], `${path}.jsonPath`);
+  const given = optionalString(value['operator'], `${path}.operator`) ?? '';
+  const values = optionalList(value['values'], `${path}.values`) ?? [];
+  if (!jsonPath) throw required(`${path}.jsonPath`, 'must not be empty');
+  const operator = operators.find((o) => o === given);
+  if (!operator)
+    throw new CodecError('validate', `${path}.operator: Invalid value: "${given}": is not a valid operator`);
+  if ((operator === 'in' || operator === 'notin') && values.length === 0) {
+    throw required(`${path}.values`, 'must have at least one value to compare to');
+  }
+  if ((operator === '=' || operator === '==' || operator === '!=') && values.length !== 1) {
+    throw new CodecError(
+      'validate',
+      `${path}.values: Invalid value: "${operator}": must have exactly one value to compare to`,
+    );
+  }
+  return { jsonPath, operator, values };
+}
+
+// ---------------------------------------------------------------- judging
+
+/** Whether an object fulfils every requirement. @throws ConfigurationError when it takes more than the budget */
+export function customVerdict(
+  object: unknown,
+  requirements: readonly FieldRequirement[],
+  budget: PathBudget = new PathBudget(),
+): Verdict {
+  for (const requirement of requirements) {
+    const verdict = fulfils(object, requirement, budget);
+    if (!verdict.isReady) return verdict;
+  }
+  return ready;
+}
+
+function fulfils(
+  object: unknown,
+  { jsonPath, operator, values }: FieldRequirement,
+  budget: PathBudget,
+): Verdict {
+  let results: readonly unknown[] | undefined;
+  try {
+    results = evaluate(jsonPath, object, budget);
+  } catch (error) {
+    if (!(error instanceof InvalidPath)) throw error;
+    return notReady(error.message);
+  }
+  const isThere = results !== undefined && results.length > 0;
+  if (operator === '!') return isThere ? mismatch(jsonPath) : ready;
+  if (!results || results.length === 0) return notReady(`field with JSON path ${jsonPath} does not exist`);
+  if (operator === 'exists') return ready;
+  const malformed = values.findIndex((value) => !isObject(value) || !Object.hasOwn(value, 'value'));
+  if (malformed >= 0) return notReady(`object at index ${String(malformed)} does not contain the value key`);
+  const wanted = values.map((value) => ownField(value, 'value'));
+  const each = wanted.reduce((sum: number, value) => sum + stepsToCompare(value), 0);
+  budget.spend(results.length * each, cutMiddle(jsonPath, 200));
+  const isAmong = (result: unknown): boolean => wanted.some((value) => equal(result, value));
+  const isNegated = operator === '!=' || operator === 'notin';
+  return results.every((result) => isAmong(result) !== isNegated) ? ready : mismatch(jsonPath);
+}
+
+// The spelling is upstream's, and people search for it.
+const mismatch = (path: string): Verdict =>
+  notReady(`resource requirement is not fulfiled for field ${path}`);

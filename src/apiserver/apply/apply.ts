@@ -1,0 +1,273 @@
+/**
+ * Server-side apply: a manager says what it wants of an object, and the server works out what to change, what
+ * to take away, and whose fields stand in the way.
+ *
+ * Two managers may both want a value; neither can change it alone. What a manager wanted before, does not want
+ * now, and nobody else wants, is removed.
+ */
+import { equal } from '../../lib/json.ts';
+import { goQuote } from '../schema/field-errors.ts';
+import {
+  difference,
+  EMPTY,
+  intersection,
+  isEmptySet,
+  keepTopLevel,
+  pathsOf,
+  union,
+  type FieldSet,
+} from './field-set.ts';
+import {
+  all,
+  bookUpdate,
+  changesBetween,
+  identity,
+  ownable,
+  readManaged,
+  writeManaged,
+  type Managed,
+  type ObjectType,
+} from './managed-fields.ts';
+import { compareValues, fieldsOf, withNamedParents } from './typed-compare.ts';
+import { mergeValues, removeFields, typeErrors, withoutNulls } from './typed-merge.ts';
+import { isObject, type JsonObject, type KubeObject, type ManagedFieldsEntry } from '../types.ts';
+
+export { updateManagedFields, equalButForTimes } from './managed-fields.ts';
+export type { ObjectType, UpdateOptions } from './managed-fields.ts';
+
+/** The configuration is not of its kind; upstream answers 500 with this message and no reason. */
+export class ApplyTypeError extends Error {
+  override readonly name = 'ApplyTypeError';
+}
+
+export interface Conflict {
+  /** As messages print the manager: `"upd" using v1`. */
+  readonly manager: string;
+  readonly field: string;
+}
+
+export interface ApplyOptions {
+  /** The stored object in the version of the request; absent when there is none. */
+  readonly live?: KubeObject | undefined;
+  readonly applied: KubeObject;
+  readonly manager: string;
+  readonly force?: boolean | undefined;
+  readonly type: ObjectType;
+  readonly apiVersion: string;
+  /** RFC 3339, whole seconds. */
+  readonly time: string;
+  readonly subresource?: string | undefined;
+  /** Which top-level members this endpoint may write; all unless given. */
+  readonly owns?: (member: string) => boolean;
+}
+
+export type ApplyResult =
+  | { readonly object: KubeObject; readonly isChanged: boolean }
+  | { readonly conflicts: readonly Conflict[]; readonly message: string };
+
+const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
+
+/**
+ * Applies a configuration. The object answered has its managedFields; it is not yet defaulted or validated.
+ * @throws ApplyTypeError when the configuration does not fit its kind
+ */
+export function applyServerSide(options: ApplyOptions): ApplyResult {
+  const { live, manager, type } = options;
+  checkType(options);
+  const result = attempt(options, options.force === true);
+  if (manager !== 'kubectl') return result;
+  if ('conflicts' in result && live) {
+    const allowed = unchangedSinceClientApply(type, live);
+    const left = result.conflicts.filter((conflict) => !allowed.has(conflict.field));
+    if (left.length > 0) return { conflicts: left, message: conflictMessage(left) };
+    return withLastApplied(attempt(options, true), options.applied);
+  }
+  return withLastApplied(result, options.applied);
+}
+
+function checkType({ applied, type, apiVersion }: ApplyOptions): void {
+  const errors = typeErrors(type.root, applied);
+  if (errors.length === 0) return;
+  const { name, namespace } = applied.metadata;
+  const gv = apiVersion.includes('/') ? apiVersion : `/${apiVersion}`;
+  const who = `${namespace ?? ''}/${name}; ${gv}, Kind=${applied.kind}`;
+  const what = errors.length === 1 ? (errors[0] ?? '') : `errors:\n${errors.map((e) => `  ${e}`).join('\n')}`;
+  throw new ApplyTypeError(`failed to create typed patch object (${who}): ${what}`);
+}
+
+const dropUnowned = (object: KubeObject, owns: (member: string) => boolean): KubeObject => {
+  const isKept = (name: string): boolean => ['apiVersion', 'kind', 'metadata'].includes(name) || owns(name);
+  const names = Object.keys(object);
+  if (names.every(isKept)) return object;
+  return Object.fromEntries(
+    names.filter(isKept).map((name) => [name, object[name]]),
+  ) as unknown as KubeObject;
+};
+
+function attempt(options: ApplyOptions, force: boolean): ApplyResult {
+  const { live, type, apiVersion, time } = options;
+  const owns = options.owns ?? all;
+  const applied = dropUnowned(options.applied, owns);
+  const writer: ManagedFieldsEntry = {
+    manager: options.manager,
+    operation: 'Apply',
+    apiVersion,
+    ...(options.subresource ? { subresource: options.subresource } : {}),
+  };
+  const key = identity(writer);
+  const entries = live ? entriesOf(live, options) : [];
+  const last = entries.find((entry) => identity(entry) === key);
+  const others = entries.filter((entry) => identity(entry) !== key);
+  const set = ownable(keepTopLevel(fieldsOf(type.root, applied) ?? EMPTY, owns));
+
+  const base = live ? withoutManaged(live) : undefined;
+  const next = base
+    ? prune(type, mergeValues(type.root, base, applied) as JsonObject, set, last?.set, others)
+    : applied;
+  const changes = base ? changesBetween(type, base, next, owns) : undefined;
+  const { touched, removed } = changes ?? { touched: EMPTY, removed: EMPTY };
+  const conflicts = force ? [] : conflictsWith(others, touched);
+  if (conflicts.length > 0) return { conflicts, message: conflictMessage(conflicts) };
+
+  const isChanged = base === undefined || !equal(base, next);
+  const kept = others.flatMap((entry) => {
+    const left = difference(difference(entry.set, touched), removed);
+    return isEmptySet(left) ? [] : [left === entry.set ? entry : { ...entry, set: left }];
+  });
+  const stamp = isChanged ? time : last?.time;
+  const mine = isEmptySet(set) ? [] : [{ ...writer, set, ...(stamp === undefined ? {} : { time: stamp }) }];
+  const object = settleNulls(type, isChanged ? next : (base ?? next)) as unknown as KubeObject;
+  return { object: withManaged(object, writeManaged([...kept, ...mine])), isChanged };
+}
+
+/** An object that nobody tracked yet counts as written by one unknown manager. */
+function entriesOf(live: KubeObject, options: ApplyOptions): Managed[] {
+  const entries = readManaged(live.metadata.managedFields) ?? [];
+  if (entries.length > 0) return entries;
+  const changes = changesBetween(options.type, undefined, withoutManaged(live), options.owns ?? all);
+  if (!changes) return [];
+  const before: ManagedFieldsEntry = {
+    manager: 'before-first-apply',
+    operation: 'Update',
+    apiVersion: options.apiVersion,
+    ...(options.subresource ? { subresource: options.subresource } : {}),
+  };
+  return bookUpdate([], changes, before, options.time);
+}
+
+function withoutManaged(object: KubeObject): JsonObject {
+  if (object.metadata.managedFields === undefined) return object;
+  const { managedFields: _, ...metadata } = object.metadata;
+  return { ...object, metadata };
+}
+
+const withManaged = (object: KubeObject, managedFields: ManagedFieldsEntry[] | undefined): KubeObject => ({
+  ...object,
+  metadata: { ...object.metadata, ...(managedFields ? { managedFields } : {}) },
+});
+
+/** Takes away what the manager wanted last time, unless it or anybody else wants it still. */
+function prune(
+  type: ObjectType,
+  merged: JsonObject,
+  set: FieldSet,
+  last: FieldSet | undefined,
+  others: readonly Managed[],
+): JsonObject {
+  if (last === undefined || isEmptySet(last) || isEmptySet(difference(last, set))) return merged;
+  const named = (fields: FieldSet): FieldSet => withNamedParents(type.root, fields);
+  const fields = (value: unknown): FieldSet => named(fieldsOf(type.root, value) ?? EMPTY);
+  const mergedFields = fields(merged);
+  const remove = (gone: FieldSet): JsonObject => (removeFields(type.root, merged, gone) ?? {}) as JsonObject;
+
+  const bare = remove(named(last));
+  const owned = named(others.reduce((sum, entry) => union(sum, entry.set), set));
+  const restored = remove(difference(mergedFields, union(fields(bare), owned)));
+  return remove(intersection(difference(mergedFields, fields(restored)), last));
+}
+
+function conflictsWith(others: readonly Managed[], touched: FieldSet): Conflict[] {
+  if (isEmptySet(touched)) return [];
+  return [...others]
+    .sort((a, b) => (identity(a) < identity(b) ? -1 : 1))
+    .flatMap((entry) =>
+      pathsOf(intersection(entry.set, touched))
+        .sort()
+        .map((field) => ({ manager: managerText(entry), field })),
+    );
+}
+
+function managerText(entry: ManagedFieldsEntry): string {
+  const subresource = entry.subresource ? ` with subresource ${goQuote(entry.subresource)}` : '';
+  const using = entry.operation === 'Update' ? ` using ${entry.apiVersion ?? ''}` : '';
+  return `${goQuote(entry.manager ?? '')}${subresource}${using}`;
+}
+
+function conflictMessage(conflicts: readonly Conflict[]): string {
+  const [first] = conflicts;
+  if (conflicts.length === 1 && first)
+    return `Apply failed with 1 conflict: conflict with ${first.manager}: ${first.field}`;
+  const managers = [...new Set(conflicts.map((conflict) => conflict.manager))];
+  const lines = managers.flatMap((manager) => [
+    `conflicts with ${manager}:`,
+    ...conflicts.filter((conflict) => conflict.manager === manager).map((conflict) => `- ${conflict.field}`),
+  ]);
+  return `Apply failed with ${conflicts.length} conflicts: ${lines.join('\n')}`;
+}
+
+/** Fields that a client-side apply set and nobody has changed since; kubectl may take them over. */
+function unchangedSinceClientApply(type: ObjectType, live: KubeObject): ReadonlySet<string> {
+  const text = live.metadata.annotations?.[LAST_APPLIED];
+  const config = text === undefined ? undefined : parseObject(text);
+  if (!config) return new Set();
+  const found = compareValues(type.root, config, withoutManaged(live));
+  const changed = [found?.modified, found?.added, found?.removed].reduce<FieldSet>(
+    (set, node) => (node ? union(set, node) : set),
+    EMPTY,
+  );
+  return new Set(pathsOf(difference(fieldsOf(type.root, config) ?? EMPTY, changed)));
+}
+
+function parseObject(text: string): JsonObject | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Brings the annotation of client-side apply up to date, where there is one. */
+function withLastApplied(result: ApplyResult, applied: KubeObject): ApplyResult {
+  if ('conflicts' in result || result.object.metadata.annotations?.[LAST_APPLIED] === undefined)
+    return result;
+  const { [LAST_APPLIED]: _, ...annotations } = applied.metadata.annotations ?? {};
+  const { annotations: __, ...metadata } = applied.metadata;
+  const clean = {
+    ...applied,
+    metadata: { ...metadata, ...(Object.keys(annotations).length > 0 ? { annotations } : {}) },
+  };
+  const text = `${JSON.stringify(sortedKeys(clean))}\n`;
+  const { metadata: own } = result.object;
+  if (own.annotations?.[LAST_APPLIED] === text) return result;
+  const object = {
+    ...result.object,
+    metadata: { ...own, annotations: { ...own.annotations, [LAST_APPLIED]: text } },
+  };
+  return { object, isChanged: true };
+}
+
+function sortedKeys(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sortedKeys);
+  if (!isObject(value)) return value;
+  return Object.fromEntries(
+    Object.keys(value)
+      .sort()
+      .map((key) => [key, sortedKeys(value[key])]),
+  );
+}
+
+/** Nulls in a configuration of a built-in kind count as empty values: `data: {a: null}` stores "". */
+function settleNulls(type: ObjectType, object: JsonObject): JsonObject {
+  return type.dropsNulls ? (withoutNulls(type.root, object) as JsonObject) : object;
+}

@@ -1,0 +1,185 @@
+/** CustomResourceDefinitions at work: accepts their names, serves their versions, cleans up when they go. */
+import { timestamp } from '../../lib/clock.ts';
+import type { World } from '../api.ts';
+import { condition, conditionsOf, conflictOf, isTrue, mergeConditions } from './conditions.ts';
+import type { Condition, Problem } from './conditions.ts';
+import { CRDS, kindsOf, specOf } from './kinds.ts';
+import type { Kind } from '../kinds/kinds.ts';
+import { trackUpdate } from '../apply/managed.ts';
+import { forbidden } from '../status.ts';
+import { CLEANUP_FINALIZER } from './strategy.ts';
+import { cloneJson, equalJson } from '../types.ts';
+import type { JsonObject, KubeObject } from '../types.ts';
+
+/** @throws ApiError 403 for a new object of a kind whose definition is going away */
+export function assertDefinitionStays(world: World, kind: Kind, name: string): void {
+  if (kind.builtIn) return;
+  const crd = world.store.get(CRDS, `${kind.plural}.${kind.group}`);
+  if (crd?.obj.metadata.deletionTimestamp === undefined) return;
+  throw forbidden(kind, name, 'create not allowed while custom resource definition is terminating');
+}
+
+/** Keeps the registry in step with the stored definitions. */
+export class CrdController {
+  readonly #world: World;
+  readonly #served = new Map<string, { readonly spec: unknown; readonly kinds: readonly Kind[] }>();
+  readonly #queue = new Set<string>();
+  /** Deletes the instances of a definition that is going away. */
+  readonly #deleteInstances: (kind: Kind) => Promise<void>;
+
+  constructor(world: World, deleteInstances: (kind: Kind) => Promise<void>) {
+    this.#world = world;
+    this.#deleteInstances = deleteInstances;
+    for (const key of world.store.resource(CRDS).entries.keys()) this.#sync(key);
+    world.store.listeners.add((resource, change) => {
+      if (resource.id === CRDS) this.#enqueue(change.key);
+      else if (change.next === undefined) this.#instanceGone(resource.id);
+    });
+  }
+
+  #enqueue(key: string): void {
+    if (this.#queue.size === 0)
+      queueMicrotask(() => {
+        const keys = [...this.#queue];
+        this.#queue.clear();
+        for (const each of keys) this.#sync(each);
+      });
+    this.#queue.add(key);
+  }
+
+  #instanceGone(resource: string): void {
+    const slash = resource.indexOf('/');
+    const key = `${resource.slice(slash + 1)}.${resource.slice(0, slash)}`;
+    const crd = this.#world.store.get(CRDS, key);
+    if (crd?.obj.metadata.deletionTimestamp !== undefined) this.#enqueue(key);
+  }
+
+  #sync(key: string): void {
+    const entry = this.#world.store.get(CRDS, key);
+    if (!entry) {
+      this.#unserve(key);
+      return;
+    }
+    const crd = entry.obj;
+    if (crd.metadata.deletionTimestamp !== undefined) {
+      this.#serve(key, crd);
+      this.#cleanUp(key, crd);
+      return;
+    }
+    const problem = this.#nameConflict(crd);
+    if (!problem) this.#serve(key, crd);
+    else this.#unserve(key);
+    this.#writeStatus(key, crd, problem);
+  }
+
+  #serve(key: string, crd: KubeObject): void {
+    const present = this.#served.get(key);
+    if (present && equalJson(present.spec, crd['spec'])) return;
+    const { registry, hub } = this.#world;
+    const kinds = kindsOf(crd);
+    for (const kind of present?.kinds ?? []) registry.remove(kind);
+    for (const kind of kinds) registry.add(kind);
+    this.#served.set(key, { spec: crd['spec'], kinds });
+    for (const kind of present?.kinds ?? []) hub.cut({ resource: kind.resource });
+  }
+
+  #unserve(key: string): void {
+    const present = this.#served.get(key);
+    if (!present) return;
+    this.#served.delete(key);
+    for (const kind of present.kinds) {
+      this.#world.registry.remove(kind);
+      this.#world.hub.cut({ resource: kind.resource });
+    }
+  }
+
+  #nameConflict(crd: KubeObject): Problem | undefined {
+    const mine = specOf(crd);
+    for (const { obj: other } of this.#world.store.resource(CRDS).entries.values()) {
+      if (other.metadata.name === crd.metadata.name || specOf(other).group !== mine.group) continue;
+      if (!isTrue(other, 'NamesAccepted')) continue;
+      const found = conflictOf(mine.names, specOf(other).names);
+      if (found) return found;
+    }
+    return undefined;
+  }
+
+  #writeStatus(key: string, crd: KubeObject, problem: Problem | undefined): void {
+    const wasEstablished = isTrue(crd, 'Established');
+    const now = timestamp(this.#world.clock);
+    const wanted: Condition[] = problem
+      ? [
+          condition(
+            'NamesAccepted',
+            'False',
+            problem.reason,
+            `${JSON.stringify(problem.name)} is already in use`,
+            now,
+          ),
+          ...(wasEstablished
+            ? []
+            : [condition('Established', 'False', 'NotAccepted', 'not all names are accepted', now)]),
+        ]
+      : [
+          condition('NamesAccepted', 'True', 'NoConflicts', 'no conflicts found', now),
+          condition(
+            'Established',
+            'True',
+            'InitialNamesAccepted',
+            'the initial names have been accepted',
+            now,
+          ),
+        ];
+    const status = crd['status'] as JsonObject;
+    const conditions = mergeConditions(conditionsOf(crd), wanted);
+    const acceptedNames = problem ? status['acceptedNames'] : specOf(crd).names;
+    if (equalJson(conditions, status['conditions']) && equalJson(acceptedNames, status['acceptedNames']))
+      return;
+    this.#commit(
+      key,
+      crd,
+      (next) => {
+        next['status'] = { ...status, conditions, acceptedNames };
+      },
+      'status',
+    );
+  }
+
+  /** Deletes what is left of the instances, and lets go of the definition when nothing is. */
+  #cleanUp(key: string, crd: KubeObject): void {
+    if (!crd.metadata.finalizers?.includes(CLEANUP_FINALIZER)) return;
+    const kind = this.#served.get(key)?.kinds[0];
+    const spec = specOf(crd);
+    const entries = this.#world.store.resource(`${spec.group}/${spec.names.plural}`).entries;
+    if (entries.size === 0) {
+      this.#commit(
+        key,
+        crd,
+        (next) => {
+          next.metadata.finalizers = (next.metadata.finalizers ?? []).filter((f) => f !== CLEANUP_FINALIZER);
+          if (next.metadata.finalizers.length === 0) delete next.metadata.finalizers;
+        },
+        '',
+      );
+      return;
+    }
+    const pending = [...entries.values()].some((e) => e.obj.metadata.deletionTimestamp === undefined);
+    if (kind && pending) void this.#deleteInstances(kind);
+  }
+
+  #commit(key: string, crd: KubeObject, change: (next: KubeObject) => void, subresource: string): void {
+    const next = cloneJson(crd);
+    change(next);
+    const kind = this.#world.registry.byResource(CRDS) as Kind;
+    trackUpdate({
+      live: crd,
+      object: next,
+      kind,
+      manager: 'kube-apiserver',
+      time: timestamp(this.#world.clock),
+      subresource,
+    });
+    const isDone = next.metadata.deletionTimestamp !== undefined && !next.metadata.finalizers;
+    this.#world.store.commit(CRDS, key, undefined, isDone ? undefined : next);
+  }
+}

@@ -1,0 +1,114 @@
+/** What a CustomResourceDefinition says, and the kinds that come of it. */
+import type { Column, Kind, ScalePaths } from '../kinds/kinds.ts';
+import { byVersionRank } from '../kinds/kinds.ts';
+import { compileSchema } from '../schema/schema.ts';
+import type { JsonSchema } from '../schema/schema.ts';
+import type { KubeObject } from '../types.ts';
+
+export const CRDS = 'apiextensions.k8s.io/customresourcedefinitions';
+
+export interface CrdNames {
+  readonly plural: string;
+  readonly singular: string;
+  readonly kind: string;
+  readonly listKind: string;
+  readonly shortNames?: readonly string[];
+  readonly categories?: readonly string[];
+}
+
+interface CrdVersion {
+  readonly name: string;
+  readonly served: boolean;
+  readonly storage: boolean;
+  readonly deprecated?: boolean;
+  readonly deprecationWarning?: string;
+  readonly schema?: { readonly openAPIV3Schema?: JsonSchema };
+  readonly subresources?: { readonly status?: object; readonly scale?: Record<string, string> };
+  readonly additionalPrinterColumns?: readonly Column[];
+  readonly selectableFields?: readonly { readonly jsonPath: string }[];
+}
+
+export interface CrdSpec {
+  readonly group: string;
+  readonly scope: 'Namespaced' | 'Cluster';
+  readonly names: CrdNames;
+  readonly versions: readonly CrdVersion[];
+}
+
+export const specOf = (crd: KubeObject): CrdSpec => crd['spec'] as CrdSpec;
+
+/** Everything that the registry needs to serve a definition. */
+export function kindsOf(crd: KubeObject): Kind[] {
+  const spec = specOf(crd);
+  const { names } = spec;
+  const stored = spec.versions.find((v) => v.storage);
+  const storage = stored?.name ?? '';
+  const storageSchema = stored?.schema?.openAPIV3Schema
+    ? compileSchema(stored.schema.openAPIV3Schema)
+    : undefined;
+  return spec.versions
+    .filter((version) => version.served)
+    .map((version): Kind => {
+      const schema = version.schema?.openAPIV3Schema;
+      const scale = version.subresources?.scale;
+      return {
+        group: spec.group,
+        version: version.name,
+        kind: names.kind,
+        listKind: names.listKind,
+        plural: names.plural,
+        singular: names.singular,
+        shortNames: names.shortNames ?? [],
+        categories: names.categories ?? [],
+        namespaced: spec.scope === 'Namespaced',
+        builtIn: false,
+        resource: `${spec.group}/${names.plural}`,
+        storageVersion: `${spec.group}/${storage}`,
+        apiVersion: `${spec.group}/${version.name}`,
+        virtual: false,
+        status: version.subresources?.status !== undefined,
+        ...(scale ? { scale: scalePaths(scale) } : {}),
+        subresources: [
+          ...(version.subresources?.status === undefined ? [] : ['status']),
+          ...(scale === undefined ? [] : ['scale']),
+        ],
+        verbs: ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'],
+        generation: true,
+        unconditionalUpdate: false,
+        createOnUpdate: false,
+        returnsDeleted: false,
+        defaultPolicy: 'Background',
+        nameRule: 'subdomain',
+        columns: version.additionalPrinterColumns ?? [],
+        ...(schema
+          ? {
+              schema: compileSchema(schema, scale ? { scale: scalePaths(scale) } : {}),
+              openapi: schema as Record<string, unknown>,
+              ...(storageSchema ? { storageSchema } : {}),
+            }
+          : {}),
+        selectableFields: (version.selectableFields ?? []).map((f) => f.jsonPath.replace(/^\./, '')),
+        ...(version.deprecated
+          ? {
+              deprecationWarning: version.deprecationWarning ?? defaultWarning(spec, version.name),
+            }
+          : {}),
+      };
+    });
+}
+
+/** Points to the newest version that is better, where there is one. */
+function defaultWarning(spec: CrdSpec, name: string): string {
+  const better = spec.versions
+    .filter((v) => v.served && !v.deprecated && byVersionRank(v.name, name) < 0)
+    .map((v) => v.name)
+    .sort(byVersionRank)[0];
+  const text = `${spec.group}/${name} ${spec.names.kind} is deprecated`;
+  return better === undefined ? text : `${text}; use ${spec.group}/${better} ${spec.names.kind}`;
+}
+
+const scalePaths = (scale: Record<string, string>): ScalePaths => ({
+  spec: scale['specReplicasPath'] ?? '',
+  status: scale['statusReplicasPath'] ?? '',
+  ...(scale['labelSelectorPath'] ? { labelSelector: scale['labelSelectorPath'] } : {}),
+});

@@ -1,0 +1,143 @@
+/** Sockets: TLS and HTTP through fastify, one catch-all route; bodies stay bytes, watches take over the response. */
+import fastify from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { TLSSocket } from 'node:tls';
+import type { Handler } from './handler.ts';
+import { tooLarge } from '../status.ts';
+
+export const BODY_LIMIT = 3_145_728;
+
+export interface TlsMaterial {
+  readonly key: string;
+  readonly cert: string;
+  readonly ca: string;
+}
+
+export interface Listener {
+  readonly port: number;
+  close(): Promise<void>;
+}
+
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
+
+export async function listen(
+  handler: Handler,
+  host: string,
+  port: number,
+  tls: TlsMaterial | undefined,
+): Promise<Listener> {
+  const app = createApp(tls);
+  app.route({ method: METHODS, url: '*', handler: (request, reply) => serve(handler, request, reply) });
+  await app.listen({ host, port });
+  const address = app.server.address();
+  if (address === null || typeof address === 'string') throw new TypeError('the server listens on no port');
+  return {
+    port: address.port,
+    close: () => {
+      app.server.closeAllConnections();
+      return app.close();
+    },
+  };
+}
+
+function createApp(tls: TlsMaterial | undefined): FastifyInstance {
+  const options = {
+    bodyLimit: BODY_LIMIT,
+    exposeHeadRoutes: false,
+    forceCloseConnections: true as const,
+    keepAliveTimeout: 180_000,
+    routerOptions: { ignoreTrailingSlash: false, maxParamLength: 10_000 },
+    // Answers with the server's own words whatever the framework has to say about a URL or a body.
+    frameworkErrors: (error: Error, _request: FastifyRequest, reply: FastifyReply) => {
+      void reply.code(400).send({
+        kind: 'Status',
+        apiVersion: 'v1',
+        metadata: {},
+        status: 'Failure',
+        message: error.message,
+        reason: 'BadRequest',
+        code: 400,
+      });
+    },
+  };
+  const app = tls
+    ? (fastify({
+        ...options,
+        https: {
+          key: tls.key,
+          cert: tls.cert,
+          ca: tls.ca,
+          requestCert: true,
+          rejectUnauthorized: false,
+          minVersion: 'TLSv1.2',
+        },
+      }) as unknown as FastifyInstance)
+    : fastify(options);
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => {
+    done(null, body);
+  });
+  app.setErrorHandler((error: Error & { code?: string; statusCode?: number }, _request, reply) => {
+    const refusal =
+      error.code === 'FST_ERR_CTP_BODY_TOO_LARGE' ? tooLarge(`limit is ${BODY_LIMIT}`) : undefined;
+    const code = refusal?.code ?? error.statusCode ?? 500;
+    void reply
+      .code(code)
+      .header('content-type', 'application/json')
+      .send(
+        JSON.stringify(
+          refusal?.body ?? {
+            kind: 'Status',
+            apiVersion: 'v1',
+            metadata: {},
+            status: 'Failure',
+            message: error.message,
+            reason: code < 500 ? 'BadRequest' : 'InternalError',
+            code,
+          },
+        ),
+      );
+  });
+  app.server.on('connection', (socket: { setNoDelay(on: boolean): void }) => {
+    socket.setNoDelay(true);
+  });
+  return app;
+}
+
+const EMPTY = Buffer.alloc(0);
+
+async function serve(handler: Handler, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  const raw = request.raw;
+  const outgoing = await handler.handle({
+    method: raw.method ?? 'GET',
+    url: raw.url ?? '/',
+    headers: raw.headers,
+    body: Buffer.isBuffer(request.body) ? request.body : EMPTY,
+    remote: request.ip,
+    socket: raw.socket as TLSSocket,
+  });
+  const response = reply.raw;
+  reply.hijack();
+  for (const [name, value] of Object.entries(outgoing.extra)) response.setHeader(name, value);
+  for (const [name, value] of Object.entries(outgoing.headers)) response.setHeader(name, value);
+  if (outgoing.type === 'bytes') {
+    response.statusCode = outgoing.code;
+    response.setHeader('content-length', outgoing.body.length);
+    response.end(outgoing.body);
+    return;
+  }
+  response.statusCode = 200;
+  response.flushHeaders();
+  const stop = outgoing.open({
+    get queued() {
+      return response.writableLength;
+    },
+    write: (chunk) => {
+      if (!response.destroyed) response.write(chunk);
+    },
+    end: () => response.end(),
+  });
+  response.on('close', stop);
+  response.on('error', stop);
+  if (response.destroyed) stop();
+}

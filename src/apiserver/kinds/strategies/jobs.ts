@@ -1,0 +1,107 @@
+/** Jobs and CronJobs: defaults, generated selectors, what may change. */
+import { InvalidCron, parseCron } from '../../../lib/cron.ts';
+import { append } from '../../../lib/lists.ts';
+import * as field from '../../schema/field-errors.ts';
+import type { Strategy } from '../kinds.ts';
+import { equalJson, isObject } from '../../types.ts';
+import type { FieldError, JsonObject } from '../../types.ts';
+import { fill, objectAt, podSpecErrors } from './pod-spec.ts';
+import { defaultTemplate, specOf } from './workloads.ts';
+
+function defaultJobSpec(spec: JsonObject): void {
+  defaultTemplate(spec);
+  if (spec['completions'] === undefined && spec['parallelism'] === undefined)
+    fill(spec, { completions: 1, parallelism: 1 });
+  fill(spec, {
+    parallelism: 1,
+    backoffLimit: 6,
+    completionMode: 'NonIndexed',
+    suspend: false,
+    podReplacementPolicy: isObject(spec['podFailurePolicy']) ? 'Failed' : 'TerminatingOrFailed',
+    manualSelector: false,
+  });
+}
+
+function jobPodErrors(spec: JsonObject, path: string): FieldError[] {
+  const template = isObject(spec['template']) ? spec['template'] : {};
+  const pod = isObject(template['spec']) ? template['spec'] : {};
+  return podSpecErrors(pod, `${path}.template.spec`, ['OnFailure', 'Never']).map((error) =>
+    error.field.endsWith('.restartPolicy')
+      ? field.required(error.field, 'valid values: "OnFailure", "Never"')
+      : error,
+  );
+}
+
+export const job: Strategy = {
+  defaults(object) {
+    defaultJobSpec(specOf(object));
+  },
+  prepareForCreate(object) {
+    const spec = specOf(object);
+    if (spec['manualSelector'] === true) return;
+    const { uid = '', name } = object.metadata;
+    const meta = objectAt(objectAt(spec, 'template'), 'metadata');
+    const labels = {
+      'batch.kubernetes.io/controller-uid': uid,
+      'batch.kubernetes.io/job-name': name,
+      'controller-uid': uid,
+      'job-name': name,
+    };
+    meta['labels'] = { ...(meta['labels'] as JsonObject | undefined), ...labels };
+    if (Object.keys(object.metadata.labels ?? {}).length === 0)
+      object.metadata.labels = { ...(meta['labels'] as Record<string, string>) };
+    const selector = objectAt(spec, 'selector');
+    selector['matchLabels'] = {
+      ...(selector['matchLabels'] as JsonObject | undefined),
+      'batch.kubernetes.io/controller-uid': uid,
+    };
+  },
+  validate: (object) => jobPodErrors(specOf(object), 'spec'),
+  validateUpdate(object, old) {
+    const errors: FieldError[] = [];
+    for (const member of ['completions', 'selector', 'template', 'completionMode'] as const) {
+      const value = specOf(object)[member];
+      if (!equalJson(value, (old['spec'] as JsonObject)[member]))
+        errors.push(field.invalid(`spec.${member}`, value, 'field is immutable'));
+    }
+    return errors;
+  },
+};
+
+function scheduleErrors({ schedule }: JsonObject): FieldError[] {
+  const at = 'spec.schedule';
+  if (typeof schedule !== 'string' || schedule === '') return [field.required(at)];
+  if (schedule.includes('TZ='))
+    return [field.invalid(at, schedule, 'cannot use TZ or CRON_TZ in schedule, use timeZone field instead')];
+  try {
+    parseCron(schedule);
+    return [];
+  } catch (error) {
+    if (error instanceof InvalidCron) return [field.invalid(at, schedule, error.message)];
+    throw error;
+  }
+}
+
+export const cronJob: Strategy = {
+  defaults(object) {
+    const spec = specOf(object);
+    fill(spec, {
+      concurrencyPolicy: 'Allow',
+      suspend: false,
+      successfulJobsHistoryLimit: 3,
+      failedJobsHistoryLimit: 1,
+    });
+    const template = objectAt(spec, 'jobTemplate');
+    objectAt(template, 'metadata');
+    const inner = objectAt(template, 'spec');
+    defaultTemplate(inner);
+  },
+  validate(object) {
+    const spec = specOf(object);
+    const errors: FieldError[] = [];
+    append(errors, scheduleErrors(spec));
+    const template = isObject(spec['jobTemplate']) ? spec['jobTemplate'] : {};
+    const inner = isObject(template['spec']) ? template['spec'] : {};
+    return [...errors, ...jobPodErrors(inner, 'spec.jobTemplate.spec')];
+  },
+};

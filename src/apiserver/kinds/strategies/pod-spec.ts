@@ -1,0 +1,125 @@
+/** Defaults and rules of pod specs, wherever they occur: in pods and in the templates of workloads. */
+import { append } from '../../../lib/lists.ts';
+import { containerErrors } from './container.ts';
+import * as field from '../../schema/field-errors.ts';
+import { isObject } from '../../types.ts';
+import type { FieldError, JsonObject } from '../../types.ts';
+
+/** Sets a member that is absent. */
+export function fill(object: JsonObject, defaults: JsonObject): void {
+  for (const [member, value] of Object.entries(defaults))
+    if (object[member] === undefined) object[member] = value;
+}
+
+export const objectAt = (object: JsonObject, member: string): JsonObject => {
+  if (!isObject(object[member])) object[member] = {};
+  return object[member] as JsonObject;
+};
+
+export const listOf = (object: JsonObject | undefined, member: string): JsonObject[] => {
+  const value = object?.[member];
+  return Array.isArray(value) ? value.filter(isObject) : [];
+};
+
+export function defaultPodSpec(spec: JsonObject): void {
+  fill(spec, {
+    restartPolicy: 'Always',
+    dnsPolicy: 'ClusterFirst',
+    schedulerName: 'default-scheduler',
+    terminationGracePeriodSeconds: 30,
+    securityContext: {},
+  });
+  if (spec['serviceAccountName'] !== undefined) spec['serviceAccount'] = spec['serviceAccountName'];
+  else if (spec['serviceAccount'] !== undefined) spec['serviceAccountName'] = spec['serviceAccount'];
+  for (const container of [...listOf(spec, 'initContainers'), ...listOf(spec, 'containers')])
+    defaultContainer(container);
+  for (const volume of listOf(spec, 'volumes')) defaultVolume(volume);
+}
+
+function defaultContainer(container: JsonObject): void {
+  const image = typeof container['image'] === 'string' ? container['image'] : '';
+  fill(container, {
+    terminationMessagePath: '/dev/termination-log',
+    terminationMessagePolicy: 'File',
+    imagePullPolicy: pullPolicy(image),
+    resources: {},
+  });
+  for (const port of listOf(container, 'ports')) fill(port, { protocol: 'TCP' });
+  for (const probe of ['livenessProbe', 'readinessProbe', 'startupProbe']) {
+    const value = container[probe];
+    if (isObject(value)) defaultProbe(value);
+  }
+  for (const variable of listOf(container, 'env')) {
+    const from = variable['valueFrom'];
+    if (isObject(from) && isObject(from['fieldRef'])) fill(from['fieldRef'], { apiVersion: 'v1' });
+  }
+}
+
+function defaultProbe(probe: JsonObject): void {
+  fill(probe, { timeoutSeconds: 1, periodSeconds: 10, successThreshold: 1, failureThreshold: 3 });
+  const get = probe['httpGet'];
+  if (isObject(get)) fill(get, { path: '/', scheme: 'HTTP' });
+}
+
+/** No tag and `latest` may move, so they are pulled each time. */
+function pullPolicy(image: string): string {
+  if (image.includes('@')) return 'IfNotPresent';
+  const tag = /:([^/:]+)$/.exec(image)?.[1] ?? 'latest';
+  return tag === 'latest' ? 'Always' : 'IfNotPresent';
+}
+
+const WITH_MODE = ['secret', 'configMap', 'downwardAPI', 'projected'];
+
+function defaultVolume(volume: JsonObject): void {
+  if (Object.keys(volume).every((member) => member === 'name')) volume['emptyDir'] = {};
+  for (const source of WITH_MODE) {
+    const value = volume[source];
+    if (isObject(value)) fill(value, { defaultMode: 420 });
+  }
+  if (isObject(volume['hostPath'])) fill(volume['hostPath'], { type: '' });
+  const projected = volume['projected'];
+  if (!isObject(projected)) return;
+  for (const source of listOf(projected, 'sources')) {
+    const token = source['serviceAccountToken'];
+    if (isObject(token)) fill(token, { expirationSeconds: 3600 });
+  }
+}
+
+const CONTAINER_NAME = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
+const RESTART_POLICIES = ['Always', 'OnFailure', 'Never'];
+
+/** @param path of the spec, e.g. `spec.template.spec` @param restart policies allowed here @param claims volumes from elsewhere */
+export function podSpecErrors(
+  spec: JsonObject,
+  path: string,
+  restart: readonly string[] = RESTART_POLICIES,
+  claims: readonly string[] = [],
+): FieldError[] {
+  const errors: FieldError[] = [];
+  const containers = listOf(spec, 'containers');
+  if (containers.length === 0) errors.push(field.required(`${path}.containers`));
+  const names = new Set<unknown>();
+  const volumes = new Set([...listOf(spec, 'volumes').map((volume) => volume['name']), ...claims]);
+  containers.forEach((container, i) => {
+    const at = `${path}.containers[${i}]`;
+    const name = container['name'];
+    if (name === undefined || name === '') errors.push(field.required(`${at}.name`));
+    else if (typeof name === 'string' && !CONTAINER_NAME.test(name))
+      errors.push(
+        field.invalid(
+          `${at}.name`,
+          name,
+          "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')",
+        ),
+      );
+    if (names.has(name)) errors.push(field.duplicate(`${at}.name`, name));
+    names.add(name);
+    if (container['image'] === undefined || container['image'] === '')
+      errors.push(field.required(`${at}.image`));
+    append(errors, containerErrors(container, at, volumes));
+  });
+  const policy = spec['restartPolicy'];
+  if (!restart.includes(policy as string))
+    errors.push(field.notSupported(`${path}.restartPolicy`, policy, restart));
+  return errors;
+}

@@ -1,0 +1,81 @@
+/** Pods: defaults, quality of service, and the little that may change. */
+import * as field from '../../schema/field-errors.ts';
+import type { Strategy } from '../kinds.ts';
+import { equalJson, isObject } from '../../types.ts';
+import type { JsonObject, KubeObject } from '../../types.ts';
+import { defaultPodSpec, fill, listOf, objectAt, podSpecErrors } from './pod-spec.ts';
+
+const NOT_READY = { effect: 'NoExecute', operator: 'Exists', tolerationSeconds: 300 };
+const TOLERATIONS = ['node.kubernetes.io/not-ready', 'node.kubernetes.io/unreachable'];
+
+export const pod: Strategy = {
+  defaults(object) {
+    const spec = objectAt(object, 'spec');
+    defaultPodSpec(spec);
+    fill(spec, { enableServiceLinks: true });
+    for (const container of listOf(spec, 'containers')) {
+      const resources = objectAt(container, 'resources');
+      if (!isObject(resources['limits'])) continue;
+      fill(objectAt(resources, 'requests'), resources['limits']);
+    }
+  },
+  prepareForCreate(object) {
+    const spec = objectAt(object, 'spec');
+    fill(spec, { serviceAccountName: 'default', priority: 0, preemptionPolicy: 'PreemptLowerPriority' });
+    spec['serviceAccount'] = spec['serviceAccountName'];
+    const tolerations = listOf(spec, 'tolerations');
+    for (const key of TOLERATIONS)
+      if (!tolerations.some((t) => t['key'] === key || t['key'] === undefined))
+        tolerations.push({ key, ...NOT_READY });
+    spec['tolerations'] = tolerations;
+    object['status'] = { phase: 'Pending', qosClass: qosClass(spec) };
+  },
+  prepareForUpdate(object, old) {
+    const status = object['status'] as JsonObject | undefined;
+    const before = (old['status'] as JsonObject | undefined)?.['qosClass'];
+    if (status && before !== undefined) status['qosClass'] = before;
+  },
+  validate: (object) => podSpecErrors(objectAt(object, 'spec'), 'spec'),
+  validateUpdate(object, old) {
+    const wanted = frozen(object);
+    const before = frozen(old);
+    if (Number(before['terminationGracePeriodSeconds']) < 0 && wanted['terminationGracePeriodSeconds'] === 1)
+      before['terminationGracePeriodSeconds'] = 1;
+    return equalJson(wanted, before)
+      ? []
+      : [
+          field.forbidden(
+            'spec',
+            'pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)',
+          ),
+        ];
+  },
+};
+
+/** The part of a pod's spec that may not change; a pod may still be put on a node. */
+function frozen(object: KubeObject): JsonObject {
+  const { activeDeadlineSeconds: _1, tolerations: _2, nodeName: _3, ...rest } = object['spec'] as JsonObject;
+  const withoutImages = (member: string): unknown =>
+    listOf(rest, member).map(({ image: _4, ...container }) => container);
+  return {
+    ...rest,
+    containers: withoutImages('containers'),
+    initContainers: withoutImages('initContainers'),
+  };
+}
+
+function qosClass(spec: JsonObject): string {
+  const all = [...listOf(spec, 'containers'), ...listOf(spec, 'initContainers')];
+  const parts = all.map((container) => {
+    const resources = isObject(container['resources']) ? container['resources'] : {};
+    const requests = isObject(resources['requests']) ? resources['requests'] : {};
+    const limits = isObject(resources['limits']) ? resources['limits'] : {};
+    return { requests, limits };
+  });
+  if (parts.every(({ requests, limits }) => Object.keys(requests).length + Object.keys(limits).length === 0))
+    return 'BestEffort';
+  const isGuaranteed = parts.every(({ requests, limits }) =>
+    ['cpu', 'memory'].every((name) => limits[name] !== undefined && requests[name] === limits[name]),
+  );
+  return isGuaranteed ? 'Guaranteed' : 'Burstable';
+}

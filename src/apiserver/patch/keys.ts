@@ -1,0 +1,61 @@
+/** How strategic merge patches treat the members of a built-in kind: what is merged, and by which key. */
+import { kindsData, REF } from '../kinds/schemas.ts';
+import type { JsonSchema } from '../schema/types.ts';
+
+/** What is known about one place in an object. */
+export interface PatchKeys {
+  readonly isMerged: boolean;
+  readonly isReplaced: boolean;
+  readonly mergeKey: string | undefined;
+  /** A member of the map here. */
+  member(name: string): PatchKeys;
+  /** The items of the list here. */
+  readonly items: PatchKeys;
+}
+
+/** Nothing known: maps are merged, lists replaced. */
+export const plainKeys: PatchKeys = {
+  isMerged: false,
+  isReplaced: false,
+  mergeKey: undefined,
+  member: () => plainKeys,
+  get items() {
+    return plainKeys;
+  },
+};
+
+const cache = new Map<JsonSchema, PatchKeys>();
+
+function keysOf(schema: JsonSchema | undefined): PatchKeys {
+  if (!schema) return plainKeys;
+  let found = cache.get(schema);
+  if (!found) cache.set(schema, (found = makeKeys(schema)));
+  return found;
+}
+
+function makeKeys(schema: JsonSchema): PatchKeys {
+  const body = bodyOf(schema);
+  const strategies = (schema['x-kubernetes-patch-strategy'] ?? '').split(',');
+  const values = typeof body?.additionalProperties === 'object' ? body.additionalProperties : undefined;
+  return {
+    isMerged: strategies.includes('merge'),
+    isReplaced: strategies.includes('replace'),
+    mergeKey: schema['x-kubernetes-patch-merge-key'],
+    member: (name) => keysOf(body?.properties?.[name] ?? values),
+    get items() {
+      return keysOf(body?.items);
+    },
+  };
+}
+
+/** The schema itself, or what it refers to. */
+function bodyOf(schema: JsonSchema): JsonSchema | undefined {
+  const ref = schema.$ref ?? schema.allOf?.[0]?.$ref;
+  return ref === undefined ? schema : kindsData().schemas[ref.slice(REF.length)];
+}
+
+/** The keys of a built-in kind; undefined when upstream has no such kind, and strategic merge is refused. */
+export function patchKeysOf(group: string, version: string, kind: string): PatchKeys | undefined {
+  const name = kindsData().nameOf(group, version, kind);
+  return name === undefined ? undefined : keysOf(kindsData().schemas[name]);
+}

@@ -1,0 +1,144 @@
+/**
+ * Request bodies in protobuf, as Go programs send built-in kinds: from the wire to the JSON they mean.
+ *
+ * Go writes every scalar that is no pointer, so `""`, `0` and `false` arrive for fields that nobody set, and look like
+ * those that somebody did set. Which of them to believe is in the data: zero values of pointers were meant.
+ */
+import { readFileSync } from 'node:fs';
+import { gunzipSync } from 'node:zlib';
+import { splitApiVersion } from '../kinds/catalogue.ts';
+import { decodeSpecial } from './special.ts';
+import { fieldsOnWire } from './wire.ts';
+import type { WireField } from './wire.ts';
+import { isObject } from '../types.ts';
+import type { JsonObject } from '../types.ts';
+
+type Field = readonly [number: number, name: string, type: string, flags: string];
+type Message = ReadonlyMap<number, Field>;
+
+/** The body is no protobuf that this server understands. */
+export class ProtobufError extends Error {
+  override readonly name = 'ProtobufError';
+}
+
+const FILE = new URL('../data/protobuf.json.gz', import.meta.url);
+const MAGIC = Buffer.from('k8s\0');
+const META = 'k8s.io.apimachinery.pkg.apis.meta.v1';
+
+let loaded: ReadonlyMap<string, Message> | undefined;
+
+function messages(): ReadonlyMap<string, Message> {
+  if (!loaded) {
+    const data = JSON.parse(gunzipSync(readFileSync(FILE)).toString()) as {
+      messages: Record<string, Field[]>;
+    };
+    loaded = new Map(
+      Object.entries(data.messages).map(([name, fields]) => [name, new Map(fields.map((f) => [f[0], f]))]),
+    );
+  }
+  return loaded;
+}
+
+/** @throws ProtobufError */
+export function decodeProtobuf(body: Buffer): JsonObject {
+  if (!body.subarray(0, 4).equals(MAGIC))
+    throw new ProtobufError(
+      'provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]',
+    );
+  try {
+    const envelope = byNumber(body.subarray(4));
+    const typeMeta = byNumber(envelope.get(1)?.bytes ?? Buffer.alloc(0));
+    const apiVersion = typeMeta.get(1)?.bytes?.toString() ?? '';
+    const kind = typeMeta.get(2)?.bytes?.toString() ?? '';
+    const raw = envelope.get(2)?.bytes ?? Buffer.alloc(0);
+    return { kind, apiVersion, ...decodeMessage(messageName(apiVersion, kind), raw) };
+  } catch (error) {
+    if (error instanceof ProtobufError) throw error;
+    throw new ProtobufError('unable to decode the protobuf body', { cause: error });
+  }
+}
+
+const byNumber = (bytes: Buffer): Map<number, WireField> =>
+  new Map(fieldsOnWire(bytes).map((f) => [f.number, f]));
+
+function messageName(apiVersion: string, kind: string): string {
+  const { group, version } = splitApiVersion(apiVersion);
+  const folder = group === '' ? 'core' : (group.split('.')[0] ?? '');
+  const candidates = [
+    `k8s.io.api.${folder}.${version}.${kind}`,
+    `k8s.io.apiextensions_apiserver.pkg.apis.${folder}.${version}.${kind}`,
+    `${META}.${kind}`,
+  ];
+  const found = candidates.find((name) => messages().has(name));
+  if (found === undefined)
+    throw new ProtobufError(
+      `no kind ${JSON.stringify(kind)} is known for version ${JSON.stringify(apiVersion)} in protobuf`,
+    );
+  return found;
+}
+
+function decodeMessage(name: string, bytes: Buffer): JsonObject {
+  const message = messages().get(name);
+  if (!message) throw new ProtobufError(`no protobuf message is called ${name}`);
+  const result: JsonObject = {};
+  for (const wire of fieldsOnWire(bytes)) {
+    const field = message.get(wire.number);
+    if (field) put(result, field, wire);
+  }
+  return result;
+}
+
+function put(result: JsonObject, [, member, type, flags]: Field, wire: WireField): void {
+  if (type.startsWith('map ')) {
+    const map = isObject(result[member]) ? result[member] : (result[member] = {});
+    const entry = byNumber(wire.bytes ?? Buffer.alloc(0));
+    const value = entry.get(2);
+    map[entry.get(1)?.bytes?.toString() ?? ''] = decodeValue(
+      type.slice(4),
+      value ?? { number: 2, bytes: Buffer.alloc(0), value: 0n },
+    );
+    return;
+  }
+  if (flags.includes('i')) {
+    Object.assign(result, decodeMessage(type, wire.bytes ?? Buffer.alloc(0)));
+    return;
+  }
+  const value = decodeValue(type, wire);
+  if (flags.includes('r')) {
+    const list = (result[member] ??= []) as unknown[];
+    list.push(value);
+  } else if (flags.includes('p') || !isZero(value)) result[member] = value;
+}
+
+const isZero = (value: unknown): boolean =>
+  value === '' ||
+  value === 0 ||
+  value === false ||
+  value === null ||
+  (isObject(value) && Object.keys(value).length === 0);
+
+function decodeValue(type: string, wire: WireField): unknown {
+  const bytes = wire.bytes ?? Buffer.alloc(0);
+  switch (type) {
+    case 'string':
+      return bytes.toString('utf8');
+    case 'bytes':
+      return bytes.toString('base64');
+    case 'bool':
+      return wire.value !== undefined && wire.value !== 0n;
+    case 'int32':
+    case 'int64':
+      return Number(BigInt.asIntN(64, wire.value ?? 0n));
+    case 'uint32':
+    case 'uint64':
+      return Number(wire.value ?? 0n);
+    case 'double':
+      return bytes.length === 8 ? bytes.readDoubleLE(0) : 0;
+    case 'float':
+      return bytes.length === 4 ? bytes.readFloatLE(0) : 0;
+    default: {
+      const special = decodeSpecial(type, bytes, decodeMessage);
+      return special === undefined ? decodeMessage(type, bytes) : special.value;
+    }
+  }
+}

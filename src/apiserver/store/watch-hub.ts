@@ -1,0 +1,251 @@
+/**
+ * Who watches what. Each change is turned into a frame once per form and shared by all watchers of that form; the
+ * frames of one turn of the event loop go out in one write. A watcher that cannot keep up is cut off, never thinned.
+ */
+import type { Clock } from '../../lib/clock.ts';
+import type { Kind } from '../kinds/kinds.ts';
+import type { Change, Resource, Store } from './storage.ts';
+import type { KubeObject, Predicate } from '../types.ts';
+import { jsonOf, viewOf } from './view.ts';
+
+/** Where the frames of a watch go. */
+export interface Sink {
+  /** Bytes taken but not yet sent. */
+  readonly queued: number;
+  write(chunk: Buffer): void;
+  end(): void;
+}
+
+export type EventType = 'ADDED' | 'MODIFIED' | 'DELETED';
+
+/** How a watcher wants objects. */
+export interface Form {
+  /** Equal for watchers that may share frames; undefined forbids sharing. */
+  readonly id: string | undefined;
+  /** JSON of the object in an event; undefined means the object itself. */
+  readonly encode?: (object: KubeObject) => Buffer;
+}
+
+export interface WatchRequest {
+  readonly kind: Kind;
+  /** Prefix of the keys watched. */
+  readonly prefix: string;
+  readonly matches: Predicate | undefined;
+  readonly form: Form;
+  readonly bookmarks: boolean;
+  readonly timeoutMs: number;
+}
+
+const MAX_QUEUED_BYTES = 8 * 1024 * 1024;
+const MAX_QUEUED_FRAMES = 10_000;
+const BOOKMARK_MS = 60_000;
+
+export class Watcher {
+  readonly request: WatchRequest;
+  readonly #sink: Sink;
+  readonly #hub: WatchHub;
+  #pending: Buffer[] = [];
+  /** Frames and bytes that count for nothing: what a watch begins with may be large, and is no sign of slowness. */
+  #freeFrames = 0;
+  #freeBytes = 0;
+  #closed = false;
+  readonly onClose: (() => void)[] = [];
+
+  constructor(hub: WatchHub, request: WatchRequest, sink: Sink) {
+    this.#hub = hub;
+    this.request = request;
+    this.#sink = sink;
+  }
+
+  push(frame: Buffer): void {
+    if (this.#closed) return;
+    this.#pending.push(frame);
+    this.#hub.markDirty(this);
+  }
+
+  /** What was there before the watch began. */
+  begin(frames: readonly Buffer[]): void {
+    for (const frame of frames) this.#freeBytes += frame.length;
+    this.#freeFrames += frames.length;
+    for (const frame of frames) this.push(frame);
+  }
+
+  flush(): void {
+    if (this.#closed || this.#pending.length === 0) return;
+    const { queued } = this.#sink;
+    const isSlow =
+      queued > MAX_QUEUED_BYTES + this.#freeBytes ||
+      this.#pending.length > MAX_QUEUED_FRAMES + this.#freeFrames;
+    // Once the beginning has gone out it excuses nothing any more.
+    if (this.#freeFrames === 0 && queued === 0) this.#freeBytes = 0;
+    this.#freeFrames = 0;
+    if (isSlow) {
+      this.#pending = [];
+      this.close();
+      return;
+    }
+    const frames = this.#pending;
+    this.#pending = [];
+    this.#sink.write(frames.length === 1 ? (frames[0] as Buffer) : Buffer.concat(frames));
+  }
+
+  /** Sends what is pending and ends the stream. */
+  close(): void {
+    if (this.#closed) return;
+    this.flush();
+    this.#closed = true;
+    this.#hub.remove(this);
+    for (const fn of this.onClose) fn();
+    this.#sink.end();
+  }
+
+  get closed(): boolean {
+    return this.#closed;
+  }
+}
+
+export class WatchHub {
+  readonly #store: Store;
+  readonly #clock: Clock;
+  readonly #watchers = new Map<string, Set<Watcher>>();
+  readonly #dirty = new Set<Watcher>();
+  #flushing = false;
+  #cancelBookmarks: (() => void) | undefined;
+
+  constructor(store: Store, clock: Clock) {
+    this.#store = store;
+    this.#clock = clock;
+    store.listeners.add((resource, change) => {
+      this.#deliver(resource, change);
+    });
+  }
+
+  get size(): number {
+    let count = 0;
+    for (const watchers of this.#watchers.values()) count += watchers.size;
+    return count;
+  }
+
+  /** Starts to watch; what happened before is for the caller to push. */
+  add(request: WatchRequest, sink: Sink): Watcher {
+    const watcher = new Watcher(this, request, sink);
+    let watchers = this.#watchers.get(request.kind.resource);
+    if (!watchers) this.#watchers.set(request.kind.resource, (watchers = new Set()));
+    watchers.add(watcher);
+    watcher.onClose.push(
+      this.#clock.at(this.#clock.now() + request.timeoutMs, () => {
+        if (request.bookmarks) watcher.push(bookmarkFrame(request, this.#store.rev, false));
+        watcher.close();
+      }),
+    );
+    if (request.bookmarks) this.#armBookmarks();
+    return watcher;
+  }
+
+  remove(watcher: Watcher): void {
+    this.#watchers.get(watcher.request.kind.resource)?.delete(watcher);
+    this.#dirty.delete(watcher);
+  }
+
+  /** Ends the watches of a resource, of one served kind of it, or all. */
+  cut(which: { resource?: string; kind?: Kind } = {}): void {
+    for (const [resource, watchers] of this.#watchers) {
+      if (which.resource !== undefined && which.resource !== resource) continue;
+      for (const watcher of [...watchers])
+        if (which.kind === undefined || watcher.request.kind === which.kind) watcher.close();
+    }
+  }
+
+  close(): void {
+    this.cut();
+    this.#cancelBookmarks?.();
+  }
+
+  markDirty(watcher: Watcher): void {
+    this.#dirty.add(watcher);
+    if (this.#flushing) return;
+    this.#flushing = true;
+    setImmediate(() => {
+      this.#flushing = false;
+      const dirty = [...this.#dirty];
+      this.#dirty.clear();
+      for (const each of dirty) each.flush();
+    });
+  }
+
+  #deliver(resource: Resource, change: Change): void {
+    const watchers = this.#watchers.get(resource.id);
+    if (!watchers) return;
+    for (const watcher of watchers) {
+      const frame = frameFor(watcher.request, change);
+      if (frame) watcher.push(frame);
+    }
+    // Shared by those who watch now; whoever comes later builds it again.
+    delete change.frames;
+  }
+
+  #armBookmarks(): void {
+    if (this.#cancelBookmarks) return;
+    this.#cancelBookmarks = this.#clock.at(this.#clock.now() + BOOKMARK_MS, () => {
+      this.#cancelBookmarks = undefined;
+      let any = false;
+      for (const watchers of this.#watchers.values())
+        for (const watcher of watchers) {
+          if (!watcher.request.bookmarks) continue;
+          any = true;
+          watcher.push(bookmarkFrame(watcher.request, this.#store.rev, false));
+        }
+      if (any) this.#armBookmarks();
+    });
+  }
+}
+
+/** What a change means to a watcher: nothing, or a frame. A selector turns changes into arrivals and departures. */
+export function frameFor(request: WatchRequest, change: Change): Buffer | undefined {
+  if (request.prefix !== '' && !change.key.startsWith(request.prefix)) return undefined;
+  const { kind, matches } = request;
+  const before = change.prev !== undefined && (!matches || matches(viewOf(change.prev, kind)));
+  const after = change.next !== undefined && (!matches || matches(viewOf(change.next, kind)));
+  if (!before && !after) return undefined;
+  const type: EventType = !after ? 'DELETED' : before ? 'MODIFIED' : 'ADDED';
+  return eventFrame(request, type, change);
+}
+
+function eventFrame(request: WatchRequest, type: EventType, change: Change): Buffer {
+  const { kind, form } = request;
+  const id = form.id === undefined ? undefined : `${type} ${form.id}`;
+  if (id !== undefined) {
+    const shared = change.frames?.get(id);
+    if (shared) return shared;
+  }
+  let body: Buffer;
+  if (type === 'DELETED' && change.prev) {
+    const object = viewOf(change.prev, kind);
+    const last = { ...object, metadata: { ...object.metadata, resourceVersion: String(change.rev) } };
+    body = form.encode ? form.encode(last) : Buffer.from(JSON.stringify(last));
+  } else {
+    const entry = change.next as NonNullable<Change['next']>;
+    body = form.encode ? form.encode(viewOf(entry, kind)) : jsonOf(entry, kind);
+  }
+  const built = frame(type, body);
+  if (id !== undefined) (change.frames ??= new Map<string, Buffer>()).set(id, built);
+  return built;
+}
+
+export function frame(type: string, body: Buffer): Buffer {
+  return Buffer.concat([Buffer.from(`{"type":"${type}","object":`), body, Buffer.from('}\n')]);
+}
+
+/** @param initialEnd marks the end of the initial events of a streaming list */
+export function bookmarkFrame(request: WatchRequest, rev: number, initialEnd: boolean): Buffer {
+  const object: KubeObject = {
+    kind: request.kind.kind,
+    apiVersion: request.kind.apiVersion,
+    metadata: {
+      resourceVersion: String(rev),
+      ...(initialEnd ? { annotations: { 'k8s.io/initial-events-end': 'true' } } : {}),
+    } as unknown as KubeObject['metadata'],
+  };
+  const body = request.form.encode ? request.form.encode(object) : Buffer.from(JSON.stringify(object));
+  return frame('BOOKMARK', body);
+}

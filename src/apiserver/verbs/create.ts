@@ -1,0 +1,117 @@
+/** Create: from a decoded body to a stored object with a name, a uid and a first version. */
+import { timestamp } from '../../lib/clock.ts';
+import { randomSuffix } from '../../lib/rng.ts';
+import type { Answer, World } from '../api.ts';
+import { assertDefinitionStays } from '../crd/crd.ts';
+import type { Kind } from '../kinds/kinds.ts';
+import { objectTypeOf, trackCreate } from '../apply/managed.ts';
+import { metadataErrors } from './meta.ts';
+import { assertNamespaceOpen } from '../kinds/namespace-state.ts';
+import { alreadyExists, plainFailure } from '../status.ts';
+import { cloneJson } from '../types.ts';
+import type { JsonObject, KubeObject } from '../types.ts';
+import { ordered, storeKey } from '../store/view.ts';
+import {
+  admit,
+  managerOf,
+  normalize,
+  refuseInvalid,
+  settleNamespace,
+  stored,
+  strategyContext,
+} from './writer.ts';
+import type { Writer } from './writer.ts';
+
+/** @param raw decoded body, owned by this function */
+export async function createObject(
+  writer: Writer,
+  raw: JsonObject,
+  duplicates: readonly string[] = [],
+): Promise<Answer> {
+  const { world, call, kind, options } = writer;
+  const namespace = call.info.namespace;
+  const object = normalize(writer, raw, duplicates);
+  settleNamespace(kind, object, namespace);
+  const rv = object.metadata.resourceVersion;
+  if (rv !== undefined && rv !== '0')
+    throw plainFailure('resourceVersion should not be set on objects to be created');
+  return insert(writer, object, (created) => {
+    trackCreate({
+      object: created,
+      kind,
+      manager: managerOf(call, options),
+      time: timestamp(world.clock),
+      subresource: '',
+    });
+  });
+}
+
+/** Stores a normalized object under a new name. @param track books the fields of the object in managedFields */
+export async function insert(
+  writer: Writer,
+  object: KubeObject,
+  track: (object: KubeObject) => void,
+): Promise<Answer> {
+  const { world, call, kind, options, admission } = writer;
+  const meta = object.metadata;
+  const base = meta.name === '' && meta.generateName ? meta.generateName.slice(0, 58) : undefined;
+  if (base !== undefined) meta.name = base + randomSuffix(world.rng);
+  setSystemFields(world, kind, object);
+  if (kind.status) clearStatus(kind, object);
+  track(object); // before the server adds what nobody asked for: that is owned by nobody
+  kind.strategy?.prepareForCreate?.(object, strategyContext(world, call));
+  assertPlace(writer, object);
+
+  let next = object;
+  if (admission.active) next = (await admit(writer, 'mutating', 'CREATE', next, undefined)) ?? next;
+  refuseInvalid(kind, next, [
+    ...metadataErrors(next, kind, call.warnings),
+    ...(kind.schema?.validate(next) ?? []),
+    ...(kind.strategy?.validate?.(next) ?? []),
+  ]);
+  if (admission.active) {
+    await admit(writer, 'validating', 'CREATE', next, undefined);
+    assertPlace(writer, next);
+  }
+  claimName(writer, next, base);
+  call.noted.name = next.metadata.name;
+  if (options.dryRun) return { type: 'object', code: 201, kind, object: ordered(next) };
+  return stored(writer, next, 0, 201);
+}
+
+/** @throws ApiError when the namespace or the definition takes no new objects */
+function assertPlace({ world, kind }: Writer, { metadata }: KubeObject): void {
+  if (kind.namespaced) assertNamespaceOpen(world, kind, metadata.namespace ?? '', metadata.name);
+  assertDefinitionStays(world, kind, metadata.name);
+}
+
+const MAX_NAMES = 8;
+
+/**
+ * Makes sure that the name is free; a generated one may be generated again.
+ * @throws ApiError 409
+ */
+function claimName({ world, kind }: Writer, { metadata }: KubeObject, base: string | undefined): void {
+  const holder = (): KubeObject | undefined =>
+    world.store.get(kind.resource, storeKey(kind, metadata.namespace ?? '', metadata.name))?.obj;
+  for (let attempt = 1; base !== undefined && attempt < MAX_NAMES && holder(); attempt++)
+    metadata.name = base + randomSuffix(world.rng);
+  const existing = holder();
+  if (existing) throw alreadyExists(kind, metadata.name, existing.metadata.deletionTimestamp !== undefined);
+}
+
+function setSystemFields(world: World, kind: Kind, object: KubeObject): void {
+  const meta = object.metadata;
+  meta.uid = world.newUid();
+  meta.creationTimestamp = timestamp(world.clock);
+  delete meta.resourceVersion;
+  delete meta.selfLink;
+  delete meta.deletionTimestamp;
+  delete meta.deletionGracePeriodSeconds;
+  if (kind.generation) meta.generation = 1;
+}
+
+function clearStatus(kind: Kind, object: KubeObject): void {
+  if (kind.builtIn) object['status'] = cloneJson(objectTypeOf(kind).zero['status'] ?? {});
+  else delete object['status'];
+}

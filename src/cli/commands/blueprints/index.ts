@@ -1,0 +1,119 @@
+/** Commands about blueprints, for their authors; names and short options as in Landscaper's own command line. */
+import { Option, type Command } from 'commander';
+import type { LintOptions } from './lint.ts';
+import type { RenderOptions } from './render.ts';
+import { instant, wholeNumber } from '../../terminal/options.ts';
+import { examples, type Exit } from '../../program-parts.ts';
+import type { Terminal } from '../../terminal/terminal.ts';
+
+export function addBlueprintCommands(
+  program: Command,
+  terminal: Terminal,
+  onExit: (code: Exit) => void,
+): void {
+  const group = program
+    .command('blueprints')
+    .aliases(['blueprint', 'blue', 'bp'])
+    .summary('check blueprints and try them out, without a cluster')
+    .description('Checks blueprints and tries them out, without a cluster. See docs/blueprints.md.');
+  addLint(group, terminal, onExit);
+  addValidate(group, terminal, onExit);
+  addRender(group, terminal, onExit);
+}
+
+function addLint(group: Command, terminal: Terminal, onExit: (code: Exit) => void): void {
+  withLintOptions(group.command('lint'))
+    .summary('find mistakes in blueprints')
+    .description(
+      'Finds mistakes in blueprints, in their templates and in their sub-installations. Ends with 1 when there are errors.',
+    )
+    .addHelpText(
+      'after',
+      examples([
+        ['espalier blueprints lint ./blueprint', 'the blueprint in a folder'],
+        ['espalier demo --print | espalier blueprints lint -', 'the one in an Installation'],
+        ['espalier blueprints lint --strict -o github */blueprint', 'all, in a workflow'],
+      ]),
+    )
+    .action(async (paths: readonly string[], options: LintOptions) => {
+      const { lint } = await import('./lint.ts');
+      onExit(await lint(paths, options, terminal));
+    });
+}
+
+function addValidate(group: Command, terminal: Terminal, onExit: (code: Exit) => void): void {
+  withLintOptions(group.command('validate'))
+    .summary('the same, for scripts written for landscaper-cli')
+    .description(
+      'Finds the same mistakes as lint. Says "Blueprint validated without errors" like landscaper-cli, and ends with 1 ' +
+        'when there are errors or there is no blueprint.',
+    )
+    .addHelpText(
+      'after',
+      examples([['espalier blueprints validate ./blueprint', 'the blueprint in a folder']]),
+    )
+    .action(async (paths: readonly string[], options: LintOptions) => {
+      const { validate } = await import('./lint.ts');
+      onExit(await validate(paths, options, terminal));
+    });
+}
+
+const withLintOptions = (command: Command): Command =>
+  command
+    .argument(
+      '[path...]',
+      'folders with a blueprint.yaml, files with an Installation, or - for standard input',
+    )
+    .addOption(
+      new Option('-o, --output <format>', 'for people, for scripts, or as annotations of GitHub')
+        .choices(['text', 'json', 'github'])
+        .default('text'),
+    )
+    .option('--strict', 'warnings are errors');
+
+function addRender(group: Command, terminal: Terminal, onExit: (code: Exit) => void): void {
+  group
+    .command('render')
+    .argument(
+      '<blueprint>',
+      'folder with a blueprint.yaml, file with an Installation, or - for standard input',
+    )
+    .summary('show what an installation would make of a blueprint')
+    .description(
+      'Shows the sub-installations, deploy items and exports that an installation would make of a blueprint. ' +
+        'Values from targets and secrets are masked.',
+    )
+    .option('-f, --imports <file>', 'values by the names of imports; targets are Target objects')
+    .option(
+      '-c, --component <path>',
+      'folder with a component.yaml, transport archive, or component descriptor',
+    )
+    .option('-e, --exports <file>', 'what deploy items export, by their names')
+    .option('-i, --installation <file>', 'the Installation, for its names, mappings and exports')
+    .option('--deep', 'look into sub-installations too')
+    .addOption(
+      new Option('-o, --output <format>', 'objects, or a picture of them')
+        .choices(['yaml', 'json', 'tree'])
+        .default('yaml'),
+    )
+    .option('--show-secrets', 'do not mask anything')
+    .option(
+      '--now <time>',
+      'the time that templates see, such as 2026-01-31T12:00:00Z; default the real one',
+      instant,
+    )
+    .option('--seed <number>', 'where the chance that templates see begins', wholeNumber, 1)
+    .addHelpText(
+      'after',
+      examples([
+        ['espalier blueprints render ./blueprint -f imports.yaml', 'the objects that would be created'],
+        ['espalier bp render ./blueprint -f imports.yaml --deep -o tree', 'all levels, at a glance'],
+        ['espalier bp render ./blueprint -f imports.yaml -e exports.yaml', 'with the exports'],
+        ['espalier bp render ./shop/blueprint -c ./shop -f imports.yaml', 'in a component'],
+      ]),
+    )
+    .action(async (blueprint: string, options: RenderOptions) => {
+      const { render } = await import('./render.ts');
+      onExit(await render(blueprint, options, terminal));
+    });
+}

@@ -1,0 +1,103 @@
+/** `espalier blueprints lint` and `validate`: inspect blueprints without a cluster. */
+import { readFileSync } from 'node:fs';
+import { append } from '../../../lib/lists.ts';
+import type { Finding } from '../../../blueprint/lint/finding.ts';
+import { inspectBlueprint } from '../../../blueprint/lint/inspect.ts';
+import { blueprintsAt, Unreadable, type FoundBlueprint } from './sources.ts';
+import { printJson } from '../../terminal/documents.ts';
+import { CommandError, exitCodes, UsageError } from '../../errors.ts';
+import {
+  countsOf,
+  findingJson,
+  findingText,
+  githubText,
+  summaryText,
+  validationText,
+  type Counts,
+} from '../../terminal/print-findings.ts';
+import type { Terminal } from '../../terminal/terminal.ts';
+
+export interface LintOptions {
+  readonly output: 'text' | 'json' | 'github';
+  readonly strict?: boolean;
+}
+
+/** How the two names of the command differ. */
+interface Manner {
+  readonly summary: (counts: Counts, blueprints: number) => string;
+  /** What to throw where there is no blueprint. */
+  readonly missing: (error: UsageError) => Error;
+}
+
+const asLint: Manner = { summary: summaryText, missing: (error) => error };
+/** For scripts that were written for Landscaper's own command line. */
+const asValidate: Manner = {
+  summary: validationText,
+  missing: ({ message }) => new CommandError(message),
+};
+
+/** @returns the exit code: 1 when there are errors */
+export const lint = (paths: readonly string[], options: LintOptions, terminal: Terminal): Promise<number> =>
+  inspectAll(paths, options, terminal, asLint);
+
+/**
+ * Like `lint`, with the words and exit codes of Landscaper's own command line: 1 also where there is no blueprint.
+ * @returns the exit code: 1 when there are errors
+ * @see gardener/landscapercli cmd/blueprints
+ */
+export const validate = (
+  paths: readonly string[],
+  options: LintOptions,
+  terminal: Terminal,
+): Promise<number> => inspectAll(paths, options, terminal, asValidate);
+
+async function inspectAll(
+  paths: readonly string[],
+  options: LintOptions,
+  terminal: Terminal,
+  manner: Manner,
+): Promise<number> {
+  if (paths.length === 0) {
+    throw new UsageError(
+      'which blueprint? Give a folder with a blueprint.yaml, or a file with an Installation',
+    );
+  }
+  const { found, unreadable } = await read(paths, manner);
+  const findings = [...unreadable, ...found.flatMap(inspect)].map((one) => strictly(one, options));
+  const counts = countsOf(findings);
+  switch (options.output) {
+    case 'json':
+      terminal.print(printJson({ findings: findings.map(findingJson), ...counts }));
+      break;
+    case 'github':
+      for (const finding of findings) terminal.print(githubText(finding));
+      break;
+    case 'text':
+      for (const finding of findings) terminal.print(`${findingText(finding, terminal)}\n`);
+      terminal.print(manner.summary(counts, found.length + unreadable.length));
+  }
+  return counts.error > 0 ? exitCodes.failed : exitCodes.ok;
+}
+
+async function read(paths: readonly string[], { missing }: Manner) {
+  const found: FoundBlueprint[] = [];
+  const unreadable: Finding[] = [];
+  for (const path of paths) {
+    try {
+      append(found, await blueprintsAt(path, () => readFileSync(0, 'utf8')));
+    } catch (error) {
+      if (error instanceof UsageError) throw missing(error);
+      if (!(error instanceof Unreadable)) throw error;
+      unreadable.push(error.finding);
+    }
+  }
+  return { found, unreadable };
+}
+
+const strictly = (finding: Finding, { strict }: LintOptions): Finding =>
+  strict && finding.level === 'warning' ? { ...finding, level: 'error' } : finding;
+
+const inspect = ({ input, holder }: FoundBlueprint): readonly Finding[] => [
+  ...(holder?.findings ?? []),
+  ...inspectBlueprint(input),
+];

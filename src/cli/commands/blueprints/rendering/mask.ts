@@ -1,0 +1,29 @@
+/** Keeps secrets out of what is printed: every text that is, or holds, a secret value shows `***` in its place. */
+import { maskOf } from '../../../../lib/masking.ts';
+import { isObject } from '../../../../lib/objects.ts';
+
+export const MASK = '***';
+
+export interface Mask {
+  text(text: string): string;
+  /** All texts and numbers in a value; the names of fields stay. */
+  value(value: unknown): unknown;
+}
+
+export const noMask: Mask = { text: (text) => text, value: (value) => value };
+
+/** @param secrets values of any shape: every text and number in them is secret */
+export function maskOver(secrets: readonly unknown[]): Mask {
+  const text = maskOf(secrets, MASK);
+  const value = (plain: unknown): unknown => {
+    if (typeof plain === 'string') return text(plain);
+    if (typeof plain === 'number' || typeof plain === 'bigint') {
+      const shown = text(String(plain));
+      return shown === String(plain) ? plain : shown;
+    }
+    if (Array.isArray(plain)) return plain.map(value);
+    if (!isObject(plain)) return plain;
+    return Object.fromEntries(Object.entries(plain).map(([key, item]) => [key, value(item)]));
+  };
+  return { text, value };
+}

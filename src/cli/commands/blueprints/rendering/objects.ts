@@ -1,0 +1,92 @@
+/** What was rendered as objects of Kubernetes, as the controllers would create them. */
+import { createItem } from '../../../../../controllers/execution/items.ts';
+import type { Execution } from '../../../../api/kinds/execution.ts';
+import { annotations, API_VERSION } from '../../../../api/labels.ts';
+import { stateSecret } from '../../../../blueprint/state.ts';
+import { goJson } from '../../../../lib/gojson.ts';
+import { isObject, ownField, type Fields } from '../../../../lib/objects.ts';
+import { MASK, type Mask } from './mask.ts';
+import type { RenderedInstallation } from './simulate.ts';
+
+export interface RenderedObject {
+  /** What it is, with its path: `deploy item database/server`. */
+  readonly title: string;
+  readonly object: Fields;
+}
+
+/** Sub-installations, deploy items, state, exports; then the same of each child that was looked into. */
+export function renderedObjects(
+  rendered: RenderedInstallation,
+  options: { readonly mask: Mask; readonly showSecrets: boolean },
+): readonly RenderedObject[] {
+  const { installation, children, items, states, exports, path } = rendered;
+  const at = (name: string): string => (path === '' ? name : `${path}/${name}`);
+  const one = (title: string, object: unknown): RenderedObject => ({
+    title,
+    object: shown(object as Fields, options),
+  });
+  const execution = {
+    apiVersion: API_VERSION,
+    kind: 'Execution',
+    metadata: { name: installation.metadata.name, namespace: installation.metadata.namespace },
+    spec: { context: installation.spec.context ?? 'default' },
+  } as unknown as Execution;
+  return [
+    ...children.map(({ name, object }) => one(`sub-installation ${at(name)}`, object)),
+    ...items.map((item) => {
+      const effect = createItem(
+        { self: execution, now: '', clusterNames: new Map() },
+        item,
+        (prefix) => prefix,
+      );
+      return one(`deploy item ${at(item.name)}`, effect.do === 'create' ? effect.object : {});
+    }),
+    ...states.map((state) => one(`state of ${at(state.secretName)}`, stateSecret(installation, state))),
+    ...(typeof exports === 'string'
+      ? []
+      : exports.map((object) => one(`export of ${path === '' ? installation.metadata.name : path}`, object))),
+    ...children.flatMap(({ inside }) => (typeof inside === 'string' ? [] : renderedObjects(inside, options))),
+  ];
+}
+
+/** Without what only a cluster can fill in: ids of owners, generated ends of names, times. */
+function shown(
+  object: Fields,
+  { mask, showSecrets }: { readonly mask: Mask; readonly showSecrets: boolean },
+): Fields {
+  const { status: _status, ...rest } = object;
+  const { ownerReferences: _owners, name, ...metadata } = isObject(rest['metadata']) ? rest['metadata'] : {};
+  const notes = metadata['annotations'];
+  const { [annotations.reconcileTime]: _time, ...kept } = isObject(notes) ? notes : {};
+  const isGenerated = metadata['generateName'] !== undefined;
+  const all = {
+    ...rest,
+    metadata: {
+      ...(isGenerated ? {} : { name }),
+      ...metadata,
+      ...(isObject(notes) && { annotations: kept }),
+    },
+  };
+  if (showSecrets) return all;
+  const masked = mask.value(withoutSecrets(all)) as Fields;
+  const isSame = goJson(masked) === goJson(all);
+  return isSame ? masked : withoutHash(masked);
+}
+
+/** A hash of a short secret tells it to who tries. */
+function withoutHash(object: Fields): Fields {
+  const metadata = object['metadata'] as Fields;
+  const notes = metadata['annotations'];
+  if (ownField(notes, annotations.dataHash) === undefined) return object;
+  const masked = { ...(notes as Fields), [annotations.dataHash]: MASK };
+  return { ...object, metadata: { ...metadata, annotations: masked } };
+}
+
+/** What a target or a secret holds is nobody's business, wherever it came from. */
+function withoutSecrets(object: Fields): Fields {
+  const spec = object['spec'];
+  if (object['kind'] === 'Target' && ownField(spec, 'config') !== undefined) {
+    return { ...object, spec: { ...(spec as Fields), config: MASK } };
+  }
+  return object['kind'] === 'Secret' ? { ...object, data: MASK } : object;
+}

@@ -1,0 +1,97 @@
+/** `espalier components`: packs a folder as a component version, and brings archives of them into registries. */
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { packFolder } from '../../../components/component-file.ts';
+import { addressOf } from '../../../components/context.ts';
+import { nameOf } from '../../../components/descriptor.ts';
+import { filesOnDisk } from '../../../components/files.ts';
+import {
+  ctfArchive,
+  ctfFiles,
+  emptyCtf,
+  pushAll,
+  readCtf,
+  withComponent,
+  type CtfContent,
+} from '../../../components/pack.ts';
+import { createStock } from '../../../components/stock.ts';
+import { systemClock } from '../../../lib/clock.ts';
+import { isGzip } from '../../../lib/gzip.ts';
+import { secureRng } from '../../../lib/secure-rng.ts';
+import { CommandError, UsageError } from '../../errors.ts';
+import type { Terminal } from '../../terminal/terminal.ts';
+import { archiveAt, credentials, counted, isFolder, MAX_FILE_BYTES, type RegistryOptions } from './places.ts';
+
+export interface PackOptions {
+  readonly to: string;
+  readonly format?: 'directory' | 'tar' | 'tgz';
+  readonly force?: boolean;
+}
+export async function pack(folder: string, options: PackOptions, terminal: Terminal): Promise<void> {
+  if (!isFolder(folder)) throw new UsageError(`there is no folder ${folder}`);
+  const packed = await packFolder(filesOnDisk(folder, MAX_FILE_BYTES), folder);
+  const there = existsSync(options.to);
+  const before = there ? await readCtf(await archiveAt(options.to), options.to) : emptyCtf;
+  const after = withComponent(before, packed, options.force === true);
+  store(after, options.to, options.format ?? formatOf(options.to));
+  const { component, layers } = packed;
+  const size = layers.reduce((sum, { content }) => sum + content.length, 0);
+  terminal.print(
+    `${nameOf(component)} with ${counted(component.resources.length, 'resource')} (${String(size)} bytes) is in ${options.to}`,
+  );
+}
+
+/** As the archive is already, or else as its name says. */
+function formatOf(path: string): NonNullable<PackOptions['format']> {
+  if (isFolder(path)) return 'directory';
+  if (existsSync(path)) return isGzip(readFileSync(path)) ? 'tgz' : 'tar';
+  if (/\.(tgz|tar\.gz)$/.test(path)) return 'tgz';
+  return path.endsWith('/') ? 'directory' : 'tar';
+}
+
+function store(ctf: CtfContent, path: string, format: NonNullable<PackOptions['format']>): void {
+  if (existsSync(path) && isFolder(path) !== (format === 'directory')) {
+    throw new UsageError(`${path} is there already in another format than ${format}; choose another name`);
+  }
+  if (format !== 'directory') {
+    mkdirSync(dirname(resolve(path)), { recursive: true });
+    writeFileSync(path, ctfArchive(ctf, format));
+    return;
+  }
+  for (const [name, content] of ctfFiles(ctf)) {
+    mkdirSync(dirname(join(path, name)), { recursive: true });
+    writeFileSync(join(path, name), content);
+  }
+}
+
+/** A large file over a slow line; who waits for it can end it. */
+const UPLOAD_MS = 24 * 3_600_000;
+
+export async function push(
+  archive: string,
+  registry: string,
+  options: RegistryOptions,
+  terminal: Terminal,
+): Promise<void> {
+  if (!existsSync(archive)) throw new UsageError(`there is no archive ${archive}`);
+  const { host, path } = addressOf(registry);
+  const stock = createStock({
+    clock: systemClock,
+    rng: secureRng,
+    allowPlainHttp: options.plainHttp === true,
+    deadlineMs: UPLOAD_MS,
+  });
+  try {
+    const target = stock.registry(host, credentials(options, terminal));
+    const context = { type: 'OCIRegistry', baseUrl: registry, componentNameMapping: 'urlPath' };
+    const pushed = await pushAll(await archiveAt(archive), archive, {
+      registry: target,
+      prefix: path,
+      context,
+    });
+    if (pushed.length === 0) throw new CommandError(`there is no component in ${archive}`);
+    for (const component of pushed) terminal.print(`${nameOf(component)} is in ${registry}`);
+  } finally {
+    await stock.close();
+  }
+}

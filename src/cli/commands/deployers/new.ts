@@ -1,0 +1,94 @@
+/** `espalier deployers new`: a working deployer with its test, in a folder of its own. */
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join, relative, resolve } from 'node:path';
+import { UsageError } from '../../errors.ts';
+import { packageFolder, packageInfo } from '../../package.ts';
+import type { Terminal } from '../../terminal/terminal.ts';
+
+export interface NewDeployerOptions {
+  readonly to?: string;
+  readonly type?: string;
+}
+
+const NAME = /^[a-z]([a-z0-9-]*[a-z0-9])?$/;
+const TYPE = /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?\/[a-z0-9]([a-z0-9-]*[a-z0-9])?$/;
+/** What the skeleton is called in its own text. */
+const WORD = 'skeleton';
+const DOMAIN = 'example.org';
+
+export function newDeployer(name: string, options: NewDeployerOptions, terminal: Terminal): void {
+  if (!NAME.test(name))
+    throw new UsageError(`a deployer cannot be called "${name}"; write small letters, digits and dashes`);
+  const type = options.type ?? `${DOMAIN}/${name}`;
+  if (!TYPE.test(type)) throw new UsageError(`"${type}" is no type; write it as DOMAIN/NAME`);
+  const to = resolve(options.to ?? name);
+  if (existsSync(to) && readdirSync(to).length > 0)
+    throw new UsageError(`${to} is not empty; choose another folder with --to`);
+  mkdirSync(to, { recursive: true });
+  cpSync(packageFolder(join('docs/samples/deployers', WORD)), to, { recursive: true });
+  for (const file of readdirSync(to)) {
+    const path = join(to, file);
+    writeFileSync(path, renamed(readFileSync(path, 'utf8'), name, type));
+  }
+  writeFileSync(join(to, 'package.json'), json(manifest(name, to)));
+  writeFileSync(join(to, 'tsconfig.json'), json(tsconfig));
+  const folder = relative(process.cwd(), to);
+  terminal.print(`A deployer for items of type ${type} is in ${folder}. Next:`);
+  terminal.print(`  cd ${folder} && npm install && npm test`);
+}
+
+const renamed = (text: string, name: string, type: string): string =>
+  text
+    .replaceAll(`${DOMAIN}/${WORD}`, type)
+    .replaceAll(`${WORD}.${DOMAIN}`, `${name}.${dirname(type)}`)
+    .replaceAll(WORD, name);
+
+function manifest(name: string, to: string): object {
+  const { version } = packageInfo();
+  const espalier = whence(to) ?? `^${version}`;
+  const { dependencies, devDependencies } = ourPackages();
+  const pick = (from: Readonly<Record<string, string>>, ...names: string[]): Record<string, string> =>
+    Object.fromEntries(names.map((each) => [each, from[each] ?? '*']));
+  return {
+    name,
+    version: '0.1.0',
+    private: true,
+    type: 'module',
+    scripts: {
+      start: 'tsx main.ts',
+      test: 'tsx --test deployer.test.ts',
+      typecheck: 'tsc --noEmit',
+    },
+    dependencies: { espalier, ...pick(dependencies, 'zod') },
+    devDependencies: pick(devDependencies, '@types/node', 'tsx', 'typescript'),
+  };
+}
+
+/** The folder of this copy of Espalier, unless npm has put it where it is. */
+function whence(to: string): string | undefined {
+  const { folder } = packageInfo();
+  return basename(dirname(folder)) === 'node_modules' ? undefined : `file:${relative(to, folder)}`;
+}
+
+const ourPackages = () =>
+  JSON.parse(readFileSync(join(packageInfo().folder, 'package.json'), 'utf8')) as Readonly<
+    Record<'dependencies' | 'devDependencies', Readonly<Record<string, string>>>
+  >;
+
+const tsconfig = {
+  compilerOptions: {
+    target: 'ES2023',
+    module: 'nodenext',
+    types: ['node'],
+    strict: true,
+    noUncheckedIndexedAccess: true,
+    verbatimModuleSyntax: true,
+    erasableSyntaxOnly: true,
+    allowImportingTsExtensions: true,
+    skipLibCheck: true,
+    noEmit: true,
+  },
+  include: ['*.ts'],
+};
+
+const json = (value: object): string => `${JSON.stringify(value, null, 2)}\n`;

@@ -1,0 +1,63 @@
+/**
+ * What a run has to remember for the next one: the provider status of every item, by which a deployer knows what it made.
+ * The file is written anew with every change. A run that is killed outright may miss the last one: what it made in that
+ * moment is found again by its label when the same file is run once more.
+ */
+import { existsSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { isObject, ownField, type Fields } from '../../../lib/objects.ts';
+import { UsageError } from '../../errors.ts';
+import { writePrivateFile } from '../../files.ts';
+
+const KIND = 'DeployItemState';
+const VERSION = 'espalier.dev/v1alpha1';
+
+export interface StateFile {
+  readonly path: string | undefined;
+  get(item: string): Fields | undefined;
+  /** undefined: nothing of the item is left. */
+  set(item: string, providerStatus: Fields | undefined): void;
+  readonly items: readonly string[];
+}
+
+/** @param path undefined keeps nothing. @throws UsageError */
+export function openState(path: string | undefined): StateFile {
+  const known = new Map(path !== undefined && existsSync(path) ? read(path) : []);
+  return {
+    path,
+    get: (item) => known.get(item),
+    set(item, providerStatus) {
+      if (JSON.stringify(known.get(item)) === JSON.stringify(providerStatus)) return;
+      if (providerStatus === undefined) known.delete(item);
+      else known.set(item, providerStatus);
+      if (path !== undefined) store(path, known);
+    },
+    get items() {
+      return [...known.keys()];
+    },
+  };
+}
+
+function read(path: string): readonly (readonly [string, Fields])[] {
+  let document: unknown;
+  try {
+    document = JSON.parse(readFileSync(path, 'utf8'));
+  } catch {
+    document = undefined;
+  }
+  const items = ownField(document, 'items');
+  if (!isObject(items) || ownField(document, 'kind') !== KIND)
+    throw new UsageError(`${path} is no state of an earlier run; choose another file with --state`);
+  return Object.entries(items).filter((entry): entry is [string, Fields] => isObject(entry[1]));
+}
+
+/** All of it or nothing: half a file would be worse than an old one. */
+function store(path: string, known: ReadonlyMap<string, Fields>): void {
+  if (known.size === 0) {
+    rmSync(path, { force: true });
+    return;
+  }
+  const document = { apiVersion: VERSION, kind: KIND, items: Object.fromEntries(known) };
+  const next = `${path}.next`;
+  writePrivateFile(next, `${JSON.stringify(document, undefined, 2)}\n`);
+  renameSync(next, path);
+}

@@ -1,0 +1,94 @@
+/** Commands that put the product into a cluster and take it away: install, uninstall. */
+import { Option, type Command } from 'commander';
+import type { InstallCommandOptions } from './install.ts';
+import type { UninstallOptions } from './uninstall.ts';
+import { deployerNames } from '../../names.ts';
+import { list, replicas } from '../../terminal/options.ts';
+import { addClusterOptions, addQuietLogOptions, examples, type Exit } from '../../program-parts.ts';
+import type { Terminal } from '../../terminal/terminal.ts';
+
+const NAMESPACE = 'ls-system';
+
+export function addInstallCommands(program: Command, terminal: Terminal, onExit: (code: Exit) => void): void {
+  addInstall(program, terminal, onExit);
+  addUninstall(program, terminal, onExit);
+}
+
+function addInstall(program: Command, terminal: Terminal, onExit: (code: Exit) => void): void {
+  const install = program
+    .command('install')
+    .summary('run Espalier in a cluster, or update it there')
+    .description(
+      'Installs the CustomResourceDefinitions, an account with the rights it needs and no more, and a Deployment ' +
+        'of all controllers. Called again it changes what is different, and nothing else; what is not said goes ' +
+        'back to its default.',
+    )
+    .option('--image <image>', 'image of Espalier; needed')
+    .option('-n, --namespace <name>', 'namespace of the product, made if it is not there', NAMESPACE)
+    .option('--replicas <number>', 'pods that share the work', replicas, 1)
+    .option('--config <file>', 'configuration, a LandscaperConfiguration')
+    .option('--deployers <names>', `which deployers to run: ${deployerNames.join(', ')}; default all`, list)
+    .option('--webhooks', 'the validating webhooks as well')
+    .option('--no-webhooks', 'take webhooks of an earlier call away')
+    .option('--pull-secret <name>', 'secret of the namespace with the login for the registry of the image')
+    .option(
+      '--metrics-from <namespaces>',
+      'only pods of these namespaces may read /metrics; default all',
+      list,
+    )
+    .option('--no-crds', 'leave the CustomResourceDefinitions alone')
+    .option('--dry-run', 'only print the objects')
+    .addOption(
+      new Option('-o, --output <format>', 'how --dry-run prints them; default yaml').choices([
+        'yaml',
+        'json',
+      ]),
+    )
+    .addHelpText(
+      'after',
+      examples([
+        ['espalier install --image registry.example.org/espalier:0.1.0', 'into ls-system'],
+        [
+          'espalier install --image registry.example.org/espalier:0.1.0 --replicas 3 --webhooks --config config.yaml',
+          'three replicas, with webhooks',
+        ],
+        [
+          'espalier install --image registry.example.org/espalier:0.1.0 --dry-run | kubectl apply --server-side -f -',
+          'as files, for kubectl or a GitOps repository',
+        ],
+      ]),
+    )
+    .action(async (options: InstallCommandOptions) => {
+      const { install: run } = await import('./install.ts');
+      onExit(await run(options, terminal));
+    });
+  addQuietLogOptions(addClusterOptions(install));
+}
+
+function addUninstall(program: Command, terminal: Terminal, onExit: (code: Exit) => void): void {
+  const uninstall = program
+    .command('uninstall')
+    .summary('take Espalier out of a cluster')
+    .description(
+      'Takes away what install has made: webhooks, Deployment, rights, settings. Never a landscape: while there are ' +
+        'objects that only Espalier can delete it refuses. The namespace stays.',
+    )
+    .option('-n, --namespace <name>', 'namespace of the product', NAMESPACE)
+    .option('--keep-objects', 'also while there are installations; they and all definitions stay as they are')
+    .option('--crds', 'the CustomResourceDefinitions as well; only when no object is left')
+    .option('-y, --yes', 'do not ask')
+    .option('--dry-run', 'only show what would be removed')
+    .addHelpText(
+      'after',
+      examples([
+        ['espalier uninstall --dry-run', 'look first'],
+        ['espalier uninstall --crds --yes', 'everything, in scripts'],
+        ['espalier uninstall --keep-objects', 'to hand over to Landscaper'],
+      ]),
+    )
+    .action(async (options: UninstallOptions) => {
+      const { uninstall: run } = await import('./uninstall.ts');
+      onExit(await run(options, terminal));
+    });
+  addQuietLogOptions(addClusterOptions(uninstall));
+}

@@ -1,0 +1,81 @@
+/** `espalier install`: puts the product into a cluster, or brings what is there up to date. */
+import { readFileSync } from 'node:fs';
+import { isObject } from '../../../lib/objects.ts';
+import { parseYaml } from '../../../lib/yaml.ts';
+import { withCluster } from '../../cluster.ts';
+import { printJson, printYaml } from '../../terminal/documents.ts';
+import { exitCodes, UsageError } from '../../errors.ts';
+import { applyProduct, hasWebhooks, type Outcome } from './apply.ts';
+import { missingFolders } from './configuration.ts';
+import { NAME } from './names.ts';
+import { printedObjects } from './objects.ts';
+import { removeWebhooks } from './removal.ts';
+import { settingsFrom, type InstallOptions } from './settings.ts';
+import type { ClusterOptions } from '../../kubeconfig.ts';
+import type { LogOptions } from '../../logging.ts';
+import type { Terminal } from '../../terminal/terminal.ts';
+
+export interface InstallCommandOptions extends InstallOptions, ClusterOptions, LogOptions {
+  readonly dryRun?: true;
+  readonly output?: 'yaml' | 'json';
+}
+
+export async function install(options: InstallCommandOptions, terminal: Terminal): Promise<number> {
+  if (options.output !== undefined && !options.dryRun) {
+    throw new UsageError('-o says how --dry-run prints; add --dry-run, or leave it out');
+  }
+  const settings = settingsFrom(options, notesTo(terminal));
+  for (const folder of foldersIn(options.config))
+    terminal.warn(`warning: ${folder}: pods do not have this folder`);
+  if (options.dryRun) {
+    const items = printedObjects(settings);
+    terminal.print(
+      options.output === 'json' ? printJson({ apiVersion: 'v1', kind: 'List', items }) : printYaml(items),
+    );
+    return exitCodes.ok;
+  }
+  const { namespace } = settings;
+  const tally = { created: 0, changed: 0, unchanged: 0, removed: 0 };
+  const tell = (outcome: Outcome, what: string, fields: readonly string[] = []): void => {
+    tally[outcome]++;
+    const more = fields.length > 0 ? ` (${fields.join(', ')})` : '';
+    const word = outcome.padEnd('unchanged'.length);
+    terminal.print(`${outcome === 'unchanged' ? terminal.paint.dim(word) : word}  ${what}${more}`);
+  };
+  // Where everything is, not the namespace of the kubeconfig.
+  await withCluster(options, terminal, async ({ client, clock }) => {
+    await applyProduct(settings, { client, clock, tell });
+    if (options.webhooks === false) {
+      const removed = (what: string): void => {
+        tell('removed', what);
+      };
+      await removeWebhooks({ client, clock, namespace, removed });
+    } else if (!settings.webhooks && (await hasWebhooks(client, namespace))) {
+      terminal.print(
+        'The webhooks of an earlier call stay as they are; --webhooks updates them, --no-webhooks takes them away.',
+      );
+    }
+  });
+  const hasChanged = tally.created + tally.changed + tally.removed > 0;
+  terminal.print(
+    hasChanged
+      ? `See it start with: kubectl rollout status deployment/${NAME} -n ${namespace}`
+      : 'Everything is as it should be.',
+  );
+  return exitCodes.ok;
+}
+
+/** Lines on standard error, out of the way of what is printed. */
+const notesTo = (terminal: Terminal) => ({
+  warn: (_fields: object, text: string) => {
+    terminal.warn(`warning: ${text}`);
+  },
+  info: (_fields: object, text: string) => {
+    terminal.warn(`note: ${text}`);
+  },
+});
+
+function foldersIn(config: string | undefined): readonly string[] {
+  const document: unknown = config === undefined ? {} : parseYaml(readFileSync(config, 'utf8'));
+  return isObject(document) ? missingFolders(document) : [];
+}

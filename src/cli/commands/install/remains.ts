@@ -1,0 +1,59 @@
+/** What is left in a cluster that only the product can take away, or that nobody may lose. */
+import { contextKind } from '../../../api/kinds/context.ts';
+import { componentVersionOverwritesKind } from '../../../api/kinds/componentversionoverwrites.ts';
+import { dataObjectKind } from '../../../api/kinds/dataobject.ts';
+import { deployItemKind } from '../../../api/kinds/deployitem.ts';
+import { executionKind } from '../../../api/kinds/execution.ts';
+import { installationKind } from '../../../api/kinds/installation.ts';
+import { targetKind } from '../../../api/kinds/target.ts';
+import { targetSyncKind } from '../../../api/kinds/targetsync.ts';
+import { FINALIZER } from '../../../api/labels.ts';
+import type { Client, Kind, Obj, View } from '../../../runtime/types.ts';
+import { listAll } from './listing.ts';
+
+export interface Remains {
+  /** They can only be deleted while the product runs. */
+  readonly held: readonly View<Obj>[];
+  /** Whatever somebody has written, these included. */
+  readonly all: readonly View<Obj>[];
+}
+
+const kinds = [
+  ...[installationKind, executionKind, deployItemKind, targetSyncKind],
+  ...[targetKind, dataObjectKind, contextKind, componentVersionOverwritesKind],
+] as readonly Kind[];
+
+/** What a TargetSync has copied stays usable, but the sync itself has a finalizer as well. @throws the errors of runtime/errors.ts */
+export async function remainsIn(client: Client): Promise<Remains> {
+  const lists = await Promise.all(
+    kinds.map(async (kind) =>
+      (await listAll(client, kind, {})).map((object) => ({ ...object, kind: kind.kind })),
+    ),
+  );
+  const all = lists.flat().filter((object) => !isPlainContext(object));
+  return { all, held: all.filter(isHeld) };
+}
+
+export const isHeld = ({ metadata }: View<Obj>): boolean => metadata.finalizers?.includes(FINALIZER) ?? false;
+
+/** As every namespace gets one. */
+export function isPlainContext(object: View<Obj>): boolean {
+  const {
+    apiVersion: _v,
+    kind,
+    metadata,
+    ...fields
+  } = object as View<Obj> & Readonly<Record<string, unknown>>;
+  return kind === contextKind.kind && metadata.name === 'default' && Object.keys(fields).length === 0;
+}
+
+const MAX_NAMED = 5;
+
+/** `installation shop/web, execution shop/web and 3 more` */
+export function named(objects: readonly View<Obj>[]): string {
+  const shown = objects
+    .slice(0, MAX_NAMED)
+    .map(({ kind, metadata: { namespace = '', name } }) => `${kind} ${namespace}/${name}`);
+  const more = objects.length - shown.length;
+  return `${shown.join(', ')}${more > 0 ? ` and ${String(more)} more` : ''}`;
+}

@@ -1,0 +1,162 @@
+/** Takes the product out of a cluster, in an order in which nothing is refused, left behind, or written once more. */
+import { loadCrds } from '../../../api/crds.ts';
+import { sleep, type Clock } from '../../../lib/clock.ts';
+import { append } from '../../../lib/lists.ts';
+import { ownField } from '../../../lib/objects.ts';
+import { fleetLabel } from '../../../runtime/fleet/names.ts';
+import { keyOf } from '../../../runtime/keys.ts';
+import { getIfThere } from '../../../runtime/transport/read.ts';
+import type { Client, Kind, Obj, View } from '../../../runtime/types.ts';
+import { CONFIGURATION_NAME } from '../../../webhooks/configuration.ts';
+import { CERTIFICATES_SECRET } from '../../../webhooks/secret.ts';
+import { CommandError } from '../../errors.ts';
+import {
+  clusterRoleBindingKind,
+  clusterRoleKind,
+  configMapKind,
+  configurationKind,
+  crdKind,
+  deploymentKind,
+  disruptionBudgetKind,
+  leaseKind,
+  networkPolicyKind,
+  podKind,
+  roleBindingKind,
+  roleKind,
+  secretKind,
+  serviceAccountKind,
+  serviceKind,
+} from './kinds.ts';
+import { listAll } from './listing.ts';
+import { deleteIfThere } from './patience.ts';
+import {
+  labelsOf,
+  NAME,
+  selectorOf,
+  selectorText,
+  WEBHOOKS_NAME,
+  wordsFor,
+  type Component,
+} from './names.ts';
+
+export interface RemovalPorts {
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly namespace: string;
+  /** Hears of each object that was taken away. */
+  readonly removed: (what: string) => void;
+}
+
+/** One object that belongs to the product. */
+export interface Part {
+  readonly kind: Kind;
+  readonly key: string;
+}
+
+export const wordsOf = ({ kind, key }: Part): string => `${kind.kind} ${key}`;
+
+/** Rights go last: who still runs would only complain without them. */
+const inNamespace: readonly Kind[] = [
+  ...[deploymentKind, serviceKind, configMapKind],
+  ...[networkPolicyKind, disruptionBudgetKind],
+];
+const rights: readonly Kind[] = [
+  ...([roleBindingKind, roleKind, clusterRoleBindingKind, clusterRoleKind] as const),
+  serviceAccountKind,
+] as readonly Kind[];
+
+/** What is there of a component, in the order in which it goes. @throws the errors of runtime/errors.ts */
+export async function partsOf(
+  component: Component,
+  { client, namespace }: Pick<RemovalPorts, 'client' | 'namespace'>,
+): Promise<readonly Part[]> {
+  const labels = selectorText(labelsOf(component));
+  const all = async (kind: Kind, query: { namespace?: string; labels: string }): Promise<readonly Part[]> =>
+    (await listAll(client, kind, { ...query, metadataOnly: true })).map((object) => ({
+      kind,
+      key: keyOf(object),
+    }));
+  const found: Part[] = [];
+  if (component === 'webhooks') {
+    const configuration = await getIfThere(client, configurationKind, CONFIGURATION_NAME);
+    if (configuration && leadsToUs(configuration, namespace)) {
+      found.push({ kind: configurationKind, key: CONFIGURATION_NAME });
+    }
+  }
+  for (const kind of inNamespace) append(found, await all(kind, { namespace, labels }));
+  if (component === 'webhooks') {
+    const key = `${namespace}/${CERTIFICATES_SECRET}`;
+    // Without webhooks of ours the certificates are somebody else's.
+    if (found.length > 0 && (await getIfThere(client, secretKind, key)))
+      found.push({ kind: secretKind, key });
+  } else {
+    append(found, await all(leaseKind, { namespace, labels: `${fleetLabel}=${NAME}` }));
+  }
+  for (const kind of rights) append(found, await all(kind, { labels }));
+  return found;
+}
+
+/** A configuration of the same name may be that of Landscaper, or lead to a server beside the cluster. */
+function leadsToUs(configuration: View<Obj>, namespace: string): boolean {
+  const hooks = ownField(configuration, 'webhooks');
+  return (Array.isArray(hooks) ? (hooks as readonly unknown[]) : []).some((hook) => {
+    const service = ownField(ownField(hook, 'clientConfig'), 'service');
+    return ownField(service, 'namespace') === namespace && ownField(service, 'name') === WEBHOOKS_NAME;
+  });
+}
+
+const PATIENCE_MS = 120_000;
+const LOOK_MS = 500;
+
+/**
+ * Takes the parts away; what comes after a Deployment waits until its pods have ended.
+ * @throws CommandError when they do not; the errors of runtime/errors.ts
+ */
+export async function removeParts(
+  component: Component,
+  parts: readonly Part[],
+  ports: RemovalPorts,
+): Promise<void> {
+  for (const part of parts) {
+    await removePart(part, ports);
+    if (part.kind === deploymentKind) await untilEnded(component, ports);
+  }
+  if (component === 'controllers') return;
+  // A server that was about to end may have put it back.
+  const again = await partsOf(component, ports);
+  for (const part of again.filter(({ kind }) => kind.kind === configurationKind.kind))
+    await removePart(part, ports);
+}
+
+/** Lets the API server ask nobody any more, then ends those who were asked. */
+export const removeWebhooks = async (ports: RemovalPorts): Promise<void> =>
+  removeParts('webhooks', await partsOf('webhooks', ports), ports);
+
+async function removePart(
+  { kind, key }: Part,
+  { removed, ...ports }: Pick<RemovalPorts, 'client' | 'clock' | 'removed'>,
+): Promise<void> {
+  if (await deleteIfThere({ verb: 'delete', kind, key, propagation: 'Background' }, ports))
+    removed(wordsOf({ kind, key }));
+}
+
+async function untilEnded(component: Component, { client, clock, namespace }: RemovalPorts): Promise<void> {
+  const labels = selectorText(selectorOf(component));
+  const deadline = clock.now() + PATIENCE_MS;
+  for (;;) {
+    const pods = await listAll(client, podKind, { namespace, labels, metadataOnly: true });
+    if (pods.length === 0) return;
+    if (clock.now() >= deadline) {
+      const names = pods.map((pod) => wordsFor({ ...pod, kind: podKind.kind })).join(', ');
+      throw new CommandError(
+        `${names} did not end within ${String(PATIENCE_MS / 1000)} s; look with kubectl what holds them, then run the command again`,
+      );
+    }
+    await sleep(clock, LOOK_MS);
+  }
+}
+
+/** The CustomResourceDefinitions, and with them whatever objects there are. */
+export async function removeCrds(ports: RemovalPorts): Promise<void> {
+  for (const { metadata } of loadCrds()) await removePart({ kind: crdKind, key: metadata.name }, ports);
+}

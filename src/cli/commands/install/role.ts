@@ -1,0 +1,227 @@
+/**
+ * What the installed accounts may do in the cluster that holds the landscapes, and why. Target clusters are reached with
+ * the credentials of the targets. Pure: a table, and the roles that it makes.
+ */
+import { GROUP } from '../../../api/labels.ts';
+import { CERTIFICATES_SECRET } from '../../../webhooks/secret.ts';
+import { CONFIGURATION_NAME } from '../../../webhooks/configuration.ts';
+import type { DeployerName } from '../../names.ts';
+
+/** One right. */
+export interface Need {
+  readonly group: string;
+  readonly resources: readonly string[];
+  readonly verbs: readonly string[];
+  /** Only objects of these names. */
+  readonly names?: readonly string[];
+  readonly why: string;
+  /** Only where one of these deployers runs. */
+  readonly deployers?: readonly DeployerName[];
+}
+
+const RBAC = 'rbac.authorization.k8s.io';
+const connecting: readonly DeployerName[] = ['helm', 'manifest'];
+
+/** In all namespaces, for landscapes may be in any. */
+export const everywhere: readonly Need[] = [
+  {
+    group: GROUP,
+    resources: ['installations', 'deployitems'],
+    verbs: ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete'],
+    why: 'the trees; an update where a patch cannot say null',
+  },
+  {
+    group: GROUP,
+    resources: ['executions'],
+    verbs: ['get', 'list', 'watch', 'create', 'patch', 'delete'],
+    why: 'the trees',
+  },
+  {
+    group: GROUP,
+    resources: ['installations/status', 'executions/status', 'deployitems/status', 'targetsyncs/status'],
+    verbs: ['patch'],
+    why: 'how far they are',
+  },
+  {
+    group: GROUP,
+    resources: ['installations/finalizers', 'executions/finalizers'],
+    verbs: ['update'],
+    why: 'owners of what is made below them, where the API server checks that (OwnerReferencesPermissionEnforcement)',
+  },
+  {
+    group: GROUP,
+    resources: ['dataobjects', 'targets'],
+    verbs: ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete'],
+    why: 'imports and exports; targets of TargetSyncs',
+  },
+  {
+    group: GROUP,
+    resources: ['contexts'],
+    verbs: ['get', 'list', 'watch', 'create', 'patch'],
+    why: 'settings of a namespace; each gets one',
+  },
+  {
+    group: GROUP,
+    resources: ['componentversionoverwrites'],
+    verbs: ['get'],
+    why: 'components that a Context replaces',
+  },
+  {
+    group: GROUP,
+    resources: ['targetsyncs'],
+    verbs: ['get', 'list', 'watch', 'patch'],
+    why: 'what is to be copied from other clusters; its finalizer',
+  },
+  {
+    group: GROUP,
+    resources: ['syncobjects'],
+    verbs: ['list', 'watch', 'delete'],
+    why: 'what replicas of Landscaper hold; left-over ones go',
+  },
+  {
+    group: '',
+    resources: ['secrets'],
+    verbs: ['get', 'list', 'create', 'patch', 'delete'],
+    why: 'credentials of targets, registries and signers; exports of deploy items; state of templates; secrets of TargetSyncs',
+  },
+  {
+    group: '',
+    resources: ['configmaps'],
+    verbs: ['get'],
+    why: 'imports, and settings that a Context names',
+  },
+  {
+    group: '',
+    resources: ['namespaces'],
+    verbs: ['list', 'watch'],
+    why: 'each gets a Context',
+  },
+  {
+    group: '',
+    resources: ['events'],
+    verbs: ['create', 'patch'],
+    why: 'what happened, for kubectl describe',
+  },
+  {
+    group: '',
+    resources: ['serviceaccounts/token'],
+    verbs: ['create'],
+    why: 'targets that are reached as an account of this cluster',
+    deployers: connecting,
+  },
+];
+
+/** In the namespace of the product. */
+export const atHome: readonly Need[] = [
+  {
+    group: 'coordination.k8s.io',
+    resources: ['leases'],
+    verbs: ['get', 'list', 'watch', 'create', 'update', 'delete'],
+    why: 'replicas share the work',
+  },
+  {
+    group: '',
+    resources: ['pods'],
+    verbs: ['get'],
+    why: 'whether a replica of Landscaper that holds an object is there still',
+  },
+  {
+    group: GROUP,
+    resources: ['criticalproblems'],
+    verbs: ['get', 'create', 'patch'],
+    why: 'the record of what only a bug can cause',
+  },
+];
+
+/**
+ * In the namespace where images of container items run. Secrets are in the rights for all namespaces already. What is
+ * handed on to the accounts of a pod must be held by who hands it on, hence the watch.
+ */
+export const amongPods: readonly Need[] = [
+  {
+    group: '',
+    resources: ['pods'],
+    verbs: ['get', 'list', 'watch', 'create', 'patch', 'delete'],
+    why: 'images of container items run as pods',
+  },
+  {
+    group: '',
+    resources: ['configmaps', 'serviceaccounts'],
+    verbs: ['get', 'list', 'create', 'patch', 'delete'],
+    why: 'what such a pod reads, and the accounts of its helpers',
+  },
+  {
+    group: RBAC,
+    resources: ['roles', 'rolebindings'],
+    verbs: ['get', 'list', 'create', 'patch', 'delete'],
+    why: 'what these accounts may do: a part of the rights of this table, never more',
+  },
+  {
+    group: '',
+    resources: ['serviceaccounts/token'],
+    verbs: ['create'],
+    why: 'tokens of these accounts, as long as a job lasts',
+  },
+];
+
+/** In the namespace of `lsDeployments`. */
+export const ofHealthCheck: readonly Need[] = [
+  { group: 'apps', resources: ['deployments'], verbs: ['get'], why: 'whether they are available' },
+  {
+    group: GROUP,
+    resources: ['lshealthchecks'],
+    verbs: ['get', 'list', 'create', 'patch', 'delete'],
+    why: 'the result',
+  },
+];
+
+/** The webhooks have an account of their own. */
+export const ofWebhooks: readonly Need[] = [
+  {
+    group: 'admissionregistration.k8s.io',
+    resources: ['validatingwebhookconfigurations'],
+    verbs: ['create'],
+    why: 'tell the API server whom to ask',
+  },
+  {
+    group: 'admissionregistration.k8s.io',
+    resources: ['validatingwebhookconfigurations'],
+    verbs: ['get', 'patch', 'delete'],
+    names: [CONFIGURATION_NAME],
+    why: 'keep that in order',
+  },
+];
+
+/** In the namespace of the product. */
+export const ofWebhooksAtHome: readonly Need[] = [
+  { group: '', resources: ['secrets'], verbs: ['create'], why: 'the certificates' },
+  {
+    group: '',
+    resources: ['secrets'],
+    verbs: ['get', 'patch'],
+    names: [CERTIFICATES_SECRET],
+    why: 'the certificates',
+  },
+];
+
+/** A rule as roles have it. */
+export interface PolicyRule {
+  readonly apiGroups: readonly string[];
+  readonly resources: readonly string[];
+  readonly verbs: readonly string[];
+  readonly resourceNames?: readonly string[];
+}
+
+/** The rules for what these deployers and the controllers need. */
+export const rulesFor = (
+  needs: readonly Need[],
+  running: readonly DeployerName[] = [],
+): readonly PolicyRule[] =>
+  needs
+    .filter(({ deployers }) => deployers?.some((name) => running.includes(name)) ?? true)
+    .map(({ group, resources, verbs, names }) => ({
+      apiGroups: [group],
+      resources,
+      verbs,
+      ...(names && { resourceNames: names }),
+    }));

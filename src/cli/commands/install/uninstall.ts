@@ -1,0 +1,110 @@
+/** `espalier uninstall`: takes the product out of a cluster again. Landscapes and what they have deployed stay. */
+import type { Obj, View } from '../../../runtime/types.ts';
+import { withCluster } from '../../cluster.ts';
+import { CommandError, exitCodes, UsageError } from '../../errors.ts';
+import { checkHome } from './apply.ts';
+import { leftoversIn, removeLeftover } from './leftovers.ts';
+import { named, remainsIn, type Remains } from './remains.ts';
+import { partsOf, removeCrds, removeParts, wordsOf, type RemovalPorts } from './removal.ts';
+import type { ClusterOptions } from '../../kubeconfig.ts';
+import type { LogOptions } from '../../logging.ts';
+import type { Terminal } from '../../terminal/terminal.ts';
+
+export interface UninstallOptions extends ClusterOptions, LogOptions {
+  readonly namespace: string;
+  readonly keepObjects?: true;
+  readonly crds?: true;
+  readonly yes?: true;
+  readonly dryRun?: true;
+}
+
+export async function uninstall(options: UninstallOptions, terminal: Terminal): Promise<number> {
+  const { namespace, keepObjects, crds, yes, dryRun } = options;
+  if (keepObjects && crds) {
+    throw new UsageError('--keep-objects and --crds exclude each other: objects go with their definitions');
+  }
+  return withCluster(options, terminal, async ({ client, clock }) => {
+    await checkHome(client, namespace);
+    const remains = await remainsIn(client);
+    if (!keepObjects) refuseWhileHeld(remains);
+    if (crds) refuseWhileThere(remains.all);
+
+    const removed = (what: string): void => {
+      terminal.print(`removed  ${what}`);
+    };
+    const ports: RemovalPorts = { client, clock, namespace, removed };
+    const parts = {
+      webhooks: await partsOf('webhooks', ports),
+      controllers: await partsOf('controllers', ports),
+    };
+    const leftovers = await leftoversIn(ports, parts.controllers);
+    const all = [...parts.webhooks, ...parts.controllers, ...leftovers];
+    if (all.length === 0 && !crds) {
+      terminal.print(`Nothing of Espalier is in namespace ${namespace}.`);
+      return exitCodes.ok;
+    }
+    if (dryRun) {
+      for (const part of all) terminal.print(`would remove  ${wordsOf(part)}`);
+      if (crds) terminal.print('would remove  all CustomResourceDefinitions of Landscaper');
+      return exitCodes.ok;
+    }
+    if (!yes) await confirm(all.length, options, terminal);
+    await removeParts('webhooks', parts.webhooks, ports);
+    await removeParts('controllers', parts.controllers, ports);
+    // Now that no deployer creates anything any more.
+    for (const part of await leftoversIn(ports, parts.controllers)) {
+      await removeLeftover(part, ports);
+      removed(wordsOf(part));
+    }
+    if (crds) await removeDefinitions(ports);
+    for (const line of farewell(options, remains)) terminal.print(line);
+    return exitCodes.ok;
+  });
+}
+
+function refuseWhileHeld({ held }: Remains): void {
+  if (held.length === 0) return;
+  throw new CommandError(
+    `${named(held)} could not be deleted any more without Espalier. ` +
+      'Delete the root installations (and TargetSyncs) with kubectl and wait until they are gone, which uninstalls what they have deployed; ' +
+      'or forget them with: espalier installations force-delete NAME; or leave everything in place with --keep-objects',
+  );
+}
+
+function refuseWhileThere(objects: readonly View<Obj>[]): void {
+  if (objects.length === 0) return;
+  throw new CommandError(
+    `with the definitions these would go, too: ${named(objects)}; delete them first, or leave --crds out`,
+  );
+}
+
+/** Once more, for somebody may have been busy meanwhile. */
+async function removeDefinitions(ports: RemovalPorts): Promise<void> {
+  refuseWhileThere((await remainsIn(ports.client)).all);
+  await removeCrds(ports);
+}
+
+/** @throws UsageError when nobody can be asked, CommandError when the answer is no */
+async function confirm(
+  count: number,
+  { namespace, crds }: UninstallOptions,
+  terminal: Terminal,
+): Promise<void> {
+  const what = `${String(count)} objects of Espalier${crds ? ' and its CustomResourceDefinitions' : ''}`;
+  const answer = await terminal.ask(`Takes ${what} away. Type the namespace (${namespace}) to go on: `);
+  if (answer === undefined)
+    throw new UsageError('nobody is there to confirm; look with --dry-run what would happen, then add --yes');
+  if (answer.trim() !== namespace) throw new CommandError('not confirmed, nothing was removed');
+}
+
+function farewell({ namespace, crds }: UninstallOptions, { held }: Remains): readonly string[] {
+  return [
+    `Espalier is gone. Namespace ${namespace} stays${crds ? '' : ', and so do the CustomResourceDefinitions'}.`,
+    ...(held.length > 0
+      ? [
+          `Left as they are, with nobody who works on them: ${named(held)}. ` +
+            'They can be deleted when Espalier or Landscaper runs again.',
+        ]
+      : []),
+  ];
+}

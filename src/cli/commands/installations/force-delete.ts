@@ -1,0 +1,219 @@
+/**
+ * `espalier installations force-delete`: takes an installation and all below it away without uninstalling anything. What
+ * controllers are at work meanwhile is told first to leave everything in place, then finalizers are removed.
+ */
+import { dataObjectKind } from '../../../api/kinds/dataobject.ts';
+import { deployItemKind, type DeployItem } from '../../../api/kinds/deployitem.ts';
+import { executionKind } from '../../../api/kinds/execution.ts';
+import { installationKind } from '../../../api/kinds/installation.ts';
+import { targetKind } from '../../../api/kinds/target.ts';
+import { annotations, labels, TRUE } from '../../../api/labels.ts';
+import { executionContext, installationContext } from '../../../dataflow/scope.ts';
+import { sleep } from '../../../lib/clock.ts';
+import { isObject, ownField } from '../../../lib/objects.ts';
+import { NotFound } from '../../../runtime/errors.ts';
+import { getIfThere } from '../../../runtime/transport/read.ts';
+import type { Client, Kind, Obj, View } from '../../../runtime/types.ts';
+import { withCluster, type Cluster, type NamespacedOptions } from '../../cluster.ts';
+import { collect } from '../../tree/collect.ts';
+import { CommandError, exitCodes, UsageError } from '../../errors.ts';
+import { onInterrupt } from '../../../runtime/manager/signals.ts';
+import type { Terminal } from '../../terminal/terminal.ts';
+import { treesOf, type Node } from '../../tree/tree.ts';
+
+export interface ForceDeleteOptions extends NamespacedOptions {
+  readonly yes?: true;
+  readonly dryRun?: true;
+}
+
+export async function forceDelete(
+  name: string,
+  options: ForceDeleteOptions,
+  terminal: Terminal,
+): Promise<number> {
+  return withCluster(options, terminal, async (cluster) => {
+    const { namespace } = cluster;
+    const [root] = treesOf(await collect(cluster.client, namespace), name);
+    if (!root)
+      throw new CommandError(
+        `there is no installation ${name} in namespace ${namespace}; choose another with -n, ` +
+          'or list all with: espalier installations inspect -A',
+      );
+    const doomed = [...objectsOf(root), ...(await dataOf(root, cluster))];
+    for (const line of leftBehind(root)) terminal.print(line);
+    if (options.dryRun) {
+      for (const { what } of doomed) terminal.print(`- would delete ${what}`);
+      return exitCodes.ok;
+    }
+    if (!options.yes) await confirm(root, doomed.length, terminal);
+    return removeAll(doomed, cluster, terminal);
+  });
+}
+
+/** @throws UsageError when nobody can be asked, CommandError when the answer is no */
+async function confirm(root: Node, count: number, terminal: Terminal): Promise<void> {
+  const question =
+    `Deletes ${String(count)} objects without uninstalling anything. ` +
+    `Type the name of the installation to go on: `;
+  const answer = await terminal.ask(question);
+  if (answer === undefined)
+    throw new UsageError('nobody is there to confirm; look with --dry-run what would happen, then add --yes');
+  if (answer.trim() !== root.name) throw new CommandError('not confirmed, nothing was deleted');
+}
+
+// ---------------------------------------------------------------- what goes, what stays
+
+interface Doomed {
+  readonly kind: Kind;
+  readonly key: string;
+  /** `deployItem web`, as Landscaper's command line says it. */
+  readonly what: string;
+  /** Whether controllers would uninstall what belongs to it. */
+  readonly isWatched: boolean;
+}
+
+const kinds = {
+  Installation: { kind: installationKind as Kind, word: 'installation' },
+  Execution: { kind: executionKind as Kind, word: 'execution' },
+  DeployItem: { kind: deployItemKind as Kind, word: 'deployItem' },
+} as const;
+
+/** From the top: who goes before those below it makes no new ones. Deploy items come before their execution. */
+function objectsOf(node: Node): readonly Doomed[] {
+  const { kind, word } = kinds[node.kind];
+  const self = {
+    ...{ kind, key: `${node.namespace}/${node.name}`, what: `${word} ${node.name}` },
+    isWatched: true,
+  };
+  const below = node.children.flatMap(objectsOf);
+  return node.kind === 'Execution' ? [...below, self] : [self, ...below];
+}
+
+/** Imports and exports that they have written. */
+async function dataOf(root: Node, { client, namespace }: Cluster): Promise<readonly Doomed[]> {
+  const writers = new Set(writersIn(root));
+  const found: Doomed[] = [];
+  for (const [kind, word] of [
+    [dataObjectKind as Kind, 'dataObject'],
+    [targetKind as Kind, 'target'],
+  ] as const) {
+    for await (const page of client.list(kind, { namespace, metadataOnly: true })) {
+      for (const { metadata } of page.items) {
+        if (!writers.has(metadata.labels?.[labels.dataSource] ?? '')) continue;
+        const { name } = metadata;
+        found.push({ kind, key: `${namespace}/${name}`, what: `${word} ${name}`, isWatched: false });
+      }
+    }
+  }
+  return found;
+}
+
+function writersIn(node: Node): readonly string[] {
+  const own =
+    node.kind === 'Installation'
+      ? [installationContext(node.name)]
+      : node.kind === 'Execution'
+        ? [executionContext(node.name)]
+        : [];
+  return [...own, ...node.children.flatMap(writersIn)];
+}
+
+/** What was deployed and nobody will know of any more, as far as deployers noted it. */
+function leftBehind(node: Node): readonly string[] {
+  if (node.kind !== 'DeployItem') return node.children.flatMap(leftBehind);
+  const { spec, status } = node.object as View<DeployItem>;
+  const resources = namesIn(status?.providerStatus);
+  if (resources.length === 0) return [];
+  const target = spec.target?.name === undefined ? 'its target' : `target ${spec.target.name}`;
+  return [
+    `What deployItem ${node.name} has installed stays on ${target}:`,
+    ...resources.map((resource) => `    ${resource}`),
+  ];
+}
+
+function namesIn(providerStatus: unknown): readonly string[] {
+  const managed = ownField(providerStatus, 'managedResources');
+  const release = ownField(providerStatus, 'release');
+  const entries: readonly unknown[] = Array.isArray(managed) ? managed : [];
+  return [
+    ...(isObject(release) ? [`helm release ${placeOf(release)}`] : []),
+    ...entries
+      .map((entry) => ownField(entry, 'resource') ?? entry)
+      .filter(isObject)
+      .map((ref) => `${String(ref['kind'])} ${placeOf(ref)}`),
+  ];
+}
+
+function placeOf(ref: object): string {
+  const [namespace, name] = [ownField(ref, 'namespace'), ownField(ref, 'name')];
+  return typeof namespace === 'string' && namespace !== '' ? `${namespace}/${String(name)}` : String(name);
+}
+
+// ---------------------------------------------------------------- the work
+
+const PATIENCE_MS = 10_000;
+const RETRY_MS = 1_000;
+
+async function removeAll(doomed: readonly Doomed[], cluster: Cluster, terminal: Terminal): Promise<number> {
+  const interruption = onInterrupt();
+  try {
+    for (const one of doomed.filter(({ isWatched }) => isWatched)) await leaveInPlace(one, cluster.client);
+    for (const one of doomed) {
+      interruption.signal.throwIfAborted();
+      await removeOne(one, cluster, terminal);
+    }
+  } catch (error) {
+    if (!interruption.signal.aborted) throw error;
+    throw new CommandError('interrupted, some objects are left; run the command again to delete them too');
+  } finally {
+    interruption.release();
+  }
+  terminal.print('All objects deleted');
+  return exitCodes.ok;
+}
+
+/** Deployers that are at work must not begin to uninstall between the deletion and the end of the finalizers. */
+async function leaveInPlace({ kind, key }: Doomed, client: Client): Promise<void> {
+  const body = { metadata: { annotations: { [annotations.deleteWithoutUninstall]: TRUE } } };
+  try {
+    await client.send({ verb: 'merge', kind, key, body });
+  } catch (error) {
+    if (!(error instanceof NotFound)) throw error;
+  }
+}
+
+async function removeOne(
+  { kind, key, what }: Doomed,
+  { client, clock }: Cluster,
+  terminal: Terminal,
+): Promise<void> {
+  try {
+    await client.send({ verb: 'delete', kind, key, propagation: 'Background' });
+  } catch (error) {
+    if (!(error instanceof NotFound)) throw error;
+    terminal.print(`- already gone: ${what}`);
+    return;
+  }
+  const giveUpAt = clock.now() + PATIENCE_MS;
+  for (;;) {
+    try {
+      await stripFinalizers(client, kind, key);
+      terminal.print(`- deleted ${what}`);
+      return;
+    } catch (error) {
+      if (clock.now() >= giveUpAt) throw error;
+      terminal.print(`- cannot remove finalizers from ${what} - will retry`);
+      await sleep(clock, RETRY_MS);
+    }
+  }
+}
+
+async function stripFinalizers(client: Client, kind: Kind, key: string): Promise<void> {
+  const left: Obj | undefined = await getIfThere(client, kind, key);
+  if (!left) return;
+  try {
+    await client.send({ verb: 'merge', kind, key, body: { metadata: { finalizers: null } } });
+  } catch (error) {
+    if (!(error instanceof NotFound)) throw error;
+  }
+}

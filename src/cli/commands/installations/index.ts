@@ -1,0 +1,127 @@
+/** Commands about installations; names and options as in Landscaper's own command line. */
+import { Option, type Command } from 'commander';
+import type { ForceDeleteOptions } from './force-delete.ts';
+import type { InspectOptions } from './inspect.ts';
+import type { OperationOptions } from './operation.ts';
+import { addClusterOptions, addQuietLogOptions, examples, type Exit } from '../../program-parts.ts';
+import type { Terminal } from '../../terminal/terminal.ts';
+
+export function addInstallationCommands(
+  program: Command,
+  terminal: Terminal,
+  onExit: (code: Exit) => void,
+): void {
+  const group = program
+    .command('installations')
+    .aliases(['inst', 'installation', 'i'])
+    .summary('look at installations, start and stop their jobs')
+    .description(
+      'Looks at installations, starts and stops their jobs, and gets rid of those that are stuck.',
+    );
+  addInspect(group, terminal, onExit);
+  addReconcile(group, terminal, onExit);
+  addInterrupt(group, terminal, onExit);
+  addForceDelete(group, terminal, onExit);
+}
+
+function addInspect(group: Command, terminal: Terminal, onExit: (code: Exit) => void): void {
+  const inspect = group
+    .command('inspect')
+    .aliases(['i', 'status'])
+    .argument('[name]', 'installation to show; default all roots of the namespace')
+    .summary('show the tree below an installation')
+    .description('Shows installations with their sub-installations, executions and deploy items as a tree.')
+    .option('-n, --namespace <name>', "namespace; default that of the kubeconfig's context")
+    .option('-A, --all-namespaces', 'installations of all namespaces')
+    .option('-f, --show-failed', 'only what failed, and what it belongs to')
+    .option('-d, --show-details', 'the YAML of each object beneath it')
+    .addOption(
+      // What it says of other words is the command's own.
+      new Option('-o, --output <mode>', 'how to print it')
+        .choices(['tree', 'wide', 'yaml', 'json'])
+        .argParser((mode) => mode),
+    )
+    .option('-w, --wide', 'as -o wide: components, blueprints, types of deploy items')
+    .option('-y, --yaml', 'as -o yaml')
+    .option('-j, --json', 'as -o json')
+    .option('--watch', 'show changes as they happen until Ctrl-C')
+    .option('--exit-code', 'exit with 1 when something failed')
+    .addHelpText(
+      'after',
+      examples([
+        ['espalier inst inspect -n shop', 'all installations of a namespace'],
+        ['espalier inst inspect web -n shop -f', 'what failed below web'],
+        ['espalier inst inspect web -n shop -o tree', 'in columns, with durations'],
+        ['espalier inst inspect web -n shop --watch', 'follow it'],
+      ]),
+    )
+    .action(async (name: string | undefined, options: InspectOptions) => {
+      const { inspect: run } = await import('./inspect.ts');
+      onExit(await run(name, options, terminal));
+    });
+  addQuietLogOptions(addClusterOptions(inspect));
+}
+
+function addReconcile(group: Command, terminal: Terminal, onExit: (code: Exit) => void): void {
+  const reconcile = group
+    .command('reconcile')
+    .argument('<name>', 'root installation')
+    .summary('start a new job of a root installation')
+    .description('Starts a new job of a root installation, by annotation.')
+    .option('-n, --namespace <name>', "namespace; default that of the kubeconfig's context")
+    .option('--wait', 'show progress until the job has ended; exit code 1 when it failed')
+    .option('--timeout <duration>', 'how long to wait, such as 90s or 10m', '30m')
+    .addHelpText(
+      'after',
+      examples([['espalier inst reconcile web -n shop --wait', 'start it and see how it goes']]),
+    )
+    .action(async (name: string, options: OperationOptions) => {
+      const { reconcile: run } = await import('./operation.ts');
+      onExit(await run(name, options, terminal));
+    });
+  addQuietLogOptions(addClusterOptions(reconcile));
+}
+
+function addInterrupt(group: Command, terminal: Terminal, onExit: (code: Exit) => void): void {
+  const interrupt = group
+    .command('interrupt')
+    .argument('<name>', 'installation')
+    .summary('end the running job of an installation')
+    .description(
+      'Ends the running job of an installation and all below it, by annotation. They will be Failed.',
+    )
+    .option('-n, --namespace <name>', "namespace; default that of the kubeconfig's context")
+    .addHelpText('after', examples([['espalier inst interrupt web -n shop', 'do not wait any longer']]))
+    .action(async (name: string, options: OperationOptions) => {
+      const { interrupt: run } = await import('./operation.ts');
+      onExit(await run(name, options, terminal));
+    });
+  addQuietLogOptions(addClusterOptions(interrupt));
+}
+
+function addForceDelete(group: Command, terminal: Terminal, onExit: (code: Exit) => void): void {
+  const command = group
+    .command('force-delete')
+    .alias('fd')
+    .argument('<name>', 'installation')
+    .summary('delete an installation without uninstalling anything')
+    .description(
+      'Deletes an installation and all objects below it, whatever state they are in. Nothing is uninstalled: ' +
+        'what was deployed stays where it is, and is listed first.',
+    )
+    .option('-n, --namespace <name>', "namespace; default that of the kubeconfig's context")
+    .option('-y, --yes', 'do not ask')
+    .option('--dry-run', 'only show what would be deleted, and what stays')
+    .addHelpText(
+      'after',
+      examples([
+        ['espalier inst force-delete web -n shop --dry-run', 'look first'],
+        ['espalier inst force-delete web -n shop --yes', 'in scripts'],
+      ]),
+    )
+    .action(async (name: string, options: ForceDeleteOptions) => {
+      const { forceDelete } = await import('./force-delete.ts');
+      onExit(await forceDelete(name, options, terminal));
+    });
+  addQuietLogOptions(addClusterOptions(command));
+}

@@ -1,0 +1,146 @@
+/** `espalier installations reconcile` and `interrupt`: ask for a job, or for its end, by annotation. */
+import { hasOperation, isFinished, isRoot, isSuspended } from '../../../api/job.ts';
+import { installationKind, type Installation } from '../../../api/kinds/installation.ts';
+import { annotations, operations } from '../../../api/labels.ts';
+import { isDuration, parseDuration } from '../../../lib/duration.ts';
+import { NotFound } from '../../../runtime/errors.ts';
+import { withCluster, type Cluster, type NamespacedOptions } from '../../cluster.ts';
+import { CommandError, exitCodes, UsageError } from '../../errors.ts';
+import { isKindUnknown } from '../../complain.ts';
+import { showProgress } from '../../tree/progress.ts';
+import { onInterrupt } from '../../../runtime/manager/signals.ts';
+import type { Terminal } from '../../terminal/terminal.ts';
+import { faultsIn, type Node } from '../../tree/tree.ts';
+
+export interface OperationOptions extends NamespacedOptions {
+  readonly wait?: true;
+  readonly timeout?: string;
+}
+
+export async function reconcile(
+  name: string,
+  options: OperationOptions,
+  terminal: Terminal,
+): Promise<number> {
+  const timeoutMs = timeoutOf(options.timeout ?? '30m');
+  return withCluster(options, terminal, async (cluster) => {
+    const installation = await find(cluster, name);
+    if (!isRoot(installation.metadata))
+      throw new CommandError(
+        'the command is only supported for root installations; ' +
+          `${name} belongs to ${installation.metadata.ownerReferences?.[0]?.name ?? 'another one'}`,
+      );
+    const { metadata } = await annotate(cluster, name, operations.reconcile);
+    terminal.print('The reconcile annotation was added to the installation');
+    if (isSuspended(metadata)) {
+      const message = `${name} is suspended; the job starts when the annotation ${annotations.suspended} is taken away`;
+      if (options.wait) throw new CommandError(message);
+      terminal.warn(message);
+    }
+    if (!options.wait) return exitCodes.ok;
+    return waitForJob(cluster, terminal, { name, before: installation, timeoutMs });
+  });
+}
+
+export async function interrupt(
+  name: string,
+  options: OperationOptions,
+  terminal: Terminal,
+): Promise<number> {
+  return withCluster(options, terminal, async (cluster) => {
+    await find(cluster, name);
+    await annotate(cluster, name, operations.interrupt);
+    terminal.print('The interrupt annotation was added to the installation');
+    return exitCodes.ok;
+  });
+}
+
+async function find({ client, namespace }: Cluster, name: string): Promise<Installation> {
+  try {
+    return await client.get(installationKind, `${namespace}/${name}`);
+  } catch (error) {
+    if (!(error instanceof NotFound) || isKindUnknown(error)) throw error;
+    throw new CommandError(
+      `there is no installation ${name} in namespace ${namespace}; choose another with -n, ` +
+        'or list all with: espalier installations inspect -A',
+      { cause: error },
+    );
+  }
+}
+
+const annotate = ({ client, namespace }: Cluster, name: string, operation: string): Promise<Installation> =>
+  client.send<Installation>({
+    verb: 'merge',
+    kind: installationKind,
+    key: `${namespace}/${name}`,
+    body: { metadata: { annotations: { [annotations.operation]: operation } } },
+  });
+
+interface Wait {
+  readonly name: string;
+  /** The installation before it was asked. */
+  readonly before: Installation;
+  readonly timeoutMs: number;
+}
+
+async function waitForJob(cluster: Cluster, terminal: Terminal, wait: Wait): Promise<number> {
+  const { clock } = cluster;
+  const ending = new AbortController();
+  const interruption = onInterrupt(() => {
+    ending.abort();
+  });
+  const cancel = clock.at(clock.now() + wait.timeoutMs, () => {
+    ending.abort();
+  });
+  try {
+    const [root] = await showProgress({
+      terminal,
+      ...cluster,
+      name: wait.name,
+      signal: ending.signal,
+      isOver: ([now]) => now !== undefined && isAnswered(now, wait.before),
+    });
+    if (!root || !isAnswered(root, wait.before)) {
+      const why = interruption.signal.aborted ? 'interrupted' : 'the time is up';
+      const isAtWork = root !== undefined && !isFinished(root.object);
+      const next = isAtWork ? 'the job goes on, follow it' : 'no job is at work, see what happens';
+      throw new CommandError(
+        `${why}; ${next} with: espalier installations inspect ${wait.name} -n ${cluster.namespace} --watch`,
+      );
+    }
+    return report(root, terminal);
+  } finally {
+    cancel();
+    interruption.release();
+  }
+}
+
+/** Its job has ended. */
+export const hasEnded = ({ object, condition }: Node): boolean =>
+  Boolean(object.status?.jobID) && (condition === 'succeeded' || condition === 'failed');
+
+/**
+ * The job that was asked for has ended: a later one than before, or the one that was running, when that had just begun
+ * and took the wish as its own. A wish that still stands will have a job.
+ */
+const isAnswered = (root: Node, before: Installation): boolean =>
+  hasEnded(root) &&
+  !hasOperation(root.object.metadata, operations.reconcile) &&
+  (root.object.status?.jobID !== before.status?.jobID || !isFinished(before));
+
+/** Says what failed, whole; answers the exit code. */
+export function report(root: Node, terminal: Terminal): number {
+  if (root.condition === 'succeeded') return exitCodes.ok;
+  for (const fault of faultsIn(root)) {
+    terminal.warn(
+      `${terminal.paintError.red(`${fault.kind} ${fault.name} ${fault.phase}:`)} ${fault.message ?? 'no reason given'}`,
+    );
+  }
+  return exitCodes.failed;
+}
+
+function timeoutOf(text: string): number {
+  const ms = isDuration(text) ? parseDuration(text) : 0;
+  if (ms > 0) return ms;
+  throw new UsageError(`--timeout: "${text}" is no duration; write one such as 90s or 10m`);
+}

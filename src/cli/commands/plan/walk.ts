@@ -1,0 +1,339 @@
+/**
+ * Goes down a tree as its next job would: renders each installation with what it imports now, and asks the deployers of
+ * its items. What depends on values that only the job brings is said to be unknown, not guessed.
+ */
+import type { FindComponent } from '../../../../controllers/installation/component.ts';
+import { gather } from '../../../../controllers/installation/gather.ts';
+import {
+  childrenOf,
+  executionOf,
+  ownExecution,
+  type Inst,
+} from '../../../../controllers/installation/relatives.ts';
+import { assignChildren, templateNameOf } from '../../../../controllers/installation/children.ts';
+import { assign, isUnusedDouble } from '../../../../controllers/execution/classify.ts';
+import { managedItems } from '../../../../controllers/execution/gather.ts';
+import { createItem, updateItem } from '../../../../controllers/execution/items.ts';
+import {
+  planItem,
+  type DeployerPlugin,
+  type Direction,
+  type ItemPlan,
+  type TargetReader,
+} from '../../../../deployers/sdk/index.ts';
+import { standardTimeouts } from '../../../../deployers/sdk/timeout.ts';
+import { hasAnnotation, isBeingDeleted } from '../../../api/job.ts';
+import type { InstallationLimits } from '../../../api/limits.ts';
+import type { DeployItem } from '../../../api/kinds/deployitem.ts';
+import type { DeployItemTemplate, Execution } from '../../../api/kinds/execution.ts';
+import type { Installation } from '../../../api/kinds/installation.ts';
+import type { Target } from '../../../api/kinds/target.ts';
+import { annotations, API_VERSION, labels, TRUE } from '../../../api/labels.ts';
+import type { RunnerOf } from '../../../blueprint/work.ts';
+import { secretValues } from '../../../blueprint/secrets.ts';
+import type { WrittenObject } from '../../../dataflow/objects.ts';
+import { timestamp, type Clock } from '../../../lib/clock.ts';
+import { append } from '../../../lib/lists.ts';
+import type { Rng } from '../../../lib/rng.ts';
+import { PhaseError } from '../../../machine/decision.ts';
+import { gatherOnce } from '../../../machine/phase.ts';
+import type { TreeSizes } from '../../../landscape/tree-size.ts';
+import type { World } from '../../../landscape/world.ts';
+import type { Logger } from '../../../observability/log.ts';
+import type { ClientPool } from '../../../runtime/transport/client-pool.ts';
+import type { Client, View } from '../../../runtime/types.ts';
+import { plainMessage } from '../../tree/print.ts';
+import type { TreeBudget } from '../../tree/budget.ts';
+import { withObjects } from './world.ts';
+
+export interface PlanPorts {
+  /** Must not write. */
+  readonly client: Client;
+  /** Of clusters that templates ask for kubeconfigs: issuing one stores nothing. */
+  readonly sources: ClientPool;
+  readonly runnerOf: RunnerOf;
+  readonly findComponent: FindComponent;
+  readonly plugins: ReadonlyMap<string, DeployerPlugin>;
+  readonly reader: TargetReader;
+  /** Deploy items whose status names the object with this uid. */
+  readonly managersOf: (uid: string) => readonly View<DeployItem>[];
+  readonly clock: Clock;
+  readonly rng: Rng;
+  readonly log: Logger;
+  readonly signal: AbortSignal;
+  /** What may be planned, the installation that is asked for being the root. */
+  readonly budget: TreeBudget;
+  readonly limits: InstallationLimits;
+  /** Collects values that must not be shown. */
+  readonly secrets: unknown[];
+}
+
+/** `new` is made by the job, `gone` is taken away by it, `idle` asked to be left alone when it has not changed. */
+export type ItemState = 'new' | 'changed' | 'same' | 'gone' | 'idle';
+
+export interface PlannedItem {
+  /** Names of installations from the top, and of the item in its blueprint, separated by `/`. */
+  readonly path: string;
+  readonly type: string;
+  readonly target: string | undefined;
+  readonly state: ItemState;
+  /** undefined when nobody can tell beforehand; `problem` or `note` say why. */
+  readonly plan: ItemPlan | undefined;
+  readonly problem?: string;
+  readonly note?: string;
+}
+
+export interface PlannedTree {
+  readonly items: readonly PlannedItem[];
+  /** Installations whose part of the plan is not known, or would fail. */
+  readonly problems: readonly {
+    readonly path: string;
+    readonly message: string;
+    readonly isUnknown: boolean;
+  }[];
+}
+
+const PLANNED_JOB = 'planned';
+
+const join = (trees: readonly PlannedTree[]): PlannedTree => ({
+  items: trees.flatMap(({ items }) => items),
+  problems: trees.flatMap(({ problems }) => problems),
+});
+
+/** What the next job of an installation would do. @param isDoomed it is to be deleted */
+export async function planInstallation(
+  self: Inst,
+  path: string,
+  world: World,
+  ports: PlanPorts,
+  isDoomed = isBeingDeleted(self.metadata),
+): Promise<PlannedTree> {
+  if (isDoomed) return planEnd(self, path, world, ports);
+  const tooDeep = ports.budget.enter(path.split('/').length);
+  if (tooDeep !== undefined) return failed(path, new Error(tooDeep));
+  // That it is too large was said where the count went over the limit.
+  if (ports.budget.isSpent) return join([]);
+  const get = gatherOnce(gather({ ...ports, world, trees })(self, timestamp(ports.clock)));
+  try {
+    const { imports, missing } = await get('imports');
+    if (missing.length > 0) {
+      const names = missing.map(({ import: name }) => name).join(', ');
+      const message = `not known: imports that are not there yet: ${names}`;
+      return { items: [], problems: [{ path, message, isUnknown: true }] };
+    }
+    append(ports.secrets, secretValues(imports));
+    const rendered = await get('rendered');
+    append(
+      ports.secrets,
+      rendered.importObjects.filter(isTarget).map(({ spec }) => spec.config),
+    );
+    const inside = withObjects(world, rendered.importObjects);
+    const { children, items } = rendered;
+    const tooMany = ports.budget.count(items instanceof PhaseError ? 0 : items.length);
+    if (tooMany !== undefined) return failed(path, new Error(tooMany));
+    return join([
+      items instanceof PhaseError ? failed(path, items) : await planItems(self, items, path, inside, ports),
+      children instanceof PhaseError
+        ? failed(path, children)
+        : await planChildren(self, children, path, inside, ports),
+    ]);
+  } catch (error) {
+    if (ports.signal.aborted || !(error instanceof PhaseError)) throw error;
+    return failed(path, error);
+  }
+}
+
+/** A plan creates nothing. */
+const trees: TreeSizes = {
+  claim() {
+    throw new Error('a plan claims no room');
+  },
+};
+
+const isTarget = (one: WrittenObject): one is Target => one.kind === 'Target';
+
+const failed = (path: string, { message }: Error): PlannedTree => ({
+  items: [],
+  problems: [{ path, message: plainMessage(message), isUnknown: false }],
+});
+
+// ---------------------------------------------------------------- sub-installations
+
+async function planChildren(
+  self: Inst,
+  wanted: readonly { readonly name: string; readonly object: object }[],
+  path: string,
+  world: World,
+  ports: PlanPorts,
+): Promise<PlannedTree> {
+  const { living, orphans } = assignChildren(self, wanted, childrenOf(world, self));
+  const trees: PlannedTree[] = [];
+  for (const { name, object } of wanted) {
+    const child = asPlanned(object as Installation, name, living.get(name));
+    trees.push(await planInstallation(child, `${path}/${name}`, world, ports, false));
+  }
+  for (const orphan of orphans) {
+    trees.push(
+      await planEnd(orphan, `${path}/${templateNameOf(orphan) ?? orphan.metadata.name}`, world, ports),
+    );
+  }
+  return join(trees);
+}
+
+/** With the spec that its parent would give it. */
+function asPlanned(wanted: Installation, name: string, existing: Inst | undefined): Inst {
+  if (existing) return { ...existing, spec: wanted.spec };
+  const status = { observedGeneration: 0, jobID: PLANNED_JOB };
+  return { ...wanted, metadata: { ...wanted.metadata, name, uid: `${PLANNED_JOB}/${name}` }, status };
+}
+
+/** Everything below goes. @param isForgotten what is above is deleted without being uninstalled, a wish that travels down */
+async function planEnd(
+  self: Inst,
+  path: string,
+  world: World,
+  ports: PlanPorts,
+  isForgotten = false,
+): Promise<PlannedTree> {
+  const isLeft = isForgotten || hasAnnotation(self.metadata, annotations.deleteWithoutUninstall);
+  const [execution] = ownExecution({ self, execution: executionOf(world, self) });
+  const items = execution ? managedItems(world, execution) : [];
+  const areLeft =
+    isLeft ||
+    (execution !== undefined && hasAnnotation(execution.metadata, annotations.deleteWithoutUninstall));
+  const trees = [
+    {
+      items: await inOrder(items, (item) => planOne(goneItem(item, path, areLeft), world, ports)),
+      problems: [],
+    },
+  ] as PlannedTree[];
+  for (const child of childrenOf(world, self)) {
+    const below = `${path}/${templateNameOf(child) ?? child.metadata.name}`;
+    trees.push(await planEnd(child, below, world, ports, isLeft));
+  }
+  return join(trees);
+}
+
+const inOrder = async <T, R>(all: readonly T[], work: (one: T) => Promise<R>): Promise<R[]> => {
+  const results: R[] = [];
+  for (const one of all) results.push(await work(one));
+  return results;
+};
+
+// ---------------------------------------------------------------- items
+
+interface Candidate {
+  readonly path: string;
+  readonly state: ItemState;
+  readonly item: View<DeployItem>;
+  readonly direction: Direction;
+}
+
+async function planItems(
+  self: Inst,
+  templates: readonly DeployItemTemplate[],
+  path: string,
+  world: World,
+  ports: PlanPorts,
+): Promise<PlannedTree> {
+  const [found] = ownExecution({ self, execution: executionOf(world, self) });
+  const execution = found ?? newExecution(self);
+  const context = self.spec.context ?? 'default';
+  const author = {
+    self: { ...execution, spec: { ...execution.spec, context } },
+    now: timestamp(ports.clock),
+    clusterNames: new Map<string, string>(),
+  };
+  const { active, orphans } = assign(execution, templates, found ? managedItems(world, found) : []);
+  const candidates = [
+    ...templates.map((template) => candidateOf(template, active.get(template.name), author, path)),
+    ...orphans.map((item) => goneItem(item, path, isUnusedDouble(item, active))),
+  ];
+  return { items: await inOrder(candidates, (one) => planOne(one, world, ports)), problems: [] };
+}
+
+const newExecution = ({ metadata }: Inst): View<Execution> =>
+  ({
+    apiVersion: API_VERSION,
+    kind: 'Execution',
+    metadata: { name: metadata.name, namespace: metadata.namespace },
+    spec: {},
+  }) as unknown as View<Execution>;
+
+function candidateOf(
+  template: DeployItemTemplate,
+  existing: View<DeployItem> | undefined,
+  author: Parameters<typeof createItem>[0],
+  path: string,
+): Candidate {
+  const effect = createItem(author, template, (prefix) => `${prefix}xxxxx`);
+  const wanted = (effect as unknown as { readonly object: DeployItem }).object;
+  const at = { path: `${path}/${template.name}`, direction: 'apply' } as const;
+  if (!existing) return { ...at, state: 'new', item: wanted };
+  const isSame = updateItem(author, template, existing) === undefined;
+  const state = isSame ? (isIdle(existing) ? 'idle' : 'same') : 'changed';
+  return { ...at, state, item: { ...existing, spec: wanted.spec } };
+}
+
+/** Its deployer has nothing to do as long as nothing about it changes. */
+const isIdle = ({ metadata, spec, status }: View<DeployItem>): boolean =>
+  spec.updateOnChangeOnly === true &&
+  status?.phase === 'Succeeded' &&
+  status.observedGeneration === metadata.generation;
+
+function goneItem(item: View<DeployItem>, path: string, isLeft: boolean): Candidate {
+  const { metadata } = item;
+  const name = metadata.labels?.[labels.executionName] ?? metadata.name;
+  const notes = { ...metadata.annotations, [annotations.deleteWithoutUninstall]: TRUE };
+  const left = isLeft ? { ...item, metadata: { ...metadata, annotations: notes } } : item;
+  return { path: `${path}/${name}`, state: 'gone', item: left, direction: 'remove' };
+}
+
+/** What the next job of a deploy item alone would do. */
+export const planDeployItem = (
+  item: View<DeployItem>,
+  world: World,
+  ports: PlanPorts,
+  isDoomed = isBeingDeleted(item.metadata),
+): Promise<PlannedItem> => {
+  const path = item.metadata.name;
+  const state = isDoomed ? 'gone' : isIdle(item) ? 'idle' : 'same';
+  return planOne({ path, state, item, direction: isDoomed ? 'remove' : 'apply' }, world, ports);
+};
+
+async function planOne(
+  { path, state, item, direction }: Candidate,
+  world: World,
+  ports: PlanPorts,
+): Promise<PlannedItem> {
+  const { type, target: reference } = item.spec;
+  const targetName = reference?.name;
+  const namespace = item.metadata.namespace ?? '';
+  const target = targetName === undefined ? undefined : world.targets.get(`${namespace}/${targetName}`);
+  // A copy for one installation has a name that nobody knows.
+  const shownTarget = target?.metadata.labels?.[labels.dataKey] ?? targetName;
+  const about = { path, type, target: shownTarget, state };
+  if (state === 'idle')
+    return { ...about, plan: { objects: [], notes: [] }, note: 'left alone: it has not changed' };
+  const plugin = ports.plugins.get(type);
+  if (!plugin?.plan)
+    return { ...about, plan: undefined, note: `not known: items of type ${type} are not planned` };
+  if (targetName !== undefined && !target)
+    return { ...about, plan: undefined, problem: `there is no target ${namespace}/${targetName}` };
+  const { contexts, targets } = world;
+  const { clock, rng, log, signal, client, reader } = ports;
+  try {
+    const plan = await planItem(
+      { item, direction, target, log, signal },
+      {
+        ...{ plugin, client, contexts, targets, reader, clock, rng, timeouts: standardTimeouts },
+        managersOf: ports.managersOf,
+      },
+    );
+    if (plan) return { ...about, plan };
+    return { ...about, plan, note: 'not known: its deployer cannot tell' };
+  } catch (error) {
+    if (signal.aborted || !(error instanceof Error)) throw error;
+    return { ...about, plan: undefined, problem: plainMessage(error.message) };
+  }
+}

@@ -1,0 +1,82 @@
+/** What an installation would see in its next job: the caches as they are, and what the jobs above it would write. */
+import { deployItemKind, type DeployItem } from '../../../api/kinds/deployitem.ts';
+import { managedUids } from '../../../api/managed-objects.ts';
+import type { WrittenObject } from '../../../dataflow/objects.ts';
+import { createWorld, type World } from '../../../landscape/world.ts';
+import { Forbidden } from '../../../runtime/errors.ts';
+import type { Cache, CacheOptions, Caches, Kind, Obj, View } from '../../../runtime/types.ts';
+import type { Cluster } from '../../cluster.ts';
+
+/** Reads everything of one namespace that installations read. @throws ApiError when one of the kinds cannot be had */
+export async function readWorld(
+  { client, caches, namespace }: Pick<Cluster, 'client' | 'caches' | 'namespace'>,
+  signal: AbortSignal,
+): Promise<World> {
+  const narrowed: Caches = {
+    of: <T extends Obj>(kind: Kind<T>, options?: CacheOptions<T>) =>
+      caches.of<T>(kind, { ...options, namespaces: [namespace] }),
+    all: () => caches.all(),
+    separate: (kind, options) => caches.separate(kind, { ...options, namespaces: [namespace] }),
+  };
+  const world = createWorld(narrowed);
+  const { installations, executions, deployItems, dataObjects, targets, contexts } = world;
+  const needed = [installations, executions, deployItems, dataObjects, targets, contexts] as const;
+  // A cache would go on asking for what is not there, or not allowed.
+  for (const { kind } of needed) {
+    for await (const _ of client.list<Obj>(kind, { namespace, limit: 1 }, signal)) break;
+  }
+  await Promise.all(needed.map((cache) => cache.start(signal)));
+  return world;
+}
+
+/**
+ * Finds deploy items by the uid of an object that they manage: those of all namespaces, or of the world alone where one may
+ * not list them all. @throws ApiError
+ */
+export async function readManagers(
+  { client }: Pick<Cluster, 'client'>,
+  world: World,
+  signal: AbortSignal,
+): Promise<(uid: string) => readonly View<DeployItem>[]> {
+  const found = new Map<string, View<DeployItem>[]>();
+  const note = (items: Iterable<View<DeployItem>>): void => {
+    for (const item of items)
+      for (const uid of managedUids(item)) {
+        const known = found.get(uid);
+        if (known) known.push(item);
+        else found.set(uid, [item]);
+      }
+  };
+  try {
+    for await (const { items } of client.list(deployItemKind, {}, signal)) note(items);
+  } catch (error) {
+    if (!(error instanceof Forbidden)) throw error;
+    found.clear();
+    note(world.deployItems.list());
+  }
+  return (uid) => found.get(uid) ?? [];
+}
+
+/** The same world with objects in it that a job would write. */
+export function withObjects(world: World, objects: readonly WrittenObject[]): World {
+  const of = <T extends Obj>(cache: Cache<T>, kind: WrittenObject['kind']): Cache<T> =>
+    overlaid(cache, objects.filter((one) => one.kind === kind) as unknown as readonly View<T>[]);
+  return { ...world, dataObjects: of(world.dataObjects, 'DataObject'), targets: of(world.targets, 'Target') };
+}
+
+/** Only for reading by name, by index and as a whole. */
+function overlaid<T extends Obj>(cache: Cache<T>, objects: readonly View<T>[]): Cache<T> {
+  const keyOf = ({ metadata }: View<T>): string => `${metadata.namespace ?? ''}/${metadata.name}`;
+  const added = new Map(objects.map((one) => [keyOf(one), one]));
+  const view: Pick<Cache<T>, 'get' | 'list' | 'byIndex'> = {
+    get: (key) => added.get(key) ?? cache.get(key),
+    list: (namespace) => [
+      ...[...cache.list(namespace)].filter((one) => !added.has(keyOf(one))),
+      ...[...added.values()].filter(
+        ({ metadata }) => namespace === undefined || metadata.namespace === namespace,
+      ),
+    ],
+    byIndex: (name, value) => cache.byIndex(name, value),
+  };
+  return view as Cache<T>;
+}

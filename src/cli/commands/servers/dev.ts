@@ -1,0 +1,61 @@
+/** `espalier dev`: API server, controllers and deployers in one process. */
+import { readConfiguration } from '../../configuration/configuration.ts';
+import { withEmbeddedLandscaper } from '../../composition/embedded-landscaper.ts';
+import { applyVerbosity, loggerFor, type LogOptions } from '../../logging.ts';
+import { applyAll, namespaceObject } from '../../objects.ts';
+import type { Address } from '../../terminal/options.ts';
+import { packageInfo } from '../../package.ts';
+import { quoted, selfCommand } from '../../self.ts';
+import { aborted, onInterrupt } from '../../../runtime/manager/signals.ts';
+import type { Terminal } from '../../terminal/terminal.ts';
+
+export interface DevOptions extends LogOptions {
+  readonly data?: string;
+  readonly port?: number;
+  readonly writeKubeconfig?: string;
+  readonly namespace: string;
+  readonly config?: string;
+  readonly metricsAddress?: Address;
+}
+
+export async function dev(options: DevOptions, terminal: Terminal): Promise<void> {
+  applyVerbosity(terminal, options);
+  const log = loggerFor(options, { level: 'info' });
+  const configuration = options.config === undefined ? undefined : readConfiguration(options.config, log);
+  const { data, port, namespace } = options;
+  const interruption = onInterrupt(() => {
+    log.info({}, 'stopping; a second signal ends at once');
+  });
+  try {
+    await withEmbeddedLandscaper(
+      { ...{ data, port, namespace, log, simulate: true }, kubeconfigFile: options.writeKubeconfig },
+      {
+        // A server of its own has no definitions but those it is given.
+        ...(configuration && { configuration: { ...configuration, installsCrds: true } }),
+        ...(options.metricsAddress && { metricsAddress: options.metricsAddress }),
+      },
+      async ({ embedded, landscaper }) => {
+        await applyAll(landscaper.client, [namespaceObject(namespace)]);
+        terminal.print(welcome(embedded.url, embedded.kubeconfigFile, data, terminal));
+        await aborted(interruption.signal);
+      },
+    );
+  } finally {
+    interruption.release();
+  }
+}
+
+function welcome(url: string, kubeconfigFile: string, data: string | undefined, { paint }: Terminal): string {
+  const where = data === undefined ? 'in memory, gone when it ends' : `in the folder ${data}`;
+  return [
+    `${paint.bold(`Espalier ${packageInfo().version}`)} serves ${paint.cyan(url)}; objects are kept ${where}.`,
+    'Use it from another terminal:',
+    '',
+    `  export KUBECONFIG=${quoted(kubeconfigFile)}`,
+    '  kubectl get installations,executions,deployitems -A',
+    `  ${selfCommand()} installations inspect -A`,
+    '',
+    'Ctrl-C ends it.',
+    '',
+  ].join('\n');
+}

@@ -1,0 +1,199 @@
+/** Commands that serve: start, webhooks, dev, apiserver, demo. */
+import type { Command } from 'commander';
+import type { DemoOptions } from './demo.ts';
+import type { DevOptions } from './dev.ts';
+import type { ApiServerCommandOptions } from './apiserver.ts';
+import type { StartOptions } from './start.ts';
+import type { WebhooksCommandOptions } from './webhooks.ts';
+import { controllerNames, deployerNames } from '../../names.ts';
+import { address, list, namespacedName, port, webhookUrl } from '../../terminal/options.ts';
+import { addClusterOptions, addLogOptions, examples, type Exit } from '../../program-parts.ts';
+import type { Terminal } from '../../terminal/terminal.ts';
+
+export function addServerCommands(program: Command, terminal: Terminal, onExit: (code: Exit) => void): void {
+  addDemo(program, terminal, onExit);
+  addDev(program, terminal);
+  addStart(program, terminal);
+  addWebhooks(program, terminal);
+  addApiServer(program, terminal);
+}
+
+function addDemo(program: Command, terminal: Terminal, onExit: (code: Exit) => void): void {
+  const demo = program
+    .command('demo')
+    .summary('install a sample landscape, without a cluster')
+    .description(
+      'Starts everything in this process, installs a sample landscape and shows its progress. ' +
+        'On a terminal it goes on serving until Ctrl-C.',
+    )
+    .option('--port <number>', 'port of the API server; 0 takes any free one', port, 0)
+    .option('--print', 'print the objects of the sample as YAML instead, for a cluster of your own')
+    .option('--target-kubeconfig <file>', 'with --print: kubeconfig of the cluster to deploy to')
+    .option('--exit', 'end when the landscape has, also on a terminal')
+    .addHelpText(
+      'after',
+      examples([
+        ['espalier demo', 'watch it, then play with it until Ctrl-C'],
+        ['espalier demo --print', 'see what is applied'],
+      ]),
+    )
+    .action(async (options: DemoOptions) => {
+      const { demo: run } = await import('./demo.ts');
+      onExit(await run(options, terminal));
+    });
+  addLogOptions(demo);
+}
+
+function addDev(program: Command, terminal: Terminal): void {
+  const dev = program
+    .command('dev')
+    .summary('an API server with all controllers and deployers, without a cluster')
+    .description(
+      'Runs an API server, all controllers and all deployers in one process, for development. ' +
+        'Workloads are simulated: a Deployment becomes ready although no container runs.',
+    )
+    .option('--data <folder>', 'keep the objects in this folder; default: in memory')
+    .option(
+      '--port <number>',
+      'port of the API server; default: as before on this folder, else any free one',
+      port,
+    )
+    .option('--write-kubeconfig <file>', 'where to write the kubeconfig')
+    .option('-n, --namespace <name>', 'namespace to create and to use in the kubeconfig', 'default')
+    .option('--config <file>', 'configuration, a LandscaperConfiguration')
+    .option('--metrics-address <host:port>', 'serve /metrics, /healthz and /readyz here', address)
+    .addHelpText(
+      'after',
+      examples([
+        ['espalier dev', 'in memory, on any free port'],
+        ['espalier dev --data ./data --port 6443', 'durable, on a fixed port'],
+        ['espalier dev --write-kubeconfig kc.yaml', 'then: kubectl --kubeconfig kc.yaml get inst -A'],
+      ]),
+    )
+    .action(async (options: DevOptions) => {
+      const { dev: run } = await import('./dev.ts');
+      await run(options, terminal);
+    });
+  addLogOptions(dev);
+}
+
+function addStart(program: Command, terminal: Terminal): void {
+  const start = program
+    .command('start')
+    .summary('run the controllers and deployers on a cluster')
+    .description(
+      'Runs controllers and deployers on a cluster until SIGTERM or Ctrl-C. ' +
+        'Without a kubeconfig it uses KUBECONFIG, then the account of its pod.',
+    )
+    .option(
+      '--controllers <names>',
+      `which controllers to run: ${controllerNames.join(', ')}; default all`,
+      list,
+    )
+    .option('--deployers <names>', `which deployers to run: ${deployerNames.join(', ')}; default all`, list)
+    .option('--config <file>', 'configuration, a LandscaperConfiguration')
+    .option('--metrics-address <host:port>', 'serve /metrics, /healthz and /readyz here', address)
+    .option(
+      '--lease <namespace/name>',
+      'share the work with all replicas that name the same; Leases that begin with this name divide it',
+      namespacedName,
+    )
+    .option('--no-crds', 'leave the CustomResourceDefinitions alone')
+    .addHelpText(
+      'after',
+      examples([
+        ['espalier start --kubeconfig ~/.kube/config', 'everything'],
+        ['espalier start --deployers manifest,mock', 'all controllers, two deployers'],
+        ['espalier start --metrics-address 0.0.0.0:8080', 'in a pod, with probes'],
+        ['espalier start --lease ls-system/espalier', 'one of several replicas, which share the work'],
+      ]),
+    )
+    .action(async (options: StartOptions) => {
+      const { start: run } = await import('./start.ts');
+      await run(options, terminal);
+    });
+  addClusterOptions(start);
+  addLogOptions(start);
+}
+
+function addWebhooks(program: Command, terminal: Terminal): void {
+  const webhooks = program
+    .command('webhooks')
+    .summary('serve the validating webhooks of a cluster')
+    .description(
+      'Serves the validating webhooks until SIGTERM or Ctrl-C, and tells the API server to ask them. ' +
+        'Certificates are made when they are needed and kept in the secret landscaper-webhook-certs.',
+    )
+    .option(
+      '--webhook-service <namespace/name>',
+      'Service through which the API server finds the webhooks',
+      namespacedName,
+    )
+    .option('--webhook-service-port <number>', 'port of that Service', port, 9443)
+    .option('--webhook-url <url>', 'URL at which it finds them, instead of a Service', webhookUrl)
+    .option('--host <address>', 'address to listen on', '0.0.0.0')
+    .option('--port <number>', 'port to listen on', port, 9443)
+    .option(
+      '--cert-ns <namespace>',
+      'namespace of the secret; default that of the Service, or of the kubeconfig',
+    )
+    .option(
+      '--disable-webhooks <names>',
+      'what not to validate: installations, deployitems, executions, targets, or all, which also removes the ' +
+        'ValidatingWebhookConfiguration',
+      list,
+    )
+    .option('--config <file>', 'configuration, a LandscaperConfiguration: its limits are asked for here, too')
+    .option('--no-install', 'leave the ValidatingWebhookConfiguration alone')
+    .addHelpText(
+      'after',
+      examples([
+        ['espalier webhooks --webhook-service ls-system/landscaper-webhooks', 'in a pod, behind a Service'],
+        ['espalier webhooks --webhook-url https://10.0.0.5:9443 --cert-ns ls-system', 'beside the cluster'],
+        [
+          'espalier webhooks --webhook-url https://10.0.0.5:9443 --disable-webhooks all',
+          'let the API server ask nobody any more',
+        ],
+      ]),
+    )
+    .action(async (options: WebhooksCommandOptions) => {
+      const { webhooks: run } = await import('./webhooks.ts');
+      await run(options, terminal);
+    });
+  addClusterOptions(webhooks);
+  addLogOptions(webhooks);
+}
+
+function addApiServer(program: Command, terminal: Terminal): void {
+  const apiserver = program
+    .command('apiserver')
+    .summary('the development API server alone')
+    .description('Runs the API server alone, for development and tests. It holds no controllers of ours.')
+    .option('--data <folder>', 'keep the objects in this folder; default: in memory')
+    .option('--host <address>', 'address to listen on', '127.0.0.1')
+    .option(
+      '--port <number>',
+      'port to listen on; default: as before on this folder, else any free one',
+      port,
+    )
+    .option('--write-kubeconfig <file>', 'where to write the kubeconfig')
+    .option('--simulate', 'let workloads become ready although nothing runs')
+    .option(
+      '--controllers <names>',
+      'controllers of Kubernetes to imitate, separated by commas; default all, or none',
+      list,
+    )
+    .option('--crds', 'install our CustomResourceDefinitions')
+    .addHelpText(
+      'after',
+      examples([
+        ['espalier apiserver --crds --write-kubeconfig kc.yaml', 'with our kinds, in memory'],
+        ['espalier apiserver --data ./data --port 6443', 'durable, on a fixed port'],
+      ]),
+    )
+    .action(async (options: ApiServerCommandOptions) => {
+      const { apiserver: run } = await import('./apiserver.ts');
+      await run(options, terminal);
+    });
+  addLogOptions(apiserver);
+}

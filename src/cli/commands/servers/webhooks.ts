@@ -1,0 +1,107 @@
+/** `espalier webhooks`: the validating webhooks, until told to stop. */
+import { UnreadableDeployItems } from '../../../api/kinds/execution.ts';
+import type { InstallationLimits } from '../../../api/limits.ts';
+import { validatedResources, type ValidatedResource } from '../../../api/validation/index.ts';
+import { asideRunners } from '../../../blueprint/aside/runner.ts';
+import type { RunnerOf } from '../../../blueprint/work.ts';
+import { systemClock } from '../../../lib/clock.ts';
+import { systemRng } from '../../../lib/rng.ts';
+import { createClient } from '../../../runtime/transport/client.ts';
+import { connect } from '../../../runtime/transport/http.ts';
+import type { Endpoint } from '../../../webhooks/configuration.ts';
+import type { LargeItemsCheck } from '../../../webhooks/review.ts';
+import { startWebhooks } from '../../../webhooks/index.ts';
+import { defaults, readConfiguration } from '../../configuration/configuration.ts';
+import { UsageError } from '../../errors.ts';
+import { kubeconfigSource, type ClusterOptions } from '../../kubeconfig.ts';
+import { applyVerbosity, loggerFor, type LogOptions } from '../../logging.ts';
+import type { NamespacedName } from '../../terminal/options.ts';
+import { aborted, onInterrupt } from '../../../runtime/manager/signals.ts';
+import type { Terminal } from '../../terminal/terminal.ts';
+
+export interface WebhooksCommandOptions extends ClusterOptions, LogOptions {
+  readonly host: string;
+  readonly port: number;
+  readonly webhookService?: NamespacedName;
+  readonly webhookServicePort: number;
+  readonly webhookUrl?: URL;
+  readonly certNs?: string;
+  readonly disableWebhooks?: readonly string[];
+  readonly config?: string;
+  /** Off with --no-install. */
+  readonly install: boolean;
+}
+
+const ALL = 'all';
+
+export async function webhooks(options: WebhooksCommandOptions, terminal: Terminal): Promise<void> {
+  applyVerbosity(terminal, options);
+  const log = loggerFor(options, { level: 'info' });
+  const endpoint = endpointOf(options);
+  const resources = enabled(options.disableWebhooks ?? []);
+  const kubeconfig = kubeconfigSource(options, terminal.env);
+  const { limits, templating } =
+    options.config === undefined ? defaults : readConfiguration(options.config, log);
+  const interruption = onInterrupt(() => {
+    log.info({}, 'stopping; a second signal ends at once');
+  });
+  try {
+    const [clock, rng] = [systemClock, systemRng];
+    const connection = await connect({ kubeconfig, userAgent: 'espalier-webhooks', clock, rng, log });
+    const client = createClient(connection);
+    const runners = asideRunners({ clock, ...templating, workers: 1 });
+    try {
+      const { host, port, install, certNs, webhookService } = options;
+      const certNamespace = certNs ?? webhookService?.namespace ?? connection.namespace;
+      const server = await startWebhooks({
+        ...{ client, clock, log, endpoint, host, port },
+        ...{ certNamespace, resources, install, limits },
+        checkLargeItems: checkIn(runners.of, limits),
+      });
+      log.info({ host, port: server.port, resources }, 'started');
+      await aborted(interruption.signal);
+      await server.close();
+    } finally {
+      await runners.close();
+      await client.close();
+    }
+  } finally {
+    interruption.release();
+  }
+}
+
+/** In a thread that namespaces share by turns. */
+const checkIn =
+  (runnerOf: RunnerOf, limits: InstallationLimits): LargeItemsCheck =>
+  async (namespace, packed) => {
+    try {
+      const job = { packed, limits, isOnlyChecked: true };
+      const { problem } = await runnerOf(namespace).unpackItems(job);
+      return problem === undefined ? undefined : { kind: 'wrong', message: problem };
+    } catch (error) {
+      if (!(error instanceof UnreadableDeployItems)) throw error;
+      return { kind: 'unreadable', message: error.message };
+    }
+  };
+
+/** @throws UsageError unless there is exactly one */
+export function endpointOf(
+  options: Pick<WebhooksCommandOptions, 'webhookService' | 'webhookServicePort' | 'webhookUrl'>,
+): Endpoint {
+  const { webhookService, webhookServicePort, webhookUrl } = options;
+  if (webhookService && !webhookUrl) return { service: { ...webhookService, port: webhookServicePort } };
+  if (webhookUrl && !webhookService) return { url: webhookUrl };
+  throw new UsageError(
+    `where does the API server find the webhooks? Give ${webhookUrl ? 'only one' : 'one'} of --webhook-service NAMESPACE/NAME and --webhook-url URL`,
+  );
+}
+
+/** @throws UsageError for unknown names */
+export function enabled(disabled: readonly string[]): readonly ValidatedResource[] {
+  const known = [...validatedResources, ALL];
+  const unknown = disabled.filter((name) => !known.includes(name));
+  if (unknown.length > 0) {
+    throw new UsageError(`there is no webhook "${unknown.join('", "')}"; known are ${known.join(', ')}`);
+  }
+  return disabled.includes(ALL) ? [] : validatedResources.filter((name) => !disabled.includes(name));
+}

@@ -1,0 +1,212 @@
+/** `espalier targets create`: prints a Target, with a Secret for its credentials when asked to. */
+import { readFileSync } from 'node:fs';
+import { API_VERSION, GROUP } from '../../../api/labels.ts';
+import { targetKind } from '../../../api/kinds/target.ts';
+import { refusalForJob } from '../../../api/validation/index.ts';
+import { forbiddenInContent } from '../../../../deployers/sdk/kubeconfig.ts';
+import { isDns1123Label, isDns1123Subdomain } from '../../../lib/names.ts';
+import { printYaml } from '../../terminal/documents.ts';
+import { exitCodes, UsageError } from '../../errors.ts';
+import { readYamlFile, writePrivateFile } from '../../files.ts';
+import { targetKubeconfig } from './kubeconfig.ts';
+import type { Terminal } from '../../terminal/terminal.ts';
+
+export interface CreateTargetOptions {
+  readonly name?: string;
+  readonly namespace?: string;
+  readonly type?: string;
+  readonly targetKubeconfig?: string;
+  readonly kubeconfig?: string;
+  readonly targetContext?: string;
+  readonly flatten?: true;
+  readonly oidcServer?: string;
+  readonly oidcCa?: string;
+  readonly audience?: readonly string[];
+  readonly self?: true;
+  readonly serviceAccount?: string;
+  readonly expiration?: number;
+  readonly config?: string;
+  readonly secret?: string;
+  readonly outputFile?: string;
+}
+
+const CLUSTER = `${GROUP}/kubernetes-cluster`;
+/** What Landscaper's command line calls the type, in the place where we have the name. */
+const CLUSTER_WORDS: readonly string[] = ['kubernetes-cluster', 'k8s-cluster', 'c'];
+
+/** What no API server takes is refused before it is piped there. @throws UsageError */
+function refuseName(what: string, name: string, rule: (text: string) => string[]): void {
+  const [problem] = rule(name);
+  if (problem !== undefined) throw new UsageError(`no ${what} can be called "${name}": ${problem}`);
+}
+
+/** @param first the name, or, as with Landscaper's command line, the word for clusters */
+export function createTarget(
+  first: string | undefined,
+  options: CreateTargetOptions,
+  terminal: Terminal,
+): number {
+  const name = nameOf(first, options);
+  refuseName('target', name, isDns1123Subdomain);
+  if (options.secret !== undefined) refuseName('secret', options.secret, isDns1123Subdomain);
+  if (options.namespace !== undefined) refuseName('namespace', options.namespace, isDns1123Label);
+  const type = options.type ?? CLUSTER;
+  const content = contentOf(options, type);
+  const metadata = (own: string): object => ({
+    name: own,
+    ...(options.namespace !== undefined && { namespace: options.namespace }),
+  });
+  const target = {
+    apiVersion: API_VERSION,
+    kind: targetKind.kind,
+    metadata: metadata(name),
+    spec: {
+      type,
+      ...(options.secret === undefined
+        ? { config: content }
+        : { secretRef: { name: options.secret, key: KEY } }),
+    },
+  };
+  const refusal = refusalForJob('targets', target);
+  if (refusal !== undefined) throw new UsageError(`no deployer would work with target ${name}: ${refusal}`);
+  const secret = {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: metadata(options.secret ?? ''),
+    stringData: { [KEY]: JSON.stringify(content) },
+  };
+  const text = printYaml(options.secret === undefined ? [target] : [secret, target]);
+  if (options.outputFile === undefined) terminal.print(text);
+  else {
+    writePrivateFile(options.outputFile, `${text}\n`);
+    terminal.print(`Wrote target to ${options.outputFile}`);
+  }
+  for (const line of neededBesides(options, terminal)) terminal.warn(line);
+  return exitCodes.ok;
+}
+
+const KEY = 'config';
+
+function nameOf(first: string | undefined, { name }: CreateTargetOptions): string {
+  const isWord = first !== undefined && CLUSTER_WORDS.includes(first);
+  if (first !== undefined && !isWord && name !== undefined && name !== first)
+    throw new UsageError(`the target is called ${first} and, with --name, ${name}; say it once`);
+  const chosen = name ?? (isWord ? undefined : first);
+  if (chosen === undefined)
+    throw new UsageError('what is the target called? Write its name, or give it with --name');
+  return chosen;
+}
+
+// ---------------------------------------------------------------- content
+
+/** The ways to say where the cluster is; exactly one has to be taken. */
+const WAYS = {
+  '--target-kubeconfig FILE': (o: CreateTargetOptions) => o.targetKubeconfig ?? o.kubeconfig,
+  '--oidc-server URL': (o: CreateTargetOptions) => o.oidcServer,
+  '--self': (o: CreateTargetOptions) => o.self,
+  '--config FILE': (o: CreateTargetOptions) => o.config,
+} as const;
+
+function contentOf(options: CreateTargetOptions, type: string): unknown {
+  const taken = Object.entries(WAYS).filter(([, given]) => given(options) !== undefined);
+  if (taken.length !== 1) {
+    const ways = Object.keys(WAYS).join(', ');
+    throw new UsageError(
+      taken.length === 0
+        ? `where does the target lead to? Give one of ${ways}`
+        : `where does the target lead to? Give only one of ${taken.map(([way]) => way).join(', ')}`,
+    );
+  }
+  const kubeconfig = options.targetKubeconfig ?? options.kubeconfig;
+  if (options.config !== undefined) return ownContent(options.config, type);
+  if (type !== CLUSTER)
+    throw new UsageError(`a target of type ${type} has contents of its own; give them with --config`);
+  if (kubeconfig !== undefined) {
+    const isFlattened = options.flatten === true;
+    return {
+      kubeconfig: targetKubeconfig({ file: kubeconfig, context: options.targetContext, isFlattened }),
+    };
+  }
+  const account = options.serviceAccount;
+  if (account === undefined)
+    throw new UsageError('as whom do deployers reach the cluster? Name the account with --service-account');
+  const common = {
+    serviceAccount: { name: account },
+    ...(options.expiration !== undefined && { expirationSeconds: options.expiration }),
+  };
+  if (options.self) return { selfConfig: common };
+  return {
+    oidcConfig: {
+      ...oidcServer(options),
+      ...common,
+      ...(options.audience && { audience: options.audience }),
+    },
+  };
+}
+
+function oidcServer({ oidcServer: server = '', oidcCa }: CreateTargetOptions): object {
+  if (!URL.canParse(server) || !server.startsWith('https://'))
+    throw new UsageError(`--oidc-server: write it as https://HOST:PORT, instead of ${server}`);
+  if (oidcCa === undefined) return { server };
+  let pem: string;
+  try {
+    pem = readFileSync(oidcCa, 'utf8');
+  } catch (error) {
+    throw new UsageError(`cannot read ${oidcCa} (${(error as NodeJS.ErrnoException).code ?? 'error'})`);
+  }
+  if (!pem.includes('-----BEGIN CERTIFICATE-----'))
+    throw new UsageError(`${oidcCa} holds no certificate in PEM, which --oidc-ca needs`);
+  return { server, caData: Buffer.from(pem).toString('base64') };
+}
+
+function ownContent(file: string, type: string): unknown {
+  const content = readYamlFile(file);
+  const problem = type === CLUSTER ? forbiddenInContent(content) : undefined;
+  if (problem !== undefined) throw new UsageError(`${file}: ${problem}`);
+  return content;
+}
+
+// ---------------------------------------------------------------- what else it takes
+
+/** Targets without credentials of their own work only if somebody else is told. */
+function neededBesides(options: CreateTargetOptions, { paintError }: Terminal): readonly string[] {
+  const { serviceAccount: account, namespace = 'the namespace of the target' } = options;
+  if (account === undefined || (!options.self && options.oidcServer === undefined)) return [];
+  const where = options.self ? 'this cluster' : `the cluster ${options.oidcServer ?? ''}`;
+  return [
+    paintError.dim(
+      `It takes a ServiceAccount ${account} in ${namespace}, of which deployers may ask for tokens`,
+    ),
+    paintError.dim(
+      '(verb create on serviceaccounts/token), and which may do what they are to do on the target:',
+    ),
+    ...(options.self
+      ? []
+      : [
+          paintError.dim(`${where} has to trust the issuer of these tokens` + audienceNote(options)),
+          paintError.dim(
+            'and calls the account as its --oidc-username-claim and --oidc-username-prefix say.',
+          ),
+        ]),
+    printYaml([binding(options, account)]),
+  ];
+}
+
+const audienceNote = ({ audience }: CreateTargetOptions): string =>
+  audience ? `, for the audience ${audience.join(', ')},` : '';
+
+function binding(options: CreateTargetOptions, account: string): object {
+  const namespace = options.namespace ?? 'NAMESPACE';
+  const group = 'rbac.authorization.k8s.io';
+  return {
+    apiVersion: `${group}/v1`,
+    kind: 'ClusterRoleBinding',
+    metadata: { name: `espalier-target-${account}` },
+    roleRef: { apiGroup: group, kind: 'ClusterRole', name: 'cluster-admin' },
+    subjects: [
+      options.self
+        ? { kind: 'ServiceAccount', name: account, namespace }
+        : { apiGroup: group, kind: 'User', name: `PREFIX:system:serviceaccount:${namespace}:${account}` },
+    ],
+  };
+}

@@ -1,0 +1,184 @@
+/** The development API server as commands run it: with a kubeconfig file, and errors that name the option. */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync, mkdirSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { startApiServer, type ApiServer, type ApiServerOptions } from '../../apiserver/server.ts';
+import { isObject } from '../../lib/objects.ts';
+import { parseYaml, toYaml } from '../../lib/yaml.ts';
+import type { Logger } from '../../observability/log.ts';
+import { CommandError, UsageError } from '../errors.ts';
+
+export interface EmbeddedOptions {
+  readonly host?: string;
+  /** Undefined: the one the data folder was served on before, or any free one. */
+  readonly port?: number | undefined;
+  /** Folder that keeps the objects; in memory without. */
+  readonly data?: string | undefined;
+  /** Let workloads become ready although nothing runs. */
+  readonly simulate: boolean;
+  /** Controllers of Kubernetes to imitate; all unless said, none with `none`. */
+  readonly controllers?: readonly string[] | undefined;
+  /** Namespace of the kubeconfig's context. */
+  readonly namespace?: string | undefined;
+  /** Where to write the kubeconfig; default the data folder, or a temporary one. */
+  readonly kubeconfigFile?: string | undefined;
+  readonly log: Logger;
+}
+
+export interface Embedded {
+  readonly url: string;
+  /** Text of the kubeconfig of an administrator. */
+  readonly kubeconfig: string;
+  readonly kubeconfigFile: string;
+  /** Ends the server; removes the kubeconfig if it is useless afterwards. */
+  close(): Promise<void>;
+}
+
+const HOST = '127.0.0.1';
+const OWNER_ONLY = 0o600;
+
+/** @throws CommandError when it cannot listen, or cannot write the kubeconfig */
+export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded> {
+  const { data } = options;
+  const host = options.host ?? HOST;
+  const port = options.port ?? (data === undefined ? 0 : previousPort(join(data, KUBECONFIG)));
+  const server = await listening({ host, port }, options);
+  try {
+    const kubeconfig = inNamespace(server.kubeconfig, options.namespace);
+    const file = writeKubeconfig(kubeconfig, options);
+    return {
+      url: server.url,
+      kubeconfig,
+      kubeconfigFile: file.path,
+      async close() {
+        await server.close();
+        file.remove();
+      },
+    };
+  } catch (error) {
+    await server.close();
+    throw error;
+  }
+}
+
+async function listening(
+  listen: { readonly host: string; readonly port: number },
+  { data, simulate, controllers, log }: EmbeddedOptions,
+): Promise<ApiServer> {
+  const settings: ApiServerOptions = {
+    listen,
+    simulate,
+    log,
+    ...(controllers && { controllers: chosenControllers(controllers) }),
+    ...(data !== undefined && { storage: { kind: 'file', dir: resolve(data) } }),
+  };
+  try {
+    return await startApiServer(settings);
+  } catch (error) {
+    const address = `${listen.host}:${String(listen.port)}`;
+    switch ((error as NodeJS.ErrnoException).code) {
+      case 'EADDRINUSE':
+        throw new CommandError(
+          `cannot listen on ${address}: the port is in use; choose another with --port, or 0 for any free one`,
+          { cause: error },
+        );
+      case 'EACCES':
+      case 'EPERM':
+        throw new CommandError(
+          `cannot listen on ${address}, or write to the data folder: permission denied; choose another --port or --data`,
+          { cause: error },
+        );
+      case 'EADDRNOTAVAIL':
+      case 'ENOTFOUND':
+        throw new CommandError(
+          `cannot listen on ${address}: it is no address of this machine; choose another --host`,
+          {
+            cause: error,
+          },
+        );
+      case 'EEXIST':
+      case 'ENOTDIR':
+        throw new CommandError(
+          `cannot keep data in ${data ?? ''}: it is, or lies in, a file; choose a folder with --data`,
+          {
+            cause: error,
+          },
+        );
+      default:
+        throw error;
+    }
+  }
+}
+
+const controllerNames = ['namespace', 'garbage', 'serviceAccount', 'eventExpiry'] as const;
+
+/** @throws UsageError for a name that is none */
+function chosenControllers(wanted: readonly string[]): NonNullable<ApiServerOptions['controllers']> {
+  const names = wanted.filter((name) => name !== 'none');
+  const unknown = names.filter((name) => !(controllerNames as readonly string[]).includes(name));
+  if (unknown.length > 0)
+    throw new UsageError(
+      `there is no controller "${unknown.join('", "')}"; known are ${controllerNames.join(', ')}, and none`,
+    );
+  return Object.fromEntries(controllerNames.map((name) => [name, names.includes(name)]));
+}
+
+// ---------------------------------------------------------------- kubeconfig
+
+const KUBECONFIG = 'kubeconfig';
+
+/** A kubeconfig given to somebody stays good when the server is started again on the same folder. */
+function previousPort(file: string): number {
+  try {
+    const document = parseYaml(readFileSync(file, 'utf8'));
+    const clusters = isObject(document) && Array.isArray(document['clusters']) ? document['clusters'] : [];
+    const [first] = clusters as readonly { readonly cluster?: { readonly server?: string } }[];
+    return Number(new URL(first?.cluster?.server ?? '').port);
+  } catch {
+    return 0;
+  }
+}
+
+/** The same kubeconfig with another namespace in its contexts. */
+export function inNamespace(kubeconfig: string, namespace: string | undefined): string {
+  if (namespace === undefined) return kubeconfig;
+  const document = parseYaml(kubeconfig) as { contexts: { context: object }[] };
+  const contexts = document.contexts.map((entry) => ({ ...entry, context: { ...entry.context, namespace } }));
+  return toYaml({ ...document, contexts });
+}
+
+function writeKubeconfig(
+  text: string,
+  { kubeconfigFile, data }: EmbeddedOptions,
+): { readonly path: string; remove(): void } {
+  const wanted = kubeconfigFile ?? (data === undefined ? undefined : join(data, KUBECONFIG));
+  if (wanted === undefined) {
+    const folder = mkdtempSync(join(tmpdir(), 'espalier-'));
+    const path = join(folder, KUBECONFIG);
+    writeFileSync(path, text, { mode: OWNER_ONLY });
+    return {
+      path,
+      remove() {
+        rmSync(folder, { recursive: true, force: true });
+      },
+    };
+  }
+  // The one in the data folder also says on which port to serve the next time.
+  const remembered = data === undefined ? [] : [resolve(join(data, KUBECONFIG))];
+  let path = resolve(wanted);
+  try {
+    for (path of [...remembered, path]) {
+      mkdirSync(dirname(path), { recursive: true });
+      writeFileSync(path, text, { mode: OWNER_ONLY });
+    }
+  } catch (error) {
+    const { code = 'error' } = error as NodeJS.ErrnoException;
+    throw new CommandError(
+      `cannot write the kubeconfig to ${path} (${code}); choose another file with --write-kubeconfig`,
+      {
+        cause: error,
+      },
+    );
+  }
+  return { path, remove: () => undefined };
+}

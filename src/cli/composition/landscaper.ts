@@ -1,0 +1,255 @@
+/** The composition root: puts client, caches, controllers and deployers together and runs them. */
+import { hostname } from 'node:os';
+import { contextController } from '../../../controllers/context/index.ts';
+import { deployItemController } from '../../../controllers/deployitem/index.ts';
+import { executionController } from '../../../controllers/execution/index.ts';
+import { startHealthCheck } from '../../../controllers/health/index.ts';
+import { installationController } from '../../../controllers/installation/index.ts';
+import { syncObjectController } from '../../../controllers/syncobject/index.ts';
+import { targetSyncController } from '../../../controllers/targetsync/index.ts';
+import {
+  containerDeployer,
+  startGarbageCollection,
+  type ContainerOptions,
+} from '../../../deployers/container/index.ts';
+import { helmDeployer, type HelmOptions } from '../../../deployers/helm/index.ts';
+import { manifestDeployer } from '../../../deployers/manifest/index.ts';
+import { mockDeployer } from '../../../deployers/mock/index.ts';
+import {
+  deployerController,
+  deployerMetrics,
+  targetReaderOf,
+  type DeployerPlugin,
+} from '../../../deployers/sdk/index.ts';
+import { Closing } from '../../lib/closing.ts';
+import {
+  criticalProblemsRecord,
+  noteBugs,
+  withCriticalProblems,
+  type ReportProblem,
+} from '../../machine/critical.ts';
+import { podLookup, withForeignLocks } from '../../landscape/foreign-locks.ts';
+import { withTreeInLog } from '../../landscape/tree.ts';
+import { createTreeSizes } from '../../landscape/tree-size.ts';
+import { startHealthServer, type HealthServer } from '../../observability/health.ts';
+import type { Metrics } from '../../observability/metrics.ts';
+import type { ControllerSpec } from '../../runtime/controller/controller.ts';
+import { createManager, type Manager } from '../../runtime/manager/manager.ts';
+import type { Client, Obj } from '../../runtime/types.ts';
+import { defaults, type Configuration } from '../configuration/configuration.ts';
+import { ensureCrds } from '../../landscape/ensure-crds.ts';
+import { UsageError } from '../errors.ts';
+import { fleetOf, identity, prepareGround, type Ground, type GroundOptions } from './ground.ts';
+import { controllerNames, deployerNames, type ControllerName, type DeployerName } from '../names.ts';
+
+export interface LandscaperOptions extends GroundOptions {
+  /** Names as in `controllerNames`; default all. */
+  readonly controllers?: readonly string[];
+  /** Names as in `deployerNames`; default all. */
+  readonly deployers?: readonly string[];
+  readonly metricsAddress?: { readonly host: string; readonly port: number };
+  /** Install or update the CustomResourceDefinitions first; default true. */
+  readonly crds?: boolean;
+  /** Where this program runs, for the record of critical problems; default: as the environment says, or none. */
+  readonly pod?: Pod;
+  /** Ends the start as well. */
+  readonly signal?: AbortSignal;
+}
+
+export interface Pod {
+  readonly name: string;
+  readonly namespace: string;
+}
+
+export interface Landscaper {
+  readonly client: Client;
+  readonly manager: Manager;
+  readonly health: HealthServer | undefined;
+  stop(): Promise<void>;
+}
+
+export { controllerNames, deployerNames } from '../names.ts';
+
+/**
+ * Resolves when the controllers run.
+ * @throws UsageError for unknown names; KubeconfigError, TransportError, ApiError when the server cannot be used;
+ *   ShutdownError when the signal came first
+ */
+export async function startLandscaper(options: LandscaperOptions): Promise<Landscaper> {
+  const { configuration = defaults, signal } = options;
+  const controllers = chosen('controller', options.controllers, controllerNames);
+  const deployers = chosen('deployer', options.deployers, deployerNames);
+  const closing = new Closing();
+  const onAbort = (): void => void closing.close();
+  signal?.addEventListener('abort', onAbort, { once: true });
+  try {
+    const ground = await prepareGround(options, closing);
+    const { client, clock, rng, log, metrics } = ground;
+    if (options.crds !== false && configuration.installsCrds)
+      await ensureCrds(client, clock, log, { rng, signal: closing.signal });
+    const share = await fleetOf(options, ground, closing);
+    const manager = createManager({ ...ground, identity: identity(), ...(share && { share }) });
+    closing.add(() => manager.stop());
+    populate(manager, ground, closing.signal, { controllers, deployers }, options);
+
+    const address = options.metricsAddress;
+    const health = address && (await startHealthServer({ ...address, metrics, checks: manager.checks }));
+    if (health) closing.add(() => health.close());
+    await manager.start();
+    if (controllers.includes('health') && configuration.health) {
+      const ports = { client, write: manager.writer('health'), clock, rng, log };
+      const { namespace, name } = configuration.health;
+      const isOurs = (): boolean => share?.holds(`${namespace}/${name}`) ?? true;
+      const check = startHealthCheck({ ...ports, isOurs, settings: configuration.health });
+      closing.add(() => check.stop());
+    }
+    if (deployers.includes('container')) {
+      const { container: settings } = configuration;
+      const garbage = startGarbageCollection({ client, settings, clock, log });
+      closing.add(() => garbage.stop());
+    }
+    return { client, manager, health, stop: () => closing.close() };
+  } catch (error) {
+    await closing.close();
+    throw error;
+  } finally {
+    signal?.removeEventListener('abort', onAbort);
+  }
+}
+
+/** Adds controllers and deployers with what they share: foreign locks, the tree in the log, the record of bugs. */
+function populate(
+  manager: Manager,
+  ground: Ground,
+  signal: AbortSignal,
+  chosen: { readonly controllers: readonly ControllerName[]; readonly deployers: readonly DeployerName[] },
+  { configuration = defaults, pod = podOf(process.env) }: LandscaperOptions,
+): void {
+  const { client, world, clock, log, metrics } = ground;
+  const isPodThere = podLookup({ client, clock, ...(pod && { self: pod }) });
+  const write = manager.writer('critical-problems');
+  const report = pod && criticalProblemsRecord({ client, write, clock, log, pod });
+  const add = (spec: ControllerSpec<Obj>): void => {
+    const locked = withForeignLocks(spec, world.syncObjects, isPodThere);
+    manager.add(withTreeInLog(world, report ? withCriticalProblems(locked, report) : locked));
+  };
+  const { downloads } = ground.responses;
+  const helm = { stock: ground.stock, clock, chartsOf: ground.runnerOf, downloads, ...configuration.helm };
+  const container = { client, settings: configuration.container };
+  const trees = createTreeSizes(ground.world, configuration.limits.treeObjects);
+  const plugins = chosen.deployers.map((name) => deployerPlugin(name, helm, container));
+  for (const name of chosen.controllers) {
+    if (name === 'health' || (name === 'context' && configuration.contexts.isDisabled)) continue;
+    add(
+      controllerSpec(
+        name,
+        { ...ground, trees, servedTypes: new Set(plugins.map(({ type }) => type)) },
+        configuration,
+        metrics,
+      ) as ControllerSpec<Obj>,
+    );
+  }
+  const shared = {
+    ...ground,
+    responses: ground.responses.target,
+    metrics: deployerMetrics(metrics),
+    signal,
+  };
+  const deps = { ...shared, reader: targetReaderOf(shared) };
+  for (const plugin of plugins) {
+    add(deployerController(withRecord(plugin, report), deps) as unknown as ControllerSpec<Obj>);
+  }
+}
+
+type ControllerPorts = Parameters<typeof installationController>[0] &
+  Parameters<typeof executionController>[0];
+
+function controllerSpec(
+  name: Exclude<ControllerName, 'health'>,
+  ports: ControllerPorts,
+  configuration: Configuration,
+  metrics: Metrics,
+): unknown {
+  const { world, client, clock } = ports;
+  if (name === 'syncobject') return syncObjectController({ world, client });
+  const entered = phaseMetric(metrics, name);
+  const workers = { workers: configuration.workers[name] };
+  const { treeDepth, remoteRetryMs } = configuration.limits;
+  switch (name) {
+    case 'installation':
+      return installationController({
+        ...{ ...ports, ...workers, entered, treeDepth, remoteRetryMs, limits: configuration.limits },
+        ...(configuration.verification && { verification: configuration.verification }),
+      });
+    case 'execution':
+      return executionController({
+        ...{ ...ports, ...workers, entered, remoteRetryMs, limits: configuration.limits },
+      });
+    case 'deployitem':
+      return deployItemController({
+        ...{ world, client, clock, ...workers },
+        pickupTimeoutMs: configuration.pickupTimeoutMs,
+      });
+    case 'context':
+      return contextController({ world, ...workers, ...configuration.contexts });
+    case 'targetsync':
+      return targetSyncController({ world, client, clock, sources: ports.sources, ...workers });
+  }
+}
+
+export function deployerPlugin(
+  name: DeployerName,
+  helm: HelmOptions,
+  container: ContainerOptions,
+): DeployerPlugin {
+  switch (name) {
+    case 'container':
+      return containerDeployer(container);
+    case 'helm':
+      return helmDeployer(helm);
+    case 'manifest':
+      return manifestDeployer();
+    case 'mock':
+      return mockDeployer();
+  }
+}
+
+/** A crash of a plugin ends in the item's status; it belongs on record as well. */
+function withRecord(plugin: DeployerPlugin, report: ReportProblem | undefined): DeployerPlugin {
+  if (!report) return plugin;
+  const noting = noteBugs(plugin.name, report);
+  return {
+    ...plugin,
+    apply: (run) => noting(run.item, () => plugin.apply(run)),
+    remove: (run) => noting(run.item, () => plugin.remove(run)),
+  };
+}
+
+function phaseMetric(metrics: Metrics, controller: string): (phase: string) => void {
+  const counter = metrics.counter({
+    name: 'espalier_phase_transitions_total',
+    help: 'Phases entered, by controller and phase.',
+    labels: ['controller', 'phase'],
+  });
+  return (phase) => {
+    counter.inc({ controller, phase });
+  };
+}
+
+function chosen<const T extends string>(
+  what: string,
+  wanted: readonly string[] | undefined,
+  known: readonly T[],
+): readonly T[] {
+  if (!wanted) return known;
+  const unknown = wanted.filter((name) => !(known as readonly string[]).includes(name));
+  if (unknown.length > 0) {
+    throw new UsageError(`there is no ${what} "${unknown.join('", "')}"; known are ${known.join(', ')}`);
+  }
+  return known.filter((name) => wanted.includes(name));
+}
+
+const podOf = (env: NodeJS.ProcessEnv): Pod | undefined => {
+  const namespace = env['MY_POD_NAMESPACE'];
+  return namespace ? { name: env['MY_POD_NAME'] ?? hostname(), namespace } : undefined;
+};

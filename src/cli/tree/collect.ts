@@ -1,0 +1,60 @@
+/** Reads the objects that trees are made of: once, or kept up to date by watches. */
+import { append } from '../../lib/lists.ts';
+import { deployItemKind, type DeployItem } from '../../api/kinds/deployitem.ts';
+import { executionKind, type Execution } from '../../api/kinds/execution.ts';
+import { installationKind, type Installation } from '../../api/kinds/installation.ts';
+import type { View } from '../../lib/objects.ts';
+import type { Cache, Caches, Client, Kind, Obj } from '../../runtime/types.ts';
+
+/** What was read; in any order. */
+export interface Collected {
+  readonly installations: readonly View<Installation>[];
+  readonly executions: readonly View<Execution>[];
+  readonly deployItems: readonly View<DeployItem>[];
+}
+
+/** @param namespace undefined means all */
+export async function collect(client: Client, namespace: string | undefined): Promise<Collected> {
+  const query = namespace === undefined ? {} : { namespace };
+  const all = async <T extends Obj>(kind: Kind<T>): Promise<T[]> => {
+    const objects: T[] = [];
+    for await (const page of client.list(kind, query)) append(objects, page.items);
+    return objects;
+  };
+  const [installations, executions, deployItems] = await Promise.all([
+    all<Installation>(installationKind),
+    all<Execution>(executionKind),
+    all<DeployItem>(deployItemKind),
+  ]);
+  return { installations, executions, deployItems };
+}
+
+export interface Following {
+  current(): Collected;
+}
+
+/**
+ * Follows the objects until the signal aborts; resolves when the first picture is complete.
+ * @param onChange called after each change
+ */
+export async function follow(
+  caches: Caches,
+  namespace: string | undefined,
+  signal: AbortSignal,
+  onChange: () => void,
+): Promise<Following> {
+  const options = namespace === undefined ? {} : { namespaces: [namespace] };
+  const installations = caches.of<Installation>(installationKind, options);
+  const executions = caches.of<Execution>(executionKind, options);
+  const deployItems = caches.of<DeployItem>(deployItemKind, options);
+  const all = [installations, executions, deployItems] as unknown as Cache<Obj>[];
+  for (const cache of all) cache.subscribe({ name: 'cli', ownEvents: 'deliver', on: onChange });
+  await Promise.all(all.map((cache) => cache.start(signal)));
+  return {
+    current: () => ({
+      installations: [...installations.list()],
+      executions: [...executions.list()],
+      deployItems: [...deployItems.list()],
+    }),
+  };
+}

@@ -1,0 +1,236 @@
+/** Makes trees of what was collected: installations with their sub-installations, execution and deploy items. Pure. */
+import { conditionTypes } from '../../api/conditions.ts';
+import { isFinalPhase, isFinished, isSuspended, parentInstallation } from '../../api/job.ts';
+import type { DeployItem } from '../../api/kinds/deployitem.ts';
+import type { Execution } from '../../api/kinds/execution.ts';
+import type { Installation } from '../../api/kinds/installation.ts';
+import { annotations, labels } from '../../api/labels.ts';
+import type { View } from '../../lib/objects.ts';
+import { noteOfWait } from '../../machine/status.ts';
+import type { Collected } from './collect.ts';
+
+export type TreeObject = View<Installation> | View<Execution> | View<DeployItem>;
+
+/** How a node is doing, in one word; decides symbol and colour. */
+export type Condition = 'succeeded' | 'failed' | 'running' | 'waiting';
+
+export interface Node {
+  readonly kind: 'Installation' | 'Execution' | 'DeployItem';
+  /** Name of the object. */
+  readonly name: string;
+  readonly namespace: string;
+  /** Name in the blueprint; an execution is called like its installation, a root like its object. */
+  readonly title: string;
+  /** As in the status; empty before the first job. */
+  readonly phase: string;
+  readonly condition: Condition;
+  /** The object has not been given the job of its root. */
+  readonly isOutdated: boolean;
+  /** What the phase does not tell: outdated, drifted since the job, suspended. */
+  readonly marks: readonly string[];
+  /** What went wrong, or what is waited for, as in the status. */
+  readonly message: string | undefined;
+  /** The message is about a wait: nothing has gone wrong. */
+  readonly isWait: boolean;
+  /** Titles of siblings that it waits for, or because of which it failed. */
+  readonly heldUpBy: readonly string[];
+  /** When the job started and ended, as wall time in milliseconds. */
+  readonly startedAt: number | undefined;
+  readonly endedAt: number | undefined;
+  readonly object: TreeObject;
+  readonly children: readonly Node[];
+}
+
+/** Trees of all roots, by namespace and name; or the one tree of the installation `name`. */
+export function treesOf(collected: Collected, name?: string): Node[] {
+  const index = indexOf(collected);
+  const tops =
+    name === undefined
+      ? collected.installations.filter((i) => isTop(i, index))
+      : collected.installations.filter((i) => i.metadata.name === name);
+  return [...tops].sort(byPlace).map((top) => installationNode(top, top.status?.jobID, index));
+}
+
+/** Deploy items that belong to nobody, each as a tree of its own. */
+export const itemTrees = ({ deployItems }: Pick<Collected, 'deployItems'>): Node[] =>
+  [...deployItems].sort(byPlace).map((item) => node(item, 'DeployItem', item.status?.jobID, undefined, []));
+
+interface Index {
+  readonly installations: ReadonlyMap<string, View<Installation>>;
+  readonly subInstallations: ReadonlyMap<string, readonly View<Installation>[]>;
+  readonly executions: ReadonlyMap<string, View<Execution>>;
+  readonly deployItems: ReadonlyMap<string, readonly View<DeployItem>[]>;
+}
+
+function indexOf({ installations, executions, deployItems }: Collected): Index {
+  return {
+    installations: new Map(installations.map((i) => [keyOf(i), i])),
+    subInstallations: grouped(installations, (i) => parentInstallation(i.metadata)),
+    executions: new Map(executions.map((e) => [keyOf(e), e])),
+    deployItems: grouped(deployItems, (item) => item.metadata.labels?.[labels.executionManagedBy]),
+  };
+}
+
+/** By namespace and name of the owner. */
+function grouped<T extends TreeObject>(
+  objects: readonly T[],
+  ownerOf: (object: T) => string | undefined,
+): ReadonlyMap<string, readonly T[]> {
+  const groups = new Map<string, T[]>();
+  for (const object of objects) {
+    const owner = ownerOf(object);
+    if (owner === undefined) continue;
+    const key = keyIn(object, owner);
+    groups.set(key, [...(groups.get(key) ?? []), object]);
+  }
+  return groups;
+}
+
+/** A sub-installation whose parent is gone is shown at the top, or nobody would see it. */
+function isTop(installation: View<Installation>, index: Index): boolean {
+  const parent = parentInstallation(installation.metadata);
+  return parent === undefined || !index.installations.has(keyIn(installation, parent));
+}
+
+// ---------------------------------------------------------------- nodes
+
+function installationNode(self: View<Installation>, job: string | undefined, index: Index): Node {
+  const key = keyOf(self);
+  const order = (self.status?.subInstCache?.activeSubs ?? []).map(({ objectName }) => objectName);
+  const subs = inOrder(index.subInstallations.get(key) ?? [], order);
+  const execution = index.executions.get(
+    self.status?.executionRef?.name ? keyIn(self, self.status.executionRef.name) : key,
+  );
+  const title = titleOf(self);
+  return node(self, 'Installation', job, title, [
+    ...withPredecessors(subs.map((sub) => installationNode(sub, job, index))),
+    ...(execution ? [executionNode(execution, title, job, index)] : []),
+  ]);
+}
+
+const titleOf = ({ metadata }: View<Installation>): string =>
+  metadata.annotations?.[annotations.subinstallationName] ?? metadata.name;
+
+/** What the status says of an installation that cannot go on because of its siblings, in its reason or in that of the step within. */
+const WAITS_FOR_SIBLINGS = 'NotCompletedDependents';
+
+const dependsOnSiblings = ({ condition, object: { status } }: Node): boolean =>
+  (condition === 'running' || condition === 'failed') &&
+  [status?.lastError?.reason, status?.lastError?.message].some((text) => text?.includes(WAITS_FOR_SIBLINGS));
+
+/** The status names objects; people know siblings by their titles. */
+const withPredecessors = (siblings: readonly Node[]): readonly Node[] =>
+  siblings.map((self) => {
+    if (!dependsOnSiblings(self)) return self;
+    const named = siblings.filter(
+      (other) =>
+        other !== self && other.condition !== 'succeeded' && self.message?.includes(`/${other.name}"`),
+    );
+    return { ...self, heldUpBy: named.map((other) => other.title) };
+  });
+
+function executionNode(self: View<Execution>, title: string, job: string | undefined, index: Index): Node {
+  const order = (self.status?.deployItemCache?.activeDIs ?? []).map(({ objectName }) => objectName);
+  const items = inOrder(index.deployItems.get(keyOf(self)) ?? [], order);
+  return node(
+    self,
+    'Execution',
+    job,
+    title,
+    items.map((item) => node(item, 'DeployItem', job, item.metadata.labels?.[labels.executionName], [])),
+  );
+}
+
+function node(
+  object: TreeObject,
+  kind: Node['kind'],
+  job: string | undefined,
+  title: string | undefined,
+  children: readonly Node[],
+): Node {
+  const { metadata, status } = object;
+  const times = status?.transitionTimes;
+  const isRunning = !isFinished(object);
+  const isOutdated = (status?.jobID ?? '') !== (job ?? '');
+  return {
+    kind,
+    name: metadata.name,
+    namespace: metadata.namespace ?? '',
+    title: title ?? metadata.name,
+    phase: status?.phase ?? '',
+    condition: conditionOf(object),
+    isOutdated,
+    marks: marksOf(object, isOutdated),
+    message: noteOfWait(status?.conditions) ?? (status?.lastError?.message || undefined),
+    isWait: isRunning && isWaiting(status),
+    heldUpBy: [],
+    startedAt: timeOf(times?.triggerTime ?? times?.initTime),
+    endedAt: isRunning ? undefined : timeOf(times?.finishedTime),
+    object,
+    children,
+  };
+}
+
+/** Upstream's way of telling a wait is an error with a code; ours is a condition. */
+const isWaiting = (status: TreeObject['status']): boolean =>
+  (status?.conditions ?? []).some(({ type }) => type === conditionTypes.Waiting) ||
+  (status?.lastError?.codes ?? []).includes('ERR_UNFINISHED');
+
+function marksOf(object: TreeObject, isOutdated: boolean): string[] {
+  const isDrifted = object.status?.conditions?.some((c) => c.type === conditionTypes.Drifted) ?? false;
+  const isSharing = object.status?.conditions?.some((c) => c.type === conditionTypes.SharedObjects) ?? false;
+  return [
+    ...(isOutdated && object.status?.phase ? ['outdated'] : []),
+    ...(isDrifted ? ['drifted'] : []),
+    ...(isSharing ? ['shared objects'] : []),
+    ...(object.kind === 'Installation' && isSuspended(object.metadata) ? ['suspended'] : []),
+  ];
+}
+
+function conditionOf(object: TreeObject): Condition {
+  if (!isFinished(object)) return object.status?.phase ? 'running' : 'waiting';
+  const phase = object.status?.phase;
+  if (!isFinalPhase(phase)) return 'waiting';
+  return phase === 'Succeeded' ? 'succeeded' : 'failed';
+}
+
+const timeOf = (text: string | undefined): number | undefined => {
+  const time = text === undefined ? NaN : Date.parse(text);
+  return Number.isNaN(time) ? undefined : time;
+};
+
+// ---------------------------------------------------------------- questions to trees
+
+/** Only what failed and what it belongs to. */
+export const failedOnly = (nodes: readonly Node[]): Node[] =>
+  nodes.flatMap((each) => {
+    const children = failedOnly(each.children);
+    return children.length > 0 || each.condition === 'failed' ? [{ ...each, children }] : [];
+  });
+
+/** Failed nodes that no failed child or sibling explains: where to look first. */
+export function faultsIn(node: Node): Node[] {
+  const below = node.children.flatMap(faultsIn);
+  const isExplained = below.length > 0 || node.heldUpBy.length > 0;
+  return isExplained || node.condition !== 'failed' ? below : [node];
+}
+
+export const someNode = (nodes: readonly Node[], test: (node: Node) => boolean): boolean =>
+  nodes.some((each) => test(each) || someNode(each.children, test));
+
+// ---------------------------------------------------------------- order
+
+const keyOf = (object: TreeObject): string => keyIn(object, object.metadata.name);
+const keyIn = (object: TreeObject, name: string): string => `${object.metadata.namespace ?? ''}/${name}`;
+
+const byPlace = (a: TreeObject, b: TreeObject): number => compare(keyOf(a), keyOf(b));
+const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+
+/** As listed in the parent's status, which is the order of the blueprint; others after that by name. */
+function inOrder<T extends TreeObject>(objects: readonly T[], order: readonly string[]): readonly T[] {
+  const rank = (object: T): number => {
+    const at = order.indexOf(object.metadata.name);
+    return at < 0 ? order.length : at;
+  };
+  return [...objects].sort((a, b) => rank(a) - rank(b) || byPlace(a, b));
+}

@@ -1,0 +1,173 @@
+/** Components as OCI artifacts: in registries, and in transport archives, which hold the same. */
+import { createHash } from 'node:crypto';
+import { ownField } from '../lib/objects.ts';
+import { sizeText } from '../lib/sizes.ts';
+import { readTar, TarError } from '../lib/tar.ts';
+import { UnpackError, unpacked } from '../lib/gzip.ts';
+import { parseYaml, YamlError } from '../lib/yaml.ts';
+import type { Artifact, ArtifactStore, BlobRef } from './artifact.ts';
+import { nameOf, readDescriptor, type JsonMap } from './descriptor.ts';
+import { isDigest } from './digest.ts';
+import { BlobMissing, ContentInvalid, ContentTooLarge, ReferenceInvalid } from './errors.ts';
+import { isRepositoryPath } from './image-reference.ts';
+import { inRepository, type Content, type Repository } from './repository.ts';
+
+export interface OciPlace {
+  readonly store: ArtifactStore;
+  /** Before the names of components. */
+  readonly prefix: string;
+  readonly mapping: 'urlPath' | 'sha256-digest';
+  readonly context: JsonMap;
+  /** For messages. */
+  readonly name: string;
+}
+
+/** The largest landscapes have some hundred KiB; more would keep the process from its other work while it is parsed. */
+const MAX_DESCRIPTOR_BYTES = 4 * 2 ** 20;
+const MAX_ARTIFACT_BYTES = 128 * 2 ** 20;
+const DESCRIPTOR_FILE = 'component-descriptor.yaml';
+
+/** `+` is no character of a tag. */
+export const tagOf = (version: string): string => version.replaceAll('+', '.build-');
+
+export function repositoryPathOf(
+  { prefix, mapping }: Pick<OciPlace, 'prefix' | 'mapping'>,
+  component: string,
+): string {
+  const path =
+    mapping === 'urlPath'
+      ? `component-descriptors/${component}`
+      : createHash('sha256').update(component).digest('hex');
+  const full = prefix === '' ? path : `${prefix}/${path}`;
+  if (isRepositoryPath(full)) return full;
+  throw new ReferenceInvalid(
+    `component ${component} has a name that cannot be the path of a repository: ${full}`,
+  );
+}
+
+/** The component versions among the entries of an archive. */
+export const componentsIn = (
+  entries: readonly { readonly repository: string; readonly tag?: string | undefined }[],
+): readonly { readonly name: string; readonly version: string; readonly tag: string }[] =>
+  entries.flatMap(({ repository, tag }) => {
+    const name = /^component-descriptors\/(.+)$/.exec(repository)?.[1];
+    return name === undefined || tag === undefined
+      ? []
+      : [{ name, tag, version: tag.replaceAll('.build-', '+') }];
+  });
+
+export function ociRepository(place: OciPlace): Repository {
+  const { store, context, name } = place;
+  const pathOf = (component: string): string => repositoryPathOf(place, component);
+  /** Asked for once, so that whoever holds on to this repository sees one state of a version. */
+  const known = new Map<string, Artifact>();
+  const artifactOf = async (path: string, tag: string): Promise<Artifact | undefined> => {
+    const artifact = known.get(`${path}:${tag}`) ?? (await store.artifact(path, tag));
+    if (artifact) known.set(`${path}:${tag}`, artifact);
+    return artifact;
+  };
+  return {
+    name,
+    context,
+    async find(component, version) {
+      const path = pathOf(component);
+      const artifact = await artifactOf(path, tagOf(version));
+      if (!artifact) return undefined;
+      const what = `the component descriptor of ${component}:${version}`;
+      const found = readDescriptor(await descriptorIn(store, path, artifact, what), what);
+      if (found.name !== component || found.version !== version) {
+        throw new ContentInvalid(`${what} is that of ${nameOf(found)}`);
+      }
+      return { component: inRepository(found, context), repository: this };
+    },
+    async localBlob(component, reference) {
+      const path = pathOf(component.name);
+      // Only what the version itself names; other blobs of the same registry are not its own.
+      const artifact = await artifactOf(path, tagOf(component.version));
+      const layer = artifact?.layers.find(({ digest }) => digest === reference);
+      if (!layer) throw new BlobMissing(`component ${nameOf(component)} in ${name} has no blob ${reference}`);
+      return store.blob(path, layer);
+    },
+    relativeArtifact: (reference) => relativeArtifact(place, reference),
+  };
+}
+
+async function relativeArtifact({ store, prefix }: OciPlace, reference: string): Promise<Content> {
+  const [path = '', digest] = reference.split('@');
+  const tag = digest ?? /:([^:/]+)$/.exec(path)?.[1] ?? 'latest';
+  const name = path.replace(/:[^:/]+$/, '');
+  return artifactContent(store, prefix === '' ? name : `${prefix}/${name}`, tag);
+}
+
+/** All layers of an artifact. @throws ContentInvalid when there is none */
+export async function artifactContent(
+  store: ArtifactStore,
+  repository: string,
+  reference: string,
+): Promise<Content> {
+  const artifact = await store.artifact(repository, reference);
+  if (!artifact) {
+    throw new ContentInvalid(
+      `${store.name} has no ${repository}${isDigest(reference) ? '@' : ':'}${reference}`,
+    );
+  }
+  const layers = [];
+  let size = 0;
+  for (const layer of artifact.layers) {
+    const bytes = await store.blob(repository, layer);
+    size += bytes.length;
+    if (size > MAX_ARTIFACT_BYTES) {
+      throw new ContentInvalid(
+        `${repository} in ${store.name} has layers of more than ${String(MAX_ARTIFACT_BYTES)} bytes together`,
+      );
+    }
+    layers.push({ mediaType: layer.mediaType, bytes });
+  }
+  return { kind: 'artifact', digest: artifact.digest, layers };
+}
+
+/** The configuration names the layer; older ones are recognised by their type. */
+async function descriptorIn(
+  store: ArtifactStore,
+  path: string,
+  artifact: Artifact,
+  what: string,
+): Promise<unknown> {
+  const { config, layers } = artifact;
+  const isTyped = ({ mediaType }: BlobRef): boolean => /component-?descriptor/i.test(mediaType);
+  let named: unknown;
+  if (config.mediaType.includes('component')) {
+    const document = parse(await store.blob(path, config), what);
+    named = ownField(ownField(document, 'componentDescriptorLayer'), 'digest');
+  }
+  const layer = layers.find(({ digest }) => digest === named) ?? layers.find(isTyped);
+  if (!layer)
+    throw new ContentInvalid(`${what} is missing: none of the ${String(layers.length)} layers holds it`);
+  const bytes = await store.blob(path, layer);
+  return parse(layer.mediaType.includes('tar') ? await fileIn(bytes, what) : bytes, what);
+}
+
+async function fileIn(archive: Uint8Array, what: string): Promise<Uint8Array> {
+  try {
+    for (const { path, content } of readTar(await unpacked(archive, MAX_DESCRIPTOR_BYTES))) {
+      if (path.replace(/^\.\//, '') === DESCRIPTOR_FILE) return content;
+    }
+  } catch (cause) {
+    if (!(cause instanceof TarError || cause instanceof UnpackError)) throw cause;
+    throw new ContentInvalid(`${what} cannot be unpacked: ${cause.message}`, { cause });
+  }
+  throw new ContentInvalid(`${what} is missing: its layer has no file ${DESCRIPTOR_FILE}`);
+}
+
+/** JSON is YAML, too. */
+function parse(bytes: Uint8Array, what: string): unknown {
+  if (bytes.length > MAX_DESCRIPTOR_BYTES) {
+    throw new ContentTooLarge(`${what} has more than ${sizeText(MAX_DESCRIPTOR_BYTES)}`);
+  }
+  try {
+    return parseYaml(Buffer.from(bytes).toString('utf8'));
+  } catch (cause) {
+    if (!(cause instanceof YamlError)) throw cause;
+    throw new ContentInvalid(`${what} is no YAML: ${cause.message}`, { cause });
+  }
+}

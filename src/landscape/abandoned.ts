@@ -1,0 +1,29 @@
+/**
+ * Objects that nobody will send off: made by a create that arrived late, when the installation they belong to was gone
+ * already. The garbage collector deletes them, but who would have given them a job for it is not there any more.
+ */
+import { hasFinalizer, isBeingDeleted, parentInstallation, type JobView } from '../api/job.ts';
+import { FINALIZER } from '../api/labels.ts';
+import type { Kind, Obj, View } from '../runtime/types.ts';
+import { patch } from '../machine/decision.ts';
+import type { Intake } from '../machine/reconcile.ts';
+import type { World } from './world.ts';
+
+/** Whether an object under deletion never had a job, and its parent is gone. With nothing below, there is nothing to do. */
+export function isAbandoned(world: World, self: View<Obj> & JobView): boolean {
+  const { metadata, status } = self;
+  if (!isBeingDeleted(metadata) || !hasFinalizer(metadata) || status?.jobID) return false;
+  const parent = parentInstallation(metadata);
+  if (parent === undefined) return false;
+  const there = world.installations.get(`${metadata.namespace ?? ''}/${parent}`);
+  return !metadata.ownerReferences?.some((owner) => owner.uid === there?.metadata.uid);
+}
+
+export const letGo = (kind: Kind, self: View<Obj>): Intake => ({
+  effects: [
+    patch(kind, self, {
+      metadata: { finalizers: (self.metadata.finalizers ?? []).filter((name) => name !== FINALIZER) },
+    }),
+  ],
+  then: 'stop',
+});

@@ -1,0 +1,97 @@
+/** Installs or updates our CustomResourceDefinitions and waits until the server serves them. */
+import { setMaxListeners } from 'node:events';
+import { loadCrds } from '../api/crds.ts';
+import { sleep, type Clock } from '../lib/clock.ts';
+import { systemRng, type Rng } from '../lib/rng.ts';
+import type { Logger } from '../observability/log.ts';
+import { crdKind, type CustomResourceDefinition } from '../runtime/core-kinds.ts';
+import { EspalierError, ShutdownError } from '../runtime/errors.ts';
+import { persistently } from '../runtime/transport/persistently.ts';
+import type { Client } from '../runtime/types.ts';
+
+/** The API server took our kinds, and does not serve them. */
+export class CrdsNotServed extends EspalierError {}
+
+/** The API server did not take one of our kinds, however often it was sent. */
+export class CrdsNotApplied extends EspalierError {}
+
+const DEADLINE_MS = 30_000;
+const INTERVAL_MS = 50;
+
+interface Ports {
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly rng: Rng;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * @param more.signal ends the pauses between tries
+ * @throws CrdsNotApplied when a definition cannot be written in several tries; CrdsNotServed when one is not served
+ *   in time; ShutdownError when the signal came first; the errors of runtime/errors.ts
+ */
+export async function ensureCrds(
+  client: Client,
+  clock: Clock,
+  log: Logger,
+  more: { readonly rng?: Rng; readonly signal?: AbortSignal } = {},
+): Promise<void> {
+  const ports = { client, clock, log, rng: more.rng ?? systemRng, signal: more.signal };
+  if (more.signal) setMaxListeners(0, more.signal); // every definition's pause listens
+  const wanted = loadCrds() as unknown as CustomResourceDefinition[];
+  const written = await Promise.all(wanted.map((object) => applied(object, ports)));
+  const deadline = clock.now() + DEADLINE_MS;
+  await Promise.all(written.map((crd) => established(crd, deadline, ports)));
+  log.info({ count: wanted.length }, 'CustomResourceDefinitions are installed');
+}
+
+const applied = (object: CustomResourceDefinition, ports: Ports): Promise<CustomResourceDefinition> =>
+  persistentlyFor(object.metadata.name, ports, () =>
+    ports.client.send({ verb: 'apply', kind: crdKind, object, manager: 'espalier-crds', force: true }),
+  );
+
+async function established(crd: CustomResourceDefinition, deadline: number, ports: Ports): Promise<void> {
+  const { client, clock } = ports;
+  const { name } = crd.metadata;
+  for (let now = crd; !isServed(now);) {
+    if (clock.now() > deadline) {
+      const refused = now.status?.conditions?.find((c) => c.type === 'NamesAccepted' && c.status === 'False');
+      throw new CrdsNotServed(
+        `CustomResourceDefinition ${name} is not served after 30 s${refused?.message ? `: ${refused.message}` : ''}`,
+      );
+    }
+    await pause(INTERVAL_MS, ports);
+    now = await persistentlyFor(name, ports, () => client.get(crdKind, name));
+  }
+}
+
+const persistentlyFor = <T>(name: string, ports: Ports, ask: () => Promise<T>): Promise<T> =>
+  persistently(ask, {
+    clock: ports.clock,
+    rng: ports.rng,
+    signal: ports.signal,
+    onPause(error, tries, pauseMs) {
+      const fields = { crd: name, tries, pauseMs, err: error.message };
+      ports.log.warn(fields, 'a CustomResourceDefinition cannot be installed yet; trying again');
+    },
+    givenUp: (error, tries) =>
+      new CrdsNotApplied(
+        `CustomResourceDefinition ${name} cannot be installed, given up after ${String(tries)} tries: ${error.message}`,
+        { cause: error },
+      ),
+  }).catch((error: unknown) => {
+    throw ports.signal?.aborted && error === ports.signal.reason ? stopped(error) : error;
+  });
+
+/** @throws ShutdownError when the signal aborts first */
+const pause = (ms: number, { clock, signal }: Ports): Promise<void> =>
+  sleep(clock, ms, signal).catch((cause: unknown) => {
+    throw stopped(cause);
+  });
+
+const stopped = (cause: unknown): Error =>
+  new ShutdownError('stopped before the CustomResourceDefinitions were installed', { cause });
+
+const isServed = (crd: CustomResourceDefinition): boolean =>
+  crd.status?.conditions?.some((c) => c.type === 'Established' && c.status === 'True') ?? false;

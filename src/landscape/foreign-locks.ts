@@ -1,0 +1,95 @@
+/**
+ * Locks of other programs: upstream's replicas share their work with one SyncObject per installation and execution.
+ * While one of those replicas is still there, what it holds is left alone; we never take a lock ourselves.
+ */
+import type { SyncObject } from '../api/kinds/syncobject.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { ControllerSpec } from '../runtime/controller/controller.ts';
+import { Forbidden, NotFound } from '../runtime/errors.ts';
+import { watchSource } from '../runtime/sources/sources.ts';
+import type { Cache, Client, Key, Kind, Obj, View } from '../runtime/types.ts';
+
+/** How upstream's lock of an object is called: by its uid, behind a word for its kind. */
+export const lockName = (kind: 'Installation' | 'Execution', uid: string): string =>
+  `${kind === 'Installation' ? 'installations' : 'executions'}-${uid}`;
+
+/** Whether a pod that holds a lock is still there. */
+export type IsPodThere = (name: string) => Promise<boolean>;
+
+/** As often as upstream's replicas look again. */
+const AGAIN_MS = 60_000;
+
+/** The same controller, which leaves alone what a living replica of upstream holds. */
+export function withForeignLocks<P extends Obj>(
+  spec: ControllerSpec<P>,
+  locks: Cache<SyncObject>,
+  isPodThere: IsPodThere,
+): ControllerSpec<P> {
+  const { kind } = spec.kind;
+  if (kind !== 'Installation' && kind !== 'Execution') return spec;
+  const holderOf = ({ metadata: { namespace = '', uid = '' } }: View<Obj>): string =>
+    locks.get(`${namespace}/${lockName(kind, uid)}`)?.spec.podName ?? '';
+  return {
+    ...spec,
+    sources: [
+      ...(spec.sources ?? []),
+      watchSource({ name: 'locks', cache: locks, toPrimary: (lock) => lockedBy(kind, lock) }),
+    ],
+    reconciler: {
+      ...spec.reconciler,
+      async reconcile(primary, ctx) {
+        const holder = holderOf(primary);
+        if (holder === '' || !(await isPodThere(holder))) return spec.reconciler.reconcile(primary, ctx);
+        ctx.log.info({ pod: holder }, 'Another landscaper holds this object, it is left alone');
+        return { write: 'none', again: AGAIN_MS };
+      },
+    },
+  };
+}
+
+const lockedBy = (kind: string, { metadata, spec }: View<SyncObject>): readonly Key[] =>
+  spec.kind === kind ? [`${metadata.namespace ?? ''}/${spec.name}`] : [];
+
+// ---------------------------------------------------------------- pods
+
+const podKind: Kind<never> = { group: '', version: 'v1', kind: 'Pod', plural: 'pods', namespaced: true };
+
+/** Upstream's name for a replica that does not know its pod; nobody can tell whether it is there. */
+const NAMELESS = 'nopodname';
+const REMEMBER_MS = 60_000;
+
+export interface PodPorts {
+  readonly client: Client;
+  readonly clock: Clock;
+  /** The pod of this program, whose namespace upstream's replicas share; without it pods of all namespaces count. */
+  readonly self?: { readonly name: string; readonly namespace: string };
+}
+
+/** Asks the API server, at most once a minute for each pod. In doubt a pod is there. */
+export function podLookup({ client, clock, self }: PodPorts): IsPodThere {
+  const known = new Map<string, { readonly isThere: boolean; readonly until: number }>();
+  const ask = async (name: string): Promise<boolean> => {
+    try {
+      if (self) {
+        await client.get(podKind, `${self.namespace}/${name}`);
+        return true;
+      }
+      for await (const page of client.list(podKind, { fields: `metadata.name=${name}` }))
+        if (page.items.length > 0) return true;
+      return false;
+    } catch (error) {
+      if (error instanceof NotFound) return false;
+      if (error instanceof Forbidden) return true;
+      throw error;
+    }
+  };
+  return async (name) => {
+    if (name === NAMELESS) return true;
+    if (name === self?.name) return false; // a namesake from before
+    const before = known.get(name);
+    if (before && clock.now() < before.until) return before.isThere;
+    const isThere = await ask(name);
+    known.set(name, { isThere, until: clock.now() + REMEMBER_MS });
+    return isThere;
+  };
+}

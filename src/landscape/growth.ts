@@ -1,0 +1,20 @@
+/** The sentence for a tree that would have more objects than are allowed. Pure. */
+import type { Obj, View } from '../runtime/types.ts';
+import type { Problem } from '../machine/decision.ts';
+import type { Room } from './tree-size.ts';
+
+/** @param room the claim that was refused */
+export function treeTooLarge(self: View<Obj>, room: Room, operation: string): Problem {
+  const { namespace = '', name } = self.metadata;
+  const { root, present, claimed, added, limit } = room;
+  const others = claimed > 0 ? ` and ${claimed} that other installations are creating` : '';
+  return {
+    operation,
+    reason: 'TreeTooLarge',
+    message:
+      `${self.kind.toLowerCase()} "${namespace}/${name}" would create ${added} objects (installations, executions, deploy items), ` +
+      `the tree below "${root}" has ${present}${others}, and at most ${limit} are allowed; ` +
+      `check whether a blueprint renders itself as its own sub-installation, or raise limits.treeObjects in the configuration`,
+    codes: ['ERR_CONFIGURATION_PROBLEM'],
+  };
+}

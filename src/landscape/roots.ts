@@ -1,0 +1,139 @@
+/**
+ * Which tree an object belongs to, for certain: what is wrong here is worked at by two replicas. Where the caches lack an
+ * owner, they may lag behind each other, so the server is asked whether it is there.
+ */
+import { GROUP, labels } from '../api/labels.ts';
+import { deployItemKind } from '../api/kinds/deployitem.ts';
+import { executionKind } from '../api/kinds/execution.ts';
+import { installationKind } from '../api/kinds/installation.ts';
+import { syncObjectKind } from '../api/kinds/syncobject.ts';
+import { targetSyncKind } from '../api/kinds/targetsync.ts';
+import type { Places } from '../runtime/fleet/options.ts';
+import { joinKey } from '../runtime/keys.ts';
+import { getIfThere } from '../runtime/transport/read.ts';
+import type { Cache, Change, Client, Key, Kind, Obj, View } from '../runtime/types.ts';
+import { MAX_OWNERS } from './tree.ts';
+import { index, type World } from './world.ts';
+
+/** Uids of owners that are gone; more are forgotten and asked for again. */
+const MAX_GONE = 10_000;
+
+/** An object that another one names as its owner. */
+interface OwnerRef {
+  readonly kind: 'Installation' | 'Execution';
+  readonly key: Key;
+  /** Absent when it is named by a label. */
+  readonly uid: string | undefined;
+}
+
+/** A place, and the owner on the way to it that the caches lack, if there is one. */
+interface Walk {
+  readonly place: string;
+  readonly missing: OwnerRef | undefined;
+}
+
+const kinds = { Installation: installationKind, Execution: executionKind } as const;
+
+/** Trees stay together, everything else stays with its namespace. */
+export function createRoots(world: World, client: Client): Places {
+  const gone = new Set<string>();
+  const caches = { Installation: world.installations, Execution: world.executions } as const;
+
+  const find = ({ kind, key, uid }: OwnerRef): View<Obj> | undefined => {
+    const found = caches[kind].get(key);
+    return found && (uid === undefined || found.metadata.uid === uid) ? found : undefined;
+  };
+  const walk = (object: View<Obj>): Walk => {
+    let top = object;
+    for (let depth = 0; depth < MAX_OWNERS; depth++) {
+      const owner = ownerOf(top);
+      if (!owner) break;
+      const found = find(owner);
+      // What has lost its owner stays where it was when that was the root.
+      if (!found) return { place: owner.key, missing: gone.has(owner.uid ?? '') ? undefined : owner };
+      top = found;
+    }
+    return { place: placeOfTop(top), missing: undefined };
+  };
+  const settle = async (object: View<Obj>, signal: AbortSignal): Promise<string | undefined> => {
+    for (;;) {
+      const { place, missing } = walk(object);
+      if (!missing) return place;
+      const there = await getIfThere(client, kinds[missing.kind] as Kind, missing.key, signal);
+      const isThere = there && (missing.uid === undefined || there.metadata.uid === missing.uid);
+      if (isThere) {
+        // It has come meanwhile, or its event will bring the object up again.
+        if (find(missing)) continue;
+        return undefined;
+      }
+      if (missing.uid === undefined) return place;
+      if (gone.size >= MAX_GONE) gone.clear();
+      gone.add(missing.uid);
+    }
+  };
+  return {
+    placeOf(object, signal) {
+      const { place, missing } = walk(object);
+      return missing ? settle(object, signal) : place;
+    },
+    guess(object) {
+      const { place, missing } = walk(object);
+      return missing ? undefined : place;
+    },
+    onMoved(moved) {
+      const below = (object: View<Obj>): void => {
+        for (const [kind, child] of childrenOf(world, object)) {
+          moved(kind, child);
+          below(child);
+        }
+      };
+      const ends = [world.installations, world.executions].map((cache) =>
+        (cache as unknown as Cache<Obj>).subscribe({
+          name: 'roots',
+          ownEvents: 'deliver',
+          on: (change) => {
+            if (changesOwners(change)) below(change.obj);
+          },
+        }),
+      );
+      return () => {
+        for (const end of ends) end();
+      };
+    },
+  };
+}
+
+const changesOwners = (change: Change<Obj>): boolean =>
+  change.type === 'delete' || (change.type === 'add' && !change.initial);
+
+function childrenOf(world: World, { kind, metadata }: View<Obj>): (readonly [Kind<never>, View<Obj>])[] {
+  const { uid = '', namespace, name } = metadata;
+  if (kind !== installationKind.kind)
+    return world.deployItems
+      .byIndex(index.managedBy, joinKey(namespace, name))
+      .map((item) => [deployItemKind as Kind<never>, item]);
+  return [
+    ...world.installations
+      .byIndex(index.owner, uid)
+      .map((o) => [installationKind as Kind<never>, o] as const),
+    ...world.executions.byIndex(index.owner, uid).map((o) => [executionKind as Kind<never>, o] as const),
+  ];
+}
+
+/** The installation or execution above: by owner, and for deploy items also by label, as everywhere. */
+function ownerOf({ kind, metadata }: View<Obj>): OwnerRef | undefined {
+  const { namespace, ownerReferences = [] } = metadata;
+  for (const { kind: of, apiVersion, name, uid } of ownerReferences) {
+    const isOurs = apiVersion.split('/')[0] === GROUP && (of === 'Installation' || of === 'Execution');
+    if (isOurs) return { kind: of, key: joinKey(namespace, name), uid };
+  }
+  const execution = kind === deployItemKind.kind ? metadata.labels?.[labels.executionManagedBy] : undefined;
+  if (execution === undefined) return undefined;
+  return { kind: 'Execution', key: joinKey(namespace, execution), uid: undefined };
+}
+
+/** Target syncs of a namespace mind each other, and locks are removed wherever: both go by their namespace. */
+function placeOfTop({ kind, metadata: { namespace, name } }: View<Obj>): string {
+  const isByNamespace = kind === targetSyncKind.kind || kind === syncObjectKind.kind;
+  return isByNamespace ? (namespace ?? '') : joinKey(namespace, name);
+}

@@ -1,0 +1,17 @@
+/** The way to caches: one by itself, or all of a process. */
+import type { CacheOptions, Client, Kind, Obj } from '../types.ts';
+import { WatchCache, type CacheDeps } from './watch-cache.ts';
+
+export type { CacheDeps } from './watch-cache.ts';
+export { createCaches, type CachesDeps, type StartableCaches } from './caches.ts';
+export { dropManagedFields, keepAppliedBy } from './transforms.ts';
+
+/**
+ * A cache by itself; `createCaches` is what a process wants.
+ * @throws DefinitionError when the label selector cannot be understood
+ */
+export const createCache = <T extends Obj>(
+  client: Client,
+  kind: Kind<T>,
+  options: CacheOptions<T> & CacheDeps,
+): WatchCache<T> => new WatchCache(client, kind, options, options);

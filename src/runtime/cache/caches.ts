@@ -1,0 +1,89 @@
+/** Makes the caches of a process and hands them out: asking twice for the same gives the same. */
+import type { Registry } from 'prom-client';
+import { createCacheMetrics } from './metrics.ts';
+import { WatchCache, type CacheDeps } from './watch-cache.ts';
+import { areDisjoint, parseSelector } from './selector.ts';
+import type { Cache, CacheOptions, Caches, Client, Kind, Obj } from '../types.ts';
+
+/** What the caches of a process work with. */
+export interface CachesDeps extends Omit<CacheDeps, 'metrics'> {
+  readonly client: Client;
+  readonly registry?: Registry;
+}
+
+/** The caches of a process, which somebody has to start; a manager does. */
+export interface StartableCaches extends Caches {
+  /**
+   * Starts every cache, and from then on each new one at once; resolves when all present ones are filled.
+   * @throws SourceError naming the first source that could not be read in time
+   */
+  start(signal: AbortSignal): Promise<void>;
+}
+
+/**
+ * Makes the caches of a process: asking twice for the same kind and selection gives the same cache, and with it
+ * one watch. Nothing is requested before `start`.
+ * @param deps `registry` counts objects, states and relists by source; `freeze` is for tests
+ */
+export function createCaches(deps: CachesDeps): StartableCaches {
+  const { client, registry, ...rest } = deps;
+  const cacheDeps: CacheDeps = { ...rest, ...(registry && { metrics: createCacheMetrics(registry) }) };
+  const caches = new Map<string, WatchCache<Obj>>();
+  const transforms = new Map<unknown, number>();
+  let running: AbortSignal | undefined;
+  let count = 0;
+
+  /** Two caches are the same when they hold the same objects in the same form. */
+  const identity = (kind: Kind, options: CacheOptions<Obj>): string => {
+    const { transform, namespaces, ...others } = options;
+    if (!transforms.has(transform)) transforms.set(transform, transforms.size);
+    const sorted = namespaces && [...namespaces].sort();
+    return JSON.stringify([kind.group, kind.version, kind.kind, sorted, others, transforms.get(transform)]);
+  };
+
+  return {
+    of<T extends Obj>(kind: Kind<T>, options: CacheOptions<T> = {}): Cache<T> {
+      const id = identity(kind, options as unknown as CacheOptions<Obj>);
+      const present = caches.get(id);
+      if (present) return present as unknown as WatchCache<T>;
+      const cache = new WatchCache(client, kind, options, cacheDeps);
+      for (const other of caches.values()) {
+        if (overlap(cache as unknown as WatchCache<Obj>, other)) {
+          deps.log.warn(
+            { sources: [other.name, cache.name] },
+            'two caches may hold the same object, so a controller that uses both may hear its own writes',
+          );
+        }
+      }
+      caches.set(id, cache as unknown as WatchCache<Obj>);
+      if (running) {
+        cache.start(running).catch((error: unknown) => {
+          if (!running?.aborted)
+            deps.log.error({ source: cache.name, err: String(error) }, 'a cache did not fill');
+        });
+      }
+      return cache;
+    },
+    separate<T extends Obj>(kind: Kind<T>, options: CacheOptions<T> = {}) {
+      const cache = new WatchCache(client, kind, options, cacheDeps);
+      const id = `separate ${String(++count)}`;
+      caches.set(id, cache as unknown as WatchCache<Obj>);
+      return { cache, release: () => void caches.delete(id) };
+    },
+    all: () => caches.values(),
+    async start(signal) {
+      running = signal;
+      await Promise.all([...caches.values()].map((cache) => cache.start(signal)));
+    },
+  };
+}
+
+/** Whether one object can be in both. Field selectors are not looked into. */
+function overlap(a: WatchCache<Obj>, b: WatchCache<Obj>): boolean {
+  if (a.kind.kind !== b.kind.kind || a.kind.group !== b.kind.group) return false;
+  const spacesOfB = b.options.namespaces ?? [];
+  const spacesOfA = a.options.namespaces ?? [];
+  const isApart =
+    spacesOfA.length > 0 && spacesOfB.length > 0 && !spacesOfA.some((ns) => spacesOfB.includes(ns));
+  return !isApart && !areDisjoint(parseSelector(a.options.labels), parseSelector(b.options.labels));
+}

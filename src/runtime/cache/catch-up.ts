@@ -1,0 +1,95 @@
+/**
+ * Waits until a cache holds at least what the server holds now: for whoever takes over from another process, which may
+ * have written what the watch has not said yet.
+ */
+import type { Clock } from '../../lib/clock.ts';
+import { keyOf } from '../keys.ts';
+import type { Cache, Change, Client, Key, Obj, Query, View } from '../types.ts';
+import { compareVersions } from './versions.ts';
+
+/** After so long the list is made again: what came and went between two lists of the watch is told by nobody. */
+const LIST_AGAIN_MS = 5_000;
+
+export interface CatchUpPorts {
+  readonly client: Client;
+  readonly clock: Clock;
+}
+
+/**
+ * One list of metadata; the rest comes by the watch that is open anyway.
+ * @param cache of all objects of its kind
+ * @throws what the list throws; the signal's reason
+ */
+export async function catchUp(ports: CatchUpPorts, cache: Cache<Obj>, signal: AbortSignal): Promise<void> {
+  for (;;) {
+    const missing = await missingFrom(cache, ports.client, signal);
+    if (missing.size === 0 || (await areTold(missing, cache, ports.clock, signal))) return;
+  }
+}
+
+/** What the watch still has to say: for each key the version to be reached, or that its object is gone. */
+type Missing = Map<Key, { readonly version: string; readonly isGone: boolean }>;
+
+async function missingFrom(cache: Cache<Obj>, client: Client, signal: AbortSignal): Promise<Missing> {
+  const missing: Missing = new Map();
+  const listed = new Set<Key>();
+  const query: Query = { metadataOnly: true };
+  let version = '';
+  for await (const page of client.list(cache.kind, query, signal)) {
+    version = page.resourceVersion;
+    for (const { metadata } of page.items) {
+      const key = keyOf({ apiVersion: '', kind: '', metadata });
+      const { resourceVersion = '' } = metadata;
+      listed.add(key);
+      if (!hasReached(cache.get(key), resourceVersion))
+        missing.set(key, { version: resourceVersion, isGone: false });
+    }
+  }
+  for (const seen of cache.list()) {
+    const key = keyOf(seen);
+    if (!listed.has(key) && !hasReached(seen, version)) missing.set(key, { version, isGone: true });
+  }
+  return missing;
+}
+
+/** @returns whether all was told within the time for one list */
+function areTold(missing: Missing, cache: Cache<Obj>, clock: Clock, signal: AbortSignal): Promise<boolean> {
+  return new Promise((resolve, reject) => {
+    const finish = (how: () => void): void => {
+      unsubscribe();
+      cancel();
+      signal.removeEventListener('abort', onAbort);
+      how();
+    };
+    const onAbort = (): void => {
+      finish(() => {
+        reject(signal.reason as Error);
+      });
+    };
+    const on = (change: Change<Obj>): void => {
+      const key = keyOf(change.obj);
+      const wanted = missing.get(key);
+      if (!wanted || (change.type !== 'delete' && !hasReached(change.obj, wanted.version))) return;
+      missing.delete(key);
+      if (missing.size > 0) return;
+      finish(() => {
+        resolve(true);
+      });
+    };
+    const cancel = clock.at(clock.now() + LIST_AGAIN_MS, () => {
+      finish(() => {
+        resolve(false);
+      });
+    });
+    signal.addEventListener('abort', onAbort, { once: true });
+    let unsubscribe = (): void => undefined;
+    unsubscribe = cache.subscribe({ name: 'catching up', ownEvents: 'deliver', on });
+    if (signal.aborted) onAbort();
+  });
+}
+
+function hasReached(seen: View<Obj> | undefined, version: string): boolean {
+  if (!seen) return false;
+  const order = compareVersions(seen.metadata.resourceVersion, version);
+  return order === undefined || order >= 0;
+}

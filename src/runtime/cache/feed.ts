@@ -1,0 +1,132 @@
+/** One watch of a cache, of everything or of one namespace: what its events change in the store, and how it is doing. */
+import type { Rng } from '../../lib/rng.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { Logger } from '../../observability/log.ts';
+import type { CacheMetrics } from './metrics.ts';
+import { keyOf } from '../keys.ts';
+import type { ObjectStore, Origin } from './store.ts';
+import type { CacheOptions, Change, Client, Key, Kind, Obj, View } from '../types.ts';
+import type { CompareVersions } from './versions.ts';
+import { watchKind, type WatchEvent, type WatchState } from './watch.ts';
+
+/** What a feed needs of its cache. */
+export interface FeedHost<T extends Obj> {
+  readonly name: string;
+  readonly kind: Kind<T>;
+  readonly options: CacheOptions<T>;
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly rng: Rng;
+  readonly log: Logger;
+  readonly metrics: CacheMetrics | undefined;
+  readonly compare: CompareVersions;
+  readonly store: ObjectStore<T>;
+  /** Brings an object into the form that is stored. */
+  prepare(obj: T): View<T>;
+  /** @param isListed found by a list, not told by an event */
+  publish(changes: readonly Change<T>[], isListed: boolean): void;
+  /** The server's history has started anew: own writes in scope are void. */
+  startAnew(contains: (key: Key) => boolean): void;
+  /** A complete list of the scope is stored. */
+  complete(version: string, contains: (key: Key) => boolean): void;
+  /** The first list will never be complete. */
+  giveUp(why: string): void;
+}
+
+export class Feed<T extends Obj> {
+  isSynced = false;
+  /** Why nothing comes at the moment. */
+  trouble: string | undefined;
+  readonly #host: FeedHost<T>;
+  readonly #namespace: string | undefined;
+  readonly #prefix: string;
+  /** The list under way: which of the objects that were known before it has not shown yet. */
+  #picture: { readonly origin: Origin; readonly unseen: Set<Key> } | undefined;
+
+  /** @param namespace undefined: all */
+  constructor(host: FeedHost<T>, namespace: string | undefined) {
+    this.#host = host;
+    this.#namespace = namespace;
+    this.#prefix = namespace === undefined ? '' : `${namespace}/`;
+  }
+
+  readonly contains = (key: Key): boolean => key.startsWith(this.#prefix);
+
+  /** Works until the signal aborts. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { client, kind, clock, rng, compare, log } = this.#host;
+    const { labels, fields, metadataOnly } = this.#host.options;
+    const options = { clock, rng, compare, namespace: this.#namespace, labels, fields, metadataOnly };
+    for await (const event of watchKind(client, kind, options, signal)) {
+      if (signal.aborted) return;
+      try {
+        this.#apply(event);
+      } catch (error) {
+        // A transform that fails must not end the watch; the object it failed on keeps its last good state.
+        log.error({ err: String(error) }, 'an object of the watch could not be stored');
+      }
+    }
+  }
+
+  #apply(event: WatchEvent<T>): void {
+    const { store } = this.#host;
+    switch (event.type) {
+      case 'init':
+        this.#begin(event);
+        return;
+      case 'object': {
+        if (!this.#picture) return;
+        // Seen even if it cannot be stored: not being understood is not being gone.
+        if (this.#picture.unseen.size > 0) this.#picture.unseen.delete(keyOf(event.object));
+        this.#host.publish(store.put(this.#host.prepare(event.object), this.#picture.origin), true);
+        return;
+      }
+      case 'initDone':
+        this.#complete(event.version);
+        return;
+      case 'change': {
+        const isDeleted = event.change === 'DELETED';
+        if (isDeleted) this.#picture?.unseen.add(keyOf(event.object));
+        const obj = this.#host.prepare(event.object);
+        this.#host.publish(isDeleted ? store.delete(obj) : store.put(obj, 'event'), false);
+        return;
+      }
+      case 'bookmark':
+        return;
+      case 'state':
+        this.#note(event.state);
+    }
+  }
+
+  #begin({ reason, isAnew }: Extract<WatchEvent<T>, { type: 'init' }>): void {
+    if (reason !== 'start') {
+      this.#host.metrics?.relisted(this.#host.name, reason);
+      this.#host.log.info({ reason }, 'listing everything again');
+    }
+    if (isAnew) this.#host.startAnew(this.contains);
+    const origin = isAnew ? 'relist-anew' : this.isSynced ? 'relist' : 'first-list';
+    this.#picture = { origin, unseen: new Set([...this.#host.store.keys()].filter(this.contains)) };
+  }
+
+  #complete(version: string): void {
+    const { store } = this.#host;
+    const unseen = this.#picture?.unseen ?? new Set<Key>();
+    this.#picture = undefined;
+    for (const key of unseen) this.#host.publish(store.forget(key), true);
+    this.trouble = undefined;
+    this.isSynced = true;
+    this.#host.complete(version, this.contains);
+  }
+
+  #note(state: WatchState): void {
+    const { metrics, name, log } = this.#host;
+    metrics?.state(name, state.phase);
+    if (state.phase === 'watching') this.trouble = undefined;
+    if (state.phase !== 'waiting') return;
+    if (this.trouble === undefined) {
+      log.warn({ err: state.trouble, retryMs: Math.round(state.ms) }, 'the watch is interrupted');
+    }
+    this.trouble = state.trouble;
+    if (state.isFinal && !this.isSynced) this.#host.giveUp(state.trouble);
+  }
+}

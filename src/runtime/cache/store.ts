@@ -1,0 +1,115 @@
+/**
+ * What the watch has said, per key, and what each new word changes.
+ *
+ * Guarantees: an object never goes back in version; a name that comes back with another uid is a delete and an add;
+ * the same version twice is no change.
+ */
+import { Indices, type IndexFunction } from './indices.ts';
+import { keyOf } from '../keys.ts';
+import type { Change, Key, Obj, Store, View } from '../types.ts';
+import type { CompareVersions } from './versions.ts';
+
+/**
+ * How an object came to be known: in the first list, in a later one, in one that is to be believed even where it is
+ * older than what is stored, or by an event.
+ */
+export type Origin = 'first-list' | 'relist' | 'relist-anew' | 'event';
+
+const BY_NAMESPACE = ' namespace';
+
+export class ObjectStore<T extends Obj> implements Store<T> {
+  readonly #objects = new Map<Key, View<T>>();
+  readonly #indices = new Indices<View<T>>();
+  readonly #compare: CompareVersions;
+  #isIndexedByNamespace = false;
+
+  constructor(compare: CompareVersions) {
+    this.#compare = compare;
+  }
+
+  get size(): number {
+    return this.#objects.size;
+  }
+
+  get(key: Key): View<T> | undefined {
+    return this.#objects.get(key);
+  }
+
+  list(namespace?: string): Iterable<View<T>> {
+    if (namespace === undefined) return this.#objects.values();
+    // Only who asks for a namespace pays for the index.
+    if (!this.#isIndexedByNamespace) {
+      this.index(BY_NAMESPACE, (obj) => [obj.metadata.namespace ?? '']);
+      this.#isIndexedByNamespace = true;
+    }
+    return this.byIndex(BY_NAMESPACE, namespace);
+  }
+
+  keys(): IterableIterator<Key> {
+    return this.#objects.keys();
+  }
+
+  index(name: string, valuesOf: IndexFunction<View<T>>): void {
+    this.#indices.add(name, valuesOf, this.#objects);
+  }
+
+  byIndex(name: string, value: string): readonly View<T>[] {
+    return Array.from(this.#indices.lookUp(name, value), (key) => this.#objects.get(key) as View<T>);
+  }
+
+  /** Stores a newer object. @returns what changed: nothing, one thing, or a delete and an add */
+  put(obj: View<T>, origin: Origin): readonly Change<T>[] {
+    const key = keyOf(obj);
+    const old = this.#objects.get(key);
+    if (old && !this.#isNews(old, obj, origin)) return [];
+    this.#objects.set(key, obj);
+    this.#indices.replace(key, old, obj);
+    const added = { type: 'add', obj, initial: origin === 'first-list' } as const;
+    if (!old) return [added];
+    // The delete in between was not seen, so what was deleted may have been newer than what we knew.
+    if (isAnother(old, obj)) return [{ type: 'delete', obj: old, finalStateUnknown: true }, added];
+    return [{ type: 'update', old, obj, relisted: origin !== 'event' }];
+  }
+
+  /** Handles a DELETED event, unless it is older than what is stored or about a predecessor of the same name. */
+  delete(obj: View<T>): readonly Change<T>[] {
+    const key = keyOf(obj);
+    const old = this.#objects.get(key);
+    if (!old || isAnother(old, obj)) return [];
+    const order = this.#compare(obj.metadata.resourceVersion, old.metadata.resourceVersion);
+    if (order !== undefined && order < 0) return [];
+    this.#drop(key, old);
+    return [{ type: 'delete', obj, finalStateUnknown: false }];
+  }
+
+  /** Forgets what a complete list did not contain. */
+  forget(key: Key): readonly Change<T>[] {
+    const old = this.#objects.get(key);
+    if (!old) return [];
+    this.#drop(key, old);
+    return [{ type: 'delete', obj: old, finalStateUnknown: true }];
+  }
+
+  /** Whether `version` of the object is stored already, or a newer one. */
+  hasReached(key: Key, version: string | undefined): boolean {
+    const stored = this.#objects.get(key);
+    if (!stored) return false;
+    const order = this.#compare(stored.metadata.resourceVersion, version);
+    return order !== undefined && order >= 0;
+  }
+
+  #drop(key: Key, old: View<T>): void {
+    this.#objects.delete(key);
+    this.#indices.replace(key, old, undefined);
+  }
+
+  #isNews(old: View<T>, obj: View<T>, origin: Origin): boolean {
+    const order = this.#compare(obj.metadata.resourceVersion, old.metadata.resourceVersion);
+    if (order === undefined) return true;
+    if (origin === 'relist-anew' && order !== 0) return true;
+    return order > 0 || (order === 0 && isAnother(old, obj));
+  }
+}
+
+const isAnother = (a: View<Obj>, b: View<Obj>): boolean =>
+  a.metadata.uid !== undefined && b.metadata.uid !== undefined && a.metadata.uid !== b.metadata.uid;

@@ -1,0 +1,339 @@
+/**
+ * One watched kind for a whole process: the watch feeds the store, own writes go on top, changes go to whoever
+ * subscribed, echoes stay away from their writers.
+ *
+ * Everything from a frame to the last subscriber happens in one turn of the event loop, so nothing is ever half done.
+ */
+import type { Clock } from '../../lib/clock.ts';
+import { copy, deepFreeze } from '../../lib/json.ts';
+import { append } from '../../lib/lists.ts';
+import type { Rng } from '../../lib/rng.ts';
+import type { Logger } from '../../observability/log.ts';
+import type { CacheMetrics } from './metrics.ts';
+import { EchoFilter, type Answered } from './echo.ts';
+import { SourceError } from '../errors.ts';
+import { Feed, type FeedHost } from './feed.ts';
+import { keyOf } from '../keys.ts';
+import { Overlay } from './overlay.ts';
+import { parseSelector, type Selector } from './selector.ts';
+import { ObjectStore } from './store.ts';
+import { dropManagedFields } from './transforms.ts';
+import type {
+  Cache,
+  CacheOptions,
+  Change,
+  Client,
+  Key,
+  Kind,
+  Obj,
+  Subscriber,
+  View,
+  WriteTicket,
+} from '../types.ts';
+import { compareVersions, tellVersionsApart, type CompareVersions } from './versions.ts';
+
+/** What a cache works with besides a client. */
+export interface CacheDeps {
+  readonly clock: Clock;
+  readonly rng: Rng;
+  readonly log: Logger;
+  readonly metrics?: CacheMetrics;
+  /** Freezes what is stored, so that who changes it is found out; for tests. */
+  readonly freeze?: boolean;
+  /** How long the first list may take; default 120 000. */
+  readonly syncTimeoutMs?: number;
+}
+
+const SYNC_TIMEOUT_MS = 120_000;
+
+/** A cache that a watch keeps up to date. */
+export class WatchCache<T extends Obj> implements Cache<T> {
+  readonly kind: Kind<T>;
+  readonly name: string;
+  readonly options: CacheOptions<T>;
+  readonly #client: Client;
+  readonly #deps: CacheDeps;
+  readonly #log: Logger;
+  readonly #compare: CompareVersions;
+  readonly #store: ObjectStore<T>;
+  readonly #overlay: Overlay<T>;
+  readonly #echoes = new Map<string, EchoFilter<T>>();
+  readonly #subscribers = new Set<Subscriber<T>>();
+  readonly #transform: (obj: T) => T;
+  readonly #selector: Selector;
+  readonly #feeds: readonly Feed<T>[];
+  #started: Promise<void> | undefined;
+  #onSynced: () => void = () => undefined;
+  #onHopeless: (why: string) => void = () => undefined;
+
+  constructor(client: Client, kind: Kind<T>, options: CacheOptions<T>, deps: CacheDeps) {
+    this.kind = kind;
+    this.options = options;
+    this.name = nameOf(kind, options);
+    this.#client = client;
+    this.#deps = deps;
+    this.#log = deps.log.child({ source: this.name });
+    this.#compare = options.incomparableVersions ? tellVersionsApart : compareVersions;
+    this.#store = new ObjectStore<T>(this.#compare);
+    this.#overlay = new Overlay<T>(this.#store, this.#compare);
+    this.#transform = options.transform ?? dropManagedFields;
+    this.#selector = parseSelector(options.labels);
+    this.#feeds = this.#createFeeds();
+    deps.metrics?.know(this.name, () => this.#store.size);
+  }
+
+  get isSynced(): boolean {
+    return this.#feeds.every((feed) => feed.isSynced);
+  }
+
+  get trouble(): string | undefined {
+    return this.#feeds.find((feed) => feed.trouble !== undefined)?.trouble;
+  }
+
+  /** Own writes that the watch has not confirmed yet. */
+  get unconfirmed(): number {
+    return this.#overlay.size;
+  }
+
+  /** Keys about whose own writes anything is remembered; none at rest. */
+  get remembered(): number {
+    return [...this.#echoes.values()].reduce((sum, echo) => sum + echo.size, 0);
+  }
+
+  // -------------------------------------------------------------- reading
+
+  get(key: Key): View<T> | undefined {
+    const entry = this.#overlay.get(key);
+    return entry ? entry.obj : this.#store.get(key);
+  }
+
+  get size(): number {
+    let size = this.#store.size;
+    for (const { key, obj } of this.#overlay.entries()) {
+      size += (obj ? 1 : 0) - (this.#store.get(key) ? 1 : 0);
+    }
+    return size;
+  }
+
+  list(namespace?: string): Iterable<View<T>> {
+    const stored = this.#store.list(namespace);
+    if (this.#overlay.size === 0) return stored;
+    const own = [...this.#overlay.entries()].flatMap(({ obj }) => obj ?? []);
+    const isThere = (obj: View<T>): boolean =>
+      namespace === undefined || obj.metadata.namespace === namespace;
+    return this.#overlaid(stored, own.filter(isThere));
+  }
+
+  byIndex(index: string, value: string): readonly View<T>[] {
+    const stored = this.#store.byIndex(index, value);
+    if (this.#overlay.size === 0) return stored;
+    return this.#overlaid(stored, this.#overlay.byIndex(index, value));
+  }
+
+  #overlaid(stored: Iterable<View<T>>, own: Iterable<View<T>>): View<T>[] {
+    const result: View<T>[] = [];
+    for (const obj of stored) if (!this.#overlay.get(keyOf(obj))) result.push(obj);
+    append(result, own);
+    return result;
+  }
+
+  showsFieldsOf(manager: string): boolean {
+    if (this.options.metadataOnly) return false;
+    const entry = { manager, operation: 'Apply', apiVersion: 'v1', fieldsType: 'FieldsV1', fieldsV1: {} };
+    const probe = { apiVersion: 'v1', kind: 'Probe', metadata: { name: 'probe', managedFields: [entry] } };
+    try {
+      return (this.#transform(probe as unknown as T).metadata.managedFields ?? []).length > 0;
+    } catch {
+      // A transform that only takes what it knows; nobody can tell.
+      return true;
+    }
+  }
+
+  index(name: string, keysOf: (obj: View<T>) => readonly string[]): void {
+    const valuesOf = (obj: View<T>): readonly string[] => {
+      try {
+        return keysOf(obj);
+      } catch (error) {
+        this.#log.error({ index: name, object: keyOf(obj), err: String(error) }, 'an index function failed');
+        return [];
+      }
+    };
+    this.#store.index(name, valuesOf);
+    this.#overlay.index(name, valuesOf);
+  }
+
+  // -------------------------------------------------------------- subscribers
+
+  subscribe(subscriber: Subscriber<T>): () => void {
+    this.#subscribers.add(subscriber);
+    if (subscriber.ownEvents === 'filter' && !this.#echoes.has(subscriber.name)) {
+      const onEcho = (change: Change<T>): void => {
+        for (const each of this.#filtering(subscriber.name)) each.onEcho?.(change);
+      };
+      this.#echoes.set(subscriber.name, new EchoFilter(this.#store, this.#compare, this.#deps.clock, onEcho));
+    }
+    for (const obj of [...this.list()]) this.#tell(subscriber, { type: 'add', obj, initial: true });
+    return () => {
+      this.#subscribers.delete(subscriber);
+    };
+  }
+
+  #tell(subscriber: Subscriber<T>, change: Change<T>): void {
+    try {
+      subscriber.on(change);
+    } catch (error) {
+      this.#log.error(
+        { subscriber: subscriber.name, object: keyOf(change.obj), err: String(error) },
+        'a subscriber failed',
+      );
+    }
+  }
+
+  /** What the store has just changed, on its way to everybody whom it concerns. */
+  #publish(changes: readonly Change<T>[], isListed: boolean): void {
+    for (const change of changes) {
+      this.#overlay.observe(change);
+      const admitted = new Map<string, readonly Change<T>[]>();
+      for (const [writer, echo] of this.#echoes) admitted.set(writer, echo.admit(change, isListed));
+      for (const subscriber of [...this.#subscribers]) {
+        if (subscriber.ownEvents === 'deliver') this.#tell(subscriber, change);
+        else for (const each of admitted.get(subscriber.name) ?? [change]) this.#tell(subscriber, each);
+      }
+    }
+  }
+
+  #publishTo(writer: string, changes: readonly Change<T>[]): void {
+    for (const change of changes)
+      for (const subscriber of this.#filtering(writer)) this.#tell(subscriber, change);
+  }
+
+  /** Who is not to hear the echoes of a writer. */
+  #filtering(writer: string): Subscriber<T>[] {
+    return [...this.#subscribers].filter(({ name, ownEvents }) => name === writer && ownEvents === 'filter');
+  }
+
+  // -------------------------------------------------------------- own writes
+
+  begin(key: Key, writer: string): WriteTicket<T> {
+    const echo = this.#echoes.get(writer);
+    let isOpen = true;
+    const close = (): boolean => {
+      const wasOpen = isOpen;
+      isOpen = false;
+      return wasOpen;
+    };
+    this.#overlay.begin(key);
+    echo?.begin(key);
+    return {
+      done: (answer, conditional) => {
+        if (!close()) return;
+        let own: Answered | undefined;
+        try {
+          own = this.#confirm(key, answer, conditional);
+        } catch (error) {
+          this.#log.error({ object: key, err: String(error) }, 'the answer to a write could not be stored');
+        }
+        this.#overlay.end(key);
+        if (echo) this.#publishTo(writer, echo.end(key, own));
+      },
+      failed: () => {
+        if (!close()) return;
+        this.#overlay.end(key);
+        if (echo) this.#publishTo(writer, echo.end(key));
+      },
+    };
+  }
+
+  /** Puts the answer of a write on top. @returns what the writer's echo filter has to know of it */
+  #confirm(begunAs: Key, answer: T, conditional: boolean): Answered | undefined {
+    const obj = this.#prepare(copy(answer));
+    const version = obj.metadata.resourceVersion;
+    const isToCome = this.#overlay.put(begunAs, obj, this.#isSelected(obj));
+    return conditional && version !== undefined ? { key: keyOf(obj), version, isToCome } : undefined;
+  }
+
+  #isSelected(obj: View<T>): boolean {
+    return (
+      this.#feeds.some((feed) => feed.contains(keyOf(obj))) && this.#selector.matches(obj.metadata.labels)
+    );
+  }
+
+  #prepare(obj: T): View<T> {
+    const transformed = this.#transform(obj);
+    return (this.#deps.freeze ? deepFreeze(transformed) : transformed) as View<T>;
+  }
+
+  // -------------------------------------------------------------- the watch
+
+  #createFeeds(): Feed<T>[] {
+    const { clock, rng, metrics } = this.#deps;
+    const host: FeedHost<T> = {
+      ...{ name: this.name, kind: this.kind, options: this.options, client: this.#client },
+      ...{ clock, rng, metrics, log: this.#log, compare: this.#compare, store: this.#store },
+      prepare: (obj) => this.#prepare(obj),
+      publish: (changes, isListed) => {
+        this.#publish(changes, isListed);
+      },
+      startAnew: (contains) => {
+        this.#overlay.clear(contains);
+      },
+      complete: (version, contains) => {
+        for (const obj of this.#overlay.relisted(version, contains)) {
+          this.#publish([{ type: 'delete', obj, finalStateUnknown: true }], true);
+        }
+        for (const echo of this.#echoes.values()) echo.relisted(version, contains);
+        if (this.isSynced) this.#onSynced();
+      },
+      giveUp: (why) => {
+        this.#onHopeless(why);
+      },
+    };
+    const namespaces = new Set(this.options.namespaces ?? []);
+    if (namespaces.size === 0) return [new Feed(host, undefined)];
+    return [...namespaces].map((namespace) => new Feed(host, namespace));
+  }
+
+  start(signal: AbortSignal): Promise<void> {
+    this.#started ??= this.#start(signal);
+    return this.#started;
+  }
+
+  #start(signal: AbortSignal): Promise<void> {
+    const { clock, syncTimeoutMs = SYNC_TIMEOUT_MS } = this.#deps;
+    return new Promise((resolve, reject) => {
+      const onAbort = (): void => {
+        cancel();
+        reject(signal.reason as Error);
+      };
+      const cancel = clock.at(clock.now() + syncTimeoutMs, () => {
+        signal.removeEventListener('abort', onAbort);
+        const why = this.trouble ?? 'the first list has not come to its end';
+        const seconds = String(Math.round(syncTimeoutMs / 1000));
+        reject(new SourceError(this.name, `${this.name} could not be read within ${seconds} s: ${why}`));
+      });
+      this.#onHopeless = (why) => {
+        cancel();
+        signal.removeEventListener('abort', onAbort);
+        reject(new SourceError(this.name, `${this.name} could not be read: ${why}`));
+      };
+      this.#onSynced = () => {
+        cancel();
+        signal.removeEventListener('abort', onAbort);
+        resolve();
+      };
+      if (signal.aborted) {
+        onAbort();
+        return;
+      }
+      signal.addEventListener('abort', onAbort, { once: true });
+      for (const feed of this.#feeds) void feed.run(signal);
+    });
+  }
+}
+
+/** `installations.landscaper.gardener.cloud`, with what narrows it: `secrets[ns=a,b][labels]`. */
+function nameOf<T extends Obj>(kind: Kind<T>, { namespaces, labels, fields }: CacheOptions<T>): string {
+  const base = kind.group ? `${kind.plural}.${kind.group}` : kind.plural;
+  const parts = [namespaces && namespaces.length > 0 && `ns=${namespaces.join(',')}`, labels, fields];
+  return base + parts.map((part) => (part ? `[${part}]` : '')).join('');
+}

@@ -1,0 +1,62 @@
+/** One connection of a watch: how long it may last, and how long the server may keep silent. */
+import { Alarm } from '../../lib/alarm.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { Rng } from '../../lib/rng.ts';
+import type { Frame } from '../types.ts';
+
+/** The server does not stream lists; ask for pages. */
+export class NoStreaming extends Error {}
+/** The stream stayed open beyond its time; the peer is gone. */
+export class Overdue extends Error {}
+
+const SILENCE_MS = 10_000;
+const GRACE_MS = 5_000;
+
+export interface ConnectionOptions<T> {
+  readonly open: (timeoutSeconds: number, signal: AbortSignal) => AsyncIterable<Frame<T>>;
+  readonly clock: Clock;
+  readonly rng: Rng;
+  /** Whether a list is still coming: then silence means that there will be none. */
+  readonly isListing: () => boolean;
+  readonly signal: AbortSignal;
+}
+
+/** @throws Overdue, NoStreaming; the signal's reason; what `open` throws */
+export async function* framesOf<T>(options: ConnectionOptions<T>): AsyncGenerator<Frame<T>, void, void> {
+  const { open, clock, rng, isListing, signal } = options;
+  const timeoutSeconds = 300 + Math.floor(rng.next() * 300);
+  const attempt = new AbortController();
+  const end = (): void => {
+    attempt.abort(signal.reason);
+  };
+  signal.addEventListener('abort', end, { once: true });
+  const cancelOverdue = clock.at(clock.now() + timeoutSeconds * 1000 + GRACE_MS, () => {
+    attempt.abort(new Overdue());
+  });
+  // Handing on may take long when the receiver is busy; that is not silence of the server.
+  let silentSince: number | undefined = clock.now();
+  const silence = new Alarm(clock, () => {
+    if (!isListing()) return;
+    const now = clock.now();
+    const until = (silentSince ?? now) + SILENCE_MS;
+    if (until > now) silence.by(until);
+    else attempt.abort(new NoStreaming());
+  });
+  if (isListing()) silence.by(silentSince + SILENCE_MS);
+  try {
+    for await (const frame of open(timeoutSeconds, attempt.signal)) {
+      signal.throwIfAborted();
+      silentSince = undefined;
+      yield frame;
+      signal.throwIfAborted();
+      silentSince = clock.now();
+    }
+  } catch (error) {
+    throw attempt.signal.aborted ? attempt.signal.reason : error;
+  } finally {
+    cancelOverdue();
+    silence.cancel();
+    signal.removeEventListener('abort', end);
+    attempt.abort();
+  }
+}

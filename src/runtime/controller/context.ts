@@ -1,0 +1,92 @@
+/** What a reconciler gets to work with besides its primary. */
+import type { Clock } from '../../lib/clock.ts';
+import { copy } from '../../lib/json.ts';
+import type { Logger } from '../../observability/log.ts';
+import { NotWatchedError } from '../errors.ts';
+import { isSameKind } from '../keys.ts';
+import type { Recorder } from './recorder.ts';
+import type { AttachedSource, Source } from '../sources/sources.ts';
+import type { Client, Context, ControllerFacts, Key, Kind, Obj, View, Writer } from '../types.ts';
+
+export interface ContextFacts<P extends Obj> {
+  readonly controller: ControllerFacts<P>;
+  readonly clock: Clock;
+  readonly live: Pick<Client, 'get' | 'list'>;
+  readonly key: Key;
+  readonly primary: View<P>;
+  /** Asked for its signals when the reconciler asks for them. */
+  readonly run: Signals;
+  readonly attempt: number;
+  readonly lastAttempt: boolean;
+  readonly log: Logger;
+  readonly write: Writer;
+  readonly recorder: Recorder;
+  sources(): Iterable<{ readonly source: Source<P>; readonly attached: AttachedSource<P> }>;
+}
+
+type Signals = Pick<Context<Obj>, 'signal' | 'interrupt'>;
+
+const RUN = Symbol('run');
+interface OfRun {
+  readonly [RUN]: Signals;
+}
+
+/**
+ * A property of the context itself, so that a copy of it has it, too. All contexts share the function: to make an object
+ * with functions of its own for them takes longer than all the rest of a short run's context.
+ */
+const signalOfRun = (name: keyof Signals): PropertyDescriptor & ThisType<OfRun> => ({
+  enumerable: true,
+  get() {
+    return this[RUN][name];
+  },
+});
+const SIGNAL = signalOfRun('signal');
+const INTERRUPT = signalOfRun('interrupt');
+
+export function createContext<P extends Obj>(facts: ContextFacts<P>): Context<P> {
+  const { controller, primary, recorder, key, clock, live, log, write } = facts;
+  const { attempt, lastAttempt } = facts;
+  const secondaries = <R extends Obj>(kind: Kind<R>, name?: string): readonly View<R>[] => {
+    const fitting = [...facts.sources()].filter(
+      ({ source }) =>
+        source.kind && isSameKind(source.kind, kind) && (name === undefined || source.name === name),
+    );
+    if (fitting.length === 0) {
+      const which = name === undefined ? '' : ` named ${name}`;
+      throw new NotWatchedError(`controller ${controller.name} has no source${which} for ${kind.kind}`);
+    }
+    const found = fitting.flatMap(({ attached }) => attached.of(primary)) as View<R>[];
+    return fitting.length === 1 ? found : distinct(found);
+  };
+  const context: Omit<Context<P>, keyof Signals> & OfRun = {
+    [RUN]: facts.run,
+    key,
+    controller,
+    clock,
+    live,
+    attempt,
+    lastAttempt,
+    log,
+    write,
+    draft: () => copy(primary) as P,
+    secondaries,
+    secondary: (kind, name) => secondaries(kind, name)[0],
+    valuesOf(name) {
+      for (const { source, attached } of facts.sources())
+        if (source.name === name) return attached.of(primary);
+      throw new NotWatchedError(`controller ${controller.name} has no source named ${name}`);
+    },
+    event(type, reason, note) {
+      recorder.record({ regarding: primary, component: controller.name, type, reason, note });
+    },
+  };
+  Object.defineProperty(context, 'signal', SIGNAL);
+  Object.defineProperty(context, 'interrupt', INTERRUPT);
+  return context as typeof context & Signals;
+}
+
+/** Overlapping sources deliver the same object more than once. */
+function distinct<R extends Obj>(objects: readonly View<R>[]): View<R>[] {
+  return [...new Map(objects.map((obj) => [obj.metadata.uid ?? obj.metadata.name, obj])).values()];
+}

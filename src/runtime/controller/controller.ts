@@ -1,0 +1,324 @@
+/**
+ * A controller: events in, runs out. It keeps the slots and hands turns to workers; the run itself is in dispatch.ts,
+ * what follows it in followup.ts.
+ */
+import type { Clock } from '../../lib/clock.ts';
+import type { Rng } from '../../lib/rng.ts';
+import { withLogFields, type Logger } from '../../observability/log.ts';
+import { controllerMetrics, type ControllerMetrics, type Metrics } from '../../observability/metrics.ts';
+import { objectMetrics } from '../../observability/object-metrics.ts';
+import { createContext } from './context.ts';
+import { beginRun, isLastAttempt } from './decide.ts';
+import { dispatch, type Dispatched } from './dispatch.ts';
+import { FollowUp } from './follow-up.ts';
+import { keyOf, namespaceOf } from '../keys.ts';
+import { createQueue, type Turn, type WorkQueue } from '../queue/queue.ts';
+import type { Recorder } from './recorder.ts';
+import { runFields } from './run-log.ts';
+import { ActiveRuns } from './runs.ts';
+import { Slots, type KeySlot } from './slots.ts';
+import { Intake } from './intake.ts';
+import { Pace } from '../queue/pace.ts';
+import type { Admission, Concerns, Share } from './share.ts';
+import { SourceSet } from '../sources/source-set.ts';
+import type { Source } from '../sources/sources.ts';
+import { settingsOf, type ControllerSpec, type Settings } from './spec.ts';
+import type { Cache, Caches, Client, Key, Kind, Obj, View } from '../types.ts';
+import { createWriter, type Fence } from './writer.ts';
+
+export type { ControllerSpec, Reconciler } from './spec.ts';
+
+/** A controller as the rest of the program sees it. */
+export interface Controller<P extends Obj = Obj> {
+  readonly name: string;
+  readonly kind: Kind<P>;
+  /** Raises an event for any primary; one that is not there is ignored. */
+  enqueue(key: Key, why?: string): void;
+  /** Adds a source to a live controller; resolves when it is in step. A name that is there already adds nothing. */
+  addSource(source: Source<P>): Promise<void>;
+  removeSource(name: string): void;
+  hasSource(name: string): boolean;
+}
+
+export interface ControllerPorts {
+  readonly client: Client;
+  readonly caches: Caches;
+  readonly clock: Clock;
+  readonly rng: Rng;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+  readonly recorder: Recorder;
+  readonly fence: Fence;
+  /** Default: everything is this process's. */
+  readonly share?: Share;
+}
+
+/** A controller as its manager sees it: the steps of its life, in order. */
+export interface ManagedController extends Controller {
+  readonly cache: Cache<Obj>;
+  /** Subscribes to everything; before the caches start. */
+  attach(): void;
+  /** Resolves when all sources are in step. @throws DefinitionError before `attach` */
+  startSources(signal: AbortSignal): Promise<void>;
+  startWorkers(): void;
+  /** Looks at objects as if they had just been listed. */
+  revisit(concerns: Concerns): void;
+  /** No turn begins any more and nothing is scheduled; resolves when the last run has ended. */
+  stop(): Promise<void>;
+  /** Aborts the signals of all runs. */
+  abortRuns(reason: Error): void;
+  /** How many runs are going on. */
+  readonly active: number;
+}
+
+/** @throws DefinitionError when the description makes no sense */
+export function createController<P extends Obj>(
+  spec: ControllerSpec<P>,
+  ports: ControllerPorts,
+): ManagedController {
+  return new KeyController(settingsOf(spec), ports);
+}
+
+class KeyController<P extends Obj> {
+  readonly name: string;
+  readonly kind: Kind<P>;
+  readonly cache: Cache<P>;
+  readonly #settings: Settings<P>;
+  readonly #ports: ControllerPorts;
+  readonly #metrics: ControllerMetrics;
+  readonly #queue: WorkQueue;
+  readonly #slots: Slots;
+  readonly #active: ActiveRuns;
+  readonly #intake: Intake<P>;
+  readonly #sources: SourceSet<P>;
+  readonly #followUp: FollowUp<P>;
+  readonly #pace: Pace;
+  readonly #life = new AbortController();
+  #workers: Promise<void>[] = [];
+
+  constructor(settings: Settings<P>, ports: ControllerPorts) {
+    const { spec } = settings;
+    this.name = spec.name;
+    this.kind = spec.kind;
+    this.#settings = settings;
+    this.#ports = ports;
+    this.cache = ports.caches.of(spec.kind, spec.cache);
+    this.#metrics = controllerMetrics(ports.metrics, spec.name, {
+      maxConcurrent: settings.maxConcurrent,
+      activeWorkers: () => this.#active.size,
+      depths: () => this.#queue.depths(),
+      running: () => this.#active.ages(),
+    });
+    const observer = {
+      added: () => {
+        this.#metrics.added();
+      },
+      taken: (ms: number) => {
+        this.#metrics.waited(ms / 1_000);
+      },
+    };
+    const { maxConcurrent: workers } = settings;
+    const fairness = settings.fairness === 'namespace' ? { workers, namespaceOf } : undefined;
+    this.#queue = createQueue(ports.clock, observer, fairness);
+    const objects = spec.objectMetrics ? objectMetrics(ports.metrics, spec.name) : undefined;
+    this.#slots = new Slots(spec.limit, (key) => objects?.forget(key));
+    this.#active = new ActiveRuns(ports.clock, spec.runTimeoutMs, () => {
+      this.#metrics.timeout();
+    });
+    this.#intake = new Intake({
+      settings,
+      cache: this.cache,
+      queue: this.#queue,
+      slots: this.#slots,
+      active: this.#active,
+      metrics: this.#metrics,
+      clock: ports.clock,
+      rng: ports.rng,
+      log: ports.log,
+      onGone: (primary) => {
+        this.#forget(primary);
+      },
+    });
+    this.#followUp = new FollowUp({
+      ...{ settings, cache: this.cache, queue: this.#queue, slots: this.#slots, metrics: this.#metrics },
+      ...{ objects, clock: ports.clock, rng: ports.rng, log: ports.log },
+    });
+    this.#sources = new SourceSet(this.#intake.host);
+    this.#pace = new Pace(ports.clock);
+  }
+
+  // -------------------------------------------------------------- life
+
+  attach(): void {
+    this.cache.subscribe({
+      name: this.name,
+      ownEvents: this.#settings.ownEvents,
+      on: (change) => {
+        this.#intake.onPrimary(change);
+      },
+      onEcho: ({ type }) => {
+        this.#metrics.event('primary', type, 'echo');
+      },
+    });
+    for (const source of this.#settings.spec.sources ?? []) this.#sources.attach(source);
+  }
+
+  async startSources(signal: AbortSignal): Promise<void> {
+    await this.cache.start(signal);
+    await this.#sources.start(signal);
+  }
+
+  startWorkers(): void {
+    this.#workers = Array.from({ length: this.#settings.maxConcurrent }, () => this.#work());
+  }
+
+  revisit(concerns: Concerns): void {
+    for (const obj of [...this.cache.list()]) {
+      if (concerns(obj)) this.#intake.onPrimary({ type: 'add', obj, initial: true });
+    }
+  }
+
+  async stop(): Promise<void> {
+    this.#queue.close();
+    await Promise.all(this.#workers);
+  }
+
+  abortRuns(reason: Error): void {
+    this.#life.abort(reason);
+    this.#active.abortAll(reason);
+  }
+
+  get active(): number {
+    return this.#active.size;
+  }
+
+  // -------------------------------------------------------------- events
+
+  addSource(source: Source<P>): Promise<void> {
+    return this.#sources.add(source);
+  }
+
+  removeSource(name: string): void {
+    this.#sources.remove(name);
+  }
+
+  hasSource(name: string): boolean {
+    return this.#sources.has(name);
+  }
+
+  enqueue(key: Key, why = 'no reason given'): void {
+    this.#intake.enqueue(key, why);
+  }
+
+  // -------------------------------------------------------------- turns
+
+  async #work(): Promise<void> {
+    for (let turn = await this.#queue.take(); turn; turn = await this.#queue.take()) {
+      const rest = this.#pace.rest();
+      if (rest) await rest;
+      try {
+        await this.#turn(turn);
+      } catch (error) {
+        this.#ports.log.error({ controller: this.name, key: turn.key, err: error }, 'a turn came to nothing');
+      } finally {
+        turn.end();
+      }
+    }
+  }
+
+  async #turn(turn: Turn): Promise<void> {
+    const { key } = turn;
+    const answer = this.#admission(key);
+    const admission = answer instanceof Promise ? await answer : answer;
+    // Finding out whose it is may have taken a while.
+    const primary = this.cache.get(key);
+    if (!primary) {
+      this.#slots.forget(key);
+      return;
+    }
+    const { uid } = primary.metadata;
+    if (this.#slots.isParked(key, uid)) return;
+    if (admission?.is === 'unclear') {
+      // It may be ours, so its failures still count: the turn is put off, and nothing else changes.
+      this.#queue.after(key, admission.againMs, 'again');
+      return;
+    }
+    if (admission?.is === 'foreign') {
+      this.#slots.forget(key);
+      return;
+    }
+    const { clock } = this.#ports;
+    const limitedMs = this.#slots.limitedMs(key, clock.now());
+    if (limitedMs > 0) {
+      this.#queue.after(key, limitedMs, 'limit', turn.priority);
+      return;
+    }
+    const slot = this.#slots.of(key, uid);
+    if (beginRun(slot, clock.now())) this.#metrics.attempt();
+    const fields = runFields(this.name, primary, this.#ports.rng);
+    await withLogFields(fields, async () => {
+      const startedAt = clock.now();
+      const outcome = await this.#run(primary, slot, key, admission);
+      this.#followUp.on(outcome, slot, turn, startedAt);
+    });
+    this.#slots.tidy(key);
+    // A namesake that has come meanwhile is another one.
+    if (this.cache.get(key)?.metadata.uid !== uid) this.#forget(primary);
+  }
+
+  /** Lets the author forget, too. */
+  #forget(primary: View<P>): void {
+    try {
+      this.#settings.spec.reconciler.forget?.(primary);
+    } catch (error) {
+      const fields = { controller: this.name, key: keyOf(primary), err: error };
+      this.#ports.log.error(fields, 'what is remembered of an object that has gone could not be let go of');
+    }
+  }
+
+  /** Undefined: nobody else may work here, or there is nothing to work at. */
+  #admission(key: Key): Admission | Promise<Admission> | undefined {
+    const { share } = this.#ports;
+    const primary = share && this.cache.get(key);
+    return primary && share.admit(primary, this.#life.signal);
+  }
+
+  async #run(
+    primary: View<P>,
+    slot: KeySlot,
+    key: Key,
+    admission: Extract<Admission, { is: 'ours' }> | undefined,
+  ): Promise<Dispatched> {
+    const { client, log, caches, fence, recorder, clock } = this.#ports;
+    const run = this.#active.begin(key);
+    const pass = admission?.begin((reason) => {
+      run.abort(reason);
+    });
+    const guard = (): void => {
+      fence();
+      pass?.fence();
+    };
+    const write = createWriter({ client, caches, fence: guard, name: this.name }, run);
+    const ctx = createContext<P>({
+      controller: { name: this.name, kind: this.kind, fieldManager: this.#settings.fieldManager },
+      clock,
+      live: client,
+      key,
+      primary,
+      run,
+      attempt: slot.attempt,
+      lastAttempt: isLastAttempt(slot, this.#settings.timing.retry),
+      log,
+      write: pass ? pass.around(write) : write,
+      recorder,
+      sources: () => this.#sources.values(),
+    });
+    const ports = { settings: this.#settings, client, cache: this.cache, metrics: this.#metrics, key };
+    try {
+      return await dispatch(primary, ctx, ports);
+    } finally {
+      run.end();
+      pass?.end();
+    }
+  }
+}

@@ -1,0 +1,194 @@
+/**
+ * One dispatch, a straight line from a turn to its result: finalizer missing? add it and come back; deleting?
+ * clean up; otherwise reconcile. It never throws; what goes wrong is in the result.
+ */
+import type { ControllerMetrics } from '../../observability/metrics.ts';
+import { applyUpdate, writeStatus, type ControlPorts } from './controls.ts';
+import type { RunResult } from './decide.ts';
+import { isFinal } from '../errors.ts';
+import { addFinalizer, hasFinalizer, removeFinalizer } from './finalizer.ts';
+import type { Settings } from './spec.ts';
+import type { Cache, Client, Context, ErrorControl, Key, Obj, UpdateControl, View } from '../types.ts';
+
+export type Dispatched =
+  /** Nothing of ours to do; no run took place. */
+  | { readonly type: 'idle' }
+  /** The finalizer is on; the key has to be queued again. */
+  | { readonly type: 'prepared' }
+  | {
+      readonly type: 'ran';
+      readonly result: RunResult;
+      /** The author's handler dealt with the failure. */
+      readonly isHandled: boolean;
+    };
+
+export interface DispatchPorts<P extends Obj> {
+  readonly settings: Settings<P>;
+  readonly client: Client;
+  readonly cache: Cache<P>;
+  readonly metrics: ControllerMetrics;
+  readonly key: Key;
+}
+
+export function dispatch<P extends Obj>(
+  primary: View<P>,
+  ctx: Context<P>,
+  ports: DispatchPorts<P>,
+): Promise<Dispatched> {
+  const { finalizer } = ports.settings;
+  const isDeleting = primary.metadata.deletionTimestamp !== undefined;
+  if (finalizer.type === 'author') return reconcile(primary, ctx, ports);
+  if (isDeleting) {
+    const isOurs = finalizer.type === 'runtime' && hasFinalizer(primary, finalizer.name);
+    return isOurs ? cleanup(primary, finalizer.name, ctx, ports) : Promise.resolve({ type: 'idle' });
+  }
+  if (finalizer.type === 'runtime' && !hasFinalizer(primary, finalizer.name)) {
+    return prepare(primary, finalizer.name, ctx, ports);
+  }
+  return reconcile(primary, ctx, ports);
+}
+
+async function prepare<P extends Obj>(
+  primary: View<P>,
+  finalizer: string,
+  ctx: Context<P>,
+  { settings, client }: DispatchPorts<P>,
+): Promise<Dispatched> {
+  try {
+    const { write, signal } = ctx;
+    const there = await addFinalizer(settings.spec.kind, primary, finalizer, { client, write, signal });
+    return { type: there ? 'prepared' : 'idle' };
+  } catch (error) {
+    return failed({ ok: false, error, retry: true });
+  }
+}
+
+async function cleanup<P extends Obj>(
+  primary: View<P>,
+  finalizer: string,
+  ctx: Context<P>,
+  { settings, client, metrics }: DispatchPorts<P>,
+): Promise<Dispatched> {
+  try {
+    const control = await settings.spec.reconciler.cleanup?.(primary, ctx);
+    if (control?.finalizer === 'keep') return ran({ ok: true, ...againOf(control) });
+    const { write, signal } = ctx;
+    await removeFinalizer(settings.spec.kind, primary, finalizer, { client, write, signal });
+    return ran({ ok: true, removed: primary.metadata.uid ?? '' });
+  } catch (thrown) {
+    const error = toError(thrown, metrics);
+    return failed({ ok: false, error, retry: !isFinal(error) });
+  }
+}
+
+async function reconcile<P extends Obj>(
+  primary: View<P>,
+  ctx: Context<P>,
+  ports: DispatchPorts<P>,
+): Promise<Dispatched> {
+  try {
+    const control = await ports.settings.spec.reconciler.reconcile(primary, ctx);
+    const base = control.write === 'none' ? primary : baseOf(control, primary, ports);
+    await applyUpdate(control, base, controlPorts(primary, ctx, ports));
+    return ran({ ok: true, ...againOf(control) });
+  } catch (thrown) {
+    const error = toError(thrown, ports.metrics);
+    return onFailure(primary, ctx, error, ports);
+  }
+}
+
+async function onFailure<P extends Obj>(
+  primary: View<P>,
+  ctx: Context<P>,
+  error: Error,
+  ports: DispatchPorts<P>,
+): Promise<Dispatched> {
+  const control = await askAuthor(primary, ctx, error, ports);
+  const isLast = isFinal(error);
+  if (control === 'default') return failed({ ok: false, error, retry: !isLast });
+  if (control.status) await writeErrorStatus(control.status, primary, ctx, ports);
+  const retry = control.retry && !isLast;
+  if (retry && control.again !== undefined) {
+    ctx.log.warn(
+      { again: control.again },
+      'a failed run is tried again after its back-off, not after a delay',
+    );
+  }
+  return {
+    type: 'ran',
+    isHandled: true,
+    result: { ok: false, error, retry, ...(!retry && againOf(control)) },
+  };
+}
+
+async function askAuthor<P extends Obj>(
+  primary: View<P>,
+  ctx: Context<P>,
+  error: Error,
+  { settings }: DispatchPorts<P>,
+): Promise<ErrorControl<P>> {
+  const { reconciler } = settings.spec;
+  if (!reconciler.onError) return 'default';
+  try {
+    return await reconciler.onError(primary, ctx, error);
+  } catch (second) {
+    ctx.log.error({ err: second }, 'the error handler failed');
+    return 'default';
+  }
+}
+
+/** The status is written on top of what is known now, for the failure may have been a conflict. */
+async function writeErrorStatus<P extends Obj>(
+  object: P,
+  primary: View<P>,
+  ctx: Context<P>,
+  ports: DispatchPorts<P>,
+): Promise<void> {
+  const current = ports.cache.get(ports.key) ?? primary;
+  if (current.metadata.uid !== primary.metadata.uid) return;
+  try {
+    const how = { version: current.metadata.resourceVersion };
+    await writeStatus(object, current, how, { ...controlPorts(primary, ctx, ports), observed: undefined });
+  } catch (error) {
+    ctx.log.warn({ error: String(error) }, 'the status of a failed run could not be written');
+  }
+}
+
+/** What the author's object was derived from: the primary, or what was written and read since. */
+function baseOf<P extends Obj>(
+  control: Exclude<UpdateControl<P>, { write: 'none' }>,
+  primary: View<P>,
+  { cache, key }: DispatchPorts<P>,
+): View<P> {
+  const { resourceVersion, uid } = control.object.metadata;
+  if (resourceVersion === undefined || resourceVersion === primary.metadata.resourceVersion) return primary;
+  const newest = cache.get(key);
+  const isIt = newest?.metadata.resourceVersion === resourceVersion && newest.metadata.uid === uid;
+  return isIt ? newest : primary;
+}
+
+function controlPorts<P extends Obj>(
+  primary: View<P>,
+  ctx: Context<P>,
+  { settings }: DispatchPorts<P>,
+): ControlPorts<P> {
+  return {
+    kind: settings.spec.kind,
+    write: ctx.write,
+    manager: settings.fieldManager,
+    finalizer: settings.finalizer.type === 'runtime' ? settings.finalizer.name : undefined,
+    observed: settings.generation === 'status' ? primary.metadata.generation : undefined,
+  };
+}
+
+const againOf = ({ again }: { readonly again?: number }): { again?: number } =>
+  again === undefined ? {} : { again };
+
+const ran = (result: RunResult): Dispatched => ({ type: 'ran', result, isHandled: false });
+const failed = ran;
+
+function toError(thrown: unknown, metrics: ControllerMetrics): Error {
+  if (thrown instanceof Error) return thrown;
+  metrics.panic();
+  return new Error(`something that is not an error was thrown: ${String(thrown)}`, { cause: thrown });
+}

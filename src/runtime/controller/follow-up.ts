@@ -1,0 +1,94 @@
+/** What follows a run: it is measured, what `next` says is carried out, and a failure is logged. */
+import type { Clock } from '../../lib/clock.ts';
+import type { Rng } from '../../lib/rng.ts';
+import type { Logger } from '../../observability/log.ts';
+import type { ControllerMetrics } from '../../observability/metrics.ts';
+import type { ObjectMetrics } from '../../observability/object-metrics.ts';
+import { endRun, next, type Slot } from './decide.ts';
+import type { Dispatched } from './dispatch.ts';
+import { measure } from './measure.ts';
+import { namespaceOf } from '../keys.ts';
+import type { TimerKind, Turn, WorkQueue } from '../queue/queue.ts';
+import { TokenBuckets } from '../queue/rate-limit.ts';
+import { logFailure } from './run-log.ts';
+import type { KeySlot, Slots } from './slots.ts';
+import type { Settings } from './spec.ts';
+import type { Cache, Key, Obj } from '../types.ts';
+
+/** At most so many retries per second for each namespace, once a burst is used up. */
+const RETRIES = { perSecond: 10, burst: 100 } as const;
+
+export interface FollowUpPorts<P extends Obj> {
+  readonly settings: Settings<P>;
+  readonly cache: Cache<P>;
+  readonly queue: WorkQueue;
+  readonly slots: Slots;
+  readonly metrics: ControllerMetrics;
+  readonly objects: ObjectMetrics | undefined;
+  readonly clock: Clock;
+  readonly rng: Rng;
+  readonly log: Logger;
+}
+
+export class FollowUp<P extends Obj> {
+  readonly #ports: FollowUpPorts<P>;
+  readonly #retries = new TokenBuckets(RETRIES);
+
+  constructor(ports: FollowUpPorts<P>) {
+    this.#ports = ports;
+  }
+
+  /** @param startedAt when the run began */
+  on(outcome: Dispatched, slot: KeySlot, turn: Turn, startedAt: number): void {
+    const { settings, cache, queue, slots, metrics, objects, clock, rng, log } = this.#ports;
+    const { key } = turn;
+    if (outcome.type === 'prepared') queue.add(key, turn.priority);
+    if (outcome.type !== 'ran') {
+      if (outcome.type === 'idle' && !cache.get(key)) slots.forget(key);
+      return;
+    }
+    const { result } = outcome;
+    const now = clock.now();
+    const measured = measure(metrics, result, now - startedAt);
+    objects?.ran(key, measured, slot.attempt);
+    const current = cache.get(key);
+    slot.gone = !current;
+    slot.dirty = turn.dirty();
+    const step = next(slot, result, settings.timing, now, rng);
+    endRun(slot, result);
+    let waitMs: number | undefined;
+    switch (step.do) {
+      case 'drop':
+        queue.cancel(key);
+        slots.forget(key);
+        break;
+      case 'park':
+        slot.parkedUid = step.uid;
+        if (current?.metadata.uid === step.uid) queue.cancel(key);
+        break;
+      case 'wait':
+        waitMs = step.kind === 'retry' ? this.#retryIn(key, step.ms, slot, now) : step.ms;
+        queue.after(key, waitMs, step.kind, keepsPriority(step.kind, waitMs) ? turn.priority : 0);
+        break;
+      case 'run':
+      case 'rest':
+        break;
+    }
+    if (!result.ok) {
+      turn.failed();
+      const willRetry = step.do === 'run' || (step.do === 'wait' && step.kind === 'retry');
+      logFailure(log, { error: result.error, isHandled: outcome.isHandled, willRetry, waitMs });
+    }
+  }
+
+  /** A new retry takes its place in the line of its namespace's retries; one that was pending already keeps it. */
+  #retryIn(key: Key, ms: number, slot: Slot, now: number): number {
+    if (slot.retryAt !== undefined && slot.retryAt > now) return slot.retryAt - now;
+    const waitMs = Math.max(ms, this.#retries.reserve(namespaceOf(key), now));
+    slot.retryAt = now + waitMs;
+    return waitMs;
+  }
+}
+
+/** What has to be done over keeps its place behind the edits; what comes back after a rest is like any other. */
+const keepsPriority = (kind: TimerKind, waitMs: number): boolean => kind === 'retry' || waitMs <= 0;

@@ -1,0 +1,133 @@
+/** Decides which events become turns: of the primary, of sources, and of whoever calls `enqueue`. */
+import type { Clock } from '../../lib/clock.ts';
+import type { Rng } from '../../lib/rng.ts';
+import type { Logger } from '../../observability/log.ts';
+import type { ControllerMetrics } from '../../observability/metrics.ts';
+import { syncWait } from './decide.ts';
+import { admits } from '../sources/filters.ts';
+import { keyOf } from '../keys.ts';
+import { INITIAL_PRIORITY, type WorkQueue } from '../queue/queue.ts';
+import type { ActiveRuns } from './runs.ts';
+import type { Slots } from './slots.ts';
+import type { SourceHost } from '../sources/sources.ts';
+import type { Settings } from './spec.ts';
+import type { Cache, Change, Key, Obj, View } from '../types.ts';
+
+export interface IntakePorts<P extends Obj> {
+  readonly settings: Settings<P>;
+  readonly cache: Cache<P>;
+  readonly queue: WorkQueue;
+  readonly slots: Slots;
+  readonly active: ActiveRuns;
+  readonly metrics: ControllerMetrics;
+  readonly clock: Clock;
+  readonly rng: Rng;
+  readonly log: Logger;
+  /** Called with a primary that has gone while it was not worked on. */
+  readonly onGone: (primary: View<P>) => void;
+}
+
+export class Intake<P extends Obj> {
+  readonly #ports: IntakePorts<P>;
+  readonly host: SourceHost<P>;
+
+  constructor(ports: IntakePorts<P>) {
+    const { settings, cache, clock, log } = ports;
+    this.#ports = ports;
+    this.host = {
+      controller: settings.spec.name,
+      ownEvents: settings.ownEvents,
+      primaries: cache,
+      clock,
+      log,
+      guard: (what, fn, otherwise) => this.#guard(what, fn, otherwise),
+      ignored: ({ source, action }) => {
+        ports.metrics.event(source, action, 'filtered');
+      },
+      echoed: ({ source, action }) => {
+        ports.metrics.event(source, action, 'echo');
+      },
+      emit: (key, cause) => {
+        const { filter } = settings.spec;
+        const isWanted =
+          !filter?.generic || this.#guard('generic filter', () => filter.generic?.(key) ?? true, true);
+        if (isWanted) this.#admit(key, cause.source, cause.action);
+        else ports.metrics.event(cause.source, cause.action, 'filtered');
+      },
+    };
+  }
+
+  /** @param why for the log only */
+  enqueue(key: Key, why: string): void {
+    this.#ports.log.trace({ controller: this.host.controller, key, why }, 'enqueued');
+    this.#admit(key, 'enqueue', 'generic');
+  }
+
+  onPrimary(change: Change<P>): void {
+    const { obj, type } = change;
+    const { settings, slots, metrics } = this.#ports;
+    const key = keyOf(obj);
+    this.#interrupt(key, change);
+    if (type === 'delete') {
+      this.#onGone(key, obj);
+      metrics.event('primary', type, 'filtered');
+      return;
+    }
+    if (slots.isParked(key, obj.metadata.uid)) return;
+    if (this.#guard('filter', () => admits(settings.admission, change), false)) {
+      this.#add(key, 'primary', type, type === 'add' && change.initial ? INITIAL_PRIORITY : 0);
+    } else {
+      metrics.event('primary', type, 'filtered');
+      if (type === 'add') this.#armSync(key);
+    }
+  }
+
+  #admit(key: Key, source: string, action: string): void {
+    const { cache, metrics } = this.#ports;
+    // Before the first list is complete, nobody knows what is there; the start of the run will tell.
+    if (cache.isSynced && !cache.get(key)) metrics.event(source, action, 'filtered');
+    else this.#add(key, source, action, 0);
+  }
+
+  #add(key: Key, source: string, action: string, priority: number): void {
+    const { metrics, queue, log } = this.#ports;
+    metrics.event(source, action, queue.add(key, priority));
+    const { controller } = this.host;
+    log.trace({ controller, key, 'eventsource.name': source, 'eventsource.event.action': action }, 'event');
+  }
+
+  #interrupt(key: Key, change: Change<P>): void {
+    const { spec } = this.#ports.settings;
+    if (!spec.interruptWhen) return;
+    this.#ports.active.interrupt(key, () =>
+      this.#guard('interrupt condition', () => spec.interruptWhen?.(change) ?? false, false),
+    );
+  }
+
+  /** The end of a run finds out by itself that its primary is gone; everything else is forgotten here. */
+  #onGone(key: Key, primary: View<P>): void {
+    const { active, queue, slots, onGone } = this.#ports;
+    if (active.has(key)) return;
+    queue.cancel(key);
+    slots.forget(key);
+    onGone(primary);
+  }
+
+  #armSync(key: Key): void {
+    const { queue, settings, rng } = this.#ports;
+    if (queue.timerOf(key)) return;
+    const rest = syncWait(settings.timing, rng);
+    if (rest.do === 'wait') queue.after(key, rest.ms, rest.kind);
+  }
+
+  #guard<T>(what: string, fn: () => T, otherwise: T): T {
+    try {
+      return fn();
+    } catch (error) {
+      const { log, metrics } = this.#ports;
+      log.error({ controller: this.host.controller, err: error }, `the ${what} failed; its event is ignored`);
+      metrics.event(what, 'failed', 'filtered');
+      return otherwise;
+    }
+  }
+}

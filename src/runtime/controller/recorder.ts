@@ -1,0 +1,257 @@
+/**
+ * Tells users what happened, as Events that `kubectl describe` and `kubectl get events` show.
+ *
+ * They are core/v1 Events: both commands read that API first, and a server keeps the two event APIs in one
+ * place. Equal events become one object whose count grows; many similar ones are combined; an object that
+ * talks too much is muted. Nothing here ever fails or delays a run.
+ */
+import { timestamp, type Clock } from '../../lib/clock.ts';
+import { cutMiddle } from '../../lib/cut.ts';
+import { randomSuffix, type Rng } from '../../lib/rng.ts';
+import type { Logger } from '../../observability/log.ts';
+import { NotFound } from '../errors.ts';
+import { mayPass } from '../transport/failure.ts';
+import { joinKey } from '../keys.ts';
+import { TokenBucket } from '../queue/rate-limit.ts';
+import type { Client, Kind, Obj, View } from '../types.ts';
+import type { Fence } from './writer.ts';
+
+/** What an Event says, and about which object. */
+export interface EventFacts {
+  /** The object the event is about. */
+  readonly regarding: View<Obj>;
+  /** Who says it. */
+  readonly component: string;
+  readonly type: 'Normal' | 'Warning';
+  /** CamelCase, for machines. */
+  readonly reason: string;
+  /** A sentence, for people. */
+  readonly note: string;
+}
+
+/**
+ * Writes Events that `kubectl describe` shows. Equal ones become one with a count; an object with much to say is
+ * muted for a while. Never throws.
+ */
+export interface Recorder {
+  record(facts: EventFacts): void;
+  /** Resolves when everything recorded so far has been sent or given up. */
+  flush(): Promise<void>;
+}
+
+/** An Event as the core API has it. */
+export interface CoreEvent extends Obj {
+  involvedObject: object;
+  reason: string;
+  message: string;
+  type: string;
+  count: number;
+  firstTimestamp: string;
+  lastTimestamp: string;
+  source: { component: string };
+  reportingComponent: string;
+  reportingInstance: string;
+}
+
+export const eventKind: Kind<CoreEvent> = {
+  group: '',
+  version: 'v1',
+  kind: 'Event',
+  plural: 'events',
+  namespaced: true,
+};
+
+const SIMILAR_LIMIT = 10;
+const SIMILAR_WINDOW_MS = 600_000;
+const PER_OBJECT = { perSecond: 1 / 300, burst: 25 } as const;
+const MAX_PENDING = 1_000;
+const MAX_REMEMBERED = 4_096;
+const MAX_NOTE = 1_024;
+const TRIES = 3;
+const COMBINED = '(combined from similar events): ';
+
+export interface RecorderPorts {
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly rng: Rng;
+  readonly log: Logger;
+  readonly fence: Fence;
+  /** Name of this process among replicas. */
+  readonly identity: string;
+}
+
+/** One Event object, on the server or on its way. */
+interface Line {
+  facts: EventFacts;
+  count: number;
+  readonly first: string;
+  last: string;
+  /** Name of the object once it exists. */
+  name: string | undefined;
+  isPending: boolean;
+}
+
+interface Similar {
+  since: number;
+  readonly notes: Set<string>;
+}
+
+export function createRecorder(ports: RecorderPorts): Recorder {
+  return new EventRecorder(ports);
+}
+
+class EventRecorder implements Recorder {
+  readonly #ports: RecorderPorts;
+  readonly #lines = new Remembered<Line>(MAX_REMEMBERED);
+  readonly #similar = new Remembered<Similar>(MAX_REMEMBERED);
+  readonly #budgets = new Remembered<TokenBucket>(MAX_REMEMBERED);
+  readonly #pending: Line[] = [];
+  #sending: Promise<void> | undefined;
+
+  constructor(ports: RecorderPorts) {
+    this.#ports = ports;
+  }
+
+  record(facts: EventFacts): void {
+    const { clock, log } = this.#ports;
+    const short = { ...facts, note: shorten(facts.note) };
+    const line = this.#lineFor(short);
+    line.count++;
+    line.last = timestamp(clock);
+    if (line.isPending || !this.#mayTalk(facts)) return;
+    if (this.#pending.length >= MAX_PENDING) {
+      log.warn({ reason: facts.reason }, 'too many events are waiting to be sent; one is left out');
+      return;
+    }
+    line.isPending = true;
+    this.#pending.push(line);
+    this.#sending ??= this.#sendAll();
+  }
+
+  async flush(): Promise<void> {
+    await this.#sending;
+  }
+
+  /** The line of equal events, or the common one of too many similar events. */
+  #lineFor(facts: EventFacts): Line {
+    const now = this.#ports.clock.now();
+    const group = [facts.component, objectId(facts.regarding), facts.type, facts.reason].join('\n');
+    const similar = this.#similar.get(group, () => ({ since: now, notes: new Set<string>() }));
+    if (now - similar.since >= SIMILAR_WINDOW_MS) {
+      similar.since = now;
+      similar.notes.clear();
+    }
+    const isKnown = similar.notes.has(facts.note);
+    const isOneTooMany = !isKnown && similar.notes.size >= SIMILAR_LIMIT;
+    if (!isOneTooMany) similar.notes.add(facts.note);
+    const text = isOneTooMany ? { ...facts, note: shorten(COMBINED + facts.note) } : facts;
+    const at = timestamp(this.#ports.clock);
+    const line = this.#lines.get(isOneTooMany ? group : `${group}\n${facts.note}`, () => ({
+      facts: text,
+      count: 0,
+      first: at,
+      last: at,
+      name: undefined,
+      isPending: false,
+    }));
+    line.facts = text;
+    return line;
+  }
+
+  #mayTalk({ component, regarding }: EventFacts): boolean {
+    const key = `${component}\n${objectId(regarding)}`;
+    const bucket = this.#budgets.get(key, () => new TokenBucket(PER_OBJECT));
+    return bucket.tryTake(this.#ports.clock.now());
+  }
+
+  async #sendAll(): Promise<void> {
+    // Not before the caller is done: what it records in one go travels together.
+    await Promise.resolve();
+    for (let line = this.#pending.shift(); line; line = this.#pending.shift()) {
+      line.isPending = false;
+      await this.#send(line);
+    }
+    this.#sending = undefined;
+  }
+
+  async #send(line: Line): Promise<void> {
+    for (let tries = 1; ; tries++) {
+      try {
+        this.#ports.fence();
+        await this.#write(line);
+        return;
+      } catch (error) {
+        if (mayPass(error) && tries < TRIES) continue;
+        const fields = { reason: line.facts.reason, error: String(error) };
+        this.#ports.log.debug(fields, 'an event could not be recorded');
+        return;
+      }
+    }
+  }
+
+  async #write(line: Line): Promise<void> {
+    const { client } = this.#ports;
+    const namespace = line.facts.regarding.metadata.namespace ?? 'default';
+    if (line.name !== undefined) {
+      const body = { count: line.count, lastTimestamp: line.last, message: line.facts.note };
+      try {
+        await client.send({ verb: 'merge', kind: eventKind, key: joinKey(namespace, line.name), body });
+        return;
+      } catch (error) {
+        if (!(error instanceof NotFound)) throw error;
+        // Events live for an hour; this one has to be told anew.
+        line.name = undefined;
+      }
+    }
+    const object = this.#objectOf(line, namespace);
+    await client.send({ verb: 'create', kind: eventKind, object });
+    line.name = object.metadata.name;
+  }
+
+  #objectOf({ facts, count, first, last }: Line, namespace: string): CoreEvent {
+    const { metadata, apiVersion, kind } = facts.regarding;
+    const { name, uid, resourceVersion } = metadata;
+    return {
+      apiVersion: 'v1',
+      kind: 'Event',
+      metadata: { name: `${name.slice(0, 240)}.${randomSuffix(this.#ports.rng, 10)}`, namespace },
+      involvedObject: { apiVersion, kind, namespace: metadata.namespace, name, uid, resourceVersion },
+      reason: facts.reason,
+      message: facts.note,
+      type: facts.type,
+      count,
+      firstTimestamp: first,
+      lastTimestamp: last,
+      source: { component: facts.component },
+      reportingComponent: facts.component,
+      reportingInstance: this.#ports.identity,
+    };
+  }
+}
+
+/** A map that forgets what has not been asked for the longest. */
+class Remembered<V> {
+  readonly #limit: number;
+  readonly #map = new Map<string, V>();
+
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  get(key: string, make: () => V): V {
+    const value = this.#map.get(key) ?? make();
+    this.#map.delete(key);
+    this.#map.set(key, value);
+    if (this.#map.size > this.#limit) {
+      const [oldest] = this.#map.keys();
+      if (oldest !== undefined) this.#map.delete(oldest);
+    }
+    return value;
+  }
+}
+
+const objectId = ({ kind, metadata }: View<Obj>): string =>
+  metadata.uid ?? `${kind} ${joinKey(metadata.namespace, metadata.name)}`;
+
+/** The end often says what to do. */
+const shorten = (note: string): string => cutMiddle(note, MAX_NOTE);

@@ -1,0 +1,324 @@
+/**
+ * Who leads: one replica holds a Lease and renews it; the others wait until they have not seen it renewed for
+ * its whole duration.
+ *
+ * Clocks of machines differ, so nobody compares time stamps: a replica notes when, by its own clock, it saw the
+ * lease change. The holder stops writing before the others may begin: it counts from before its last renewal
+ * was sent, and gives up after 10 of the 15 seconds.
+ */
+import { microTimestamp, sleep, type Clock } from '../../lib/clock.ts';
+import type { Rng } from '../../lib/rng.ts';
+import type { Logger } from '../../observability/log.ts';
+import type { Metrics } from '../../observability/metrics.ts';
+import { LeadershipLostError } from '../errors.ts';
+import { joinKey } from '../keys.ts';
+import { getIfThere } from '../transport/read.ts';
+import type { Client, Kind, Obj } from '../types.ts';
+
+export interface LeaseObject extends Obj {
+  spec?: {
+    holderIdentity?: string;
+    leaseDurationSeconds?: number;
+    acquireTime?: string;
+    renewTime?: string;
+    leaseTransitions?: number;
+  };
+}
+
+export const leaseKind: Kind<LeaseObject> = {
+  group: 'coordination.k8s.io',
+  version: 'v1',
+  kind: 'Lease',
+  plural: 'leases',
+  namespaced: true,
+};
+
+/** What leases stand on. */
+export interface LeasePorts {
+  /** Preferably one with connections of its own, so that nothing delays a renewal. */
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly rng: Rng;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+  readonly namespace: string;
+}
+
+export interface LeaseOptions extends LeasePorts {
+  readonly name: string;
+  /** Unique among replicas. */
+  readonly identity: string;
+  /** Called once when leadership is lost against our will; the process should end. */
+  onLost(error: LeadershipLostError): void;
+  /** Default 15 s. */
+  readonly durationMs?: number;
+  /** Default 10 s. */
+  readonly renewDeadlineMs?: number;
+  /** Default 2 s. */
+  readonly retryMs?: number;
+  /** What it means to hold it, for log and metrics: to lead, the default, or to be one of a fleet. */
+  readonly purpose?: 'leader' | 'member';
+  /** Put on a lease that is made. */
+  readonly labels?: Readonly<Record<string, string>>;
+}
+
+export interface Lease {
+  readonly isLeader: boolean;
+  /** Resolves when this process leads; it keeps renewing from then on. @throws the signal's reason */
+  acquire(signal: AbortSignal): Promise<void>;
+  /** @throws LeadershipLostError unless this process may write now */
+  fence(): void;
+  /** Gives the lease to whoever wants it. Never fails. */
+  release(): Promise<void>;
+  /** Stops renewing and writes nothing: the lease runs out by itself. */
+  abandon(): void;
+}
+
+/** How much longer than the interval two tries may lie apart. */
+const JITTER = 0.2;
+
+const wordsFor = {
+  leader: {
+    waiting: 'waiting to become the leader',
+    held: 'this process leads',
+    lost: 'leadership lost',
+  },
+  member: { waiting: 'joining the fleet', held: 'this process is one of the fleet', lost: 'membership lost' },
+} as const;
+
+export function createLease(options: LeaseOptions): Lease {
+  return new HeldLease(options);
+}
+
+function masterGauge({ metrics, name }: LeaseOptions): (value: number) => void {
+  const labels = { name };
+  const gauge = metrics.gauge({
+    name: 'leader_election_master_status',
+    help: 'Whether this process leads.',
+    labels: ['name'],
+    zero: [labels],
+  });
+  return (value) => {
+    gauge.set(labels, value);
+  };
+}
+
+class HeldLease implements Lease {
+  readonly #options: LeaseOptions;
+  readonly #key: string;
+  readonly #durationMs: number;
+  readonly #deadlineMs: number;
+  readonly #retryMs: number;
+  readonly #end = new AbortController();
+  /** The lease as last seen, and when its content was first seen by our clock. */
+  #seen: { readonly object: LeaseObject; readonly at: number } | undefined;
+  /** When the request that last renewed the lease was sent; undefined while we do not lead. */
+  #renewedAt: number | undefined;
+  readonly #setMaster: (value: number) => void;
+
+  constructor(options: LeaseOptions) {
+    this.#options = options;
+    this.#key = joinKey(options.namespace, options.name);
+    this.#durationMs = options.durationMs ?? 15_000;
+    this.#deadlineMs = options.renewDeadlineMs ?? 10_000;
+    this.#retryMs = options.retryMs ?? 2_000;
+    this.#setMaster = options.purpose === 'member' ? () => undefined : masterGauge(options);
+  }
+
+  get isLeader(): boolean {
+    return this.#renewedAt !== undefined && this.#options.clock.now() - this.#renewedAt < this.#deadlineMs;
+  }
+
+  fence(): void {
+    if (this.isLeader) return;
+    this.#lose('the lease was not renewed in time');
+    throw this.#lostError('this process does not lead');
+  }
+
+  async acquire(signal: AbortSignal): Promise<void> {
+    const { clock, log } = this.#options;
+    const words = wordsFor[this.#options.purpose ?? 'leader'];
+    log.info({ lease: this.#key }, words.waiting);
+    while (!(await this.#attempt(signal, this.#deadlineMs))) {
+      await sleep(clock, this.#untilNextTry(), signal);
+    }
+    log.info({ lease: this.#key }, words.held);
+    this.#setMaster(1);
+    void this.#keep();
+  }
+
+  async release(): Promise<void> {
+    this.#end.abort(new Error('the lease is released'));
+    const held = this.#seen?.object;
+    if (!this.isLeader || !held) return;
+    this.#renewedAt = undefined;
+    this.#setMaster(0);
+    const { holderIdentity: _, ...rest } = held.spec ?? {};
+    const now = microTimestamp(this.#options.clock);
+    const spec = { ...rest, leaseDurationSeconds: 1, renewTime: now, acquireTime: now };
+    try {
+      await this.#options.client.send({ verb: 'replace', kind: leaseKind, object: { ...held, spec } });
+    } catch (error) {
+      this.#options.log.warn({ lease: this.#key, error: String(error) }, 'the lease could not be released');
+    }
+  }
+
+  abandon(): void {
+    this.#end.abort(new Error('the lease is left to run out'));
+    this.#renewedAt = undefined;
+    this.#setMaster(0);
+  }
+
+  /** Renews until told to stop, or until it was not possible for too long. */
+  async #keep(): Promise<void> {
+    const { clock } = this.#options;
+    const { signal } = this.#end;
+    while (this.#renewedAt !== undefined) {
+      const leftMs = this.#renewedAt + this.#deadlineMs - clock.now();
+      if (leftMs <= 0) {
+        this.#lose('the lease could not be renewed in time');
+        return;
+      }
+      try {
+        await sleep(clock, Math.min(this.#retryMs, leftMs), signal);
+      } catch {
+        return;
+      }
+      const restMs = this.#renewedAt + this.#deadlineMs - clock.now();
+      if (restMs > 0 && !(await this.#attempt(signal, restMs)) && this.#isHeldByOther()) {
+        this.#lose(`${this.#seen?.object.spec?.holderIdentity ?? 'nobody'} took the lease`);
+        return;
+      }
+    }
+  }
+
+  #lose(why: string): void {
+    if (this.#renewedAt === undefined) return;
+    this.#renewedAt = undefined;
+    this.#setMaster(0);
+    this.#end.abort(new Error(why));
+    const { log, purpose = 'leader' } = this.#options;
+    log.error({ lease: this.#key }, `${wordsFor[purpose].lost}: ${why}`);
+    this.#options.onLost(this.#lostError(why));
+  }
+
+  #lostError(why: string): LeadershipLostError {
+    return new LeadershipLostError(`nothing is written any more, lease ${this.#key}: ${why}`);
+  }
+
+  /** Tries to take or renew the lease. A failure of any sort is a no. */
+  async #attempt(signal: AbortSignal, limitMs: number): Promise<boolean> {
+    const { clock, log } = this.#options;
+    const sentAt = clock.now();
+    const limit = new AbortController();
+    const disarm = clock.at(sentAt + limitMs, () => {
+      limit.abort(new Error('no answer in time'));
+    });
+    try {
+      const isOurs = await this.#tryOnce(AbortSignal.any([signal, limit.signal]));
+      // An answer that comes after the end of waiting must not bring back a leadership already given up.
+      if (!isOurs || signal.aborted || clock.now() - sentAt >= this.#deadlineMs) return false;
+      this.#renewedAt = sentAt;
+      return true;
+    } catch (error) {
+      if (!signal.aborted) log.warn({ lease: this.#key, error: String(error) }, 'the lease request failed');
+      // What is there now has to be read anew.
+      this.#isStale = true;
+      return false;
+    } finally {
+      disarm();
+    }
+  }
+
+  #isStale = true;
+
+  async #tryOnce(signal: AbortSignal): Promise<boolean> {
+    const { client } = this.#options;
+    const isSure = this.#renewedAt !== undefined && !this.#isStale;
+    const current = isSure ? this.#seen?.object : await this.#read(signal);
+    if (this.#isEnded(current)) return false;
+    if (!current) {
+      const fresh = this.#newLease();
+      this.#see(await client.send({ verb: 'create', kind: leaseKind, object: fresh }, signal));
+    } else {
+      if (this.#isHeldByOther()) return false;
+      const object = this.#claim(current);
+      this.#see(await client.send({ verb: 'replace', kind: leaseKind, object }, signal));
+    }
+    this.#isStale = false;
+    return true;
+  }
+
+  async #read(signal: AbortSignal): Promise<LeaseObject | undefined> {
+    const object = await getIfThere(this.#options.client, leaseKind, this.#key, signal);
+    if (object) this.#see(object);
+    else this.#seen = undefined;
+    return object;
+  }
+
+  #see(object: LeaseObject): void {
+    const isSame = this.#seen && contentOf(this.#seen.object) === contentOf(object);
+    this.#seen = { object, at: isSame && this.#seen ? this.#seen.at : this.#options.clock.now() };
+  }
+
+  /** A member that was given up by the others stays given up, whatever became of its lease. */
+  #isEnded(current: LeaseObject | undefined): boolean {
+    const { purpose, identity } = this.#options;
+    return (
+      purpose === 'member' && this.#renewedAt !== undefined && current?.spec?.holderIdentity !== identity
+    );
+  }
+
+  /** Somebody else holds the lease and may still believe so. */
+  #isHeldByOther(): boolean {
+    if (this.#isEnded(this.#seen?.object)) return true;
+    const holder = this.#seen?.object.spec?.holderIdentity;
+    if (!holder || holder === this.#options.identity) return false;
+    return this.#expiresInMs() > 0;
+  }
+
+  #expiresInMs(): number {
+    if (!this.#seen) return 0;
+    const seconds = this.#seen.object.spec?.leaseDurationSeconds;
+    const durationMs = seconds === undefined ? this.#durationMs : seconds * 1_000;
+    return this.#seen.at + durationMs - this.#options.clock.now();
+  }
+
+  /** At the latest when the lease runs out, so that a takeover does not wait for the next round. */
+  #untilNextTry(): number {
+    const { rng } = this.#options;
+    const periodMs = this.#retryMs * (1 + JITTER * rng.next());
+    return this.#isHeldByOther() ? Math.min(periodMs, Math.max(1, this.#expiresInMs())) : periodMs;
+  }
+
+  #newLease(): LeaseObject {
+    const { namespace, name, labels } = this.#options;
+    const object: LeaseObject = {
+      apiVersion: 'coordination.k8s.io/v1',
+      kind: 'Lease',
+      metadata: { namespace, name, ...(labels && { labels }) },
+    };
+    return this.#claim(object);
+  }
+
+  #claim(current: LeaseObject): LeaseObject {
+    const { clock, identity } = this.#options;
+    const now = microTimestamp(clock);
+    const { spec = {} } = current;
+    const isOurs = spec.holderIdentity === identity;
+    return {
+      ...current,
+      spec: {
+        holderIdentity: identity,
+        leaseDurationSeconds: Math.ceil(this.#durationMs / 1_000),
+        acquireTime: isOurs ? (spec.acquireTime ?? now) : now,
+        renewTime: now,
+        leaseTransitions:
+          (spec.leaseTransitions ?? 0) + (isOurs || current.metadata.uid === undefined ? 0 : 1),
+      },
+    };
+  }
+}
+
+const contentOf = ({ spec }: LeaseObject): string =>
+  [spec?.holderIdentity, spec?.renewTime, spec?.leaseTransitions].join('\n');

@@ -1,0 +1,267 @@
+/** The life of a process full of controllers: fill the caches, become the leader or one of a fleet, run, drain, let go. */
+import { setMaxListeners } from 'node:events';
+import type { Clock } from '../../lib/clock.ts';
+import type { Rng } from '../../lib/rng.ts';
+import type { Check } from '../../observability/health.ts';
+import type { Logger } from '../../observability/log.ts';
+import type { Metrics } from '../../observability/metrics.ts';
+import {
+  createController,
+  type Controller,
+  type ControllerSpec,
+  type ManagedController,
+} from '../controller/controller.ts';
+import { DefinitionError, ShutdownError, SourceError, type LeadershipLostError } from '../errors.ts';
+import { createLease, type Lease } from './lease.ts';
+import { sourcesCheck, watchLoopLag } from './probes.ts';
+import { createRecorder, type Recorder } from '../controller/recorder.ts';
+import { isSameKind } from '../keys.ts';
+import type { Concerns, Share } from '../controller/share.ts';
+import type { Caches, Client, Kind, Obj, Writer } from '../types.ts';
+import { createWriter } from '../controller/writer.ts';
+
+/**
+ * Which Lease says who leads. Times are milliseconds, by default 15,000 for the lease, 10,000 to renew it, 2,000
+ * between tries.
+ */
+export interface LeaseSettings {
+  readonly namespace: string;
+  readonly name: string;
+  /** Default: the manager's client. */
+  readonly client?: Client;
+  /** Leadership is lost, all writes are refused from now on: end the process. */
+  onLost(error: LeadershipLostError): void;
+  readonly durationMs?: number;
+  readonly renewDeadlineMs?: number;
+  readonly retryMs?: number;
+}
+
+/** What a manager works with. Exactly one of `lease` and `share` makes sense where there are replicas. */
+export interface ManagerOptions {
+  readonly client: Client;
+  /** With a `start`, caches that are asked for later start by themselves. */
+  readonly caches: Caches & { start?(signal: AbortSignal): Promise<void> };
+  readonly clock: Clock;
+  readonly rng: Rng;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+  /** Unique among replicas; events and the lease name it. */
+  readonly identity: string;
+  /** Without it this process believes to be alone. */
+  readonly lease?: LeaseSettings;
+  /** With it this process does a part of the work, and other replicas the rest; instead of a lease. */
+  readonly share?: Share;
+  /** How long the first lists may take. Default 120 s. */
+  readonly syncTimeoutMs?: number;
+  /** How long runs may take to end when the process stops. Default 30 s. */
+  readonly drainMs?: number;
+}
+
+/** The life of a process full of controllers. */
+export interface Manager {
+  readonly caches: Caches;
+  readonly metrics: Metrics;
+  readonly recorder: Recorder;
+  /** Questions for the health server. */
+  readonly checks: readonly Check[];
+  /** The caches are in step, this process leads, and the controllers run. */
+  readonly ready: boolean;
+  /** Runs that had to be abandoned by `stop`; 0 is what makes an exit clean. */
+  readonly unfinished: number;
+  /** @throws DefinitionError when the description makes no sense, the name is taken, or the manager has started */
+  add<P extends Obj>(spec: ControllerSpec<P>): Controller<P>;
+  /** A writer for code outside of controllers, with fence and caches. */
+  writer(name: string): Writer;
+  /**
+   * Resolves when the caches are in step, this process leads, and the controllers run.
+   * @throws SourceError naming the source that did not sync in time; ShutdownError when stopped meanwhile
+   */
+  start(): Promise<void>;
+  /** Stops intake, waits for runs, flushes events, gives up the lease. Never fails. */
+  stop(): Promise<void>;
+}
+
+/** Makes a manager; nothing is requested before `start`. */
+export const createManager = (options: ManagerOptions): Manager => new ControllerManager(options);
+
+const SYNC_TIMEOUT_MS = 120_000;
+const DRAIN_MS = 30_000;
+
+class ControllerManager implements Manager {
+  readonly caches: Caches;
+  readonly metrics: Metrics;
+  readonly recorder: Recorder;
+  readonly checks: readonly Check[];
+  readonly #options: ManagerOptions;
+  readonly #controllers: ManagedController[] = [];
+  readonly #life = new AbortController();
+  readonly #lease: Lease | undefined;
+  readonly #loop: { stop(): void };
+  #phase: 'new' | 'starting' | 'running' | 'stopping' | 'stopped' = 'new';
+  #unfinished = 0;
+  #stopping: Promise<void> | undefined;
+
+  constructor(options: ManagerOptions) {
+    const { caches, clock, rng, log, metrics, identity, client } = options;
+    this.#options = options;
+    // Every source listens to the end of the process.
+    setMaxListeners(0, this.#life.signal);
+    this.caches = caches;
+    this.metrics = metrics;
+    this.#lease = this.#createLease();
+    const fence = (): void => {
+      this.#lease?.fence();
+      options.share?.fence();
+    };
+    this.recorder = createRecorder({ client, clock, rng, log, identity, fence });
+    const loop = watchLoopLag(clock, metrics);
+    this.#loop = loop;
+    const started: Check = {
+      name: 'started',
+      probe: 'ready',
+      trouble: () => (this.#phase === 'new' ? 'the manager has not started' : undefined),
+    };
+    this.checks = [loop.check, started, sourcesCheck(caches)];
+  }
+
+  get ready(): boolean {
+    return this.#phase === 'running' && this.checks.every((check) => check.trouble() === undefined);
+  }
+
+  get unfinished(): number {
+    return this.#unfinished;
+  }
+
+  add<P extends Obj>(spec: ControllerSpec<P>): Controller<P> {
+    if (this.#phase !== 'new') {
+      throw new DefinitionError(`controller ${spec.name} was added after the manager had started`);
+    }
+    if (this.#controllers.some(({ name }) => name === spec.name)) {
+      throw new DefinitionError(`two controllers are named ${spec.name}`);
+    }
+    const { client, caches, clock, rng, log, metrics, share } = this.#options;
+    const controller = createController(spec, {
+      ...{ client, caches, clock, rng, log, metrics, ...(share && { share }) },
+      recorder: this.recorder,
+      fence: this.#fence,
+    });
+    this.#controllers.push(controller);
+    return controller as unknown as Controller<P>;
+  }
+
+  writer(name: string): Writer {
+    const { client, caches } = this.#options;
+    return createWriter({ client, caches, fence: this.#fence, name }, this.#life);
+  }
+
+  async start(): Promise<void> {
+    if (this.#phase !== 'new') throw new DefinitionError('the manager can be started only once');
+    this.#phase = 'starting';
+    for (const controller of this.#controllers) controller.attach();
+    const { signal } = this.#life;
+    try {
+      await this.#sync(signal);
+      await this.#lease?.acquire(signal);
+      await this.#options.share?.join(this.#revisit, signal);
+    } catch (error) {
+      // What ended the wait matters more than what the wait said about it.
+      throw signal.aborted ? (signal.reason as Error) : error;
+    }
+    if (signal.aborted) throw signal.reason as Error;
+    for (const controller of this.#controllers) controller.startWorkers();
+    this.#phase = 'running';
+    this.#options.log.info({ controllers: this.#controllers.length }, 'the controllers run');
+  }
+
+  stop(): Promise<void> {
+    this.#stopping ??= this.#stop();
+    return this.#stopping;
+  }
+
+  async #stop(): Promise<void> {
+    const { log, clock, drainMs = DRAIN_MS } = this.#options;
+    const reason = new ShutdownError('the process is stopping');
+    if (this.#phase !== 'running') this.#life.abort(reason);
+    this.#phase = 'stopping';
+    const drained = Promise.all(this.#controllers.map((controller) => controller.stop()));
+    if (!(await isWithin(clock, drainMs, drained))) {
+      for (const controller of this.#controllers) controller.abortRuns(reason);
+      this.#unfinished = this.#controllers.reduce((sum, { active }) => sum + active, 0);
+      log.error({ runs: this.#unfinished }, 'some runs did not end in time and were abandoned');
+    }
+    this.#phase = 'stopped';
+    await isWithin(clock, drainMs, this.recorder.flush());
+    await this.#lease?.release();
+    await this.#options.share?.leave(this.#unfinished === 0);
+    this.#life.abort(reason);
+    this.#loop.stop();
+    log.info({}, 'stopped');
+  }
+
+  /** In front of every write. */
+  readonly #fence = (): void => {
+    if (this.#phase === 'stopped')
+      throw new ShutdownError('nothing is written any more, the process is stopping');
+    this.#lease?.fence();
+    this.#options.share?.fence();
+  };
+
+  readonly #revisit = (concerns: Concerns, kind?: Kind<never>): void => {
+    for (const controller of this.#controllers)
+      if (!kind || isSameKind(kind, controller.kind)) controller.revisit(concerns);
+  };
+
+  #createLease(): Lease | undefined {
+    const { lease, clock, rng, log, metrics, identity, client } = this.#options;
+    if (!lease) return undefined;
+    return createLease({
+      client,
+      ...lease,
+      ...{ clock, rng, log, metrics, identity },
+      onLost: (error) => {
+        for (const controller of this.#controllers) {
+          void controller.stop();
+          controller.abortRuns(error);
+        }
+        lease.onLost(error);
+      },
+    });
+  }
+
+  /** Fills all caches: those of controllers in their order, then those that others asked for. */
+  async #sync(signal: AbortSignal): Promise<void> {
+    const { caches, clock, syncTimeoutMs = SYNC_TIMEOUT_MS } = this.#options;
+    const all = (async () => {
+      await Promise.all(this.#controllers.map((controller) => controller.startSources(signal)));
+      if (caches.start) await caches.start(signal);
+      else await Promise.all([...caches.all()].map((cache) => cache.start(signal)));
+    })();
+    const ended = new Promise<never>((_, reject) => {
+      signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
+    });
+    if (await isWithin(clock, syncTimeoutMs, Promise.race([all, ended]))) return;
+    const late = [...caches.all()].filter((cache) => !cache.isSynced);
+    const names = late.map(({ name, trouble }) => (trouble ? `${name} (${trouble})` : name)).join(', ');
+    const seconds = String(syncTimeoutMs / 1_000);
+    throw new SourceError(names, `not synced within ${seconds} s: ${names || 'a source that is no cache'}`);
+  }
+}
+
+/** Whether the promise resolves in time; rejects when it does so first. */
+function isWithin(clock: Clock, ms: number, promise: Promise<unknown>): Promise<boolean> {
+  return new Promise((resolve, reject) => {
+    const cancel = clock.at(clock.now() + ms, () => {
+      resolve(false);
+    });
+    promise.then(
+      () => {
+        cancel();
+        resolve(true);
+      },
+      (error: unknown) => {
+        cancel();
+        reject(error instanceof Error ? error : new Error(String(error)));
+      },
+    );
+  });
+}

@@ -1,0 +1,64 @@
+/** What the health server is told about this process: are the sources in step, and does the event loop turn? */
+import type { Clock } from '../../lib/clock.ts';
+import type { Check } from '../../observability/health.ts';
+import type { Metrics } from '../../observability/metrics.ts';
+import type { Caches } from '../types.ts';
+
+/** Ready when every cache has its first list and its watch is well. */
+export const sourcesCheck = (caches: Caches): Check => ({
+  name: 'sources',
+  probe: 'ready',
+  trouble() {
+    const complaints: string[] = [];
+    for (const cache of caches.all()) {
+      if (!cache.isSynced)
+        complaints.push(`${cache.name} is not synced${cache.trouble ? `: ${cache.trouble}` : ''}`);
+      else if (cache.trouble) complaints.push(`${cache.name}: ${cache.trouble}`);
+    }
+    return complaints.length === 0 ? undefined : complaints.join('; ');
+  },
+});
+
+const PERIOD_MS = 500;
+const DEFAULT_LIMIT_MS = 5_000;
+
+export interface LoopLag {
+  readonly check: Check;
+  stop(): void;
+}
+
+/**
+ * Measures how late timers are, which is how long something has kept the event loop from turning.
+ * @param limitMs lag above which the process does not count as alive; default 5 s
+ */
+export function watchLoopLag(clock: Clock, metrics: Metrics, limitMs = DEFAULT_LIMIT_MS): LoopLag {
+  let lastLagMs = 0;
+  let due = clock.now() + PERIOD_MS;
+  let cancel = (): void => undefined;
+  const lagMs = (): number => Math.max(lastLagMs, clock.now() - due, 0);
+  const arm = (): void => {
+    due = clock.now() + PERIOD_MS;
+    cancel = clock.at(due, () => {
+      lastLagMs = Math.max(0, clock.now() - due);
+      arm();
+    });
+  };
+  arm();
+  metrics.observed(
+    { name: 'espalier_event_loop_lag_seconds', help: 'How long the event loop was blocked lately.' },
+    () => [[{}, lagMs() / 1_000]],
+  );
+  return {
+    check: {
+      name: 'event-loop',
+      probe: 'live',
+      trouble() {
+        const lag = lagMs();
+        return lag > limitMs ? `the event loop was blocked for ${String(Math.round(lag))} ms` : undefined;
+      },
+    },
+    stop() {
+      cancel();
+    },
+  };
+}

@@ -1,0 +1,26 @@
+/** Lets the event loop turn between runs that never wait for anything, so that probes and renewals get their share. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Clock } from '../../lib/clock.ts';
+
+const SLICE_MS = 8;
+
+export class Pace {
+  readonly #clock: Clock;
+  #since: number | undefined;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Undefined as long as the current turn of the event loop is young; otherwise wait for the next one. */
+  rest(): Promise<void> | undefined {
+    if (this.#since === undefined) {
+      this.#since = this.#clock.now();
+      setImmediate(() => {
+        this.#since = undefined;
+      });
+      return undefined;
+    }
+    return this.#clock.now() - this.#since < SLICE_MS ? undefined : nextTurn();
+  }
+}

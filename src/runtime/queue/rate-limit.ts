@@ -1,0 +1,126 @@
+/** How often is too often: runs of one object per window, and retries of one namespace per second. */
+import type { Key } from '../types.ts';
+
+/** At most `runs` runs of a key per `perMs`; the excess waits for the end of the window. */
+export interface RunLimit {
+  readonly runs: number;
+  /** Default 10 s. */
+  readonly perMs?: number;
+}
+
+const DEFAULT_WINDOW_MS = 10_000;
+/** A shorter wait is not worth a timer. */
+const SHORTEST_WAIT_MS = 50;
+/** Windows that have passed are swept out when there are this many. */
+const SWEEP_SIZE = 1_000;
+
+export class RunLimiter {
+  readonly #runs: number;
+  readonly #perMs: number;
+  readonly #windows = new Map<Key, { start: number; count: number }>();
+  #sweepAt = SWEEP_SIZE;
+
+  constructor(limit: RunLimit) {
+    this.#runs = limit.runs;
+    this.#perMs = limit.perMs ?? DEFAULT_WINDOW_MS;
+  }
+
+  /** Counts a run that starts now. Milliseconds it has to wait instead, or 0 when it may start. */
+  acquire(key: Key, now: number): number {
+    const window = this.#windows.get(key);
+    if (!window || now - window.start >= this.#perMs) {
+      this.#sweep(now);
+      this.#windows.set(key, { start: now, count: 1 });
+      return 0;
+    }
+    if (window.count < this.#runs) {
+      window.count++;
+      return 0;
+    }
+    return Math.max(SHORTEST_WAIT_MS, window.start + this.#perMs - now);
+  }
+
+  forget(key: Key): void {
+    this.#windows.delete(key);
+  }
+
+  #sweep(now: number): void {
+    if (this.#windows.size < this.#sweepAt) return;
+    for (const [key, { start }] of this.#windows) if (now - start >= this.#perMs) this.#windows.delete(key);
+    this.#sweepAt = Math.max(SWEEP_SIZE, 2 * this.#windows.size);
+  }
+}
+
+/** Lets through `burst` at once and then `perSecond`, by telling each caller how long to wait. */
+export class TokenBucket {
+  readonly #perMs: number;
+  readonly #burst: number;
+  #tokens: number;
+  #at: number | undefined;
+
+  constructor(options: { readonly perSecond: number; readonly burst: number }) {
+    this.#perMs = options.perSecond / 1_000;
+    this.#burst = options.burst;
+    this.#tokens = options.burst;
+  }
+
+  /** Takes a token, of the future if need be; milliseconds until it is there. */
+  reserve(now: number): number {
+    this.#refill(now);
+    this.#tokens--;
+    return this.#tokens >= 0 ? 0 : -this.#tokens / this.#perMs;
+  }
+
+  /** Takes a token if there is one. */
+  tryTake(now: number): boolean {
+    this.#refill(now);
+    if (this.#tokens < 1) return false;
+    this.#tokens--;
+    return true;
+  }
+
+  /** Whether it is as good as a new one. */
+  isFull(now: number): boolean {
+    this.#refill(now);
+    return this.#tokens >= this.#burst;
+  }
+
+  #refill(now: number): void {
+    const passed = now - (this.#at ?? now);
+    this.#at = now;
+    this.#tokens = Math.min(this.#burst, this.#tokens + passed * this.#perMs);
+  }
+}
+
+/** A bucket for each name; one that is full again is forgotten. */
+export class TokenBuckets {
+  readonly #options: { readonly perSecond: number; readonly burst: number };
+  readonly #buckets = new Map<string, TokenBucket>();
+  #sweepAt = SWEEP_SIZE;
+
+  constructor(options: { readonly perSecond: number; readonly burst: number }) {
+    this.#options = options;
+  }
+
+  /** How many names are remembered. */
+  get size(): number {
+    return this.#buckets.size;
+  }
+
+  /** Takes a token from the bucket of `name`, of the future if need be; milliseconds until it is there. */
+  reserve(name: string, now: number): number {
+    let bucket = this.#buckets.get(name);
+    if (!bucket) {
+      this.#sweep(now);
+      bucket = new TokenBucket(this.#options);
+      this.#buckets.set(name, bucket);
+    }
+    return bucket.reserve(now);
+  }
+
+  #sweep(now: number): void {
+    if (this.#buckets.size < this.#sweepAt) return;
+    for (const [name, bucket] of this.#buckets) if (bucket.isFull(now)) this.#buckets.delete(name);
+    this.#sweepAt = Math.max(SWEEP_SIZE, 2 * this.#buckets.size);
+  }
+}

@@ -1,0 +1,258 @@
+/** Sources that ask: one question for all primaries, or one for each. */
+import type { Clock } from '../../lib/clock.ts';
+import { sleep } from '../../lib/clock.ts';
+import { keyOf } from '../keys.ts';
+import type { AttachedSource, Source, SourceHost } from './sources.ts';
+import type { Key, Obj, View } from '../types.ts';
+import { Values, type ValueShape } from './values.ts';
+
+const DEFAULT_PERIOD_MS = 5_000;
+
+/** A source that other code may correct after it has written the fact itself. */
+export interface Correctable<V> {
+  /** Notes a value that was just written, so that the next read sees it and the next poll finds no news. */
+  remember(key: Key, value: V): void;
+  forget(key: Key, id?: string): void;
+}
+
+/** A source whose values can be read, typed, by whoever holds it. */
+export interface Readable<V> {
+  /** What is known of a primary, without asking. */
+  of(primary: View<Obj>): readonly V[];
+}
+
+/** A source that asks one question for all primaries, ever again. */
+export interface PollSource<V> extends ValueShape<V> {
+  readonly name: string;
+  /** Default 5 s, from the end of one poll to the start of the next. */
+  readonly everyMs?: number;
+  /** All values of all primaries; a primary that is missing has none. */
+  fetch(signal: AbortSignal): Promise<ReadonlyMap<Key, readonly V[]>>;
+}
+
+/** Asks for everything at once, periodically; raises events for what changed. It starts with a first answer. */
+export function pollSource<V>(spec: PollSource<V>): Source & Correctable<V> & Readable<V> {
+  const values = new Values<V>(spec);
+  const polls = new Set<Set<Key>>();
+  const corrected = (key: Key): void => {
+    for (const poll of polls) poll.add(key);
+  };
+  return {
+    name: spec.name,
+    stage: 'normal',
+    of: (primary) => values.of(keyOf(primary)),
+    remember(key, value) {
+      corrected(key);
+      values.put(key, value);
+    },
+    forget(key, id) {
+      corrected(key);
+      values.remove(key, id);
+    },
+    attach: (host) => ({
+      start: (signal) => startPolling(spec, { values, polls }, host, signal),
+      of: (primary) => values.of(keyOf(primary)),
+    }),
+  };
+}
+
+interface Polled<V> {
+  readonly values: Values<V>;
+  /** Of each poll under way: the primaries that have been corrected since it began, of which it may know too little. */
+  readonly polls: Set<Set<Key>>;
+}
+
+async function startPolling<V>(
+  spec: PollSource<V>,
+  { values, polls }: Polled<V>,
+  host: SourceHost,
+  signal: AbortSignal,
+): Promise<void> {
+  const everyMs = spec.everyMs ?? DEFAULT_PERIOD_MS;
+  const poll = async (): Promise<Key[] | undefined> => {
+    const corrected = new Set<Key>();
+    polls.add(corrected);
+    try {
+      return takeOver(values, await spec.fetch(signal), corrected);
+    } catch (error) {
+      if (!signal.aborted) host.log.warn({ source: spec.name, error: String(error) }, 'the poll failed');
+      return undefined;
+    } finally {
+      polls.delete(corrected);
+    }
+  };
+  while (!(await poll())) await sleep(host.clock, everyMs, signal);
+  void repeat(
+    host.clock,
+    signal,
+    () => everyMs,
+    async () => {
+      for (const key of (await poll()) ?? []) host.emit(key, { source: spec.name, action: 'generic' });
+    },
+  );
+}
+
+/** Stores an answer, but for those `except`, and names the primaries for which it holds news. */
+function takeOver<V>(
+  values: Values<V>,
+  answer: ReadonlyMap<Key, readonly V[]>,
+  except: ReadonlySet<Key>,
+): Key[] {
+  const isOpen = (key: Key): boolean => !except.has(key);
+  const changed = values.keys().filter((key) => isOpen(key) && !answer.has(key) && values.remove(key));
+  for (const [key, found] of answer) if (isOpen(key) && values.set(key, found)) changed.push(key);
+  return changed;
+}
+
+/** Does something again and again until the signal aborts. */
+async function repeat(
+  clock: Clock,
+  signal: AbortSignal,
+  delayMs: () => number,
+  work: () => Promise<void>,
+): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      await sleep(clock, delayMs(), signal);
+    } catch {
+      return;
+    }
+    await work();
+  }
+}
+
+/** A source that asks a question for each primary, as long as that is there. */
+export interface PerResourceSource<V, P extends Obj> extends ValueShape<V> {
+  readonly name: string;
+  fetch(primary: View<P>, signal: AbortSignal): Promise<readonly V[]>;
+  /** Milliseconds to the next poll of a primary, given what the last one found; undefined before the first. */
+  delayMs(last: readonly V[] | undefined): number;
+  /** Which primaries to poll. Default: all. */
+  when?(primary: View<P>): boolean;
+}
+
+interface Question {
+  /** Whether it was news. */
+  readonly answer: Promise<boolean>;
+  /** What is known has been corrected since it was asked. */
+  isOutdated: boolean;
+}
+
+/** One poll per primary, from its appearance to its deletion. */
+export interface PerResourceHandle<V, P extends Obj> extends Source<P>, Correctable<V>, Readable<V> {
+  /** What is known, asking first when nothing is; raises no event. */
+  load(primary: View<P>): Promise<readonly V[]>;
+}
+
+/**
+ * Makes a source that polls for each primary from its appearance to its end. What has not been asked yet is
+ * fetched by the first read, without an event.
+ */
+export function perResourceSource<V, P extends Obj = Obj>(
+  spec: PerResourceSource<V, P>,
+): PerResourceHandle<V, P> {
+  const values = new Values<V>(spec);
+  const asking = new Map<Key, Question>();
+  let life: AbortSignal | undefined;
+  const ask = (primary: View<P>): Promise<boolean> => {
+    const key = keyOf(primary);
+    const known = asking.get(key);
+    if (known) return known.answer;
+    const question: Question = {
+      isOutdated: false,
+      answer: spec
+        .fetch(primary, life ?? new AbortController().signal)
+        .then((found) => !question.isOutdated && values.set(key, found))
+        .finally(() => asking.delete(key)),
+    };
+    asking.set(key, question);
+    return question.answer;
+  };
+  /** What was asked before does not know of it. */
+  const corrected = (key: Key): void => {
+    const question = asking.get(key);
+    if (question) question.isOutdated = true;
+  };
+  return {
+    name: spec.name,
+    stage: 'normal',
+    of: (primary) => values.of(keyOf(primary)),
+    remember(key, value) {
+      corrected(key);
+      // Where there are several, one of them is not all that is to be known.
+      if (values.has(key) || !spec.idOf) values.put(key, value);
+    },
+    forget(key, id) {
+      corrected(key);
+      values.remove(key, id);
+    },
+    async load(primary) {
+      while (!values.has(keyOf(primary))) await ask(primary);
+      return values.of(keyOf(primary));
+    },
+    attach(host) {
+      return perResource(spec, values, ask, host, (signal) => {
+        life = signal;
+      });
+    },
+  };
+}
+
+function perResource<V, P extends Obj>(
+  spec: PerResourceSource<V, P>,
+  values: Values<V>,
+  ask: (primary: View<P>) => Promise<boolean>,
+  host: SourceHost<P>,
+  onStart: (signal: AbortSignal) => void,
+): AttachedSource<P> {
+  const polls = new Map<Key, AbortController>();
+  const watchOver = (key: Key): void => {
+    if (polls.has(key)) return;
+    const poll = new AbortController();
+    polls.set(key, poll);
+    const last = (): readonly V[] | undefined => (values.has(key) ? values.of(key) : undefined);
+    void repeat(
+      host.clock,
+      poll.signal,
+      () => spec.delayMs(last()),
+      async () => {
+        const primary = host.primaries.get(key);
+        if (!primary) return;
+        try {
+          if ((await ask(primary)) && !poll.signal.aborted)
+            host.emit(key, { source: spec.name, action: 'generic' });
+        } catch (error) {
+          host.log.warn({ source: spec.name, primary: key, error: String(error) }, 'the poll failed');
+        }
+        if (poll.signal.aborted) values.remove(key);
+      },
+    );
+  };
+  const leave = (key: Key): void => {
+    polls.get(key)?.abort(new Error('the primary is gone'));
+    polls.delete(key);
+    values.remove(key);
+  };
+  const isWanted = (primary: View<P>): boolean =>
+    !spec.when || host.guard(`condition of source ${spec.name}`, () => spec.when?.(primary) ?? true, false);
+  return {
+    start(signal) {
+      onStart(signal);
+      const unsubscribe = host.primaries.subscribe({
+        name: `${host.controller}/${spec.name}`,
+        ownEvents: 'deliver',
+        on(change) {
+          const key = keyOf(change.obj);
+          if (change.type === 'delete' || !isWanted(change.obj)) leave(key);
+          else watchOver(key);
+        },
+      });
+      signal.addEventListener('abort', () => {
+        unsubscribe();
+        for (const key of [...polls.keys()]) leave(key);
+      });
+      return Promise.resolve();
+    },
+    of: (primary) => values.of(keyOf(primary)),
+  };
+}

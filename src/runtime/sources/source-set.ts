@@ -1,0 +1,60 @@
+/** The live sources of one controller. */
+import { DefinitionError } from '../errors.ts';
+import type { AttachedSource, Source, SourceHost } from './sources.ts';
+import type { Obj } from '../types.ts';
+
+export interface LiveSource<P extends Obj> {
+  readonly source: Source<P>;
+  readonly attached: AttachedSource<P>;
+  readonly life: AbortController;
+}
+
+export class SourceSet<P extends Obj> {
+  readonly #host: SourceHost<P>;
+  readonly #sources = new Map<string, LiveSource<P>>();
+  #life: AbortSignal | undefined;
+
+  constructor(host: SourceHost<P>) {
+    this.#host = host;
+  }
+
+  has(name: string): boolean {
+    return this.#sources.has(name);
+  }
+
+  values(): Iterable<LiveSource<P>> {
+    return this.#sources.values();
+  }
+
+  attach(source: Source<P>): LiveSource<P> {
+    const live = { source, attached: source.attach(this.#host), life: new AbortController() };
+    this.#sources.set(source.name, live);
+    return live;
+  }
+
+  /** Resolves when all are in step, those that load state before the others. */
+  async start(signal: AbortSignal): Promise<void> {
+    this.#life = signal;
+    const all = [...this.#sources.values()];
+    for (const stage of ['state', 'normal'] as const) {
+      await Promise.all(all.filter((live) => live.source.stage === stage).map((live) => this.#start(live)));
+    }
+  }
+
+  /** Adds one to the living; a name that is there already adds nothing. */
+  async add(source: Source<P>): Promise<void> {
+    if (this.#sources.has(source.name)) return;
+    const live = this.attach(source);
+    if (this.#life) await this.#start(live);
+  }
+
+  remove(name: string): void {
+    this.#sources.get(name)?.life.abort(new Error(`source ${name} was removed`));
+    this.#sources.delete(name);
+  }
+
+  #start({ attached, life, source }: LiveSource<P>): Promise<void> {
+    if (!this.#life) throw new DefinitionError(`source ${source.name} of a controller that has not started`);
+    return attached.start(AbortSignal.any([this.#life, life.signal]));
+  }
+}

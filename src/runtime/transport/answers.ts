@@ -1,0 +1,92 @@
+/** What an answer of an API server says, read within the limits of its connection. */
+import type { Dispatcher } from 'undici';
+import type { Clock } from '../../lib/clock.ts';
+import { parseExactJson } from '../../lib/exact-json.ts';
+import { structureExcess } from '../../lib/json-scan.ts';
+import { beginningOf, FREE_BYTES, withBody } from '../../lib/response-body.ts';
+import { apiErrorFrom, describe, TransportError, type ApiError } from '../errors.ts';
+import type { HttpRequest } from './http.ts';
+import { tooLarge, type ResponseLimits } from './responses.ts';
+
+type Response = Dispatcher.ResponseData;
+
+export interface AnswerPorts {
+  /** Base address, for messages. */
+  readonly server: string;
+  /** Whose share of the budget it is. */
+  readonly host: string;
+  readonly limits: ResponseLimits;
+  readonly clock: Clock;
+}
+
+/**
+ * The parsed JSON of an answer, or its text when it is not JSON; undefined when it is empty.
+ * @throws ResponseTooLarge, TransportError; what the connection throws
+ */
+export function readAnswer(
+  request: HttpRequest,
+  response: Response,
+  { server, host, limits, clock }: AnswerPorts,
+): Promise<unknown> {
+  const { isPage = false, signal } = request;
+  const maxElements = isPage ? limits.maxPageElements : limits.maxElements;
+  const isParsed = isJson(response);
+  return withBody(
+    response,
+    {
+      ...(isParsed && { structure: { maxDepth: limits.maxDepth, maxElements } }),
+      ...{ maxBytes: limits.maxBytes, budget: limits.budget, key: host, clock, signal },
+      tooLarge: (excess) => tooLarge(excess, limits, server, describe(request.ref), isPage),
+    },
+    (bytes) => {
+      request.onRead?.(bytes.length);
+      const read = (): unknown => {
+        const text = bytes.toString('utf8');
+        if (text === '') return undefined;
+        return isParsed ? parseAnswer(text, server, request) : text;
+      };
+      return limits.turns && bytes.length > FREE_BYTES ? limits.turns.run(clock, read) : read();
+    },
+  );
+}
+
+/**
+ * Of an answer that refuses something; a Status is much shorter, and of one that is cut off nothing is understood. The host
+ * cluster repeats what it refuses, such as a name that is nearly as long as a request may be.
+ */
+const MAX_REFUSAL_BYTES = { target: 256 * 1024, host: 8 * 2 ** 20 } as const;
+
+/** The error that an answer which is not 2xx stands for. */
+export async function readRefusal(
+  request: HttpRequest,
+  response: Response,
+  { limits, clock }: Pick<AnswerPorts, 'limits' | 'clock'>,
+): Promise<ApiError> {
+  const bytes = await beginningOf(response, MAX_REFUSAL_BYTES[limits.of], clock);
+  const text = bytes.toString('utf8');
+  let body: unknown = text.slice(0, 200);
+  try {
+    if (!structureExcess(bytes, limits)) body = JSON.parse(text);
+  } catch {
+    // Proxies answer in prose.
+  }
+  const retryAfter = Number(response.headers['retry-after']);
+  return apiErrorFrom(
+    response.statusCode,
+    body,
+    request.ref,
+    Number.isFinite(retryAfter) ? retryAfter : undefined,
+  );
+}
+
+const isJson = (response: Response): boolean =>
+  String(response.headers['content-type'] ?? '').includes('json');
+
+function parseAnswer(text: string, server: string, request: HttpRequest): unknown {
+  try {
+    return parseExactJson(text);
+  } catch (error) {
+    const what = `${server} answered ${request.method} ${request.path.split('?')[0] ?? ''} with broken JSON`;
+    throw new TransportError(what, request.isIdempotent, { cause: error });
+  }
+}

@@ -1,0 +1,284 @@
+/** The verbs of the Kubernetes API as raw JSON: objects are what the server sent, times are strings. */
+import { exactJson } from '../../lib/exact-json.ts';
+import {
+  apiErrorFrom,
+  DefinitionError,
+  describe,
+  ResponseTooLarge,
+  TransportError,
+  type RequestRef,
+} from '../errors.ts';
+import { decodeFrames } from './frames.ts';
+import type { Connection, HttpRequest } from './http.ts';
+import { apiVersionOf, keyOf, splitKey } from '../keys.ts';
+import { pathOf } from './path.ts';
+import { tooLarge } from './responses.ts';
+import type { Client, Frame, Key, Kind, Obj, Page, Query, WatchQuery, Write } from '../types.ts';
+
+const PAGE = 500;
+/** How much less is asked for when a page was too large. */
+const SMALLER = 8;
+const JSON_TYPE = 'application/json';
+
+/**
+ * The verbs of Kubernetes over a connection, in raw JSON.
+ * @throws ApiError, TransportError or ResponseTooLarge from every verb; messages hold no bodies
+ */
+export function createClient(connection: Connection): Client {
+  return {
+    async get<T extends Obj>(kind: Kind<T>, key: Key, signal?: AbortSignal): Promise<T> {
+      const answer = await connection.request({
+        method: 'GET',
+        path: pathOf(kind, key),
+        ref: refOf('get', kind, key),
+        lane: isLease(kind) ? 'lease' : 'read',
+        isIdempotent: true,
+        signal,
+      });
+      return asObject<T>(answer, connection, 'get', kind, key);
+    },
+    list: (kind, query, signal) => listPages(connection, kind, query, signal),
+    watch: (kind, query, signal) => watchFrames(connection, kind, query, signal),
+    async send<T extends Obj>(write: Write<T>, signal?: AbortSignal): Promise<T> {
+      const request = requestFor(write, connection.fieldManager);
+      return (await connection.request({ ...request, signal })) as T;
+    },
+    raw: (method, path, body, signal) =>
+      connection.request({
+        method,
+        path,
+        ref: { verb: method.toLowerCase(), kind: path.split('?')[0] ?? path },
+        lane: method === 'GET' ? 'read' : 'write',
+        ...(body !== undefined && { body: exactJson(body) }),
+        accept: `${JSON_TYPE}, */*`,
+        isIdempotent: method === 'GET' || method === 'HEAD',
+        signal,
+      }),
+    close: () => connection.close(),
+  };
+}
+
+const isLease = (kind: Kind): boolean => kind.kind === 'Lease' && kind.group === 'coordination.k8s.io';
+
+function refOf(
+  verb: string,
+  kind: Kind,
+  where: Key | { readonly namespace?: string | undefined },
+): RequestRef {
+  const place = typeof where === 'string' ? splitKey(where) : where;
+  return { verb, kind: kind.kind, ...place };
+}
+
+function asObject<T>(answer: unknown, connection: Connection, verb: string, kind: Kind, key: Key): T {
+  if (typeof answer === 'object' && answer !== null) return answer as T;
+  throw new TransportError(
+    `${connection.server} answered ${verb} ${kind.kind} ${key} without an object`,
+    true,
+  );
+}
+
+// ---------------------------------------------------------------- reading many
+
+function parameters(fields: Readonly<Record<string, string | number | boolean | undefined>>): string {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(fields)) {
+    if (value !== undefined && value !== '') query.set(name, String(value));
+  }
+  const text = query.toString();
+  return text ? `?${text}` : '';
+}
+
+/** What a server sends when asked for the metadata alone. */
+const METADATA_ONLY = (kind: string): string => `${JSON_TYPE};as=${kind};g=meta.k8s.io;v=v1,${JSON_TYPE}`;
+
+interface ListBody<T> {
+  readonly items?: readonly T[] | null;
+  readonly metadata?: { readonly continue?: string; readonly resourceVersion?: string };
+}
+
+/** Page by page; nothing but the current page is kept. A page that is too large is asked for again with fewer objects. */
+async function* listPages<T extends Obj>(
+  connection: Connection,
+  kind: Kind<T>,
+  query: Query,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<Page<T>> {
+  let limit = query.limit ?? PAGE;
+  let token: string | undefined;
+  let size = 0;
+  const { responses: limits, server } = connection;
+  const onRead = (bytes: number): void => {
+    size += bytes;
+    if (size <= limits.maxListBytes) return;
+    throw tooLarge('list', limits, server, describe(refOf('list', kind, query)));
+  };
+  for (;;) {
+    let body: ListBody<T>;
+    try {
+      const request = pageRequest(kind, query, { limit, token });
+      body = (await connection.request({ ...request, onRead, signal })) as ListBody<T>;
+    } catch (error) {
+      if (!mayFitInSmallerPages(error) || limit <= 1) throw error;
+      limit = Math.max(1, Math.floor(limit / SMALLER));
+      continue;
+    }
+    const complete = completer(kind);
+    const items = body.items ?? [];
+    for (const item of items) complete(item);
+    token = body.metadata?.continue;
+    yield { items, resourceVersion: body.metadata?.resourceVersion ?? '' };
+    if (!token) return;
+  }
+}
+
+const mayFitInSmallerPages = (error: unknown): boolean =>
+  error instanceof ResponseTooLarge && (error.excess === 'bytes' || error.excess === 'elements');
+
+function pageRequest(
+  kind: Kind,
+  query: Query,
+  { limit, token }: { readonly limit: number; readonly token: string | undefined },
+): HttpRequest {
+  const version = token ? undefined : query.resourceVersion;
+  return {
+    method: 'GET',
+    path:
+      pathOf(kind, { namespace: query.namespace }) +
+      parameters({
+        labelSelector: query.labels,
+        fieldSelector: query.fields,
+        limit,
+        continue: token,
+        resourceVersion: version,
+        resourceVersionMatch: version === undefined ? undefined : 'NotOlderThan',
+      }),
+    ref: refOf('list', kind, { namespace: query.namespace }),
+    lane: 'list',
+    isIdempotent: true,
+    isPage: limit > 1,
+    ...(query.metadataOnly && { accept: METADATA_ONLY('PartialObjectMetadataList') }),
+  };
+}
+
+/** Items of a list of a built-in kind do not say what they are, and bare metadata says something else. */
+function completer(kind: Kind): (object: Obj) => void {
+  const apiVersion = apiVersionOf(kind);
+  return (object) => {
+    object.apiVersion = apiVersion;
+    object.kind = kind.kind;
+  };
+}
+
+async function* watchFrames<T extends Obj>(
+  connection: Connection,
+  kind: Kind<T>,
+  query: WatchQuery,
+  signal: AbortSignal,
+): AsyncGenerator<Frame<T>> {
+  const ref = refOf('watch', kind, { namespace: query.namespace });
+  const body = await connection.stream({
+    method: 'GET',
+    path:
+      pathOf(kind, { namespace: query.namespace }) +
+      parameters({
+        watch: true,
+        allowWatchBookmarks: true,
+        labelSelector: query.labels,
+        fieldSelector: query.fields,
+        resourceVersion: query.resourceVersion,
+        timeoutSeconds: query.timeoutSeconds,
+        ...(query.sendInitialEvents && { sendInitialEvents: true, resourceVersionMatch: 'NotOlderThan' }),
+      }),
+    ref,
+    ...(query.metadataOnly && { accept: METADATA_ONLY('PartialObjectMetadata') }),
+    signal,
+  });
+  yield { type: 'OPEN' };
+  const complete = completer(kind);
+  const { server, clock, responses: limits } = connection;
+  const source = { ref, server, limits, clock };
+  for await (const frame of decodeFrames<T>(body, source)) {
+    if (frame.type === 'ADDED' || frame.type === 'MODIFIED' || frame.type === 'DELETED')
+      complete(frame.object);
+    yield frame;
+  }
+}
+
+// ---------------------------------------------------------------- writing
+
+type WriteRequest = Omit<HttpRequest, 'signal'>;
+
+/** The one request that a write is (pure). */
+export function requestFor(write: Write, fieldManager: string): WriteRequest {
+  const { kind, sub } = write;
+  const lane = isLease(kind) ? 'lease' : 'write';
+  const request = (
+    verb: string,
+    method: string,
+    where: Key | { readonly namespace?: string | undefined },
+    rest: Partial<WriteRequest> & { readonly query?: Readonly<Record<string, string | boolean>> },
+  ): WriteRequest => {
+    const { query, ...more } = rest;
+    const dryRun = write.isDryRun ? { dryRun: 'All' } : {};
+    const path = pathOf(kind, where, sub) + parameters({ ...(query ?? { fieldManager }), ...dryRun });
+    const ref = { ...refOf(verb, kind, where), ...(sub && { sub }) };
+    return { method, path, ref, lane, isIdempotent: false, ...more };
+  };
+
+  switch (write.verb) {
+    case 'create':
+      if (kind.namespaced && !write.object.metadata.namespace) {
+        throw new DefinitionError(
+          `${kind.kind} ${write.object.metadata.name} has no namespace to be created in`,
+        );
+      }
+      return request('create', 'POST', createdAt(write.object), { body: exactJson(write.object) });
+    case 'replace':
+      return request('update', 'PUT', keyOf(write.object), { body: exactJson(write.object) });
+    case 'merge':
+      return request('patch', 'PATCH', write.key, {
+        body: exactJson(write.body),
+        contentType: 'application/merge-patch+json',
+        // With a version in it, the second of two equal patches would conflict with the first.
+        isIdempotent: versionIn(write.body) === undefined,
+      });
+    case 'json':
+      return request('patch', 'PATCH', write.key, {
+        body: exactJson(write.ops),
+        contentType: 'application/json-patch+json',
+      });
+    case 'apply':
+      return request('apply', 'PATCH', keyOf(write.object), {
+        query: { fieldManager: write.manager, force: write.force },
+        body: exactJson(write.object),
+        contentType: 'application/apply-patch+yaml',
+        isIdempotent: versionIn(write.object) === undefined,
+      });
+    case 'delete':
+      return request('delete', 'DELETE', write.key, {
+        query: {},
+        body: JSON.stringify(deleteOptions(write)),
+      });
+  }
+}
+
+/** A create goes to the collection; its name is only for messages. */
+const createdAt = (object: Obj): { namespace?: string | undefined; name?: string } => ({
+  namespace: object.metadata.namespace,
+  name: object.metadata.name,
+});
+
+const versionIn = (body: object): unknown =>
+  (body as { metadata?: { resourceVersion?: unknown } }).metadata?.resourceVersion;
+
+const deleteOptions = (write: Extract<Write, { verb: 'delete' }>): object => ({
+  apiVersion: 'v1',
+  kind: 'DeleteOptions',
+  ...(write.uid !== undefined && { preconditions: { uid: write.uid } }),
+  ...(write.propagation !== undefined && { propagationPolicy: write.propagation }),
+  ...(write.gracePeriodSeconds !== undefined && { gracePeriodSeconds: write.gracePeriodSeconds }),
+});
+
+/** The error in a watch's ERROR frame. */
+export const errorInFrame = (status: unknown, ref: RequestRef): Error =>
+  apiErrorFrom(Number((status as { code?: unknown } | null)?.code ?? 500), status, ref);

@@ -1,0 +1,91 @@
+/**
+ * Keeps the credentials of a connection, and the sockets that were opened with them. They are read again at most
+ * once a minute, and when the server has refused them; never per request.
+ */
+import type { Clock } from '../../lib/clock.ts';
+import type { Logger } from '../../observability/log.ts';
+import type { Access, Credentials } from './kubeconfig.ts';
+import { createPools, type Pools } from './pools.ts';
+
+export interface InUse {
+  readonly credentials: Credentials;
+  readonly pools: Pools;
+}
+
+const MAX_AGE_MS = 60_000;
+/** Credentials that are refused for good are still not read on every request. */
+const REFUSED_MIN_AGE_MS = 5_000;
+
+export class CredentialKeeper {
+  readonly #access: Access;
+  readonly #maxSockets: number;
+  readonly #clock: Clock;
+  readonly #log: Logger;
+  #inUse: InUse | undefined;
+  /** Sockets of former certificates whose last requests still run. */
+  readonly #retired = new Set<Pools>();
+  #readAt = -Infinity;
+  #reading: Promise<InUse> | undefined;
+
+  constructor(access: Access, maxSockets: number, clock: Clock, log: Logger) {
+    this.#access = access;
+    this.#maxSockets = maxSockets;
+    this.#clock = clock;
+    this.#log = log;
+  }
+
+  /** @throws KubeconfigError when there never were any that could be read */
+  current(): Promise<InUse> {
+    const isYoung = this.#clock.now() - this.#readAt < MAX_AGE_MS;
+    return this.#inUse && isYoung ? Promise.resolve(this.#inUse) : this.#share(false);
+  }
+
+  /** After a 401 to a request with `used`: whether there is something else to try. */
+  async refreshed(used: InUse): Promise<boolean> {
+    // Somebody else may have been refused, and helped, since that request was sent.
+    if (this.#inUse !== used) return true;
+    if (this.#clock.now() - this.#readAt < REFUSED_MIN_AGE_MS) return false;
+    return (await this.#share(true)) !== used;
+  }
+
+  async destroy(): Promise<void> {
+    const pools = [...this.#retired, ...(this.#inUse ? [this.#inUse.pools] : [])];
+    await Promise.all(pools.map((each) => each.destroy()));
+  }
+
+  /** Several callers share one reading. */
+  #share(refused: boolean): Promise<InUse> {
+    this.#reading ??= this.#read(refused).finally(() => {
+      this.#reading = undefined;
+    });
+    return this.#reading;
+  }
+
+  async #read(refused: boolean): Promise<InUse> {
+    const before = this.#inUse;
+    try {
+      const credentials = await this.#access.credentials(refused);
+      if (!before || !isSame(credentials, before.credentials)) {
+        const isReusable = before && isSame(credentials.tls, before.credentials.tls);
+        const pools = isReusable
+          ? before.pools
+          : await createPools(this.#access, credentials.tls, this.#maxSockets);
+        if (before && !isReusable) this.#retire(before.pools);
+        this.#inUse = { credentials, pools };
+      }
+    } catch (error) {
+      // Files are replaced in place while a token rotates: the old one serves a little longer.
+      if (!before) throw error;
+      this.#log.warn({ err: String(error) }, 'cannot read the credentials again, going on with the old ones');
+    }
+    this.#readAt = this.#clock.now();
+    return this.#inUse as InUse;
+  }
+
+  #retire(pools: Pools): void {
+    this.#retired.add(pools);
+    void pools.close().finally(() => this.#retired.delete(pools));
+  }
+}
+
+const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);

@@ -1,0 +1,345 @@
+/**
+ * Sockets, credentials, lanes, repeats and request metrics of one cluster.
+ *
+ * The only file that touches client-node at run time, and only for kubeconfigs whose credentials come from a
+ * command or an auth provider: loading it costs most of a second.
+ */
+import type { RequestOptions } from 'node:https';
+import type { Registry } from 'prom-client';
+import type { Dispatcher } from 'undici';
+import { sleep, type Clock } from '../../lib/clock.ts';
+import { BodyUnreadable, unpackedBody } from '../../lib/response-body.ts';
+import { systemRng, type Rng } from '../../lib/rng.ts';
+import type { Logger } from '../../observability/log.ts';
+import {
+  describe,
+  EspalierError,
+  ResponseTooLarge,
+  ShutdownError,
+  TransportError,
+  Unauthorized,
+  type RequestRef,
+} from '../errors.ts';
+import { readAnswer, readRefusal, type AnswerPorts } from './answers.ts';
+import { pauseBeforeRepeat, transportErrorFrom } from './failure.ts';
+import { CredentialKeeper, type InUse } from './credentials.ts';
+import { createRequestMetrics, type RequestMetrics } from './http-metrics.ts';
+import type { Pools } from './pools.ts';
+import { loadAccess, type Access, type ExternalCredentials, type KubeconfigSource } from './kubeconfig.ts';
+import { Lanes, type Lane } from './lanes.ts';
+import { defaultResponses, type ResponseLimits } from './responses.ts';
+
+export type { KubeconfigSource } from './kubeconfig.ts';
+
+/**
+ * Which API server, as whom, and with what means. With a `registry` requests are counted there; several
+ * connections may share one.
+ */
+export interface ConnectOptions {
+  readonly kubeconfig: KubeconfigSource;
+  readonly userAgent: string;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly rng?: Rng;
+  readonly registry?: Registry;
+  /** Who the server notes as the writer of fields; default `espalier`. */
+  readonly fieldManager?: string;
+  /** Sockets for requests, watches and leases aside; default 32. */
+  readonly maxSockets?: number;
+  /**
+   * How large the answers may be; default: those of a target for a kubeconfig that is given as text, of the host
+   * cluster otherwise, with one budget for the whole process.
+   */
+  readonly responses?: ResponseLimits;
+}
+
+/** One request to an API server, and how urgent it is. */
+export interface HttpRequest {
+  readonly method: string;
+  /** With the query, without the server's address. */
+  readonly path: string;
+  readonly ref: RequestRef;
+  readonly lane: Lane | 'lease';
+  readonly body?: string;
+  readonly contentType?: string;
+  readonly accept?: string;
+  /** Sending it twice does no more than sending it once. */
+  readonly isIdempotent: boolean;
+  /** A page of a list of several objects: whoever asks can ask for less when it is too large. */
+  readonly isPage?: boolean;
+  /** Hears how many bytes the answer has, before it is parsed; what it throws is the outcome of the request. */
+  readonly onRead?: (bytes: number) => void;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** How others reach the same server with credentials of their own. */
+export interface ServerAddress {
+  readonly server: string;
+  /** PEM in base64, as in a kubeconfig. */
+  readonly caData?: string;
+  readonly insecureSkipTlsVerify?: boolean;
+}
+
+/** The way to one API server, shared by everything that asks it something. `createClient` puts the verbs on top. */
+export interface Connection {
+  readonly server: string;
+  address(): Promise<ServerAddress>;
+  /** The namespace of the kubeconfig's context, or of the pod. */
+  readonly namespace: string;
+  readonly fieldManager: string;
+  readonly clock: Clock;
+  readonly responses: ResponseLimits;
+  /**
+   * The parsed JSON of the answer, or its text when it is not JSON; undefined when it is empty.
+   * @throws ApiError, TransportError, ResponseTooLarge, ShutdownError, or the reason of the signal
+   */
+  request(request: HttpRequest): Promise<unknown>;
+  /** The raw body of a watch, once the server has agreed to it. Never repeated; errors as above. */
+  stream(request: Omit<HttpRequest, 'lane' | 'isIdempotent'>): Promise<AsyncIterable<Uint8Array>>;
+  /** Ends all requests and closes all sockets. */
+  close(): Promise<void>;
+}
+
+/**
+ * Opens the way to an API server: sockets, credentials, repeats, metrics. The server is not asked anything yet.
+ * @throws KubeconfigError; a server that cannot be reached shows only with the first request
+ */
+export async function connect(options: ConnectOptions): Promise<Connection> {
+  const access = await loadAccess(options.kubeconfig, clientNodeCredentials());
+  const metrics = await createRequestMetrics(options.registry, new URL(access.server).host);
+  const connection = new HttpConnection(access, options, metrics);
+  await connection.prepare();
+  return connection;
+}
+
+class HttpConnection implements Connection {
+  readonly server: string;
+  readonly namespace: string;
+  readonly fieldManager: string;
+  readonly clock: Clock;
+  readonly responses: ResponseLimits;
+  readonly #userAgent: string;
+  readonly #log: Logger;
+  readonly #rng: Rng;
+  readonly #metrics: RequestMetrics;
+  readonly #lanes: Lanes;
+  readonly #keeper: CredentialKeeper;
+  readonly #answers: AnswerPorts;
+  readonly #host: string;
+  readonly #prefix: string;
+  readonly #warned = new Set<string>();
+  #isClosed = false;
+
+  constructor(access: Access, options: ConnectOptions, metrics: RequestMetrics) {
+    const url = new URL(access.server);
+    this.server = access.server;
+    this.namespace = access.namespace;
+    this.fieldManager = options.fieldManager ?? 'espalier';
+    this.clock = options.clock;
+    this.responses = options.responses ?? defaultsFor(options.kubeconfig);
+    this.#userAgent = options.userAgent;
+    this.#log = options.log;
+    this.#rng = options.rng ?? systemRng;
+    this.#metrics = metrics;
+    const maxSockets = options.maxSockets ?? 32;
+    this.#lanes = new Lanes(maxSockets);
+    this.#keeper = new CredentialKeeper(access, maxSockets, options.clock, options.log);
+    this.#host = url.host;
+    this.#answers = { server: this.server, host: url.host, limits: this.responses, clock: this.clock };
+    this.#prefix = url.pathname.replace(/\/+$/, '');
+  }
+
+  /** Reads the credentials once, so that unreadable ones are reported at the start. */
+  async prepare(): Promise<void> {
+    await this.#keeper.current();
+  }
+
+  async address(): Promise<ServerAddress> {
+    const { ca, rejectUnauthorized } = (await this.#keeper.current()).credentials.tls;
+    return {
+      server: this.server,
+      ...(ca && { caData: Buffer.from(ca).toString('base64') }),
+      ...(rejectUnauthorized === false && { insecureSkipTlsVerify: true }),
+    };
+  }
+
+  async request(request: HttpRequest): Promise<unknown> {
+    let isRefreshed = false;
+    for (let tries = 1; ; tries++) {
+      let inUse: InUse | undefined;
+      try {
+        return await this.#inLane(request, async () => {
+          inUse = await this.#keeper.current();
+          return await this.#exchange(request, inUse);
+        });
+      } catch (error) {
+        if (request.signal?.aborted) throw request.signal.reason;
+        if (error instanceof Unauthorized && !isRefreshed && inUse && (await this.#keeper.refreshed(inUse))) {
+          isRefreshed = true;
+          continue;
+        }
+        // The lease has its own rhythm and no time to lose in ours.
+        const pause =
+          request.lane === 'lease'
+            ? undefined
+            : pauseBeforeRepeat(error, tries, request.isIdempotent, this.#rng);
+        if (pause === undefined) throw error;
+        this.#metrics.repeated(request.ref.verb, this.#host);
+        this.#log.debug({ pauseMs: Math.round(pause), err: String(error) }, 'sending the request again');
+        await sleep(this.clock, pause, request.signal);
+      }
+    }
+  }
+
+  async stream(request: Omit<HttpRequest, 'lane' | 'isIdempotent'>): Promise<AsyncIterable<Uint8Array>> {
+    const full = { ...request, lane: 'read', isIdempotent: true } as const;
+    const inUse = await this.#keeper.current();
+    try {
+      return await this.#open(full, inUse);
+    } catch (error) {
+      if (!(error instanceof Unauthorized) || !(await this.#keeper.refreshed(inUse))) throw error;
+      return await this.#open(full, await this.#keeper.current());
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#keeper.destroy();
+  }
+
+  async #inLane<R>(request: HttpRequest, run: () => Promise<R>): Promise<R> {
+    if (request.lane === 'lease') return run();
+    const since = this.clock.now();
+    const leave = await this.#lanes.enter(request.lane, request.signal);
+    this.#metrics.waited(request.ref.verb, this.#host, this.clock.now() - since);
+    try {
+      return await run();
+    } finally {
+      leave();
+    }
+  }
+
+  /** One request and its whole answer. */
+  async #exchange(request: HttpRequest, inUse: InUse): Promise<unknown> {
+    const response = await this.#dispatch(request, inUse, (pools) =>
+      request.lane === 'lease' ? pools.lease : pools.requests,
+    );
+    try {
+      if (response.statusCode >= 300) throw await readRefusal(request, response, this.#answers);
+      return await readAnswer(request, response, this.#answers);
+    } catch (error) {
+      if (error instanceof ResponseTooLarge) {
+        this.#metrics.exceeded(request.ref.verb, this.#host, error.excess);
+      }
+      throw this.#translated(error, request);
+    }
+  }
+
+  async #open(request: HttpRequest, inUse: InUse): Promise<AsyncIterable<Uint8Array>> {
+    const response = await this.#dispatch(request, inUse, (pools) => pools.watches);
+    if (response.statusCode >= 300) {
+      throw this.#translated(await readRefusal(request, response, this.#answers), request);
+    }
+    return this.#translatedBody(request, response);
+  }
+
+  async *#translatedBody(
+    request: HttpRequest,
+    response: Dispatcher.ResponseData,
+  ): AsyncGenerator<Uint8Array> {
+    try {
+      for await (const chunk of unpackedBody(response)) yield chunk as Uint8Array;
+    } catch (error) {
+      throw this.#translated(error, request);
+    }
+  }
+
+  async #dispatch(
+    request: HttpRequest,
+    { credentials, pools }: InUse,
+    pick: (pools: Pools) => Dispatcher,
+  ): Promise<Dispatcher.ResponseData> {
+    if (this.#isClosed) throw this.#closed();
+    const started = this.clock.now();
+    let code = '<error>';
+    try {
+      const response = await pick(pools).request({
+        // Without this a DELETE with a body, as every delete of ours is, costs its connection.
+        reset: false,
+        method: request.method,
+        path: this.#prefix + request.path,
+        headers: {
+          'user-agent': this.#userAgent,
+          accept: request.accept ?? 'application/json',
+          ...(request.body !== undefined && { 'content-type': request.contentType ?? 'application/json' }),
+          ...credentials.headers,
+        },
+        ...(request.body !== undefined && { body: request.body }),
+        ...(request.signal && { signal: request.signal }),
+      });
+      code = String(response.statusCode);
+      this.#noteWarnings(response.headers['warning']);
+      return response;
+    } catch (error) {
+      throw this.#translated(error, request);
+    } finally {
+      this.#metrics.sent(request, this.#host, code, this.clock.now() - started);
+    }
+  }
+
+  /** Errors of ours and aborts as they are, everything else as a TransportError. */
+  #translated(error: unknown, request: HttpRequest): unknown {
+    if (request.signal?.aborted) return request.signal.reason;
+    if (this.#isClosed) return this.#closed(error);
+    if (error instanceof EspalierError) return error;
+    if (error instanceof BodyUnreadable) {
+      const what = `${this.server}: ${error.message}, while trying to ${describe(request.ref)}`;
+      return new TransportError(what, request.isIdempotent, { cause: error });
+    }
+    return transportErrorFrom(error, this.server, request.ref, request.isIdempotent);
+  }
+
+  #closed(cause?: unknown): ShutdownError {
+    return new ShutdownError(`the connection to ${this.server} is closed`, { cause });
+  }
+
+  /** What the server warns of, such as unknown fields, once per text. */
+  #noteWarnings(header: string | string[] | undefined): void {
+    if (!header) return;
+    for (const warning of Array.isArray(header) ? header : [header]) {
+      if (this.#warned.has(warning) || this.#warned.size >= 200) continue;
+      this.#warned.add(warning);
+      this.#log.warn({ server: this.server }, `the API server warns: ${warning.replace(/^299 - |"/g, '')}`);
+    }
+  }
+}
+
+/** A kubeconfig that is given as text comes from a Target, that is from a tenant. */
+const defaultsFor = (source: KubeconfigSource): ResponseLimits =>
+  typeof source === 'object' && 'text' in source ? defaultResponses.target : defaultResponses.host;
+
+// ---------------------------------------------------------------- client-node
+
+/** Remembers the loaded configuration, because plugins keep their tokens in it, until the server refuses one. */
+function clientNodeCredentials(): ExternalCredentials {
+  let loaded: { applyToHTTPSOptions(options: RequestOptions): Promise<void> } | undefined;
+  return async (kubeconfig, context, refused) => {
+    if (!loaded || refused) {
+      const { KubeConfig } = await import('@kubernetes/client-node');
+      const config = new KubeConfig();
+      config.loadFromString(kubeconfig);
+      config.setCurrentContext(context);
+      loaded = config;
+    }
+    const options: RequestOptions = {};
+    await loaded.applyToHTTPSOptions(options);
+    const headers = Object.entries(options.headers ?? {}).map(([k, v]) => [k.toLowerCase(), String(v)]);
+    return {
+      headers: Object.fromEntries(headers) as Record<string, string>,
+      tls: {
+        ...(options.cert && { cert: options.cert as string }),
+        ...(options.key && { key: options.key as string }),
+      },
+    };
+  };
+}

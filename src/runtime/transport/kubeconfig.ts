@@ -1,0 +1,342 @@
+/**
+ * Where the cluster is and with which credentials to speak to it, read from a kubeconfig or from the pod.
+ *
+ * Tokens, certificates and passwords are read here; only commands and auth providers need client-node, which
+ * costs most of a second to load and is therefore handed in as `external`.
+ *
+ * A kubeconfig given as text comes from a Target, that is from a tenant. It may not name files of this machine
+ * or run commands on it.
+ */
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { delimiter, dirname, isAbsolute, join } from 'node:path';
+import { parseYaml } from '../../lib/yaml.ts';
+import { KubeconfigError } from '../errors.ts';
+
+/**
+ * Where credentials come from: a file, a text, or the service account of the pod. Default context: the current
+ * one.
+ */
+export type KubeconfigSource =
+  | { readonly file: string; readonly context?: string }
+  | { readonly text: string; readonly context?: string }
+  | 'in-cluster';
+
+export interface Credentials {
+  readonly headers: Headers;
+  readonly tls: TlsMaterial;
+}
+
+/** Names in lower case; a list is a header sent several times. */
+export type Headers = Readonly<Record<string, string | string[]>>;
+
+export interface TlsMaterial {
+  readonly ca?: string | Buffer;
+  readonly cert?: string | Buffer;
+  readonly key?: string | Buffer;
+  readonly servername?: string;
+  readonly rejectUnauthorized?: boolean;
+}
+
+export interface Access {
+  /** Base address without a slash at the end. */
+  readonly server: string;
+  /** The context's namespace. */
+  readonly namespace: string;
+  readonly proxyUrl?: string;
+  /**
+   * Reads files anew and asks plugins.
+   * @param refused the server did not take the last ones, so plugins may not answer from memory
+   */
+  credentials(refused: boolean): Promise<Credentials>;
+}
+
+/** Credentials of commands and auth providers: the whole kubeconfig as text, and the context in it. */
+export type ExternalCredentials = (
+  kubeconfig: string,
+  context: string,
+  refused: boolean,
+) => Promise<Credentials>;
+
+/** Where a program looks that was told nothing: KUBECONFIG, then the pod's own account, then the home folder. */
+export function findKubeconfig(
+  env: Readonly<Record<string, string | undefined>>,
+  home = homedir(),
+): KubeconfigSource | undefined {
+  if (env['KUBECONFIG']) return { file: env['KUBECONFIG'] };
+  if (env['KUBERNETES_SERVICE_HOST']) return 'in-cluster';
+  const file = join(home, '.kube', 'config');
+  return existsSync(file) ? { file } : undefined;
+}
+
+const SERVICE_ACCOUNT = '/var/run/secrets/kubernetes.io/serviceaccount';
+
+/**
+ * @param env for the address of the API server inside a pod
+ * @throws KubeconfigError naming the file and the way out
+ */
+export async function loadAccess(
+  source: KubeconfigSource,
+  external: ExternalCredentials,
+  env: NodeJS.ProcessEnv = process.env,
+): Promise<Access> {
+  if (source === 'in-cluster') return inCluster(env);
+  if ('text' in source) return fromDocument(parse(source.text, 'the kubeconfig'), source, external, 'text');
+  return fromDocument(await readFiles(source.file), source, external, source.file);
+}
+
+// ---------------------------------------------------------------- in the pod
+
+async function inCluster(env: NodeJS.ProcessEnv): Promise<Access> {
+  const host = env['KUBERNETES_SERVICE_HOST'];
+  const port = env['KUBERNETES_SERVICE_PORT'] ?? '443';
+  if (!host) {
+    throw new KubeconfigError(
+      'not running inside a cluster (KUBERNETES_SERVICE_HOST is not set); name a kubeconfig instead',
+    );
+  }
+  const at = (name: string): string => join(SERVICE_ACCOUNT, name);
+  const namespace = await readFile(at('namespace'), 'utf8').catch(() => 'default');
+  return {
+    server: `https://${host.includes(':') ? `[${host}]` : host}:${port}`,
+    namespace: namespace.trim() || 'default',
+    credentials: async () => ({
+      headers: bearer(await readText(at('token'), 'the service account token')),
+      tls: { ca: await readText(at('ca.crt'), "the cluster's CA certificate") },
+    }),
+  };
+}
+
+// ---------------------------------------------------------------- kubeconfig
+
+type Fields = Record<string, unknown>;
+
+interface Document {
+  readonly clusters: Map<string, Fields>;
+  readonly users: Map<string, Fields>;
+  readonly contexts: Map<string, Fields>;
+  readonly current: string | undefined;
+}
+
+/** Several files, separated as in KUBECONFIG, are merged: the first to name a thing wins. */
+async function readFiles(list: string): Promise<Document> {
+  const files = list.split(delimiter).filter(Boolean);
+  const documents: Document[] = [];
+  for (const file of files) {
+    try {
+      documents.push(parse(await readFile(file, 'utf8'), `kubeconfig ${file}`, dirname(file)));
+    } catch (error) {
+      if (error instanceof KubeconfigError) throw error;
+      if (files.length > 1 && isMissing(error)) continue;
+      throw unreadable(`kubeconfig ${file}`, error, 'set KUBECONFIG or pass --kubeconfig');
+    }
+  }
+  if (documents.length === 0) {
+    throw new KubeconfigError(
+      `cannot read kubeconfig ${list}: no such file; set KUBECONFIG or pass --kubeconfig`,
+    );
+  }
+  const merged = (pick: (d: Document) => Map<string, Fields>): Map<string, Fields> =>
+    new Map(documents.toReversed().flatMap((d) => [...pick(d)]));
+  return {
+    clusters: merged((d) => d.clusters),
+    users: merged((d) => d.users),
+    contexts: merged((d) => d.contexts),
+    current: documents.find((d) => d.current)?.current,
+  };
+}
+
+function parse(text: string, title: string, folder?: string): Document {
+  let root: unknown;
+  try {
+    root = parseYaml(text);
+  } catch {
+    // The parser's own message quotes lines of the file, and those may be tokens.
+    throw new KubeconfigError(
+      `${title} is not valid YAML; write it anew, for example with kubectl config view --raw`,
+    );
+  }
+  if (!isFields(root) || !Array.isArray(root['clusters']) || root['clusters'].length === 0) {
+    throw new KubeconfigError(`${title} names no cluster; is it a kubeconfig?`);
+  }
+  const named = (list: unknown, field: string): Map<string, Fields> =>
+    new Map(
+      (Array.isArray(list) ? list.filter(isFields) : []).map((entry) => [
+        String(entry['name']),
+        absolute(isFields(entry[field]) ? entry[field] : {}, folder),
+      ]),
+    );
+  return {
+    clusters: named(root['clusters'], 'cluster'),
+    users: named(root['users'], 'user'),
+    contexts: named(root['contexts'], 'context'),
+    current: textOf(root['current-context']),
+  };
+}
+
+const FILE_FIELDS = ['certificate-authority', 'client-certificate', 'client-key', 'tokenFile'] as const;
+
+/** Paths in a kubeconfig are relative to the file. */
+function absolute(fields: Fields, folder: string | undefined): Fields {
+  if (folder === undefined) return fields;
+  const result = { ...fields };
+  for (const name of FILE_FIELDS) {
+    const path = textOf(result[name]);
+    if (path && !isAbsolute(path)) result[name] = join(folder, path);
+  }
+  return result;
+}
+
+function fromDocument(
+  document: Document,
+  source: { readonly context?: string },
+  external: ExternalCredentials,
+  origin: string,
+): Access {
+  const title = origin === 'text' ? 'the kubeconfig' : `kubeconfig ${origin}`;
+  const name = source.context ?? document.current;
+  const choices = [...document.contexts.keys()].join(', ') || 'none';
+  if (!name) {
+    throw new KubeconfigError(
+      `${title} has no current-context; choose one with --context (it has ${choices})`,
+    );
+  }
+  const context = document.contexts.get(name);
+  if (!context) throw new KubeconfigError(`${title} has no context ${name}; it has ${choices}`);
+  const cluster = document.clusters.get(String(context['cluster']));
+  if (!cluster) throw new KubeconfigError(`${title}: context ${name} refers to a cluster that is not in it`);
+  const user = document.users.get(String(context['user']));
+  if (!user && textOf(context['user'])) {
+    throw new KubeconfigError(`${title}: context ${name} refers to a user that is not in it`);
+  }
+  if (origin === 'text') refuseReach(cluster, user ?? {});
+
+  const proxyUrl = textOf(cluster['proxy-url']);
+  return {
+    server: serverOf(cluster, title),
+    namespace: textOf(context['namespace']) ?? 'default',
+    ...(proxyUrl && { proxyUrl }),
+    credentials: credentialsOf(document, name, cluster, user ?? {}, external),
+  };
+}
+
+function serverOf(cluster: Fields, title: string): string {
+  const server = textOf(cluster['server']);
+  if (!server || !URL.canParse(server) || !/^https?:/.test(server)) {
+    throw new KubeconfigError(`${title}: the cluster's server is not an http or https address`);
+  }
+  return server.replace(/\/+$/, '');
+}
+
+/** @throws KubeconfigError when a kubeconfig of a tenant reaches for files or commands of this machine */
+function refuseReach(cluster: Fields, user: Fields): void {
+  const reaching = [...FILE_FIELDS, 'exec', 'auth-provider'].filter((f) => cluster[f] ?? user[f]);
+  if (reaching.length > 0) {
+    throw new KubeconfigError(
+      `the kubeconfig uses ${reaching.join(', ')}, which would reach for files or commands of the controller; ` +
+        'put the certificates and the token into the kubeconfig itself',
+    );
+  }
+}
+
+function credentialsOf(
+  document: Document,
+  context: string,
+  cluster: Fields,
+  user: Fields,
+  external: ExternalCredentials,
+): (refused: boolean) => Promise<Credentials> {
+  return async (refused) => {
+    const own = { headers: await headersOf(user), tls: await tlsOf(cluster, user) };
+    if (user['exec'] === undefined && user['auth-provider'] === undefined) return own;
+    const more = await external(exported(document), context, refused);
+    return { headers: { ...own.headers, ...more.headers }, tls: { ...own.tls, ...more.tls } };
+  };
+}
+
+async function headersOf(user: Fields): Promise<Headers> {
+  const headers: Record<string, string | string[]> = {};
+  const tokenFile = textOf(user['tokenFile']);
+  const token = tokenFile ? await readText(tokenFile, 'the token') : textOf(user['token']);
+  const username = textOf(user['username']);
+  if (token) Object.assign(headers, bearer(token));
+  else if (username) {
+    const pair = `${username}:${textOf(user['password']) ?? ''}`;
+    headers['authorization'] = `Basic ${Buffer.from(pair).toString('base64')}`;
+  }
+  const as = textOf(user['as']);
+  if (as) headers['impersonate-user'] = as;
+  const uid = textOf(user['as-uid']);
+  if (uid) headers['impersonate-uid'] = uid;
+  if (Array.isArray(user['as-groups'])) headers['impersonate-group'] = user['as-groups'].map(String);
+  const extra = isFields(user['as-user-extra']) ? user['as-user-extra'] : {};
+  for (const [key, values] of Object.entries(extra)) {
+    const name = `impersonate-extra-${encodeURIComponent(key.toLowerCase())}`;
+    headers[name] = Array.isArray(values) ? values.map(String) : [String(values)];
+  }
+  return headers;
+}
+
+async function tlsOf(cluster: Fields, user: Fields): Promise<TlsMaterial> {
+  const ca = await material(cluster, 'certificate-authority');
+  const cert = await material(user, 'client-certificate');
+  const key = await material(user, 'client-key');
+  const servername = textOf(cluster['tls-server-name']);
+  return {
+    ...(ca && { ca }),
+    ...(cert && { cert }),
+    ...(key && { key }),
+    ...(servername && { servername }),
+    ...(cluster['insecure-skip-tls-verify'] === true && { rejectUnauthorized: false }),
+  };
+}
+
+async function material(fields: Fields, name: string): Promise<string | Buffer | undefined> {
+  const data = textOf(fields[`${name}-data`]);
+  if (data) return Buffer.from(data, 'base64');
+  const file = textOf(fields[name]);
+  return file ? readText(file, `the ${name}`) : undefined;
+}
+
+/** The merged document as client-node reads it; JSON is YAML. */
+function exported(document: Document): string {
+  const list = (entries: Map<string, Fields>, field: string): object[] =>
+    [...entries].map(([name, fields]) => ({ name, [field]: fields }));
+  return JSON.stringify({
+    apiVersion: 'v1',
+    kind: 'Config',
+    clusters: list(document.clusters, 'cluster'),
+    users: list(document.users, 'user'),
+    contexts: list(document.contexts, 'context'),
+    'current-context': document.current,
+  });
+}
+
+// ---------------------------------------------------------------- small things
+
+async function readText(file: string, what: string): Promise<string> {
+  try {
+    return (await readFile(file, 'utf8')).trim();
+  } catch (error) {
+    throw unreadable(`${what} ${file}`, error, 'check the path and its permissions');
+  }
+}
+
+function unreadable(what: string, error: unknown, wayOut: string): KubeconfigError {
+  const code = (error as NodeJS.ErrnoException).code;
+  const why =
+    code === 'ENOENT' ? 'no such file' : code === 'EACCES' ? 'permission denied' : (code ?? 'error');
+  return new KubeconfigError(`cannot read ${what}: ${why}; ${wayOut}`, { cause: error });
+}
+
+const isMissing = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'ENOENT';
+
+const bearer = (token: string): Record<string, string> => ({ authorization: `Bearer ${token}` });
+
+/** An unquoted password or name may have been read as a number. */
+const textOf = (value: unknown): string | undefined =>
+  typeof value === 'number' ? String(value) : typeof value === 'string' && value !== '' ? value : undefined;
+
+const isFields = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

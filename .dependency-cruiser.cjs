@@ -20,7 +20,7 @@ module.exports = {
       'runtime-knows-no-landscaper',
       'the runtime is usable by itself',
       { path: '^src/(runtime|workflow|observability|lib)/' },
-      { path: '^src/(api|machine|dataflow|blueprint|components|templating)/' },
+      { path: '^src/(api|machine|landscape|dataflow|blueprint|components|templating)/' },
     ),
     rule(
       'phases-are-pure',
@@ -41,7 +41,7 @@ module.exports = {
       'domain-takes-no-client',
       'what blueprints and data mean is worked out without a cluster',
       { path: '^src/(api|templating|components|blueprint|dataflow)/' },
-      { path: '^src/(runtime|machine)/' },
+      { path: '^src/(runtime|machine|landscape)/' },
     ),
     rule(
       'controllers-are-strangers',
@@ -51,14 +51,20 @@ module.exports = {
     ),
     rule(
       'deployers-meet-in-the-sdk',
-      'a deployer knows the SDK and itself',
+      'a deployer knows itself, the SDK, and the engine for objects of Kubernetes',
       { path: '^deployers/([^/]+)/' },
-      { path: '^(deployers|controllers)/', pathNot: '^deployers/($1|sdk)/' },
+      { path: '^(deployers|controllers)/', pathNot: '^deployers/($1|sdk|objects)/' },
+    ),
+    rule(
+      'sdk-is-a-contract',
+      'a deployer may have nothing to do with objects of Kubernetes',
+      { path: '^deployers/sdk/' },
+      { path: '^deployers/', pathNot: '^deployers/sdk/', dependencyTypesNot: ['type-only'] },
     ),
     rule(
       'client-node-in-one-place',
       'one file touches the official client, so that replacing it stays cheap',
-      { path: '^(src|controllers|deployers)/', pathNot: '^src/runtime/(http|kubeconfig)\\.ts$' },
+      { path: '^(src|controllers|deployers)/', pathNot: '^src/runtime/transport/(http|kubeconfig)\\.ts$' },
       { path: 'node_modules/@kubernetes/client-node', dependencyTypesNot: ['type-only'] },
     ),
     rule(
@@ -79,6 +85,7 @@ module.exports = {
     layer('workflow', ['lib', 'observability', 'runtime']),
     layer('webhooks', ['lib', 'observability', 'runtime', 'api']),
     layer('machine', ['lib', 'observability', 'runtime', 'workflow', 'api']),
+    layer('landscape', ['lib', 'observability', 'runtime', 'workflow', 'api', 'machine']),
   ],
   options: {
     doNotFollow: { path: 'node_modules' },

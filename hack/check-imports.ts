@@ -24,7 +24,7 @@ const violations: Readonly<Record<string, { readonly file: string; readonly impo
     imports: '../../../src/machine/apply.ts',
   },
   'phases-take-no-packages': { file: 'controllers/execution/phases/planted.ts', imports: 'node:fs' },
-  'domain-takes-no-client': { file: 'src/dataflow/planted.ts', imports: '../runtime/client.ts' },
+  'domain-takes-no-client': { file: 'src/dataflow/planted.ts', imports: '../runtime/transport/client.ts' },
   'controllers-are-strangers': {
     file: 'controllers/execution/planted.ts',
     imports: '../installation/job.ts',
@@ -33,6 +33,7 @@ const violations: Readonly<Record<string, { readonly file: string; readonly impo
     file: 'deployers/mock/planted.ts',
     imports: '../../controllers/execution/intake.ts',
   },
+  'sdk-is-a-contract': { file: 'deployers/sdk/planted.ts', imports: '../objects/after.ts' },
   'client-node-in-one-place': { file: 'src/cli/planted.ts', imports: '@kubernetes/client-node' },
   'no-cycles': { file: 'src/lib/planted.ts', imports: './planted.ts' },
   'layer-lib': { file: 'src/lib/planted.ts', imports: '../observability/log.ts' },
@@ -46,7 +47,8 @@ const violations: Readonly<Record<string, { readonly file: string; readonly impo
   'layer-runtime': { file: 'src/runtime/planted.ts', imports: '../workflow/dag.ts' },
   'layer-workflow': { file: 'src/workflow/planted.ts', imports: '../api/labels.ts' },
   'layer-webhooks': { file: 'src/webhooks/planted.ts', imports: '../machine/apply.ts' },
-  'layer-machine': { file: 'src/machine/planted.ts', imports: '../dataflow/scope.ts' },
+  'layer-machine': { file: 'src/machine/planted.ts', imports: '../landscape/tree.ts' },
+  'layer-landscape': { file: 'src/landscape/planted.ts', imports: '../dataflow/scope.ts' },
 };
 
 const SOURCES = ['src', 'controllers', 'deployers'];

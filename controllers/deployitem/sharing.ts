@@ -3,17 +3,16 @@ import { conditionReasons, conditionTypes } from '../../src/api/conditions.ts';
 import { isBeingDeleted, isFinished } from '../../src/api/job.ts';
 import type { DeployItem } from '../../src/api/kinds/deployitem.ts';
 import { itemKey, managedObjects, othersKeeping, type ManagedObject } from '../../src/api/managed-objects.ts';
+import type { Condition } from '../../src/api/shared.ts';
 import { mergeConditions } from '../../src/machine/status.ts';
 import type { View } from '../../src/runtime/types.ts';
-
-type Condition = NonNullable<NonNullable<DeployItem['status']>['conditions']>[number];
 
 /** Items whose status names the object with this uid. */
 export type ManagersOf = (uid: string) => readonly View<DeployItem>[];
 
 export interface SharingChange {
   /** All conditions as they are to be. */
-  readonly conditions: readonly Condition[];
+  readonly conditions: readonly View<Condition>[];
   readonly reason: string;
   readonly message: string;
 }
@@ -28,7 +27,7 @@ export function sharingChange(
   now: string,
 ): SharingChange | undefined {
   if (!isFinished(self) || isBeingDeleted(self.metadata)) return undefined;
-  const before = (self.status?.conditions ?? []) as readonly Condition[];
+  const before = self.status?.conditions ?? [];
   const type = conditionTypes.SharedObjects;
   const known = before.find((condition) => condition.type === type);
   const message = sharedText(self, managersOf);

@@ -87,7 +87,7 @@ async function templatesOrNone(self: View<Execution>, reader: TemplateReader): P
   } catch (error) {
     if (!(error instanceof UnreadableDeployItems)) throw error;
     if (isBeingDeleted(self.metadata)) return [];
-    const codes = ['ERR_CONFIGURATION_PROBLEM'];
+    const codes = ['ERR_CONFIGURATION_PROBLEM'] as const;
     throw new PhaseError('handleReconcilePhase', 'ValidateExecution', error.message, codes, { cause: error });
   }
 }

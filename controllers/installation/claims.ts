@@ -1,9 +1,9 @@
 /** What the status may no longer claim when a job has failed. Pure. */
 import { conditionReasons, conditionTypes } from '../../src/api/conditions.ts';
-import { changed, type JobStatus } from '../../src/machine/status.ts';
+import { changed, type Status } from '../../src/machine/status.ts';
 
 /** For an installation that has none: a job begins by removing the exports of the one before. */
-export function withoutExports(status: JobStatus, now: string): JobStatus {
+export function withoutExports<S extends Status>(status: S, now: string): S {
   const type = conditionTypes.CreateExports;
   const isClaimed = status.conditions?.some((c) => c.type === type && c.status === 'True');
   if (status.phase !== 'Failed' || !isClaimed) return status;

@@ -7,13 +7,12 @@ import { findImports } from '../../src/dataflow/imports.ts';
 import { importsHash } from '../../src/dataflow/imports-hash.ts';
 import { installationContext } from '../../src/dataflow/scope.ts';
 import { siblingOf, successorsOf } from '../../src/dataflow/siblings.ts';
-import type { JobStatus } from '../../src/machine/status.ts';
 import { index, type World } from '../../src/landscape/world.ts';
 import { withoutExports } from './claims.ts';
 import { isWaitingForUs } from './intake.ts';
 import { cachedImports, exportsOf } from './lookups.ts';
 import { withWayOn } from './rest.ts';
-import { siblingsOf, type Inst } from './relatives.ts';
+import { siblingsOf, type Inst, type InstStatus } from './relatives.ts';
 
 interface Left {
   readonly world: World;
@@ -21,7 +20,7 @@ interface Left {
   readonly removed: ReadonlySet<string>;
 }
 
-export function atEnd({ world, removed }: Left, self: Inst, status: JobStatus): JobStatus {
+export function atEnd({ world, removed }: Left, self: Inst, status: InstStatus): InstStatus {
   const isWithout = exportsOf(world, self).every(({ metadata: { uid = '' } }) => removed.has(uid));
   const { finishedTime = '' } = status.transitionTimes ?? {};
   return withWayOn(
@@ -34,7 +33,7 @@ export function atEnd({ world, removed }: Left, self: Inst, status: JobStatus): 
  * A root that succeeded starts the roots that import from it, except those that wait for it. The list is kept in the
  * status, so no crash loses it.
  */
-function withSuccessors(world: World, self: Inst, status: JobStatus): JobStatus {
+function withSuccessors(world: World, self: Inst, status: InstStatus): InstStatus {
   const isSource =
     status.phase === 'Succeeded' && isRoot(self.metadata) && !self.spec.optimization?.hasNoSiblingExports;
   if (!isSource || isBeingDeleted(self.metadata)) return status;

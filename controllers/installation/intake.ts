@@ -28,7 +28,7 @@ import {
 import { INTERRUPTED, interruptNoted } from '../../src/landscape/item-end.ts';
 import type { Intake } from '../../src/machine/reconcile.ts';
 import { drift, keepStanding } from '../../src/landscape/standing.ts';
-import { waitingFor, type JobStatus } from '../../src/machine/status.ts';
+import { waitingFor } from '../../src/machine/status.ts';
 import type { View } from '../../src/runtime/types.ts';
 import { withoutExports } from './claims.ts';
 import { fence, setOperation, type SubObject } from './job.ts';
@@ -108,7 +108,7 @@ const isBeforeItsWork = (self: View<Installation>): boolean =>
 
 function interrupted(self: View<Installation>, { now, hasExports }: Facts) {
   const phase = failedPhase(self.metadata);
-  const status = waitingFor({ ...(self.status as JobStatus), phase }, undefined, now);
+  const status = waitingFor({ ...self.status, phase }, undefined, now);
   const { conditions = null } = hasExports() ? status : withoutExports(status, now);
   return {
     phase,

@@ -1,13 +1,14 @@
 /** Who belongs to an installation: parent, siblings, children, execution. Reads the caches, never the server. */
 import { isRoot, parentInstallation } from '../../src/api/job.ts';
 import type { Execution } from '../../src/api/kinds/execution.ts';
-import type { Installation } from '../../src/api/kinds/installation.ts';
+import type { Installation, InstallationStatus } from '../../src/api/kinds/installation.ts';
 import { keyOf } from '../../src/machine/apply.ts';
 import { noteOfWait } from '../../src/machine/status.ts';
 import { index, type World } from '../../src/landscape/world.ts';
 import type { Obj, View } from '../../src/runtime/types.ts';
 
 export type Inst = View<Installation>;
+export type InstStatus = View<InstallationStatus>;
 
 export const parentOf = (world: World, self: Inst): Inst | undefined => {
   const name = parentInstallation(self.metadata);

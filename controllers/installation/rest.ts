@@ -2,17 +2,16 @@
 import { isBeingDeleted, isRoot, isSuspended, operationOf } from '../../src/api/job.ts';
 import { annotations, operations } from '../../src/api/labels.ts';
 import { shorten } from '../../src/lib/masking.ts';
-import type { JobStatus } from '../../src/machine/status.ts';
 import { judgeRetry } from './retry.ts';
-import type { Inst } from './relatives.ts';
+import type { Inst, InstStatus } from './relatives.ts';
 
 /** The status of a job that ends, with the way on as the last line of its last error. */
-export function withWayOn(self: Inst, status: JobStatus): JobStatus {
+export function withWayOn(self: Inst, status: InstStatus): InstStatus {
   const { lastError } = status;
   if (!lastError || !isRoot(self.metadata) || operationOf(self.metadata) === operations.reconcile)
     return status;
   const { finishedTime = '' } = status.transitionTimes ?? {};
-  const ended = { ...self, status: status as Inst['status'] } as Inst;
+  const ended = { ...self, status };
   const retry = judgeRetry(ended, finishedTime);
   const startsItself = !isBeingDeleted(self.metadata) && (retry.do === 'start' || retry.do === 'wait');
   const wayOn = startsItself ? 'spec.automaticReconcile starts another job' : restsUntil(self);

@@ -12,12 +12,13 @@ import type { FoundImports } from '../../src/dataflow/imports.ts';
 import type { WrittenObject } from '../../src/dataflow/objects.ts';
 import type { FreshName } from '../../src/landscape/fresh-names.ts';
 import { phaseInSteps, phaseOf, stepOf } from '../../src/machine/phase.ts';
-import type { PhaseError } from '../../src/machine/decision.ts';
+import type { Decision, PhaseError } from '../../src/machine/decision.ts';
 import type { Owner } from '../../src/landscape/tree.ts';
 import type { Room } from '../../src/landscape/tree-size.ts';
 import type { Secret } from '../../src/landscape/world.ts';
 import type { View } from '../../src/runtime/types.ts';
 import type { FoundComponent } from './component.ts';
+import type { InstStatus } from './relatives.ts';
 
 export type DataOrTarget = View<DataObject> | View<Target>;
 
@@ -101,6 +102,7 @@ export interface Snapshot {
   readonly exportStateUpserts: readonly StateUpsert[];
 }
 
+export type Answer<Next extends string> = Decision<Next, InstStatus>;
 export const phase = phaseOf<Snapshot>();
 export const steps = phaseInSteps<Snapshot>();
 export const step = stepOf<Snapshot>();

@@ -7,7 +7,7 @@ import type { Problem } from '../../src/machine/decision.ts';
 import type { View } from '../../src/runtime/types.ts';
 import { conditionTypes } from '../../src/api/conditions.ts';
 import { judgeRemote } from '../../src/machine/remote.ts';
-import { changed, mergeConditions, withProblem, type JobStatus } from '../../src/machine/status.ts';
+import { changed, mergeConditions, withProblem } from '../../src/machine/status.ts';
 import { endsJob } from './errors.ts';
 import type { Direction } from './intake.ts';
 import type { Outcome } from './outcome.ts';
@@ -48,9 +48,8 @@ export function begun(
     ...rest
   } = before ?? { observedGeneration: 0 };
   const { finishedTime: _finished, ...times } = rest.transitionTimes ?? {};
-  const settled = [conditionTypes.RemoteUnavailable];
   return {
-    ...(changed(rest as JobStatus, { settled }, now) as DeployItemStatus),
+    ...changed(rest, { settled: [conditionTypes.RemoteUnavailable] }, now),
     phase: firstPhase(metadata),
     observedGeneration: metadata.generation ?? 0,
     lastReconcileTime: now,
@@ -87,8 +86,7 @@ export const showing = (
   status: DeployItemStatus,
   problem: Problem | undefined,
   now: string,
-): DeployItemStatus =>
-  withProblem(status as Parameters<typeof withProblem>[0], problem, now) as DeployItemStatus;
+): DeployItemStatus => withProblem(status, problem, now);
 
 /** What becomes of the item after a look. */
 export interface Settled {
@@ -121,17 +119,15 @@ function withinLimit(
   outcome: Outcome,
   now: string,
 ): { readonly before: DeployItemStatus; readonly outcome: Outcome } {
-  const kept = before as JobStatus;
-  const rest = changed(kept, { settled: [conditionTypes.RemoteUnavailable] }, now) as DeployItemStatus;
+  const rest = changed(before, { settled: [conditionTypes.RemoteUnavailable] }, now);
   if (outcome.kind !== 'retry' || !outcome.problem.remote) return { before: rest, outcome };
   const { remote } = outcome.problem;
-  const judged = judgeRemote(kept, { ...outcome.problem, remote }, now, Infinity);
+  const judged = judgeRemote(before, { ...outcome.problem, remote }, now, Infinity);
   if (judged.isOver) {
-    const codes = [...(judged.problem.codes ?? []), 'ERR_CONFIGURATION_PROBLEM'];
+    const codes = [...(judged.problem.codes ?? []), 'ERR_CONFIGURATION_PROBLEM' as const];
     return { before: rest, outcome: { ...outcome, kind: 'fail', problem: { ...judged.problem, codes } } };
   }
-  const noted = changed(kept, { conditions: [judged.condition] }, now) as DeployItemStatus;
-  return { before: noted, outcome };
+  return { before: changed(before, { conditions: [judged.condition] }, now), outcome };
 }
 
 function settled(before: DeployItemStatus, outcome: Outcome, look: Look): Settled {
@@ -184,4 +180,6 @@ const retryingPhase = (status: DeployItemStatus, look: Look): string => {
 };
 
 const waitingFor = (why: Problem | undefined): Problem | undefined =>
-  why && { ...why, codes: [...new Set([...(why.codes ?? []), 'ERR_UNFINISHED', 'ERR_FOR_INFO_ONLY'])] };
+  why && { ...why, codes: [...new Set([...(why.codes ?? []), ...stillWaiting])] };
+
+const stillWaiting = ['ERR_UNFINISHED', 'ERR_FOR_INFO_ONLY'] as const;

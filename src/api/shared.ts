@@ -174,6 +174,11 @@ export const jobStatus = {
 /** Only installations and executions note this. */
 export const phaseTransitionTime = time().optional().describe('When the phase last changed.');
 
+/** The part of a status that installations, executions and deploy items have in common. */
+export type JobStatus = z.infer<
+  z.ZodObject<typeof jobStatus & { phaseTransitionTime: typeof phaseTransitionTime }>
+>;
+
 /** Template name and object name of one child. */
 export const nameMapping = open({
   specName: z.string().describe('Name in the specification of the parent.'),

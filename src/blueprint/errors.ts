@@ -1,14 +1,15 @@
 /** What can be wrong with a blueprint and its results: one class per situation, with the reason that goes on the wire. */
+import type { ErrorCode } from '../api/error-codes.ts';
 
 export interface ProblemOptions {
   readonly cause?: unknown;
-  readonly codes?: readonly string[];
+  readonly codes?: readonly ErrorCode[];
 }
 
 /** Base of all: `reason` is upstream's (e.g. `SchemaValidationFailed`), `codes` go to lastError; ends the job. */
 export class BlueprintProblem extends Error {
   readonly reason: string;
-  readonly codes: readonly string[];
+  readonly codes: readonly ErrorCode[];
 
   constructor(reason: string, message: string, { cause, codes = [] }: ProblemOptions = {}) {
     super(message, cause === undefined ? undefined : { cause });

@@ -4,20 +4,26 @@
  * @see docs/adr/0042-first-phases-and-fences.md
  */
 import { firstPhase, isFinished, isJobUnstarted } from '../api/job.ts';
-import { executionKind, type Execution } from '../api/kinds/execution.ts';
-import type { Installation } from '../api/kinds/installation.ts';
+import { executionKind, type Execution, type ExecutionStatus } from '../api/kinds/execution.ts';
+import type { Installation, InstallationStatus } from '../api/kinds/installation.ts';
+import type { MergePatch } from '../lib/merge.ts';
 import type { View } from '../lib/objects.ts';
 import { conditionsAtStart } from './standing.ts';
-import { changed, type JobStatus } from '../machine/status.ts';
 
 type Self = View<Installation> | View<Execution>;
+
+/** Without the list of what is below; it is looked up. */
+const withoutList = (self: Self) =>
+  self.kind === executionKind.kind
+    ? ({ deployItemCache: null } satisfies MergePatch<ExecutionStatus>)
+    : ({ subInstCache: null } satisfies MergePatch<InstallationStatus>);
 
 /** The status in which a job begins, without its id and times, as a merge patch. */
 const beginning = (self: Self, now: string) => ({
   phase: firstPhase(self.metadata),
   phaseTransitionTime: now,
   observedGeneration: self.metadata.generation,
-  [self.kind === executionKind.kind ? 'deployItemCache' : 'subInstCache']: null,
+  ...withoutList(self),
   lastError: null,
   conditions: conditionsAtStart(self) ?? null,
 });
@@ -41,10 +47,7 @@ export function jobFor(self: Self, jobID: string, now: string) {
   };
 }
 
-/** The whole status in which a job begins that was given without its first phase, as the original does it. */
-export const begun = (self: Self, now: string): JobStatus =>
-  changed(
-    (self.status ?? {}) as JobStatus,
-    { set: { ...beginning(self, now), transitionTimes: { initTime: now } } },
-    now,
-  );
+/** The change of status with which a job begins that was given without its first phase, as the original does it. */
+export const begun = (self: Self, now: string) => ({
+  set: { ...beginning(self, now), transitionTimes: { initTime: now } },
+});

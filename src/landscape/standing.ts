@@ -7,12 +7,13 @@ import { hasFinishedJob, isFinished } from '../api/job.ts';
 import type { DeployItem } from '../api/kinds/deployitem.ts';
 import type { Execution } from '../api/kinds/execution.ts';
 import type { Installation } from '../api/kinds/installation.ts';
+import type { Condition } from '../api/shared.ts';
 import { equal } from '../lib/json.ts';
 import type { Kind, View } from '../runtime/types.ts';
 import { causesText } from '../machine/causes.ts';
 import { named, patchStatus, type ConditionChange } from '../machine/decision.ts';
 import type { Intake } from '../machine/reconcile.ts';
-import { mergeConditions, type Condition } from '../machine/status.ts';
+import { mergeConditions } from '../machine/status.ts';
 
 type Parent = View<Installation> | View<Execution>;
 type Child = Parent | View<DeployItem>;
@@ -22,10 +23,10 @@ const atRestOnly: readonly string[] = [conditionTypes.AutomaticReconcile, condit
 /** And those of an earlier job that was cut off while it tried a server again. */
 const leftOver: readonly string[] = [...atRestOnly, conditionTypes.RemoteUnavailable];
 
-const conditionsOf = ({ status }: Parent): Condition[] => (status?.conditions ?? []) as Condition[];
+const conditionsOf = ({ status }: Parent): readonly View<Condition>[] => status?.conditions ?? [];
 
 /** The conditions with which a job of `self` begins. */
-export const conditionsAtStart = (self: Parent): Condition[] | undefined => {
+export const conditionsAtStart = (self: Parent): readonly View<Condition>[] | undefined => {
   const left = conditionsOf(self).filter(({ type }) => !leftOver.includes(type));
   return left.length > 0 ? left : undefined;
 };

@@ -3,8 +3,16 @@
  * @see RFC 7396
  */
 import { copy, define, equal } from './json.ts';
+import type { View } from './objects.ts';
 
 type Fields = Record<string, unknown>;
+
+/** A merge patch of a `T`: fields that are left out stay, null removes an optional field, arrays are replaced whole. */
+export type MergePatch<T> = T extends readonly unknown[]
+  ? View<T>
+  : T extends object
+    ? { readonly [K in keyof T]?: MergePatch<T[K]> | (undefined extends T[K] ? null : never) | undefined }
+    : T;
 
 /**
  * The merge patch that turns `base` into `next`, or undefined when they are equal.

@@ -10,6 +10,15 @@ export type View<T> = T extends readonly (infer E)[]
     ? { readonly [P in keyof T]: View<T[P]> }
     : T;
 
+/** A copy without one of the optional fields. */
+export function without<K extends string, T extends Readonly<Partial<Record<K, unknown>>>>(
+  value: T,
+  key: K,
+): T {
+  const { [key]: _left, ...rest } = value;
+  return rest as unknown as T;
+}
+
 // ---------------------------------------------------------------- Kubernetes
 
 /** One entry of `metadata.ownerReferences`; the cluster collects an object when its owners are gone. */

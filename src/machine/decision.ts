@@ -2,16 +2,19 @@
  * What a phase may answer. A decision is data: what to write, where to go next, or why not yet. Nothing here
  * reads a clock or talks to anybody; apply.ts and run.ts carry decisions out.
  */
-import type { ConditionReason } from '../api/conditions.ts';
+import type { ConditionReason, ConditionType } from '../api/conditions.ts';
+import type { ErrorCode } from '../api/error-codes.ts';
+import type { MergePatch } from '../lib/merge.ts';
 import { TRUE, annotations } from '../api/labels.ts';
 import type { Kind, Obj, View } from '../runtime/types.ts';
+import type { Status } from './status.ts';
 
 /** A reason in the form of `status.lastError`: what was attempted, what was found, a sentence, codes. */
 export interface Problem {
   readonly operation: string;
   readonly reason: string;
   readonly message: string;
-  readonly codes?: readonly string[];
+  readonly codes?: readonly ErrorCode[];
   /** A server outside is the cause, and may be back: tried again until a limit. Not part of `status.lastError`. */
   readonly remote?: 'NameNotFound' | 'ServerUnavailable';
 }
@@ -21,7 +24,7 @@ export class PhaseError extends Error {
   readonly outcome: 'fail' | 'retry' = 'fail';
   readonly operation: string;
   readonly reason: string;
-  readonly codes: readonly string[];
+  readonly codes: readonly ErrorCode[];
 
   readonly conditions: readonly ConditionChange[];
   readonly remote: Problem['remote'];
@@ -30,7 +33,7 @@ export class PhaseError extends Error {
     operation: string,
     reason: string,
     message: string,
-    codes: readonly string[] = [],
+    codes: readonly ErrorCode[] = [],
     options: ErrorOptions & {
       readonly conditions?: readonly ConditionChange[];
       readonly remote?: Problem['remote'];
@@ -89,29 +92,29 @@ export interface Amendment {
 }
 
 /** A condition as a phase wants it; time stamps are added when the status is written. */
-export interface ConditionChange {
-  readonly type: string;
+export interface ConditionChange<Type extends string = ConditionType> {
+  readonly type: Type;
   /** `Progressing` while it is not decided yet. */
   readonly status: 'True' | 'False' | 'Progressing';
   readonly reason: string;
   readonly message: string;
 }
 
-/** Fields of the status besides phase, job ids, errors and times, as a merge patch. */
-export interface StatusChange {
-  readonly set?: Readonly<Record<string, unknown>>;
+/** Changes of a status `S` besides phase, job ids, errors and times. */
+export interface StatusChange<S extends Status = Status> {
+  readonly set?: MergePatch<S>;
   readonly conditions?: readonly ConditionChange[];
-  /** Types of conditions that only ever tell of a failure, and hold no more. */
-  readonly settled?: readonly string[];
+  /** Types of conditions that only report a failure, and no longer hold. */
+  readonly settled?: readonly ConditionType[];
 }
 
 /** Facts of the snapshot, by name, that must still be the same once the effects are done; otherwise: not now. */
 export type Confirmation = Readonly<Record<string, unknown>>;
 
-interface Common {
+interface Common<S extends Status> {
   /** In order; the first that fails ends the pass. */
   readonly effects: readonly Effect[];
-  readonly status: StatusChange;
+  readonly status: StatusChange<S>;
 }
 
 /** `installation stack-a-x1`: an object as it is called in a list of what is awaited. */
@@ -127,11 +130,12 @@ export interface Awaited {
   readonly note?: string;
 }
 
-export type Decision<Next extends string = string> =
+/** `Next`: the phases it may lead to; `S`: the status of the object it is about. */
+export type Decision<Next extends string = string, S extends Status = Status> =
   /** Go on in phase `to` within the same pass. */
-  | (Common & { readonly do: 'advance'; readonly to: Next; readonly confirm: Confirmation })
+  | (Common<S> & { readonly do: 'advance'; readonly to: Next; readonly confirm: Confirmation })
   /** Something else must happen first; its event wakes us. */
-  | (Common & {
+  | (Common<S> & {
       readonly do: 'wait';
       readonly why: Problem | undefined;
       readonly awaited?: Awaited;
@@ -139,41 +143,47 @@ export type Decision<Next extends string = string> =
       readonly againMs?: number;
     })
   /** The job ends without success. */
-  | (Common & { readonly do: 'fail'; readonly problem: Problem })
+  | (Common<S> & { readonly do: 'fail'; readonly problem: Problem })
   /** Not now; another attempt after a growing interval may help. */
-  | (Common & { readonly do: 'retry'; readonly problem: Problem; readonly cause?: unknown })
+  | (Common<S> & { readonly do: 'retry'; readonly problem: Problem; readonly cause?: unknown })
   /** After the effects the object is no longer ours to look after. */
-  | (Common & { readonly do: 'release' });
+  | (Common<S> & { readonly do: 'release' });
 
-interface Extras {
+interface Extras<S extends Status> {
   readonly effects?: readonly Effect[];
-  readonly status?: StatusChange;
+  readonly status?: StatusChange<NoInfer<S>>;
 }
-const common = (extras: Extras = {}): Common => ({
+const common = <S extends Status>(extras: Extras<S> = {}): Common<S> => ({
   effects: extras.effects ?? [],
   status: extras.status ?? {},
 });
 
-export const advance = <const Next extends string>(
+export const advance = <const Next extends string, S extends Status = Status>(
   to: Next,
-  extras?: Extras & { readonly confirm?: Confirmation },
-): Decision<Next> => ({ do: 'advance', to, confirm: extras?.confirm ?? {}, ...common(extras) });
-export const wait = (
+  extras?: Extras<S> & { readonly confirm?: Confirmation },
+): Decision<Next, S> => ({ do: 'advance', to, confirm: extras?.confirm ?? {}, ...common(extras) });
+export const wait = <S extends Status = Status>(
   why?: Problem,
-  extras: Extras & { readonly awaited?: Awaited; readonly againMs?: number | undefined } = {},
-): Decision<never> => ({
+  extras: Extras<S> & { readonly awaited?: Awaited; readonly againMs?: number | undefined } = {},
+): Decision<never, S> => ({
   do: 'wait',
   why,
   ...(extras.awaited && { awaited: extras.awaited }),
   ...(extras.againMs !== undefined && { againMs: extras.againMs }),
   ...common(extras),
 });
-export const fail = (problem: Problem, extras?: Extras): Decision<never> => ({
+export const fail = <S extends Status = Status>(
+  problem: Problem,
+  extras?: Extras<S>,
+): Decision<never, S> => ({
   do: 'fail',
   problem,
   ...common(extras),
 });
-export const retry = (problem: Problem, extras?: Extras): Decision<never> => ({
+export const retry = <S extends Status = Status>(
+  problem: Problem,
+  extras?: Extras<S>,
+): Decision<never, S> => ({
   do: 'retry',
   problem,
   ...common(extras),
@@ -208,7 +218,15 @@ export const amend = (kind: Kind, target: View<Obj>, change: Amendment): Effect 
   target,
   change,
 });
-export const patchStatus = (kind: Kind, target: View<Obj>, status: object): Effect => ({
+/** An object with a status. */
+type WithStatus = Obj & { readonly status?: unknown };
+
+/** @param status a merge patch of the status */
+export const patchStatus = <T extends WithStatus>(
+  kind: Kind<T>,
+  target: View<NoInfer<T>>,
+  status: MergePatch<NonNullable<NoInfer<T>['status']>>,
+): Effect => ({
   do: 'patch',
   kind,
   target,

@@ -4,7 +4,7 @@ import { mergeDiff } from '../lib/merge.ts';
 import type { Kind, Obj, View } from '../runtime/types.ts';
 import { lockedPatch, type ApplyPorts } from './apply.ts';
 import type { Awaited, Problem, StatusChange } from './decision.ts';
-import { changed, inPhase, waitingFor, withoutWait, withProblem, type JobStatus } from './status.ts';
+import { changed, inPhase, statusOf, waitingFor, withoutWait, withProblem, type Status } from './status.ts';
 
 export interface DraftPorts extends ApplyPorts {
   /** RFC 3339, whole seconds. */
@@ -13,23 +13,24 @@ export interface DraftPorts extends ApplyPorts {
   readonly entered?: (phase: string, from: string | undefined) => void;
 }
 
-export class Draft<Self extends Obj> {
+/** `S`: the status of `Self`. */
+export class Draft<Self extends Obj, S extends Status> {
   self: View<Self>;
-  status: JobStatus;
+  status: S;
   /** Uids of what was deleted on the way: caches may show it a moment longer. */
   readonly removed = new Set<string>();
   readonly #kind: Kind<Self>;
   readonly #ports: DraftPorts;
 
-  constructor(kind: Kind<Self>, self: View<Self>, status: JobStatus, ports: DraftPorts) {
+  constructor(kind: Kind<Self>, self: View<Self>, status: S, ports: DraftPorts) {
     this.#kind = kind;
     this.self = self;
     this.status = status;
     this.#ports = ports;
   }
 
-  get #stored(): JobStatus {
-    return (this.self as { status?: JobStatus }).status ?? {};
+  get #stored(): S {
+    return statusOf<S>(this.self);
   }
 
   /** The object with the status it is heading for: what phases look at. */
@@ -42,7 +43,7 @@ export class Draft<Self extends Obj> {
     return phase === this.status.phase && jobID === this.status.jobID;
   }
 
-  change(change: StatusChange): void {
+  change(change: StatusChange<S>): void {
     this.status = changed(this.status, change, this.#ports.now());
   }
 

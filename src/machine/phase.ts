@@ -3,10 +3,16 @@
  * asked only when the steps before it had no answer, so nothing is gathered for a question that does not come up.
  */
 import type { Decision } from './decision.ts';
+import type { Status } from './status.ts';
+
+/** The status of the object that a snapshot is about. */
+export type StatusOf<Snapshot> = Snapshot extends { readonly self: { readonly status?: infer S } }
+  ? NonNullable<S> & Status
+  : Status;
 
 export interface Step<Snapshot, Next extends string = string> {
   readonly needs: readonly (keyof Snapshot)[];
-  decide(snapshot: Snapshot): Decision<Next> | undefined;
+  decide(snapshot: Snapshot): Decision<Next, StatusOf<Snapshot>> | undefined;
 }
 
 export interface Phase<Snapshot, Next extends string = string> {
@@ -22,7 +28,9 @@ export const stepOf =
   <Snapshot>() =>
   <const Need extends keyof Snapshot, Next extends string = never>(
     needs: readonly Need[],
-    decide: (snapshot: Pick<Snapshot, Need | (Always & keyof Snapshot)>) => Decision<Next> | undefined,
+    decide: (
+      snapshot: Pick<Snapshot, Need | (Always & keyof Snapshot)>,
+    ) => Decision<Next, StatusOf<Snapshot>> | undefined,
   ): Step<Snapshot, Next> & { readonly decide: typeof decide } => ({ needs, decide });
 
 /** A phase that is one question. */
@@ -31,7 +39,9 @@ export const phaseOf =
   <const Need extends keyof Snapshot, const Next extends string>(spec: {
     readonly needs: readonly Need[];
     readonly next: readonly Next[];
-    readonly decide: (snapshot: Pick<Snapshot, Need | (Always & keyof Snapshot)>) => Decision<NoInfer<Next>>;
+    readonly decide: (
+      snapshot: Pick<Snapshot, Need | (Always & keyof Snapshot)>,
+    ) => Decision<NoInfer<Next>, StatusOf<Snapshot>>;
   }): Phase<Snapshot, Next> & { readonly decide: typeof spec.decide } => ({
     next: spec.next,
     steps: [{ needs: spec.needs, decide: spec.decide }],
@@ -92,7 +102,7 @@ export async function decide<Snapshot extends object, Next extends string>(
   phase: Phase<Snapshot, Next>,
   get: Get<Snapshot>,
   always: readonly (keyof Snapshot)[],
-): Promise<Decision<Next>> {
+): Promise<Decision<Next, StatusOf<Snapshot>>> {
   const snapshot: Partial<Snapshot> = {};
   for (const step of phase.steps) {
     for (const key of [...always, ...step.needs]) snapshot[key] = await get(key);

@@ -8,9 +8,10 @@ import { NotFound } from '../runtime/errors.ts';
 import type { Reconciler } from '../runtime/controller/controller.ts';
 import type { Cache, Client, Context, Obj, UpdateControl, View } from '../runtime/types.ts';
 import { Applier } from './apply.ts';
-import type { Effect } from './decision.ts';
+import type { Effect, StatusChange } from './decision.ts';
+import type { StatusOf } from './phase.ts';
 import { runPhases, type Machine, type RunPorts } from './run.ts';
-import type { JobStatus } from './status.ts';
+import { changed, statusOf } from './status.ts';
 
 /** What a rule before the phases answers: effects, and whether the pass is over. */
 export interface Intake {
@@ -27,8 +28,8 @@ export interface JobController<Self extends Obj, Snapshot extends object> {
   readonly machine: Machine<Self, Snapshot>;
   /** The first rule that has an answer; asked again after its effects, until none has. */
   readonly intake: (self: View<Self>, now: string) => Intake | undefined;
-  /** The status in which a job that was handed down begins. */
-  readonly begin: (self: View<Self>, now: string) => JobStatus;
+  /** How the status changes when a job begins that was handed down without its first phase. */
+  readonly begin: (self: View<Self>, now: string) => StatusChange<StatusOf<Snapshot>>;
   /** How long a finished object may rest, for rules that depend on time. */
   readonly restMs?: (self: View<Self>, now: string) => number | undefined;
   /** Called with each phase entered. */
@@ -79,7 +80,8 @@ async function pass<Self extends Obj & JobView, Snapshot extends object>(
       const rest = controller.restMs?.(self, now());
       return { write: 'none', ...(rest !== undefined && { again: rest }) };
     } else {
-      const status = isJobUnstarted(self) ? controller.begin(self, now()) : statusOf(self);
+      const stored = statusOf<StatusOf<Snapshot>>(self);
+      const status = isJobUnstarted(self) ? changed(stored, controller.begin(self, now()), now()) : stored;
       const end = await runPhases(controller.machine, self, status, ports);
       if (end.end === 'released') return { write: 'none' };
       if (end.end === 'waiting') {
@@ -95,5 +97,3 @@ async function pass<Self extends Obj & JobView, Snapshot extends object>(
 /** Somebody took the finalizer off meanwhile: nobody is left to be told about. */
 const isGone = (error: unknown, self: View<Obj>): boolean =>
   error instanceof NotFound && error.ref.kind === self.kind && error.ref.name === self.metadata.name;
-
-const statusOf = (self: View<Obj>): JobStatus => (self as { status?: JobStatus }).status ?? {};

@@ -6,7 +6,7 @@ import { conditionReasons, conditionTypes } from '../api/conditions.ts';
 import { connectionFault } from '../lib/connection.ts';
 import { formatDuration } from '../lib/duration.ts';
 import type { ConditionChange, Problem } from './decision.ts';
-import type { JobStatus } from './status.ts';
+import type { Status } from './status.ts';
 
 /** Unless the configuration says otherwise. */
 export const DEFAULT_REMOTE_RETRY_MS = 10 * 60_000;
@@ -29,7 +29,7 @@ export type RemoteJudgement =
  * @param limitMs over all attempts; Infinity: no limit
  */
 export function judgeRemote(
-  { conditions = [] }: Pick<JobStatus, 'conditions'>,
+  { conditions = [] }: Pick<Status, 'conditions'>,
   problem: Problem & { readonly remote: NonNullable<Problem['remote']> },
   now: string,
   limitMs: number,

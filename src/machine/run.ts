@@ -13,9 +13,9 @@ import type { Kind, Obj, View } from '../runtime/types.ts';
 import { Applier } from './apply.ts';
 import { PhaseError, type Confirmation, type Decision, type Effect, type Problem } from './decision.ts';
 import { Draft, type DraftPorts } from './draft.ts';
-import { decide, gatherOnce, type Gatherers, type Get, type PhaseRow } from './phase.ts';
+import { decide, gatherOnce, type Gatherers, type Get, type PhaseRow, type StatusOf } from './phase.ts';
 import { DEFAULT_REMOTE_RETRY_MS, judgeRemote } from './remote.ts';
-import type { JobStatus } from './status.ts';
+import type { Status } from './status.ts';
 import { judgeWrite, nameOf } from './verdict.ts';
 
 export interface Machine<Self extends Obj, Snapshot extends object> {
@@ -38,7 +38,11 @@ export interface Machine<Self extends Obj, Snapshot extends object> {
   /** How long servers that the job needs are tried again, in milliseconds; default 10 minutes. */
   readonly remoteRetryMs?: number;
   /** Last touches to a status that ends the job, such as whom to trigger next. */
-  readonly atEnd?: (self: View<Self>, status: JobStatus, removed: ReadonlySet<string>) => JobStatus;
+  readonly atEnd?: (
+    self: View<Self>,
+    status: StatusOf<Snapshot>,
+    removed: ReadonlySet<string>,
+  ) => StatusOf<Snapshot>;
 }
 
 export interface RunPorts extends DraftPorts {
@@ -68,7 +72,7 @@ export class NotNow extends Error {
 export async function runPhases<Self extends Obj, Snapshot extends object>(
   machine: Machine<Self, Snapshot>,
   self: View<Self>,
-  status: JobStatus,
+  status: StatusOf<Snapshot>,
   ports: RunPorts,
 ): Promise<PassEnd<View<Self>>> {
   const draft = new Draft(machine.kind, self, status, ports);
@@ -103,7 +107,7 @@ export async function runPhases<Self extends Obj, Snapshot extends object>(
 /** The row of the phase. None for a phase that we have not, or that is for deletions where nothing is being deleted. */
 function rowOf<Self extends Obj, Snapshot extends object>(
   { table }: Machine<Self, Snapshot>,
-  { status, self }: Draft<Self>,
+  { status, self }: Draft<Self, StatusOf<Snapshot>>,
 ): PhaseRow<Snapshot, string> | undefined {
   const row = table[status.phase ?? ''];
   return row?.onFail === 'DeleteFailed' && !isBeingDeleted(self.metadata) ? undefined : row;
@@ -112,7 +116,7 @@ function rowOf<Self extends Obj, Snapshot extends object>(
 /** Ends the job, unless something below is still at work for it: then the problem is shown, and waits for that. */
 async function end<Self extends Obj, Snapshot extends object>(
   machine: Machine<Self, Snapshot>,
-  draft: Draft<Self>,
+  draft: Draft<Self, StatusOf<Snapshot>>,
   phase: string,
   problem: Problem | undefined,
   ports: RunPorts,
@@ -137,7 +141,7 @@ async function end<Self extends Obj, Snapshot extends object>(
  */
 async function putUpFence<Self extends Obj, Snapshot extends object>(
   { fence }: Machine<Self, Snapshot>,
-  draft: Draft<Self>,
+  draft: Draft<Self, StatusOf<Snapshot>>,
   ports: RunPorts,
 ): Promise<void> {
   for (const effect of (await fence?.(draft.picture)) ?? []) {
@@ -147,15 +151,15 @@ async function putUpFence<Self extends Obj, Snapshot extends object>(
   }
 }
 
-type HeldUp = Extract<Decision, { readonly do: 'wait' | 'retry' }>;
-const isHeldUp = (decision: Decision): decision is HeldUp =>
+type HeldUp<S extends Status = Status> = Extract<Decision<string, S>, { readonly do: 'wait' | 'retry' }>;
+const isHeldUp = <S extends Status>(decision: Decision<string, S>): decision is HeldUp<S> =>
   decision.do === 'wait' || decision.do === 'retry';
 
 /** Stores why it goes no further; what is started meanwhile comes after that. Answers a problem that ends the job. */
-async function holdUp<Self extends Obj>(
+async function holdUp<Self extends Obj, S extends Status>(
   row: RefusalRule,
-  decision: HeldUp,
-  draft: Draft<Self>,
+  decision: HeldUp<S>,
+  draft: Draft<Self, S>,
   ports: RunPorts,
 ): Promise<Problem | undefined> {
   draft.change(decision.status);
@@ -173,8 +177,8 @@ async function holdUp<Self extends Obj>(
 async function carryOn<Self extends Obj, Snapshot extends object>(
   machine: Machine<Self, Snapshot>,
   row: PhaseRow<Snapshot, string>,
-  decision: Exclude<Decision, HeldUp>,
-  draft: Draft<Self>,
+  decision: Exclude<Decision<string, StatusOf<Snapshot>>, HeldUp<StatusOf<Snapshot>>>,
+  draft: Draft<Self, StatusOf<Snapshot>>,
   ports: RunPorts,
 ): Promise<Problem | undefined> {
   const mustBeSeen = row.seen === 'always' || (row.seen === 'before-effects' && decision.effects.length > 0);
@@ -195,7 +199,7 @@ async function decideOrExplain<Snapshot extends object, Name extends string>(
   row: PhaseRow<Snapshot, Name>,
   gatherers: Gatherers<Snapshot>,
   always: readonly (keyof Snapshot)[],
-): Promise<Decision<Name>> {
+): Promise<Decision<Name, StatusOf<Snapshot>>> {
   try {
     return await decide(row.phase, gatherOnce(gatherers), always);
   } catch (error) {
@@ -224,12 +228,12 @@ const impossible = (error: unknown): Problem => ({
 });
 
 /** Ends a job that has tried a server outside for as long as it may; notes since when it does. */
-function withinLimit(
-  decision: Decision,
-  status: JobStatus,
+function withinLimit<S extends Status>(
+  decision: Decision<string, S>,
+  status: S,
   now: string,
   limitMs: number = DEFAULT_REMOTE_RETRY_MS,
-): Decision {
+): Decision<string, S> {
   if (decision.do !== 'retry' || !decision.problem.remote) return decision;
   const { remote } = decision.problem;
   const judged = judgeRemote(status, { ...decision.problem, remote }, now, limitMs);
@@ -251,12 +255,12 @@ const couldNotFindOut = (error: unknown): Problem => ({
 async function confirm<Self extends Obj, Snapshot extends object>(
   facts: Confirmation,
   get: Get<Snapshot>,
-  draft: Draft<Self>,
+  draft: Draft<Self, StatusOf<Snapshot>>,
 ): Promise<void> {
   for (const [name, before] of Object.entries(facts)) {
     if (equal(before, await get(name as keyof Snapshot))) continue;
     const message = `${name} changed while they were used`;
-    const problem = { operation: 'confirm', reason: name, message, codes: ['ERR_FOR_INFO_ONLY'] };
+    const problem = { operation: 'confirm', reason: name, message, codes: ['ERR_FOR_INFO_ONLY'] } as const;
     draft.stumble(problem);
     await draft.store();
     throw new NotNow(problem);
@@ -266,10 +270,10 @@ async function confirm<Self extends Obj, Snapshot extends object>(
 type RefusalRule = Pick<PhaseRow<never, string>, 'onRefusal'>;
 
 /** The problem that a definite refusal amounts to; anything that may pass by itself is thrown. */
-async function applyEffects<Self extends Obj>(
+async function applyEffects<Self extends Obj, S extends Status>(
   { onRefusal }: RefusalRule,
   effects: readonly Effect[],
-  draft: Draft<Self>,
+  draft: Draft<Self, S>,
   ports: RunPorts,
 ): Promise<Problem | undefined> {
   const applier = new Applier(ports, draft.self);
@@ -293,7 +297,11 @@ async function applyEffects<Self extends Obj>(
 }
 
 /** The phase's own words for it, if it has some, and the condition that goes with them. */
-function refused<Self extends Obj>({ ifRefused }: Effect, found: Problem, draft: Draft<Self>): Problem {
+function refused<Self extends Obj, S extends Status>(
+  { ifRefused }: Effect,
+  found: Problem,
+  draft: Draft<Self, S>,
+): Problem {
   if (!ifRefused) return found;
   const { condition, ...problem } = ifRefused;
   draft.change({ conditions: [condition] });
@@ -301,8 +309,8 @@ function refused<Self extends Obj>({ ifRefused }: Effect, found: Problem, draft:
   return { ...problem, message: `${problem.message}: ${found.message}`, codes };
 }
 
-function announceEnd<Self extends Obj>(
-  { status: { phase, jobID } }: Draft<Self>,
+function announceEnd<Self extends Obj, S extends Status>(
+  { status: { phase, jobID } }: Draft<Self, S>,
   problem: Problem | undefined,
   celebrates: boolean,
   ports: RunPorts,

@@ -4,55 +4,31 @@
  */
 import { equal } from '../lib/json.ts';
 import { shorten } from '../lib/masking.ts';
-import type { View } from '../lib/objects.ts';
+import { without, type View } from '../lib/objects.ts';
 import { mergePatch } from '../lib/merge.ts';
 import { conditionReasons, conditionTypes } from '../api/conditions.ts';
+import type { Condition, JobStatus, LastError } from '../api/shared.ts';
 import type { Awaited, ConditionChange, Problem, StatusChange } from './decision.ts';
 
-/** The part of a status that all phase machines share. */
-export interface JobStatus {
-  phase?: string | undefined;
-  phaseTransitionTime?: string | undefined;
-  jobID?: string | undefined;
-  jobIDFinished?: string | undefined;
-  lastError?: LastError | undefined;
-  conditions?: Condition[] | undefined;
-  transitionTimes?:
-    { triggerTime?: string; initTime?: string; waitTime?: string; finishedTime?: string } | undefined;
-  [field: string]: unknown;
-}
+/** A status as phase machines see it: of an installation, an execution or a deploy item. */
+export type Status = View<JobStatus>;
 
-export interface LastError {
-  operation: string;
-  reason: string;
-  message: string;
-  codes?: string[] | undefined;
-  lastTransitionTime: string;
-  lastUpdateTime: string;
-}
-
-export interface Condition {
-  type: string;
-  status: string;
-  reason: string;
-  message: string;
-  codes?: string[] | undefined;
-  lastTransitionTime: string;
-  lastUpdateTime: string;
-}
+/** The status of an object whose status is an `S`; empty where none was written yet. */
+export const statusOf = <S extends Status>(self: object): S => ((self as { status?: S }).status ?? {}) as S;
 
 /** The status after `change`. */
-export function changed(status: JobStatus, change: StatusChange, now: string): JobStatus {
+export function changed<S extends Status>(status: S, change: StatusChange<S>, now: string): S {
   const next = change.set ? mergePatch(status, change.set) : { ...status };
-  if (change.conditions) next.conditions = mergeConditions(next.conditions ?? [], change.conditions, now);
-  const { settled = [] } = change;
-  if (next.conditions && settled.length > 0) {
-    const left = next.conditions.filter(({ type }) => !settled.includes(type));
-    if (left.length > 0) next.conditions = left;
-    else delete next.conditions;
-  }
-  return next;
+  const { conditions } = next;
+  if (!change.conditions && !(conditions && change.settled?.length)) return next;
+  const merged = mergeConditions(conditions ?? [], change.conditions ?? [], now);
+  const left = merged.filter(({ type }) => !isSettled(type, change));
+  if (left.length > 0) return { ...next, conditions: left };
+  return without(next, 'conditions');
 }
+
+const isSettled = (type: string, { settled = [] }: StatusChange): boolean =>
+  settled.some((one) => one === type);
 
 /** Names beyond these are counted. */
 const MAX_AWAITED = 10;
@@ -60,14 +36,14 @@ const MAX_AWAITED = 10;
 const NOTE = '; ';
 
 /** What holds only as long as the job is held up. */
-const HELD_UP = [conditionTypes.Waiting, conditionTypes.RemoteUnavailable];
+const HELD_UP = [conditionTypes.Waiting, conditionTypes.RemoteUnavailable] as const;
 
 /** The status of a job that stumbled over something other than a wait; since when servers are tried again is kept. */
-export const withoutWait = (status: JobStatus, now: string): JobStatus =>
+export const withoutWait = <S extends Status>(status: S, now: string): S =>
   changed(status, { settled: [conditionTypes.Waiting] }, now);
 
 /** The status with what is being waited for, or without. */
-export function waitingFor(status: JobStatus, awaited: Awaited | undefined, now: string): JobStatus {
+export function waitingFor<S extends Status>(status: S, awaited: Awaited | undefined, now: string): S {
   if (!awaited) return changed(status, { settled: HELD_UP }, now);
   const names = awaited.objects.slice(0, MAX_AWAITED).join(', ');
   const more = awaited.objects.length - MAX_AWAITED;
@@ -89,36 +65,34 @@ export function noteOfWait(conditions?: readonly View<Condition>[]): string | un
 }
 
 /** The status in `phase`; a final phase finishes the job in the same breath. */
-export function inPhase(
-  status: JobStatus,
+export function inPhase<S extends Status>(
+  status: S,
   phase: string,
   now: string,
-  options: { final: boolean },
-): JobStatus {
-  const next = { ...status, phase };
-  if (status.phase !== phase) next.phaseTransitionTime = now;
+  options: { readonly final: boolean },
+): S {
+  const next = { ...status, phase, ...(status.phase !== phase && { phaseTransitionTime: now }) };
   if (!options.final) return next;
-  next.jobIDFinished = status.jobID;
-  next.transitionTimes = { ...status.transitionTimes, finishedTime: now };
-  return next;
+  const transitionTimes = { ...status.transitionTimes, finishedTime: now };
+  return { ...next, jobIDFinished: status.jobID, transitionTimes };
 }
 
 /** The status with `problem` as its last error, or without one. */
-export function withProblem(status: JobStatus, problem: Problem | undefined, now: string): JobStatus {
-  const { lastError: before, ...rest } = status;
-  if (!problem) return rest;
+export function withProblem<S extends Status>(status: S, problem: Problem | undefined, now: string): S {
+  if (!problem) return without(status, 'lastError');
+  const { lastError: before } = status;
   const codes = problem.codes && problem.codes.length > 0 ? [...problem.codes] : undefined;
   const { operation, reason } = problem;
   // A status that is too big is refused, and the job with it would never end.
   const after = { operation, reason, message: shorten(problem.message), ...(codes && { codes }) };
   if (before && sameProblem(before, after)) return status;
   const moved = before?.operation === operation ? before.lastTransitionTime : now;
-  return { ...rest, lastError: { ...after, lastTransitionTime: moved, lastUpdateTime: now } };
+  return { ...status, lastError: { ...after, lastTransitionTime: moved, lastUpdateTime: now } };
 }
 
 function sameProblem(
-  before: LastError,
-  after: Omit<LastError, 'lastTransitionTime' | 'lastUpdateTime'>,
+  before: View<LastError>,
+  after: Omit<View<LastError>, 'lastTransitionTime' | 'lastUpdateTime'>,
 ): boolean {
   return (
     before.operation === after.operation &&
@@ -129,12 +103,12 @@ function sameProblem(
 }
 
 /** Conditions by type; `lastTransitionTime` moves with the status, `lastUpdateTime` with anything. */
-export function mergeConditions(
-  before: readonly Condition[],
-  changes: readonly ConditionChange[],
+export function mergeConditions<C extends View<Condition>>(
+  before: readonly C[],
+  changes: readonly ConditionChange<string>[],
   now: string,
-): Condition[] {
-  const result = [...before];
+): (C | Condition)[] {
+  const result: (C | Condition)[] = [...before];
   for (const change of changes) {
     const at = result.findIndex((c) => c.type === change.type);
     const old = result[at];

@@ -1,9 +1,12 @@
 /** Asks a phase for its decision, as the loop does, and tells effects in a word each. */
 import type { Decision, Effect } from '../../src/machine/decision.ts';
-import type { Phase } from '../../src/machine/phase.ts';
+import type { Phase, StatusOf } from '../../src/machine/phase.ts';
 
 /** The answer of the first step that has one. @throws Error when none has */
-export function ask<Snapshot extends object>(phase: Phase<Snapshot>, snapshot: Partial<Snapshot>): Decision {
+export function ask<Snapshot extends object>(
+  phase: Phase<Snapshot>,
+  snapshot: Partial<Snapshot>,
+): Decision<string, StatusOf<Snapshot>> {
   for (const step of phase.steps) {
     const decision = step.decide(snapshot as Snapshot);
     if (decision) return decision;

@@ -12,7 +12,7 @@ export const completing = phase({
     const wanted = executionExportObject(self, exports);
     const message = executionExportConflict(self, exportObject);
     if (message !== undefined) {
-      const codes = ['ERR_CONFIGURATION_PROBLEM'];
+      const codes = ['ERR_CONFIGURATION_PROBLEM'] as const;
       return fail({ operation: 'handlePhaseCompleting', reason: 'CreateOrUpdateExports', message, codes });
     }
     const next = exportObject && overlay(exportObject, wanted);

@@ -2,13 +2,13 @@
 import { executionKind } from '../../../src/api/kinds/execution.ts';
 import { letGo } from '../../../src/landscape/abandoned.ts';
 import { causesText, listed } from '../../../src/machine/causes.ts';
-import { fail, release, wait } from '../../../src/machine/decision.ts';
+import { fail, release, wait, type Problem } from '../../../src/machine/decision.ts';
 import { awaiting } from '../awaiting.ts';
 import { planRemoval } from '../classify.ts';
 import { phase } from '../snapshot.ts';
 import { removal } from './progressing.ts';
 
-const problem = (message: string) => ({
+const problem = (message: string): Problem => ({
   operation: 'handleReconcilePhase',
   reason: 'handlePhaseDeleting',
   message,

@@ -11,7 +11,7 @@ import { step, steps, type Snapshot } from '../snapshot.ts';
 /** What the webhook refuses, should it not have been asked. Nobody has looked at the templates before. */
 const invalid = step(['refusal'], ({ refusal: message }) => {
   if (message === undefined) return undefined;
-  const codes = ['ERR_CONFIGURATION_PROBLEM'];
+  const codes = ['ERR_CONFIGURATION_PROBLEM'] as const;
   return fail({ operation: 'handleReconcilePhase', reason: 'ValidateExecution', message, codes });
 });
 

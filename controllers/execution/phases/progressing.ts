@@ -1,4 +1,5 @@
 /** Starts items as their dependencies finish and waits for all of them; orphans go first. */
+import type { ErrorCode } from '../../../src/api/error-codes.ts';
 import { hasFinishedJob, isBeingDeleted, isTriggeredFor } from '../../../src/api/job.ts';
 import { deployItemKind } from '../../../src/api/kinds/deployitem.ts';
 import { causesText, listed } from '../../../src/machine/causes.ts';
@@ -27,7 +28,7 @@ import {
 import { giveJob, stripFinalizer } from '../items.ts';
 import { step, steps, type Snapshot } from '../snapshot.ts';
 
-const problem = (message: string, codes: readonly string[]): Problem => ({
+const problem = (message: string, codes: readonly ErrorCode[]): Problem => ({
   operation: 'handleReconcilePhase',
   reason: 'handlePhaseProgressing',
   message,

@@ -1,9 +1,9 @@
 /** Checks that the world is still the one the job was made for, then publishes the exports. */
 import { isBeingDeleted } from '../../../src/api/job.ts';
 import { exportConflict } from '../../../src/dataflow/objects.ts';
-import { advance, fail, type Decision } from '../../../src/machine/decision.ts';
+import { advance, fail } from '../../../src/machine/decision.ts';
 import { asExport, deleteObject, refused, upsert } from '../objects.ts';
-import { step, steps } from '../snapshot.ts';
+import { step, steps, type Answer } from '../snapshot.ts';
 import { storeState } from '../state-effects.ts';
 import { importMissing, predecessorFailed, predecessorStillRunning } from './predecessors.ts';
 
@@ -31,7 +31,7 @@ const specChanged = step([], ({ self }) =>
 
 const publish = step(
   ['staleObjects', 'exportUpserts', 'exportStateUpserts'],
-  ({ self, staleObjects, exportUpserts, exportStateUpserts }): Decision<'Succeeded'> => {
+  ({ self, staleObjects, exportUpserts, exportStateUpserts }): Answer<'Succeeded'> => {
     for (const { wanted, existing } of exportUpserts) {
       const conflict = exportConflict(self, wanted, existing);
       if (!conflict) continue;

@@ -15,7 +15,7 @@ const siblingStillImports = step(['siblings'], ({ self, siblings }) => {
   const sibling = siblings.find((s) => s.metadata.name === successors[0]?.name);
   if (!sibling) return undefined;
 
-  const codes = ['ERR_FOR_INFO_ONLY'];
+  const codes = ['ERR_FOR_INFO_ONLY'] as const;
   const { name } = sibling.metadata;
   const failed = (message: string) =>
     fail({ operation: 'CheckSuccessorSibling', reason: 'SiblingDeleteError', message, codes });

@@ -14,7 +14,6 @@ import {
   retry,
   wait,
   type ConditionChange,
-  type Decision,
   type Effect,
   type Refusal,
 } from '../../../src/machine/decision.ts';
@@ -28,7 +27,9 @@ import { isOwnedBy } from '../relatives.ts';
 import { asImport, deleteObject, upsert } from '../objects.ts';
 import { storeState } from '../state-effects.ts';
 import { createdBelowDeleted, createdBeyondLimit, interrupted, tooDeep } from './growth.ts';
-import { step, steps, type Snapshot } from '../snapshot.ts';
+import type { MergePatch } from '../../../src/lib/merge.ts';
+import type { InstStatus } from '../relatives.ts';
+import { step, steps, type Answer, type Snapshot } from '../snapshot.ts';
 import {
   deletedWhileWaiting,
   importMissing,
@@ -42,7 +43,7 @@ import {
 const invalid = step([], ({ self }) => {
   const message = refusalForJob('installations', self);
   if (message === undefined) return undefined;
-  const codes = ['ERR_CONFIGURATION_PROBLEM'];
+  const codes = ['ERR_CONFIGURATION_PROBLEM'] as const;
   return fail({ operation: 'InitPrerequisites', reason: 'ValidateInstallation', message, codes });
 });
 
@@ -119,7 +120,7 @@ const createSubobjects = step(
     'importsHash',
     'predecessorJobs',
   ],
-  (snapshot): Decision<'CleanupOrphaned'> => {
+  (snapshot): Answer<'CleanupOrphaned'> => {
     const { self, rendered, importsHash, predecessorJobs } = snapshot;
     const known = [
       ...(snapshot.component.condition ? [snapshot.component.condition] : []),
@@ -183,8 +184,8 @@ function failed(
   error: PhaseError,
   effects: readonly Effect[],
   conditions: readonly ConditionChange[] = [],
-  set: Readonly<Record<string, unknown>> = {},
-): Decision<never> {
+  set: MergePatch<InstStatus> = {},
+): Answer<never> {
   return fail(error.problem, { effects, status: { set, conditions: [...conditions, ...error.conditions] } });
 }
 
@@ -194,7 +195,7 @@ function conflicting(
   children: Snapshot['rendered']['children'],
   effects: readonly Effect[],
   known: readonly ConditionChange[],
-): Decision<never> {
+): Answer<never> {
   const conditions = [...known, condition];
   if (!(children instanceof PhaseError)) return fail(problem, { effects, status: { conditions } });
   const message = `${problem.message}; ${children.problem.message}`;

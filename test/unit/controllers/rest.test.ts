@@ -1,13 +1,12 @@
 /** What a root says when its job has failed: whether another one starts by itself, and what starts it. */
 import { expect } from 'chai';
 import { withWayOn } from '../../../controllers/installation/rest.ts';
-import type { Inst } from '../../../controllers/installation/relatives.ts';
-import type { JobStatus } from '../../../src/machine/status.ts';
+import type { Inst, InstStatus } from '../../../controllers/installation/relatives.ts';
 
 const NOW = '2026-01-01T00:00:00Z';
 const COMMAND = 'kubectl annotate installation web -n demo landscaper.gardener.cloud/operation=reconcile';
 
-const failed: JobStatus = {
+const failed: InstStatus = {
   ...{ phase: 'Failed', jobID: 'j1', jobIDFinished: 'j1', observedGeneration: 1 },
   transitionTimes: { finishedTime: NOW },
   lastError: {

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { changed, statusOf, type Status } from '../../../src/machine/status.ts';
 import { begun, jobFor } from '../../../src/landscape/begin.ts';
 import { NOW, child, deleting, done, execution, installation, running } from '../../support/given.ts';
 
@@ -49,23 +50,24 @@ describe('a job that is given to an object', () => {
 });
 
 describe('a job that the original gave without its first phase', () => {
+  const statusAtStart = (self: Parameters<typeof begun>[0]): Status =>
+    changed(statusOf<Status>(self), begun(self, NOW), NOW);
+
   it('S-14: is the deletion job if the object was deleted meanwhile', () => {
-    const status = begun(installation('web', { status: { jobID: 'j1' }, meta: deleting }), NOW);
+    const status = statusAtStart(installation('web', { status: { jobID: 'j1' }, meta: deleting }));
     expect(status).to.include({ phase: 'InitDelete', jobID: 'j1' });
   });
 
   it('begins without the list and the error of the job before, and keeps the time at which it was given', () => {
-    const status = begun(
-      execution('plan', {
-        status: {
-          ...{ jobID: 'j2', jobIDFinished: 'j1', phase: 'Failed', observedGeneration: 0 },
-          deployItemCache: { activeDIs: [] },
-          lastError: { ...error, ...stamps },
-          transitionTimes: { triggerTime: EARLIER },
-        },
-      }),
-      NOW,
-    );
+    const self = execution('plan', {
+      status: {
+        ...{ jobID: 'j2', jobIDFinished: 'j1', phase: 'Failed', observedGeneration: 0 },
+        deployItemCache: { activeDIs: [] },
+        lastError: { ...error, ...stamps },
+        transitionTimes: { triggerTime: EARLIER },
+      },
+    });
+    const status = statusAtStart(self);
     expect(status).to.include({ phase: 'Init', jobID: 'j2', jobIDFinished: 'j1' });
     expect(status).to.not.have.any.keys('deployItemCache', 'lastError');
     expect(status.transitionTimes).to.deep.equal({ triggerTime: EARLIER, initTime: NOW });

@@ -3,7 +3,7 @@ import { phases } from '../../../controllers/installation/phases.ts';
 import type { Snapshot } from '../../../controllers/installation/snapshot.ts';
 import { causesText, listed } from '../../../src/machine/causes.ts';
 import { treeTooLarge } from '../../../src/landscape/growth.ts';
-import { withProblem } from '../../../src/machine/status.ts';
+import { withProblem, type Status } from '../../../src/machine/status.ts';
 import { ask } from '../../support/ask.ts';
 import { NOW, child, done, installation, running } from '../../support/given.ts';
 import { room } from '../../support/room.ts';
@@ -31,7 +31,7 @@ function parentOf(messages: readonly string[]): string {
     execution: undefined,
   });
   if (decision.do !== 'fail') throw new Error(decision.do);
-  return withProblem({}, decision.problem, NOW).lastError?.message ?? '';
+  return withProblem<Status>({}, decision.problem, NOW).lastError?.message ?? '';
 }
 
 const sibling =

@@ -13,8 +13,8 @@ describe('an error of a phase', () => {
   });
 
   it('has codes, and says when a server outside is the cause', () => {
-    const { problem } = new PhaseError('o', 'r', 'm', ['C'], { remote: 'NameNotFound' });
-    expect(problem).to.deep.include({ codes: ['C'], remote: 'NameNotFound' });
+    const { problem } = new PhaseError('o', 'r', 'm', ['ERR_TIMEOUT'], { remote: 'NameNotFound' });
+    expect(problem).to.deep.include({ codes: ['ERR_TIMEOUT'], remote: 'NameNotFound' });
   });
 
   it('has the textual form of upstream', () => {

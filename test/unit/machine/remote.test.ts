@@ -1,7 +1,7 @@
 /** How long a job tries a server again: judged from what its status says, so nothing of it is in the memory of a process. */
 import { expect } from 'chai';
 import { judgeRemote, NAME_NOT_FOUND_MS, remoteTroubleOf } from '../../../src/machine/remote.ts';
-import { changed, waitingFor, withoutWait, type JobStatus } from '../../../src/machine/status.ts';
+import { changed, waitingFor, withoutWait, type Status } from '../../../src/machine/status.ts';
 
 const START = Date.UTC(2026, 0, 1);
 const LIMIT_MS = 10 * 60_000;
@@ -11,12 +11,7 @@ type Trouble = 'NameNotFound' | 'ServerUnavailable';
 const problem = (remote: Trouble) => ({ operation: 'op', reason: 'why', message: 'cannot reach it', remote });
 
 /** The status after an attempt, or the sentence that ends the job. */
-function attempt(
-  status: JobStatus,
-  remote: Trouble,
-  seconds: number,
-  limitMs = LIMIT_MS,
-): JobStatus | string {
+function attempt(status: Status, remote: Trouble, seconds: number, limitMs = LIMIT_MS): Status | string {
   const judged = judgeRemote(status, problem(remote), at(seconds), limitMs);
   if (judged.isOver) return judged.problem.message;
   return changed(status, { conditions: [judged.condition] }, at(seconds));
@@ -24,11 +19,11 @@ function attempt(
 
 /** Attempts at these seconds, until one ends the job; the second it ended at, and why. */
 function attempts(list: readonly (readonly [number, Trouble])[], limitMs = LIMIT_MS): string {
-  let status: JobStatus = {};
+  let status: Status = {};
   for (const [seconds, remote] of list) {
     const next = attempt(status, remote, seconds, limitMs);
     if (typeof next === 'string') return `${seconds}: ${next}`;
-    status = JSON.parse(JSON.stringify(next)) as JobStatus; // as after a restart
+    status = JSON.parse(JSON.stringify(next)) as Status; // as after a restart
   }
   return 'goes on';
 }
@@ -67,15 +62,15 @@ describe('a server that cannot be used', () => {
   });
 
   it('is noted in a condition beside those of others', () => {
-    const other = { type: 'Other', status: 'True', reason: 'r', message: 'm' } as const;
+    const other = { type: 'CreateExports', status: 'True', reason: 'r', message: 'm' } as const;
     const status = changed({}, { conditions: [other] }, at(-3_600));
-    const next = attempt(status, A, 0) as JobStatus;
-    expect(next.conditions?.map(({ type }) => type)).to.deep.equal(['Other', 'RemoteUnavailable']);
+    const next = attempt(status, A, 0) as Status;
+    expect(next.conditions?.map(({ type }) => type)).to.deep.equal(['CreateExports', 'RemoteUnavailable']);
     expect(next.conditions?.[1]).to.include({ status: 'True', reason: A, lastTransitionTime: at(0) });
   });
 
   it('is not held against a job that has gone on since', () => {
-    const status = attempt({}, A, 0) as JobStatus;
+    const status = attempt({}, A, 0) as Status;
     expect(withoutWait(status, at(1)).conditions).to.have.length(1);
     expect(waitingFor(status, undefined, at(1)).conditions).to.equal(undefined);
     const waiting = waitingFor(status, { reason: 'JobsUnfinished', objects: ['a'] }, at(1));

@@ -77,7 +77,7 @@ describe('a phase that tries again', () => {
   it('has stored the problem before it starts anything, and fails the pass', async () => {
     const waiting = { type: 'Waiting', status: 'True', reason: 'r', message: 'm', lastTransitionTime: NOW, lastUpdateTime: NOW }; // prettier-ignore
     const { end, names, writes } = await run(
-      () => ({ ...retry(problem, { effects, status: { set: { importsHash: 'h' } } }), cause }) as Decision,
+      () => ({ ...retry(problem, { effects, status: { set: { importsHash: 'h' } } }), cause }),
       { stored: { ...running('j1', 'One'), conditions: [waiting] } },
     );
     expect(end).to.be.instanceOf(NotNow).and.include({ problem, cause, message: 'it is so' });
@@ -91,7 +91,7 @@ describe('a phase that tries again', () => {
     expect(last.lastError).to.include({ reason: 'WriteInstallation' });
   });
 
-  const conditions = [{ type: 'Other', status: 'False', reason: 'r', message: 'm' }] as const;
+  const conditions = [{ type: 'CreateExports', status: 'False', reason: 'r', message: 'm' }] as const;
   const remote = { ...problem, remote: 'ServerUnavailable' } as const;
   const since = (time: string) => ({
     type: 'RemoteUnavailable',
@@ -105,7 +105,7 @@ describe('a phase that tries again', () => {
   it('notes since when a server outside cannot be used, beside what the phase notes', async () => {
     const { end, last } = await run(() => retry(remote, { status: { conditions } }));
     expect(end).to.be.instanceOf(NotNow);
-    expect(last.conditions?.map(({ type }) => type)).to.deep.equal(['Other', 'RemoteUnavailable']);
+    expect(last.conditions?.map(({ type }) => type)).to.deep.equal(['CreateExports', 'RemoteUnavailable']);
     expect(last.lastError).to.deep.equal(told);
   });
 
@@ -124,7 +124,7 @@ describe('a phase that tries again', () => {
       if (!isOver) return expect(end).to.be.instanceOf(NotNow);
       expect(ended(end)).to.equal('finished');
       expect(last.lastError?.message).to.match(/^it is so; given up after 10m0s/);
-      return expect(last.conditions?.map(({ type }) => type)).to.include('Other');
+      return expect(last.conditions?.map(({ type }) => type)).to.include('CreateExports');
     });
   }
 });
@@ -271,8 +271,8 @@ describe('a phase that fails', () => {
   });
 
   it('has the words and the codes of the phase for a write that is refused', async () => {
-    const condition = { type: 'Told', status: 'False', reason: 'Refused', message: 'no' } as const;
-    const ifRefused = { ...problem, codes: ['ERR_FOR_INFO_ONLY'], condition };
+    const condition = { type: 'CreateExports', status: 'False', reason: 'Refused', message: 'no' } as const;
+    const ifRefused = { ...problem, codes: ['ERR_FOR_INFO_ONLY'] as const, condition };
     const { last } = await run(
       () => advance('Done', { effects: effects.map((effect) => ({ ...effect, ifRefused })) }),
       { refusal: noRight },

@@ -32,10 +32,10 @@ describe('a phase that cannot find something out', () => {
   class TryAgain extends PhaseError {
     override readonly outcome = 'retry';
   }
-  const condition = { type: 'Told', status: 'False', reason: 'r', message: 'm' } as const;
+  const condition = { type: 'CreateExports', status: 'False', reason: 'r', message: 'm' } as const;
   const tooLarge = (isFinal: boolean) => new ResponseTooLarge('too large', { excess: 'bytes', isFinal });
   const rows: readonly (readonly [string, unknown, 'ends' | 'retries', object])[] = [
-    ['because of what is not right', new PhaseError('o', 'r', 'm', ['C'], { conditions: [condition] }), 'ends', { operation: 'o', reason: 'r', message: 'm', codes: ['C'] }],
+    ['because of what is not right', new PhaseError('o', 'r', 'm', ['ERR_TIMEOUT'], { conditions: [condition] }), 'ends', { operation: 'o', reason: 'r', message: 'm', codes: ['ERR_TIMEOUT'] }],
     ['because of what may become right', new TryAgain('o', 'r', 'm'), 'retries', { operation: 'o', reason: 'r', message: 'm' }],
     ['from an answer that is too large and stays so', new Error('read', { cause: tooLarge(true) }), 'ends', { operation: 'reconcile', reason: 'ReadFailed', message: 'read' }],
     ['from an answer that is too large by chance', tooLarge(false), 'retries', { reason: 'UnexpectedError', message: 'too large' }],
@@ -54,7 +54,7 @@ describe('a phase that cannot find something out', () => {
       });
       expect(last.lastError).to.deep.include(lastError);
       expect(last.conditions?.map(({ type }) => type)).to.deep.equal(
-        title.endsWith('not right') ? ['Told'] : undefined,
+        title.endsWith('not right') ? ['CreateExports'] : undefined,
       );
       if (outcome === 'ends') expect(ended(end)).to.equal('finished');
       else expect(end).to.be.instanceOf(NotNow);

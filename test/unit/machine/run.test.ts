@@ -42,7 +42,7 @@ function run(
   };
   const gather = (picture: View<Installation>) => ({ self: () => picture, now: lookUp });
   const machine = { kind: installationKind, table, gather, always: ['self', 'now'] as const, ...more };
-  return { writes, end: runPhases(machine, self, running('j1', 'One'), ports) };
+  return { writes, end: runPhases(machine, self, { ...running('j1', 'One'), observedGeneration: 1 }, ports) };
 }
 
 const isOfChild = (write: Write): boolean => 'key' in write && write.key.endsWith('/a-x');
@@ -60,7 +60,7 @@ describe('the loop over phases', () => {
   });
 
   it('tells in the words of the phase what a refused write means', async () => {
-    const condition = { type: 'Told', status: 'False', reason: 'Refused', message: 'no' } as const;
+    const condition = { type: 'CreateExports', status: 'False', reason: 'Refused', message: 'no' } as const;
     const ifRefused = { operation: 'tell', reason: 'Told', message: 'unable to tell a', condition };
     const tells = phase({
       needs: [],
@@ -126,13 +126,13 @@ describe('the loop over phases', () => {
       decide: () => fail({ operation: 'x', reason: 'Broken', message: 'no' }),
     });
     const table = { One: { phase: fails, onFail: 'Failed' } };
-    const fence = () => [patchStatus(installationKind, child('stack', 'a'), { fenced: true })];
+    const fence = () => [patchStatus(installationKind, child('stack', 'a'), { phase: 'fenced' })];
 
     it('fences what may still be given the job by a write that has not arrived', async () => {
       const { writes, end } = run(table, () => false, { fence });
       await end;
       expect(writes).to.have.length(2);
-      expect(writes[0]).to.deep.equal({ fenced: true });
+      expect(writes[0]).to.deep.equal({ phase: 'fenced' });
       expect(writes[1]).to.include({ phase: 'Failed', jobIDFinished: 'j1' });
     });
 
@@ -155,7 +155,7 @@ describe('the loop over phases', () => {
 
   it('fences nothing for a job that ends well', async () => {
     const succeeds = phase({ needs: [], next: ['Done'], decide: () => advance('Done') });
-    const fence = () => [patchStatus(installationKind, child('stack', 'a'), { fenced: true })];
+    const fence = () => [patchStatus(installationKind, child('stack', 'a'), { phase: 'fenced' })];
     const { writes, end } = run({ One: { phase: succeeds, onFail: 'Failed' } }, () => false, { fence });
     await end;
     expect(writes).to.have.length(1);

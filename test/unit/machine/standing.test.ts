@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import type { ConditionType } from '../../../src/api/conditions.ts';
 import { executionKind, type Execution } from '../../../src/api/kinds/execution.ts';
 import { drift, keepStanding } from '../../../src/landscape/standing.ts';
 import { NOW, child, done, execution, installation, item, running } from '../../support/given.ts';
@@ -47,16 +48,20 @@ describe('what an object at rest says', () => {
     );
   });
 
-  const wanted = (type: string, message = 'm') =>
+  const wanted = (type: ConditionType, message = 'm') =>
     ({ type, status: 'True', reason: `${type}Reason`, message }) as const;
-  const stamped = (type: string) => ({ ...wanted(type), lastTransitionTime: NOW, lastUpdateTime: NOW });
-  const having = (...types: readonly string[]): Execution =>
+  const stamped = (type: ConditionType) => ({
+    ...wanted(type),
+    lastTransitionTime: NOW,
+    lastUpdateTime: NOW,
+  });
+  const having = (...types: readonly ConditionType[]): Execution =>
     execution('plan', { status: { ...done('j1'), conditions: types.map(stamped) } });
   const kept = (self: Execution, ...changes: readonly ReturnType<typeof wanted>[]) =>
     keepStanding(executionKind, self, changes, LATER);
 
   it('is written and announced when it is new, and rules go on after it', () => {
-    expect(kept(having('Other'), wanted('Drifted'))).to.deep.include({
+    expect(kept(having('CreateExports'), wanted('Drifted'))).to.deep.include({
       then: 'continue',
       event: { reason: 'DriftedReason', note: 'm' },
     });
@@ -68,16 +73,16 @@ describe('what an object at rest says', () => {
   });
 
   it('is not announced again when only its words have changed', () => {
-    const answer = kept(having('Other', 'Drifted'), wanted('Drifted', 'other words'));
+    const answer = kept(having('CreateExports', 'Drifted'), wanted('Drifted', 'other words'));
     expect(answer?.effects).to.have.length(1);
     expect(answer).not.to.have.property('event');
   });
 
   it('goes by itself, and what a job has left stays', () => {
-    const answer = kept(having('AutomaticReconcile', 'Drifted', 'Other'), wanted('Drifted'));
+    const answer = kept(having('AutomaticReconcile', 'Drifted', 'CreateExports'), wanted('Drifted'));
     expect(answer?.effects[0])
       .to.have.nested.property('body.status.conditions')
-      .that.deep.equals([stamped('Drifted'), stamped('Other')]);
+      .that.deep.equals([stamped('Drifted'), stamped('CreateExports')]);
     expect(answer).not.to.have.property('event');
   });
 });

@@ -7,15 +7,18 @@ import {
   waitingFor,
   withoutWait,
   withProblem,
+  type Status,
 } from '../../../src/machine/status.ts';
 
 const EARLIER = '2026-01-01T00:00:00Z';
 const NOW = '2026-01-01T00:01:00Z';
+/** Of an object to which nothing has happened yet. */
+const none: Status = {};
 const problem = { operation: 'init', reason: 'ImportsSatisfied', message: 'no data object "x"' };
 
 describe('the last error of a status', () => {
   it('appears with both times set to now', () => {
-    expect(withProblem({}, problem, NOW).lastError).to.deep.equal({
+    expect(withProblem(none, problem, NOW).lastError).to.deep.equal({
       ...problem,
       lastTransitionTime: NOW,
       lastUpdateTime: NOW,
@@ -23,13 +26,13 @@ describe('the last error of a status', () => {
   });
 
   it('stays untouched when the same problem comes up again, so that nothing is written', () => {
-    const status = withProblem({}, problem, EARLIER);
+    const status = withProblem(none, problem, EARLIER);
     expect(withProblem(status, problem, NOW)).to.equal(status);
   });
 
   it('is cut when nothing else would fit into the object, and stays the same then', () => {
     const long = { ...problem, message: `${'x'.repeat(2 ** 21)}\nthe way out` };
-    const status = withProblem({}, long, EARLIER);
+    const status = withProblem(none, long, EARLIER);
     expect(status.lastError?.message)
       .to.have.lengthOf.at.most(8192)
       .and.match(/\nthe way out$/);
@@ -37,31 +40,31 @@ describe('the last error of a status', () => {
   });
 
   it('keeps its transition time while the operation stays the same', () => {
-    const status = withProblem({}, problem, EARLIER);
+    const status = withProblem(none, problem, EARLIER);
     const next = withProblem(status, { ...problem, message: 'another' }, NOW).lastError;
     expect(next).to.include({ lastTransitionTime: EARLIER, lastUpdateTime: NOW });
   });
 
   it('moves its transition time with the operation', () => {
-    const status = withProblem({}, problem, EARLIER);
+    const status = withProblem(none, problem, EARLIER);
     const next = withProblem(status, { ...problem, operation: 'other' }, NOW).lastError;
     expect(next).to.include({ lastTransitionTime: NOW, lastUpdateTime: NOW });
   });
 
   it('moves its update time with the reason', () => {
-    const status = withProblem({}, problem, EARLIER);
+    const status = withProblem(none, problem, EARLIER);
     const next = withProblem(status, { ...problem, reason: 'Other' }, NOW).lastError;
     expect(next).to.include({ reason: 'Other', lastTransitionTime: EARLIER, lastUpdateTime: NOW });
   });
 
   it('has codes only where there are some', () => {
-    expect(withProblem({}, { ...problem, codes: [] }, NOW).lastError).not.to.have.property('codes');
-    const { lastError } = withProblem({}, { ...problem, codes: ['C'] }, NOW);
-    expect(lastError?.codes).to.deep.equal(['C']);
+    expect(withProblem(none, { ...problem, codes: [] }, NOW).lastError).not.to.have.property('codes');
+    const { lastError } = withProblem(none, { ...problem, codes: ['ERR_TIMEOUT'] }, NOW);
+    expect(lastError?.codes).to.deep.equal(['ERR_TIMEOUT']);
   });
 
   it('goes when there is no problem', () => {
-    expect(withProblem(withProblem({}, problem, EARLIER), undefined, NOW)).to.deep.equal({});
+    expect(withProblem(withProblem(none, problem, EARLIER), undefined, NOW)).to.deep.equal({});
   });
 });
 
@@ -69,11 +72,11 @@ describe('a wait', () => {
   it('is told with a note, which is found again behind any list of names', () => {
     const objects = Array.from({ length: 12 }, (_, i) => `deploy item ${i}`);
     const awaited = { reason: 'NotTakenUp', objects, note: 'nobody serves it; so far' } as const;
-    const { conditions } = waitingFor({}, awaited, NOW);
+    const { conditions } = waitingFor(none, awaited, NOW);
     expect(conditions?.[0]?.message).to.match(/^waits for deploy item 0, .* 9 and 2 more; nobody/);
     expect(noteOfWait(conditions)).to.equal(awaited.note);
     expect(noteOfWait()).to.equal(undefined);
-    expect(noteOfWait(waitingFor({}, { reason: 'JobsUnfinished', objects }, NOW).conditions)).to.equal(
+    expect(noteOfWait(waitingFor(none, { reason: 'JobsUnfinished', objects }, NOW).conditions)).to.equal(
       undefined,
     );
   });
@@ -90,7 +93,7 @@ describe('the sentence of a wait', () => {
   for (const [title, objects, note, message] of rows) {
     it(title, () => {
       const { conditions } = waitingFor(
-        {},
+        none,
         { reason: 'JobsUnfinished', objects, ...(note && { note }) },
         NOW,
       );
@@ -99,13 +102,13 @@ describe('the sentence of a wait', () => {
   }
 
   it('goes when something else is in the way, and other conditions stay', () => {
-    const other = { type: 'Other', status: 'True', reason: 'r', message: 'm' } as const;
+    const other = { type: 'CreateExports', status: 'True', reason: 'r', message: 'm' } as const;
     const status = waitingFor(
-      changed({}, { conditions: [other] }, NOW),
+      changed(none, { conditions: [other] }, NOW),
       { reason: 'JobsUnfinished', objects: ['a'] },
       NOW,
     );
-    expect(withoutWait(status, NOW).conditions?.map(({ type }) => type)).to.deep.equal(['Other']);
+    expect(withoutWait(status, NOW).conditions?.map(({ type }) => type)).to.deep.equal(['CreateExports']);
   });
 
   it('is found by its type', () => {
@@ -117,7 +120,7 @@ describe('the sentence of a wait', () => {
 
 describe('entering a phase', () => {
   it('finishes the job in the same breath as the final phase', () => {
-    const status = { phase: 'Completing', jobID: 'j', transitionTimes: { triggerTime: EARLIER } };
+    const status: Status = { phase: 'Completing', jobID: 'j', transitionTimes: { triggerTime: EARLIER } };
     expect(inPhase(status, 'Succeeded', NOW, { final: true })).to.deep.equal({
       phase: 'Succeeded',
       phaseTransitionTime: NOW,
@@ -128,7 +131,7 @@ describe('entering a phase', () => {
   });
 
   it('does not move the transition time when the phase is the same', () => {
-    const status = { phase: 'Progressing', phaseTransitionTime: EARLIER };
+    const status: Status = { phase: 'Progressing', phaseTransitionTime: EARLIER };
     expect(inPhase(status, 'Progressing', NOW, { final: false })).to.deep.equal(status);
   });
 });
@@ -136,9 +139,9 @@ describe('entering a phase', () => {
 describe('conditions', () => {
   it('go when what they complained about is settled', () => {
     const told = { type: 'CreateImports', status: 'False', reason: 'x', message: 'y' } as const;
-    const before = changed({}, { conditions: [told, { ...told, type: 'Other' }] }, NOW);
+    const before = changed(none, { conditions: [told, { ...told, type: 'CreateExports' }] }, NOW);
     const types = changed(before, { settled: ['CreateImports'] }, NOW).conditions?.map(({ type }) => type);
-    expect(types).to.deep.equal(['Other']);
+    expect(types).to.deep.equal(['CreateExports']);
   });
 
   const ok = {

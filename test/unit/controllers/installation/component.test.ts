@@ -607,7 +607,7 @@ describe('what is wrong with a component', () => {
 
   describe('under deletion', () => {
     const gone = installation('stack', { meta: deleting });
-    const away = new NotAvailableNow('op', 'R', 'away', ['C']);
+    const away = new NotAvailableNow('op', 'R', 'away', ['ERR_TIMEOUT']);
     const outcome = async (self: Installation, error: Error) => {
       const caught: unknown = await unlessDeleted(self, () => Promise.reject(error)).catch((e: unknown) => e);
       return caught === error
@@ -619,7 +619,7 @@ describe('what is wrong with a component', () => {
     it('is not tried again', async () => {
       expect(await outcome(gone, away)).to.deep.equal([
         'fail',
-        { operation: 'op', reason: 'R', message: 'away', codes: ['C'] },
+        { operation: 'op', reason: 'R', message: 'away', codes: ['ERR_TIMEOUT'] },
       ]);
       expect(await outcome(installation('stack'), away)).to.equal('the same');
     });

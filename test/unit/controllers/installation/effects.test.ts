@@ -491,7 +491,7 @@ describe('the copy of an import over what is there', () => {
     ]);
   });
   it('tells of children that cannot be rendered as well: it is often the same mistake', () => {
-    const condition = { type: 'X', status: 'False', reason: 'r', message: 'm' } as const;
+    const condition = { type: 'CreateExports', status: 'False', reason: 'r', message: 'm' } as const;
     const children = new PhaseError('o', 'r', 'line 1', [], { conditions: [condition] });
     const decision = decide('Init', {
       children: [exporter()],
@@ -512,7 +512,7 @@ describe('the copy of an import over what is there', () => {
     expect(decision.status.conditions?.map(({ type }) => type)).to.deep.equal([
       'ValidateBlueprint',
       'CreateImports',
-      'X',
+      'CreateExports',
     ]);
   });
 });

@@ -1,11 +1,10 @@
 /** The status in which a job ends: which roots it starts, and what it can no longer claim. */
 import { expect } from 'chai';
 import { atEnd } from '../../../../controllers/installation/end.ts';
-import type { Inst } from '../../../../controllers/installation/relatives.ts';
+import type { Inst, InstStatus } from '../../../../controllers/installation/relatives.ts';
 import { annotations, labels } from '../../../../src/api/labels.ts';
 import { installationContext } from '../../../../src/dataflow/scope.ts';
 import { importsHash } from '../../../../src/dataflow/imports-hash.ts';
-import type { JobStatus } from '../../../../src/machine/status.ts';
 import type { Obj, View } from '../../../../src/runtime/types.ts';
 import { NOW, child, deleting, done, installation, running } from '../../../support/given.ts';
 import { worldOf } from '../../../support/static-world.ts';
@@ -18,12 +17,11 @@ const producer = (spec: object = trading({ gives: ['a'] }), meta: object = {}): 
 const ended = (
   self: Inst,
   others: readonly View<Obj>[],
-  status: JobStatus = done('p1'),
+  status: InstStatus = { observedGeneration: 1, ...done('p1') },
   removed: string[] = [],
 ) => atEnd({ world: worldOf(self, ...others), removed: new Set(removed) }, self, status);
 const started = (self: Inst, ...others: readonly View<Obj>[]): readonly string[] =>
-  (ended(self, others)['dependentsToTrigger'] as { name: string }[] | undefined)?.map(({ name }) => name) ??
-  [];
+  ended(self, others).dependentsToTrigger?.map(({ name = '' }) => name) ?? [];
 const consumer = (name = 'consumer', more: Parameters<typeof installation>[1] = {}): Inst =>
   installation(name, { spec: trading({ takes: ['a'] }), status: done('c1'), ...more });
 
@@ -40,7 +38,7 @@ describe('a root that succeeded', () => {
   });
   it('names them in the form that upstream stores', () => {
     expect(ended(producer(), [consumer()])).to.deep.equal({
-      ...done('p1'),
+      ...{ observedGeneration: 1, ...done('p1') },
       dependentsToTrigger: [{ name: 'consumer' }],
     });
   });
@@ -51,8 +49,8 @@ describe('a root that succeeded', () => {
     expect(started(producer(), consumer('consumer', { status: running('c2') }))).to.deep.equal(['consumer']);
   });
 
-  const quiet: readonly (readonly [title: string, Inst, JobStatus?])[] = [
-    ['when it failed', producer(), done('p1', 'Failed')],
+  const quiet: readonly (readonly [title: string, Inst, InstStatus?])[] = [
+    ['when it failed', producer(), { observedGeneration: 1, ...done('p1', 'Failed') }],
     ['when it is being deleted', producer(undefined, deleting)],
     [
       'when its spec says that no sibling imports from it',
@@ -203,7 +201,8 @@ describe('a root that starts only if an import has changed', () => {
 describe('a job that failed', () => {
   const times = { lastTransitionTime: NOW, lastUpdateTime: NOW };
   const claim = { type: 'CreateExports', status: 'True', reason: 'r', message: 'm', ...times };
-  const failed: JobStatus = {
+  const failed: InstStatus = {
+    observedGeneration: 1,
     ...done('p1', 'Failed'),
     ...lastErrorOf('it broke'),
     conditions: [claim],

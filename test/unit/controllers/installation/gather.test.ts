@@ -148,7 +148,7 @@ describe('the facts about an installation', () => {
   it('ask for the component with the Context', async () => {
     const found = {
       view: undefined,
-      condition: { type: 'x', status: 'True', reason: 'r', message: 'm' } as const,
+      condition: { type: 'ComponentReferenceOverwrite', status: 'True', reason: 'r', message: 'm' } as const,
     };
     const calls: unknown[] = [];
     const { get } = facts({
@@ -168,14 +168,18 @@ describe('the facts about an installation', () => {
     ['ends the job of an installation that was deleted meanwhile', deleting, 'fail'],
   ] as const) {
     it(`say that a server which cannot be reached ${title}`, async () => {
-      const away = new NotAvailableNow('InitPrerequisites', 'ResolveBlueprint', 'away', ['C']);
+      const away = new NotAvailableNow('InitPrerequisites', 'ResolveBlueprint', 'away', ['ERR_TIMEOUT']);
       const { get } = facts({
         self: stack({}, meta),
         sources: { findComponent: () => Promise.reject(away) },
       });
       const error = await failureOf(get('blueprint'));
       expect(error.outcome).to.equal(outcome);
-      expect(error.problem).to.deep.include({ message: 'away', reason: 'ResolveBlueprint', codes: ['C'] });
+      expect(error.problem).to.deep.include({
+        message: 'away',
+        reason: 'ResolveBlueprint',
+        codes: ['ERR_TIMEOUT'],
+      });
     });
   }
 

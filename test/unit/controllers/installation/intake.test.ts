@@ -4,7 +4,7 @@ import { withoutExports } from '../../../../controllers/installation/claims.ts';
 import { intake, isWaitingForUs, type Facts } from '../../../../controllers/installation/intake.ts';
 import type { Inst } from '../../../../controllers/installation/relatives.ts';
 import { FINALIZER, annotations } from '../../../../src/api/labels.ts';
-import type { JobStatus } from '../../../../src/machine/status.ts';
+import type { Status } from '../../../../src/machine/status.ts';
 import { effectsOf } from '../../../support/ask.ts';
 import { NOW, child, deleting, done, execution, installation, running } from '../../../support/given.ts';
 import { lastErrorOf } from './given.ts';
@@ -397,7 +397,7 @@ describe('an installation at rest', () => {
 describe('the exports that a failed job claims', () => {
   const times = { lastTransitionTime: '2025-01-01T00:00:00Z', lastUpdateTime: '2025-01-01T00:00:00Z' };
   const condition = (type: string, status: string) => ({ type, status, reason: 'r', message: 'm', ...times });
-  const failed = (...conditions: JobStatus['conditions'] & object): JobStatus => ({
+  const failed = (...conditions: Status['conditions'] & object): Status => ({
     phase: 'Failed',
     ...lastErrorOf('x'),
     conditions,
@@ -417,7 +417,7 @@ describe('the exports that a failed job claims', () => {
       other,
     ]);
   });
-  const unchanged: readonly (readonly [string, JobStatus])[] = [
+  const unchanged: readonly (readonly [string, Status])[] = [
     ['when the job succeeded', { ...failed(claim), phase: 'Succeeded' }],
     ['when it claims none', failed(condition('CreateExports', 'False'))],
     ['when it claims something else', failed(condition('CreateImports', 'True'))],

@@ -197,8 +197,8 @@ describe('the conditions after Init', () => {
     reason: 'InstallationsInstalled',
     message: 'All Installations are successfully installed',
   };
-  const broken = new PhaseError('handlePhaseInit', 'CreateImportsAndSubobjects', 'line 1', ['C'], {
-    conditions: [{ type: 'X', status: 'False', reason: 'r', message: 'm' }],
+  const broken = new PhaseError('handlePhaseInit', 'CreateImportsAndSubobjects', 'line 1', ['ERR_TIMEOUT'], {
+    conditions: [{ type: 'CreateExports', status: 'False', reason: 'r', message: 'm' }],
   });
 
   it('tell of children, and take back what only failures tell', () => {
@@ -219,14 +219,14 @@ describe('the conditions after Init', () => {
     expect(typesOf(decision)).to.deep.equal([
       'ComponentReferenceOverwrite True',
       'ValidateBlueprint False',
-      'X False',
+      'CreateExports False',
     ]);
     expect(decision).to.deep.include({ do: 'fail', effects: [] });
     expect(problemOf(decision)).to.deep.equal({
       operation: 'handlePhaseInit',
       reason: 'CreateImportsAndSubobjects',
       message: 'line 1',
-      codes: ['C'],
+      codes: ['ERR_TIMEOUT'],
     });
   });
   it('tell so as well when deploy items cannot be rendered', () => {
@@ -235,7 +235,7 @@ describe('the conditions after Init', () => {
       'ComponentReferenceOverwrite True',
       'ValidateBlueprint False',
       'EnsureSubInstallations True',
-      'X False',
+      'CreateExports False',
     ]);
   });
 });

@@ -19,8 +19,8 @@ import {
 
 type Phase = keyof typeof phases;
 
-const INFO = ['ERR_FOR_INFO_ONLY'];
-const CONFIGURATION = ['ERR_CONFIGURATION_PROBLEM'];
+const INFO = ['ERR_FOR_INFO_ONLY'] as const;
+const CONFIGURATION = ['ERR_CONFIGURATION_PROBLEM'] as const;
 const going = (name: string, status: object) => child('stack', name, status, deleting);
 const ofSpec = (spec: object, name = 'stack') => installation(name, { status: running(JOB, 'Init'), spec });
 const importer = ofSpec(trading({ takes: ['a', 'b'] }));

@@ -1,9 +1,9 @@
 /** A machine whose first phase answers as a test says, and what the loop over phases makes of it. */
 import { installationKind, type Installation } from '../../../../src/api/kinds/installation.ts';
 import { patchStatus, type Decision, type Problem } from '../../../../src/machine/decision.ts';
-import { phaseOf, type PhaseRow } from '../../../../src/machine/phase.ts';
+import { phaseOf, type PhaseRow, type StatusOf } from '../../../../src/machine/phase.ts';
 import { runPhases, type Machine } from '../../../../src/machine/run.ts';
-import type { JobStatus } from '../../../../src/machine/status.ts';
+import type { Status } from '../../../../src/machine/status.ts';
 import { silentLogger } from '../../../../src/observability/log.ts';
 import { apiErrorFrom } from '../../../../src/runtime/errors.ts';
 import type { Obj, View, Write } from '../../../../src/runtime/types.ts';
@@ -14,7 +14,7 @@ export interface Snapshot {
   readonly now: string;
   readonly fact: string;
 }
-type Decide = (snapshot: Snapshot) => Decision;
+type Decide = (snapshot: Snapshot) => Decision<string, StatusOf<Snapshot>>;
 export type Row = Partial<Omit<PhaseRow<Snapshot, string>, 'phase'>>;
 
 export interface Given {
@@ -24,7 +24,7 @@ export interface Given {
   /** What is stored; the pass is heading for phase `One`. */
   readonly stored?: object;
   /** What the pass has changed of it already. */
-  readonly heading?: JobStatus;
+  readonly heading?: Status;
   readonly meta?: object;
   readonly machine?: Partial<Machine<Installation, Snapshot>>;
   /** How the API server refuses writes to the child. */
@@ -46,7 +46,7 @@ export const told = { ...problem, lastTransitionTime: NOW, lastUpdateTime: NOW }
 export async function run(decide: Decide, given: Given = {}) {
   const { row, others = {}, stored = running('j1', 'One'), meta = {}, refusal, fact = () => 'f' } = given;
   const self = installation('stack', { status: stored, meta });
-  const writes: (readonly [name: string, status: JobStatus])[] = [];
+  const writes: (readonly [name: string, status: Status])[] = [];
   const events: string[] = [];
   const entered: string[] = [];
   const phase = (answer: Decide) =>
@@ -60,7 +60,7 @@ export async function run(decide: Decide, given: Given = {}) {
   const write = (sent: Write): Promise<Obj> => {
     const name = ('key' in sent ? sent.key : '').replace('demo/', '');
     if (name !== 'stack' && refusal) return Promise.reject(refusal);
-    const { status = {} } = (sent as { body?: { status?: JobStatus } }).body ?? {};
+    const { status = {} } = (sent as { body?: { status?: Status } }).body ?? {};
     writes.push([sent.verb === 'merge' ? name : `${sent.verb} ${name}`, status]);
     if (name !== 'stack') return Promise.resolve(below);
     latest = { ...latest, status: { ...latest.status, ...status } } as Installation;
@@ -81,7 +81,7 @@ export async function run(decide: Decide, given: Given = {}) {
     event: (...event: readonly string[]) => void events.push(event.join(' ')),
     entered: (to: string, from?: string) => void entered.push(`${from ?? ''} → ${to}`),
   };
-  const heading = { ...self.status, phase: 'One', ...given.heading } as JobStatus;
+  const heading = { observedGeneration: 1, ...self.status, phase: 'One', ...given.heading };
   const end = await runPhases(machine, self, heading, ports).catch((error: unknown) => error);
   const names = writes.map(([name]) => name);
   const last = writes.at(-1)?.[1] ?? {};

@@ -8,7 +8,6 @@ import { silentLogger, type Logger } from '../../src/observability/log.ts';
 import { createMetrics } from '../../src/observability/metrics.ts';
 import { createCaches } from '../../src/runtime/cache/cache.ts';
 import { createClient } from '../../src/runtime/transport/client.ts';
-import type { ControllerSpec } from '../../src/runtime/controller/controller.ts';
 import { connect, type KubeconfigSource } from '../../src/runtime/transport/http.ts';
 import { createResponses, type ResponseSettings } from '../../src/runtime/transport/responses.ts';
 import { createManager } from '../../src/runtime/manager/manager.ts';
@@ -16,7 +15,7 @@ import { catchUp } from '../../src/runtime/cache/catch-up.ts';
 import { createFleet, type FleetOptions } from '../../src/runtime/fleet/fleet.ts';
 import { keyOf } from '../../src/runtime/keys.ts';
 import type { Share } from '../../src/runtime/controller/share.ts';
-import type { Cache, Obj } from '../../src/runtime/types.ts';
+import type { Cache } from '../../src/runtime/types.ts';
 import { deployerController } from './controller.ts';
 import type { DeployerPlugin, DeployerSettings } from './deployer.ts';
 import { DEPLOY_ITEM, type DeployItem } from './kinds.ts';
@@ -95,7 +94,7 @@ export async function startDeployer<C, S>(
       ...(settings && { config: settings }),
       ...(identity !== undefined && { identity }),
     });
-    manager.add(controller as unknown as ControllerSpec<Obj>);
+    manager.add(controller);
     const health =
       metricsAddress && (await startHealthServer({ ...metricsAddress, metrics, checks: manager.checks }));
     if (health) closing.add(() => health.close());

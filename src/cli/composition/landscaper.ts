@@ -129,7 +129,7 @@ function populate(
   const isPodThere = podLookup({ client, clock, ...(pod && { self: pod }) });
   const write = manager.writer('critical-problems');
   const report = pod && criticalProblemsRecord({ client, write, clock, log, pod });
-  const add = (spec: ControllerSpec<Obj>): void => {
+  const add: AddController = (spec) => {
     const locked = withForeignLocks(spec, world.syncObjects, isPodThere);
     manager.add(withTreeInLog(world, report ? withCriticalProblems(locked, report) : locked));
   };
@@ -140,14 +140,8 @@ function populate(
   const plugins = chosen.deployers.map((name) => deployerPlugin(name, helm, container));
   for (const name of chosen.controllers) {
     if (name === 'health' || (name === 'context' && configuration.contexts.isDisabled)) continue;
-    add(
-      controllerSpec(
-        name,
-        { ...ground, trees, servedTypes: new Set(plugins.map(({ type }) => type)) },
-        configuration,
-        metrics,
-      ) as ControllerSpec<Obj>,
-    );
+    const ports = { ...ground, trees, servedTypes: new Set(plugins.map(({ type }) => type)) };
+    addController(name, ports, configuration, metrics, add);
   }
   const shared = {
     ...ground,
@@ -157,43 +151,51 @@ function populate(
   };
   const deps = { ...shared, reader: targetReaderOf(shared) };
   for (const plugin of plugins) {
-    add(deployerController(withRecord(plugin, report), deps) as unknown as ControllerSpec<Obj>);
+    add(deployerController(withRecord(plugin, report), deps));
   }
 }
 
 type ControllerPorts = Parameters<typeof installationController>[0] &
   Parameters<typeof executionController>[0];
 
-function controllerSpec(
+type AddController = <P extends Obj>(spec: ControllerSpec<P>) => void;
+
+function addController(
   name: Exclude<ControllerName, 'health'>,
   ports: ControllerPorts,
   configuration: Configuration,
   metrics: Metrics,
-): unknown {
-  const { world, client, clock } = ports;
-  if (name === 'syncobject') return syncObjectController({ world, client });
-  const entered = phaseMetric(metrics, name);
-  const workers = { workers: configuration.workers[name] };
-  const { treeDepth, remoteRetryMs } = configuration.limits;
+  add: AddController,
+): void {
+  const { world, client, clock, sources } = ports;
+  const { limits, workers, verification } = configuration;
+  const { treeDepth, remoteRetryMs } = limits;
+  const job = (controller: 'installation' | 'execution') => ({
+    ...{ ...ports, remoteRetryMs, limits },
+    workers: workers[controller],
+    entered: phaseMetric(metrics, controller),
+  });
   switch (name) {
     case 'installation':
-      return installationController({
-        ...{ ...ports, ...workers, entered, treeDepth, remoteRetryMs, limits: configuration.limits },
-        ...(configuration.verification && { verification: configuration.verification }),
-      });
+      add(installationController({ ...job(name), treeDepth, ...(verification && { verification }) }));
+      return;
     case 'execution':
-      return executionController({
-        ...{ ...ports, ...workers, entered, remoteRetryMs, limits: configuration.limits },
-      });
-    case 'deployitem':
-      return deployItemController({
-        ...{ world, client, clock, ...workers },
-        pickupTimeoutMs: configuration.pickupTimeoutMs,
-      });
+      add(executionController(job(name)));
+      return;
+    case 'deployitem': {
+      const { pickupTimeoutMs } = configuration;
+      add(deployItemController({ world, client, clock, workers: workers[name], pickupTimeoutMs }));
+      return;
+    }
     case 'context':
-      return contextController({ world, ...workers, ...configuration.contexts });
+      add(contextController({ world, workers: workers[name], ...configuration.contexts }));
+      return;
     case 'targetsync':
-      return targetSyncController({ world, client, clock, sources: ports.sources, ...workers });
+      add(targetSyncController({ world, client, clock, sources, workers: workers[name] }));
+      return;
+    case 'syncobject':
+      add(syncObjectController({ world, client }));
+      return;
   }
 }
 

@@ -4,14 +4,14 @@ import { append } from '../../src/lib/lists.ts';
 import { hasAnnotation, isBeingDeleted } from '../../src/api/job.ts';
 import { TRUE, annotations } from '../../src/api/labels.ts';
 import { installationKind } from '../../src/api/kinds/installation.ts';
-import { create, patch, remove, type ConditionChange, type Effect } from '../../src/machine/decision.ts';
+import { create, patch, remove, type PhaseCondition, type Effect } from '../../src/machine/decision.ts';
 import { update } from '../../src/machine/update.ts';
 import type { Inst } from './relatives.ts';
 import type { Snapshot, WantedChild } from './snapshot.ts';
 
 export interface EnsuredChildren {
   readonly effects: readonly Effect[];
-  readonly condition: ConditionChange;
+  readonly condition: PhaseCondition;
   /** `status.subInstCache`, with nulls for what is to be cleared. */
   readonly cache: object;
 }

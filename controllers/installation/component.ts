@@ -15,7 +15,7 @@ import { readResolvers } from '../../src/components/resolvers.ts';
 import type { Request, Stock } from '../../src/components/stock.ts';
 import type { ComponentSource, ComponentView } from '../../src/components/view.ts';
 import { exactJson } from '../../src/lib/exact-json.ts';
-import { asText, type ConditionChange } from '../../src/machine/decision.ts';
+import { asText, type PhaseCondition } from '../../src/machine/decision.ts';
 import { configMapKind, secretKind } from '../../src/landscape/world.ts';
 import { getIfThere } from '../../src/runtime/transport/read.ts';
 import type { Client, Kind, Obj, View } from '../../src/runtime/types.ts';
@@ -34,7 +34,7 @@ export interface FoundComponent {
   /** undefined for an installation without component */
   readonly view: ComponentView | undefined;
   /** What became of the reference, where the Context names overwrites. */
-  readonly condition: ConditionChange | undefined;
+  readonly condition: PhaseCondition | undefined;
 }
 
 export type FindComponent = (
@@ -119,7 +119,7 @@ function sourceOf(
   return { kind: 'ref', original, effective: overwritten(original, overwrites) };
 }
 
-const conditionFor = (source: ComponentSource): ConditionChange => {
+const conditionFor = (source: ComponentSource): PhaseCondition => {
   const message = source.kind === 'ref' ? describeOverwrite(source.original, source.effective) : undefined;
   return message === undefined
     ? {

@@ -9,13 +9,13 @@ import {
   type Execution,
 } from '../../src/api/kinds/execution.ts';
 import { equal } from '../../src/lib/json.ts';
-import { create, patch, type ConditionChange, type Effect } from '../../src/machine/decision.ts';
+import { create, patch, type PhaseCondition, type Effect } from '../../src/machine/decision.ts';
 import type { Obj } from '../../src/runtime/types.ts';
 import type { Snapshot } from './snapshot.ts';
 
 export interface EnsuredExecution {
   readonly effects: readonly Effect[];
-  readonly conditions: readonly ConditionChange[];
+  readonly conditions: readonly PhaseCondition[];
   readonly status: Readonly<Record<string, unknown>>;
 }
 
@@ -35,12 +35,12 @@ export function ensureExecution(
 }
 
 /** An earlier job could not render its items. This one has none, so nobody else would ever take the complaint back. */
-const healed = ({ status }: Snapshot['self']): readonly ConditionChange[] =>
+const healed = ({ status }: Snapshot['self']): readonly PhaseCondition[] =>
   status?.conditions?.some(({ type, status: is }) => type === 'ReconcileExecution' && is === 'False')
     ? [{ ...deployed, message: 'There is nothing to deploy' }]
     : [];
 
-const deployed: ConditionChange = {
+const deployed: PhaseCondition = {
   type: 'ReconcileExecution',
   status: 'True',
   reason: 'ExecutionDeployed',

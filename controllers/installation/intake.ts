@@ -23,7 +23,7 @@ import {
   patch,
   patchStatus,
   type Amendment,
-  type ConditionChange,
+  type PhaseCondition,
 } from '../../src/machine/decision.ts';
 import { INTERRUPTED, interruptNoted } from '../../src/landscape/item-end.ts';
 import type { Intake } from '../../src/machine/reconcile.ts';
@@ -214,7 +214,7 @@ const atRest: Rule = (self, { now, below }) => {
   return keepStanding(installationKind, self, [...restingRetries(self, now), ...drift(self, below())], now);
 };
 
-const restingRetries = (self: Inst, now: string): ConditionChange[] =>
+const restingRetries = (self: Inst, now: string): PhaseCondition[] =>
   judgeRetry(self, now).do === 'rest'
     ? [
         {

@@ -30,7 +30,7 @@ import { withSupplies, type Suppliers } from '../../src/blueprint/interruptions.
 import type { IssuedKubeconfigs } from '../../src/blueprint/kubeconfigs/issued.ts';
 import type { ComponentView } from '../../src/components/view.ts';
 import { exportObjects, importObjects } from '../../src/dataflow/objects.ts';
-import { PhaseError, asText, type ConditionChange } from '../../src/machine/decision.ts';
+import { PhaseError, asText, type PhaseCondition } from '../../src/machine/decision.ts';
 import type { View } from '../../src/runtime/types.ts';
 import { maskError, shorten, type Mask } from '../../src/lib/masking.ts';
 import { maskFor } from '../../src/blueprint/secrets.ts';
@@ -227,21 +227,21 @@ const exportSteps: Steps = {
   execute: 'RenderImportExecutionsForExports',
 };
 
-const importsRejected = (problem: BlueprintProblem): ConditionChange => ({
+const importsRejected = (problem: BlueprintProblem): PhaseCondition => ({
   type: 'ValidateImports',
   status: 'False',
   reason: 'ImportValidationFailed',
   message: problem instanceof ImportsRejected ? problem.errors.join(', ') : 'Unable to template executions',
 });
 
-const notStored = ({ message }: BlueprintProblem): ConditionChange => ({
+const notStored = ({ message }: BlueprintProblem): PhaseCondition => ({
   type: 'CreateImports',
   status: 'False',
   reason: 'CreateTargets',
   message,
 });
 
-const itemsFailed = ({ message }: BlueprintProblem): ConditionChange => ({
+const itemsFailed = ({ message }: BlueprintProblem): PhaseCondition => ({
   type: 'ReconcileExecution',
   status: 'False',
   reason: 'TemplatingFailed',
@@ -260,7 +260,7 @@ async function explain<T>(
   { operation, reason }: Steps,
   stepName: string,
   work: () => T | Promise<T>,
-  condition?: (problem: BlueprintProblem) => ConditionChange,
+  condition?: (problem: BlueprintProblem) => PhaseCondition,
 ): Promise<T> {
   try {
     return await withSupplies(suppliers, work);

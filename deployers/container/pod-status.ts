@@ -235,7 +235,7 @@ const CONDITIONS = [
   ['WaitContainer', (s: PodStatus) => s.waitContainerStatus],
 ] as const;
 
-export const conditionsOf = (status: PodStatus): readonly ConditionChange<string>[] =>
+export const conditionsOf = (status: PodStatus): readonly ConditionChange[] =>
   CONDITIONS.map(([type, of]) => {
     const { exitCode, reason, message } = of(status);
     if (exitCode === 0) {

@@ -6,7 +6,7 @@ import { type DeployerError, type Place, problemOf } from './errors.ts';
 export interface AnswerParts<S> {
   /** New provider status; absent keeps the old one. */
   readonly status?: S | undefined;
-  readonly conditions?: readonly ConditionChange<string>[] | undefined;
+  readonly conditions?: readonly ConditionChange[] | undefined;
 }
 
 /** A value for those who import from the item, and where it is kept. */

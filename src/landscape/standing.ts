@@ -11,7 +11,7 @@ import type { Condition } from '../api/shared.ts';
 import { equal } from '../lib/json.ts';
 import type { Kind, View } from '../runtime/types.ts';
 import { causesText } from '../machine/causes.ts';
-import { named, patchStatus, type ConditionChange } from '../machine/decision.ts';
+import { named, patchStatus, type PhaseCondition } from '../machine/decision.ts';
 import type { Intake } from '../machine/reconcile.ts';
 import { mergeConditions } from '../machine/status.ts';
 
@@ -35,7 +35,7 @@ export const conditionsAtStart = (self: Parent): readonly View<Condition>[] | un
 export function keepStanding(
   kind: Kind,
   self: Parent,
-  wanted: readonly ConditionChange[],
+  wanted: readonly PhaseCondition[],
   now: string,
 ): Intake | undefined {
   const before = conditionsOf(self);
@@ -62,7 +62,7 @@ export const driftOf = (object: Parent): string | undefined =>
  * Says what below has failed since the job of `self` succeeded: deployers carry items out again by themselves, to repair
  * what drifted, and may not be able to.
  */
-export function drift(self: Parent, below: readonly Child[]): ConditionChange[] {
+export function drift(self: Parent, below: readonly Child[]): PhaseCondition[] {
   const jobID = self.status?.jobID ?? '';
   if (!isFinished(self) || self.status?.phase !== 'Succeeded') return [];
   const causes = below.flatMap((object) => {

@@ -26,7 +26,7 @@ export class PhaseError extends Error {
   readonly reason: string;
   readonly codes: readonly ErrorCode[];
 
-  readonly conditions: readonly ConditionChange[];
+  readonly conditions: readonly PhaseCondition[];
   readonly remote: Problem['remote'];
 
   constructor(
@@ -35,7 +35,7 @@ export class PhaseError extends Error {
     message: string,
     codes: readonly ErrorCode[] = [],
     options: ErrorOptions & {
-      readonly conditions?: readonly ConditionChange[];
+      readonly conditions?: readonly PhaseCondition[];
       readonly remote?: Problem['remote'];
     } = {},
   ) {
@@ -62,7 +62,7 @@ export type Effect = Write & { readonly ifRefused?: Refusal };
 
 /** What a definite refusal means to the phase that asked for the write; what was refused and why is added to it. */
 export interface Refusal extends Problem {
-  readonly condition: ConditionChange;
+  readonly condition: PhaseCondition;
 }
 
 type Write =
@@ -92,7 +92,7 @@ export interface Amendment {
 }
 
 /** A condition as a phase wants it; time stamps are added when the status is written. */
-export interface ConditionChange<Type extends string = ConditionType> {
+export interface ConditionChange<Type extends string = string> {
   readonly type: Type;
   /** `Progressing` while it is not decided yet. */
   readonly status: 'True' | 'False' | 'Progressing';
@@ -100,10 +100,13 @@ export interface ConditionChange<Type extends string = ConditionType> {
   readonly message: string;
 }
 
+/** A condition of one of our own types. */
+export type PhaseCondition = ConditionChange<ConditionType>;
+
 /** Changes of a status `S` besides phase, job ids, errors and times. */
 export interface StatusChange<S extends Status = Status> {
   readonly set?: MergePatch<S>;
-  readonly conditions?: readonly ConditionChange[];
+  readonly conditions?: readonly PhaseCondition[];
   /** Types of conditions that only report a failure, and no longer hold. */
   readonly settled?: readonly ConditionType[];
 }

@@ -5,7 +5,7 @@
 import { conditionReasons, conditionTypes } from '../api/conditions.ts';
 import { connectionFault } from '../lib/connection.ts';
 import { formatDuration } from '../lib/duration.ts';
-import type { ConditionChange, Problem } from './decision.ts';
+import type { PhaseCondition, Problem } from './decision.ts';
 import type { Status } from './status.ts';
 
 /** Unless the configuration says otherwise. */
@@ -19,7 +19,7 @@ export const remoteTroubleOf = (error: unknown): NonNullable<Problem['remote']> 
 
 export type RemoteJudgement =
   /** Another attempt is due; the condition keeps the time. */
-  | { readonly isOver: false; readonly condition: ConditionChange }
+  | { readonly isOver: false; readonly condition: PhaseCondition }
   | { readonly isOver: true; readonly problem: Problem };
 
 /**

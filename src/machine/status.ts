@@ -105,7 +105,7 @@ function sameProblem(
 /** Conditions by type; `lastTransitionTime` moves with the status, `lastUpdateTime` with anything. */
 export function mergeConditions<C extends View<Condition>>(
   before: readonly C[],
-  changes: readonly ConditionChange<string>[],
+  changes: readonly ConditionChange[],
   now: string,
 ): (C | Condition)[] {
   const result: (C | Condition)[] = [...before];

@@ -13,7 +13,7 @@ import {
   named,
   retry,
   wait,
-  type ConditionChange,
+  type PhaseCondition,
   type Effect,
   type Refusal,
 } from '../../../src/machine/decision.ts';
@@ -168,7 +168,7 @@ const createSubobjects = step(
 );
 
 /** What is doubtful about a blueprint never ends a job: upstream says nothing of it, and landscapes live with it. */
-const doubts = ({ advice }: Pick<Snapshot, 'advice'>): readonly ConditionChange[] =>
+const doubts = ({ advice }: Pick<Snapshot, 'advice'>): readonly PhaseCondition[] =>
   advice === ''
     ? []
     : [
@@ -183,7 +183,7 @@ const doubts = ({ advice }: Pick<Snapshot, 'advice'>): readonly ConditionChange[
 function failed(
   error: PhaseError,
   effects: readonly Effect[],
-  conditions: readonly ConditionChange[] = [],
+  conditions: readonly PhaseCondition[] = [],
   set: MergePatch<InstStatus> = {},
 ): Answer<never> {
   return fail(error.problem, { effects, status: { set, conditions: [...conditions, ...error.conditions] } });
@@ -194,7 +194,7 @@ function conflicting(
   { condition, ...problem }: Refusal,
   children: Snapshot['rendered']['children'],
   effects: readonly Effect[],
-  known: readonly ConditionChange[],
+  known: readonly PhaseCondition[],
 ): Answer<never> {
   const conditions = [...known, condition];
   if (!(children instanceof PhaseError)) return fail(problem, { effects, status: { conditions } });

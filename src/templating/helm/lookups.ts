@@ -57,9 +57,7 @@ export async function withLookups<T>(
     if (outcome.kind === 'rendered') return outcome.result;
     spentMs = outcome.spentMs;
     if (known.length + outcome.asked.length > MAX_LOOKUPS) {
-      throw new ChartInvalid(
-        `the templates look up more than ${String(MAX_LOOKUPS)} objects, a fixed limit`,
-      );
+      throw new ChartInvalid(`the templates look up more than ${String(MAX_LOOKUPS)} objects, a fixed limit`);
     }
     for (const wanted of outcome.asked) {
       const json = exactJson((await read?.(wanted)) ?? null);

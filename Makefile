@@ -55,7 +55,7 @@ dev: build ## an API server with all controllers, until Ctrl-C; options in ARGS=
 # ---------------------------------------------------------------- testing
 
 .PHONY: test
-test: install ## unit, scenario, conformance and simulation tests; a choice in SUITES="unit test/unit/cli"
+test: install ## unit, scenario and conformance tests but the long ones; a choice in SUITES="unit test/unit/cli"
 	@$(TSX) hack/run-tests.ts $(SUITES) $(ARGS)
 
 .PHONY: test-node-lts
@@ -81,6 +81,11 @@ test-helm: install ## render charts here and with the real helm, and compare; bu
 .PHONY: test-registry
 test-registry: install ## components in a real registry; builds one once, needs Go if Debian's is not installed
 	@$(TSX) hack/registry/main.ts && $(TSX) hack/run-tests.ts scenario/components $(ARGS)
+
+# Replicas, programs in pods, hostile templates, plans with charts, a few seeds of the simulation.
+.PHONY: test-long
+test-long: install ## the tests that `make test` leaves out because each takes long; minutes
+	@$(TSX) hack/run-tests.ts long $(ARGS)
 
 .PHONY: test-crashes
 test-crashes: install ## end controllers and deployers between any two writes; minutes

@@ -3,8 +3,8 @@
  *
  *     hack/run-tests.ts [--envtest | --kubectl] [SUITE…] [-- MOCHA OPTION…]
  *
- * A suite is a folder of test (unit, scenario, conformance, simulation, e2e) or a path. Without one, those that need nothing but
- * Node.js run. With --envtest a real kube-apiserver is started first and handed to the suites in
+ * A suite is a folder of test (unit, scenario, conformance, simulation, e2e), a path, or `long`. Without one, those that need
+ * nothing but Node.js run, except for the long ones. With --envtest a real kube-apiserver is started first and handed to the suites in
  * ESPALIER_TEST_KUBECONFIG; with --kubectl the suites that call kubectl run. Exit code 3 when there is none to be had.
  */
 import { spawn, spawnSync, type ChildProcess, type StdioOptions } from 'node:child_process';
@@ -30,8 +30,21 @@ function fail(message: string, code: number): never {
   process.exit(code);
 }
 
+/** Files and folders that take minutes and concern few changes: they run only when named, as `long` or one by one. */
+const LONG: readonly string[] = [
+  'scenario/core/fleet.test.ts',
+  'scenario/core/hand-over.test.ts',
+  'scenario/deployers/container-conformance.test.ts',
+  'scenario/deployers/container-runs.test.ts',
+  'scenario/cli/plan-charts.test.ts',
+  'simulation',
+  'unit/blueprint/aside-charts.test.ts',
+  'unit/templating/hostile',
+];
+
 /** The test files of a suite, and nothing that lies beside them; none if it holds no tests (yet). */
 function filesOf(suite: string): string[] {
+  if (suite === 'long') return LONG.flatMap(filesOf);
   const path = [join('test', suite), suite].find((each) => existsSync(join(root, each)));
   if (path === undefined)
     fail(`there is no test suite ${suite}; test has ${readdirSync(join(root, 'test')).join(', ')}`, 2);
@@ -45,7 +58,7 @@ function filesOf(suite: string): string[] {
 
 /** Suites that run side by side when all are wanted: both cores of a small machine are of use while some of them wait. */
 const STRANDS: readonly (readonly string[])[] = [
-  ['unit', 'conformance', 'simulation', 'scenario/components', 'scenario/operators'],
+  ['unit', 'conformance', 'scenario/components', 'scenario/operators'],
   ['scenario/deployers', 'scenario/cli'],
   ['scenario'],
 ];
@@ -124,10 +137,11 @@ async function runPart(
 async function runStrands(): Promise<number> {
   const tally = new Tally();
   let current = 0;
+  const long = new Set(filesOf('long'));
   const runs = partsOf(STRANDS).map((files, i) => {
     const held: string[] = [];
-    const withoutKubectl = files.filter((file) => !file.startsWith(WITH_KUBECTL));
-    const code = runPart(withoutKubectl, undefined, (line) => {
+    const chosen = files.filter((file) => !file.startsWith(WITH_KUBECTL) && !long.has(file));
+    const code = runPart(chosen, undefined, (line) => {
       if (i === current) tally.show(line);
       else held.push(line);
     });

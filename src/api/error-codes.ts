@@ -12,36 +12,36 @@ export interface ErrorCodeEntry {
 export const errorCodes = {
   ERR_WEBHOOK: {
     meaning: 'The API server could not reach an admission webhook, or the webhook did not answer.',
-    effect: 'The step is tried again, even where its failure would otherwise end the job.',
+    effect: 'The step is retried, even where its failure would otherwise end the job.',
     unrecoverable: false,
   },
   ERR_UNFINISHED: {
-    meaning: 'Objects further down have not finished the job yet.',
-    effect: 'None; the job goes on when they finish.',
+    meaning: 'Objects below have not finished the job yet.',
+    effect: 'None; the job continues when they finish.',
     unrecoverable: false,
   },
   ERR_FOR_INFO_ONLY: {
-    meaning: 'Says what is being waited for, or repeats an error that is at home in another object.',
+    meaning: 'The message says what the job waits for, or repeats the error of another object.',
     effect: 'Logged as information instead of as an error.',
     unrecoverable: false,
   },
   ERR_NO_RETRY: {
-    meaning: 'Trying again would not help before something else changes.',
-    effect: 'The object is not queued again; the next event wakes it.',
+    meaning: 'A retry cannot succeed before another object changes.',
+    effect: 'The object is not requeued; the next event triggers a reconcile.',
     unrecoverable: false,
   },
   ERR_TIMEOUT: {
-    meaning: 'No deployer took the item up in time, or it could not be finished in time.',
+    meaning: 'No deployer picked up the item in time, or the deployer did not finish it in time.',
     effect: 'The job of the item ends with a failure.',
     unrecoverable: true,
   },
   ERR_INTERNAL_PROBLEM: {
-    meaning: 'Something that should always work did not, such as listing objects.',
-    effect: 'A deployer ends the job of the item with a failure; other controllers try again.',
+    meaning: 'An internal operation failed unexpectedly, such as listing objects.',
+    effect: 'A deployer ends the job of the item with a failure; other controllers retry.',
     unrecoverable: true,
   },
   ERR_CONFIGURATION_PROBLEM: {
-    meaning: 'What the user wrote cannot be carried out: a provider configuration, a template, a target.',
+    meaning: 'A provider configuration, a template or a target is invalid.',
     effect: 'The job of the item ends with a failure.',
     unrecoverable: true,
   },
@@ -51,8 +51,8 @@ export const errorCodes = {
     unrecoverable: true,
   },
   ERR_CYCLIC_DEPENDENCIES: {
-    meaning: 'Installations or deploy items depend on each other in a circle.',
-    effect: 'The job ends with a failure that names the circle.',
+    meaning: 'Installations or deploy items have cyclic dependencies.',
+    effect: 'The job ends with a failure that names the cycle.',
     unrecoverable: true,
   },
   ERR_CLEANUP: {

@@ -28,7 +28,7 @@ export const everywhere: readonly Need[] = [
     group: GROUP,
     resources: ['installations', 'deployitems'],
     verbs: ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete'],
-    why: 'the trees; an update where a patch cannot say null',
+    why: 'create, change and delete the trees; an update where a patch cannot express null',
   },
   {
     group: GROUP,
@@ -40,43 +40,43 @@ export const everywhere: readonly Need[] = [
     group: GROUP,
     resources: ['installations/status', 'executions/status', 'deployitems/status', 'targetsyncs/status'],
     verbs: ['patch'],
-    why: 'how far they are',
+    why: 'write the status of the trees',
   },
   {
     group: GROUP,
     resources: ['installations/finalizers', 'executions/finalizers'],
     verbs: ['update'],
-    why: 'owners of what is made below them, where the API server checks that (OwnerReferencesPermissionEnforcement)',
+    why: 'set them as owners with blockOwnerDeletion, where the API server checks that (OwnerReferencesPermissionEnforcement)',
   },
   {
     group: GROUP,
     resources: ['dataobjects', 'targets'],
     verbs: ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete'],
-    why: 'imports and exports; targets of TargetSyncs',
+    why: 'imports and exports; targets created by TargetSyncs',
   },
   {
     group: GROUP,
     resources: ['contexts'],
     verbs: ['get', 'list', 'watch', 'create', 'patch'],
-    why: 'settings of a namespace; each gets one',
+    why: 'one Context per namespace with its settings',
   },
   {
     group: GROUP,
     resources: ['componentversionoverwrites'],
     verbs: ['get'],
-    why: 'components that a Context replaces',
+    why: 'component versions that a Context replaces',
   },
   {
     group: GROUP,
     resources: ['targetsyncs'],
     verbs: ['get', 'list', 'watch', 'patch'],
-    why: 'what is to be copied from other clusters; its finalizer',
+    why: 'targets to copy from other clusters, and the finalizer of the TargetSync',
   },
   {
     group: GROUP,
     resources: ['syncobjects'],
     verbs: ['list', 'watch', 'delete'],
-    why: 'what replicas of Landscaper hold; left-over ones go',
+    why: 'locks held by replicas of Landscaper; stale ones are deleted',
   },
   {
     group: '',
@@ -88,25 +88,25 @@ export const everywhere: readonly Need[] = [
     group: '',
     resources: ['configmaps'],
     verbs: ['get'],
-    why: 'imports, and settings that a Context names',
+    why: 'imports, and settings that a Context refers to',
   },
   {
     group: '',
     resources: ['namespaces'],
     verbs: ['list', 'watch'],
-    why: 'each gets a Context',
+    why: 'create a Context in each namespace',
   },
   {
     group: '',
     resources: ['events'],
     verbs: ['create', 'patch'],
-    why: 'what happened, for kubectl describe',
+    why: 'events, shown by kubectl describe',
   },
   {
     group: '',
     resources: ['serviceaccounts/token'],
     verbs: ['create'],
-    why: 'targets that are reached as an account of this cluster',
+    why: 'tokens for targets that use a service account of this cluster',
     deployers: connecting,
   },
 ];
@@ -123,13 +123,13 @@ export const atHome: readonly Need[] = [
     group: '',
     resources: ['pods'],
     verbs: ['get'],
-    why: 'whether a replica of Landscaper that holds an object is there still',
+    why: 'check whether a replica of Landscaper that holds a lock still exists',
   },
   {
     group: GROUP,
     resources: ['criticalproblems'],
     verbs: ['get', 'create', 'patch'],
-    why: 'the record of what only a bug can cause',
+    why: 'records of unexpected errors (bugs)',
   },
 ];
 
@@ -148,30 +148,35 @@ export const amongPods: readonly Need[] = [
     group: '',
     resources: ['configmaps', 'serviceaccounts'],
     verbs: ['get', 'list', 'create', 'patch', 'delete'],
-    why: 'what such a pod reads, and the accounts of its helpers',
+    why: 'files that such a pod reads, and the service accounts of its helper containers',
   },
   {
     group: RBAC,
     resources: ['roles', 'rolebindings'],
     verbs: ['get', 'list', 'create', 'patch', 'delete'],
-    why: 'what these accounts may do: a part of the rights of this table, never more',
+    why: 'rights of these accounts: always a subset of the rights in this table',
   },
   {
     group: '',
     resources: ['serviceaccounts/token'],
     verbs: ['create'],
-    why: 'tokens of these accounts, as long as a job lasts',
+    why: 'tokens of these accounts, valid for one job',
   },
 ];
 
 /** In the namespace of `lsDeployments`. */
 export const ofHealthCheck: readonly Need[] = [
-  { group: 'apps', resources: ['deployments'], verbs: ['get'], why: 'whether they are available' },
+  {
+    group: 'apps',
+    resources: ['deployments'],
+    verbs: ['get'],
+    why: 'check whether the deployments are available',
+  },
   {
     group: GROUP,
     resources: ['lshealthchecks'],
     verbs: ['get', 'list', 'create', 'patch', 'delete'],
-    why: 'the result',
+    why: 'write the result of the health check',
   },
 ];
 
@@ -181,14 +186,14 @@ export const ofWebhooks: readonly Need[] = [
     group: 'admissionregistration.k8s.io',
     resources: ['validatingwebhookconfigurations'],
     verbs: ['create'],
-    why: 'tell the API server whom to ask',
+    why: 'register the webhooks at the API server',
   },
   {
     group: 'admissionregistration.k8s.io',
     resources: ['validatingwebhookconfigurations'],
     verbs: ['get', 'patch', 'delete'],
     names: [CONFIGURATION_NAME],
-    why: 'keep that in order',
+    why: 'keep the webhook configuration up to date',
   },
 ];
 

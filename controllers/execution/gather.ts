@@ -78,8 +78,8 @@ export const gather =
   });
 
 /**
- * A list that nobody can read fails the job, in whatever phase that is found; it must not keep the execution, and what it
- * installed, from going.
+ * An unreadable list of deploy items fails the job in every phase. A deletion goes on without the list, so that it does not block
+ * the removal of the execution and its items.
  */
 async function templatesOrNone(self: View<Execution>, reader: TemplateReader): Promise<DeployItemTemplate[]> {
   try {

@@ -4,7 +4,7 @@ import { HelmError } from '../../src/templating/helm/errors.ts';
 import type { ChartRunner, PackedChart } from '../../src/templating/helm/work.ts';
 import { messageOf, RetryError } from '../sdk/errors.ts';
 import { evaluate, InvalidPath } from '../objects/json-path.ts';
-import { PathBudget } from '../sdk/path-budget.ts';
+import { PathBudget } from '../objects/path-budget.ts';
 import { broken } from './problems.ts';
 import type { HelmRun } from './run.ts';
 

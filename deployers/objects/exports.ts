@@ -5,7 +5,7 @@ import type { Problem } from '../../src/machine/decision.ts';
 import { CodecError, optionalList, optionalObject, optionalString } from '../sdk/codec.ts';
 import { ConfigurationError, isDefinite, messageOf } from '../sdk/errors.ts';
 import { evaluate } from './json-path.ts';
-import { ExportBudget, PathBudget } from '../sdk/path-budget.ts';
+import { ExportBudget, PathBudget } from './path-budget.ts';
 import { anything } from '../sdk/shape.ts';
 import type { KubeAccess } from '../sdk/access.ts';
 

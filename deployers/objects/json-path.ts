@@ -6,7 +6,7 @@
 import { equal } from '../../src/lib/json.ts';
 import { cutMiddle } from '../../src/lib/cut.ts';
 import { append } from '../../src/lib/lists.ts';
-import { checkPathLength, PathBudget } from '../sdk/path-budget.ts';
+import { checkPathLength, PathBudget } from './path-budget.ts';
 
 /** The path cannot be read. */
 export class InvalidPath extends Error {

@@ -5,7 +5,7 @@ import { ConfigurationError, isDefinite, messageOf } from '../../sdk/errors.ts';
 import { keyOfRef, type KubeObject, type ResourceRef } from '../manifests/model.ts';
 import { inParallel } from '../manifests/parallel.ts';
 import type { KubeAccess } from '../../sdk/access.ts';
-import { PathBudget } from '../../sdk/path-budget.ts';
+import { PathBudget } from '../path-budget.ts';
 import { customVerdict, type CustomCheck } from './custom.ts';
 import { defaultVerdict, hasDefaultCheck } from './default.ts';
 

@@ -12,7 +12,7 @@ import {
 } from '../../sdk/codec.ts';
 import { evaluate, InvalidPath } from '../json-path.ts';
 import type { ResourceRef } from '../manifests/model.ts';
-import { PathBudget, stepsToCompare } from '../../sdk/path-budget.ts';
+import { PathBudget, stepsToCompare } from '../path-budget.ts';
 import { anything } from '../../sdk/shape.ts';
 import { notReady, ready, type Verdict } from './verdict.ts';
 

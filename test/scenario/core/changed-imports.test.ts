@@ -11,7 +11,7 @@ import { consumer, fakeItem, producer, root } from '../../support/landscape.ts';
 describe('an import', () => {
   const here = useCluster();
 
-  it('S-49: fails its job when it is a target that was deleted and made anew with another content', async () => {
+  it('S-49: fails its job when it is a target that was deleted and recreated with another content', async () => {
     const scene = await here.scene();
     const type = 'landscaper.gardener.cloud/kubernetes-cluster';
     const cluster = (name: string): Obj => ({

@@ -41,7 +41,7 @@ describe('what is deleted by hand', () => {
     await scene.finished('web', 'Failed');
   });
 
-  it('a child whose exports a sibling imports is uninstalled and made anew', async () => {
+  it('a child whose exports a sibling imports is uninstalled and recreated', async () => {
     const scene = await here.scene();
     await scene.create(stack());
     const { status } = await scene.finished('stack', 'Succeeded');
@@ -53,7 +53,7 @@ describe('what is deleted by hand', () => {
     expect(nameOf(scene.child('stack', 'a'))).not.to.equal('');
   });
 
-  it('an execution is uninstalled and made anew within the next job', async () => {
+  it('an execution is uninstalled and recreated within the next job', async () => {
     const scene = await here.scene();
     await scene.create(web());
     await scene.answer('web', 'app');

@@ -184,7 +184,7 @@ describe('deployers on API servers', () => {
     expect(await world.configMap('app/held')).to.equal(undefined);
   });
 
-  it('S-50: an object that somebody else made anew stays', async () => {
+  it('S-50: an object that another owner recreated stays', async () => {
     await world.giveItem('anew', MANIFEST, manifestConfig({ manifests: [manage(configMap('anew'))] }));
     await world.run('anew', 'j1');
     const kind = { group: '', version: 'v1', kind: 'ConfigMap', plural: 'configmaps', namespaced: true };

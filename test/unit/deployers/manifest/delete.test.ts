@@ -193,7 +193,7 @@ describe('deleting what was applied', () => {
     expect(b.target.names('ServiceAccount')).to.deep.equal(['app/a', 'app/b']);
   });
 
-  it('S-50: an object that somebody else made anew stays', async () => {
+  it('S-50: an object that another owner recreated stays', async () => {
     const b = await applied({ manifests: [manage(configMap('settings'))] });
     b.target.drop('ConfigMap', 'app/settings');
     b.target.put(configMap('settings', { of: 'others' }));

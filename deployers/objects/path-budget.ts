@@ -3,7 +3,7 @@
  * by the same stranger: a few recursive descents after each other visit an object billions of times.
  */
 import { cutMiddle } from '../../src/lib/cut.ts';
-import { ConfigurationError } from './errors.ts';
+import { ConfigurationError } from '../sdk/errors.ts';
 
 /** Of all paths of the exports, or of the readiness checks, in one look at a deploy item: up to 100 ms. */
 export const MAX_PATH_STEPS = 1_000_000;

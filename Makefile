@@ -130,7 +130,7 @@ mutate: install ## mutation scores of docs/testing.md, on the LTS of Node.js; on
 # ---------------------------------------------------------------- checking
 
 .PHONY: check
-check: install ## format, types, lint, import rules, generated files; one of them: ARGS=lint
+check: install ## format, types, lint, import rules, exports, generated files; one of them: ARGS=lint
 	@$(NPM) run --silent check -- $(ARGS)
 
 .PHONY: generate

@@ -1,6 +1,11 @@
 import js from '@eslint/js';
 import tseslint from 'typescript-eslint';
 
+/** `log.warn(fields, message)`, whatever the logger is called: log, this.#log, ports.log, this.#ports.log?.… */
+const LOG_CALL =
+  'CallExpression[callee.property.name=/^(trace|debug|info|warn|error)$/]' +
+  ':matches([callee.object.name=/^log(ger)?$/], [callee.object.property.name=/^(log|logger)$/])';
+
 export default tseslint.config(
   { ignores: ['dist/', 'node_modules/', 'crds/', '.cache/', '**/*.cjs', '**/*.mjs', 'eslint.config.js'] },
   js.configs.recommended,
@@ -43,6 +48,14 @@ export default tseslint.config(
     },
   },
   {
+    files: ['src/**', 'controllers/**', 'deployers/**', 'hack/**'],
+    rules: {
+      // Who has to scroll to understand a file or a function looks for the concepts in it, and gives each a place.
+      'max-lines': ['error', 350],
+      'max-lines-per-function': ['error', { max: 60, skipBlankLines: true, skipComments: true }],
+    },
+  },
+  {
     files: ['src/**', 'controllers/**', 'deployers/**'],
     ignores: ['src/lib/clock.ts', 'src/lib/rng.ts', 'src/cli/**'],
     rules: {
@@ -67,6 +80,18 @@ export default tseslint.config(
           selector,
           message: 'a long list overflows the stack: use append, largest or smallest of src/lib/lists.ts',
         })),
+        ...['TemplateLiteral[expressions.length>0]', 'BinaryExpression', 'Identifier'].map((selector) => ({
+          selector: `${LOG_CALL} > ${selector}.arguments:nth-child(2)`,
+          message: 'a log message is a constant string: put everything variable into the fields',
+        })),
+        {
+          selector: `${LOG_CALL} > ObjectExpression > Property[key.name='error']`,
+          message: 'the field of an error in a log line is called err',
+        },
+        {
+          selector: `${LOG_CALL} > Literal.arguments:nth-child(2)[value=/^[A-Z][a-z]+ |\\.$/]`,
+          message: 'a log message is lower case and has no full stop',
+        },
       ],
     },
   },

@@ -26,6 +26,8 @@ const steps: Readonly<Record<string, readonly string[]>> = {
   lint: tool('eslint/bin/eslint.js', 'src', 'controllers', 'deployers', 'docs/samples', 'test', 'hack'),
   format: tool('prettier/bin/prettier.cjs', '--check', '--log-level', 'warn', '.'),
   imports: script('hack/check-imports.ts'),
+  exports: script('hack/check-exports.ts'),
+  phrases: script('hack/banned-phrases.ts'),
   types: tool('typescript7/bin/tsc', '-p', 'tsconfig.json', '--noEmit'),
   crds: script('hack/update-crds.ts', '--check'),
   docs: script('hack/update-docs.ts', '--check'),

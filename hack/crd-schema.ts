@@ -25,7 +25,7 @@ const DROPPED = new Set(['$schema', 'minimum', 'maximum', 'propertyNames']);
 const STANDARD_FIELDS = new Set(['apiVersion', 'kind', 'metadata']);
 
 /** The openAPIV3Schema of a kind: its own fields structural, `metadata` left to the API server. */
-export function structuralSchema({ schema, description, rules = [] }: Definition): Node {
+function structuralSchema({ schema, description, rules = [] }: Definition): Node {
   const root = structural(z.toJSONSchema(schema, { io: 'input', target: 'openapi-3.0' }) as Node);
   for (const { path, rule, message } of rules) {
     const field = nodeAt(root, path);

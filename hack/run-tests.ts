@@ -82,7 +82,8 @@ const partsOf = (parts: readonly (readonly string[])[]): readonly (readonly stri
 
 async function run(kubeconfig: string | undefined): Promise<number> {
   const child = start(wanted.flatMap(filesOf), kubeconfig, 'inherit');
-  const [code] = (await once(child, 'exit')) as [number | null];
+  const [code, signal] = (await once(child, 'exit')) as [number | null, string | null];
+  tellSignal(signal);
   return Math.min(code ?? 1, 1);
 }
 
@@ -126,11 +127,17 @@ async function runPart(
   const child = start(files, kubeconfig, ['inherit', 'pipe', 'inherit']);
   const lines = child.stdout && createInterface({ input: child.stdout });
   lines?.on('line', onLine);
-  const [[code]] = (await Promise.all([once(child, 'exit'), lines && once(lines, 'close')])) as [
-    [number | null],
+  const [[code, signal]] = (await Promise.all([once(child, 'exit'), lines && once(lines, 'close')])) as [
+    [number | null, string | null],
     unknown,
   ];
+  tellSignal(signal);
   return code;
+}
+
+/** What has no summary, because the process was killed or ran out of memory, is named as a failure all the same. */
+function tellSignal(signal: string | null): void {
+  if (signal !== null) process.stdout.write(`failed: the process of the tests ended with ${signal}\n`);
 }
 
 /** Runs the strands side by side, and shows them one after the other. */

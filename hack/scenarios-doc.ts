@@ -12,64 +12,10 @@ import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { books, type Book } from './scenario-books.ts';
 
 const root = join(import.meta.dirname, '..');
 const page = join(root, 'docs/scenarios.md');
-
-/** A specification whose scenarios are numbered without gaps. */
-interface Book {
-  /** What its numbers begin with; two books may begin alike, and are told apart by their folders. */
-  readonly letters: 'S-' | 'DF-' | 'S';
-  readonly title: string;
-  readonly last: number;
-  /** Folders whose tests need a server. Others play other specifications, which have numbers of their own. */
-  readonly played: readonly string[];
-  /** Folders whose tests need none. */
-  readonly values: readonly string[];
-  /** What the page calls those. */
-  readonly without: 'values' | 'simulated';
-  /** Numbers that tests of another book play, and which ones. */
-  readonly elsewhere?: Readonly<Record<number, string>>;
-}
-
-const scenarios = (...suites: readonly string[]) => suites.map((suite) => `test/scenario/${suite}`);
-const units = (...suites: readonly string[]) => suites.map((suite) => `test/unit/${suite}`);
-
-const books: readonly Book[] = [
-  {
-    letters: 'S-',
-    title: 'The core',
-    last: 122,
-    played: scenarios('core', 'targetsync', 'health', 'webhooks'),
-    values: units('controllers', 'machine'),
-    without: 'values',
-  },
-  {
-    letters: 'DF-',
-    title: 'The data flow',
-    last: 169,
-    played: scenarios('dataflow', 'components'),
-    values: units('blueprint', 'dataflow', 'templating', 'components'),
-    without: 'values',
-  },
-  {
-    letters: 'S-',
-    title: 'Deployers, targets and the command line',
-    last: 96,
-    played: scenarios('deployers', 'cli'),
-    values: units('deployers', 'cli'),
-    without: 'values',
-    elsewhere: { 88: 'S-108 to S-111 of the core' },
-  },
-  {
-    letters: 'S',
-    title: 'The runtime for operators',
-    last: 127,
-    played: [...scenarios('operators'), 'test/conformance/runtime', 'test/conformance/workflow'],
-    values: [...units('runtime', 'workflow'), 'test/large'],
-    without: 'simulated',
-  },
-];
 
 type Outcome = 'passes' | 'FAILS' | 'skipped';
 
@@ -94,8 +40,8 @@ interface Row {
   real?: Played;
 }
 
-/** What titles of numbered tests look like, whole: the number is that of the test, or of what it is a part of. */
-const NUMBERED = '(^| )((S|DF)-[0-9]|S[0-9]+[:,–])';
+/** What titles of numbered tests look like: the number is that of the test, or of the block that it is in. */
+const NUMBERED = '(^| )(CORE|DF|DEP|RUN)-[0-9]';
 
 async function play(suites: readonly string[], kubeconfig?: string): Promise<readonly Played[]> {
   const folder = mkdtempSync(join(tmpdir(), 'espalier-scenarios-'));
@@ -130,35 +76,21 @@ async function playOnRealServer(): Promise<readonly Played[]> {
 
 type Place = Pick<Row, 'book' | 'number' | 'title'>;
 
-/** The book of a test and its numbers there, as in `DF-129, 139: exports …`; none for tests without one. */
-function placesOf(test: Played): readonly Place[] {
-  const book = chosen.find((b) =>
-    [...b.played, ...b.values].some((suite) => test.file.includes(`/${suite}/`)),
-  );
-  if (!book) return [];
-  return book.letters === 'S' ? undashed(book, test) : dashed(book, test.title);
-}
+/** `DF-129, 139: exports …`, `RUN-53, RUN-55: …`, `RUN-97–RUN-101: …`, or a test inside a block with such a title. */
+const NUMBERS = /(?:^| )([A-Z]+)-(\d+)[a-z]?(?:–\1-(\d+)|((?:, (?:\1-)?\d+[a-z]?)*))\b:?\s*/;
 
-function dashed(book: Book, title: string): readonly Place[] {
-  const [all = '', letters, numbers = ''] =
-    /^([A-Z]+-)(\d+[a-z]?(?:, (?:[A-Z]+-)?\d+)*)\b:?\s*/.exec(title) ?? [];
-  if (letters !== book.letters) return [];
-  return numbers.split(', ').map((number) => ({
-    book,
-    number: parseInt(number.replace(/^[A-Z]+-/, '')),
-    title: title.slice(all.length),
-  }));
-}
-
-/** `S53, S55: is created …`, or `S97–S101: …`, or a test inside of a block of that title. */
-function undashed(book: Book, { title, fullTitle }: Played): readonly Place[] {
-  const pattern = /(?:^| )S(\d+)(?:–S(\d+)|((?:, S\d+)*)):\s*/;
-  const own = pattern.exec(title);
-  const match = own ?? pattern.exec(fullTitle);
+/** The specification of a test and its numbers there; none for tests without a number. */
+function placesOf({ title, fullTitle }: Played): readonly Place[] {
+  const own = NUMBERS.exec(title);
+  const match = own?.index === 0 ? own : NUMBERS.exec(fullTitle);
   if (!match) return [];
-  const [all, first = '', last, others = ''] = match;
-  const rest = (own ? title : fullTitle).slice(match.index + all.length);
-  const numbers = [Number(first), ...others.split(', S').slice(1).map(Number)];
+  const [all, prefix, first = '', last, others = ''] = match;
+  const book = chosen.find((b) => b.prefix === prefix);
+  if (!book) return [];
+  const rest = (match === own ? title : fullTitle).slice(match.index + all.length);
+  const numbers = [first, ...others.split(', ').slice(1)].map((text) =>
+    parseInt(text.replace(/^[A-Z]+-/, '')),
+  );
   for (let number = Number(first) + 1; number <= Number(last ?? first); number++) numbers.push(number);
   return numbers.map((number) => ({ book, number, title: rest }));
 }
@@ -175,8 +107,7 @@ function collect(rows: Map<string, Row>, played: readonly Played[], server: 'emb
   }
 }
 
-const label = ({ letters }: Book, number: number): string =>
-  letters + String(number).padStart(letters.endsWith('-') ? 2 : 1, '0');
+const label = ({ prefix }: Book, number: number): string => `${prefix}-${String(number).padStart(2, '0')}`;
 const cell = (text: string): string =>
   text.replace(/[|<>]/g, (character) => `&#${character.charCodeAt(0)};`).replaceAll('\n', ' ');
 

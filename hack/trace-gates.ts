@@ -8,7 +8,7 @@ export interface Gating {
   readonly needs: readonly Need[];
 }
 
-export interface Need {
+interface Need {
   /** Name with `*` for anything. */
   readonly scenario: string;
   readonly needs: string;
@@ -24,7 +24,7 @@ export const matches = (pattern: string, name: string): boolean =>
 export const lacking = (name: string, { needs }: Gating, there: ReadonlySet<string>): Need | undefined =>
   needs.find((need) => matches(need.scenario, name) && !there.has(need.needs));
 
-export interface Judgement {
+interface Judgement {
   /** Scenarios that differ and must not. */
   readonly broken: readonly string[];
   /** A line for each scenario that differs and is not held to its recording here. */

@@ -123,7 +123,7 @@ async function control(kubeconfig: string): Promise<void> {
   await start(
     'espalier start',
     args,
-    (line) => line.includes('The controllers run') || line.includes('the controllers run'),
+    (line) => line.includes('The controllers run') || line.includes('controllers started'),
   );
 }
 

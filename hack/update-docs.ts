@@ -2,6 +2,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { cliPage } from './docs/cli.ts';
+import { configurationPage } from './docs/configuration.ts';
 import { deviationsPage } from './docs/deviations.ts';
 import { phasesPage } from './docs/phases.ts';
 import { referencePages, Unpublishable } from './docs/reference.ts';
@@ -9,6 +10,7 @@ import { referencePages, Unpublishable } from './docs/reference.ts';
 const root = join(import.meta.dirname, '..');
 const pages: Readonly<Record<string, string>> = {
   'docs/cli.md': cliPage(),
+  'docs/configuration.md': configurationPage(root),
   'docs/deviations.md': deviationsPage(),
   'docs/phases.md': phasesPage(root),
   ...(await reference()),

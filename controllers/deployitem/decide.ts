@@ -18,9 +18,9 @@ export interface Snapshot {
   readonly missingTarget: string | undefined;
 }
 
-export type Verdict =
+type Verdict =
   | { readonly do: 'rest' }
-  | { readonly do: 'look-again'; readonly afterMs: number }
+  | { readonly do: 'requeue'; readonly requeueAfterMs: number }
   | { readonly do: 'fail'; readonly problem: Problem; readonly effect: Effect };
 
 /** Clocks of deployers may be a little behind ours. */
@@ -39,7 +39,7 @@ export function judgePickup(snapshot: Snapshot): Verdict {
   if (since === undefined) return { do: 'rest' };
   const leftMs = pickupTimeoutMs - (Date.parse(now) - Date.parse(since));
   return leftMs > 0
-    ? { do: 'look-again', afterMs: leftMs + GRACE_MS }
+    ? { do: 'requeue', requeueAfterMs: leftMs + GRACE_MS }
     : failing(snapshot, timedOut(snapshot));
 }
 

@@ -11,14 +11,15 @@ import { equal } from '../../src/lib/json.ts';
 import { Applier, lockedPatch } from '../../src/machine/apply.ts';
 import { isPickedUp } from '../../src/landscape/pickup.ts';
 import type { World } from '../../src/landscape/world.ts';
+
 import type { ControllerSpec } from '../../src/runtime/controller/controller.ts';
 import { joinKey, keyOf } from '../../src/runtime/keys.ts';
 import { watchSource } from '../../src/runtime/sources/sources.ts';
-import type { Client, View } from '../../src/runtime/types.ts';
+import type { Client, Context, View } from '../../src/runtime/types.ts';
 import { interruptAsked, judgePickup } from './decide.ts';
 import { isSharing, sharingChange, type ManagersOf } from './sharing.ts';
 
-export interface DeployItemPorts {
+interface DeployItemPorts {
   readonly world: World;
   readonly client: Client;
   readonly clock: Clock;
@@ -72,23 +73,29 @@ export function deployItemController(ports: DeployItemPorts): ControllerSpec<Dep
           pickupTimeoutMs,
           missingTarget: missingTarget(world, self),
         });
-        if (verdict.do === 'look-again') return { write: 'none', again: verdict.afterMs };
+        if (verdict.do === 'requeue') return { write: 'none', requeueAfterMs: verdict.requeueAfterMs };
         if (verdict.do === 'fail') {
           await applier.carryOut(verdict.effect);
           ctx.event('Warning', verdict.problem.reason, verdict.problem.message);
           return { write: 'none' };
         }
-        const sharing = sharingChange(self, managersOf, now);
-        if (sharing) {
-          const { conditions, reason, message } = sharing;
-          const body = { status: { conditions: conditions.length > 0 ? conditions : null } };
-          await lockedPatch(deployItemKind, self, body, ctx.write, 'status', ctx.signal);
-          ctx.event('Normal', reason, message);
-        }
+        await noteSharing(self, sharingChange(self, managersOf, now), ctx);
         return { write: 'none' };
       },
     },
   };
+}
+
+async function noteSharing(
+  self: View<DeployItem>,
+  sharing: ReturnType<typeof sharingChange>,
+  ctx: Context<DeployItem>,
+): Promise<void> {
+  if (!sharing) return;
+  const { conditions, reason, message } = sharing;
+  const body = { status: { conditions: conditions.length > 0 ? conditions : null } };
+  await lockedPatch(deployItemKind, self, body, ctx.write, 'status', ctx.signal);
+  ctx.event('Normal', reason, message);
 }
 
 /** Name of the item's target when that does not exist. */

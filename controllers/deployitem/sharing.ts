@@ -10,7 +10,7 @@ import type { View } from '../../src/runtime/types.ts';
 /** Items whose status names the object with this uid. */
 export type ManagersOf = (uid: string) => readonly View<DeployItem>[];
 
-export interface SharingChange {
+interface SharingChange {
   /** All conditions as they are to be. */
   readonly conditions: readonly View<Condition>[];
   readonly reason: string;
@@ -40,7 +40,7 @@ export function sharingChange(
   return {
     conditions: before.filter((condition) => condition.type !== type),
     reason: 'NoSharedObjects',
-    message: 'no other deploy item manages objects of this one any more',
+    message: 'no other deploy item manages the objects of this item',
   };
 }
 
@@ -51,7 +51,7 @@ function sharedText(self: View<DeployItem>, managersOf: ManagersOf): string | un
   });
   if (shared.length === 0) return undefined;
   return (
-    `other deploy items manage objects of this one, too: ${listed(shared)}; the job that runs last decides what is in them, ` +
+    `other deploy items also manage objects of this item: ${listed(shared)}; the job that runs last decides what is in them, ` +
     'and an object stays until the last of these items is deleted'
   );
 }

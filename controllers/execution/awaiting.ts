@@ -15,7 +15,7 @@ const SHORT_WHILE_MS = 10_000;
 
 interface Wait {
   readonly awaited: Awaited;
-  readonly againMs?: number;
+  readonly requeueAfterMs?: number;
 }
 
 /** @param starting those of the items that are only now given the job */
@@ -32,12 +32,12 @@ export function awaiting(
     return since === undefined ? Infinity : SHORT_WHILE_MS - (Date.parse(now) - Date.parse(since));
   };
   const objects = items.map(named);
-  const againMs = smallest(items.map(left).filter((ms) => ms > 0));
+  const requeueAfterMs = smallest(items.map(left).filter((ms) => ms > 0));
   const overdue = items.filter((item) => left(item) <= 0);
   const note = firstNote(overdue, missingDeployer);
   return {
     awaited: note === undefined ? { reason, objects } : { reason: 'NotTakenUp', objects, note },
-    ...(againMs !== Infinity && { againMs }),
+    ...(requeueAfterMs !== Infinity && { requeueAfterMs }),
   };
 }
 
@@ -50,7 +50,7 @@ function firstNote(
   for (const item of overdue) {
     const { type } = item.spec;
     const missing = served.has(type) ? undefined : missingDeployer(type);
-    if (missing !== undefined) return `${named(item)} has not been taken up: ${missing}`;
+    if (missing !== undefined) return `${named(item)} is not picked up: ${missing}`;
     served.add(type);
   }
   return undefined;
@@ -73,7 +73,7 @@ export function whoIsMissing(
   for (const { spec, status } of all) {
     const name = status?.deployer?.name;
     if (spec.type === type && name)
-      return `no deployer here serves type ${type} (but ${here}), and ${name}, which has served it before, has not answered yet`;
+      return `no deployer in this process handles type ${type} (but ${here}), and ${name}, which handled the type before, has not responded yet`;
   }
-  return `no deployer here serves type ${type} (but ${here}), and none has ever taken up such an item`;
+  return `no deployer in this process handles type ${type} (but ${here}), and no deployer has ever picked up an item of this type`;
 }

@@ -1,5 +1,5 @@
 /** Which deploy item belongs to which template, and what each of them is doing. Pure. */
-import { byClaim, everHadJob } from '../../src/api/doubles.ts';
+import { byUse, everHadJob } from '../../src/api/duplicates.ts';
 import { annotations, labels } from '../../src/api/labels.ts';
 import {
   hasAnnotation,
@@ -26,7 +26,7 @@ export const withStoredDurations = (templates: readonly DeployItemTemplate[]): D
       : template,
   );
 
-export interface Assignment {
+interface Assignment {
   /** The item of each template, by template name. */
   readonly active: ReadonlyMap<string, Item>;
   /** Items that no template asks for, doubles, and items somebody deleted: they must go before the rest moves. */
@@ -42,7 +42,7 @@ export function assign(
   const jobID = jobOf(self);
   const names = new Set(templates.map((t) => t.name));
   const active = new Map<string, Item>();
-  const ranked = items.toSorted(byClaim(jobID, hasWorked));
+  const ranked = items.toSorted(byUse(jobID, hasWorked));
   const take = (isFit: (item: Item) => boolean): void => {
     for (const item of ranked) {
       const name = templateName(item);

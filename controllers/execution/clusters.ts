@@ -22,7 +22,7 @@ import { loadAccess } from '../../src/runtime/transport/kubeconfig.ts';
 import type { View } from '../../src/runtime/types.ts';
 import { isUninstallSkipped, type Item } from './classify.ts';
 
-export interface ClusterPorts extends SourcePorts {
+interface ClusterPorts extends SourcePorts {
   readonly world: World;
 }
 
@@ -63,7 +63,7 @@ export async function clusterNames(
 async function shootOf({ client }: ClusterPorts, template: string, target: View<Target>): Promise<string> {
   const { name, namespace } = target.metadata;
   const ref = target.spec.secretRef;
-  if (!ref) throw new ClusterUnknown(template, `target ${name} refers to no secret`);
+  if (!ref) throw new ClusterUnknown(template, `target ${name} has no secretRef`);
   const secret = await client.get(secretKind, joinKey(namespace, ref.name)).catch((error: unknown) => {
     if (!(error instanceof NotFound)) throw error;
     throw new ClusterUnknown(template, `secret ${ref.name} of target ${name} does not exist`);
@@ -75,7 +75,10 @@ async function shootOf({ client }: ClusterPorts, template: string, target: View<
   const server = await serverOf(template, Buffer.from(kubeconfig, 'base64').toString('utf8'));
   const shoot = shootIn(server);
   if (shoot !== undefined) return shoot;
-  throw new ClusterUnknown(template, `the server of target ${name} is not called https://api.<shoot>.…`);
+  throw new ClusterUnknown(
+    template,
+    `the server of target ${name} does not have an address of the form https://api.<shoot>.…`,
+  );
 }
 
 async function serverOf(template: string, text: string): Promise<string> {

@@ -144,7 +144,7 @@ async function readExport(client: Client, item: Item): Promise<unknown> {
     if (error instanceof IntegerTooLong) {
       throw exportError(refusedInteger(`${what}: line ${String(error.line ?? 1)} of key "config"`));
     }
-    throw exportError(`${what} holds no YAML under key "config"`);
+    throw exportError(`${what} contains invalid YAML under key "config"`);
   }
 }
 

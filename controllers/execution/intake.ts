@@ -11,7 +11,7 @@ import { letGo } from '../../src/landscape/abandoned.ts';
 import { patch } from '../../src/machine/decision.ts';
 import { interruptNoted } from '../../src/landscape/item-end.ts';
 import type { Intake } from '../../src/machine/reconcile.ts';
-import { drift, keepStanding } from '../../src/landscape/standing.ts';
+import { drift, updateRestConditions } from '../../src/landscape/rest-conditions.ts';
 import type { View } from '../../src/runtime/types.ts';
 import { jobOf, withStoredDurations, type Item } from './classify.ts';
 import { interruptItem } from './items.ts';
@@ -60,7 +60,7 @@ const interruptAsked: Rule = (self, { items, now }) => {
 /** What would go unnoticed at rest: items that failed in a job of their own. */
 const atRest: Rule = (self, { items, now }) =>
   isFinished(self) && !isBeingDeleted(self.metadata)
-    ? keepStanding(executionKind, self, drift(self, items), now)
+    ? updateRestConditions(executionKind, self, drift(self, items), now)
     : undefined;
 
 const rules: readonly Rule[] = [alreadyLetGo, abandoned, finalizerMissing, interruptAsked, atRest];

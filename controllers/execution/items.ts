@@ -7,7 +7,7 @@ import { create, patch, patchStatus, type Effect } from '../../src/machine/decis
 import type { FreshName } from '../../src/landscape/fresh-names.ts';
 import { update } from '../../src/machine/update.ts';
 import { INTERRUPTED, endItem } from '../../src/landscape/item-end.ts';
-import type { Obj, View } from '../../src/runtime/types.ts';
+import type { View } from '../../src/runtime/types.ts';
 import type { Item } from './classify.ts';
 
 interface Parent {
@@ -15,7 +15,7 @@ interface Parent {
   readonly now: string;
 }
 /** The parent, and what it found out about the items it writes. */
-interface Author extends Parent {
+export interface Author extends Parent {
   readonly clusterNames: ReadonlyMap<string, string>;
 }
 
@@ -23,20 +23,21 @@ interface Author extends Parent {
 export const itemPrefix = (self: View<Execution>, template: string): string =>
   `${self.metadata.name}-${template}-`;
 
-/** Creates the item of a template. */
-export function createItem(
+/** The item of a template as it is created. */
+export function itemObject(
   { self, now, clusterNames }: Author,
   template: DeployItemTemplate,
   freshName: FreshName,
-): Effect {
+): DeployItem {
   const prefix = itemPrefix(self, template.name);
-  const object = {
+  const { namespace } = self.metadata;
+  return {
     apiVersion: self.apiVersion,
     kind: deployItemKind.kind,
     metadata: {
       name: freshName(prefix),
       generateName: prefix,
-      namespace: self.metadata.namespace,
+      ...(namespace !== undefined && { namespace }),
       labels: ownLabels(self, template),
       annotations: { ...ownAnnotations(template, clusterNames), [annotations.reconcileTime]: now },
       finalizers: [FINALIZER],
@@ -44,8 +45,10 @@ export function createItem(
     },
     spec: itemSpec(self, template),
   };
-  return create(deployItemKind, object as unknown as Obj);
 }
+
+export const createItem = (author: Author, template: DeployItemTemplate, freshName: FreshName): Effect =>
+  create(deployItemKind, itemObject(author, template, freshName));
 
 /** Brings an item in line with its template; nothing when it is already. Labels of others stay. */
 export function updateItem(

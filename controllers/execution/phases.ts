@@ -7,8 +7,8 @@ import { initDelete } from './phases/init-delete.ts';
 import { progressing } from './phases/progressing.ts';
 import type { Snapshot } from './snapshot.ts';
 
-export type Working = 'Init' | 'Progressing' | 'Completing' | 'InitDelete' | 'Deleting';
-export type Final = 'Succeeded' | 'Failed' | 'DeleteFailed';
+type Working = 'Init' | 'Progressing' | 'Completing' | 'InitDelete' | 'Deleting';
+type Final = 'Succeeded' | 'Failed' | 'DeleteFailed';
 
 export const phases = {
   Init: { phase: init, onFail: 'Failed', seen: 'before-effects' },

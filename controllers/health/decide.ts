@@ -14,7 +14,7 @@ export interface Deployment {
 }
 
 /** What was found of a deployment that should be there. */
-export interface Look {
+export interface DeploymentFacts {
   /** `namespace/name` */
   readonly name: string;
   readonly found: View<Deployment> | 'missing' | { readonly unreadable: string };
@@ -28,14 +28,14 @@ export interface Verdict {
 }
 
 /** @param failedBefore whether the check before this one failed */
-export function judge(looks: readonly Look[], failedBefore: boolean): Verdict {
+export function judge(looks: readonly DeploymentFacts[], failedBefore: boolean): Verdict {
   const problems = looks.flatMap((look) => problemOf(look) ?? []);
   if (problems.length === 0) return { hasFailed: false, says: { status: 'Ok', description: 'ok' } };
   const says = { status: 'Failed', description: problems.join('; ') } as const;
   return { hasFailed: true, says: failedBefore ? says : undefined };
 }
 
-function problemOf({ name, found }: Look): string | undefined {
+function problemOf({ name, found }: DeploymentFacts): string | undefined {
   if (found === 'missing') return `deployment ${name} does not exist`;
   if ('unreadable' in found) return `deployment ${name} cannot be read: ${found.unreadable}`;
   if (isHealthy(found)) return undefined;

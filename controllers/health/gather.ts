@@ -1,21 +1,22 @@
 /** Looks at the deployments that the system consists of. */
 import { ApiError, NotFound, TransportError } from '../../src/runtime/errors.ts';
 import type { Client, Kind, Obj } from '../../src/runtime/types.ts';
-import type { Deployment, Look } from './decide.ts';
+import type { Deployment, DeploymentFacts } from './decide.ts';
 
 const deploymentKind: Kind<Obj & Deployment> = {
   ...{ group: 'apps', version: 'v1', kind: 'Deployment', plural: 'deployments' },
   namespaced: true,
 };
 
-export const gatherLooks = (
+export const gatherDeployments = (
   client: Client,
   namespace: string,
   names: readonly string[],
   signal: AbortSignal,
-): Promise<Look[]> => Promise.all(names.map((name) => lookAt(client, `${namespace}/${name}`, signal)));
+): Promise<DeploymentFacts[]> =>
+  Promise.all(names.map((name) => lookAt(client, `${namespace}/${name}`, signal)));
 
-async function lookAt(client: Client, name: string, signal: AbortSignal): Promise<Look> {
+async function lookAt(client: Client, name: string, signal: AbortSignal): Promise<DeploymentFacts> {
   try {
     return { name, found: await client.get(deploymentKind, name, signal) };
   } catch (error) {

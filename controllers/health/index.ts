@@ -10,7 +10,7 @@ import { keyOf } from '../../src/runtime/keys.ts';
 import { retryPolicies } from '../../src/runtime/queue/retry.ts';
 import type { Client, Writer } from '../../src/runtime/types.ts';
 import { judge, type Verdict } from './decide.ts';
-import { gatherLooks } from './gather.ts';
+import { gatherDeployments } from './gather.ts';
 
 /** What is checked, and where it is told. */
 export interface HealthSettings {
@@ -40,7 +40,7 @@ export function startHealthCheck(ports: HealthPorts): { stop(): Promise<void> } 
   const running = repeat(ports, life.signal);
   return {
     async stop() {
-      life.abort(new Error('the health check is stopped'));
+      life.abort(new Error('health check stopped'));
       await running;
     },
   };
@@ -56,7 +56,7 @@ async function repeat(ports: HealthPorts, signal: AbortSignal): Promise<void> {
     } catch (error) {
       if (signal.aborted) return;
       failures++;
-      log.warn({ error: error instanceof Error ? error.message : String(error) }, 'the health check failed');
+      log.warn({ err: error instanceof Error ? error.message : String(error) }, 'health check failed');
     }
     const pause = failures === 0 ? INTERVAL_MS : (retryPolicies.growing.delay(failures, rng) ?? INTERVAL_MS);
     await sleep(clock, pause, signal).catch(() => undefined);
@@ -73,7 +73,7 @@ async function check(ports: HealthPorts, state: State, signal: AbortSignal): Pro
   const { client, settings } = ports;
   if (!state.isCleared) await removeOthers(ports, signal);
   const own = await ensure(ports, signal);
-  const looks = await gatherLooks(client, settings.namespace, settings.deployments, signal);
+  const looks = await gatherDeployments(client, settings.namespace, settings.deployments, signal);
   const verdict = judge(looks, state.hasFailed);
   await tell(ports, own, verdict, signal);
   return { isCleared: true, hasFailed: verdict.hasFailed };

@@ -1,15 +1,16 @@
 /** Sub-installations in line with the blueprint: created, updated, or sent off as orphans. Pure. */
-import { byClaim } from '../../src/api/doubles.ts';
+import { byUse } from '../../src/api/duplicates.ts';
 import { append } from '../../src/lib/lists.ts';
 import { hasAnnotation, isBeingDeleted } from '../../src/api/job.ts';
 import { TRUE, annotations } from '../../src/api/labels.ts';
 import { installationKind } from '../../src/api/kinds/installation.ts';
 import { create, patch, remove, type PhaseCondition, type Effect } from '../../src/machine/decision.ts';
 import { update } from '../../src/machine/update.ts';
-import type { Inst } from './relatives.ts';
-import type { Snapshot, WantedChild } from './snapshot.ts';
+import type { WantedChild } from '../../src/dataflow/render-installation.ts';
+import type { Inst } from './related-objects.ts';
+import type { Snapshot } from './snapshot.ts';
 
-export interface EnsuredChildren {
+interface EnsuredChildren {
   readonly effects: readonly Effect[];
   readonly condition: PhaseCondition;
   /** `status.subInstCache`, with nulls for what is to be cleared. */
@@ -19,29 +20,35 @@ export interface EnsuredChildren {
 export const templateNameOf = (child: Inst): string | undefined =>
   child.metadata.annotations?.[annotations.subinstallationName];
 
-export interface ChildAssignment {
+interface ChildPartition<Wanted> {
   /** The child of each template, by template name. */
   readonly living: ReadonlyMap<string, Inst>;
   /** Children that no template asks for, doubles, and those under deletion. */
   readonly orphans: readonly Inst[];
+  /** What has no living child yet. */
+  readonly missing: readonly Wanted[];
 }
 
 /** Children under deletion count as gone. Of several of one name the one in use counts. */
-export function assignChildren(
+export function partitionChildren<Wanted extends { readonly name: string }>(
   self: Inst,
-  wanted: readonly { readonly name: string }[],
+  wanted: readonly Wanted[],
   children: readonly Inst[],
-): ChildAssignment {
+): ChildPartition<Wanted> {
   const living = new Map<string, Inst>();
   const names = new Set(wanted.map((w) => w.name));
-  for (const child of children.toSorted(byClaim(self.status?.jobID ?? ''))) {
+  for (const child of children.toSorted(byUse(self.status?.jobID ?? ''))) {
     const name = templateNameOf(child);
     const isWanted =
       name !== undefined && names.has(name) && !living.has(name) && !isBeingDeleted(child.metadata);
     if (isWanted) living.set(name, child);
   }
   const taken = new Set(living.values());
-  return { living, orphans: children.filter((child) => !taken.has(child)) };
+  return {
+    living,
+    orphans: children.filter((child) => !taken.has(child)),
+    missing: wanted.filter(({ name }) => !living.has(name)),
+  };
 }
 
 /** Children under deletion are waited for, and created again under another name. */
@@ -49,7 +56,7 @@ export function ensureChildren(
   { self, children, freshName }: Pick<Snapshot, 'self' | 'children' | 'freshName'>,
   wanted: readonly WantedChild[],
 ): EnsuredChildren {
-  const { living, orphans } = assignChildren(self, wanted, children);
+  const { living, orphans } = partitionChildren(self, wanted, children);
   const effects: Effect[] = orphans.flatMap(sendOff);
   const active = wanted.map(({ name, object }) => {
     const child = living.get(name);

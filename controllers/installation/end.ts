@@ -8,11 +8,11 @@ import { importsHash } from '../../src/dataflow/imports-hash.ts';
 import { installationContext } from '../../src/dataflow/scope.ts';
 import { siblingOf, successorsOf } from '../../src/dataflow/siblings.ts';
 import { index, type World } from '../../src/landscape/world.ts';
-import { withoutExports } from './claims.ts';
+import { withoutExports } from './failed-status.ts';
 import { isWaitingForUs } from './intake.ts';
-import { cachedImports, exportsOf } from './lookups.ts';
+import { cachedImports, exportsOf } from './cached-objects.ts';
 import { withWayOn } from './rest.ts';
-import { siblingsOf, type Inst, type InstStatus } from './relatives.ts';
+import { siblingsOf, type Inst, type InstStatus } from './related-objects.ts';
 
 interface Left {
   readonly world: World;

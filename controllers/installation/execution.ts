@@ -10,10 +10,9 @@ import {
 } from '../../src/api/kinds/execution.ts';
 import { equal } from '../../src/lib/json.ts';
 import { create, patch, type PhaseCondition, type Effect } from '../../src/machine/decision.ts';
-import type { Obj } from '../../src/runtime/types.ts';
 import type { Snapshot } from './snapshot.ts';
 
-export interface EnsuredExecution {
+interface EnsuredExecution {
   readonly effects: readonly Effect[];
   readonly conditions: readonly PhaseCondition[];
   readonly status: Readonly<Record<string, unknown>>;
@@ -28,7 +27,9 @@ export function ensureExecution(
     return { effects: [], conditions: healed(self), status: { executionRef: null } };
   const { name, namespace } = self.metadata;
   return {
-    effects: execution ? update({ self, execution, limits }, items) : [createExecution(self, items)],
+    effects: execution
+      ? update({ self, execution, limits }, items)
+      : [create(executionKind, executionObject(self, items))],
     conditions: [deployed],
     status: { executionRef: { name, namespace } },
   };
@@ -55,14 +56,15 @@ const helmCache = (self: Snapshot['self']): Record<string, string> => {
   return value === undefined ? {} : { [annotations.cacheHelmCharts]: value };
 };
 
-function createExecution(self: Snapshot['self'], items: readonly DeployItemTemplate[]): Effect {
-  const { name, namespace, uid } = self.metadata;
-  return create(executionKind, {
+/** The execution as it is created. */
+export function executionObject(self: Snapshot['self'], items: readonly DeployItemTemplate[]): Execution {
+  const { name, namespace, uid = '' } = self.metadata;
+  return {
     apiVersion: self.apiVersion,
     kind: executionKind.kind,
     metadata: {
       name,
-      namespace,
+      ...(namespace !== undefined && { namespace }),
       annotations: { ...operation, ...helmCache(self) },
       finalizers: [FINALIZER],
       ownerReferences: [
@@ -77,7 +79,7 @@ function createExecution(self: Snapshot['self'], items: readonly DeployItemTempl
       ],
     },
     spec: { context: self.spec.context ?? 'default', ...writeDeployItems(items) },
-  } as unknown as Obj);
+  };
 }
 
 type Existing = Pick<Snapshot, 'self' | 'limits'> & {

@@ -4,14 +4,14 @@ import { importConflict } from '../../src/dataflow/objects.ts';
 import { installationContext, objectName } from '../../src/dataflow/scope.ts';
 import { isBeingDeleted } from '../../src/api/job.ts';
 import { PhaseError, type Refusal } from '../../src/machine/decision.ts';
-import { assignChildren } from './children.ts';
+import { partitionChildren } from './children.ts';
 import { asImport, refused } from './objects.ts';
-import type { Inst } from './relatives.ts';
+import type { Inst } from './related-objects.ts';
 import type { Snapshot, Upsert } from './snapshot.ts';
 
 type Facts = Pick<Snapshot, 'self' | 'children' | 'rendered' | 'importUpserts'>;
 
-export interface CheckedImports {
+interface CheckedImports {
   /** What may be written. */
   readonly upserts: readonly Upsert[];
   /** The first import that must not be written. */
@@ -60,7 +60,7 @@ function exportersIn(
     const staying = children.filter(({ metadata }) => !isBeingDeleted(metadata));
     return new Map(staying.map((child) => [child.metadata.name, objects(child)]));
   }
-  const { living } = assignChildren(self, wanted, children);
+  const { living } = partitionChildren(self, wanted, children);
   return new Map(
     wanted.flatMap(({ name, object }) => {
       const child = living.get(name);

@@ -13,7 +13,7 @@ import {
 } from '../../src/api/job.ts';
 import { annotations, operations } from '../../src/api/labels.ts';
 import { installationKind, type Installation } from '../../src/api/kinds/installation.ts';
-import type { Stock } from '../../src/components/stock.ts';
+import type { ComponentRepositories } from '../../src/components/component-repositories.ts';
 import type { Clock } from '../../src/lib/clock.ts';
 import type { Rng } from '../../src/lib/rng.ts';
 import { isTrading, predecessorsOf, siblingOf, successorsOf } from '../../src/dataflow/siblings.ts';
@@ -22,19 +22,19 @@ import { isAbandoned } from '../../src/landscape/abandoned.ts';
 import { keyOf } from '../../src/machine/apply.ts';
 import { begun } from '../../src/landscape/begin.ts';
 import { jobReconciler } from '../../src/machine/reconcile.ts';
-import { driftOf } from '../../src/landscape/standing.ts';
+import { driftOf } from '../../src/landscape/rest-conditions.ts';
 import type { World } from '../../src/landscape/world.ts';
 import type { ControllerSpec } from '../../src/runtime/controller/controller.ts';
 import { byController } from '../../src/runtime/sources/mappers.ts';
 import { watchSource } from '../../src/runtime/sources/sources.ts';
 import type { Key } from '../../src/runtime/types.ts';
-import { componentFinder } from './component.ts';
-import type { VerificationPolicy } from './verification.ts';
+import { componentFinder } from './gather/component.ts';
+import type { VerificationPolicy } from './gather/verification.ts';
 import { atEnd } from './end.ts';
-import { gather, type Sources } from './gather.ts';
+import { gather, type Sources } from './gather/index.ts';
 import { intake } from './intake.ts';
 import { fence } from './job.ts';
-import { exportsOf } from './lookups.ts';
+import { exportsOf } from './cached-objects.ts';
 import { phases } from './phases.ts';
 import { judgeRetry } from './retry.ts';
 import {
@@ -45,13 +45,13 @@ import {
   siblingsOf,
   stuckBelow,
   type Inst,
-} from './relatives.ts';
+} from './related-objects.ts';
 
 export interface InstallationPorts extends Omit<Sources, 'findComponent'> {
   readonly clock: Clock;
   readonly rng: Rng;
   /** The way to components. */
-  readonly stock: Stock;
+  readonly stock: ComponentRepositories;
   /** Which components must be signed; default: those of installations that ask for it. */
   readonly verification?: VerificationPolicy;
   /** How long servers that a job needs are tried again, in milliseconds; default 10 minutes. */

@@ -27,13 +27,13 @@ import {
 } from '../../src/machine/decision.ts';
 import { INTERRUPTED, interruptNoted } from '../../src/landscape/item-end.ts';
 import type { Intake } from '../../src/machine/reconcile.ts';
-import { drift, keepStanding } from '../../src/landscape/standing.ts';
+import { drift, updateRestConditions } from '../../src/landscape/rest-conditions.ts';
 import { waitingFor } from '../../src/machine/status.ts';
 import type { View } from '../../src/runtime/types.ts';
-import { withoutExports } from './claims.ts';
+import { withoutExports } from './failed-status.ts';
 import { fence, setOperation, type SubObject } from './job.ts';
 import { judgeRetry } from './retry.ts';
-import type { Inst } from './relatives.ts';
+import type { Inst } from './related-objects.ts';
 
 export interface Facts {
   readonly now: string;
@@ -172,7 +172,7 @@ function startJob(self: View<Installation>, { now, newJobID }: Facts, more: obje
 
 const ignoreIsIgnored = {
   reason: 'IgnoreHasNoEffect',
-  note: `a job was started in spite of ${annotations.ignore}, which nobody reads; ${annotations.suspended}=true holds jobs back`,
+  note: `a job was started although ${annotations.ignore} is set: the annotation has no effect; use ${annotations.suspended}=true to hold jobs back`,
 };
 
 /** What goes with the beginning of a job: the wish for it is gone, and the object is ours. */
@@ -211,7 +211,12 @@ const askedForThisJob: Rule = (self) => {
 /** What would go unnoticed at rest: retries that do not come, items that failed after their job. */
 const atRest: Rule = (self, { now, below }) => {
   if (!isFinished(self) || isBeingDeleted(self.metadata)) return undefined;
-  return keepStanding(installationKind, self, [...restingRetries(self, now), ...drift(self, below())], now);
+  return updateRestConditions(
+    installationKind,
+    self,
+    [...restingRetries(self, now), ...drift(self, below())],
+    now,
+  );
 };
 
 const restingRetries = (self: Inst, now: string): PhaseCondition[] =>
@@ -222,8 +227,8 @@ const restingRetries = (self: Inst, now: string): PhaseCondition[] =>
           status: 'False',
           reason: conditionReasons.SpecChanged,
           message:
-            'no job is started by the clock, for the spec has changed since the last job; ' +
-            `ask for one with ${annotations.operation}=${operations.reconcile}, or for one after every change with ${annotations.reconcileIfChanged}=true`,
+            'no scheduled job is started because the spec has changed since the last job; ' +
+            `start one with ${annotations.operation}=${operations.reconcile}, or start one after every change with ${annotations.reconcileIfChanged}=true`,
         },
       ]
     : [];

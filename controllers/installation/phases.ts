@@ -10,7 +10,7 @@ import { progressing } from './phases/progressing.ts';
 import { triggerDelete } from './phases/trigger-delete.ts';
 import type { Snapshot } from './snapshot.ts';
 
-export type Working =
+type Working =
   | 'Init'
   | 'CleanupOrphaned'
   | 'ObjectsCreated'
@@ -19,7 +19,7 @@ export type Working =
   | 'InitDelete'
   | 'TriggerDelete'
   | 'Deleting';
-export type Final = 'Succeeded' | 'Failed' | 'DeleteFailed';
+type Final = 'Succeeded' | 'Failed' | 'DeleteFailed';
 
 export const phases = {
   Init: { phase: init, onFail: 'Failed', seen: 'before-effects' },

@@ -3,7 +3,7 @@ import { isBeingDeleted, isRoot, isSuspended, operationOf } from '../../src/api/
 import { annotations, operations } from '../../src/api/labels.ts';
 import { shorten } from '../../src/lib/masking.ts';
 import { judgeRetry } from './retry.ts';
-import type { Inst, InstStatus } from './relatives.ts';
+import type { Inst, InstStatus } from './related-objects.ts';
 
 /** The status of a job that ends, with the way on as the last line of its last error. */
 export function withWayOn(self: Inst, status: InstStatus): InstStatus {
@@ -22,6 +22,6 @@ function restsUntil({ metadata }: Inst): string {
   const { name, namespace = '' } = metadata;
   const command = `kubectl annotate installation ${name} -n ${namespace} ${annotations.operation}=${operations.reconcile}`;
   const suspended = isSuspended(metadata) ? `, once ${annotations.suspended} is removed` : '';
-  const what = isBeingDeleted(metadata) ? 'the deletion is not tried again' : 'no other job starts';
-  return `${what} by itself, also when the cause is repaired; start one with: ${command}${suspended}`;
+  const what = isBeingDeleted(metadata) ? 'the deletion is not retried' : 'no other job starts';
+  return `${what} by itself, even when the cause is fixed; start one with: ${command}${suspended}`;
 }

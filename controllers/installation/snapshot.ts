@@ -1,15 +1,18 @@
 /** What a phase of an installation may see. */
 import type { Context } from '../../src/api/kinds/context.ts';
 import type { DataObject } from '../../src/api/kinds/dataobject.ts';
-import type { DeployItemTemplate, Execution } from '../../src/api/kinds/execution.ts';
+import type { Execution } from '../../src/api/kinds/execution.ts';
 import type { Installation } from '../../src/api/kinds/installation.ts';
 import type { InstallationLimits } from '../../src/api/limits.ts';
 import type { Target } from '../../src/api/kinds/target.ts';
 import type { LoadedBlueprint } from '../../src/blueprint/load.ts';
 import type { StateUpdate } from '../../src/blueprint/state.ts';
-import type { ChildInstallation } from '../../src/blueprint/sub-installations.ts';
 import type { FoundImports } from '../../src/dataflow/imports.ts';
 import type { WrittenObject } from '../../src/dataflow/objects.ts';
+import type {
+  Rendered as RenderedInstallation,
+  RenderedExports,
+} from '../../src/dataflow/render-installation.ts';
 import type { FreshName } from '../../src/landscape/fresh-names.ts';
 import { phaseInSteps, phaseOf, stepOf } from '../../src/machine/phase.ts';
 import type { Decision, PhaseError } from '../../src/machine/decision.ts';
@@ -17,30 +20,13 @@ import type { Owner } from '../../src/landscape/tree.ts';
 import type { Room } from '../../src/landscape/tree-size.ts';
 import type { Secret } from '../../src/landscape/world.ts';
 import type { View } from '../../src/runtime/types.ts';
-import type { FoundComponent } from './component.ts';
-import type { InstStatus } from './relatives.ts';
+import type { FoundComponent } from './gather/component.ts';
+import type { InstStatus } from './related-objects.ts';
 
 export type DataOrTarget = View<DataObject> | View<Target>;
 
-/** A sub-installation as the blueprint wants it, with the name of its template. */
-export interface WantedChild {
-  readonly name: string;
-  readonly object: ChildInstallation;
-}
-
 /** What the blueprint makes of the imports. What could not be rendered is an error in the place of the result. */
-export interface Rendered {
-  readonly importObjects: readonly WrittenObject[];
-  readonly children: readonly WantedChild[] | PhaseError;
-  readonly items: readonly DeployItemTemplate[] | PhaseError;
-  /** What executions want to remember, also where one of them failed later. */
-  readonly states: readonly StateUpdate[];
-}
-
-export interface RenderedExportObjects {
-  readonly objects: readonly WrittenObject[];
-  readonly states: readonly StateUpdate[];
-}
+export type Rendered = RenderedInstallation<PhaseError>;
 
 /** A state to be stored, and the secret that is there under its name. */
 export interface StateUpsert {
@@ -96,7 +82,7 @@ export interface Snapshot {
   readonly oldExports: readonly DataOrTarget[];
   /** Objects in the own scope that an earlier job left there. */
   readonly staleObjects: readonly DataOrTarget[];
-  readonly renderedExports: RenderedExportObjects;
+  readonly renderedExports: RenderedExports;
   /** What the installation exports now. */
   readonly exportUpserts: readonly Upsert[];
   readonly exportStateUpserts: readonly StateUpsert[];

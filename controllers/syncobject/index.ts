@@ -10,7 +10,7 @@ import { getIfThere } from '../../src/runtime/transport/read.ts';
 import { watchSource } from '../../src/runtime/sources/sources.ts';
 import type { Client, Key, Kind, Obj, View } from '../../src/runtime/types.ts';
 
-export interface SyncObjectPorts {
+interface SyncObjectPorts {
   readonly world: World;
   readonly client: Client;
 }

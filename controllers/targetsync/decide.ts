@@ -1,7 +1,7 @@
 /**
  * What a target sync writes and removes. Pure.
  *
- * The label tells what is ours. A target or secret of the right name without it belongs to somebody else: it is neither
+ * The label tells what is ours. A target or secret of the right name without it belongs to another owner: it is neither
  * taken over nor removed, and the status says so.
  */
 import { API_VERSION, TARGET_SYNC_OK, annotations, labels } from '../../src/api/labels.ts';
@@ -18,7 +18,7 @@ export const TARGET_TYPE = 'landscaper.gardener.cloud/kubernetes-cluster';
 /** The entry of a synchronised secret that its target refers to. */
 export const SECRET_KEY = 'kubeconfig';
 
-export interface Plan {
+interface Plan {
   /** Writes for one target each; they depend on nothing but their order within. */
   readonly writes: readonly (readonly Effect[])[];
   /** What nobody wants any more. */
@@ -78,19 +78,19 @@ function objection(
   const { namespace = '' } = self.metadata;
   const where = `${namespace}/${one.name}`;
   if (taken.has(one.name)) {
-    return `two targets would be called ${where}; choose another targetToSourceName`;
+    return `two targets would have the name ${where}; choose another targetToSourceName`;
   }
   if (one.as === 'unavailable') return one.why;
   const target = targets.find((t) => t.metadata.name === one.name);
   if (target && !isSyncedTarget(target)) {
-    return `target ${where} was not made by a target sync and is left alone; rename one of the two`;
+    return `target ${where} was not created by a TargetSync and is not changed; rename one of the two`;
   }
   if (one.as === 'source') return undefined;
   if (one.name === accessOf(self).name) {
-    return `secret ${where} holds the access to the source cluster and is not overwritten by a secret of the same name`;
+    return `secret ${where} contains the credentials for the source cluster and is not overwritten by a secret of the same name`;
   }
   if (foreignSecrets.has(one.name)) {
-    return `secret ${where} was not made by a target sync and is left alone; rename one of the two`;
+    return `secret ${where} was not created by a TargetSync and is not changed; rename one of the two`;
   }
   return undefined;
 }

@@ -36,7 +36,7 @@ export async function gatherHost(
   };
 }
 
-export interface Question {
+interface Question {
   readonly self: Sync;
   readonly source: Client;
   readonly host: Host;
@@ -80,7 +80,7 @@ async function wantedShoots(question: Question, expression: string): Promise<Wan
   const isMeant = filterOf(expression);
   const shoots = await shootsOf(source, sourceNamespace, isMeant, signal).catch((error: unknown) => {
     if (!(error instanceof NotFound)) throw error;
-    throw new MistakenSpec('the source cluster serves no shoots (core.gardener.cloud/v1beta1)');
+    throw new MistakenSpec('the source cluster does not serve the kind Shoot (core.gardener.cloud/v1beta1)');
   });
   const wanted: Wanted[] = [];
   for (const { metadata } of shoots) wanted.push(await wantedShoot(question, metadata.name));

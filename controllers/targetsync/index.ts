@@ -12,9 +12,9 @@ import {
 import type { ControllerSpec } from '../../src/runtime/controller/controller.ts';
 import { watchSource } from '../../src/runtime/sources/sources.ts';
 import type { Obj, View } from '../../src/runtime/types.ts';
-import { syncPass, type PassPorts } from './pass.ts';
+import { reconcileTargetSync, type ReconcilePorts } from './reconcile.ts';
 
-export interface TargetSyncPorts extends PassPorts {
+export interface TargetSyncPorts extends ReconcilePorts {
   readonly workers?: number;
 }
 
@@ -49,8 +49,8 @@ export function targetSyncController(ports: TargetSyncPorts): ControllerSpec<Tar
     ],
     reconciler: {
       async reconcile(self, ctx) {
-        await syncPass(ports, self, ctx);
-        return { write: 'none', again: REST_MS };
+        await reconcileTargetSync(ports, self, ctx);
+        return { write: 'none', requeueAfterMs: REST_MS };
       },
     },
   };

@@ -19,7 +19,7 @@ export class RotationImpossible extends Error {
   override readonly name = 'RotationImpossible';
 }
 
-export interface Renewable {
+interface Renewable {
   /** Service account in the source namespace; the only user of the kubeconfig is called like it. */
   readonly account: string;
   /** The same kubeconfig with another token. */
@@ -34,7 +34,7 @@ export function renewable(kubeconfig: string): Renewable {
   const account = ownField(only, 'name');
   if (!Array.isArray(users) || users.length !== 1 || typeof account !== 'string' || account === '') {
     throw new RotationImpossible(
-      'the token cannot be rotated: the kubeconfig of the source cluster must have exactly one user, named like its service account',
+      'the token cannot be rotated: the kubeconfig of the source cluster must have exactly one user with the name of its service account',
     );
   }
   const credentials = ownField(only, 'user');

@@ -62,7 +62,9 @@ export async function requestToken(
   };
   const token = ownField(ownField(await source.raw('POST', path, body, signal), 'status'), 'token');
   if (typeof token === 'string' && token !== '') return token;
-  throw new IncompleteAnswer(`the source cluster gave no token for service account ${namespace}/${account}`);
+  throw new IncompleteAnswer(
+    `the source cluster issued no token for service account ${namespace}/${account}`,
+  );
 }
 
 /** @returns a kubeconfig in base64. @throws IncompleteAnswer; the errors of runtime/errors.ts */
@@ -80,5 +82,5 @@ export async function requestShootAccess(
   };
   const kubeconfig = ownField(ownField(await source.raw('POST', path, body, signal), 'status'), 'kubeconfig');
   if (typeof kubeconfig === 'string' && kubeconfig !== '') return kubeconfig;
-  throw new IncompleteAnswer(`the source cluster gave no kubeconfig for shoot ${namespace}/${shoot}`);
+  throw new IncompleteAnswer(`the source cluster issued no kubeconfig for shoot ${namespace}/${shoot}`);
 }

@@ -1,32 +1,26 @@
 /** The accounts of the init and the wait container, and tokens for them that last about as long as the job. */
 import { ownField } from '../../src/lib/objects.ts';
 import { DeployerError, at } from '../sdk/errors.ts';
-import { put, type Place } from './hosted.ts';
+import { put, type Place, type Wanted } from './hosted.ts';
 import { ROLE, ROLE_BINDING, SECRET, SERVICE_ACCOUNT } from './kinds.ts';
 import { namesOf } from './names.ts';
 import { accountFor, bindingFor, roleFor, secretFor, type Belonging } from './objects.ts';
-import type { ContainerRun } from './options.ts';
+import type { ContainerContext } from './options.ts';
 import { tokenPathOf } from '../../src/runtime/transport/path.ts';
 
 type Rules = Parameters<typeof roleFor>[2];
 
 const OPERATION = 'EnsureServiceAccounts';
 
-/** An account that may do what the rules say, and nothing else. */
-export async function ensureAccount(
-  place: Place,
-  owner: Belonging,
-  name: string,
-  rules: Rules,
-  signal: AbortSignal,
-): Promise<void> {
-  try {
-    await put(place, owner.item, SERVICE_ACCOUNT, accountFor(owner, name), signal);
-    await put(place, owner.item, ROLE, roleFor(owner, name, rules), signal);
-    await put(place, owner.item, ROLE_BINDING, bindingFor(owner, name), signal);
-  } catch (error) {
-    throw at({ operation: OPERATION, reason: 'EnsureServiceAccount' }, error, (m) => `account ${name}: ${m}`);
-  }
+/** A service account whose only rights are the rules. */
+export function accountWith(owner: Belonging, name: string, rules: Rules): readonly Wanted[] {
+  const place = { operation: OPERATION, reason: 'EnsureServiceAccount' };
+  const explain = (error: unknown): Error => at(place, error, (message) => `account ${name}: ${message}`);
+  return [
+    { kind: SERVICE_ACCOUNT, object: accountFor(owner, name), explain },
+    { kind: ROLE, object: roleFor(owner, name, rules), explain },
+    { kind: ROLE_BINDING, object: bindingFor(owner, name), explain },
+  ];
 }
 
 /** Kubernetes gives out none that last less. */
@@ -46,13 +40,13 @@ const UNTIL = 'tokensUntil';
  * @param leftMs of the job
  */
 export async function ensureTokens(
-  run: ContainerRun,
+  ctx: ContainerContext,
   place: Place,
   owner: Belonging,
   leftMs: number,
 ): Promise<void> {
-  const until = run.scratch.get(UNTIL);
-  if (typeof until === 'number' && until > run.clock.now()) return;
+  const until = ctx.scratch.get(UNTIL);
+  if (typeof until === 'number' && until > ctx.clock.now()) return;
   const wanted = Number.isFinite(leftMs) ? Math.ceil(leftMs / 1000) + SPARE_SECONDS : MAX_SECONDS;
   const seconds = Math.min(MAX_SECONDS, Math.max(MIN_SECONDS, wanted));
   const names = namesOf(owner.item);
@@ -61,18 +55,18 @@ export async function ensureTokens(
     [names.initAccount, names.initToken],
     [names.waitAccount, names.waitToken],
   ] as const) {
-    const { token, expires } = await tokenOf(place, account, seconds, run.signal);
+    const { token, expires } = await tokenOf(place, account, seconds, ctx.signal);
     // API servers may give out tokens that last less than was asked for.
-    if (expires !== undefined) lifeMs = Math.min(lifeMs, expires - run.clock.wall());
+    if (expires !== undefined) lifeMs = Math.min(lifeMs, expires - ctx.clock.wall());
     await put(
       place,
       owner.item,
       SECRET,
       secretFor(owner, secret, { token, namespace: place.namespace }),
-      run.signal,
+      ctx.signal,
     );
   }
-  run.scratch.set(UNTIL, run.clock.now() + Math.max(MIN_LIFE_MS, lifeMs) * SHARE);
+  ctx.scratch.set(UNTIL, ctx.clock.now() + Math.max(MIN_LIFE_MS, lifeMs) * SHARE);
 }
 
 async function tokenOf(
@@ -99,9 +93,8 @@ async function tokenOf(
   const expires = Date.parse(String(ownField(status, 'expirationTimestamp')));
   if (typeof token === 'string' && token !== '')
     return { token, expires: Number.isNaN(expires) ? undefined : expires };
-  throw new DeployerError(
-    place.operation,
-    place.reason,
-    `the API server gave no token for ${namespace}/${account}`,
-  );
+  throw new DeployerError({
+    ...place,
+    message: `the API server issued no token for ${namespace}/${account}`,
+  });
 }

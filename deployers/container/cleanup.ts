@@ -3,7 +3,7 @@ import { joinKey } from '../../src/runtime/keys.ts';
 import { getIfThere } from '../../src/runtime/transport/read.ts';
 import type { Kind, Obj, View } from '../../src/runtime/types.ts';
 import type { DeployItem } from '../sdk/kinds.ts';
-import { isExportFor } from './claim.ts';
+import { isExportFor } from './reserve-names.ts';
 import { annotations } from './contract.ts';
 import { all, drop, dropPod, type Place } from './hosted.ts';
 import { CONFIG_MAP, POD, ROLE, ROLE_BINDING, SECRET, SERVICE_ACCOUNT } from './kinds.ts';

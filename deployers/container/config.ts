@@ -40,7 +40,7 @@ const schema = z.object({
 
 type Document = z.infer<typeof schema>;
 
-export interface SecretRef {
+interface SecretRef {
   readonly name: string;
   readonly namespace: string;
 }

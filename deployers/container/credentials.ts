@@ -9,11 +9,11 @@ import type { Client } from '../../src/runtime/types.ts';
 import { ConfigurationError, RetryError } from '../sdk/errors.ts';
 import { SECRET } from './kinds.ts';
 import { dockerConfig } from './objects.ts';
-import type { ContainerRun } from './options.ts';
+import type { ContainerContext } from './options.ts';
 
 type DockerConfig = Readonly<Record<string, string>>;
 
-export interface PullSecrets {
+interface PullSecrets {
   readonly image: DockerConfig | undefined;
   /** For the component's repository, where descriptor and blueprint are. */
   readonly descriptor: DockerConfig | undefined;
@@ -23,17 +23,21 @@ export interface PullSecrets {
 const OPERATION = 'EnsurePullSecrets';
 
 /** @param image of the main container. @throws RetryError for a secret that is not there, ConfigurationError for a wrong image */
-export async function pullSecrets(run: ContainerRun, client: Client, image: string): Promise<PullSecrets> {
-  const credentials = await credentialsOf(run, client);
+export async function pullSecrets(
+  ctx: ContainerContext,
+  client: Client,
+  image: string,
+): Promise<PullSecrets> {
+  const credentials = await credentialsOf(ctx, client);
   const place = placeOfImage(image);
   const login = credentials.for(place.host, place.repository);
-  const repository = repositoryOf(run);
+  const repository = repositoryOf(ctx);
   const own = repository && credentials.for(repository.host, repository.path);
   const descriptor = repository && own && dockerConfig(repository.host, own);
   return {
     image: login && dockerConfig(place.host, login),
-    descriptor: run.config.componentDescriptor?.ref ? descriptor : undefined,
-    blueprint: run.config.blueprint?.ref ? descriptor : undefined,
+    descriptor: ctx.config.componentDescriptor?.ref ? descriptor : undefined,
+    blueprint: ctx.config.blueprint?.ref ? descriptor : undefined,
   };
 }
 
@@ -42,7 +46,11 @@ function placeOfImage(image: string): { readonly host: string; readonly reposito
     return parseImageReference(image);
   } catch (error) {
     if (!(error instanceof ComponentProblem)) throw error;
-    throw new ConfigurationError(OPERATION, 'ParseImageReference', error.message);
+    throw new ConfigurationError({
+      operation: OPERATION,
+      reason: 'ParseImageReference',
+      message: error.message,
+    });
   }
 }
 
@@ -50,14 +58,14 @@ function placeOfImage(image: string): { readonly host: string; readonly reposito
 export function repositoryContextOf({
   config,
   context,
-}: ContainerRun): Readonly<Record<string, unknown>> | undefined {
+}: ContainerContext): Readonly<Record<string, unknown>> | undefined {
   const own = config.componentDescriptor?.ref?.repositoryContext;
   const general = context.repositoryContext;
   return own ?? (isObject(general) ? general : undefined);
 }
 
-function repositoryOf(run: ContainerRun): { readonly host: string; readonly path: string } | undefined {
-  const baseUrl = ownField(repositoryContextOf(run), 'baseUrl');
+function repositoryOf(ctx: ContainerContext): { readonly host: string; readonly path: string } | undefined {
+  const baseUrl = ownField(repositoryContextOf(ctx), 'baseUrl');
   if (typeof baseUrl !== 'string') return undefined;
   try {
     const { host, path } = addressOf(baseUrl);
@@ -68,16 +76,20 @@ function repositoryOf(run: ContainerRun): { readonly host: string; readonly path
   }
 }
 
-async function credentialsOf(run: ContainerRun, client: Client): Promise<Credentials> {
-  const ofContext = (run.context.registryPullSecrets ?? []).map(({ name = '' }) => ({
+async function credentialsOf(ctx: ContainerContext, client: Client): Promise<Credentials> {
+  const ofContext = (ctx.context.registryPullSecrets ?? []).map(({ name = '' }) => ({
     name,
-    namespace: run.item.metadata.namespace ?? '',
+    namespace: ctx.item.metadata.namespace ?? '',
   }));
   const parts: Credentials[] = [];
-  for (const { name, namespace } of [...run.config.registryPullSecrets, ...ofContext]) {
-    const secret = await getIfThere(client, SECRET, `${namespace}/${name}`, run.signal);
+  for (const { name, namespace } of [...ctx.config.registryPullSecrets, ...ofContext]) {
+    const secret = await getIfThere(client, SECRET, `${namespace}/${name}`, ctx.signal);
     if (!secret) {
-      throw new RetryError(OPERATION, 'GetPullSecret', `the pull secret ${namespace}/${name} does not exist`);
+      throw new RetryError({
+        operation: OPERATION,
+        reason: 'GetPullSecret',
+        message: `the pull secret ${namespace}/${name} does not exist`,
+      });
     }
     const texts = Object.entries(secret.data ?? {}).map(([key, value]) => [
       key,
@@ -93,6 +105,6 @@ function readCredentials(data: Readonly<Record<string, string>>, name: string): 
     return secretCredentials(data, `secret ${name}`);
   } catch (error) {
     if (!(error instanceof ComponentProblem)) throw error;
-    throw new ConfigurationError(OPERATION, 'ReadPullSecret', error.message);
+    throw new ConfigurationError({ operation: OPERATION, reason: 'ReadPullSecret', message: error.message });
   }
 }

@@ -15,7 +15,7 @@ import { itemOf } from './names.ts';
 import { isActive } from './pod-status.ts';
 import type { ContainerSettings } from './settings.ts';
 
-export interface GarbagePorts {
+interface GarbagePorts {
   readonly client: Client;
   readonly settings: ContainerSettings;
   readonly clock: Clock;
@@ -33,8 +33,7 @@ export function startGarbageCollection(ports: GarbagePorts): { stop(): Promise<v
       try {
         await sweep(ports, life.signal);
       } catch (error) {
-        if (!isOver())
-          log.warn({ err: error }, 'the garbage of the container deployer could not be collected');
+        if (!isOver()) log.warn({ err: error }, 'garbage collection of the container deployer failed');
       }
       await sleep(clock, settings.garbageCollection.everyMs, life.signal).catch(() => undefined);
     }
@@ -42,7 +41,7 @@ export function startGarbageCollection(ports: GarbagePorts): { stop(): Promise<v
   const running = settings.garbageCollection.isDisabled ? Promise.resolve() : run();
   return {
     async stop() {
-      life.abort(new Error('the container deployer stops'));
+      life.abort(new Error('container deployer stopping'));
       await running;
     },
   };
@@ -63,7 +62,7 @@ export async function sweep(
       await work();
     } catch (error) {
       signal?.throwIfAborted();
-      log.warn({ err: error }, `${what} of the container deployer could not be looked through`);
+      log.warn({ what, err: error }, 'garbage collection of the container deployer failed');
     }
   };
   for (const kind of KINDS) {

@@ -1,5 +1,8 @@
 /** Requests about the objects of an item in the deployer's namespace. All of them may be repeated. */
 import { append } from '../../src/lib/lists.ts';
+import { CREATE_ONLY, isConflict } from '../../src/workflow/access.ts';
+import { isAsApplied } from '../../src/workflow/match-ssa.ts';
+import { inParallel } from '../objects/manifests/parallel.ts';
 import { AlreadyExists, Conflict, NotFound } from '../../src/runtime/errors.ts';
 import { joinKey, keyOf } from '../../src/runtime/keys.ts';
 import { getIfThere } from '../../src/runtime/transport/read.ts';
@@ -18,9 +21,35 @@ export interface Place {
 /** How long a container gets to end when its job is over, in seconds. */
 const GRACE_SECONDS = 30;
 
+/** An object that an item needs in the deployer's namespace. */
+export interface Wanted {
+  readonly kind: Kind<Obj>;
+  readonly object: Obj;
+  /** Called with an error of its requests; returns the error to throw. */
+  readonly explain?: (error: unknown) => Error;
+}
+
 /**
- * Brings an object of an item into the given form, whether or not it was there. What a person made under its name stays
- * as it is.
+ * Creates or updates the objects, several at a time.
+ * @throws as `put`, for the first object that failed
+ */
+export async function putAll(
+  place: Place,
+  item: ItemRef,
+  wanted: readonly Wanted[],
+  signal?: AbortSignal,
+): Promise<void> {
+  await inParallel(wanted, async ({ kind, object, explain }) => {
+    try {
+      await put(place, item, kind, object, signal);
+    } catch (error) {
+      throw explain?.(error) ?? error;
+    }
+  });
+}
+
+/**
+ * Creates the object, or updates it if it differs. An object that a user created under the same name is not changed.
  * @throws ConfigurationError when the name is taken
  */
 export async function put<T extends Obj>(
@@ -30,12 +59,29 @@ export async function put<T extends Obj>(
   object: T,
   signal?: AbortSignal,
 ): Promise<T> {
-  const there = await createOrFind(place, item, kind, object, signal);
-  if (there.isNew) return there.object;
-  const { uid } = there.object.metadata;
-  const found = { ...object, metadata: { ...object.metadata, ...(uid !== undefined && { uid }) } };
-  const write = { verb: 'apply', kind, object: found, manager: CONTAINER_GROUP, force: true } as const;
-  return place.client.send(write, signal);
+  const { client, namespace } = place;
+  const key = joinKey(namespace, object.metadata.name);
+  const apply = (identity: {
+    readonly uid?: string | undefined;
+    readonly resourceVersion?: string;
+  }): Promise<T> => {
+    const metadata = { ...object.metadata, ...identity };
+    const write = { verb: 'apply', kind, object: { ...object, metadata }, manager: CONTAINER_GROUP } as const;
+    return client.send({ ...write, force: true }, signal);
+  };
+  let there = await getIfThere(client, kind, key, signal);
+  if (!there) {
+    try {
+      return await apply({ resourceVersion: CREATE_ONLY });
+    } catch (error) {
+      if (!isConflict(error)) throw error;
+      there = await getIfThere(client, kind, key, signal);
+      if (!there) throw error;
+    }
+  }
+  assertMarked(kind, there, item);
+  if (isAsApplied(there, object, CONTAINER_GROUP)) return there;
+  return apply({ uid: there.metadata.uid });
 }
 
 /**
@@ -67,10 +113,10 @@ export async function createOrFind<T extends Obj>(
 /** @param item that needs the name. @throws ConfigurationError when no container deployer made `there` */
 export function assertMarked(kind: Kind<Obj>, there: View<Obj>, item: ItemRef): void {
   if (isMarked(there)) return;
-  const consequence = 'what the pod of the item needs cannot be stored there';
+  const consequence = 'the objects that the pod of the item needs cannot be stored there';
   const noun = kind.kind.replace(/(?<=[a-z])(?=[A-Z])/g, ' ').toLowerCase();
   const message = nameTaken(noun, keyOf(there), item, consequence);
-  throw new ConfigurationError('ClaimNames', 'NameTaken', message);
+  throw new ConfigurationError({ operation: 'ClaimNames', reason: 'NameTaken', message });
 }
 
 /** Whether a container deployer made the object: the original's carry the same labels. */

@@ -11,10 +11,10 @@ import { endPods } from './cleanup.ts';
 import { containerConfig, type ContainerConfig } from './config.ts';
 import { CONTAINER_GROUP, labels } from './contract.ts';
 import { POD } from './kinds.ts';
-import { apply, remove } from './look.ts';
+import { apply, remove } from './observe.ts';
 import { inNamespace } from './move.ts';
 import { itemOf } from './names.ts';
-import type { ContainerOptions, ContainerRun } from './options.ts';
+import type { ContainerOptions, ContainerContext } from './options.ts';
 import { providerStatus, type ProviderStatus } from './pod-status.ts';
 import { placeOf } from './prepare.ts';
 import { VERSION } from './settings.ts';
@@ -36,9 +36,9 @@ export function containerDeployer(
     status: providerStatus,
     schedule: (config) => config.continuousReconcile,
     watches: (caches) => [podsIn(caches, options)],
-    apply: (run: ContainerRun) => apply(run, options),
-    remove: (run: ContainerRun) => remove(run, options),
-    over: (item, signal) => endPods(placeOf(inNamespace(options, namespaceOf(item))), item, signal),
+    apply: (ctx: ContainerContext) => apply(ctx, options),
+    remove: (ctx: ContainerContext) => remove(ctx, options),
+    onJobEnded: (item, signal) => endPods(placeOf(inNamespace(options, namespaceOf(item))), item, signal),
   };
 }
 

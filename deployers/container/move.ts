@@ -10,7 +10,7 @@ import { removeEverything } from './cleanup.ts';
 import { all, put, type Place } from './hosted.ts';
 import { SECRET } from './kinds.ts';
 import { selectorOf } from './names.ts';
-import type { ContainerOptions, ContainerRun } from './options.ts';
+import type { ContainerOptions, ContainerContext } from './options.ts';
 import { clearTheWay, placeOf, type Key } from './prepare.ts';
 import { snapshotsIn, stateLabel } from './snapshots.ts';
 
@@ -26,25 +26,30 @@ export const inNamespace = (options: ContainerOptions, namespace: string | undef
  * @throws ConfigurationError when the old namespace cannot be used
  */
 export async function moveIn(
-  run: Pick<ContainerRun, 'previous' | 'item' | 'signal'>,
+  ctx: Pick<ContainerContext, 'previous' | 'item' | 'signal'>,
   key: Pick<Key, 'item' | 'pod'>,
   options: ContainerOptions,
 ): Promise<string | undefined> {
-  const before = run.previous?.namespace;
+  const before = ctx.previous?.namespace;
   const old = inNamespace(options, before);
   if (old === options || before === undefined) return undefined;
   try {
-    const inTheWay = await clearTheWay(run, key, old);
+    const inTheWay = await clearTheWay(ctx, key, old);
     if (inTheWay !== undefined) return inTheWay;
-    await copyState(placeOf(old), placeOf(options), key, run.signal);
-    await removeEverything(placeOf(old), run.item, run.signal);
+    await copyState(placeOf(old), placeOf(options), key, ctx.signal);
+    await removeEverything(placeOf(old), ctx.item, ctx.signal);
     return undefined;
   } catch (error) {
     if (!(error instanceof Forbidden)) throw error;
     const message =
-      `state and credentials of the item are in namespace ${before}, and container.namespace is ${options.settings.namespace} now: ` +
+      `state and credentials of the item are in namespace ${before}, but container.namespace is now ${options.settings.namespace}: ` +
       `they cannot be moved (${error.message}); set container.namespace back, or give Espalier the same rights in namespace ${before} until the next job of each item`;
-    throw new ConfigurationError('MoveItem', 'NamespaceChanged', message, { cause: error });
+    throw new ConfigurationError({
+      operation: 'MoveItem',
+      reason: 'NamespaceChanged',
+      message,
+      cause: error,
+    });
   }
 }
 

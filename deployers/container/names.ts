@@ -23,7 +23,7 @@ function fitting(name: string, end: string, max = MAX_NAME): string {
   return `${name.slice(0, kept)}-${digest(name).slice(0, 8)}-${end}`;
 }
 
-export interface Names {
+interface Names {
   readonly config: string;
   readonly target: string;
   readonly export: string;

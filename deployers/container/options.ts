@@ -1,13 +1,13 @@
 /** What all parts of the container deployer share. */
 import type { Client } from '../../src/runtime/types.ts';
-import type { Run } from '../sdk/deployer.ts';
+import type { DeployContext } from '../sdk/deployer.ts';
 import type { ContainerConfig } from './config.ts';
 import type { Operation } from './contract.ts';
 import { podName, type ItemRef, type RunKey } from './names.ts';
 import type { ProviderStatus } from './pod-status.ts';
 import type { ContainerSettings } from './settings.ts';
 
-export type ContainerRun = Run<ContainerConfig, ProviderStatus>;
+export type ContainerContext = DeployContext<ContainerConfig, ProviderStatus>;
 
 export interface ContainerOptions {
   /** The host cluster, where pods run. */
@@ -19,16 +19,16 @@ export interface ContainerOptions {
 
 export const PREFIX = 'container deployer';
 
-export const itemRef = ({ item }: Pick<ContainerRun, 'item'>): ItemRef => ({
+const itemRef = ({ item }: Pick<ContainerContext, 'item'>): ItemRef => ({
   namespace: item.metadata.namespace ?? '',
   name: item.metadata.name,
 });
 
 /** What this look is about. */
-export function runKey(run: ContainerRun, operation: Operation): RunKey & { readonly pod: string } {
-  const { metadata, status } = run.item;
+export function runKey(ctx: ContainerContext, operation: Operation): RunKey & { readonly pod: string } {
+  const { metadata, status } = ctx.item;
   const key = {
-    item: itemRef(run),
+    item: itemRef(ctx),
     uid: metadata.uid ?? '',
     jobID: status?.jobID ?? '',
     generation: metadata.generation ?? 0,

@@ -10,7 +10,7 @@ import { CONTAINER_API_VERSION } from './contract.ts';
 import { codec, type Codec } from '../sdk/codec.ts';
 
 /** How one container stands, as the provider status shows it. */
-export interface ShownContainer extends Fields {
+interface ShownContainer extends Fields {
   readonly image: string;
   readonly imageID: string;
   readonly message?: string;
@@ -106,7 +106,7 @@ function masked(value: unknown, mask: Mask): unknown {
 
 // ---------------------------------------------------------------- how the run stands
 
-export type Stand =
+type Stand =
   | { readonly is: 'running'; readonly why?: Problem | undefined }
   | { readonly is: 'succeeded' }
   /** It ends badly; `isStuck` when the pod itself would stay. */
@@ -194,7 +194,7 @@ const hasNoFuture = ({ metadata, spec, status }: View<Pod>): boolean =>
 const deleted = (pod: string): Problem => ({
   operation: 'RunMainContainer',
   reason: 'PodDeleted',
-  message: `pod ${pod} was deleted before it had a node; it is not made again without being asked: start another job`,
+  message: `pod ${pod} was deleted before it was scheduled to a node; it is not created again in this job: start another job`,
 });
 
 /** What keeps a pod from running, for people; it may pass. */
@@ -221,7 +221,7 @@ function hindrance(pod: View<Pod>, status: PodStatus): Problem | undefined {
 export const vanished = (pod: string): Problem => ({
   operation: 'RunMainContainer',
   reason: 'PodVanished',
-  message: `pod ${pod} is gone although its end was not seen, so nobody knows whether it did its work; it is not run again without being asked: start another job`,
+  message: `pod ${pod} disappeared before its result was observed, so it is unknown whether it finished its work; it is not run again in this job: start another job`,
 });
 
 /** Whether a container of the pod may still be at work. */
@@ -239,7 +239,12 @@ export const conditionsOf = (status: PodStatus): readonly ConditionChange[] =>
   CONDITIONS.map(([type, of]) => {
     const { exitCode, reason, message } = of(status);
     if (exitCode === 0) {
-      return { type, status: 'True', reason: 'ContainerSucceeded', message: 'the container has ended well' };
+      return {
+        type,
+        status: 'True',
+        reason: 'ContainerSucceeded',
+        message: 'the container has exited with code 0',
+      };
     }
     if (exitCode === undefined) {
       const waiting = ownField(of(status).state, 'waiting') === undefined ? 'Running' : (reason ?? 'Waiting');

@@ -4,7 +4,7 @@ import { annotations, containers, labels, paths, POD_FINALIZER, variables } from
 import { labelsOf, namesOf, podName, podPrefix, type RunKey } from './names.ts';
 import type { ContainerSettings, ProgramSpec } from './settings.ts';
 
-export interface PodFacts {
+interface PodFacts {
   readonly run: RunKey;
   readonly deployerId: string;
   readonly settings: ContainerSettings;
@@ -44,18 +44,7 @@ const GRACE_SECONDS = 300;
 export function podOf(facts: PodFacts): Obj {
   const { run, deployerId, settings } = facts;
   const names = namesOf(run.item);
-  const shared: Part = {
-    volume: { name: 'shared-volume', emptyDir: {} } as Part['volume'],
-    mount: { name: 'shared-volume', mountPath: paths.shared },
-  };
-  const initParts = [
-    secretPart('configuration', names.config, folderOf(paths.configuration)),
-    secretPart('target', names.target, folderOf(paths.targetSource)),
-    ...(facts.has.ocmConfig ? [ocmPart(names.ocmConfig)] : []),
-    accountPart('serviceaccount-init', names.initToken),
-    ...(facts.has.blueprintPull ? [pullPart('blueprint-pull-secret', names.blueprintPull)] : []),
-    ...(facts.has.descriptorPull ? [pullPart('cd-pull-secret', names.descriptorPull)] : []),
-  ];
+  const initParts = initPartsOf(facts, names);
   const waitPart = accountPart('serviceaccount-wait', names.waitToken);
   return {
     apiVersion: 'v1',
@@ -79,37 +68,50 @@ export function podOf(facts: PodFacts): Obj {
       ...(facts.has.imagePull && { imagePullSecrets: [{ name: names.imagePull }] }),
       volumes: [shared, ...initParts, waitPart].map(({ volume }) => volume),
       initContainers: [
-        programOf(
-          containers.init,
-          settings.init,
-          [shared, ...initParts],
-          [
-            ...common,
-            ...itemVariables(run),
-            { name: variables.configuration, value: paths.configuration },
-            { name: variables.targetSource, value: paths.targetSource },
-            { name: variables.registrySecrets, value: paths.registrySecrets },
-            { name: variables.ocmConfiguration, value: paths.ocmConfiguration },
-            { name: variables.stateSecrets, value: facts.stateSecrets.join(',') },
-          ],
-        ),
+        programOf(containers.init, settings.init, [shared, ...initParts], initVariables(facts)),
       ],
       containers: [
-        {
-          name: containers.main,
-          image: facts.image,
-          ...(facts.command && { command: facts.command }),
-          ...(facts.args && { args: facts.args }),
-          imagePullPolicy: 'IfNotPresent',
-          terminationMessagePolicy: 'FallbackToLogsOnError',
-          env: [...common, { name: variables.operation, value: run.operation }],
-          volumeMounts: [shared.mount],
-        },
+        mainOf(facts),
         programOf(containers.wait, settings.wait, [shared, waitPart], [...common, ...itemVariables(run)]),
       ],
     },
   } as Obj;
 }
+
+const shared: Part = {
+  volume: { name: 'shared-volume', emptyDir: {} } as Part['volume'],
+  mount: { name: 'shared-volume', mountPath: paths.shared },
+};
+
+const initPartsOf = ({ has }: PodFacts, names: ReturnType<typeof namesOf>): readonly Part[] => [
+  secretPart('configuration', names.config, folderOf(paths.configuration)),
+  secretPart('target', names.target, folderOf(paths.targetSource)),
+  ...(has.ocmConfig ? [ocmPart(names.ocmConfig)] : []),
+  accountPart('serviceaccount-init', names.initToken),
+  ...(has.blueprintPull ? [pullPart('blueprint-pull-secret', names.blueprintPull)] : []),
+  ...(has.descriptorPull ? [pullPart('cd-pull-secret', names.descriptorPull)] : []),
+];
+
+const initVariables = ({ run, stateSecrets }: PodFacts): readonly Variable[] => [
+  ...common,
+  ...itemVariables(run),
+  { name: variables.configuration, value: paths.configuration },
+  { name: variables.targetSource, value: paths.targetSource },
+  { name: variables.registrySecrets, value: paths.registrySecrets },
+  { name: variables.ocmConfiguration, value: paths.ocmConfiguration },
+  { name: variables.stateSecrets, value: stateSecrets.join(',') },
+];
+
+const mainOf = ({ image, command, args, run }: PodFacts): object => ({
+  name: containers.main,
+  image,
+  ...(command && { command }),
+  ...(args && { args }),
+  imagePullPolicy: 'IfNotPresent',
+  terminationMessagePolicy: 'FallbackToLogsOnError',
+  env: [...common, { name: variables.operation, value: run.operation }],
+  volumeMounts: [shared.mount],
+});
 
 const folderOf = (path: string): string => path.slice(0, path.lastIndexOf('/'));
 

@@ -2,7 +2,7 @@
 import type { Obj, View } from '../../src/runtime/types.ts';
 import { annotations, labels, secretTypes } from './contract.ts';
 
-export interface Snapshots {
+interface Snapshots {
   /** Names of the pieces of the newest whole snapshot, in order. */
   readonly newest: readonly string[];
   /** All other pieces: of older snapshots, and of one that was never finished. */

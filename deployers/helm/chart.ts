@@ -11,8 +11,8 @@ import { TARGET_WORDS } from './cluster.ts';
 import { broken, passing } from './problems.ts';
 import { chartFromComponent, chartFromRegistry } from './registry.ts';
 import { chartFromRepository, RepositoryProblem } from './repository.ts';
-import { IndexTooLarge } from './repository-thread.ts';
-import { chartsFor, once, type HelmOptions, type HelmRun } from './run.ts';
+import { IndexTooLarge } from './repository-aside.ts';
+import { chartsFor, once, type HelmOptions, type HelmContext } from './helm-context.ts';
 
 /** The archive as it came. */
 export interface LoadedChart extends PackedChart {
@@ -21,13 +21,13 @@ export interface LoadedChart extends PackedChart {
 }
 
 /** Fetched once for a job. @throws ConfigurationError for what is in the configuration itself; RetryError for all else */
-export function loadChart(run: HelmRun, options: HelmOptions, cache: ChartCache): Promise<LoadedChart> {
-  return once(run, 'chart', async () => {
-    const { chart: source } = run.config;
-    const bytes = await bytesOf(source, run, options, cache);
+export function loadChart(ctx: HelmContext, options: HelmOptions, cache: ChartCache): Promise<LoadedChart> {
+  return once(ctx, 'chart', async () => {
+    const { chart: source } = ctx.config;
+    const bytes = await bytesOf(source, ctx, options, cache);
     const chart = { bytes, digest: createHash('sha256').update(bytes).digest('hex') };
     try {
-      const mentions = await chartsFor(run, options).mentions({ chart, words: TARGET_WORDS });
+      const mentions = await chartsFor(ctx, options).mentions({ chart, words: TARGET_WORDS });
       return { ...chart, mentions };
     } catch (error) {
       if (!(error instanceof HelmError)) throw error;
@@ -40,17 +40,17 @@ export function loadChart(run: HelmRun, options: HelmOptions, cache: ChartCache)
 
 async function bytesOf(
   source: ChartSource,
-  run: HelmRun,
+  ctx: HelmContext,
   options: HelmOptions,
   cache: ChartCache,
 ): Promise<Uint8Array> {
   if (source.kind === 'raw') return Buffer.from(source.base64, 'base64');
-  const fetch = (): Promise<Uint8Array> => fetched(source, run, options);
-  const isCached = run.item.metadata.annotations?.[CACHE_ANNOTATION] === 'true' && source.kind !== 'remote';
+  const fetch = (): Promise<Uint8Array> => fetched(source, ctx, options);
+  const isCached = ctx.item.metadata.annotations?.[CACHE_ANNOTATION] === 'true' && source.kind !== 'remote';
   try {
-    return await (isCached ? cache.get(cacheKey(source, run), fetch) : fetch());
+    return await (isCached ? cache.get(cacheKey(source, ctx), fetch) : fetch());
   } catch (error) {
-    if (run.signal.aborted) throw error;
+    if (ctx.signal.aborted) throw error;
     const isKnown =
       error instanceof ComponentProblem ||
       error instanceof DownloadFailed ||
@@ -64,7 +64,7 @@ async function bytesOf(
 }
 
 /** Who reads a chart decides with which credentials, so no tenant gets what another has fetched. */
-const cacheKey = (source: ChartSource, { item, context }: HelmRun): string =>
+const cacheKey = (source: ChartSource, { item, context }: HelmContext): string =>
   createHash('sha256')
     .update(
       JSON.stringify([
@@ -78,20 +78,20 @@ const cacheKey = (source: ChartSource, { item, context }: HelmRun): string =>
 
 async function fetched(
   source: Exclude<ChartSource, { kind: 'raw' }>,
-  run: HelmRun,
+  ctx: HelmContext,
   { stock, downloads: limits }: HelmOptions,
 ): Promise<Uint8Array> {
   switch (source.kind) {
     case 'remote':
       return download('unable to fetch helm chart', {
-        ...{ url: source.url, clock: run.clock, signal: run.signal, limits },
+        ...{ url: source.url, clock: ctx.clock, signal: ctx.signal, limits },
       });
     case 'ref':
-      return chartFromRegistry(source.ref, run, stock);
+      return chartFromRegistry(source.ref, ctx, stock);
     case 'repo':
-      return chartFromRepository(source, run, limits);
+      return chartFromRepository(source, ctx, limits);
     case 'resource':
-      return chartFromComponent(source.key, run, stock);
+      return chartFromComponent(source.key, ctx, stock);
   }
 }
 

@@ -9,7 +9,7 @@ import type { KubeAccess } from '../sdk/access.ts';
 import { inParallel } from '../objects/manifests/parallel.ts';
 import type { LoadedChart } from './chart.ts';
 import { passing } from './problems.ts';
-import type { HelmRun } from './run.ts';
+import type { HelmContext } from './helm-context.ts';
 
 /** Upstream's, whatever the target is. */
 export const staticCapabilities: Capabilities = { kubeVersion: 'v1.20.0', apiVersions: knownApiVersions };
@@ -21,7 +21,7 @@ export const TARGET_WORDS = ['Capabilities', 'APIVersions'] as const;
 export async function capabilitiesOf(
   { client }: KubeAccess,
   { mentions }: LoadedChart,
-  { config, signal }: HelmRun,
+  { config, signal }: HelmContext,
 ): Promise<Capabilities> {
   // Templates may be in values, and exports have paths.
   const given = JSON.stringify([config.values, config.exports]);

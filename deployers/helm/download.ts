@@ -8,7 +8,7 @@ import { sizeText } from '../../src/lib/sizes.ts';
 import { connectionAdvice, connectionCode } from '../../src/lib/connection.ts';
 import { messageOf } from '../sdk/errors.ts';
 
-export interface Download {
+interface Download {
   readonly url: string;
   /** Value of the Authorization header, for the origin of the URL only. */
   readonly authorization?: string | undefined;

@@ -7,7 +7,7 @@ import type { KubeObject } from '../objects/manifests/model.ts';
 import { inParallel } from '../objects/manifests/parallel.ts';
 
 /** Whether everything of the objects is there. @param namespace for those that name none */
-export async function isAsMade(
+export async function matchesRelease(
   objects: readonly KubeObject[],
   namespace: string,
   access: KubeAccess,

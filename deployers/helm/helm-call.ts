@@ -2,24 +2,29 @@
 import { ConfigurationError, RetryError } from '../sdk/errors.ts';
 import { complaintOf, findHelm, HelmMissing, type Helm, type HelmAnswer } from './helm-cli.ts';
 import { maskFor } from './problems.ts';
-import type { HelmOptions, HelmRun } from './run.ts';
+import type { HelmOptions, HelmContext } from './helm-context.ts';
 
 export const OPERATION = 'RealHelmDeployer.Deploy';
 
-export interface Call {
+interface Call {
   readonly args: readonly string[];
   readonly files: Readonly<Record<string, Uint8Array | string>>;
 }
 
 export async function callHelm(
-  run: HelmRun,
+  ctx: HelmContext,
   options: HelmOptions,
   call: (major: number) => Call,
 ): Promise<HelmAnswer> {
   const helm = helmOf(options);
-  const kubeconfig = await run.target?.kubeconfig();
-  if (kubeconfig === undefined) throw new RetryError(OPERATION, 'ensureTargetAccess', 'no target defined');
-  return helm.run({ ...call(helm.major), kubeconfig, signal: run.signal });
+  const kubeconfig = await ctx.target?.kubeconfig();
+  if (kubeconfig === undefined)
+    throw new RetryError({
+      operation: OPERATION,
+      reason: 'ensureTargetAccess',
+      message: 'no target defined',
+    });
+  return helm.run({ ...call(helm.major), kubeconfig, signal: ctx.signal });
 }
 
 /** @throws ConfigurationError when there is none */
@@ -28,9 +33,9 @@ export function helmOf({ executable }: HelmOptions): Helm {
     return findHelm(executable);
   } catch (error) {
     if (!(error instanceof HelmMissing)) throw error;
-    throw new ConfigurationError(OPERATION, 'HelmMissing', error.message);
+    throw new ConfigurationError({ operation: OPERATION, reason: 'HelmMissing', message: error.message });
   }
 }
 
-export const shown = (answer: HelmAnswer, { config }: HelmRun): string =>
+export const shown = (answer: HelmAnswer, { config }: HelmContext): string =>
   maskFor(config)(complaintOf(answer));

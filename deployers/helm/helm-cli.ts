@@ -10,7 +10,7 @@ import { delimiter, join } from 'node:path';
 import { accessSync, constants, statSync } from 'node:fs';
 import { systemClock } from '../../src/lib/clock.ts';
 
-export interface HelmCall {
+interface HelmCall {
   readonly args: readonly string[];
   readonly kubeconfig: string;
   /** Further files by name; arguments refer to them as `{name}`. */
@@ -60,7 +60,7 @@ export function findHelm(wanted: string | undefined): Helm {
   const path = name.includes('/') ? name : onPath(name);
   if (path === undefined || !isExecutable(path)) {
     throw new HelmMissing(
-      `releases of Helm need the helm program, and there is no ${name}: install Helm 3, or name it in helm.executable of the configuration or in HELM_EXECUTABLE, or set helmDeployment: false to have the chart applied without it`,
+      `Helm releases need the helm program, but ${name} was not found: install Helm 3, or name it in helm.executable of the configuration or in HELM_EXECUTABLE, or set helmDeployment: false to apply the chart without it`,
     );
   }
   const known = found.get(path);
@@ -68,7 +68,7 @@ export function findHelm(wanted: string | undefined): Helm {
   const version = spawnSync(path, ['version', '--template', '{{.Version}}'], { encoding: 'utf8', env: {} });
   const major = /^v?(\d+)\./.exec(version.stdout)?.[1];
   if (version.status !== 0 || major === undefined || Number(major) < 3) {
-    throw new HelmMissing(`${path} is not Helm 3 or later: "helm version" does not say so`);
+    throw new HelmMissing(`${path} is not Helm 3 or later, according to "helm version"`);
   }
   const helm: Helm = { major: Number(major), run: (call) => runHelm(path, call) };
   found.set(path, helm);

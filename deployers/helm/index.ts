@@ -14,27 +14,27 @@ import { capabilitiesOf, staticCapabilities } from './cluster.ts';
 import { helmConfig, HELM_GROUP, type HelmConfig } from './config.ts';
 import { applyRelease, removeRelease } from './release.ts';
 import { planEnd, planRelease, planUninstall } from './release-plan.ts';
-import { chartsFor, once, PREFIX, type HelmOptions, type HelmRun } from './run.ts';
+import { chartsFor, once, PREFIX, type HelmOptions, type HelmContext } from './helm-context.ts';
 import { helmStatus, type HelmStatus } from './status.ts';
 import { takeBackOther } from './switch.ts';
 import { applyTemplates, planTemplates, removeTemplates } from './template.ts';
 import { valueExports } from './values.ts';
 
-export type { HelmOptions } from './run.ts';
+export type { HelmOptions } from './helm-context.ts';
 
 export function helmDeployer(options: HelmOptions): DeployerPlugin<HelmConfig, HelmStatus> {
   const cache = createChartCache(options.clock, options.cacheBytes ?? CACHE_BYTES);
-  const prepare = async (run: HelmRun, access: KubeAccess) => {
-    const charts = chartsFor(run, options);
-    const chart = await loadChart(run, options, cache);
-    const capabilities = await once(run, 'capabilities', () => {
+  const prepare = async (ctx: HelmContext, access: KubeAccess) => {
+    const charts = chartsFor(ctx, options);
+    const chart = await loadChart(ctx, options, cache);
+    const capabilities = await once(ctx, 'capabilities', () => {
       // Of a release only helm and exports of values want to know.
-      const isAsked = !run.config.isRelease || run.config.exports.some(({ from }) => !from);
+      const isAsked = !ctx.config.isRelease || ctx.config.exports.some(({ from }) => !from);
       return isAsked && !options.staticCapabilities
-        ? capabilitiesOf(access, chart, run)
+        ? capabilitiesOf(access, chart, ctx)
         : Promise.resolve(staticCapabilities);
     });
-    const values = await once(run, 'values', () => valueExports(run, chart, capabilities, charts));
+    const values = await once(ctx, 'values', () => valueExports(ctx, chart, capabilities, charts));
     return { chart, charts, capabilities, values };
   };
   return {
@@ -45,25 +45,25 @@ export function helmDeployer(options: HelmOptions): DeployerPlugin<HelmConfig, H
     config: helmConfig,
     status: helmStatus,
     schedule: (config) => config.continuousReconcile,
-    async apply(run: HelmRun) {
-      run.checkpoint(`${PREFIX}: start reconcile`);
-      run.checkpoint(`${PREFIX}: start progressing`);
-      const access = await accessOf(run.target, 'ApplyFile');
-      const prepared = await prepare(run, access);
-      const left = await takeBackOther(run, options);
+    async apply(ctx: HelmContext) {
+      ctx.assertTimeLeft(`${PREFIX}: start reconcile`);
+      ctx.assertTimeLeft(`${PREFIX}: start progressing`);
+      const access = await accessOf(ctx.target, 'ApplyFile');
+      const prepared = await prepare(ctx, access);
+      const left = await takeBackOther(ctx, options);
       if (left) return left;
-      return run.config.isRelease
-        ? applyRelease(run, access, prepared, options)
-        : applyTemplates(run, access, prepared);
+      return ctx.config.isRelease
+        ? applyRelease(ctx, access, prepared, options)
+        : applyTemplates(ctx, access, prepared);
     },
-    async plan(run: HelmRun, direction) {
-      const access = withoutWrites(await accessOf(run.target, 'ApplyFile'));
-      const charts = chartsFor(run, options);
-      if (direction === 'remove') return planUninstall(run, access, charts);
-      const prepared = await prepare(run, access);
-      if (!run.config.isRelease) {
-        const plan = await planTemplates(run, access, prepared);
-        const first = await planEnd(run.previous?.release, run, { access, charts });
+    async plan(ctx: HelmContext, direction) {
+      const access = withoutWrites(await accessOf(ctx.target, 'ApplyFile'));
+      const charts = chartsFor(ctx, options);
+      if (direction === 'remove') return planUninstall(ctx, access, charts);
+      const prepared = await prepare(ctx, access);
+      if (!ctx.config.isRelease) {
+        const plan = await planTemplates(ctx, access, prepared);
+        const first = await planEnd(ctx.previous?.release, ctx, { access, charts });
         const ids = new Set(plan.objects.map(({ ref }) => idOf(ref)));
         const gone = first.objects.filter(({ ref }) => !ids.has(idOf(ref)));
         return { objects: [...plan.objects, ...gone], notes: [...first.notes, ...plan.notes] };
@@ -71,15 +71,15 @@ export function helmDeployer(options: HelmOptions): DeployerPlugin<HelmConfig, H
       const { chart } = prepared;
       const capabilities = options.staticCapabilities
         ? prepared.capabilities
-        : await capabilitiesOf(access, chart, run);
-      return planRelease(run, access, { chart, charts, capabilities });
+        : await capabilitiesOf(access, chart, ctx);
+      return planRelease(ctx, access, { chart, charts, capabilities });
     },
-    async remove(run: HelmRun) {
-      run.checkpoint(`${PREFIX}: start delete`);
-      const left = await takeBackOther(run, options);
+    async remove(ctx: HelmContext) {
+      ctx.assertTimeLeft(`${PREFIX}: start delete`);
+      const left = await takeBackOther(ctx, options);
       if (left) return left;
-      if (!run.config.isRelease) return removeTemplates(run);
-      return removeRelease(run, await accessOf(run.target, 'DeleteFiles'), options);
+      if (!ctx.config.isRelease) return removeTemplates(ctx);
+      return removeRelease(ctx, await accessOf(ctx.target, 'DeleteFiles'), options);
     },
   };
 }

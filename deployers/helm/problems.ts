@@ -4,18 +4,23 @@ import { asText } from '../../src/machine/decision.ts';
 import { ConfigurationError, RetryError } from '../sdk/errors.ts';
 import type { HelmConfig } from './config.ts';
 
-export type Step = 'GetHelmChart' | 'PrepareHelmValues' | 'RenderHelmValues';
+type Step = 'GetHelmChart' | 'PrepareHelmValues' | 'RenderHelmValues';
 
 const text = (reason: Step, message: string): string =>
   asText({ operation: 'TemplateChart', reason, message });
 
 /** The configuration, the chart or its values have to be changed. */
 export const broken = (reason: Step, message: string, cause?: unknown): ConfigurationError =>
-  new ConfigurationError('Reconcile', 'Template', text(reason, message), { cause });
+  new ConfigurationError({
+    operation: 'Reconcile',
+    reason: 'Template',
+    message: text(reason, message),
+    cause,
+  });
 
 /** Another attempt may help. @param info keeps the log quiet */
 export const passing = (reason: Step, message: string, cause?: unknown, info = false): RetryError =>
-  new RetryError('Reconcile', 'Template', text(reason, message), { cause, info });
+  new RetryError({ operation: 'Reconcile', reason: 'Template', message: text(reason, message), cause, info });
 
 /** Takes out of a message what a user gave as values: it may be secret. Name and namespace everybody knows. */
 export function maskFor({

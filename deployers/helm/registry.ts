@@ -7,18 +7,22 @@ import { describeSelector, select, type Selector } from '../../src/components/id
 import { parseImageReference } from '../../src/components/image-reference.ts';
 import type { Content } from '../../src/components/repository.ts';
 import { readResolvers } from '../../src/components/resolvers.ts';
-import type { Request, Stock } from '../../src/components/stock.ts';
+import type { Request, ComponentRepositories } from '../../src/components/component-repositories.ts';
 import { isObject, ownField } from '../../src/lib/objects.ts';
 import { parseYaml } from '../../src/lib/yaml.ts';
-import type { HelmRun } from './run.ts';
+import type { HelmContext } from './helm-context.ts';
 
 /** What Helm calls the layer, now and before. */
 const CHART_LAYERS = ['application/vnd.cncf.helm.chart.content.v1.tar+gzip', 'application/tar+gzip'];
 
 /** @throws ComponentProblem */
-export async function chartFromRegistry(ref: string, run: HelmRun, stock: Stock): Promise<Uint8Array> {
+export async function chartFromRegistry(
+  ref: string,
+  ctx: HelmContext,
+  stock: ComponentRepositories,
+): Promise<Uint8Array> {
   const { host, repository, reference } = parseImageReference(ref);
-  const store = stock.registry(host, (await requestFor(run)).credentials);
+  const store = stock.registry(host, (await requestFor(ctx)).credentials);
   const artifact = await store.artifact(repository, reference);
   if (!artifact) throw new ContentInvalid(`${store.name} has no chart ${repository}:${reference}`);
   return store.blob(repository, chartLayer(artifact, ref));
@@ -27,14 +31,20 @@ export async function chartFromRegistry(ref: string, run: HelmRun, stock: Stock)
 function chartLayer({ layers }: Artifact, what: string) {
   const layer = layers.find(({ mediaType }) => CHART_LAYERS.includes(mediaType));
   if (layer) return layer;
-  throw new ContentInvalid(`${what} is no chart: none of its ${String(layers.length)} layers holds one`);
+  throw new ContentInvalid(
+    `${what} is not a chart: none of its ${String(layers.length)} layers contains one`,
+  );
 }
 
 /** @param key what the template function `getResourceKey` gives: component and resource, in base64. @throws ComponentProblem */
-export async function chartFromComponent(key: string, run: HelmRun, stock: Stock): Promise<Uint8Array> {
+export async function chartFromComponent(
+  key: string,
+  ctx: HelmContext,
+  stock: ComponentRepositories,
+): Promise<Uint8Array> {
   const { name, version, resource } = readKey(key);
-  const request = await requestFor(run);
-  const { repositoryContext } = run.context;
+  const request = await requestFor(ctx);
+  const { repositoryContext } = ctx.context;
   const found = await stock.find(
     { ...(isObject(repositoryContext) && { repositoryContext }), componentName: name, version },
     request,
@@ -57,7 +67,7 @@ function chartOfContent(content: Content, what: string): Uint8Array {
   const layer = content.layers.find(({ mediaType }) => CHART_LAYERS.includes(mediaType));
   if (layer) return layer.bytes;
   throw new ContentInvalid(
-    `${what} is no chart: none of its ${String(content.layers.length)} layers holds one`,
+    `${what} is not a chart: none of its ${String(content.layers.length)} layers contains one`,
   );
 }
 
@@ -88,13 +98,15 @@ function readKey(key: string): {
 }
 
 /** What the item's Context says about registries and repositories. @throws ComponentProblem */
-async function requestFor({ context, host }: HelmRun): Promise<Request> {
+async function requestFor({ context, host }: HelmContext): Promise<Request> {
   const { registryPullSecrets = [], ocmConfig, metadata } = context;
   const credentials: Credentials[] = [];
   for (const { name = '' } of registryPullSecrets) {
     const secret = await host.secret(name);
     if (!secret)
-      throw new ReferenceInvalid(`the Context ${metadata.name} names the secret ${name}, which is not there`);
+      throw new ReferenceInvalid(
+        `the Context ${metadata.name} references secret ${name}, which does not exist`,
+      );
     credentials.push(secretCredentials(secret, `secret ${name}`));
   }
   const name = ocmConfig?.name ?? '';

@@ -14,7 +14,7 @@ import { hasAllOf, liveOf } from './drift.ts';
 import { checkAgainstSchema, digestOf, elementsIn, isUnchanged, type Action } from './release.ts';
 import { isEnded, isPending, recordsOf, type ReleaseRecord } from './releases.ts';
 import { definitionsIn, objectsOf, render, withNamespaces, type Surroundings } from './rendering.ts';
-import type { HelmRun } from './run.ts';
+import type { HelmContext } from './helm-context.ts';
 import { planRemovalOfTemplates } from './template.ts';
 
 interface Place {
@@ -24,17 +24,17 @@ interface Place {
 
 /** What an installation or upgrade would change. */
 export async function planRelease(
-  run: HelmRun,
+  ctx: HelmContext,
   access: KubeAccess,
   surroundings: Surroundings,
 ): Promise<ItemPlan> {
-  const { config, signal } = run;
+  const { config, signal } = ctx;
   const { charts } = surroundings;
   const records = await recordsOf(access, config, signal);
   const newest = records.at(-1);
   if (
     newest &&
-    (await isUnchanged(run, access, newest, { digest: digestOf(surroundings.chart, config), charts }))
+    (await isUnchanged(ctx, access, newest, { digest: digestOf(surroundings.chart, config), charts }))
   ) {
     const made = await objectsMade(newest, config, { access, charts });
     const objects = made.map((object) => ({ ref: refOf(object), change: 'unchanged' as const }));
@@ -46,16 +46,16 @@ export async function planRelease(
   const action: Action = last ? 'upgrade' : 'install';
   await checkAgainstSchema(action, surroundings, config);
   const revision = ((newest?.status === 'uninstalled' ? newest : last)?.revision ?? 0) + 1;
-  const rendering = await render(run, access, surroundings, { revision, isUpgrade: action === 'upgrade' });
+  const rendering = await render(ctx, access, surroundings, { revision, isUpgrade: action === 'upgrade' });
   const base = usable.findLast(({ status }) => status === 'deployed') ?? last;
 
-  const earlier = await planOfEarlier(run, access, charts);
+  const earlier = await planOfEarlier(ctx, access, charts);
   const made = base ? await objectsMade(base, config, { access, charts }) : [];
   const documents = rendering.manifests.map(({ document }) => document);
   const wanted = await withNamespaces(objectsOf(documents), config.namespace, access);
   const ids = new Set(wanted.map((object) => idOf(refOf(object))));
   const step: Step = {
-    ...{ run, access, takesOver: config[action].takeOwnership },
+    ...{ ctx, access, takesOver: config[action].takeOwnership },
     made: new Map(made.map((object) => [idOf(refOf(object)), object])),
     leaving: new Set(earlier.objects.filter(({ change }) => change === 'delete').map(({ ref }) => idOf(ref))),
   };
@@ -73,7 +73,7 @@ export async function planRelease(
     ],
     notes: [
       ...earlier.notes,
-      `helm would make revision ${String(revision)} of the release ${release}`,
+      `helm would create revision ${String(revision)} of the release ${release}`,
       ...hookNote(rendering.hooks, action),
     ],
   };
@@ -81,25 +81,25 @@ export async function planRelease(
 
 /** What the end of the item would take away. */
 export async function planUninstall(
-  run: HelmRun,
+  ctx: HelmContext,
   access: KubeAccess,
   charts: ChartRunner,
 ): Promise<ItemPlan> {
-  const { config, previous } = run;
-  const earlier = await planOfEarlier(run, access, charts);
-  if (!config.isRelease && !previous?.release) return planRemovalOfTemplates(run);
-  const own = await planEnd(config.isRelease ? config : previous?.release, run, { access, charts });
+  const { config, previous } = ctx;
+  const earlier = await planOfEarlier(ctx, access, charts);
+  if (!config.isRelease && !previous?.release) return planRemovalOfTemplates(ctx);
+  const own = await planEnd(config.isRelease ? config : previous?.release, ctx, { access, charts });
   return { objects: [...earlier.objects, ...own.objects], notes: [...earlier.notes, ...own.notes] };
 }
 
 /** What went before under another name, or without a release, goes first. */
-async function planOfEarlier(run: HelmRun, access: KubeAccess, charts: ChartRunner): Promise<ItemPlan> {
-  const { config, previous } = run;
+async function planOfEarlier(ctx: HelmContext, access: KubeAccess, charts: ChartRunner): Promise<ItemPlan> {
+  const { config, previous } = ctx;
   const old = previous?.release;
   const isOther = old && (old.name !== config.name || old.namespace !== config.namespace);
-  if (config.isRelease && isOther) return planEnd(old, run, { access, charts });
+  if (config.isRelease && isOther) return planEnd(old, ctx, { access, charts });
   const hasTemplates = !old && previous?.managedResources?.some(({ policy }) => policy);
-  return config.isRelease && hasTemplates ? planRemovalOfTemplates(run) : nothing;
+  return config.isRelease && hasTemplates ? planRemovalOfTemplates(ctx) : nothing;
 }
 
 const nothing: ItemPlan = { objects: [], notes: [] };
@@ -111,13 +111,13 @@ interface Ground {
 }
 
 /** The end of a release; nothing when there is none. */
-export async function planEnd(place: Place | undefined, run: HelmRun, ground: Ground): Promise<ItemPlan> {
+export async function planEnd(place: Place | undefined, ctx: HelmContext, ground: Ground): Promise<ItemPlan> {
   const { access } = ground;
-  const newest = place && (await recordsOf(access, place, run.signal)).at(-1);
+  const newest = place && (await recordsOf(access, place, ctx.signal)).at(-1);
   if (!newest) return nothing;
   const made = await objectsMade(newest, place, ground);
   return {
-    objects: await planGone(made, recordKeep, { run, access }),
+    objects: await planGone(made, recordKeep, { ctx, access }),
     notes: [`helm would uninstall the release ${place.namespace}/${place.name}`],
   };
 }
@@ -128,7 +128,7 @@ const objectsMade = async (record: ReleaseRecord, { namespace }: Place, { access
 // ---------------------------------------------------------------- one object
 
 interface Step {
-  readonly run: HelmRun;
+  readonly ctx: HelmContext;
   readonly access: KubeAccess;
   readonly takesOver: boolean;
   /** As the record has them, by id. */
@@ -137,8 +137,8 @@ interface Step {
   readonly leaving: ReadonlySet<string>;
 }
 
-const liveIn = (object: KubeObject, { run, access }: Pick<Step, 'run' | 'access'>): Promise<unknown> =>
-  liveOf(object, run.config.namespace, access, run.signal);
+const liveIn = (object: KubeObject, { ctx, access }: Pick<Step, 'ctx' | 'access'>): Promise<unknown> =>
+  liveOf(object, ctx.config.namespace, access, ctx.signal);
 
 async function planWanted(after: KubeObject, step: Step): Promise<PlannedObject> {
   const ref = refOf(after);
@@ -146,20 +146,20 @@ async function planWanted(after: KubeObject, step: Step): Promise<PlannedObject>
   const live = step.leaving.has(id) ? undefined : await liveIn(after, step);
   const before = step.made.get(id);
   if (live === undefined) {
-    const note = step.leaving.has(id) ? 'made anew' : before && 'it is not there any more';
+    const note = step.leaving.has(id) ? 'recreated' : before && 'it no longer exists';
     return { ref, change: 'create', after, note };
   }
-  if (!before && !step.takesOver && !belongs(live, step.run.config)) {
-    const problem = 'it is there already and belongs to no release; helm would refuse to touch it';
+  if (!before && !step.takesOver && !belongs(live, step.ctx.config)) {
+    const problem = 'it already exists and belongs to no release; helm would refuse to change it';
     return { ref, change: 'change', before: sameFields(live, after) as KubeObject, after, problem };
   }
   const isAsMade = hasAllOf(live, before ?? after);
   if (before && !equal(before, after)) {
-    const note = isAsMade ? undefined : 'it has been changed on the cluster since';
+    const note = isAsMade ? undefined : 'it has since been changed on the cluster';
     return { ref, change: 'change', before, after, note };
   }
   if (isAsMade) return { ref, change: 'unchanged' };
-  const note = before && 'it has been changed on the cluster since';
+  const note = before && 'it has since been changed on the cluster';
   return { ref, change: 'change', before: sameFields(live, after) as KubeObject, after, note };
 }
 
@@ -198,14 +198,14 @@ const recordKeep: Keeps = (made) => isKept(made);
 async function planGone(
   made: readonly KubeObject[],
   keeps: Keeps,
-  step: Pick<Step, 'run' | 'access'>,
+  step: Pick<Step, 'ctx' | 'access'>,
 ): Promise<readonly PlannedObject[]> {
   const planned = await inParallel(made, async (object): Promise<readonly PlannedObject[]> => {
     const live = await liveIn(object, step);
     if (live === undefined) return [];
     const ref = refOf(object);
     return keeps(object, live)
-      ? [{ ref, change: 'kept', note: `${KEEP} leaves it there` }]
+      ? [{ ref, change: 'kept', note: `${KEEP} keeps it` }]
       : [{ ref, change: 'delete', before: object }];
   });
   return planned.flat();
@@ -215,7 +215,7 @@ async function planGone(
 
 /** The namespace and the definitions, which helm makes once and never touches again. */
 async function planFirst(rendering: ChartObjects, step: Step): Promise<readonly PlannedObject[]> {
-  const { config } = step.run;
+  const { config } = step.ctx;
   const namespace: KubeObject = {
     apiVersion: 'v1',
     kind: 'Namespace',

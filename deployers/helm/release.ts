@@ -14,7 +14,7 @@ import { isKubeObject, type KubeObject, type ManagedResource } from '../objects/
 import { done, type Outcome } from '../sdk/outcome.ts';
 import { actionFlags, timeoutFlag } from './flags.ts';
 import type { HelmConfig } from './config.ts';
-import { isAsMade } from './drift.ts';
+import { matchesRelease } from './drift.ts';
 import { callHelm, helmOf, OPERATION, shown } from './helm-call.ts';
 import {
   documentsIn,
@@ -27,7 +27,7 @@ import {
 } from './releases.ts';
 import { broken } from './problems.ts';
 import { objectsOf } from './rendering.ts';
-import { once, PREFIX, type HelmOptions, type HelmRun } from './run.ts';
+import { once, PREFIX, type HelmOptions, type HelmContext } from './helm-context.ts';
 import { statusOf, type HelmStatus, type ReleaseNote } from './status.ts';
 
 export type Action = 'install' | 'upgrade';
@@ -45,16 +45,16 @@ interface LoadedWithValues extends Loaded {
 }
 
 export async function applyRelease(
-  run: HelmRun,
+  ctx: HelmContext,
   access: KubeAccess,
   { values, ...loaded }: LoadedWithValues,
   options: HelmOptions,
 ): Promise<Outcome<HelmStatus>> {
-  const { config } = run;
-  run.checkpoint(`${PREFIX}: start apply files`);
-  const status = await once(run, 'released', () => release(run, access, loaded, options));
+  const { config } = ctx;
+  ctx.assertTimeLeft(`${PREFIX}: start apply files`);
+  const status = await once(ctx, 'released', () => release(ctx, access, loaded, options));
   return settled(
-    run,
+    ctx,
     {
       prefix: PREFIX,
       operation: 'ApplyFile',
@@ -72,35 +72,35 @@ export async function applyRelease(
 // ---------------------------------------------------------------- install and upgrade
 
 async function release(
-  run: HelmRun,
+  ctx: HelmContext,
   access: KubeAccess,
   loaded: Loaded,
   options: HelmOptions,
 ): Promise<HelmStatus> {
-  const { config, previous, signal } = run;
+  const { config, previous, signal } = ctx;
   const { name, namespace } = config;
   const { charts } = loaded;
   const digest = digestOf(loaded.chart, config);
   const old = previous?.release;
-  if (old && (old.name !== name || old.namespace !== namespace)) await uninstall(run, access, old, options);
-  const records = await recordsAfterEnd(run, access, options);
+  if (old && (old.name !== name || old.namespace !== namespace)) await uninstall(ctx, access, old, options);
+  const records = await recordsAfterEnd(ctx, access, options);
   const newest = records.at(-1);
-  if (newest && (await isUnchanged(run, access, newest, { digest, charts }))) {
+  if (newest && (await isUnchanged(ctx, access, newest, { digest, charts }))) {
     return statusFor(newest, { config, charts }, { name, namespace, digest, revision: newest.revision });
   }
-  const isLeft = newest !== undefined && isPending(newest) && isAbandoned(run, newest);
+  const isLeft = newest !== undefined && isPending(newest) && isAbandoned(ctx, newest);
   if (isLeft) await dropRecord(access, newest, signal);
   const last = isLeft ? records.at(-2) : newest;
   const action = last && !isEnded(last) ? 'upgrade' : 'install';
-  run.checkpoint(`${PREFIX}: ${CHECKPOINTS[action]}`);
+  ctx.assertTimeLeft(`${PREFIX}: ${CHECKPOINTS[action]}`);
   // The note of what was made last is good until something is made.
   await checkAgainstSchema(action, loaded, config);
   helmOf(options);
   // Noted before anything is made, so that a deletion finds the release even after a crash, and whoever comes after it
   // knows the revision for what it is.
   const next = { name, namespace, digest, revision: (last?.revision ?? 0) + 1, planned: true };
-  await run.begin(statusOf(previous?.managedResources ?? [], next));
-  await act({ action, isAnew: last !== undefined }, run, access, loaded.chart, options);
+  await ctx.begin(statusOf(previous?.managedResources ?? [], next));
+  await act({ action, isAnew: last !== undefined }, ctx, access, loaded.chart, options);
   const made = (await recordsOf(access, config, signal)).at(-1);
   const note = { name, namespace, digest, ...(made && { revision: made.revision }) };
   return made ? statusFor(made, { config, charts }, note) : statusOf([], note);
@@ -108,14 +108,14 @@ async function release(
 
 /** An end that was cut off is neither a release to upgrade nor, to helm, a free name: it is ended first. */
 async function recordsAfterEnd(
-  run: HelmRun,
+  ctx: HelmContext,
   access: KubeAccess,
   options: HelmOptions,
 ): Promise<readonly ReleaseRecord[]> {
-  const { config, signal } = run;
+  const { config, signal } = ctx;
   const records = await recordsOf(access, config, signal);
   if (records.at(-1)?.status !== 'uninstalling') return records;
-  await uninstall(run, access, { ...config, isAwaited: true }, options);
+  await uninstall(ctx, access, { ...config, isAwaited: true }, options);
   return recordsOf(access, config, signal);
 }
 
@@ -130,18 +130,18 @@ export function digestOf(
 
 /** The same chart, values and options, and nobody has changed anything since. */
 export async function isUnchanged(
-  run: HelmRun,
+  ctx: HelmContext,
   access: KubeAccess,
   newest: ReleaseRecord,
   { digest, charts }: { readonly digest: string; readonly charts: ChartRunner },
 ): Promise<boolean> {
-  const { previous, config, signal } = run;
+  const { previous, config, signal } = ctx;
   const { release: note } = previous ?? {};
   if (note?.digest !== digest || note.revision !== newest.revision || newest.status !== 'deployed')
     return false;
   // We were killed before we could note it; a revision of another time was made by somebody else.
-  if (note.planned && isAbandoned(run, newest)) return false;
-  return isAsMade(await elementsIn(newest, charts), config.namespace, access, signal);
+  if (note.planned && isAbandoned(ctx, newest)) return false;
+  return matchesRelease(await elementsIn(newest, charts), config.namespace, access, signal);
 }
 
 /** The objects of a revision, lists taken apart; what only looks like a list stays whole. */
@@ -159,7 +159,7 @@ export const elementsIn = async (
   });
 
 /** Older than the job may take: whoever began that action is not at it any more. */
-function isAbandoned({ item, clock }: HelmRun, { createdAt }: ReleaseRecord): boolean {
+function isAbandoned({ item, clock }: HelmContext, { createdAt }: ReleaseRecord): boolean {
   const begun = item.status?.transitionTimes?.initTime;
   const limit = begun === undefined ? clock.wall() : Date.parse(begun);
   return createdAt !== undefined && Date.parse(createdAt) < limit;
@@ -167,16 +167,16 @@ function isAbandoned({ item, clock }: HelmRun, { createdAt }: ReleaseRecord): bo
 
 async function act(
   { action, isAnew }: { readonly action: Action; readonly isAnew: boolean },
-  run: HelmRun,
+  ctx: HelmContext,
   access: KubeAccess,
   { bytes }: PackedChart,
   options: HelmOptions,
 ): Promise<void> {
-  const { config } = run;
+  const { config } = ctx;
   const chosen = config[action];
-  const left = run.checkpoint(`${PREFIX}: ${CHECKPOINTS[action]}`);
-  const end = run.clock.now() + left;
-  const answer = await callHelm(run, options, (major) => ({
+  const left = ctx.assertTimeLeft(`${PREFIX}: ${CHECKPOINTS[action]}`);
+  const end = ctx.clock.now() + left;
+  const answer = await callHelm(ctx, options, (major) => ({
     args: [
       ...[action, config.name, '{chart.tgz}', '--namespace', config.namespace, '--values', '{values.json}'],
       ...actionFlags(chosen, major),
@@ -191,10 +191,13 @@ async function act(
     },
   }));
   if (answer.isOk) return;
-  await dropPending(run, access);
-  const message = `unable to ${action} helm chart release: ${shown(answer, run)}`;
-  throw new RetryError(OPERATION, REASONS[action], message, {
-    afterMs: pauseAfter(message, end - run.clock.now()),
+  await dropPending(ctx, access);
+  const message = `unable to ${action} helm chart release: ${shown(answer, ctx)}`;
+  throw new RetryError({
+    operation: OPERATION,
+    reason: REASONS[action],
+    message,
+    requeueAfterMs: pauseAfter(message, end - ctx.clock.now()),
   });
 }
 
@@ -211,7 +214,7 @@ function pauseAfter(message: string, leftMs: number): number {
 }
 
 /** What is left pending would block every further attempt. */
-async function dropPending({ config, signal }: HelmRun, access: KubeAccess): Promise<void> {
+async function dropPending({ config, signal }: HelmContext, access: KubeAccess): Promise<void> {
   const newest = (await recordsOf(access, config, signal)).at(-1);
   if (newest && isPending(newest)) await dropRecord(access, newest, signal);
 }
@@ -229,7 +232,7 @@ export async function checkAgainstSchema(
     if (!(error instanceof HelmError)) throw error;
     if (error instanceof ChartStopped) throw broken('PrepareHelmValues', error.message, error);
     const message = `unable to ${action} helm chart release: ${error.message}`;
-    throw new RetryError(OPERATION, REASONS[action], message, { cause: error });
+    throw new RetryError({ operation: OPERATION, reason: REASONS[action], message, cause: error });
   }
 }
 
@@ -264,17 +267,17 @@ const entryOf = ({ apiVersion, kind, metadata }: KubeObject, fallback: string): 
 // ---------------------------------------------------------------- uninstall
 
 export async function removeRelease(
-  run: HelmRun,
+  ctx: HelmContext,
   access: KubeAccess,
   options: HelmOptions,
 ): Promise<Outcome<HelmStatus>> {
-  const { config, previous } = run;
-  run.checkpoint(`${PREFIX}: start deleting`);
+  const { config, previous } = ctx;
+  ctx.assertTimeLeft(`${PREFIX}: start deleting`);
   const noted = previous?.release;
   if (noted && (noted.name !== config.name || noted.namespace !== config.namespace)) {
-    await uninstall(run, access, noted, options);
+    await uninstall(ctx, access, noted, options);
   }
-  await uninstall(run, access, config, options);
+  await uninstall(ctx, access, config, options);
   return done();
 }
 
@@ -287,25 +290,25 @@ interface Unwanted {
 
 /** @throws RetryError when helm could not */
 export async function uninstall(
-  run: HelmRun,
+  ctx: HelmContext,
   access: KubeAccess,
-  { name, namespace, isAwaited = run.config.uninstall.wait }: Unwanted,
+  { name, namespace, isAwaited = ctx.config.uninstall.wait }: Unwanted,
   options: HelmOptions,
 ): Promise<void> {
-  if ((await recordsOf(access, { name, namespace }, run.signal)).length === 0) return;
-  const left = run.checkpoint(`${PREFIX}: before deleting release`);
-  const answer = await callHelm(run, options, () => ({
+  if ((await recordsOf(access, { name, namespace }, ctx.signal)).length === 0) return;
+  const left = ctx.assertTimeLeft(`${PREFIX}: before deleting release`);
+  const answer = await callHelm(ctx, options, () => ({
     args: [
       ...['uninstall', name, '--namespace', namespace],
       ...(isAwaited ? ['--wait'] : []),
-      ...timeoutFlag(run.config.uninstall, left),
+      ...timeoutFlag(ctx.config.uninstall, left),
     ],
     files: {},
   }));
   if (answer.isOk || answer.stderr.includes('release: not found')) return;
-  throw new RetryError(
-    'RealHelmDeployer.Undeploy',
-    'deleteRelease',
-    `unable to delete helm chart release: ${shown(answer, run)}`,
-  );
+  throw new RetryError({
+    operation: 'RealHelmDeployer.Undeploy',
+    reason: 'deleteRelease',
+    message: `unable to delete helm chart release: ${shown(answer, ctx)}`,
+  });
 }

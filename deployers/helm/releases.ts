@@ -91,7 +91,7 @@ async function textsIn({ data, metadata }: Secret, charts: ChartRunner): Promise
     return await charts.recordDocuments({ release: data?.['release'] ?? '' });
   } catch (error) {
     if (!(error instanceof HelmError)) throw error;
-    const message = `the record of the release in secret ${metadata.namespace ?? ''}/${metadata.name} of the target cannot be read: ${error.message}`;
-    throw new ConfigurationError(OPERATION, 'ReadRelease', message, { cause: error });
+    const message = `the release record in secret ${metadata.namespace ?? ''}/${metadata.name} of the target cannot be read: ${error.message}`;
+    throw new ConfigurationError({ operation: OPERATION, reason: 'ReadRelease', message, cause: error });
   }
 }

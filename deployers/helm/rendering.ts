@@ -12,7 +12,7 @@ import { CRD_KIND, isKubeObject, type KubeObject, type Manifest } from '../objec
 import { expanded, kindFromCrds, NoObject } from '../objects/manifests/order.ts';
 import { isAnObject, lookupOn } from './cluster.ts';
 import { broken, maskFor } from './problems.ts';
-import type { HelmRun } from './run.ts';
+import type { HelmContext } from './helm-context.ts';
 
 /** What templates see beside the values. */
 export interface Surroundings {
@@ -23,12 +23,12 @@ export interface Surroundings {
 
 /** @param at which revision templates are told they are for */
 export async function render(
-  run: HelmRun,
+  ctx: HelmContext,
   access: KubeAccess,
   { chart, charts, capabilities }: Surroundings,
   at: Pick<Release, 'revision' | 'isUpgrade'>,
 ): Promise<ChartObjects> {
-  const { config, signal } = run;
+  const { config, signal } = ctx;
   const release = { name: config.name, namespace: config.namespace, ...at };
   const { values } = config;
   const lookup = lookupOn(access, signal);
@@ -67,7 +67,7 @@ export const managed = (object: KubeObject): Manifest => ({ policy: 'manage', ob
 /** A number that JSON would round on its way to the target. */
 export function refuseHuge(value: unknown, source: string): void {
   if (typeof value === 'bigint') {
-    const message = `${source}: an integer beyond 2^53 would be rounded on its way to the target; put it in quotes`;
+    const message = `${source}: an integer beyond 2^53 would be rounded when it is applied; put it in quotes`;
     throw broken('RenderHelmValues', message);
   }
   if (typeof value !== 'object' || value === null) return;

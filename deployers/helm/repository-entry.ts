@@ -1,7 +1,7 @@
-/** What the thread for an index runs: finds one chart in it, answers, and ends. */
-import { parentPort, workerData } from 'node:worker_threads';
+/** The program that reads an index: finds one chart in it, and answers. */
+import { listenToParent, sendToParent } from '../../src/lib/child-channel.ts';
 import { locationIn, RepositoryProblem } from './repository-index.ts';
-import type { IndexAnswer, IndexQuestion } from './repository-thread.ts';
+import type { IndexAnswer, IndexQuestion } from './repository-aside.ts';
 
 function answer({ index, wanted }: IndexQuestion): IndexAnswer {
   try {
@@ -12,4 +12,6 @@ function answer({ index, wanted }: IndexQuestion): IndexAnswer {
   }
 }
 
-parentPort?.postMessage(answer(workerData as IndexQuestion));
+listenToParent((question) => {
+  sendToParent(answer(question as IndexQuestion));
+});

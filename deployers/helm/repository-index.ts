@@ -26,7 +26,7 @@ function readIndex(bytes: Uint8Array, url: string): unknown {
     return parseYaml(Buffer.from(bytes).toString('utf8'), { integers: 'exact' });
   } catch (error) {
     if (!(error instanceof YamlError)) throw error;
-    throw new RepositoryProblem(`the index of ${url} is no YAML: ${error.message}`, { cause: error });
+    throw new RepositoryProblem(`the index of ${url} is not valid YAML: ${error.message}`, { cause: error });
   }
 }
 

@@ -3,12 +3,12 @@ import type { DownloadLimits } from '../../src/lib/byte-budget.ts';
 import { isObject, ownField } from '../../src/lib/objects.ts';
 import { download, shownUrl } from './download.ts';
 import { RepositoryProblem } from './repository-index.ts';
-import { locationAside } from './repository-thread.ts';
-import type { HelmRun } from './run.ts';
+import { locationAside } from './repository-aside.ts';
+import type { HelmContext } from './helm-context.ts';
 
 export { RepositoryProblem } from './repository-index.ts';
 
-export interface RepoChart {
+interface RepoChart {
   readonly url: string;
   readonly name: string;
   readonly version: string;
@@ -22,12 +22,12 @@ interface Auth {
 /** @throws RepositoryProblem, DownloadFailed */
 export async function chartFromRepository(
   { url, name, version }: RepoChart,
-  run: HelmRun,
+  ctx: HelmContext,
   limits: DownloadLimits | undefined,
 ): Promise<Uint8Array> {
-  const auth = await authFor(url, run);
+  const auth = await authFor(url, ctx);
   const base = url.replace(/\/+$/, '');
-  const { clock, signal } = run;
+  const { clock, signal } = ctx;
   const index = await download('cannot download repository index', {
     url: `${base}/index.yaml`,
     ...auth,
@@ -50,8 +50,8 @@ export async function chartFromRepository(
 // ---------------------------------------------------------------- credentials
 
 /** Those of the longest URL that the repository lies below; none: go without. */
-async function authFor(url: string, run: HelmRun): Promise<Auth> {
-  const settings = ownField(run.context.configurations, 'helmChartRepoCredentials');
+async function authFor(url: string, ctx: HelmContext): Promise<Auth> {
+  const settings = ownField(ctx.context.configurations, 'helmChartRepoCredentials');
   const auths = ownField(settings, 'auths');
   const fitting = (Array.isArray(auths) ? auths : [])
     .filter(isObject)
@@ -60,7 +60,7 @@ async function authFor(url: string, run: HelmRun): Promise<Auth> {
   const [auth] = fitting;
   if (!auth) return {};
   const ca = ownField(auth, 'customCAData');
-  return { authorization: await headerOf(auth, run), ...(typeof ca === 'string' && ca !== '' && { ca }) };
+  return { authorization: await headerOf(auth, ctx), ...(typeof ca === 'string' && ca !== '' && { ca }) };
 }
 
 function urlOf(auth: Readonly<Record<string, unknown>>): string {
@@ -75,21 +75,26 @@ function isBelow(url: string, prefix: string): boolean {
 
 const DEFAULT_KEY = 'authHeader';
 
-async function headerOf(auth: Readonly<Record<string, unknown>>, run: HelmRun): Promise<string | undefined> {
+async function headerOf(
+  auth: Readonly<Record<string, unknown>>,
+  ctx: HelmContext,
+): Promise<string | undefined> {
   const given = ownField(auth, 'authHeader');
   const header =
-    typeof given === 'string' && given !== '' ? given : await secretHeader(auth['secretRef'], run);
+    typeof given === 'string' && given !== '' ? given : await secretHeader(auth['secretRef'], ctx);
   if (header === undefined) return undefined;
   const isBearer = /^Bearer\s+[\w.~+/-]+=*$/.test(header.trim());
   if (isBearer && ownField(auth, 'allowBearer') === true) return header.trim();
   if (!/^Basic\s+[A-Za-z0-9+/=]+$/.test(header.trim())) {
-    const wayOut = isBearer ? '; "allowBearer: true" beside the URL of the entry lets it be a token' : '';
+    const wayOut = isBearer
+      ? '; to use a bearer token, set "allowBearer: true" beside the URL of the entry'
+      : '';
     throw new RepositoryProblem(`only basic auth supported${wayOut}`);
   }
   return header.trim();
 }
 
-async function secretHeader(reference: unknown, { host, context }: HelmRun): Promise<string | undefined> {
+async function secretHeader(reference: unknown, { host, context }: HelmContext): Promise<string | undefined> {
   const name = ownField(reference, 'name');
   if (typeof name !== 'string' || name === '') return undefined;
   const key = ownField(reference, 'key');
@@ -97,6 +102,6 @@ async function secretHeader(reference: unknown, { host, context }: HelmRun): Pro
   const value = (await host.secret(name))?.[wanted];
   if (value !== undefined) return value;
   throw new RepositoryProblem(
-    `the Context ${context.metadata.name} takes credentials from key ${wanted} of secret ${name}, which is not there`,
+    `the Context ${context.metadata.name} takes credentials from key ${wanted} of secret ${name}, which does not exist`,
   );
 }

@@ -4,26 +4,26 @@ import { accessOf } from '../objects/manifests/remove.ts';
 import type { Outcome } from '../sdk/outcome.ts';
 import { helmOf } from './helm-call.ts';
 import { uninstall } from './release.ts';
-import type { HelmOptions, HelmRun } from './run.ts';
+import type { HelmOptions, HelmContext } from './helm-context.ts';
 import type { HelmStatus } from './status.ts';
 import { removeTemplates } from './template.ts';
 
 /** @returns what has to be waited for, or why it did not work; undefined when nothing of the other mode is left */
 export async function takeBackOther(
-  run: HelmRun,
+  ctx: HelmContext,
   options: HelmOptions,
 ): Promise<Outcome<HelmStatus> | undefined> {
-  const { config, previous } = run;
+  const { config, previous } = ctx;
   const old = previous?.release;
   if (!config.isRelease && old) {
     // Objects on their way out would take with them what is applied under the same names.
-    await uninstall(run, await accessOf(run.target, 'DeleteFiles'), { ...old, isAwaited: true }, options);
+    await uninstall(ctx, await accessOf(ctx.target, 'DeleteFiles'), { ...old, isAwaited: true }, options);
   }
   // Entries of releases have no policy.
   const hasTemplates = !old && (previous?.managedResources ?? []).some(({ policy }) => policy);
   if (!config.isRelease || !hasTemplates) return undefined;
   // Nothing is taken back for a release that cannot be made.
-  if (!isBeingDeleted(run.item.metadata)) helmOf(options);
-  const outcome = await removeTemplates(run);
+  if (!isBeingDeleted(ctx.item.metadata)) helmOf(options);
+  const outcome = await removeTemplates(ctx);
   return outcome.kind === 'done' ? undefined : outcome;
 }

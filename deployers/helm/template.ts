@@ -22,65 +22,69 @@ import {
   withNamespaces,
   type Surroundings,
 } from './rendering.ts';
-import { once, PREFIX, type HelmRun } from './run.ts';
+import { once, PREFIX, type HelmContext } from './helm-context.ts';
 import { statusOf, type HelmStatus } from './status.ts';
 
 /** Objects carry the label of the manifest deployer, by which they are known, and one that says which deployer it was. */
-const ownerOf = ({ item }: HelmRun) =>
+const ownerOf = ({ item }: HelmContext) =>
   ownershipOf(
     { name: item.metadata.name, ...(item.metadata.namespace && { namespace: item.metadata.namespace }) },
     [MANIFEST_LABEL, `${HELM_GROUP}/deployitem`],
   );
 
-export interface Prepared extends Surroundings {
+interface Prepared extends Surroundings {
   readonly values: ReadonlyMap<string, unknown>;
 }
 
 export async function applyTemplates(
-  run: HelmRun,
+  ctx: HelmContext,
   access: KubeAccess,
   prepared: Prepared,
 ): Promise<Outcome<HelmStatus>> {
-  const manifests = await once(run, 'manifests', () => manifestsOf(run, access, prepared));
-  run.checkpoint(`${PREFIX}: start apply manifests`);
-  return deploy(run, deployPlan(run, manifests, prepared));
+  const manifests = await once(ctx, 'manifests', () => manifestsOf(ctx, access, prepared));
+  ctx.assertTimeLeft(`${PREFIX}: start apply manifests`);
+  return deploy(ctx, deployPlan(ctx, manifests, prepared));
 }
 
 /** What it would change. */
-export async function planTemplates(run: HelmRun, access: KubeAccess, prepared: Prepared): Promise<ItemPlan> {
-  return planDeploy(run, deployPlan(run, await manifestsOf(run, access, prepared), prepared));
+export async function planTemplates(
+  ctx: HelmContext,
+  access: KubeAccess,
+  prepared: Prepared,
+): Promise<ItemPlan> {
+  return planDeploy(ctx, deployPlan(ctx, await manifestsOf(ctx, access, prepared), prepared));
 }
 
 async function manifestsOf(
-  run: HelmRun,
+  ctx: HelmContext,
   access: KubeAccess,
   prepared: Prepared,
 ): Promise<readonly Manifest[]> {
-  const rendering = await render(run, access, prepared, { revision: 0, isUpgrade: false });
-  run.checkpoint(`${PREFIX}: start apply files`);
-  run.checkpoint(`${PREFIX}: start create manifests`);
+  const rendering = await render(ctx, access, prepared, { revision: 0, isUpgrade: false });
+  ctx.assertTimeLeft(`${PREFIX}: start apply files`);
+  ctx.assertTimeLeft(`${PREFIX}: start create manifests`);
   // Everything but tests: hooks are objects like any other here.
   const rendered = [...rendering.manifests, ...rendering.hooks.filter((hook) => !isTestHook(hook))];
   for (const { source, document } of rendered) refuseHuge(document, source);
   const documents = [...definitionsIn(rendering), ...rendered.map(({ document }) => document)];
-  const objects = await withNamespaces(objectsOf(documents), run.config.namespace, access);
-  return [...(await namespaceOf(run, access)), ...objects.map(managed)];
+  const objects = await withNamespaces(objectsOf(documents), ctx.config.namespace, access);
+  return [...(await namespaceOf(ctx, access)), ...objects.map(managed)];
 }
 
 function deployPlan(
-  run: HelmRun,
+  ctx: HelmContext,
   manifests: readonly Manifest[],
   prepared: Prepared,
 ): DeployPlan<HelmStatus> {
-  const { config } = run;
+  const { config } = ctx;
   return {
     prefix: PREFIX,
     operation: 'ApplyFile',
     fieldManager: HELM_GROUP,
     manifests,
     strategy: config.strategy,
-    ownership: ownerOf(run),
-    old: run.previous?.managedResources ?? [],
+    ownership: ownerOf(ctx),
+    old: ctx.previous?.managedResources ?? [],
     groups: config.deletionGroupsDuringUpdate,
     readiness: config.readiness,
     exports: config.exports,
@@ -89,17 +93,18 @@ function deployPlan(
   };
 }
 
-export const removeTemplates = (run: HelmRun): Promise<Outcome<HelmStatus>> =>
-  removeAll(run, removalPlan(run));
+export const removeTemplates = (ctx: HelmContext): Promise<Outcome<HelmStatus>> =>
+  removeAll(ctx, removalPlan(ctx));
 
-export const planRemovalOfTemplates = (run: HelmRun): Promise<ItemPlan> => planRemoval(run, removalPlan(run));
+export const planRemovalOfTemplates = (ctx: HelmContext): Promise<ItemPlan> =>
+  planRemoval(ctx, removalPlan(ctx));
 
-const removalPlan = (run: HelmRun): RemovalPlan => ({
+const removalPlan = (ctx: HelmContext): RemovalPlan => ({
   prefix: PREFIX,
   operation: 'DeleteFiles',
-  ownership: ownerOf(run),
-  old: run.previous?.managedResources ?? [],
-  groups: run.config.deletionGroups,
+  ownership: ownerOf(ctx),
+  old: ctx.previous?.managedResources ?? [],
+  groups: ctx.config.deletionGroups,
 });
 
 // ---------------------------------------------------------------- the namespace
@@ -114,7 +119,7 @@ const NAMESPACE: Kind<Obj> = {
 
 /** Made when it is not there, and kept for good. One that is there keeps all that others wrote into it. */
 async function namespaceOf(
-  { config, signal }: HelmRun,
+  { config, signal }: HelmContext,
   { client }: KubeAccess,
 ): Promise<readonly Manifest[]> {
   if (!config.createNamespace) return [];

@@ -6,14 +6,14 @@ import { messageOf, RetryError } from '../sdk/errors.ts';
 import { evaluate, InvalidPath } from '../objects/json-path.ts';
 import { PathBudget } from '../objects/path-budget.ts';
 import { broken } from './problems.ts';
-import type { HelmRun } from './run.ts';
+import type { HelmContext } from './helm-context.ts';
 
 /**
  * Values by the dotted keys of their exports.
  * @throws RetryError when one is not there; ConfigurationError when values and chart do not go together
  */
 export async function valueExports(
-  { config }: HelmRun,
+  { config }: HelmContext,
   chart: PackedChart,
   capabilities: Capabilities,
   charts: ChartRunner,
@@ -53,7 +53,11 @@ async function explained<T>(work: Promise<T>): Promise<T> {
 
 function valueAt(root: object, key: string, path: string, budget: PathBudget): unknown {
   const fail = (why: string): RetryError =>
-    new RetryError('ApplyFile', 'ConstructExportFromValues', `export ${key}: ${why}`);
+    new RetryError({
+      operation: 'ApplyFile',
+      reason: 'ConstructExportFromValues',
+      message: `export ${key}: ${why}`,
+    });
   try {
     const [first] = evaluate(path, root, budget) ?? [];
     if (first !== undefined) return first;
@@ -61,5 +65,5 @@ function valueAt(root: object, key: string, path: string, budget: PathBudget): u
     if (error instanceof InvalidPath) throw fail(messageOf(error));
     throw error;
   }
-  throw fail(`there is nothing at ${path} of the values`);
+  throw fail(`the values have no field ${path}`);
 }

@@ -1,6 +1,6 @@
 /** The manifest deployer: applies a list of plain objects, remembers them, and takes away what is no longer listed. */
 import { GROUP } from '../../src/api/labels.ts';
-import type { DeployerPlugin, Run } from '../sdk/deployer.ts';
+import type { DeployerPlugin, DeployContext } from '../sdk/deployer.ts';
 import { deploy, type DeployPlan } from '../objects/manifests/deploy.ts';
 import { ownershipOf } from '../objects/manifests/label.ts';
 import { planDeploy, planRemoval } from '../objects/manifests/plan.ts';
@@ -8,7 +8,7 @@ import { removeAll, type RemovalPlan } from '../objects/manifests/remove.ts';
 import { manifestConfig, MANIFEST_GROUP, type ManifestConfig } from './config.ts';
 import { manifestStatus, statusOf, type ManifestStatus } from './status.ts';
 
-type ManifestRun = Run<ManifestConfig, ManifestStatus>;
+type ManifestContext = DeployContext<ManifestConfig, ManifestStatus>;
 
 const PREFIX = 'manifest deployer';
 
@@ -21,36 +21,36 @@ export function manifestDeployer(): DeployerPlugin<ManifestConfig, ManifestStatu
     config: manifestConfig,
     status: manifestStatus,
     schedule: (config) => config.continuousReconcile,
-    apply: (run) => deploy(run, deployPlan(run)),
-    remove: (run) => removeAll(run, removalPlan(run)),
-    plan: (run, direction) =>
-      direction === 'apply' ? planDeploy(run, deployPlan(run)) : planRemoval(run, removalPlan(run)),
+    apply: (ctx) => deploy(ctx, deployPlan(ctx)),
+    remove: (ctx) => removeAll(ctx, removalPlan(ctx)),
+    plan: (ctx, direction) =>
+      direction === 'apply' ? planDeploy(ctx, deployPlan(ctx)) : planRemoval(ctx, removalPlan(ctx)),
   };
 }
 
-const deployPlan = (run: ManifestRun): DeployPlan<ManifestStatus> => ({
+const deployPlan = (ctx: ManifestContext): DeployPlan<ManifestStatus> => ({
   prefix: PREFIX,
   operation: 'ReconcileManifests',
   fieldManager: MANIFEST_GROUP,
-  manifests: run.config.manifests,
-  strategy: run.config.strategy,
-  ownership: owner(run),
-  old: run.previous?.managedResources ?? [],
-  groups: run.config.deletionGroupsDuringUpdate,
-  readiness: run.config.readiness,
-  exports: run.config.exports,
+  manifests: ctx.config.manifests,
+  strategy: ctx.config.strategy,
+  ownership: owner(ctx),
+  old: ctx.previous?.managedResources ?? [],
+  groups: ctx.config.deletionGroupsDuringUpdate,
+  readiness: ctx.config.readiness,
+  exports: ctx.config.exports,
   status: statusOf,
 });
 
-const removalPlan = (run: ManifestRun): RemovalPlan => ({
+const removalPlan = (ctx: ManifestContext): RemovalPlan => ({
   prefix: PREFIX,
   operation: 'DeleteManifests',
-  ownership: owner(run),
-  old: run.previous?.managedResources ?? [],
-  groups: run.config.deletionGroups,
+  ownership: owner(ctx),
+  old: ctx.previous?.managedResources ?? [],
+  groups: ctx.config.deletionGroups,
 });
 
-const owner = ({ item }: ManifestRun) =>
+const owner = ({ item }: ManifestContext) =>
   ownershipOf({
     name: item.metadata.name,
     ...(item.metadata.namespace !== undefined && { namespace: item.metadata.namespace }),

@@ -1,7 +1,7 @@
 /** The mock deployer: installs nothing and answers what its configuration says. For tests and demonstrations. */
 import { GROUP } from '../../src/api/labels.ts';
 import { isFinalPhase } from '../../src/api/job.ts';
-import { asItIs, CodecError } from '../sdk/codec.ts';
+import { passthrough, CodecError } from '../sdk/codec.ts';
 import type { DeployerPlugin } from '../sdk/deployer.ts';
 import type { Fields } from '../../src/lib/objects.ts';
 import { done, fail, wait, type Outcome } from '../sdk/outcome.ts';
@@ -9,7 +9,7 @@ import { nothingPlanned } from '../sdk/item-plan.ts';
 import { timeoutAt } from '../sdk/timeout.ts';
 import { mockConfig, type MockConfig } from './config.ts';
 
-export interface MockOptions {
+interface MockOptions {
   /**
    * Whether an item that is told to stay unfinished fails when its time is used up. Off by default: upstream's mock
    * stays, and tests rely on it.
@@ -25,9 +25,9 @@ export function mockDeployer(options: MockOptions = {}): DeployerPlugin<unknown,
     name: `mock.deployer.${GROUP}`,
     version: '0.1.0',
     initOperation: 'InitMockOperation',
-    config: asItIs,
+    config: passthrough,
     schedule: (config) => mockConfig.decode(config).continuousReconcile,
-    apply: (run) => Promise.resolve(pretend(run.config, run.item.status?.phase, options)),
+    apply: (ctx) => Promise.resolve(pretend(ctx.config, ctx.item.status?.phase, options)),
     plan: () => Promise.resolve(nothingPlanned),
     async remove({ host, item }) {
       const exported = item.status?.exportRef?.name;
@@ -63,7 +63,7 @@ function pretend(document: unknown, phase: string | undefined, options: MockOpti
   return wait({
     ...common,
     phase: answer,
-    afterMs: UNASKED_MS,
+    requeueAfterMs: UNASKED_MS,
     onTimeout: options.endsOnTimeout ? timeoutAt('mock deployer: wait') : undefined,
   });
 }

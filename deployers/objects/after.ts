@@ -1,9 +1,9 @@
 /** What follows once everything is on the target, however it got there: readiness, then exports. One look at a time. */
 import type { Fields } from '../../src/lib/objects.ts';
 import type { KubeAccess } from '../sdk/access.ts';
-import type { Run } from '../sdk/deployer.ts';
+import type { DeployContext } from '../sdk/deployer.ts';
 import { at } from '../sdk/errors.ts';
-import { exportTimeout, exportWait, lookForExports, type ExportSpec } from './exports.ts';
+import { exportTimeout, exportWait, readExports, type ExportSpec } from './exports.ts';
 import type { KubeObject, ResourceRef } from './manifests/model.ts';
 import { done, wait, type Outcome } from '../sdk/outcome.ts';
 import { customChecks, defaultCheck, timeoutFor, waitingFor, type Unready } from './readiness/check.ts';
@@ -22,7 +22,7 @@ export interface AfterPlan {
 }
 
 /** What is there, and what is known of it. */
-export interface Deployed<S> extends AfterPlan {
+interface Deployed<S> extends AfterPlan {
   /** What the default checks look at. */
   readonly refs: readonly ResourceRef[];
   /** Answers of a moment ago. */
@@ -31,28 +31,28 @@ export interface Deployed<S> extends AfterPlan {
 }
 
 export const secondaryOf =
-  <S>(run: Run<unknown, S>) =>
+  <S>(ctx: DeployContext<unknown, S>) =>
   async (name: string): Promise<KubeAccess> =>
-    (await run.secondaryTarget(name)).kube();
+    (await ctx.secondaryTarget(name)).kube();
 
 /** Waits for readiness and exports, or ends the job with them. */
 export async function settled<S>(
-  run: Run<unknown, S>,
+  ctx: DeployContext<unknown, S>,
   plan: Deployed<S>,
   access: KubeAccess,
 ): Promise<Outcome<S>> {
   const { status } = plan;
-  const unready = await checkReadiness(run, plan, access);
+  const unready = await checkReadiness(ctx, plan, access);
   if (unready) return wait({ status, why: waitingFor(unready), onTimeout: timeoutFor(unready) });
   if (!plan.exports) return done({ status });
-  run.checkpoint(`${plan.prefix}: before reading export values`);
+  ctx.assertTimeLeft(`${plan.prefix}: before reading export values`);
   const ports = {
     access,
-    secondary: secondaryOf(run),
-    signal: run.signal,
-    checkpoint: (name: string) => run.checkpoint(name),
+    secondary: secondaryOf(ctx),
+    signal: ctx.signal,
+    assertTimeLeft: (name: string) => ctx.assertTimeLeft(name),
   };
-  const look = await lookForExports(plan.exports, ports, plan.values);
+  const look = await readExports(plan.exports, ports, plan.values);
   if (look.isComplete) return done({ status, exports: { value: look.value satisfies Fields } });
   const { key, why } = look;
   return wait({
@@ -66,20 +66,20 @@ export async function settled<S>(
 const LOOK = { operation: 'WaitForObjectsReady', reason: 'GetObject' } as const;
 
 async function checkReadiness<S>(
-  run: Run<unknown, S>,
+  ctx: DeployContext<unknown, S>,
   { prefix, readiness, refs, known }: Deployed<S>,
   access: KubeAccess,
 ): Promise<Unready | undefined> {
-  run.checkpoint(`${prefix}: before readiness check`);
-  const ports = { access, secondary: secondaryOf(run), signal: run.signal };
+  ctx.assertTimeLeft(`${prefix}: before readiness check`);
+  const ports = { access, secondary: secondaryOf(ctx), signal: ctx.signal };
   if (!readiness.isDefaultDisabled) {
-    run.checkpoint(`${prefix}: default readiness checks`);
-    run.checkpoint('deployer: during readiness check');
+    ctx.assertTimeLeft(`${prefix}: default readiness checks`);
+    ctx.assertTimeLeft('deployer: during readiness check');
     const unready = await defaultCheck(refs, known, ports).catch((error: unknown) => {
-      throw at(LOOK, error, (message) => `target ${run.target?.name ?? ''}: ${message}`);
+      throw at(LOOK, error, (message) => `target ${ctx.target?.name ?? ''}: ${message}`);
     });
     if (unready) return unready;
   }
-  run.checkpoint(`${prefix}: custom readiness checks`);
+  ctx.assertTimeLeft(`${prefix}: custom readiness checks`);
   return customChecks(readiness.custom, ports);
 }

@@ -9,7 +9,7 @@ import { ExportBudget, PathBudget } from './path-budget.ts';
 import { anything } from '../sdk/shape.ts';
 import type { KubeAccess } from '../sdk/access.ts';
 
-export interface ResourceSource {
+interface ResourceSource {
   readonly apiVersion: string;
   readonly kind: string;
   readonly name: string;
@@ -91,11 +91,11 @@ export interface ExportPorts {
   readonly access: KubeAccess;
   secondary(name: string): Promise<KubeAccess>;
   readonly signal: AbortSignal;
-  checkpoint(name: string): unknown;
+  assertTimeLeft(name: string): unknown;
 }
 
 /** All values, or the first export that is not there yet. */
-export type ExportLook =
+export type ExportReading =
   | { readonly isComplete: true; readonly value: Fields }
   | { readonly isComplete: false; readonly key: string; readonly why: string };
 
@@ -103,11 +103,11 @@ export type ExportLook =
  * One look at all exports with a source on a cluster, one after the other.
  * @param known values by dotted key that come from elsewhere
  */
-export async function lookForExports(
+export async function readExports(
   specs: readonly ExportSpec[],
   ports: ExportPorts,
   known: ReadonlyMap<string, unknown> = new Map(),
-): Promise<ExportLook> {
+): Promise<ExportReading> {
   const value: Fields = {};
   const size = new ExportBudget();
   const budget = new PathBudget();
@@ -117,7 +117,7 @@ export async function lookForExports(
   }
   for (const spec of specs) {
     if (!spec.from) continue;
-    ports.checkpoint(checkpointOf(spec.key));
+    ports.assertTimeLeft(checkpointOf(spec.key));
     try {
       const found = await read(spec, spec.from, ports, budget);
       size.spend(spec.key, found);
@@ -149,7 +149,7 @@ async function read(
   const name = ownField(first, 'name');
   const namespace = ownField(first, 'namespace');
   if (typeof name !== 'string' || name === '')
-    throw new NotThere(`JSON path ${spec.jsonPath} yields no reference with a name`);
+    throw new NotThere(`JSON path ${spec.jsonPath} does not select a reference with a name`);
   const { apiVersion, kind, jsonPath } = spec.objectRef;
   const referenced: ResourceSource = {
     apiVersion,
@@ -208,5 +208,5 @@ export const exportTimeout = (operation: string, key: string): Problem => ({
 export const exportWait = (operation: string, key: string, why: string): Problem => ({
   operation,
   reason: 'ReadExportValues',
-  message: `export ${key} is not there yet: ${why}`,
+  message: `export ${key} is not available yet: ${why}`,
 });

@@ -227,7 +227,7 @@ function slice(inner: string): Step {
 
 function filter(text: string): Step {
   const groups = FILTER.exec(text)?.groups;
-  if (!groups) throw new InvalidPath(`JSON path filter "${text}" is not understood`);
+  if (!groups) throw new InvalidPath(`JSON path filter "${text}" is not valid`);
   const left = groups['path'] ? parse(groups['path']) : [];
   if (!groups['op']) return { do: 'filter', left, op: 'exists', right: undefined };
   return { do: 'filter', left, op: groups['op'], right: literal((groups['value'] ?? '').trim()) };
@@ -240,7 +240,7 @@ function literal(text: string): unknown {
   if (text === 'null' || text === 'nil') return null;
   const number = Number(text);
   if (text !== '' && !Number.isNaN(number)) return number;
-  throw new InvalidPath(`"${text}" is not a value a JSON path can compare with`);
+  throw new InvalidPath(`"${text}" is not a value that a JSON path can compare with`);
 }
 
 const isObject = (value: unknown): value is Record<string, unknown> =>

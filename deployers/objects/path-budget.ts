@@ -6,21 +6,21 @@ import { cutMiddle } from '../../src/lib/cut.ts';
 import { ConfigurationError } from '../sdk/errors.ts';
 
 /** Of all paths of the exports, or of the readiness checks, in one look at a deploy item: up to 100 ms. */
-export const MAX_PATH_STEPS = 1_000_000;
+const MAX_PATH_STEPS = 1_000_000;
 /** No path that people write comes near to it, and a filter is read in quadratic time. */
 const MAX_PATH_LENGTH = 4096;
 /** As JSON, of all exports of an item; Kubernetes stores no secret of more than 1 MiB. */
-export const MAX_EXPORT_CHARS = 16 * 2 ** 20;
+const MAX_EXPORT_CHARS = 16 * 2 ** 20;
 
-const PLACE = ['EvaluateJSONPath', 'LimitExceeded'] as const;
+const PLACE = { operation: 'EvaluateJSONPath', reason: 'LimitExceeded' } as const;
 
 /** @throws ConfigurationError */
 export function checkPathLength(path: string): void {
   if (path.length <= MAX_PATH_LENGTH) return;
-  throw new ConfigurationError(
+  throw new ConfigurationError({
     ...PLACE,
-    `the JSON path ${cutMiddle(path, 200)} has ${String(path.length)} characters, more than ${String(MAX_PATH_LENGTH)}, a fixed limit`,
-  );
+    message: `the JSON path ${cutMiddle(path, 200)} has ${String(path.length)} characters, more than ${String(MAX_PATH_LENGTH)}, a fixed limit`,
+  });
 }
 
 /** Counts the values that paths visit and compare. One for each look at a deploy item. */
@@ -36,11 +36,12 @@ export class PathBudget {
   spend(steps: number, path: string): void {
     this.#spent += steps;
     if (this.#spent <= this.#max) return;
-    throw new ConfigurationError(
+    throw new ConfigurationError({
       ...PLACE,
-      `the JSON paths of the deploy item visit more than ${String(this.#max)} values, the last one being ${path}; ` +
+      message:
+        `the JSON paths of the deploy item visit more than ${String(this.#max)} values, the last one being ${path}; ` +
         'this is a fixed limit: name the fields instead of searching for them with "..", or divide the deploy item',
-    );
+    });
   }
 }
 
@@ -52,11 +53,12 @@ export class ExportBudget {
   spend(key: string, value: unknown): void {
     this.#left -= sizeUpTo(value, this.#left);
     if (this.#left >= 0) return;
-    throw new ConfigurationError(
+    throw new ConfigurationError({
       ...PLACE,
-      `the exports of the deploy item have more than 16 MiB as JSON with the value of ${key}; this is a fixed limit: ` +
+      message:
+        `the exports of the deploy item have more than 16 MiB as JSON with the value of ${key}; this is a fixed limit: ` +
         'export less of the objects, or divide the deploy item',
-    );
+    });
   }
 }
 

@@ -63,7 +63,7 @@ const HEAD = { apiVersion: anything, kind: anything } as const;
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 
 /** Hands the document on as it is, for plugins that read it themselves. */
-export const asItIs: Codec<unknown> = { decode: (document) => document };
+export const passthrough: Codec<unknown> = { decode: (document) => document };
 
 // ---------------------------------------------------------------- fields
 
@@ -73,7 +73,7 @@ const wrong = (path: string, expected: string): CodecError =>
 /** @throws CodecError */
 export function optionalString(value: unknown, path: string): string | undefined {
   if (value === undefined || value === null) return undefined;
-  if (typeof value !== 'string') throw wrong(path, 'a text');
+  if (typeof value !== 'string') throw wrong(path, 'a string');
   return value;
 }
 
@@ -101,7 +101,7 @@ export function optionalList(value: unknown, path: string): readonly unknown[] |
 /** @throws CodecError */
 export function optionalStrings(value: unknown, path: string): readonly string[] | undefined {
   return optionalList(value, path)?.map((element, i) => {
-    if (typeof element !== 'string') throw wrong(`${path}[${String(i)}]`, 'a text');
+    if (typeof element !== 'string') throw wrong(`${path}[${String(i)}]`, 'a string');
     return element;
   });
 }
@@ -113,7 +113,7 @@ export function optionalStringMap(
 ): Readonly<Record<string, string>> | undefined {
   const map = optionalObject(value, path);
   for (const [key, entry] of Object.entries(map ?? {})) {
-    if (typeof entry !== 'string') throw wrong(`${path}.${key}`, 'a text');
+    if (typeof entry !== 'string') throw wrong(`${path}.${key}`, 'a string');
   }
   return map as Readonly<Record<string, string>> | undefined;
 }

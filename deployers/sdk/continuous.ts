@@ -28,7 +28,7 @@ export function decodeContinuous(value: unknown): ContinuousReconcile | undefine
   if (!isObject(value)) throw new CodecError('decode', 'continuousReconcile must be an object');
   const { cron, every } = value;
   if (cron !== undefined && typeof cron !== 'string')
-    throw new CodecError('decode', 'continuousReconcile.cron must be a text');
+    throw new CodecError('decode', 'continuousReconcile.cron must be a string');
   if (every !== undefined && (typeof every !== 'string' || !isDuration(every))) {
     throw new CodecError('decode', 'continuousReconcile.every must be a duration such as "1h30m"');
   }

@@ -55,7 +55,7 @@ export function deployerController(plugin: DeployerPlugin, deps: DeployerDeps): 
     isOfType(item, plugin.type) &&
     (isScheduling || !isFinished(item) || hasOperation(item.metadata, operations.testReconcile));
   const isOver = (change: Change<DeployItem>): boolean =>
-    plugin.over !== undefined && isOfType(change.obj, plugin.type) && isInterruption(change);
+    plugin.onJobEnded !== undefined && isOfType(change.obj, plugin.type) && isInterruption(change);
   const watched = plugin.watches?.(caches) ?? [];
   return {
     name: plugin.name,

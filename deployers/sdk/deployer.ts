@@ -43,13 +43,13 @@ export interface DeployerPlugin<C = unknown, S = unknown> {
   readonly config: Codec<C>;
   /** Provider status; without a codec it is handed over as it is. */
   readonly status?: Codec<S>;
-  apply(run: Run<C, S>): Promise<Outcome<S>>;
-  remove(run: Run<C, S>): Promise<Outcome<S>>;
+  apply(ctx: DeployContext<C, S>): Promise<Outcome<S>>;
+  remove(ctx: DeployContext<C, S>): Promise<Outcome<S>>;
   /**
    * What `apply` or `remove` would change now. Clusters of the run answer writes as if and store nothing, its host
    * refuses them. Without it nobody can tell beforehand.
    */
-  plan?(run: Run<C, S>, direction: Direction): Promise<ItemPlan | undefined>;
+  plan?(ctx: DeployContext<C, S>, direction: Direction): Promise<ItemPlan | undefined>;
   /** When the item is to be carried out again without being asked. */
   schedule?(config: C): ContinuousReconcile | undefined;
   /** Objects of the host cluster that wake items when they change. */
@@ -58,7 +58,7 @@ export interface DeployerPlugin<C = unknown, S = unknown> {
    * Ends what may still run for an item without an open job: its job has just ended, by ourselves or by somebody else, or
    * something that is watched has changed since. Called again when it throws.
    */
-  over?(item: View<DeployItem>, signal: AbortSignal): Promise<void>;
+  onJobEnded?(item: View<DeployItem>, signal: AbortSignal): Promise<void>;
 }
 
 /** Objects of one kind, and the items that they concern. */
@@ -71,7 +71,7 @@ export interface Watched {
 export const definePlugin = <C, S = unknown>(plugin: DeployerPlugin<C, S>): DeployerPlugin<C, S> => plugin;
 
 /** What a plugin sees of one look at one item. */
-export interface Run<C = unknown, S = unknown> {
+export interface DeployContext<C = unknown, S = unknown> {
   readonly item: View<DeployItem>;
   readonly config: C;
   /** Provider status as last written. */
@@ -91,7 +91,7 @@ export interface Run<C = unknown, S = unknown> {
    * @returns milliseconds left for the job
    * @throws TimeoutError when there are none
    */
-  readonly checkpoint: (name: string) => number;
+  readonly assertTimeLeft: (name: string) => number;
   /**
    * Makes it durable that work on the outside begins: phase Progressing, and a provider status under which a later
    * call finds what a crash may leave behind.
@@ -110,7 +110,7 @@ export interface DeployerMetrics {
   /** A job ended in `phase` after `seconds`. */
   jobEnded(deployer: string, phase: string, seconds: number): void;
   /** A look failed with this reason. */
-  lookFailed(deployer: string, reason: string): void;
+  reconcileFailed(deployer: string, reason: string): void;
 }
 
 /** What the administrator of a deployer may choose; the defaults serve every item of its type. */

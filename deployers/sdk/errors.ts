@@ -5,23 +5,27 @@ import { connectionFault, isDefiniteFault } from '../../src/lib/connection.ts';
 import type { Problem } from '../../src/machine/decision.ts';
 import { ResponseTooLarge, Unauthorized, isFinal } from '../../src/runtime/errors.ts';
 
-/** A failure in the form of `status.lastError`. Without an unrecoverable code the work is tried again. */
+/** Where a deployer failed and why, in the form of `status.lastError`. */
+export interface FailureDetails extends ErrorOptions {
+  /** The step that failed, such as `TemplateChart`. */
+  readonly operation: string;
+  /** One word in CamelCase, such as `ChartNotFound`. */
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** A failure in the form of `status.lastError`. Without an unrecoverable code the worker tries again. */
 export class DeployerError extends Error {
   readonly operation: string;
   readonly reason: string;
   readonly codes: readonly ErrorCode[];
 
-  constructor(
-    operation: string,
-    reason: string,
-    message: string,
-    codes: readonly ErrorCode[] = [],
-    options?: ErrorOptions,
-  ) {
-    super(message, options);
+  constructor(failure: FailureDetails & { readonly codes?: readonly ErrorCode[] }) {
+    const { operation, reason, message, codes = [], cause } = failure;
+    super(message, failure);
     this.operation = operation;
     this.reason = reason;
-    const behind = options?.cause === undefined || isUnrecoverable(codes) ? [] : definiteCodes(options.cause);
+    const behind = cause === undefined || isUnrecoverable(codes) ? [] : definiteCodes(cause);
     this.codes = behind.length === 0 ? codes : [...codes, ...behind];
   }
 
@@ -35,54 +39,43 @@ export class DeployerError extends Error {
   }
 }
 
-/** What the user wrote cannot be carried out; ends the job. */
+/** The configuration that the user wrote cannot be carried out; ends the job. */
 export class ConfigurationError extends DeployerError {
-  constructor(operation: string, reason: string, message: string, options?: ErrorOptions) {
-    super(operation, reason, message, ['ERR_CONFIGURATION_PROBLEM'], options);
+  constructor(failure: FailureDetails) {
+    super({ ...failure, codes: ['ERR_CONFIGURATION_PROBLEM'] });
   }
 }
 
-/** The other side does not accept the credentials; ends the job. */
+/** The target cluster or a registry does not accept the credentials; ends the job. */
 export class UnauthorizedError extends DeployerError {
-  constructor(operation: string, reason: string, message: string, options?: ErrorOptions) {
-    super(operation, reason, message, ['ERR_UNAUTHORIZED'], options);
+  constructor(failure: FailureDetails) {
+    super({ ...failure, codes: ['ERR_UNAUTHORIZED'] });
   }
 }
 
 /** Something that should always work did not; ends the job. */
 export class InternalError extends DeployerError {
-  constructor(operation: string, reason: string, message: string, options?: ErrorOptions) {
-    super(operation, reason, message, ['ERR_INTERNAL_PROBLEM'], options);
+  constructor(failure: FailureDetails) {
+    super({ ...failure, codes: ['ERR_INTERNAL_PROBLEM'] });
   }
 }
 
-/** The time of the job is used up; ends the job. */
+/** The time of the job is used up; ends the job. The codes are `ERR_TIMEOUT` unless others are given. */
 export class TimeoutError extends DeployerError {
-  constructor(
-    operation: string,
-    reason: string,
-    message: string,
-    codes: readonly ErrorCode[] = ['ERR_TIMEOUT'],
-    options?: ErrorOptions,
-  ) {
-    super(operation, reason, message, codes, options);
+  constructor(failure: FailureDetails & { readonly codes?: readonly ErrorCode[] }) {
+    super({ ...failure, codes: failure.codes ?? ['ERR_TIMEOUT'] });
   }
 }
 
-/** Not now; another attempt may help, unless the cause says that none will. `info` keeps the log quiet. */
+/** A failure that another attempt may resolve, unless its cause is final. `info` adds `ERR_FOR_INFO_ONLY`, which keeps the log quiet. */
 export class RetryError extends DeployerError {
   /** Milliseconds until the next attempt; undefined leaves it to the worker. */
-  readonly afterMs: number | undefined;
+  readonly requeueAfterMs: number | undefined;
 
-  constructor(
-    operation: string,
-    reason: string,
-    message: string,
-    options: ErrorOptions & { readonly afterMs?: number; readonly info?: boolean } = {},
-  ) {
-    const codes = definiteCodes(options.cause);
-    super(operation, reason, message, options.info ? [...codes, 'ERR_FOR_INFO_ONLY'] : codes, options);
-    this.afterMs = options.afterMs;
+  constructor(failure: FailureDetails & { readonly requeueAfterMs?: number; readonly info?: boolean }) {
+    const codes = definiteCodes(failure.cause);
+    super({ ...failure, codes: failure.info ? [...codes, 'ERR_FOR_INFO_ONLY'] : codes });
+    this.requeueAfterMs = failure.requeueAfterMs;
   }
 }
 
@@ -147,9 +140,7 @@ export const at = (
   say: (message: string) => string = (m) => m,
 ): DeployerError => {
   if (error instanceof DeployerError) return error;
-  return new DeployerError(place.operation, place.reason, say(messageOf(error)), codesOf(error), {
-    cause: error,
-  });
+  return new DeployerError({ ...place, message: say(messageOf(error)), codes: codesOf(error), cause: error });
 };
 
 /** Whether the job is over with this problem. */

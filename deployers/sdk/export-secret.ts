@@ -130,7 +130,11 @@ async function put(secret: Secret, item: View<DeployItem>, { write, live, signal
     return;
   }
   if (!isExportOf(there, item))
-    throw new ConfigurationError('CreateOrUpdateExports', 'SecretNotOwned', secretTaken(key, item.metadata));
+    throw new ConfigurationError({
+      operation: 'CreateOrUpdateExports',
+      reason: 'SecretNotOwned',
+      message: secretTaken(key, item.metadata),
+    });
   const { uid, ownerReferences: before = [] } = there.metadata;
   const others = before.filter((owner) => !isItem(owner, item));
   const metadata = { ownerReferences: [...others, ...owners], ...(uid !== undefined && { uid }) };

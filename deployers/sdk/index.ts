@@ -6,10 +6,10 @@ export {
   type DeployerMetrics,
   type DeployerPlugin,
   type DeployerSettings,
-  type Run,
+  type DeployContext,
   type Watched,
 } from './deployer.ts';
-export { CodecError, asItIs, codec, type Codec } from './codec.ts';
+export { CodecError, passthrough, codec, type Codec } from './codec.ts';
 export { anything, type Shape } from './shape.ts';
 export { schemaCodec, type Checked, type Schema, type SchemaIssue } from './schema.ts';
 export {
@@ -26,10 +26,11 @@ export type { ConditionChange, Problem } from '../../src/machine/decision.ts';
 export type { ErrorCode } from '../../src/api/error-codes.ts';
 export type { ContextObject, DeployItem, Target } from './kinds.ts';
 export type { KubeObject, ResourceRef } from '../objects/manifests/model.ts';
-export type { RunPorts } from './run.ts';
+export type { DeployContextPorts } from './deploy-context.ts';
 export {
   ConfigurationError,
   DeployerError,
+  type FailureDetails,
   InternalError,
   InterruptedError,
   RetryError,

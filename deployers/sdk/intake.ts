@@ -12,7 +12,7 @@ import type { DeployItem } from './kinds.ts';
 /** Which way a job goes: `apply` installs or updates, `remove` uninstalls. */
 export type Direction = 'apply' | 'remove';
 
-export type Intake =
+type Intake =
   /** No job is open. */
   | { readonly do: 'nothing' }
   /** A developer wants a job of the item's own. */
@@ -30,7 +30,7 @@ export function intake(item: View<DeployItem>): Intake {
 }
 
 /** Whoever hands out a job id forgets when the last job began, so a missing time means that this one has not. */
-export const isJobNew = ({ status }: Pick<View<DeployItem>, 'status'>): boolean =>
+const isJobNew = ({ status }: Pick<View<DeployItem>, 'status'>): boolean =>
   !status?.phase || isFinalPhase(status.phase) || status.transitionTimes?.initTime === undefined;
 
 function isUnchanged({ metadata, spec, status }: View<DeployItem>): boolean {

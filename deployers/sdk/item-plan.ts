@@ -1,7 +1,7 @@
 /** The answer of a plug-in that was asked what a job would change. It is data: nothing in it has happened. */
 import type { KubeObject, ResourceRef } from '../objects/manifests/model.ts';
 
-/** `kept` is left as it is although the item knows of it: by its policy, or because it belongs to somebody else. */
+/** `kept` is left as it is although the item knows of it: by its policy, or because it belongs to another owner. */
 export type PlannedChange = 'create' | 'change' | 'delete' | 'unchanged' | 'kept';
 
 /** One object of a plan, and what would become of it. */

@@ -11,14 +11,14 @@ export function deployerMetrics(metrics: Metrics): DeployerMetrics {
   });
   const failures = metrics.counter({
     name: 'espalier_deployer_errors_total',
-    help: 'Looks at a deploy item that failed, by deployer and reason.',
+    help: 'Failed reconciles of deploy items, by deployer and reason.',
     labels: ['deployer', 'reason'],
   });
   return {
     jobEnded(deployer, phase, seconds) {
       jobs.observe({ deployer, phase }, seconds);
     },
-    lookFailed(deployer, reason) {
+    reconcileFailed(deployer, reason) {
       failures.inc({ deployer, reason });
     },
   };

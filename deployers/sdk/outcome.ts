@@ -1,6 +1,5 @@
 /** What one look of a plugin may answer. It is data: the worker alone turns it into status, time and events. */
 import type { ConditionChange, Problem } from '../../src/machine/decision.ts';
-import { type DeployerError, type Place, problemOf } from './errors.ts';
 
 /** Parts that every answer may bring along. */
 export interface AnswerParts<S> {
@@ -38,7 +37,7 @@ export type Outcome<S = unknown> =
       /** How the job fails when its time is used up while waiting for this. */
       readonly onTimeout?: Problem | undefined;
       /** Milliseconds until the next look; default grows with the time waited. */
-      readonly afterMs?: number | undefined;
+      readonly requeueAfterMs?: number | undefined;
       readonly exports?: ExportOf | undefined;
       /** Phase to show meanwhile; default Progressing, or InitDelete for a removal. */
       readonly phase?: string | undefined;
@@ -47,7 +46,7 @@ export type Outcome<S = unknown> =
   | (AnswerParts<S> & {
       readonly kind: 'retry';
       readonly problem: Problem;
-      readonly afterMs?: number | undefined;
+      readonly requeueAfterMs?: number | undefined;
     })
   /** It will not work; the job ends. */
   | (AnswerParts<S> & { readonly kind: 'fail'; readonly problem: Problem });
@@ -77,7 +76,3 @@ export const fail = <S>(problem: Problem, more: Partial<AnswerOf<S, 'fail'>> = {
   kind: 'fail',
   problem,
 });
-
-/** A thrown error as an answer: codes decide between `retry` and `fail` in the worker. */
-export const failure = <S>(error: DeployerError, place: Place, status?: S): Outcome<S> =>
-  retry(problemOf(error, place), status === undefined ? {} : { status });

@@ -10,7 +10,14 @@ import { ConfigurationError } from './errors.ts';
 import { isLeftInPlace, type Direction } from './intake.ts';
 import type { DeployItem, Target } from './kinds.ts';
 import { nothingPlanned, type ItemPlan } from './item-plan.ts';
-import { contextOf, neverApplied, refuseInvalid, runOf, type Bounds, type RunPorts } from './run.ts';
+import {
+  contextOf,
+  neverApplied,
+  refuseInvalid,
+  deployContextOf,
+  type Bounds,
+  type DeployContextPorts,
+} from './deploy-context.ts';
 import { validateTarget } from './target.ts';
 
 /** Access that reads, and asks the server what it would answer to writes. */
@@ -37,13 +44,13 @@ export interface PlanAt {
  * @returns undefined when the plug-in cannot tell
  * @throws what would end the job, or be shown while it is tried again
  */
-export async function planItem(at: PlanAt, ports: RunPorts): Promise<ItemPlan | undefined> {
+export async function planItem(at: PlanAt, ports: DeployContextPorts): Promise<ItemPlan | undefined> {
   const { plugin } = ports;
   const { item, signal } = at;
   const isApply = at.direction === 'apply';
   const operation = isApply ? 'reconcile' : 'delete';
   if (!isApply && isLeftInPlace(item)) {
-    return { objects: [], notes: ['nothing is uninstalled: the item is deleted without'] };
+    return { objects: [], notes: ['nothing is uninstalled: the item is deleted without uninstalling'] };
   }
   if (isApply) refuseInvalid(item, at.target, operation);
   const target = at.target && (await ports.reader.resolve(at.target, signal));
@@ -52,7 +59,11 @@ export async function planItem(at: PlanAt, ports: RunPorts): Promise<ItemPlan | 
   const guarded = { ...ports, client: readOnly(ports.client) };
   const context = await contextOf(item, guarded, bounds, operation);
   if (item.spec.config === undefined && isApply) {
-    throw new ConfigurationError(operation, 'ProviderConfigurationMissing', 'provider configuration missing');
+    throw new ConfigurationError({
+      operation,
+      reason: 'ProviderConfigurationMissing',
+      message: 'provider configuration missing',
+    });
   }
   if (!isApply && neverApplied(item, plugin)) return nothingPlanned;
   const notes: string[] = [];
@@ -63,7 +74,7 @@ export async function planItem(at: PlanAt, ports: RunPorts): Promise<ItemPlan | 
       notes.push(note);
     },
   };
-  const run = runOf(subject, guarded, bounds, { target, context });
-  const plan = await plugin.plan?.(run, at.direction);
+  const ctx = deployContextOf(subject, guarded, bounds, { target, context });
+  const plan = await plugin.plan?.(ctx, at.direction);
   return plan && { ...plan, notes: [...plan.notes, ...notes] };
 }

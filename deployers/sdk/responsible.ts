@@ -111,7 +111,7 @@ function checkRequirement({ key, operator, values = [] }: Requirement): void {
   if (!QUALIFIED.test(key)) throw new InvalidSelector(`${here}: the key is not a valid label key`);
   if (values.length < counts[0] || values.length > counts[1]) {
     throw new InvalidSelector(
-      `${here}: operator "${operator}" does not go with ${String(values.length)} values`,
+      `${here}: operator "${operator}" does not accept ${String(values.length)} values`,
     );
   }
   const bad = values.find((value) => !VALUE.test(value));

@@ -36,7 +36,7 @@ export const schemaCodec = <T>(kind: string, versions: Readonly<Record<string, S
 
 function checked<T>(schema: Schema<T>, document: unknown): T {
   const result = schema['~standard'].validate(document);
-  if (result instanceof Promise) throw new TypeError('a configuration cannot be checked asynchronously');
+  if (result instanceof Promise) throw new TypeError('a configuration schema cannot be asynchronous');
   if (!result.issues) return result.value;
   throw new CodecError('decode', result.issues.map(sentence).join('; '));
 }

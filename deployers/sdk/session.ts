@@ -12,7 +12,7 @@ export class ItemMoved extends Error {
   readonly isGone: boolean;
 
   constructor(isGone: boolean, options?: ErrorOptions) {
-    super(isGone ? 'the deploy item is gone' : 'the deploy item was changed meanwhile', options);
+    super(isGone ? 'deploy item deleted' : 'deploy item changed concurrently', options);
     this.isGone = isGone;
   }
 }

@@ -32,7 +32,7 @@ const settingsSchema = z.looseObject({
   controller: z.looseObject({ workers: z.int().positive().nullish() }).nullish(),
 });
 
-export interface ReadSettings {
+interface ReadSettings {
   readonly settings: DeployerSettings;
   readonly identity: string | undefined;
 }

@@ -20,8 +20,8 @@ export function targetMissing({ metadata, spec }: View<DeployItem>): Problem {
     return { ...place, message: 'setting deploy item to failed due to missing target' };
   const annotate = `${annotations.deleteWithoutUninstall}=true and ${annotations.operation}=${operations.reconcile}`;
   const message =
-    `${target}, so what is installed on its cluster cannot be uninstalled; create the target again and repeat the deletion, or ` +
-    `leave what is installed where it is: annotate the root installation with ${annotate}`;
+    `${target}, so the objects on its cluster cannot be uninstalled; create the target again and repeat the deletion, or ` +
+    `keep the objects: annotate the root installation with ${annotate}`;
   return { ...place, message };
 }
 
@@ -82,11 +82,8 @@ const isSame = (a: LastError, b: LastError): boolean =>
   a.operation === b.operation && a.reason === b.reason && a.message === b.message;
 
 /** The status with `problem` as its last error, or without one. */
-export const showing = (
-  status: DeployItemStatus,
-  problem: Problem | undefined,
-  now: string,
-): DeployItemStatus => withProblem(status, problem, now);
+const showing = (status: DeployItemStatus, problem: Problem | undefined, now: string): DeployItemStatus =>
+  withProblem(status, problem, now);
 
 /** What becomes of the item after a look. */
 export interface Settled {
@@ -99,7 +96,7 @@ export interface Settled {
   readonly problem?: Problem;
 }
 
-export interface Look {
+interface ReconcileFacts {
   readonly direction: Direction;
   readonly metadata: MetaView;
   readonly now: string;
@@ -108,7 +105,7 @@ export interface Look {
 }
 
 /** From the answer of a look to the status. */
-export function settle(before: DeployItemStatus, outcome: Outcome, look: Look): Settled {
+export function settle(before: DeployItemStatus, outcome: Outcome, look: ReconcileFacts): Settled {
   const judged = withinLimit(before, outcome, look.now);
   return settled(judged.before, judged.outcome, look);
 }
@@ -130,7 +127,7 @@ function withinLimit(
   return { before: changed(before, { conditions: [judged.condition] }, now), outcome };
 }
 
-function settled(before: DeployItemStatus, outcome: Outcome, look: Look): Settled {
+function settled(before: DeployItemStatus, outcome: Outcome, look: ReconcileFacts): Settled {
   const status = withParts(before, outcome, look.now);
   switch (outcome.kind) {
     case 'done':
@@ -169,12 +166,12 @@ function withParts(before: DeployItemStatus, { status, conditions }: Outcome, no
 }
 
 /** A removal that waits stays in InitDelete: upstream blocks there, so nobody expects to see Deleting. */
-const waitingPhase = (status: DeployItemStatus, look: Look): string => {
+const waitingPhase = (status: DeployItemStatus, look: ReconcileFacts): string => {
   if (look.direction === 'apply') return 'Progressing';
   return status.phase === 'Deleting' ? 'Deleting' : 'InitDelete';
 };
 
-const retryingPhase = (status: DeployItemStatus, look: Look): string => {
+const retryingPhase = (status: DeployItemStatus, look: ReconcileFacts): string => {
   if (!look.isInPlugin) return status.phase ?? firstPhase(look.metadata);
   return look.direction === 'apply' ? 'Progressing' : 'Deleting';
 };

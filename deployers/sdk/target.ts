@@ -92,7 +92,7 @@ async function open(pool: ClientPool<KubeAccess>, kubeconfig: string): Promise<K
     return await pool.open(kubeconfig);
   } catch (cause) {
     const message = `the target cannot be used: ${messageOf(cause)}`;
-    throw new RetryError('TargetAccess', 'ensureTargetAccess', message, { cause });
+    throw new RetryError({ operation: 'TargetAccess', reason: 'ensureTargetAccess', message, cause });
   }
 }
 
@@ -124,10 +124,10 @@ export function validateTarget(target: ResolvedTarget, operation: string): void 
       error instanceof IntegerTooLong
         ? refusedInteger(`${content}: line ${String(error.line ?? 1)}`)
         : `${content} is not valid YAML`;
-    throw new ConfigurationError(operation, VALIDATE_TARGET, message);
+    throw new ConfigurationError({ operation, reason: VALIDATE_TARGET, message });
   }
   const problem = forbiddenInContent(document);
-  if (problem) throw new ConfigurationError(operation, VALIDATE_TARGET, problem);
+  if (problem) throw new ConfigurationError({ operation, reason: VALIDATE_TARGET, message: problem });
 }
 
 async function contentOf(
@@ -141,12 +141,12 @@ async function contentOf(
   const { namespace = '', name } = target.metadata;
   const where = `${namespace}/${secretRef.name}`;
   const refused = (why: string, cause?: unknown): RetryError =>
-    new RetryError(
-      RESOLVE,
-      RESOLVE,
-      `error resolving secret reference (${where}#${secretRef.key ?? ''}) for Target '${namespace}/${name}': ${why}`,
-      { cause },
-    );
+    new RetryError({
+      operation: RESOLVE,
+      reason: RESOLVE,
+      message: `error resolving secret reference (${where}#${secretRef.key ?? ''}) for Target '${namespace}/${name}': ${why}`,
+      cause,
+    });
   let data: Readonly<Record<string, string>>;
   try {
     data = (await client.get(SECRET, joinKey(namespace, secretRef.name), signal)).data ?? {};
@@ -176,7 +176,7 @@ function parseQuietly(text: string): unknown {
 
 const ACCESS = { operation: 'TargetAccess', reason: 'ensureTargetAccess' } as const;
 const unusable = (message: string, cause?: unknown): RetryError =>
-  new RetryError(ACCESS.operation, ACCESS.reason, message, cause === undefined ? {} : { cause });
+  new RetryError({ ...ACCESS, message, ...(cause === undefined ? {} : { cause }) });
 
 /** The kubeconfig text that a target's content stands for. */
 async function kubeconfigFor(
@@ -196,7 +196,7 @@ async function kubeconfigFor(
     throw unusable('target contains neither kubeconfig, nor oidc config, nor self config');
   }
   if (!namesCluster(document)) {
-    throw unusable('the content of the target is no kubeconfig: it names no cluster');
+    throw unusable('the content of the target is not a kubeconfig: it has no cluster');
   }
   return withCurrentContext(content);
 }
@@ -208,7 +208,7 @@ async function oidcKubeconfig(
   signal: AbortSignal,
 ): Promise<string> {
   const server = ownField(config, 'server');
-  if (typeof server !== 'string') throw unusable('the oidcConfig of the target names no server');
+  if (typeof server !== 'string') throw unusable('the oidcConfig of the target has no server');
   const audience = ownField(config, 'audience');
   const token = await tokens.of(
     {
@@ -229,7 +229,7 @@ async function selfKubeconfig(
   signal: AbortSignal,
 ): Promise<string> {
   if (!deps.self)
-    throw unusable('self targets are not available: the address of the own cluster is not configured');
+    throw unusable('self targets are not available: the address of this cluster is not configured');
   return kubeconfigOf(deps.self, await deps.tokens.of({ namespace, ...accountOf(config) }, signal));
 }
 
@@ -240,11 +240,11 @@ function accountOf(config: Readonly<Record<string, unknown>>): {
   expirationSeconds: number;
 } {
   const account = ownField(ownField(config, 'serviceAccount'), 'name');
-  if (typeof account !== 'string' || account === '') throw unusable('the target names no service account');
+  if (typeof account !== 'string' || account === '') throw unusable('the target has no service account');
   const [why] = isDns1123Subdomain(account);
   if (why !== undefined) {
     const message = `serviceAccount.name of the target cannot be the name of a service account: ${why}`;
-    throw new ConfigurationError(ACCESS.operation, ACCESS.reason, message);
+    throw new ConfigurationError({ ...ACCESS, message });
   }
   const seconds = ownField(config, 'expirationSeconds');
   return { account, expirationSeconds: typeof seconds === 'number' ? seconds : DEFAULT_EXPIRATION_SECONDS };

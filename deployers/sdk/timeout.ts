@@ -6,9 +6,9 @@ import { parseDuration } from '../../src/lib/duration.ts';
 import type { Problem } from '../../src/machine/decision.ts';
 import { TimeoutError } from './errors.ts';
 
-export const DEFAULT_TIMEOUT_MS = 10 * 60_000;
+const DEFAULT_TIMEOUT_MS = 10 * 60_000;
 
-export const timeoutPlace = {
+const timeoutPlace = {
   operation: 'StandardTimeoutChecker.TimeoutExceeded',
   reason: 'ProgressingTimeout',
 } as const;
@@ -60,7 +60,7 @@ export const standardTimeouts: TimeoutPolicy = {
   check(checkpoint, remaining) {
     if (remaining > 0) return remaining;
     const { operation, reason, message } = timeoutAt(checkpoint);
-    throw new TimeoutError(operation, reason, message);
+    throw new TimeoutError({ operation, reason, message });
   },
 };
 
@@ -68,7 +68,11 @@ export const standardTimeouts: TimeoutPolicy = {
 export const failAt = (name: string): TimeoutPolicy => ({
   check(checkpoint, remaining) {
     if (checkpoint !== name) return remaining;
-    throw new TimeoutError('TestTimeoutChecker.TimeoutExceeded', 'ProgressingTimeout', checkpoint);
+    throw new TimeoutError({
+      operation: 'TestTimeoutChecker.TimeoutExceeded',
+      reason: 'ProgressingTimeout',
+      message: checkpoint,
+    });
   },
 });
 

@@ -77,12 +77,12 @@ async function ask(client: Client, request: TokenRequest, clock: Clock, signal: 
   try {
     answer = await client.raw('POST', tokenPathOf(namespace, account), body, signal);
   } catch (error) {
-    throw new RetryError(
-      'TargetAccess',
-      'ensureTargetAccess',
-      `unable to create token for service account ${namespace}/${account}: ${messageOf(error)}`,
-      { cause: error },
-    );
+    throw new RetryError({
+      operation: 'TargetAccess',
+      reason: 'ensureTargetAccess',
+      message: `unable to create token for service account ${namespace}/${account}: ${messageOf(error)}`,
+      cause: error,
+    });
   }
   const status = ownField(answer, 'status');
   const token = ownField(status, 'token');
@@ -90,11 +90,11 @@ async function ask(client: Client, request: TokenRequest, clock: Clock, signal: 
     const lifeMs = lifeOf(ownField(status, 'expirationTimestamp'), clock) ?? expirationSeconds * 1000;
     return { token, askedAt, until: askedAt + lifeMs * USED_SHARE };
   }
-  throw new RetryError(
-    'TargetAccess',
-    'ensureTargetAccess',
-    `the host cluster gave no token for ${namespace}/${account}`,
-  );
+  throw new RetryError({
+    operation: 'TargetAccess',
+    reason: 'ensureTargetAccess',
+    message: `the host cluster issued no token for ${namespace}/${account}`,
+  });
 }
 
 /** Servers give shorter lives than they are asked for. Milliseconds; undefined when the answer does not say. */

@@ -20,7 +20,7 @@ import {
   type ExecutionObject,
   type Target,
 } from './kinds.ts';
-import { look, type LookPorts, type Seen } from './look.ts';
+import { reconcileItem, type LookPorts, type ReconcileResult } from './reconcile-item.ts';
 import { CRASH_RETRY_MS, createMemories, retryMs, waitMs, type Memories, type Memory } from './memory.ts';
 import type { Outcome } from './outcome.ts';
 import { isOfType, isSelected, targetNameOf } from './responsible.ts';
@@ -29,7 +29,7 @@ import { ItemMoved, Session } from './session.ts';
 import { begun, ended, failedWith, settle, targetMissing, type Settled, type Stamp } from './status.ts';
 import { remainingMs } from './timeout.ts';
 
-export interface WorkerPorts extends LookPorts {
+interface WorkerPorts extends LookPorts {
   readonly deps: DeployerDeps;
   /** Unique name of this instance. */
   readonly identity: string;
@@ -41,7 +41,7 @@ export interface WorkerPorts extends LookPorts {
 
 type Control = UpdateControl<DeployItem>;
 const rest: Control = { write: 'none' };
-const again = (ms: number): Control => ({ write: 'none', again: Math.max(1, Math.round(ms)) });
+const again = (ms: number): Control => ({ write: 'none', requeueAfterMs: Math.max(1, Math.round(ms)) });
 
 /** Until a job that is due is tried again after it met one of its execution. */
 const EXECUTION_BUSY_MS = 5000;
@@ -49,7 +49,7 @@ const EXECUTION_BUSY_MS = 5000;
 /** After a write that somebody else's write had overtaken. */
 const MOVED_RETRY_MS = 100;
 
-export interface Worker {
+interface Worker {
   reconcile(item: View<DeployItem>, ctx: Context<DeployItem>): Promise<Control>;
 }
 
@@ -106,12 +106,12 @@ class Pass {
     let asked = intake(this.#item);
     if (asked.do === 'nothing') {
       this.#memories.forget(this.#ctx.key);
-      if (!plugin.over && !this.#isScheduled()) return rest;
+      if (!plugin.onJobEnded && !this.#isScheduled()) return rest;
     }
     const state = await this.#targetState();
     if (!state.isOurs) return rest;
     if (asked.do === 'nothing') {
-      await plugin.over?.(this.#item, this.#ctx.signal);
+      await plugin.onJobEnded?.(this.#item, this.#ctx.signal);
       return this.#isScheduled() ? this.#runOnSchedule(state) : rest;
     }
     if (asked.do === 'testReconcile') {
@@ -179,7 +179,7 @@ class Pass {
     if (isNew && direction === 'apply') this.#warnOfUnread(before);
     const memory = this.#memories.of(this.#ctx.key, this.#item, direction);
     const place = { current: draft };
-    const seen = await look(
+    const seen = await reconcileItem(
       {
         session: this.#session,
         ctx: this.#ctx,
@@ -207,14 +207,13 @@ class Pass {
     if (before?.observedGeneration === metadata.generation) return;
     const unread = this.#ports.plugin.config.unread?.(spec.config) ?? [];
     if (unread.length === 0) return;
-    const message = `in the configuration: ${unread.join('; ')}`;
-    this.#ctx.log.warn({ fields: unread.length }, message);
-    this.#ctx.event('Warning', 'UnreadFields', message);
+    this.#ctx.log.warn({ fields: unread }, 'unknown fields in the provider configuration');
+    this.#ctx.event('Warning', 'UnreadFields', `in the configuration: ${unread.join('; ')}`);
   }
 
   async #conclude(
     draft: DeployItemStatus,
-    seen: Seen,
+    seen: ReconcileResult,
     direction: Direction,
     memory: Memory,
   ): Promise<Control> {
@@ -251,14 +250,14 @@ class Pass {
       memory.failures = 0;
       memory.onTimeout = outcome.onTimeout;
       memory.waitingSince ??= now;
-      return outcome.afterMs ?? waitMs(now - memory.waitingSince);
+      return outcome.requeueAfterMs ?? waitMs(now - memory.waitingSince);
     }
     memory.failures++;
     memory.onTimeout = undefined;
     memory.waitingSince = undefined;
     memory.target = undefined; // the secret behind it may be what is wrong, and is read again
     if (isCrash) return CRASH_RETRY_MS;
-    return (outcome.kind === 'retry' ? outcome.afterMs : undefined) ?? retryMs(memory.failures);
+    return (outcome.kind === 'retry' ? outcome.requeueAfterMs : undefined) ?? retryMs(memory.failures);
   }
 
   /** One write, and word of a failure that was not known before. */
@@ -269,7 +268,7 @@ class Pass {
     if (problem?.codes?.includes('ERR_UNAUTHORIZED')) reader.forget();
     if (problem && (known?.message !== problem.message || known.reason !== problem.reason)) {
       this.#ctx.event('Warning', problem.reason, problem.message);
-      deps.metrics?.lookFailed(plugin.name, problem.reason);
+      deps.metrics?.reconcileFailed(plugin.name, problem.reason);
     }
     if (end === undefined) return;
     const initTime = status.transitionTimes?.initTime;
@@ -279,7 +278,7 @@ class Pass {
 
   async #afterEnd(): Promise<Control> {
     this.#memories.forget(this.#ctx.key);
-    await this.#ports.plugin.over?.(this.#item, this.#ctx.signal);
+    await this.#ports.plugin.onJobEnded?.(this.#item, this.#ctx.signal);
     const due = this.#nextDue();
     return due === undefined ? rest : again(due - this.#ports.clock.wall());
   }

@@ -25,7 +25,7 @@ export class ContractBroken extends Error {
   override readonly name = 'ContractBroken';
 }
 
-export interface StagePorts {
+interface StagePorts {
   readonly client: Client;
   /** Deploy items, watched. */
   readonly items: Cache<DeployItem>;
@@ -287,7 +287,7 @@ export class Stage {
 
 const TARGET = 'target';
 
-export interface ItemOptions {
+interface ItemOptions {
   readonly type?: string;
   readonly target?: string;
   readonly timeout?: string;

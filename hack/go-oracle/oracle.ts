@@ -13,7 +13,7 @@ export interface TemplateRequest {
 }
 
 /** A Spiff document. */
-export interface SpiffRequest {
+interface SpiffRequest {
   readonly document: string;
   readonly bindings?: unknown;
   /** YAML. The document is an execution then, whose answer is `{result, state}`; else the answer is the result. */
@@ -24,7 +24,7 @@ export interface SpiffRequest {
 /** A text to be read, or a value to be written. */
 export type YamlRequest = { readonly yaml: string } | { readonly toYaml: unknown };
 
-export type OracleRequest = TemplateRequest | SpiffRequest | YamlRequest;
+type OracleRequest = TemplateRequest | SpiffRequest | YamlRequest;
 
 export interface Answer {
   /** A text; of Spiff and of YAML that was read it is JSON. */

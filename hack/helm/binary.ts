@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { isExecutable } from '../executable.ts';
 
 const MODULE = 'helm.sh/helm/v3';
-export const HELM_VERSION = 'v3.19.5';
+const HELM_VERSION = 'v3.19.5';
 
 /** What releases of Helm are stamped with: its own version and that of the Kubernetes client in it. */
 const STAMPS = {

@@ -42,7 +42,7 @@ export function installStryker(root: string): string {
   throw new MutationFailed(`Stryker cannot be installed: ${error?.message ?? stderr.trim()}`);
 }
 
-export interface Run {
+interface Run {
   readonly root: string;
   /** Node.js 22 or later. */
   readonly node: string;

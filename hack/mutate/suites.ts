@@ -21,7 +21,7 @@ export const SUITES: readonly Suite[] = [
     tests: controller(
       ...[
         'clusters',
-        'doubles',
+        'duplicates',
         'execution',
         'execution-classify',
         'execution-clusters',

@@ -9,7 +9,7 @@ import { mergePatch } from '../../src/lib/merge.ts';
 import { isObject, type Fields } from '../../src/lib/objects.ts';
 
 /** What the watches saw of one object: its first state, a JSON merge patch for each write, and the last state. */
-export interface History {
+interface History {
   readonly changes: readonly Fields[];
   readonly final: Fields;
 }
@@ -148,10 +148,7 @@ export function isSameRoad(upstream: readonly string[], here: readonly string[])
 }
 
 /** What is left of `upstream` after all of `here`; undefined where they part. */
-export function restOfRoad(
-  upstream: readonly string[],
-  here: readonly string[],
-): readonly string[] | undefined {
+function restOfRoad(upstream: readonly string[], here: readonly string[]): readonly string[] | undefined {
   let at = 0;
   for (const state of here) {
     for (

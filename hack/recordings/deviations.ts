@@ -25,7 +25,7 @@ export interface Rule {
 /** test/conformance/wire/differences.json: what is written here, by scenario, object and path; null for nothing. */
 export type Expected = Readonly<Record<string, Readonly<Record<string, Readonly<Record<string, unknown>>>>>>;
 
-export interface Verdict {
+interface Verdict {
   readonly rule?: Rule;
   /** Why the difference counts; absent when it is as expected. */
   readonly problem?: string;

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { compare, type Difference, type Recording } from './compare.ts';
 import { judgeDifference, ruleFor, written, type Expected, type Rule } from './deviations.ts';
 
-export interface Problem extends Difference {
+interface Problem extends Difference {
   readonly problem: string;
 }
 

@@ -15,20 +15,18 @@ const jsonSchema = z.union([anyObject(), z.boolean()]);
 // ---------------------------------------------------------------- imports and exports
 
 export const importTypes = ['data', 'target', 'targetList', 'targetMap'] as const;
-export type ImportType = (typeof importTypes)[number];
 export const exportTypes = ['data', 'target'] as const;
-export type ExportType = (typeof exportTypes)[number];
 
-export const importDefinition = open({
+const importDefinition = open({
   name: z.string().describe('Key of the value in the templates.'),
   type: z
     .string()
     .optional()
     .describe(
-      'data, target, targetList or targetMap. Without it a schema means data, a target type means target.',
+      'data, target, targetList or targetMap. Default: data with a schema, target with a target type.',
     ),
-  schema: jsonSchema.optional().describe('Schema of the data. Needed for type data.'),
-  targetType: z.string().optional().describe('Type every target must have. Needed for targets.'),
+  schema: jsonSchema.optional().describe('Schema of the data. Required for type data.'),
+  targetType: z.string().optional().describe('Type every target must have. Required for targets.'),
   required: z.boolean().optional().describe('Whether there must be a value. Default true.'),
   default: open({ value: anyJson().describe('The value; null means none.') })
     .optional()
@@ -48,23 +46,22 @@ export interface ImportDefinition {
   imports?: ImportDefinition[] | undefined;
 }
 
-export const exportDefinition = open({
+const exportDefinition = open({
   name: z.string().describe('Key of the value among the results of the export executions.'),
   type: z
     .string()
     .optional()
-    .describe('data or target. Without it a schema means data, a target type means target.'),
-  schema: jsonSchema.optional().describe('Schema of the data. Needed for type data.'),
-  targetType: z.string().optional().describe('Type the target must have. Needed for targets.'),
+    .describe('data or target. Default: data with a schema, target with a target type.'),
+  schema: jsonSchema.optional().describe('Schema of the data. Required for type data.'),
+  targetType: z.string().optional().describe('Type the target must have. Required for targets.'),
 });
 export type ExportDefinition = z.infer<typeof exportDefinition>;
 
 // ---------------------------------------------------------------- executions
 
 export const templateTypes = ['GoTemplate', 'Spiff', 'Handlebars'] as const;
-export type TemplateType = (typeof templateTypes)[number];
 
-export const templateExecutor = open({
+const templateExecutor = open({
   name: z.string().optional().describe('Name for messages and for kept state.'),
   type: z.string().describe('GoTemplate, Spiff or Handlebars.'),
   template: anyJson().optional().describe('The template: text, for Spiff also a tree. Wins over file.'),
@@ -96,20 +93,21 @@ export const installationTemplate = open({
     targets: z.array(targetImport).optional(),
   })
     .optional()
-    .describe('What comes in from the parent and from siblings.'),
-  importDataMappings: dataMappings.optional().describe('Computes imports from what comes in.'),
-  exports: installationExports.optional().describe('What goes out to the parent and to siblings.'),
-  exportDataMappings: dataMappings.optional().describe('Computes what goes out.'),
-  optimization: optimization.optional().describe('Promises about siblings that save work.'),
+    .describe('Imports from the parent and from siblings.'),
+  importDataMappings: dataMappings.optional().describe('Computes imports from the imported values.'),
+  exports: installationExports.optional().describe('Exports to the parent and to siblings.'),
+  exportDataMappings: dataMappings.optional().describe('Computes exports.'),
+  optimization: optimization
+    .optional()
+    .describe('Optimizations: declarations about siblings that save work.'),
 });
 export type InstallationTemplate = z.infer<typeof installationTemplate>;
 
 /** An entry of `subinstallations`: a template, or the file that holds one. */
-export const subinstallationEntry = z.union([
+const subinstallationEntry = z.union([
   open({ file: z.string().describe('Path of an InstallationTemplate within the blueprint.') }),
   installationTemplate,
 ]);
-export type SubinstallationEntry = z.infer<typeof subinstallationEntry>;
 
 // ---------------------------------------------------------------- blueprint
 
@@ -137,15 +135,9 @@ export type Blueprint = z.infer<typeof blueprint>;
 
 // ---------------------------------------------------------------- what templates produce
 
-export const importExecutionResult = open({
-  bindings: anyObject().nullish().describe('Values added to the imports of later templates.'),
-  errors: z.array(z.string()).nullish().describe('Anything here fails the installation.'),
-});
-export type ImportExecutionResult = z.infer<typeof importExecutionResult>;
-
 export const deployItemSpecification = open({
   name: z.string().describe('Name of the item, unique in the blueprint.'),
-  type: z.string().describe('Type of the deployer that is to carry it out.'),
+  type: z.string().describe('Type of the item; selects the deployer.'),
   target: open({
     import: z.string().optional().describe('Target import, list import or map import of the blueprint.'),
     index: z.int().optional().describe('Position in the list.'),
@@ -159,20 +151,5 @@ export const deployItemSpecification = open({
   updateOnChangeOnly: z.boolean().optional(),
   onDelete: onDelete.nullish(),
 });
-export type DeployItemSpecification = z.infer<typeof deployItemSpecification>;
 
 export const deployExecutionResult = open({ deployItems: z.array(deployItemSpecification).nullish() });
-export const subinstallationExecutionResult = open({
-  subinstallations: z.array(installationTemplate).nullish(),
-});
-export const exportExecutionResult = open({ exports: anyObject().nullish() });
-
-/** Value that an export execution gives for a target export. */
-export const targetExportValue = open({
-  type: z.string().describe('Type of the target; must be the one of the export definition.'),
-  config: anyJson().optional(),
-  secretRef: open({ name: z.string(), key: z.string().optional() }).optional(),
-  labels: z.record(z.string(), z.string()).nullish(),
-  annotations: z.record(z.string(), z.string()).nullish(),
-});
-export type TargetExportValue = z.infer<typeof targetExportValue>;

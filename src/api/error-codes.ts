@@ -1,6 +1,6 @@
 /** Catalogue of the error codes on the wire (`lastError.codes`, `conditions[].codes`); docs/errors.md shows the same table. */
 
-export interface ErrorCodeEntry {
+interface ErrorCodeEntry {
   /** What it tells a reader of the object. */
   readonly meaning: string;
   /** What the controllers do when they see it. */

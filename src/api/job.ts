@@ -43,12 +43,8 @@ export const phases = {
   Deleting: 'Deleting',
   DeleteFailed: 'DeleteFailed',
 } as const;
-export type Phase = keyof typeof phases;
 
-export type FinalPhase = 'Succeeded' | 'Failed' | 'DeleteFailed';
-export type InstallationPhase = Phase;
-export type ExecutionPhase = Exclude<Phase, 'CleanupOrphaned' | 'ObjectsCreated'>;
-export type DeployItemPhase = Exclude<Phase, 'CleanupOrphaned' | 'ObjectsCreated' | 'TriggerDelete'>;
+type FinalPhase = 'Succeeded' | 'Failed' | 'DeleteFailed';
 
 /** A phase in which a job ends. */
 export const isFinalPhase = (phase: string | undefined): phase is FinalPhase =>

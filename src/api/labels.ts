@@ -111,6 +111,3 @@ export const dataSourceTypes = { import: 'import', export: 'export' } as const;
 
 /** Value of `labels.targetSync`. */
 export const TARGET_SYNC_OK = 'ok';
-
-/** Label of an OCM component reference that carries the referenced descriptor itself. */
-export const COMPONENT_DESCRIPTOR_LABEL = `${GROUP}/component-descriptor`;

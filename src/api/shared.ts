@@ -100,7 +100,6 @@ export const objectReference = open({
   name: z.string().describe('Name of the object.'),
   namespace: z.string().optional().describe('Namespace of the object.'),
 });
-export type ObjectReference = z.infer<typeof objectReference>;
 
 /** The target of a deploy item. */
 export const targetReference = open({
@@ -111,14 +110,13 @@ export const targetReference = open({
 /** A secret or config map of the same namespace, or one entry of it. */
 export const localKeyReference = open({
   name: objectName().describe('Name of the object, in the same namespace.'),
-  key: z.string().optional().describe('Entry to read. Without it the whole object is meant.'),
+  key: z.string().optional().describe('Key to read. Default: the whole object.'),
 });
-export type LocalKeyReference = z.infer<typeof localKeyReference>;
 
 export const secretReference = open({
   name: objectName().describe('Name of the secret.'),
   namespace: objectName().optional().describe('Namespace of the secret: that of the object, or left out.'),
-  key: z.string().optional().describe('Entry to read. Without it the whole secret is meant.'),
+  key: z.string().optional().describe('Key to read. Default: the whole secret.'),
 });
 export type SecretReference = z.infer<typeof secretReference>;
 
@@ -129,8 +127,8 @@ export const localObjectReference = open({
 // ---------------------------------------------------------------- status pieces
 
 export const lastError = open({
-  operation: z.string().describe('What was being done, as one word.'),
-  reason: z.string().describe('Why it did not work, as one word that programs may compare.'),
+  operation: z.string().describe('Operation that failed, as one word.'),
+  reason: z.string().describe('Reason of the failure, as one machine-readable word.'),
   message: z.string().describe('What happened and what to do about it.'),
   lastTransitionTime: time().describe('When the operation last became a different one.'),
   lastUpdateTime: time().describe('When anything in this error last changed.'),
@@ -138,37 +136,34 @@ export const lastError = open({
 });
 export type LastError = z.infer<typeof lastError>;
 
-export type ConditionStatus = 'True' | 'False' | 'Unknown' | 'Progressing';
-
-export const condition = open({
+const condition = open({
   type: z.string().describe('What the condition is about.'),
   status: z.string().describe('True, False, Unknown or Progressing.'),
   lastTransitionTime: time().describe('When the status last changed.'),
   lastUpdateTime: time().describe('When anything in this condition last changed.'),
-  reason: z.string().describe('Why the status is what it is, as one word.'),
-  message: z.string().describe('The same for people.'),
+  reason: z.string().describe('Reason of the status, as one machine-readable word.'),
+  message: z.string().describe('Reason, human-readable.'),
   codes: z.array(z.string()).optional().describe('Codes that classify the error; see the error catalogue.'),
 });
 export type Condition = z.infer<typeof condition>;
 
-export const transitionTimes = open({
+const transitionTimes = open({
   triggerTime: time().optional().describe('When the job id was set.'),
   initTime: time().optional().describe('When the job began: phase Init or InitDelete was entered.'),
   waitTime: time().optional().describe('When the objects below were triggered and waiting for them began.'),
   finishedTime: time().optional().describe('When the job ended.'),
 });
-export type TransitionTimes = z.infer<typeof transitionTimes>;
 
 /** Fields of the job protocol; the same in installations, executions and deploy items. */
 export const jobStatus = {
   jobID: z.string().optional().describe('The current job. It is running as long as jobIDFinished differs.'),
-  jobIDFinished: z.string().optional().describe('The last job that ended, well or badly.'),
-  phase: z.string().optional().describe('Where the job is, or how the last one ended.'),
-  transitionTimes: transitionTimes.optional().describe('When the current job reached its milestones.'),
+  jobIDFinished: z.string().optional().describe('The last job that ended, successfully or not.'),
+  phase: z.string().optional().describe('Phase of the current job, or result of the last one.'),
+  transitionTimes: transitionTimes.optional().describe('When the current job reached its stages.'),
   lastError: lastError
     .optional()
-    .describe('What is wrong, or what is being waited for. Empty when all is well.'),
-  conditions: z.array(condition).optional().describe('How the single steps of the last job went.'),
+    .describe('Current error, or the objects that the job waits for. Empty if there is no error.'),
+  conditions: z.array(condition).optional().describe('Results of the steps of the last job.'),
 };
 
 /** Only installations and executions note this. */
@@ -182,9 +177,8 @@ export type JobStatus = z.infer<
 /** Template name and object name of one child. */
 export const nameMapping = open({
   specName: z.string().describe('Name in the specification of the parent.'),
-  objectName: z.string().describe('Name of the object made from it.'),
+  objectName: z.string().describe('Name of the object created from it.'),
 });
-export type NameMapping = z.infer<typeof nameMapping>;
 
 // ---------------------------------------------------------------- definition of a kind
 
@@ -210,7 +204,7 @@ export const labelColumn = (name: string, label: string): PrinterColumn => ({
 });
 
 /** A rule over one object, or over its old and new form, in the API server's expression language. */
-export interface SchemaRule {
+interface SchemaRule {
   /** Field the rule is about, from the root: `spec.type`. */
   readonly path: string;
   /** Expression that must be true; `self` is the field, `oldSelf` what it was. */

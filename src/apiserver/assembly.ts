@@ -18,7 +18,7 @@ import { tokenRequest, tokenReview } from './auth/token-request.ts';
 import { TokenSigner } from './auth/tokens.ts';
 import type { KubeObject } from './types.ts';
 
-export interface Parts {
+interface Parts {
   readonly world: World;
   readonly identity: Identity;
   readonly audit: AuditLog;

@@ -1,10 +1,9 @@
 /** The server as its own client: controllers write through the same path as everybody, under their own names. */
 import type { Handler } from './http/handler.ts';
-import { resourceText } from './status.ts';
 import type { Kind } from './kinds/kinds.ts';
 import type { JsonObject, KubeObject, UserInfo } from './types.ts';
 
-export interface InternalAnswer {
+interface InternalAnswer {
   readonly code: number;
   readonly body: JsonObject;
 }
@@ -67,6 +66,3 @@ export function collectionUrl(kind: Kind, namespace: string): string {
 
 export const itemUrl = (kind: Kind, object: KubeObject): string =>
   `${collectionUrl(kind, kind.namespaced ? (object.metadata.namespace ?? '') : '')}/${encodeURIComponent(object.metadata.name)}`;
-
-export const describe = (kind: Kind, object: KubeObject): string =>
-  `${resourceText(kind)} ${object.metadata.namespace === undefined ? '' : `${object.metadata.namespace}/`}${object.metadata.name}`;

@@ -31,7 +31,7 @@ import { FileLog } from './store/wal.ts';
 import type { Fsync } from './store/wal.ts';
 import { WatchHub } from './store/watch-hub.ts';
 
-export type StorageOptions =
+type StorageOptions =
   | { readonly kind: 'memory' }
   /** `dir` also keeps the certificates, so that a kubeconfig stays good over restarts. */
   | { readonly kind: 'file'; readonly dir: string; readonly fsync?: Fsync };
@@ -59,7 +59,7 @@ export interface ApiServerOptions {
   readonly auditSink?: (line: string) => void;
 }
 
-export interface ClientCredentials {
+interface ClientCredentials {
   readonly token: string;
   readonly kubeconfig: string;
 }

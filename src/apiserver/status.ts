@@ -2,7 +2,7 @@
 import { joinErrors } from './schema/field-errors.ts';
 import type { FieldError } from './types.ts';
 
-export interface StatusCause {
+interface StatusCause {
   readonly reason?: string;
   readonly message?: string;
   readonly field?: string;
@@ -61,7 +61,7 @@ export class ApiError extends Error {
 }
 
 /** What messages need to know about a kind. */
-export interface ResourceNames {
+interface ResourceNames {
   readonly group: string;
   readonly plural: string;
   readonly kind: string;
@@ -70,7 +70,7 @@ export interface ResourceNames {
 export const resourceText = (r: { group: string; plural: string }): string =>
   r.group === '' ? r.plural : `${r.plural}.${r.group}`;
 
-export const kindText = (r: { group: string; kind: string }): string =>
+const kindText = (r: { group: string; kind: string }): string =>
   r.group === '' ? r.kind : `${r.kind}.${r.group}`;
 
 const resourceDetails = (r: ResourceNames, name: string): StatusDetails => ({
@@ -185,10 +185,6 @@ export const rvTooLarge = (asked: number, current: number): ApiError =>
     causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }],
     retryAfterSeconds: 1,
   });
-
-/** A JSON or merge patch that cannot be carried out; upstream tells nothing more. */
-export const unprocessablePatch = (): ApiError =>
-  new ApiError(422, 'Invalid', 'the server rejected our request due to an error in our request', {});
 
 export const deleted = (r: ResourceNames, name: string, uid: string | undefined): StatusBody => ({
   kind: 'Status',

@@ -3,7 +3,7 @@ import type { World } from './api.ts';
 import type { RequestInfo } from './http/routes.ts';
 import { ApiError } from './status.ts';
 
-export interface RequestMatch {
+interface RequestMatch {
   readonly method?: string;
   readonly verb?: string;
   /** Plural name. */
@@ -13,7 +13,7 @@ export interface RequestMatch {
   readonly name?: string;
 }
 
-export interface Refusal {
+interface Refusal {
   readonly code: number;
   readonly reason?: string;
   readonly message?: string;

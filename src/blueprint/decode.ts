@@ -16,7 +16,7 @@ export const typeName = (value: unknown): string => {
   if (value === null || value === undefined) return 'nothing';
   if (Array.isArray(value)) return 'a list';
   if (isObject(value)) return 'a map';
-  return typeof value === 'string' ? 'a text' : `a ${typeof value}`;
+  return typeof value === 'string' ? 'a string' : `a ${typeof value}`;
 };
 
 /** Number of elements of a list that has not been read yet; 0 when there is no list. */
@@ -67,7 +67,7 @@ export function fieldsOf(value: unknown, path: string): FieldReader {
 function textOf(value: unknown, path: string): string {
   if (typeof value === 'string') return value;
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);
-  throw new WrongType(path, 'a text', value);
+  throw new WrongType(path, 'a string', value);
 }
 
 function flagOf(value: unknown, path: string): boolean {

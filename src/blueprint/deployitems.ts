@@ -119,7 +119,7 @@ function deployItemFrom(fields: FieldReader, targets: TargetObjects): DeployItem
 function durationFrom(fields: FieldReader): string | undefined {
   const text = fields.text('timeout');
   if (text === undefined) return undefined;
-  if (!isDuration(text)) throw new Error(`${fields.path}.timeout: "${text}" is no duration such as "10m"`);
+  if (!isDuration(text)) throw new Error(`${fields.path}.timeout: "${text}" is not a duration such as "10m"`);
   return formatDuration(parseDuration(text));
 }
 

@@ -22,7 +22,7 @@ export interface ExportSources {
   readonly targets: JsonMap;
 }
 
-export interface DataExportValue {
+interface DataExportValue {
   readonly name: string;
   /** dataRef of the installation */
   readonly ref: string;

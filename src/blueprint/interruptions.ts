@@ -4,7 +4,7 @@ import type { IssuedKubeconfigs } from './kubeconfigs/issued.ts';
 import { kubeconfigNeeded } from './kubeconfigs/request.ts';
 
 /** Where what is needed comes from. */
-export interface Suppliers {
+interface Suppliers {
   readonly component: ComponentView | undefined;
   readonly kubeconfigs?: IssuedKubeconfigs | undefined;
 }

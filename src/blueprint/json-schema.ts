@@ -34,7 +34,7 @@ export function checkSchema(schema: unknown, value: unknown, blueprint: SchemaSo
     if (!(error instanceof RangeError)) throw error;
     return {
       kind: 'unusable',
-      message: 'the schema refers to itself without end, or the value is nested too deeply',
+      message: 'the schema is recursive without end, or the value is nested too deeply',
     };
   }
   return { kind: 'invalid', message: describeErrors(validate.errors as ErrorObject[]) };

@@ -15,7 +15,7 @@ import { stateSecretName, type States } from './state.ts';
 import type { TemplateRunner } from './work.ts';
 
 /** Root values shared by all executions of an installation. */
-export interface TemplateScope {
+interface TemplateScope {
   readonly imports: JsonMap;
   readonly cd: unknown;
   readonly components: unknown;

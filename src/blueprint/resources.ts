@@ -58,7 +58,9 @@ export function schemaIn(view: ComponentView, place: ResourcePlace): unknown {
   const { resource, owner } = place;
   const what = `resource ${resource.name} of component ${nameOf(owner.component)}`;
   if (resource.type !== SCHEMA_TYPE) {
-    throw new ReferenceInvalid(`${what} is no JSON schema: its type is ${resource.type}, not ${SCHEMA_TYPE}`);
+    throw new ReferenceInvalid(
+      `${what} is not a JSON schema: its type is ${resource.type}, not ${SCHEMA_TYPE}`,
+    );
   }
   const content = view.content(place);
   const [bytes] = content.kind === 'blob' ? [content.bytes] : content.layers.map((layer) => layer.bytes);

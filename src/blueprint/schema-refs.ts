@@ -13,7 +13,7 @@ import type { SchemaSources } from './json-schema.ts';
 import { schemaIn } from './resources.ts';
 
 /** A reference that cannot be resolved. */
-export class UnresolvedReference extends Error {
+class UnresolvedReference extends Error {
   constructor(path: string, why: string) {
     super(`error resolving reference at ${path}.$ref: ${why}`);
     this.name = 'UnresolvedReference';
@@ -63,7 +63,7 @@ function resolve(ref: string, place: Place): unknown {
   }
   const [, scheme, target = '', fragment = ''] = URI.exec(ref) ?? [];
   const isAlien = place.owner !== undefined && (scheme === 'local' || scheme === 'blueprint');
-  if (isAlien) return fail(`${ref}: a schema in a component knows nothing of the blueprint that uses it`);
+  if (isAlien) return fail(`${ref}: a schema in a component cannot refer to the blueprint that uses it`);
   let owner = place.owner;
   const found = ((): unknown => {
     switch (scheme) {
@@ -78,7 +78,7 @@ function resolve(ref: string, place: Place): unknown {
       }
       default:
         return fail(
-          `"${ref}" would have to be fetched, which is never done; use local://, blueprint:// or #/…`,
+          `"${ref}" would have to be fetched, which is not supported; use local://, blueprint:// or #/…`,
         );
     }
   })();
@@ -128,7 +128,7 @@ function select(schema: unknown, fragment: string, fail: Fail): unknown {
   let path = '[]';
   for (const key of fragment.split('/').filter((part) => part !== '')) {
     const why = !isObject(at)
-      ? `element at "${path}" is no object`
+      ? `element at "${path}" is not an object`
       : Object.hasOwn(at, key)
         ? undefined
         : `element at "${path}" doesn't have a field "${key}"`;

@@ -7,7 +7,7 @@ import { isObject, ownField } from '../lib/objects.ts';
 import type { ImportSet } from './import-set.ts';
 
 /** Name of the import whose value is in a text, if one of a secret is. */
-export type FindSecret = (text: string) => string | undefined;
+type FindSecret = (text: string) => string | undefined;
 
 /** Shorter values are found in names by chance: `admin`, `prod`. */
 const MIN_LENGTH = 8;
@@ -67,7 +67,7 @@ export function secretInItems(items: readonly Item[], find: FindSecret): string 
 
 const sentence = (what: string, source: string): string =>
   `${what} contains a value of import "${source}", which comes from a secret; ` +
-  'names show to people who may not read secrets, so take it from another import, such as a config map';
+  'names are visible to users who may not read secrets, so take the value from another import, such as a config map';
 
 /** Objects of Kubernetes wherever they are in a configuration. */
 function* objectsIn(config: unknown): Generator<{ readonly kind: string; readonly name: string }> {

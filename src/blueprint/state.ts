@@ -105,7 +105,7 @@ export function readState(secret: { readonly data?: Readonly<Record<string, stri
 }
 
 /** A Secret as the core API has it; `data` is base64. */
-export interface StateSecret extends ApiObject {
+interface StateSecret extends ApiObject {
   type: 'Opaque';
   data: Record<string, string>;
 }

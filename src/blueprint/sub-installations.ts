@@ -138,7 +138,7 @@ export function childInstallation(
 }
 
 /** The spec of a child: everything from the template, context, component and the wish to verify it from the parent. */
-export function childSpec(
+function childSpec(
   parent: View<Installation>,
   template: View<InstallationTemplate>,
   component?: ComponentView,

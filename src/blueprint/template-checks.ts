@@ -20,7 +20,7 @@ function unsatisfied(ref: string, kind: string, { parentImports, exported, bound
     type !== undefined
       ? `"${ref}" is imported by the parent as ${type}, not as ${kind}`
       : bound.has(ref)
-        ? `an import execution binds "${ref}", and only what the blueprint declares under "imports" can be handed on`
+        ? `an import execution binds "${ref}", and only values declared under "imports" of the blueprint can be passed on`
         : `"${ref}" is neither an import of the parent nor a ${kind} export of a sibling`;
   return `${UNSATISFIED}: ${why}${type === undefined && meant !== undefined ? `; did you mean "${meant}"?` : ''}`;
 }

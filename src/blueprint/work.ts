@@ -1,6 +1,6 @@
 /**
  * The work that users can make as long as they like: executions, mappings and schemas of blueprints, and charts.
- * Each is a pure function of plain data, so it can be done here or aside, in a thread that can be stopped.
+ * Each is a pure function of plain data, so it can be done here or aside, in a process that can be stopped.
  */
 import type { Clock } from '../lib/clock.ts';
 import type { Rng } from '../lib/rng.ts';
@@ -53,7 +53,7 @@ export interface SchemaJob {
   readonly blueprint: SchemaSources;
 }
 
-/** Does the work: in this thread or in others. All of it may be interrupted, see interruptions.ts. */
+/** Does the work: here or aside. All of it may be interrupted, see interruptions.ts. */
 export interface TemplateRunner {
   /** The result of an execution, read as JSON, and what it wants to remember. @throws RenderError */
   render(job: RenderJob): Promise<Rendering>;
@@ -65,7 +65,7 @@ export interface TemplateRunner {
 
 export interface Runner extends TemplateRunner, ChartRunner, ItemsUnpacker {}
 
-/** The runner for what users of a namespace have written: each namespace has its own share of the threads. */
+/** The runner for what users of a namespace have written: each namespace has its own share of the workers. */
 export type RunnerOf = (namespace: string) => Runner;
 
 function renderWork(job: RenderJob, world: WorkWorld): Rendering {
@@ -96,7 +96,7 @@ export const work = {
 
 export type WorkKind = keyof typeof work;
 
-/** Everything at once in this thread: for virtual time, where order must not depend on other threads. */
+/** Everything at once in this thread: for virtual time, where order must not depend on other processes. */
 export const inThisThread = (world: WorkWorld): Runner => ({
   render: (job) => settled(() => work.render(job, world)),
   map: (job) => settled(() => work.map(job, world)),

@@ -34,7 +34,7 @@ function parsed<T>(path: string, text: string, parse: (text: string) => T): T {
     return parse(text);
   } catch (error) {
     if (!(error instanceof YamlError)) throw error;
-    const at = error.line === undefined ? '' : `; look at line ${String(error.line)}`;
+    const at = error.line === undefined ? '' : `; see line ${String(error.line)}`;
     throw new UsageError(`${nameOf(path)} is not valid YAML${at}`);
   }
 }

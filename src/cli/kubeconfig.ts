@@ -15,7 +15,5 @@ export function kubeconfigSource(
   const context = options.context === undefined ? {} : { context: options.context };
   const source = options.kubeconfig === undefined ? findKubeconfig(env) : { file: options.kubeconfig };
   if (source) return source === 'in-cluster' ? source : { ...source, ...context };
-  throw new UsageError(
-    'which cluster? Name a kubeconfig with --kubeconfig or KUBECONFIG, or start one with: espalier dev',
-  );
+  throw new UsageError('no cluster given; set --kubeconfig or KUBECONFIG, or start one with: espalier dev');
 }

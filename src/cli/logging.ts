@@ -2,11 +2,9 @@
 import { createLogger, type Level, type Logger } from '../observability/log.ts';
 import type { Terminal } from './terminal/terminal.ts';
 
-export const logFormats = ['text', 'json'] as const;
-
 export interface LogOptions {
   readonly logLevel?: Level;
-  readonly logFormat?: (typeof logFormats)[number];
+  readonly logFormat?: 'text' | 'json';
 }
 
 /**

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { API_VERSION } from '../api/labels.ts';
 import { CommandError } from './errors.ts';
 
-export interface PackageInfo {
+interface PackageInfo {
   readonly folder: string;
   readonly version: string;
 }
@@ -28,6 +28,7 @@ export const versionText = (): string =>
 /** @throws CommandError when the package comes without it */
 export function packageFolder(path: string): string {
   const folder = join(packageInfo().folder, path);
-  if (!existsSync(folder)) throw new CommandError(`this copy of Espalier comes without its folder ${path}`);
+  if (!existsSync(folder))
+    throw new CommandError(`folder ${path} is missing in this installation of Espalier`);
   return folder;
 }

@@ -4,7 +4,7 @@
  */
 import { Argument, Command, CommanderError, Option } from 'commander';
 import type { Shell } from './commands/completion.ts';
-import { complain } from './complain.ts';
+import { reportError } from './report-error.ts';
 import { exitCodes, UsageError } from './errors.ts';
 import { versionText } from './package.ts';
 import { addBlueprintCommands } from './commands/blueprints/index.ts';
@@ -32,21 +32,21 @@ export async function runProgram(args: readonly string[], terminal: Terminal): P
     await program.parseAsync([...args], { from: 'user' });
     return exit ?? exitCodes.ok;
   } catch (error) {
-    if (!(error instanceof CommanderError)) return complain(terminal, error);
+    if (!(error instanceof CommanderError)) return reportError(terminal, error);
     if (error.exitCode === 0) return exitCodes.ok;
     if (error.code === 'commander.help') {
       // A group of commands without the command: its help is the answer.
       commandOf(program, args).outputHelp();
       return exitCodes.ok;
     }
-    return complain(terminal, new UsageError(mistake(error, program, args)));
+    return reportError(terminal, new UsageError(mistake(error, program, args)));
   }
 }
 
 export function createProgram(terminal: Terminal, onExit: (code: Exit) => void): Command {
   const program = new Command('espalier')
     .description(
-      'Installs whole landscapes on Kubernetes: installations, blueprints, deploy items. Compatible with Gardener Landscaper.',
+      'Hierarchical installation controller for Kubernetes: installations, blueprints, deploy items. Compatible with Gardener Landscaper.',
     )
     .version(versionText(), '-V, --version', 'print the version')
     .exitOverride()
@@ -65,10 +65,10 @@ export function createProgram(terminal: Terminal, onExit: (code: Exit) => void):
       'after',
       examples([
         ['espalier demo', 'watch a sample landscape being installed; needs no cluster'],
-        ['espalier dev', 'an API server with all controllers, to play with'],
+        ['espalier dev', 'an API server with all controllers, for development'],
         ['espalier start --kubeconfig ~/.kube/config', 'the controllers, on your cluster'],
         ['espalier install --image IMAGE', 'the controllers, in your cluster'],
-        ['espalier inst inspect my-app -n my-project', 'how far an installation is'],
+        ['espalier inst inspect my-app -n my-project', 'state of an installation'],
       ]),
     );
   addServerCommands(program, terminal, onExit);
@@ -101,11 +101,9 @@ function addSmallCommands(program: Command, terminal: Terminal): void {
     });
   program
     .command('completion')
-    .addArgument(new Argument('<shell>', 'which shell').choices(['bash', 'zsh', 'fish']))
+    .addArgument(new Argument('<shell>', 'shell').choices(['bash', 'zsh', 'fish']))
     .summary('print a script that completes commands')
-    .description(
-      'Prints the script by which a shell completes commands, options and their values when Tab is pressed.',
-    )
+    .description('Prints a shell completion script for commands, options and their values.')
     .addHelpText(
       'after',
       examples([
@@ -125,10 +123,10 @@ function addSmallCommands(program: Command, terminal: Terminal): void {
     .command('version')
     .alias('v')
     .summary('print the version')
-    .description('Prints the version of Espalier, of Node.js, and of the API it serves.')
+    .description('Prints the version of Espalier, of Node.js, and of the API.')
     .addOption(
       // What it says of other words is the command's own.
-      new Option('-o, --output <format>', 'how to print it')
+      new Option('-o, --output <format>', 'output format')
         .choices(['text', 'json'])
         .argParser((format) => format)
         .default('text'),

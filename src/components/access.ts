@@ -53,7 +53,11 @@ async function fetchContent(found: FoundComponent, resource: Resource, ports: Ac
     case 'relativeOciReference': {
       if (repository.relativeArtifact)
         return repository.relativeArtifact(required(component, resource, 'reference'));
-      throw cannot(component, resource, `is relative to a registry, and ${repository.name} is none`);
+      throw cannot(
+        component,
+        resource,
+        `is relative to a registry, but ${repository.name} is not a registry`,
+      );
     }
     default:
       throw cannot(component, resource, whyNot(access.type));
@@ -83,7 +87,7 @@ async function localOrGlobal(
 
 /** What upstream reads besides, and we do not: nobody should make this process call addresses of their choice. */
 const NOT_READ: Readonly<Record<string, string>> = {
-  none: 'has no content: its access says none',
+  none: 'has no content: its access type is none',
   git: 'is a source in git, which is not fetched here; add its content to the component as a localBlob',
   gitHub: 'is a source on GitHub, which is not fetched here; add its content to the component as a localBlob',
   helm: 'is in a Helm chart repository, which the Helm deployer reads, but templates and blueprints cannot; for these store it as an ociArtifact or localBlob',

@@ -6,7 +6,7 @@ import { readTar, TarError } from '../lib/tar.ts';
 import { ContentInvalid } from './errors.ts';
 
 /** A blueprint may be this large when it is unpacked. */
-export const MAX_UNPACKED_BYTES = 64 * 2 ** 20;
+const MAX_UNPACKED_BYTES = 64 * 2 ** 20;
 const MAX_FILES = 20_000;
 
 /**
@@ -64,7 +64,7 @@ async function entriesOf(archive: Uint8Array, what: string, maxBytes: number) {
     return [...readTar(await unpacked(archive, 2 * maxBytes))];
   } catch (cause) {
     if (cause instanceof TarError || cause instanceof UnpackError) {
-      throw new ContentInvalid(`${what} is no usable archive: ${cause.message}`, { cause });
+      throw new ContentInvalid(`${what} is not a valid archive: ${cause.message}`, { cause });
     }
     throw cause;
   }

@@ -23,7 +23,8 @@ export async function artifactIn(blob: Uint8Array, what: string): Promise<string
   const files = await filesOfArchive(blob, what);
   const document = (await files.read('artifact-descriptor.json')) ?? (await files.read('index.json'));
   const found = document && index.safeParse(jsonOrNothing(document)).data;
-  if (!found) throw new ContentInvalid(`${what} has the digest of an artifact, but is no archive of one`);
+  if (!found)
+    throw new ContentInvalid(`${what} has the digest of an artifact, but is not an artifact archive`);
   const digest = found.annotations?.[MAIN] ?? (found.manifests[0] as { digest: string }).digest;
   if (!found.manifests.some((one) => one.digest === digest)) {
     throw new ContentInvalid(`${what}: the archive names ${digest} as its artifact, which is not in it`);

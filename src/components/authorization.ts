@@ -88,7 +88,7 @@ export class Authorization {
     const document = parsed(answer.body);
     const token = ownField(document, 'token') ?? ownField(document, 'access_token');
     if (typeof token !== 'string' || token === '' || /[\r\n]/.test(token)) {
-      throw new ContentInvalid(`${url.host} was asked for ${what} and answered something else`);
+      throw new ContentInvalid(`${url.host} returned an unexpected response to the request for ${what}`);
     }
     const seconds = Number(ownField(document, 'expires_in') ?? DEFAULT_SECONDS);
     // Renewed a little early, so that none expires on its way.

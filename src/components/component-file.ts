@@ -94,7 +94,9 @@ function parse(text: string, folder: string): z.output<typeof schema> {
     document = parseYaml(text);
   } catch (cause) {
     if (!(cause instanceof YamlError)) throw cause;
-    throw new DescriptorInvalid(`${COMPONENT_FILE} in ${folder} is no YAML: ${cause.message}`, { cause });
+    throw new DescriptorInvalid(`${COMPONENT_FILE} in ${folder} is not valid YAML: ${cause.message}`, {
+      cause,
+    });
   }
   const result = schema.safeParse(document);
   if (result.success) return result.data;
@@ -126,7 +128,7 @@ function resourceOf(entry: ResourceEntry, blob: NewBlob | undefined, version: st
   }
   if (access) return { ...common, relation: 'external', access };
   throw new DescriptorInvalid(
-    `resource ${entry.name} says nothing of what it is: give it a path in the folder, an image, or an access`,
+    `resource ${entry.name} has no content: give it a path in the folder, an image, or an access`,
   );
 }
 

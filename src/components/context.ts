@@ -11,7 +11,7 @@ import { localRepository } from './local-repository.ts';
 import { ociRepository } from './oci-repository.ts';
 import type { Repository } from './repository.ts';
 
-export interface RepositoryPorts {
+interface RepositoryPorts {
   /** The folder below which repositories in files must lie; without it there are none. */
   readonly localRoot?: string | undefined;
   readonly maxFileBytes: number;
@@ -73,7 +73,7 @@ export function addressOf(baseUrl: string): { readonly host: string; readonly pa
   const [, scheme = '', host = '', path = ''] = /^((?:https?|oci):\/\/)?([^/]*)\/*(.*)$/.exec(baseUrl) ?? [];
   if (host === '' || host.includes('@')) {
     throw new RepositoryUnusable(
-      'the repository context names no registry: baseUrl must look like registry.example.org/path',
+      'the repository context has no valid registry: baseUrl must look like registry.example.org/path',
     );
   }
   return { host: scheme === 'oci://' ? host : scheme + host, path: trimmed(path) };
@@ -97,7 +97,7 @@ const below = (files: Files, folder: string): Files => ({
 function localFiles({ localRoot, maxFileBytes }: RepositoryPorts, name: string): Files {
   if (localRoot !== undefined) return filesOnDisk(localRoot, maxFileBytes);
   throw new RepositoryUnusable(
-    `${name} cannot be used: the configuration names no registry.local.rootPath that it lies below`,
+    `${name} cannot be used: it must be below registry.local.rootPath, which the configuration does not set`,
   );
 }
 
@@ -128,7 +128,7 @@ function text(context: JsonMap, key: string): string {
   const value = ownField(context, key);
   if (value === undefined || value === null) return '';
   if (typeof value === 'string') return value;
-  throw new RepositoryUnusable(`the field ${key} of the repository context must be a text`);
+  throw new RepositoryUnusable(`the field ${key} of the repository context must be a string`);
 }
 
 const trimmed = (path: string): string => path.replace(/^\/+|\/+$/g, '');

@@ -116,7 +116,7 @@ function readOrRefuse(text: string, where: string, parse: (text: string) => unkn
   try {
     return parse(text);
   } catch {
-    throw new RepositoryUnusable(`${where} cannot be read: it is not in the form its key promises`);
+    throw new RepositoryUnusable(`${where} cannot be read: its content does not have the format of its key`);
   }
 }
 

@@ -31,7 +31,7 @@ export const blobPath = (digest: string): string => `blobs/${digest.replace(':',
 /** @throws ContentInvalid */
 export async function readIndex(files: Files, name: string): Promise<readonly CtfEntry[]> {
   const bytes = await files.read(CTF_INDEX);
-  if (!bytes) throw new ContentInvalid(`${name} is no transport archive: it has no file ${CTF_INDEX}`);
+  if (!bytes) throw new ContentInvalid(`${name} is not a transport archive: it has no file ${CTF_INDEX}`);
   const result = index.safeParse(parseDocument(bytes, `${CTF_INDEX} of ${name}`));
   if (!result.success) throw new ContentInvalid(`${CTF_INDEX} of ${name} is not valid`);
   return result.data.artifacts;
@@ -70,6 +70,6 @@ export async function filesOfArchive(bytes: Uint8Array, name: string): Promise<F
     if (!(cause instanceof TarError || cause instanceof UnpackError || cause instanceof FileTreeError)) {
       throw cause;
     }
-    throw new ContentInvalid(`${name} is no usable archive: ${cause.message}`, { cause });
+    throw new ContentInvalid(`${name} is not a valid archive: ${cause.message}`, { cause });
   }
 }

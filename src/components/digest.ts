@@ -21,9 +21,9 @@ export function isDigest(text: string): boolean {
 
 /** @throws ContentInvalid when the bytes are others */
 export function verifyDigest(bytes: Uint8Array, digest: string, what: string): void {
-  if (!isDigest(digest)) throw new ContentInvalid(`${what}: "${digest}" is no digest that can be checked`);
+  if (!isDigest(digest)) throw new ContentInvalid(`${what}: "${digest}" is not a supported digest`);
   const [algorithm = ''] = digest.split(':');
   const found = `${algorithm}:${createHash(algorithm).update(bytes).digest('hex')}`;
   if (found === digest) return;
-  throw new ContentInvalid(`${what} is damaged: its digest should be ${digest}, but is ${found}`);
+  throw new ContentInvalid(`${what} is damaged: its digest is ${found}, expected ${digest}`);
 }

@@ -12,7 +12,7 @@ export function parseDocument(bytes: Uint8Array, what: string): unknown {
   if (excess) {
     const { maxDepth, maxElements } = STRUCTURE;
     throw new ContentInvalid(
-      `${what} is larger than any: at most ${String(MAX_BYTES)} bytes, ${String(maxElements)} values and ${String(maxDepth)} levels are read`,
+      `${what} is too large: at most ${String(MAX_BYTES)} bytes, ${String(maxElements)} values and ${String(maxDepth)} levels are read`,
     );
   }
   try {

@@ -35,9 +35,7 @@ export class SignatureInvalid extends ComponentProblem {}
 /** There is no such component version in any of the places where it was looked for. */
 export class ComponentNotFound extends ComponentProblem {
   constructor(name: string, version: string, places: readonly string[]) {
-    super(
-      `component version ${name}:${version} not found in ${places.join(' and ') || 'no repository at all'}`,
-    );
+    super(`component version ${name}:${version} not found in ${places.join(' and ') || 'any repository'}`);
   }
 }
 

@@ -13,7 +13,8 @@ import {
 import { ReferenceInvalid } from './errors.ts';
 import { describeSelector, identityOf, select, type Selector } from './identity.ts';
 import { parseRelativeReference } from './relative-reference.ts';
-import type { ComponentView } from './view.ts';
+import type { Content } from './repository.ts';
+import type { ComponentView, ResourcePlace } from './view.ts';
 
 export const componentFunctionNames = [
   'getResource',
@@ -26,9 +27,7 @@ export const componentFunctionNames = [
 export type ComponentFunctionName = (typeof componentFunctionNames)[number];
 
 /** Arguments are as the template gave them, as JSON. @throws ComponentProblem with a sentence; ContentNeeded */
-export type ComponentFunctions = Readonly<
-  Record<ComponentFunctionName, (args: readonly unknown[]) => unknown>
->;
+type ComponentFunctions = Readonly<Record<ComponentFunctionName, (args: readonly unknown[]) => unknown>>;
 
 const NO_VERSION = 'unable to use this function without ocm component version';
 
@@ -66,41 +65,45 @@ export function componentFunctions(view: ComponentView | undefined): ComponentFu
       if (target) return toV2(target);
       const wanted = nameOf({ name: reference.componentName, version: reference.version });
       throw new ReferenceInvalid(
-        `unable to resolve component ${wanted}: it is none of those that the installation refers to`,
+        `unable to resolve component ${wanted}: the installation does not reference it`,
       );
     },
-    getRepositoryContext([descriptor]) {
-      const component = isObject(descriptor) ? readDescriptor(descriptor) : view?.own;
-      if (!component) {
-        throw new ReferenceInvalid(
-          'Unable to get effective component descriptor as no ComponentDescriptor is defined.',
-        );
-      }
-      const context = component.repositoryContexts.at(-1);
-      if (context) return context;
-      throw new ReferenceInvalid(`component ${nameOf(component)} has no repository context`);
-    },
-    getResourceKey(args) {
-      const place = needed(view).resolve(referenceOf(args));
-      const { name, version } = place.owner.component;
-      const identity = uniqueIdentity(place.resource, place.owner.component);
-      return Buffer.from(toYaml({ component: { name, version }, resource: identity })).toString('base64');
-    },
+    getRepositoryContext: ([descriptor]) =>
+      repositoryContextOf(isObject(descriptor) ? readDescriptor(descriptor) : view?.own),
+    getResourceKey: (args) => resourceKey(needed(view).resolve(referenceOf(args))),
     getResourceContent(args) {
       const active = needed(view);
       const place = active.resolve(referenceOf(args));
-      const content = active.content(place);
-      if (content.kind === 'artifact') {
-        throw new ReferenceInvalid(
-          `resource ${place.resource.name} is an artifact of ${String(content.layers.length)} layers in a registry; only single blobs have a content`,
-        );
-      }
-      const bytes = Buffer.from(content.bytes);
-      return content.mediaType === 'application/octet-stream'
-        ? bytes.toString('base64')
-        : bytes.toString('utf8');
+      return textOf(place.resource, active.content(place));
     },
   };
+}
+
+function repositoryContextOf(component: Component | undefined): unknown {
+  if (!component) {
+    throw new ReferenceInvalid(
+      'Unable to get effective component descriptor as no ComponentDescriptor is defined.',
+    );
+  }
+  const context = component.repositoryContexts.at(-1);
+  if (context) return context;
+  throw new ReferenceInvalid(`component ${nameOf(component)} has no repository context`);
+}
+
+function resourceKey({ owner, resource }: ResourcePlace): string {
+  const { name, version } = owner.component;
+  const identity = uniqueIdentity(resource, owner.component);
+  return Buffer.from(toYaml({ component: { name, version }, resource: identity })).toString('base64');
+}
+
+function textOf(resource: Resource, content: Content): string {
+  if (content.kind === 'artifact') {
+    throw new ReferenceInvalid(
+      `resource ${resource.name} is an artifact of ${String(content.layers.length)} layers in a registry; only single blobs have a content`,
+    );
+  }
+  const bytes = Buffer.from(content.bytes);
+  return content.mediaType === 'application/octet-stream' ? bytes.toString('base64') : bytes.toString('utf8');
 }
 
 function needed(view: ComponentView | undefined): ComponentView {
@@ -119,7 +122,7 @@ function selectorOf(pairs: readonly unknown[]): Selector {
   if (pairs.length === 0) throw new ReferenceInvalid('at least 2 arguments are expected');
   if (pairs.length % 2 !== 0) throw new ReferenceInvalid('odd number of key value pairs');
   if (!pairs.every((text) => typeof text === 'string')) {
-    throw new ReferenceInvalid('keys and values must be texts, such as "name" "web"');
+    throw new ReferenceInvalid('keys and values must be strings, such as "name" "web"');
   }
   const selector: Record<string, string> = {};
   for (let i = 0; i < pairs.length; i += 2) selector[pairs[i] as string] = pairs[i + 1] as string;

@@ -2,7 +2,7 @@
 import { ReferenceInvalid } from './errors.ts';
 import { isDigest } from './digest.ts';
 
-export interface ImageReference {
+interface ImageReference {
   readonly host: string;
   readonly repository: string;
   /** A tag, or a digest when there is one. */
@@ -30,7 +30,7 @@ export function parseImageReference(text: string): ImageReference {
     REPOSITORY.test(repository) &&
     /^[\w.:[\]-]+$/.test(host) &&
     (digest === undefined ? TAG.test(reference) : isDigest(digest));
-  if (!isValid) throw new ReferenceInvalid(`"${text.slice(0, 300)}" is no reference of an image`);
+  if (!isValid) throw new ReferenceInvalid(`"${text.slice(0, 300)}" is not a valid image reference`);
   return { host: isHub ? DOCKER : host, repository, reference };
 }
 

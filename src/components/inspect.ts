@@ -72,6 +72,6 @@ const isHere = ({ access }: Resource): boolean => access !== undefined && HERE.t
 
 const nowhereElse = {
   registry: (address: string): never => {
-    throw new RepositoryUnusable(`registry ${address} is not asked here`);
+    throw new RepositoryUnusable(`registry ${address} is not used here`);
   },
 };

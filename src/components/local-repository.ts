@@ -6,7 +6,7 @@ import { BlobMissing, ContentInvalid } from './errors.ts';
 import { filesBelow, type Files } from './files.ts';
 import { inRepository, type Repository } from './repository.ts';
 
-export interface LocalPlace {
+interface LocalPlace {
   readonly descriptors: Files;
   readonly descriptorFolder: string;
   readonly blobs: Files;
@@ -56,6 +56,6 @@ function descriptorFrom(
     return found.name === wanted.name && found.version === wanted.version ? found : undefined;
   } catch (cause) {
     if (!(cause instanceof YamlError)) throw cause;
-    throw new ContentInvalid(`${what} is no YAML: ${cause.message}`, { cause });
+    throw new ContentInvalid(`${what} is not valid YAML: ${cause.message}`, { cause });
   }
 }

@@ -30,7 +30,7 @@ export function normalised(component: Component, algorithm: string): string {
   const form = isNormalisation(algorithm) ? FORMS[algorithm] : undefined;
   if (form) return form(component);
   throw new ContentInvalid(
-    `component ${nameOf(component)}: "${algorithm}" is no normal form of descriptors that is known here; known are ${Object.keys(FORMS).join(', ')}`,
+    `component ${nameOf(component)}: "${algorithm}" is not a supported normalisation of descriptors; supported are ${Object.keys(FORMS).join(', ')}`,
   );
 }
 
@@ -47,7 +47,7 @@ export function componentDigest(
   const name = hashName(hashAlgorithm);
   if (name === undefined) {
     throw new ContentInvalid(
-      `component ${nameOf(component)}: "${hashAlgorithm}" is no digest that can be computed here`,
+      `component ${nameOf(component)}: "${hashAlgorithm}" is not a supported digest algorithm`,
     );
   }
   return createHash(name).update(text).digest('hex');

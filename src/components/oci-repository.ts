@@ -12,7 +12,7 @@ import { BlobMissing, ContentInvalid, ContentTooLarge, ReferenceInvalid } from '
 import { isRepositoryPath } from './image-reference.ts';
 import { inRepository, type Content, type Repository } from './repository.ts';
 
-export interface OciPlace {
+interface OciPlace {
   readonly store: ArtifactStore;
   /** Before the names of components. */
   readonly prefix: string;
@@ -76,7 +76,7 @@ export function ociRepository(place: OciPlace): Repository {
       const what = `the component descriptor of ${component}:${version}`;
       const found = readDescriptor(await descriptorIn(store, path, artifact, what), what);
       if (found.name !== component || found.version !== version) {
-        throw new ContentInvalid(`${what} is that of ${nameOf(found)}`);
+        throw new ContentInvalid(`${what} describes ${nameOf(found)}`);
       }
       return { component: inRepository(found, context), repository: this };
     },
@@ -142,7 +142,7 @@ async function descriptorIn(
   }
   const layer = layers.find(({ digest }) => digest === named) ?? layers.find(isTyped);
   if (!layer)
-    throw new ContentInvalid(`${what} is missing: none of the ${String(layers.length)} layers holds it`);
+    throw new ContentInvalid(`${what} is missing: none of the ${String(layers.length)} layers contains it`);
   const bytes = await store.blob(path, layer);
   return parse(layer.mediaType.includes('tar') ? await fileIn(bytes, what) : bytes, what);
 }
@@ -168,6 +168,6 @@ function parse(bytes: Uint8Array, what: string): unknown {
     return parseYaml(Buffer.from(bytes).toString('utf8'));
   } catch (cause) {
     if (!(cause instanceof YamlError)) throw cause;
-    throw new ContentInvalid(`${what} is no YAML: ${cause.message}`, { cause });
+    throw new ContentInvalid(`${what} is not valid YAML: ${cause.message}`, { cause });
   }
 }

@@ -64,7 +64,7 @@ export function withComponent(ctf: CtfContent, component: PackedComponent, mayRe
   const before = ctf.entries.find(isSame);
   if (before && before.digest !== entry.digest && !mayReplace) {
     throw new ContentInvalid(
-      `component ${name}:${version} is in the archive already, with other contents; raise the version, or replace it with --force`,
+      `component ${name}:${version} is already in the archive with different content; increase the version, or replace it with --force`,
     );
   }
   const blobs = new Map([
@@ -106,7 +106,7 @@ export async function pushAll(
     const path = repositoryPathOf(PLACE, component);
     const artifact = await store.artifact(path, tag);
     if (!found || !artifact)
-      throw new ContentInvalid(`${name} has no ${path}:${tag}, though its index says so`);
+      throw new ContentInvalid(`${name} has no ${path}:${tag}, although its index lists it`);
     const known = found.component.repositoryContexts.filter((one) => Object.keys(one).length > 0);
     const moved: Component = { ...found.component, repositoryContexts: [...known, to.context] };
     const layers: NewBlob[] = [];

@@ -27,7 +27,7 @@ export const defaultLimits: Limits = { maxManifestBytes: 4 * 2 ** 20, maxBlobByt
 const BLOB_KEY = 'limits.downloadMiB';
 const ACCEPTED = [mediaTypes.ociManifest, mediaTypes.dockerManifest, mediaTypes.ociIndex].join(', ');
 
-export interface RegistryPorts {
+interface RegistryPorts {
   readonly transport: Transport;
   readonly authorization: Authorization;
   readonly cache: ContentCache;
@@ -72,7 +72,7 @@ export class Registry implements ArtifactStore {
   ): Promise<Uint8Array> {
     const { maxBlobBytes } = this.#ports.limits;
     const what = `blob ${digest} of ${repository}`;
-    if (!isDigest(digest)) throw new ContentInvalid(`${what}: that is no digest that can be checked`);
+    if (!isDigest(digest)) throw new ContentInvalid(`${what}: this is not a supported digest`);
     if (size !== undefined && size > maxBlobBytes) {
       throw tooLarge(what, this.#base, maxBlobBytes, BLOB_KEY);
     }
@@ -86,7 +86,7 @@ export class Registry implements ArtifactStore {
         'pull',
       );
       if (answer.status === 404)
-        throw new BlobMissing(`${this.name} has no ${what}, though its manifest names it`);
+        throw new BlobMissing(`${this.name} has no ${what}, although its manifest lists it`);
       if (answer.status !== 200) throw refusal(request, answer, hadLogin);
       verifyDigest(answer.body, digest, what);
       return answer.body;
@@ -121,7 +121,7 @@ export class Registry implements ArtifactStore {
     );
     const location = started.header('location');
     if (location === undefined || !URL.canParse(location, this.#base.href)) {
-      throw new ContentInvalid(`${this.name} does not say where to upload`);
+      throw new ContentInvalid(`${this.name} returned no upload location`);
     }
     const url = new URL(location, this.#base.href);
     url.searchParams.set('digest', digest);

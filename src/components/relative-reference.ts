@@ -66,7 +66,7 @@ export function parseRelativeReference(text: string): RelativeReference {
   const steps = Array.isArray(path) ? path.map(selectorFrom) : [undefined];
   if (!resource || steps.includes(undefined)) {
     throw new ReferenceInvalid(
-      `"${text.slice(0, 200)}" is no reference: write cd://resources/NAME, or resource: {name: NAME} with referencePath`,
+      `"${text.slice(0, 200)}" is not a valid reference: write cd://resources/NAME, or resource: {name: NAME} with referencePath`,
     );
   }
   return { resource, path: steps as Selector[] };

@@ -24,7 +24,7 @@ export type Content =
   | { readonly kind: 'blob'; readonly mediaType: string; readonly bytes: Uint8Array }
   | { readonly kind: 'artifact'; readonly digest: string; readonly layers: readonly Layer[] };
 
-export interface Layer {
+interface Layer {
   readonly mediaType: string;
   readonly bytes: Uint8Array;
 }

@@ -8,7 +8,7 @@ import { fits, type Resolver } from './resolvers.ts';
 import { verifyReference } from './verify.ts';
 
 /** A reference may carry the descriptor that it leads to. */
-export const DESCRIPTOR_LABEL = 'landscaper.gardener.cloud/component-descriptor';
+const DESCRIPTOR_LABEL = 'landscaper.gardener.cloud/component-descriptor';
 const MAX_COMPONENTS = 2000;
 
 export interface Lookup {
@@ -100,7 +100,7 @@ export async function resolveAll(
 }
 
 /** @throws DescriptorInvalid */
-export function nestedDescriptor(reference: Reference): Component | undefined {
+function nestedDescriptor(reference: Reference): Component | undefined {
   const document = nestedDocument(reference);
   if (document === undefined) return undefined;
   return readDescriptor(document, `the descriptor in the label of reference ${reference.name}`);

@@ -22,7 +22,7 @@ export function readResolvers(text: string, where: string): readonly Resolver[] 
   try {
     document = parseYaml(text);
   } catch (cause) {
-    throw new RepositoryUnusable(`${where} is no YAML: ${(cause as Error).message}`, { cause });
+    throw new RepositoryUnusable(`${where} is not valid YAML: ${(cause as Error).message}`, { cause });
   }
   const parts = ownField(document, 'configurations');
   const all = Array.isArray(parts) ? parts : [document];

@@ -52,14 +52,14 @@ export function verifySignature(component: Component, name: string, trust: Trust
   }
   const uncovered = withoutDigest(component);
   if (uncovered.length > 0) {
-    return fail(`covers nothing of ${uncovered.join(', ')}: the descriptor holds no digest of it`);
+    return fail(`does not cover ${uncovered.join(', ')}: the descriptor contains no digest`);
   }
   const { digest } = found;
   const text = normalised(component, digest.normalisationAlgorithm);
   const expected = componentDigest(component, digest, text);
   if (expected !== digest.value.toLowerCase()) {
     return fail(
-      `is of another descriptor: that was signed had the digest ${digest.value}, this has ${expected}`,
+      `is for another descriptor: the signed digest is ${digest.value}, but this descriptor has ${expected}`,
     );
   }
   const padding = PADDINGS[found.signature.algorithm];
@@ -68,10 +68,10 @@ export function verifySignature(component: Component, name: string, trust: Trust
       `is made with ${found.signature.algorithm}, which cannot be verified here; known are ${Object.keys(PADDINGS).join(', ')}`,
     );
   }
-  const { bytes, certificates } = signatureBytes(found) ?? fail('is not in a form that can be read');
+  const { bytes, certificates } = signatureBytes(found) ?? fail('does not have a known format');
   const key = keyFrom(trust, certificates, fail);
   if (key.asymmetricKeyType !== 'rsa' && key.asymmetricKeyType !== 'rsa-pss') {
-    return fail('needs an RSA key, and the one that is given is none');
+    return fail('needs an RSA key, but the given key is not an RSA key');
   }
   const options = { key, padding };
   if (!verify(hashName(digest.hashAlgorithm), Buffer.from(text), options, bytes)) {
@@ -108,7 +108,7 @@ function keyFrom(
     try {
       return createPublicKey(publicKey);
     } catch {
-      return fail('cannot be checked: what is given as the public key is no PEM with a key or certificate');
+      return fail('cannot be checked: the public key is not a PEM with a key or certificate');
     }
   }
   if (caCertificates === undefined)
@@ -116,8 +116,9 @@ function keyFrom(
   try {
     const [leaf, ...others] = certificates.map((text) => new X509Certificate(text));
     const authorities = (caCertificates.match(CERTIFICATE) ?? []).map((text) => new X509Certificate(text));
-    if (!leaf) return fail('comes without a certificate, so that the authorities say nothing about it');
-    if (!mayTrust(leaf, others, authorities)) return fail('has a certificate that no authority vouches for');
+    if (!leaf) return fail('has no certificate, so it cannot be checked against the authorities');
+    if (!mayTrust(leaf, others, authorities))
+      return fail('has a certificate that was not issued by the given authorities');
     return leaf.publicKey;
   } catch (error) {
     if (error instanceof SignatureInvalid) throw error;

@@ -44,7 +44,7 @@ export interface RegistryAnswer {
   readonly body: Uint8Array;
 }
 
-export interface TransportOptions {
+interface TransportOptions {
   readonly clock: Clock;
   readonly rng: Rng;
   /** Whether `http://` may be used at all. */
@@ -105,7 +105,7 @@ export class Transport {
   #checkScheme(url: URL): void {
     if (url.protocol === 'https:' || (url.protocol === 'http:' && this.#options.allowPlainHttp)) return;
     throw new RepositoryUnusable(
-      `registry ${url.host} would be asked over plain HTTP, which is not allowed here; use https://, or allow it: registry.oci.allowPlainHttp in the configuration, --plain-http on the command line`,
+      `registry ${url.host} uses plain HTTP, which is not allowed here; use https://, or allow it: registry.oci.allowPlainHttp in the configuration, --plain-http on the command line`,
     );
   }
 
@@ -154,7 +154,7 @@ export class Transport {
       const next = URL.canParse(location, url.href) ? new URL(location, url.href) : undefined;
       if (!next || hops >= MAX_REDIRECTS || (url.protocol === 'https:' && next.protocol !== 'https:')) {
         throw new ContentInvalid(
-          `registry ${request.url.host} redirects ${request.what} in a way that is not followed`,
+          `registry ${request.url.host} redirects ${request.what} to an address that is not allowed`,
         );
       }
       // What a registry was told is not meant for the store that it points to.
@@ -260,8 +260,8 @@ export function refusal(
   const said = saying(answer);
   if (status === 401 || status === 403) {
     const why = hadLogin
-      ? 'the credentials for it are not accepted, or not sufficient'
-      : 'there are no credentials for it; name a pull secret in the Context';
+      ? 'its credentials are not accepted, or have too few rights'
+      : 'there are no credentials for it; add a pull secret to the Context';
     return new RegistryRefused(`registry ${url.host} refuses ${what} (${String(status)}${said}): ${why}`);
   }
   return new ContentInvalid(

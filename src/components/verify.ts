@@ -32,7 +32,7 @@ export async function verifyResource(
     case 'ociArtifactDigest/v1': {
       const found = content.kind === 'artifact' ? content.digest : await artifactIn(content.bytes, what);
       if (found === expected) return;
-      throw new ContentInvalid(`${what} is another one: its digest should be ${expected}, but is ${found}`);
+      throw new ContentInvalid(`${what} has changed: its digest is ${found}, expected ${expected}`);
     }
     default:
   }
@@ -55,7 +55,7 @@ export function verifyReference(from: Component, reference: Reference, target: C
   const found = componentDigest(target, digest);
   if (found === digest.value.toLowerCase()) return true;
   throw new ContentInvalid(
-    `reference ${reference.name} of component ${nameOf(from)} leads to another ${nameOf(target)}: its digest should be ${digest.value}, but is ${found}`,
+    `reference ${reference.name} of component ${nameOf(from)} refers to a different ${nameOf(target)}: its digest is ${found}, expected ${digest.value}`,
   );
 }
 

@@ -31,7 +31,7 @@ export interface ResourcePlace {
   readonly resource: Resource;
 }
 
-/** What a thread has to be given to see a component. It has no way to repositories. */
+/** What a worker has to be given to see a component. It has no way to repositories. */
 export interface ComponentData {
   readonly source: ComponentSource;
   readonly components: readonly Component[];
@@ -164,7 +164,7 @@ export class ComponentView {
   }
 }
 
-/** A view of plain data, for another thread: what has not been fetched yet has to be asked for. */
+/** A view of plain data, for another process: what has not been fetched yet has to be asked for. */
 export function viewOf({ source, components, targets }: ComponentData, shelf: Shelf): ComponentView {
   const all = components.map((component) => ({ component, repository: nowhere }));
   const found = targets.flatMap(([key, at]) => (all[at] ? [[key, all[at]] as const] : []));

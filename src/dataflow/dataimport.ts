@@ -21,7 +21,7 @@ export interface MeasuredImport extends DataImport {
   readonly bytes: number;
 }
 
-export interface KeyedReference {
+interface KeyedReference {
   readonly kind: 'secret' | 'configmap';
   readonly namespace: string;
   readonly name: string;
@@ -114,7 +114,7 @@ class EntryUnreadable extends Error {
 /** What go-yaml says may quote the text. */
 function withoutText(error: YamlError): string {
   const line = `line ${String(error.line ?? 1)}`;
-  return error instanceof IntegerTooLong ? refusedInteger(line) : `${line} is no YAML`;
+  return error instanceof IntegerTooLong ? refusedInteger(line) : `${line} is not valid YAML`;
 }
 
 /** @throws EntryUnreadable */

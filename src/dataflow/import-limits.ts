@@ -6,11 +6,11 @@ import type { Installation } from '../api/kinds/installation.ts';
 import type { View } from '../lib/objects.ts';
 
 /** Imports of one installation, and names of targets in its lists and maps. */
-export const MAX_IMPORTS = 1000;
-export const MAX_IMPORTED_TARGETS = 10_000;
+const MAX_IMPORTS = 1000;
+const MAX_IMPORTED_TARGETS = 10_000;
 /** Of all values that one installation imports, as JSON. */
 const MAX_IMPORT_MIB = 16;
-export const MAX_IMPORT_BYTES = MAX_IMPORT_MIB << 20;
+const MAX_IMPORT_BYTES = MAX_IMPORT_MIB << 20;
 
 const divide = 'divide them among sub-installations';
 

@@ -17,7 +17,7 @@ import type { View } from '../lib/objects.ts';
 import { objectName, parentContext } from './scope.ts';
 
 /** Names of what an installation imports from, all in its namespace; without duplicates. */
-export interface NeededObjects {
+interface NeededObjects {
   readonly dataObjects: readonly string[];
   readonly targets: readonly string[];
   readonly secrets: readonly string[];
@@ -27,7 +27,7 @@ export interface NeededObjects {
 }
 
 /** Selects the copies of a parent's target list or map import that belong to the current job. */
-export interface TargetSelector {
+interface TargetSelector {
   /** name of the own import */
   readonly import: string;
   readonly labels: Readonly<Record<string, string>>;
@@ -42,7 +42,7 @@ export interface ImportLookups {
   targetsBySelector(selector: TargetSelector): readonly View<Target>[];
 }
 
-export interface MissingImport {
+interface MissingImport {
   readonly import: string;
   /** upstream's sentence */
   readonly message: string;
@@ -207,7 +207,7 @@ class TargetFinder {
   #get(ref: string): View<Target> {
     const name = objectName(this.#context, ref);
     const target = this.#lookups.target(name);
-    if (!target) throw new Error(`target ${name} vanished while it was read`);
+    if (!target) throw new Error(`target ${name} was deleted while it was being read`);
     return target;
   }
 

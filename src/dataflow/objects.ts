@@ -57,16 +57,16 @@ function importCopies(
     if (isObject(element) && isObject(element['spec']) && isObject(element['metadata'])) {
       return targetCopy(installation, at, element as unknown as View<Target>);
     }
-    throw notStorable(name, `is of type ${type ?? ''}, but its value is no target`);
+    throw notStorable(name, `is of type ${type ?? ''}, but its value is not a target`);
   };
   switch (type) {
     case 'target':
       return [copyOf(value, place)];
     case 'targetList':
-      if (!Array.isArray(value)) throw notStorable(name, 'is a targetList, but its value is no list');
+      if (!Array.isArray(value)) throw notStorable(name, 'is a targetList, but its value is not a list');
       return value.map((element, index) => copyOf(element, { ...place, index }));
     case 'targetMap':
-      if (!isObject(value)) throw notStorable(name, 'is a targetMap, but its value is no map');
+      if (!isObject(value)) throw notStorable(name, 'is a targetMap, but its value is not a map');
       return Object.entries(value).map(([mapKey, element]) => copyOf(element, { ...place, mapKey }));
     default:
       return [dataObjectAt(ownerOf(installation), place, value ?? null)];

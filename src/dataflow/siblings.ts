@@ -13,7 +13,7 @@ import type { View } from '../lib/objects.ts';
 
 export { cycleText, findCycle, type Sibling } from '../blueprint/dependencies.ts';
 
-export interface DuplicateExport {
+interface DuplicateExport {
   readonly kind: 'data' | 'target';
   readonly ref: string;
   /** names, in the order given */

@@ -1,6 +1,6 @@
 /**
  * Objects that nobody will send off: made by a create that arrived late, when the installation they belong to was gone
- * already. The garbage collector deletes them, but who would have given them a job for it is not there any more.
+ * already. The garbage collector deletes them, but who would have given them a job for it no longer exists.
  */
 import { hasFinalizer, isBeingDeleted, parentInstallation, type JobView } from '../api/job.ts';
 import { FINALIZER } from '../api/labels.ts';

@@ -8,7 +8,7 @@ import { executionKind, type Execution, type ExecutionStatus } from '../api/kind
 import type { Installation, InstallationStatus } from '../api/kinds/installation.ts';
 import type { MergePatch } from '../lib/merge.ts';
 import type { View } from '../lib/objects.ts';
-import { conditionsAtStart } from './standing.ts';
+import { conditionsAtStart } from './rest-conditions.ts';
 
 type Self = View<Installation> | View<Execution>;
 

@@ -43,7 +43,7 @@ export async function ensureCrds(
   const written = await Promise.all(wanted.map((object) => applied(object, ports)));
   const deadline = clock.now() + DEADLINE_MS;
   await Promise.all(written.map((crd) => established(crd, deadline, ports)));
-  log.info({ count: wanted.length }, 'CustomResourceDefinitions are installed');
+  log.info({ count: wanted.length }, 'CustomResourceDefinitions installed');
 }
 
 const applied = (object: CustomResourceDefinition, ports: Ports): Promise<CustomResourceDefinition> =>
@@ -73,7 +73,7 @@ const persistentlyFor = <T>(name: string, ports: Ports, ask: () => Promise<T>): 
     signal: ports.signal,
     onPause(error, tries, pauseMs) {
       const fields = { crd: name, tries, pauseMs, err: error.message };
-      ports.log.warn(fields, 'a CustomResourceDefinition cannot be installed yet; trying again');
+      ports.log.warn(fields, 'installing a CustomResourceDefinition failed; retrying');
     },
     givenUp: (error, tries) =>
       new CrdsNotApplied(

@@ -14,7 +14,7 @@ export const lockName = (kind: 'Installation' | 'Execution', uid: string): strin
   `${kind === 'Installation' ? 'installations' : 'executions'}-${uid}`;
 
 /** Whether a pod that holds a lock is still there. */
-export type IsPodThere = (name: string) => Promise<boolean>;
+type IsPodThere = (name: string) => Promise<boolean>;
 
 /** As often as upstream's replicas look again. */
 const AGAIN_MS = 60_000;
@@ -40,8 +40,8 @@ export function withForeignLocks<P extends Obj>(
       async reconcile(primary, ctx) {
         const holder = holderOf(primary);
         if (holder === '' || !(await isPodThere(holder))) return spec.reconciler.reconcile(primary, ctx);
-        ctx.log.info({ pod: holder }, 'Another landscaper holds this object, it is left alone');
-        return { write: 'none', again: AGAIN_MS };
+        ctx.log.info({ pod: holder }, 'object locked by another landscaper, skipped');
+        return { write: 'none', requeueAfterMs: AGAIN_MS };
       },
     },
   };
@@ -58,7 +58,7 @@ const podKind: Kind<never> = { group: '', version: 'v1', kind: 'Pod', plural: 'p
 const NAMELESS = 'nopodname';
 const REMEMBER_MS = 60_000;
 
-export interface PodPorts {
+interface PodPorts {
   readonly client: Client;
   readonly clock: Clock;
   /** The pod of this program, whose namespace upstream's replicas share; without it pods of all namespaces count. */

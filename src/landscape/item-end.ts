@@ -8,7 +8,7 @@ import type { Owner } from './tree.ts';
 
 const LAST_ERRORS = 5;
 
-export interface ItemEnd {
+interface ItemEnd {
   readonly problem: Problem;
   /** RFC 3339, whole seconds. */
   readonly now: string;

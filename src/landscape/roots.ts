@@ -80,26 +80,29 @@ export function createRoots(world: World, client: Client): Places {
       const { place, missing } = walk(object);
       return missing ? undefined : place;
     },
-    onMoved(moved) {
-      const below = (object: View<Obj>): void => {
-        for (const [kind, child] of childrenOf(world, object)) {
-          moved(kind, child);
-          below(child);
-        }
-      };
-      const ends = [world.installations, world.executions].map((cache) =>
-        (cache as unknown as Cache<Obj>).subscribe({
-          name: 'roots',
-          ownEvents: 'deliver',
-          on: (change) => {
-            if (changesOwners(change)) below(change.obj);
-          },
-        }),
-      );
-      return () => {
-        for (const end of ends) end();
-      };
-    },
+    onMoved: (moved) => onMoved(world, moved),
+  };
+}
+
+/** @returns a function that ends it */
+function onMoved(world: World, moved: Parameters<Places['onMoved']>[0]): () => void {
+  const below = (object: View<Obj>): void => {
+    for (const [kind, child] of childrenOf(world, object)) {
+      moved(kind, child);
+      below(child);
+    }
+  };
+  const ends = [world.installations, world.executions].map((cache) =>
+    (cache as unknown as Cache<Obj>).subscribe({
+      name: 'roots',
+      ownEvents: 'deliver',
+      on: (change) => {
+        if (changesOwners(change)) below(change.obj);
+      },
+    }),
+  );
+  return () => {
+    for (const end of ends) end();
   };
 }
 

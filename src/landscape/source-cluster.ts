@@ -61,14 +61,14 @@ export async function openSource(
   const secret = await client.get(secretKind, where, signal).catch((error: unknown) => {
     if (!(error instanceof NotFound)) throw error;
     throw new SourceUnavailable(
-      `secret ${where} not found; it has to hold the kubeconfig of the source cluster`,
+      `secret ${where} not found; it must contain the kubeconfig of the source cluster`,
     );
   });
   const data = secret.data?.[key];
   if (!data) throw new SourceUnavailable(`no kubeconfig in secret ${where} under key "${key}"`);
   const kubeconfig = Buffer.from(data, 'base64').toString('utf8');
   const source = await sources.open(kubeconfig);
-  return { client: foreign(source, `the source cluster of secret ${where}`), kubeconfig, secret, key };
+  return { client: foreign(source, `the source cluster from secret ${where}`), kubeconfig, secret, key };
 }
 
 /**

@@ -6,7 +6,7 @@ import type { Cache, Client, Obj } from '../runtime/types.ts';
 import { createRoots } from './roots.ts';
 import type { World } from './world.ts';
 
-export interface TreeFleetOptions extends Omit<FleetOptions, 'places' | 'catchUp'> {
+interface TreeFleetOptions extends Omit<FleetOptions, 'places' | 'catchUp'> {
   /** The client of the controllers, while `client` is that of the leases. */
   readonly treeClient: Client;
   readonly world: World;

@@ -47,7 +47,7 @@ export function ownerKeyOf({ metadata }: View<Obj>): OwnerKey | undefined {
   return { kind: owner.kind, key, id: `${owner.kind}/${key}` };
 }
 
-export interface OwnerKey {
+interface OwnerKey {
   readonly kind: 'Installation' | 'Execution';
   readonly key: Key;
   /** Kind and key. */

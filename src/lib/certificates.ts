@@ -23,12 +23,12 @@ export interface Authority extends KeyAndCertificate {
 }
 
 /** Milliseconds since 1970; certificates know whole seconds. */
-export interface Validity {
+interface Validity {
   readonly from: number;
   readonly until: number;
 }
 
-export interface LeafOptions {
+interface LeafOptions {
   readonly commonName: string;
   readonly organizations?: readonly string[];
   /** DNS names and IP addresses a server answers for; none for a client. */

@@ -5,7 +5,7 @@ export class InvalidCron extends Error {
   override readonly name = 'InvalidCron';
 }
 
-export type Cron =
+type Cron =
   | { readonly everyMs: number }
   | {
       readonly minutes: ReadonlySet<number>;

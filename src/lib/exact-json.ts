@@ -127,4 +127,4 @@ function stepTo(path: string, key: string, parent: object): string {
 
 /** The sentence for whoever wrote the value. @param digits left out for secrets */
 export const refusedInteger = (where: string, digits?: string): string =>
-  `${where} is ${digits === undefined ? 'an integer' : `the integer ${digits}`} beyond 2^53, which cannot be handed on without losing digits; write it as text, in quotes`;
+  `${where} is ${digits === undefined ? 'an integer' : `the integer ${digits}`} beyond 2^53, which cannot be passed on without losing digits; write it as a string, in quotes`;

@@ -5,8 +5,8 @@
 
 import { structureExcess, type StructureExcess } from './json-scan.ts';
 
-export const MAX_JSON_VALUES = 1_000_000;
-export const MAX_JSON_DEPTH = 10_000;
+const MAX_JSON_VALUES = 1_000_000;
+const MAX_JSON_DEPTH = 10_000;
 
 export class JsonTooLarge extends Error {
   override readonly name = 'JsonTooLarge';

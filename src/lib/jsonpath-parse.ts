@@ -29,7 +29,7 @@ export class JsonPathError extends Error {
 }
 
 /**
- * The parts of a template in order: each is a text or an expression in braces.
+ * The parts of a template in order: each is a string or an expression in braces.
  * @throws JsonPathError
  */
 export function parseTemplate(template: string): Path[] {

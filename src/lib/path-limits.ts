@@ -1,6 +1,6 @@
 /** How long the paths of file trees may be: those of Linux, counted before anything is done with a path. */
 
-export const MAX_PATH_BYTES = 4096;
+const MAX_PATH_BYTES = 4096;
 export const MAX_PATH_PARTS = 255;
 
 /** The names on the way, without empty ones and `.`. */

@@ -15,7 +15,7 @@ export interface Answer {
   readonly body: Readable;
 }
 
-export interface BodyLimits {
+interface BodyLimits {
   /** Unpacked. */
   readonly maxBytes: number;
   /** Absent: the body is not JSON, or nobody parses it. */

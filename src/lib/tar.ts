@@ -1,6 +1,6 @@
 /** Reads and writes tar archives in memory: ustar, with the extensions of GNU and POSIX for long names. */
 
-export interface TarEntry {
+interface TarEntry {
   readonly path: string;
   readonly type: 'file' | 'directory' | 'link' | 'other';
   readonly content: Uint8Array;

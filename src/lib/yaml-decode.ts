@@ -123,7 +123,7 @@ export class YamlDecoder {
     if (this.#integers === 'exact') return value;
     const at = String(line + 1);
     throw new IntegerTooLong(
-      `yaml: line ${at}: integer ${value.toString()} is beyond 2^53 and would lose digits; write it as text, in quotes`,
+      `yaml: line ${at}: integer ${value.toString()} is beyond 2^53 and would lose digits; write it as a string, in quotes`,
       line + 1,
     );
   }

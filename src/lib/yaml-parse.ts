@@ -15,7 +15,7 @@ export interface ScalarNode {
   /** Where it begins in the text, at its quote or block sign; undefined when nothing is written. */
   readonly index?: number | undefined;
 }
-export interface SequenceNode {
+interface SequenceNode {
   readonly kind: 'sequence';
   readonly line: number;
   readonly items: YamlNode[];

@@ -50,7 +50,7 @@ class Gap {
   }
 }
 
-export interface PlainScalar {
+interface PlainScalar {
   readonly text: string;
   /** Whether a line break follows; then a key may come. */
   readonly endsInBreak: boolean;
@@ -59,7 +59,7 @@ export interface PlainScalar {
 const isFlowIndicator = (c: number): boolean =>
   c === 44 || c === 63 || c === 91 || c === 93 || c === 123 || c === 125;
 
-export interface PlainOptions {
+interface PlainOptions {
   /** Of the block around; deeper lines belong to the scalar. */
   readonly indent: number;
   readonly isFlow: boolean;

@@ -42,7 +42,7 @@ function takeHandle(cursor: Cursor): string {
   return `${name}!`;
 }
 
-export interface Tag {
+interface Tag {
   /** Empty for a tag that is complete in itself. */
   readonly handle: string;
   readonly suffix: string;
@@ -77,7 +77,7 @@ function takeShorthand(cursor: Cursor): Tag {
   return local === '' ? { handle: '', suffix: '!' } : { handle: '!', suffix: local };
 }
 
-export interface Directive {
+interface Directive {
   readonly kind: 'version' | 'tag-directive';
   /** Version, or handle of the tag. */
   readonly value: string;

@@ -17,7 +17,7 @@ const NOT_PLAIN = new Set('-?:,[]{}#&*!|>\'"%@`');
 
 /** Where programs that read YAML differ. */
 export interface YamlScanOptions {
-  /** Whether `[http://x]` is an error; otherwise it is a text. */
+  /** Whether `[http://x]` is an error; otherwise it is a string. */
   readonly refusesColonInFlow?: boolean;
 }
 

@@ -13,7 +13,7 @@ export function isPrintable(c: string): boolean {
 }
 
 /** Which styles a text allows. */
-export interface TextAnalysis {
+interface TextAnalysis {
   readonly isMultiline: boolean;
   readonly plain: boolean;
   readonly single: boolean;

@@ -11,7 +11,7 @@ import { YamlError } from './yaml-error.ts';
 import { YamlParser, type YamlNode } from './yaml-parse.ts';
 import type { YamlScanOptions } from './yaml-scan.ts';
 
-export { YamlError, type YamlNode, type YamlOptions };
+export { YamlError, type YamlNode };
 
 const CONTROL = /[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd\u{10000}-\u{10ffff}]/u;
 

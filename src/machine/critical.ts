@@ -101,7 +101,7 @@ export function withProblem(
   return isKnown ? undefined : [...problems, problem].slice(-MAX_PROBLEMS);
 }
 
-export interface RecordPorts {
+interface RecordPorts {
   readonly client: Client;
   readonly write: Writer;
   readonly clock: Clock;
@@ -133,13 +133,13 @@ export function criticalProblemsRecord({ client, write, clock, log, pod }: Recor
       } catch (error) {
         const isRace = error instanceof Conflict || error instanceof AlreadyExists;
         if (isRace && tries < MAX_TRIES) continue;
-        log.error({ err: error, problem: description }, 'a critical problem could not be put on record');
+        log.error({ err: error, problem: description }, 'recording a critical problem failed');
         return;
       }
     }
   };
   return (description) => {
-    log.error({ problem: description }, 'the program itself is at fault');
+    log.error({ problem: description }, 'unexpected error, probably a bug');
     last = last.then(() => noteStubbornly(description));
     return last;
   };

@@ -143,7 +143,7 @@ export type Decision<Next extends string = string, S extends Status = Status> =
       readonly why: Problem | undefined;
       readonly awaited?: Awaited;
       /** Look again then, event or not. */
-      readonly againMs?: number;
+      readonly requeueAfterMs?: number;
     })
   /** The job ends without success. */
   | (Common<S> & { readonly do: 'fail'; readonly problem: Problem })
@@ -167,12 +167,12 @@ export const advance = <const Next extends string, S extends Status = Status>(
 ): Decision<Next, S> => ({ do: 'advance', to, confirm: extras?.confirm ?? {}, ...common(extras) });
 export const wait = <S extends Status = Status>(
   why?: Problem,
-  extras: Extras<S> & { readonly awaited?: Awaited; readonly againMs?: number | undefined } = {},
+  extras: Extras<S> & { readonly awaited?: Awaited; readonly requeueAfterMs?: number | undefined } = {},
 ): Decision<never, S> => ({
   do: 'wait',
   why,
   ...(extras.awaited && { awaited: extras.awaited }),
-  ...(extras.againMs !== undefined && { againMs: extras.againMs }),
+  ...(extras.requeueAfterMs !== undefined && { requeueAfterMs: extras.requeueAfterMs }),
   ...common(extras),
 });
 export const fail = <S extends Status = Status>(

@@ -103,11 +103,22 @@ export async function decide<Snapshot extends object, Next extends string>(
   get: Get<Snapshot>,
   always: readonly (keyof Snapshot)[],
 ): Promise<Decision<Next, StatusOf<Snapshot>>> {
+  const decision = await firstAnswer(phase.steps, get, always);
+  if (decision) return decision;
+  throw new TypeError('the last step of a phase must decide');
+}
+
+/** The answer of the first step that has one. @throws whatever a gatherer throws */
+export async function firstAnswer<Snapshot extends object, Next extends string>(
+  steps: readonly Step<Snapshot, Next>[],
+  get: Get<Snapshot>,
+  always: readonly (keyof Snapshot)[],
+): Promise<Decision<Next, StatusOf<Snapshot>> | undefined> {
   const snapshot: Partial<Snapshot> = {};
-  for (const step of phase.steps) {
+  for (const step of steps) {
     for (const key of [...always, ...step.needs]) snapshot[key] = await get(key);
     const decision = step.decide(snapshot as Snapshot);
     if (decision) return decision;
   }
-  throw new TypeError('the last step of a phase must decide');
+  return undefined;
 }

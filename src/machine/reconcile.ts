@@ -10,7 +10,7 @@ import type { Cache, Client, Context, Obj, UpdateControl, View } from '../runtim
 import { Applier } from './apply.ts';
 import type { Effect, StatusChange } from './decision.ts';
 import type { StatusOf } from './phase.ts';
-import { runPhases, type Machine, type RunPorts } from './run.ts';
+import { runPhases, type Machine, type PhasePorts } from './run.ts';
 import { changed, statusOf } from './status.ts';
 
 /** What a rule before the phases answers: effects, and whether the pass is over. */
@@ -46,20 +46,20 @@ export function jobReconciler<Self extends Obj & JobView, Snapshot extends objec
 ): Reconciler<Self> {
   return {
     reconcile: (primary, ctx) =>
-      pass(controller, primary, ctx).catch((error: unknown) => {
+      reconcileJob(controller, primary, ctx).catch((error: unknown) => {
         if (isGone(error, primary)) return { write: 'none' };
         throw error;
       }),
   };
 }
 
-async function pass<Self extends Obj & JobView, Snapshot extends object>(
+async function reconcileJob<Self extends Obj & JobView, Snapshot extends object>(
   controller: JobController<Self, Snapshot>,
   primary: View<Self>,
   ctx: Context<Self>,
 ): Promise<UpdateControl<Self>> {
   const now = (): string => timestamp(controller.clock);
-  const ports: RunPorts = {
+  const ports: PhasePorts = {
     write: ctx.write,
     read: (kind, key) => controller.client.get(kind, key, ctx.signal),
     signal: ctx.signal,
@@ -78,20 +78,23 @@ async function pass<Self extends Obj & JobView, Snapshot extends object>(
       if (intake.then === 'stop') return { write: 'none' };
     } else if (isFinished(self)) {
       const rest = controller.restMs?.(self, now());
-      return { write: 'none', ...(rest !== undefined && { again: rest }) };
+      return { write: 'none', ...(rest !== undefined && { requeueAfterMs: rest }) };
     } else {
       const stored = statusOf<StatusOf<Snapshot>>(self);
       const status = isJobUnstarted(self) ? changed(stored, controller.begin(self, now()), now()) : stored;
       const end = await runPhases(controller.machine, self, status, ports);
       if (end.end === 'released') return { write: 'none' };
       if (end.end === 'waiting') {
-        return { write: 'none', again: Math.min(end.againMs ?? SAFETY_NET_MS, SAFETY_NET_MS) };
+        return {
+          write: 'none',
+          requeueAfterMs: Math.min(end.requeueAfterMs ?? SAFETY_NET_MS, SAFETY_NET_MS),
+        };
       }
     }
     self = controller.cache.get(ctx.key);
     if (!self) return { write: 'none' };
   }
-  throw new Error(`the rules before the phases do not come to an end for ${ctx.key}`);
+  throw new Error(`the rules before the phases do not terminate for ${ctx.key}`);
 }
 
 /** Somebody took the finalizer off meanwhile: nobody is left to be told about. */

@@ -17,7 +17,7 @@ export const NAME_NOT_FOUND_MS = 60_000;
 export const remoteTroubleOf = (error: unknown): NonNullable<Problem['remote']> =>
   connectionFault(error) === 'name' ? 'NameNotFound' : 'ServerUnavailable';
 
-export type RemoteJudgement =
+type RemoteJudgement =
   /** Another attempt is due; the condition keeps the time. */
   | { readonly isOver: false; readonly condition: PhaseCondition }
   | { readonly isOver: true; readonly problem: Problem };
@@ -48,8 +48,7 @@ export function judgeRemote(
   return { isOver, condition: { type, status: 'True', reason: remote, message: MESSAGE } };
 }
 
-const MESSAGE =
-  'a server that the job needs cannot be used, and is tried again; lastError says which one and why';
+const MESSAGE = 'a server that the job needs cannot be used and is retried; lastError says which one and why';
 
 const gaveUp = (isName: boolean, limitMs: number): string =>
   isName

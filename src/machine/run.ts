@@ -45,15 +45,15 @@ export interface Machine<Self extends Obj, Snapshot extends object> {
   ) => StatusOf<Snapshot>;
 }
 
-export interface RunPorts extends DraftPorts {
+export interface PhasePorts extends DraftPorts {
   readonly log: Logger;
   readonly event: (type: 'Normal' | 'Warning', reason: string, note: string) => void;
 }
 
 /** `finished`: the job ended. `released`: the object is no longer ours. `waiting`: an event will wake it. */
-export type PassEnd<Self> =
+type PhasesEnd<Self> =
   | { readonly end: 'finished'; readonly self: Self }
-  | { readonly end: 'waiting'; readonly self: Self; readonly againMs?: number | undefined }
+  | { readonly end: 'waiting'; readonly self: Self; readonly requeueAfterMs?: number | undefined }
   | { readonly end: 'released' };
 
 /** The phase could not be completed now. Thrown so that the queue tries again after a growing interval. */
@@ -73,8 +73,8 @@ export async function runPhases<Self extends Obj, Snapshot extends object>(
   machine: Machine<Self, Snapshot>,
   self: View<Self>,
   status: StatusOf<Snapshot>,
-  ports: RunPorts,
-): Promise<PassEnd<View<Self>>> {
+  ports: PhasePorts,
+): Promise<PhasesEnd<View<Self>>> {
   const draft = new Draft(machine.kind, self, status, ports);
   for (;;) {
     const row = rowOf(machine, draft);
@@ -92,7 +92,7 @@ export async function runPhases<Self extends Obj, Snapshot extends object>(
       return {
         end: 'waiting',
         self: draft.self,
-        ...(decision.do === 'wait' && { againMs: decision.againMs }),
+        ...(decision.do === 'wait' && { requeueAfterMs: decision.requeueAfterMs }),
       };
     }
     if (!problem && decision.do === 'release') return { end: 'released' };
@@ -119,8 +119,8 @@ async function end<Self extends Obj, Snapshot extends object>(
   draft: Draft<Self, StatusOf<Snapshot>>,
   phase: string,
   problem: Problem | undefined,
-  ports: RunPorts,
-): Promise<PassEnd<View<Self>>> {
+  ports: PhasePorts,
+): Promise<PhasesEnd<View<Self>>> {
   if (problem && machine.isBelowAtWork?.(draft.picture)) {
     draft.await(problem, undefined);
     await draft.store();
@@ -142,12 +142,11 @@ async function end<Self extends Obj, Snapshot extends object>(
 async function putUpFence<Self extends Obj, Snapshot extends object>(
   { fence }: Machine<Self, Snapshot>,
   draft: Draft<Self, StatusOf<Snapshot>>,
-  ports: RunPorts,
+  ports: PhasePorts,
 ): Promise<void> {
   for (const effect of (await fence?.(draft.picture)) ?? []) {
     const refusal = await applyEffects({}, [effect], draft, ports);
-    if (refusal)
-      ports.log.warn({ effect: nameOf(effect), reason: refusal.message }, 'Fencing an object failed');
+    if (refusal) ports.log.warn({ effect: nameOf(effect), reason: refusal.message }, 'fencing failed');
   }
 }
 
@@ -160,7 +159,7 @@ async function holdUp<Self extends Obj, S extends Status>(
   row: RefusalRule,
   decision: HeldUp<S>,
   draft: Draft<Self, S>,
-  ports: RunPorts,
+  ports: PhasePorts,
 ): Promise<Problem | undefined> {
   draft.change(decision.status);
   if (decision.do === 'wait') draft.await(decision.why, decision.awaited);
@@ -179,7 +178,7 @@ async function carryOn<Self extends Obj, Snapshot extends object>(
   row: PhaseRow<Snapshot, string>,
   decision: Exclude<Decision<string, StatusOf<Snapshot>>, HeldUp<StatusOf<Snapshot>>>,
   draft: Draft<Self, StatusOf<Snapshot>>,
-  ports: RunPorts,
+  ports: PhasePorts,
 ): Promise<Problem | undefined> {
   const mustBeSeen = row.seen === 'always' || (row.seen === 'before-effects' && decision.effects.length > 0);
   if (mustBeSeen && !draft.isPhaseStored) {
@@ -259,7 +258,7 @@ async function confirm<Self extends Obj, Snapshot extends object>(
 ): Promise<void> {
   for (const [name, before] of Object.entries(facts)) {
     if (equal(before, await get(name as keyof Snapshot))) continue;
-    const message = `${name} changed while they were used`;
+    const message = `${name} changed while they were in use`;
     const problem = { operation: 'confirm', reason: name, message, codes: ['ERR_FOR_INFO_ONLY'] } as const;
     draft.stumble(problem);
     await draft.store();
@@ -274,7 +273,7 @@ async function applyEffects<Self extends Obj, S extends Status>(
   { onRefusal }: RefusalRule,
   effects: readonly Effect[],
   draft: Draft<Self, S>,
-  ports: RunPorts,
+  ports: PhasePorts,
 ): Promise<Problem | undefined> {
   const applier = new Applier(ports, draft.self);
   for (const effect of effects) {
@@ -289,7 +288,7 @@ async function applyEffects<Self extends Obj, S extends Status>(
         await draft.store();
         throw new NotNow(verdict.problem, { cause: error });
       }
-      ports.log.info({ effect: nameOf(effect) }, 'An object changed meanwhile, the step is repeated');
+      ports.log.info({ effect: nameOf(effect) }, 'object changed concurrently, repeating the step');
       throw error;
     }
   }
@@ -313,17 +312,17 @@ function announceEnd<Self extends Obj, S extends Status>(
   { status: { phase, jobID } }: Draft<Self, S>,
   problem: Problem | undefined,
   celebrates: boolean,
-  ports: RunPorts,
+  ports: PhasePorts,
 ): void {
   if (problem) ports.event('Warning', problem.reason, problem.message);
   else if (celebrates) ports.event('Normal', phase ?? '', `job ${jobID ?? ''} has finished`);
-  ports.log.info({ phase, jobID, ...(problem && { reason: problem.reason }) }, 'Job finished');
+  ports.log.info({ phase, jobID, ...(problem && { reason: problem.reason }) }, 'job finished');
 }
 
 const misplaced = (phase: string | undefined, metadata: MetaView): Problem => ({
   operation: 'reconcile',
   reason: 'UnknownPhase',
   message:
-    `phase "${phase ?? ''}" means nothing for an object that is ${isBeingDeleted(metadata) ? '' : 'not '}being deleted: ` +
-    'somebody edited the status, or another version wrote it; start another job',
+    `phase "${phase ?? ''}" is not valid for an object that is ${isBeingDeleted(metadata) ? '' : 'not '}being deleted: ` +
+    'the status was edited, or another version wrote it; start another job',
 });

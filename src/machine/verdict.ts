@@ -14,7 +14,7 @@ import {
 } from '../runtime/errors.ts';
 import type { Effect, Problem } from './decision.ts';
 
-export type Verdict =
+type Verdict =
   { readonly outcome: 'again' } | { readonly outcome: 'fail' | 'retry'; readonly problem: Problem };
 
 /**

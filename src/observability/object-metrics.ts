@@ -2,15 +2,16 @@
  * Numbers about single objects. There are as many series as objects, so a controller has them only when it asks for them,
  * and those of an object go with it.
  */
-import type { Metrics, RunOutcome } from './metrics.ts';
+import type { ReconcileOutcome } from './controller-metrics.ts';
+import type { Metrics } from './metrics.ts';
 
-const RESULTS: readonly RunOutcome[] = ['success', 'error', 'requeue', 'requeue_after'];
+const RESULTS: readonly ReconcileOutcome[] = ['success', 'error', 'requeue', 'requeue_after'];
 const LABELS = ['controller', 'namespace', 'name'] as const;
 
 /** Counts what happens to each object of a controller. Keys are `namespace/name`, or `name`. */
 export interface ObjectMetrics {
   /** @param attempt retries since the last success, that run included if it is one */
-  ran(key: string, outcome: RunOutcome, attempt: number): void;
+  ran(key: string, outcome: ReconcileOutcome, attempt: number): void;
   /** Takes away all series of an object; one that has none is no matter. */
   forget(key: string): void;
 }
@@ -18,7 +19,7 @@ export interface ObjectMetrics {
 export function objectMetrics(metrics: Metrics, controller: string): ObjectMetrics {
   const runs = metrics.counter({
     name: 'espalier_object_reconcile_total',
-    help: 'Runs of single objects by outcome.',
+    help: 'Reconciles of single objects by outcome.',
     labels: [...LABELS, 'result'],
   });
   const attempts = metrics.gauge({

@@ -188,7 +188,7 @@ export class NoSuchKind extends EspalierError {
 
   constructor(apiVersion: string, kind: string, options?: ErrorOptions) {
     super(
-      `the server knows no kind ${kind} in ${apiVersion}; is its CustomResourceDefinition installed?`,
+      `the server does not know kind ${kind} in ${apiVersion}; is its CustomResourceDefinition installed?`,
       options,
     );
     this.apiVersion = apiVersion;

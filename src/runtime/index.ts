@@ -77,7 +77,7 @@ export {
 } from './sources/filters.ts';
 export type { Controller } from './controller/controller.ts';
 export type { ControllerSpec, Reconciler } from './controller/spec.ts';
-export type { Admission, Concerns, Pass, Share } from './controller/share.ts';
+export type { Admission, Concerns, WorkPermit, Share } from './controller/share.ts';
 export type { Fence } from './controller/writer.ts';
 export { createManager, type LeaseSettings, type Manager, type ManagerOptions } from './manager/manager.ts';
 export {
@@ -112,7 +112,7 @@ export {
   type RetryPolicy,
   type RetryPreset,
 } from './queue/retry.ts';
-export type { RunLimit } from './queue/rate-limit.ts';
+export type { RateLimit } from './queue/rate-limit.ts';
 export type { EventFacts, Recorder } from './controller/recorder.ts';
 export {
   annotations as externalAnnotations,
@@ -134,7 +134,7 @@ export {
   type ConditionType as ExternalConditionType,
   type Connector,
   type Created,
-  type Details,
+  type ConnectionDetails as Details,
   type ExternalHandler,
   type ExternalObject,
   type ExternalPorts,
@@ -151,4 +151,4 @@ export {
   type SecretPlace,
   type Updated,
 } from './external/index.ts';
-export { dropLastApplied, inTurn, keepFields, type Transform } from './cache/transforms.ts';
+export { dropLastApplied, pipe, keepFields, type Transform } from './cache/transforms.ts';

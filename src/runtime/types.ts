@@ -217,11 +217,11 @@ export type Writer = <T extends Obj>(write: Write<T>, signal?: AbortSignal) => P
 
 /**
  * How a run of `reconcile` ends: what is written, computed from `object`, and after how many milliseconds
- * (`again`) the next run follows at the latest. `both` writes the resource first, then the status; nothing is sent
+ * (`requeueAfterMs`) the next run follows at the latest. `both` writes the resource first, then the status; nothing is sent
  * when nothing differs.
  */
 export type UpdateControl<P> =
-  | { readonly write: 'none'; readonly again?: number }
+  | { readonly write: 'none'; readonly requeueAfterMs?: number }
   | {
       readonly write: 'status' | 'resource' | 'both';
       readonly object: P;
@@ -229,22 +229,22 @@ export type UpdateControl<P> =
       readonly lock?: boolean;
       /** How the difference travels; default `merge`. */
       readonly strategy?: WriteStrategy;
-      readonly again?: number;
+      readonly requeueAfterMs?: number;
     };
 /** `merge` and `json` send the difference, `replace` the whole object, `apply` the object as our intent. */
 export type WriteStrategy = 'merge' | 'json' | 'replace' | 'apply';
 /**
- * How a run of `cleanup` ends: the finalizer goes, or stays, to be asked again after `again` milliseconds or at
+ * How a run of `cleanup` ends: the finalizer goes, or stays, to be asked again after `requeueAfterMs` milliseconds or at
  * the next event.
  */
 export type DeleteControl =
-  { readonly finalizer: 'remove' } | { readonly finalizer: 'keep'; readonly again?: number };
+  { readonly finalizer: 'remove' } | { readonly finalizer: 'keep'; readonly requeueAfterMs?: number };
 /**
  * What is to follow a failed run: the default, or whether it is retried, a status to be written, and, without a
  * retry, milliseconds to the next run.
  */
 export type ErrorControl<P> =
-  'default' | { readonly retry: boolean; readonly status?: P; readonly again?: number };
+  'default' | { readonly retry: boolean; readonly status?: P; readonly requeueAfterMs?: number };
 
 /** What a controller is called, on which primaries it works, and under which name it applies. */
 export interface ControllerFacts<P extends Obj> {

@@ -22,13 +22,13 @@ export interface SyntaxProblem {
   readonly path?: readonly string[] | undefined;
 }
 
-export type SyntaxVerdict =
+type SyntaxVerdict =
   | { readonly kind: 'fine' }
   | SyntaxProblem
   /** no template type at all */
   | { readonly kind: 'unknown' };
 
-export interface TemplateToCheck {
+interface TemplateToCheck {
   readonly type: string;
   /** A text; for Spiff also a tree. */
   readonly template: unknown;
@@ -58,7 +58,7 @@ function checkText(
   parse: (name: string, text: string) => unknown,
 ): SyntaxVerdict {
   if (typeof template !== 'string') {
-    return { kind: 'broken', message: `a ${type} must be a text`, line: undefined, column: undefined };
+    return { kind: 'broken', message: `a ${type} must be a string`, line: undefined, column: undefined };
   }
   try {
     parse(TEMPLATE_NAME, template);

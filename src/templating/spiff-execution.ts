@@ -17,7 +17,7 @@ import { readSpiffYaml } from './spiff/yaml/index.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 
-export interface SpiffOptions extends Omit<SpiffWorld, 'functions'> {
+interface SpiffOptions extends Omit<SpiffWorld, 'functions'> {
   /** Functions on the component. */
   readonly spiffFunctions?: SpiffFunctionTable | undefined;
   /** What was remembered the last time; undefined where nothing can be. */

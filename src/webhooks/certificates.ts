@@ -20,7 +20,7 @@ export interface Certificates {
 }
 
 /** New certificates, and why. */
-export interface Renewal {
+interface Renewal {
   readonly certificates: Certificates;
   readonly why: string;
 }
@@ -62,7 +62,7 @@ export function renewal(
         caKey: authority.key,
         ...serverCertificate(issuer, hosts, now),
       },
-      why: stored ? whyNoAuthority(isEarly) : 'there are none yet',
+      why: stored ? whyNoAuthority(isEarly) : 'there are no certificates yet',
     };
   }
   const trouble = serverTrouble(stored, bundle, hosts, now);
@@ -78,12 +78,14 @@ export function renewal(
       caBundle: writeBundle([...(next ? [new X509Certificate(next.certificate)] : []), ...bundle]),
       ...(next && { caKey: next.key }),
     },
-    why: trouble ?? 'the authority comes to its end',
+    why: trouble ?? 'the certificate authority expires soon',
   };
 }
 
 const whyNoAuthority = (isEarly: boolean): string =>
-  isEarly ? 'the authority is not valid yet' : 'the authority is missing, unreadable or expired';
+  isEarly
+    ? 'the certificate authority is not valid yet'
+    : 'the certificate authority is missing, unreadable or expired';
 
 /** What is wrong with the server's certificate. */
 function serverTrouble(
@@ -94,10 +96,10 @@ function serverTrouble(
 ): string | undefined {
   const certificate = read(stored.certificate);
   if (!certificate || !keyOf(stored.key, certificate)) return 'the certificate is missing or unreadable';
-  if (!bundle.some((ca) => isIssuedBy(certificate, ca))) return 'its authority is not there any more';
+  if (!bundle.some((ca) => isIssuedBy(certificate, ca))) return 'its certificate authority no longer exists';
   const unknown = hosts.filter((host) => !isFor(certificate, host));
-  if (unknown.length > 0) return `it does not name ${unknown.join(', ')}`;
-  if (isInItsLastPart(certificate, now)) return 'the certificate comes to its end';
+  if (unknown.length > 0) return `it is not valid for ${unknown.join(', ')}`;
+  if (isInItsLastPart(certificate, now)) return 'the certificate expires soon';
   return undefined;
 }
 

@@ -25,7 +25,7 @@ export type Endpoint =
   | { readonly service: { readonly namespace: string; readonly name: string; readonly port: number } }
   | { readonly url: URL };
 
-export const webhookName = (resource: ValidatedResource): string => `${resource}.validation.${GROUP}`;
+const webhookName = (resource: ValidatedResource): string => `${resource}.validation.${GROUP}`;
 
 export const webhookPath = (resource: ValidatedResource): string => `/webhook/validate/${resource}`;
 

@@ -14,7 +14,7 @@ import { currentCertificates } from './secret.ts';
 import type { LargeItemsCheck } from './review.ts';
 import { startWebhookServer } from './server.ts';
 
-export interface WebhooksOptions {
+interface WebhooksOptions {
   readonly client: Client;
   readonly clock: Clock;
   readonly log: Logger;
@@ -60,7 +60,7 @@ export async function startWebhooks(options: WebhooksOptions): Promise<Webhooks>
     await bringInLine(options, certificates);
     if (certificates.certificate !== inUse.certificate) {
       server.identify(certificates);
-      log.info({}, 'Serving with a new certificate');
+      log.info({}, 'serving with a new certificate');
     }
     inUse = certificates;
   };
@@ -74,7 +74,7 @@ export async function startWebhooks(options: WebhooksOptions): Promise<Webhooks>
   return {
     port: server.port,
     async close() {
-      life.abort(new Error('the webhooks are stopping'));
+      life.abort(new Error('webhooks stopping'));
       await watching;
       await server.close();
     },
@@ -92,8 +92,10 @@ async function bringInLine(
       ? await removeConfiguration(client)
       : await installConfiguration(client, webhookConfiguration(endpoint, resources, caBundle));
   if (!hasChanged) return;
-  const what = resources.length === 0 ? 'removed' : 'installed';
-  log.info({ configuration: CONFIGURATION_NAME, resources }, `The webhook configuration is ${what}`);
+  log.info(
+    { configuration: CONFIGURATION_NAME, resources },
+    resources.length === 0 ? 'webhook configuration removed' : 'webhook configuration installed',
+  );
 }
 
 /** A look that fails is taken again at the next turn: what is in use is good for months. */
@@ -110,7 +112,7 @@ async function watchOver(
     try {
       await check();
     } catch (error) {
-      log.warn({ err: error }, 'Certificates and webhook configuration could not be checked');
+      log.warn({ err: error }, 'checking certificates and webhook configuration failed');
     }
   }
 }

@@ -14,14 +14,14 @@ export class NoReview extends Error {
   override readonly name = 'NoReview';
 }
 
-export interface Answer {
+interface Answer {
   readonly uid: string;
   readonly allowed: boolean;
   readonly status?: { readonly code: number; readonly reason?: 'Forbidden'; readonly message: string };
 }
 
 /** What the question was about, for the log. */
-export interface Reviewed {
+interface Reviewed {
   readonly answer: Answer;
   readonly object: string;
 }

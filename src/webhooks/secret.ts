@@ -20,7 +20,7 @@ const KEYS = {
 /** More than there can be replicas that write at the same time. */
 const MAX_ATTEMPTS = 10;
 
-export interface SecretPorts {
+interface SecretPorts {
   readonly client: Client;
   readonly clock: Clock;
   readonly log: Logger;
@@ -41,11 +41,11 @@ export async function currentCertificates(ports: SecretPorts, inUse?: Certificat
     const due = renewal(stored, hosts, clock.wall());
     if (!due && secret && stored) return stored;
     const certificates = due?.certificates ?? stored;
-    if (!certificates) throw new TypeError('no certificates, and none due');
+    if (!certificates) throw new TypeError('no certificates exist and none were due');
     try {
       await store(client, namespace, secret, certificates);
       const why = due?.why ?? 'the secret was deleted';
-      log.info({ secret: `${namespace}/${CERTIFICATES_SECRET}`, why }, 'Certificates are stored');
+      log.info({ secret: `${namespace}/${CERTIFICATES_SECRET}`, why }, 'certificates stored');
       return certificates;
     } catch (error) {
       const isOvertaken =

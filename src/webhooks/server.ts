@@ -6,14 +6,14 @@ import type { Logger } from '../observability/log.ts';
 import { webhookPath } from './configuration.ts';
 import { NoReview, review, reviewAside, reviewBody, type LargeItemsCheck } from './review.ts';
 
-export interface Identity {
+interface Identity {
   /** PEM. */
   readonly key: string;
   /** PEM. */
   readonly certificate: string;
 }
 
-export interface WebhookServer {
+interface WebhookServer {
   readonly port: number;
   /** From now on new connections are greeted with this; those that are open stay. */
   identify(identity: Identity): void;
@@ -21,7 +21,7 @@ export interface WebhookServer {
 }
 
 /** The server cannot listen where it was told to. */
-export class WebhookPortError extends Error {
+class WebhookPortError extends Error {
   override readonly name = 'WebhookPortError';
 }
 
@@ -56,14 +56,14 @@ export async function startWebhookServer(options: {
   for (const resource of resources) {
     server.post(webhookPath(resource), async (request) => {
       const { answer, object } = await judge(resource, request.body);
-      if (!answer.allowed) log.info({ resource, object, reason: answer.status?.message }, 'Request denied');
+      if (!answer.allowed) log.info({ resource, object, reason: answer.status?.message }, 'request denied');
       return reviewBody(answer);
     });
   }
   server.setErrorHandler((error, _, reply) => {
     if (error instanceof NoReview) return reply.code(400).send({ message: error.message });
     const { statusCode = 500, message } = error as { statusCode?: number; message?: string };
-    if (statusCode >= 500) log.error({ err: error }, 'A request could not be answered');
+    if (statusCode >= 500) log.error({ err: error }, 'handling a request failed');
     return reply.code(statusCode).send({ message });
   });
   try {

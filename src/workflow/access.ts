@@ -7,7 +7,7 @@ import type { Client, Context, Key, Kind, Obj, View, Writer } from '../runtime/t
 import { replacement } from './replace.ts';
 
 /** One cluster, as a dependent sees it. */
-export interface ClusterAccess {
+interface ClusterAccess {
   readonly live: Pick<Client, 'get' | 'list'>;
   readonly write: Writer;
 }
@@ -29,13 +29,13 @@ export interface Sending<R extends Obj> {
   readonly signal: AbortSignal;
 }
 
-/** No object has it any more, so an apply that asks for it creates, or finds that something is there. */
-const BEFORE_ALL = '1';
+/** No object has this resource version: an apply that names it creates the object, or fails with a conflict if there is one. */
+export const CREATE_ONLY = '1';
 
 /** @throws Conflict or AlreadyExists when an object of the name is there */
 export async function sendCreate<R extends Obj>(desired: R, how: Sending<R>): Promise<R> {
   const { kind, access, signal } = how;
-  if (how.strategy === 'apply') return sendApply(desired, { resourceVersion: BEFORE_ALL }, how);
+  if (how.strategy === 'apply') return sendApply(desired, { resourceVersion: CREATE_ONLY }, how);
   return access.write({ verb: 'create', kind, object: desired }, signal);
 }
 

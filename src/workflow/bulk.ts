@@ -20,7 +20,7 @@ export async function reconcileBulk<R, P extends Obj>(
       bulk,
       p,
       ctx,
-      `"desiredAll" answered ${String(desired)}; answer with an empty map for none`,
+      `"desiredAll" returned ${String(desired)}; return an empty map for none`,
     );
   }
   const extra = [...actual].filter(([id]) => !desired.has(id));

@@ -22,6 +22,6 @@ export function buildDag(nodes: readonly DagNode[]): Dag {
     }
   }
   const circle = shortestCycle(edges);
-  if (circle) throw new DefinitionError(`dependencies form a circle: ${circle.join(' -> ')}`);
+  if (circle) throw new DefinitionError(`dependencies form a cycle: ${circle.join(' -> ')}`);
   return looseDag(nodes);
 }

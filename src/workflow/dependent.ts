@@ -18,7 +18,7 @@ export interface Setup<P extends Obj> {
 }
 
 /** A source to be attached to the controller, and what to do when it is detached. */
-export interface MadeSource<P extends Obj> {
+export interface CreatedSource<P extends Obj> {
   readonly source: Source<P>;
   readonly release?: () => void;
 }
@@ -51,7 +51,7 @@ export interface Common<R, P extends Obj> {
   /** Name of the source it reads; those that share one name it alike. Absent: it reads none. */
   readonly source?: string;
   /** Makes the source, unless the controller has one of that name. */
-  makeSource?(setup: Setup<P>): MadeSource<P>;
+  makeSource?(setup: Setup<P>): CreatedSource<P>;
   /** Called once when the controller is put together. @throws DefinitionError when the parts do not fit together */
   check?(setup: Setup<P>, source: Source<P> | undefined): void;
   /** @param id which one, of a bulk dependent */
@@ -95,7 +95,7 @@ export const hasDeleter = <P extends Obj>(dependent: AnyDependent<P>): boolean =
   isBulk(dependent) ? dependent.deleteOne !== undefined : dependent.delete !== undefined;
 
 /** `Widget ns/a` */
-export const describePrimary = <P extends Obj>(p: View<P>, ctx: Pick<Context<P>, 'controller'>): string =>
+const describePrimary = <P extends Obj>(p: View<P>, ctx: Pick<Context<P>, 'controller'>): string =>
   `${ctx.controller.kind.kind} ${keyOf(p)}`;
 
 /** The error for a dependent that is not as it should be. */
@@ -145,11 +145,8 @@ export function present<R, P extends Obj>(
   ctx: Context<P>,
 ): R {
   if (value !== undefined && value !== null) return value;
-  const rule =
-    what === 'desired'
-      ? 'use a condition for what is wanted only sometimes'
-      : 'answer with the object as it is now';
-  throw dependentError(dependent, p, ctx, `"${what}" answered ${String(value)}; ${rule}`);
+  const rule = what === 'desired' ? 'use a condition for an optional dependent' : 'return the current object';
+  throw dependentError(dependent, p, ctx, `"${what}" returned ${String(value)}; ${rule}`);
 }
 
 // ---------------------------------------------------------------- the procedure
@@ -200,7 +197,7 @@ export async function bringInLine<R, P extends Obj>(
   if (!dependent.update) return noop<R>(actual);
   const { matched, diff } = dependent.matcher?.match(actual, desired, p, ctx) ?? { matched: false };
   if (matched) return noop<R>(actual);
-  ctx.log.debug({ dependent: dependent.name, diff }, 'a dependent differs from what is wanted');
+  ctx.log.debug({ dependent: dependent.name, diff }, 'dependent differs from the desired state');
   const updated = await dependent.update(actual, desired, p, ctx, id);
   return { did: 'updated', value: present<R, P>(updated, 'update', dependent, p, ctx) as View<R> };
 }

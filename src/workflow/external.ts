@@ -192,7 +192,7 @@ const onlyOne = <R, P extends Obj>(
     spec,
     p,
     ctx,
-    `${String(candidates.length)} of them are there; give it an idOf and a desired that tell which`,
+    `${String(candidates.length)} candidates exist; give the dependent an idOf and a desired that identify one`,
   );
 };
 

@@ -10,7 +10,7 @@ export {
   type Common,
   type Dependent,
   type Done,
-  type MadeSource,
+  type CreatedSource,
   type Match,
   type Matcher,
   type Setup,
@@ -24,7 +24,7 @@ export {
   type KubernetesDependent,
   type KubernetesSpec,
   type Trait,
-  type Wish,
+  type Desired,
 } from './kubernetes.ts';
 export { kubernetesBulk, type KubernetesBulkSpec } from './kubernetes-bulk.ts';
 export type { KubernetesDefaults, MatchChoice } from './matching.ts';
@@ -55,7 +55,7 @@ export type { State, StateChoice } from './state.ts';
 export { equalMatcher, genericMatcher, neverMatcher, type GenericMatch } from './match-generic.ts';
 export { appliedFields, ssaMatcher, type SsaMatcher } from './match-ssa.ts';
 export { prune, type FieldSet } from './field-set.ts';
-export type { Condition, ConditionName, Conditions, Met, NodeSpec, NodeView } from './node.ts';
+export type { Condition, ConditionName, Conditions, ConditionResult, NodeSpec, NodeView } from './node.ts';
 export { nodeMeter, type NodeMeter, type NodeWork } from './node-metrics.ts';
 export { crdPresent, hasStatusCondition, isGone } from './conditions.ts';
 export type { WorkflowResult } from './result.ts';

@@ -3,7 +3,7 @@ import { append } from '../lib/lists.ts';
 import { keyOf } from '../runtime/keys.ts';
 import type { Context, Obj, View } from '../runtime/types.ts';
 import { dependentError, type Bulk } from './dependent.ts';
-import { kubernetesVerbs, nameOfKind, type KubernetesCommon, type Wish } from './kubernetes.ts';
+import { kubernetesVerbs, nameOfKind, type KubernetesCommon, type Desired } from './kubernetes.ts';
 import type { KubernetesDefaults } from './matching.ts';
 import { STATE_LABEL } from './ownership.ts';
 
@@ -15,7 +15,7 @@ export interface KubernetesBulkSpec<R extends Obj, P extends Obj> extends Kubern
   desiredAll?(
     p: View<P>,
     ctx: Context<P>,
-  ): ReadonlyMap<string, Wish<R>> | Promise<ReadonlyMap<string, Wish<R>>>;
+  ): ReadonlyMap<string, Desired<R>> | Promise<ReadonlyMap<string, Desired<R>>>;
   /**
    * The id of an object that is there; undefined when it is none of these. Default: its name, so all objects of the kind
    * that belong to the primary are taken for these, and deleted when they are not wanted.

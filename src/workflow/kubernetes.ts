@@ -42,14 +42,14 @@ export interface KubernetesCommon<R extends Obj, P extends Obj>
 }
 
 /** An object, of which the kind need not be told again; without a namespace it gets that of the primary. */
-export type Wish<R extends Obj> = Omit<R, 'apiVersion' | 'kind'> & Partial<Pick<R, 'apiVersion' | 'kind'>>;
+export type Desired<R extends Obj> = Omit<R, 'apiVersion' | 'kind'> & Partial<Pick<R, 'apiVersion' | 'kind'>>;
 
 /** One object on a cluster for each primary; only kind and `desired` are needed. */
 export interface KubernetesSpec<R extends Obj, P extends Obj> extends KubernetesCommon<R, P> {
   /** Default: the kind, beginning with a small letter. */
   readonly name?: string;
   /** What is wanted: an object, or YAML of one. Absent in dependents that are only read. */
-  desired?(p: View<P>, ctx: Context<P>): Wish<R> | string | Promise<Wish<R> | string>;
+  desired?(p: View<P>, ctx: Context<P>): Desired<R> | string | Promise<Desired<R> | string>;
   /** What it is called, where that is cheaper than asking `desired`. */
   targetId?(p: View<P>, ctx: Context<P>): ObjectId;
   select?(candidates: readonly View<R>[], p: View<P>, ctx: Context<P>): View<R> | undefined;
@@ -93,8 +93,7 @@ export function kubernetes<R extends Obj, P extends Obj>(
       return targetAmong(candidates, rules, p, ctx);
     }
     const key = await targetKey(p, ctx);
-    if (key === undefined)
-      throw dependentError({ name }, p, ctx, 'nobody says what it is called; give it a targetId');
+    if (key === undefined) throw dependentError({ name }, p, ctx, 'its name is unknown; give it a targetId');
     return readTogether({ kind, key, selector: spec.selector }, verbs.sending(p, ctx), ctx);
   };
   const { delete: remove, ...rest } = verbs;
@@ -125,11 +124,11 @@ export const readOnly = <R extends Obj, P extends Obj>(
   spec: Omit<KubernetesSpec<R, P>, 'desired' | 'can' | 'gc' | 'adopt'>,
 ): KubernetesDependent<R, P> => kubernetes<R, P>(spec);
 
-function asObject<R extends Obj>(value: Wish<R> | string, kind: Kind<R>): R {
+function asObject<R extends Obj>(value: Desired<R> | string, kind: Kind<R>): R {
   if (typeof value !== 'string') return value as unknown as R;
   const parsed = parseYaml(value) as R | null;
   if (parsed && typeof parsed === 'object') return parsed;
-  throw new DefinitionError(`the YAML of ${kind.kind} is no object`);
+  throw new DefinitionError(`the YAML of ${kind.kind} is not an object`);
 }
 
 // ---------------------------------------------------------------- what can be done to one object
@@ -162,6 +161,38 @@ export function kubernetesVerbs<R extends Obj, P extends Obj>(
   const isLive = spec.reader === 'live' || spec.client !== undefined;
   const can = new Set<Trait>(hasWish ? (spec.can ?? ['create', 'update', 'delete']) : []);
 
+  const isMarked = (found: View<R>, p: View<P>, ctx: Context<P>): boolean =>
+    (found.metadata.ownerReferences ?? []).some(({ uid }) => uid === p.metadata.uid) ||
+    (!gc && toPrimaryOf(ctx.controller.kind, mark.prefix)(found).includes(keyOf(p)));
+  const { sending, create, update } = writesOf(spec, matching, isMarked);
+  return {
+    common: {
+      name,
+      gc,
+      matcher: matching.matcher,
+      ...(!isLive && kubernetesSource(spec, mark.prefix, matching.needsManagedFields && can.has('update'))),
+    },
+    isLive,
+    isMarked,
+    sending,
+    prepare: (desired, p, ctx) => marked(complete(desired, kind, p), mark, p, ctx),
+    ...(can.has('create') && { create }),
+    ...(can.has('update') && { update }),
+    ...(can.has('delete') && {
+      async delete(actual: View<R>, p: View<P>, ctx: Context<P>) {
+        await sendDelete(actual, sending(p, ctx));
+      },
+    }),
+  };
+}
+
+/** Writes of one object; those that meet a conflict are tried again against what is there by then. */
+function writesOf<R extends Obj, P extends Obj>(
+  spec: KubernetesCommon<R, P> & { readonly name: string },
+  matching: ReturnType<typeof matcherOf<R, P>>,
+  isMarked: Verbs<R, P>['isMarked'],
+) {
+  const { kind, name } = spec;
   const sending = (p: View<P>, ctx: Context<P>): Sending<R> => ({
     kind,
     strategy: matching.strategy,
@@ -173,9 +204,6 @@ export function kubernetesVerbs<R extends Obj, P extends Obj>(
     matching.remember?.(desired, answer, ctx.controller.fieldManager);
     return answer;
   };
-  const isMarked = (found: View<R>, p: View<P>, ctx: Context<P>): boolean =>
-    (found.metadata.ownerReferences ?? []).some(({ uid }) => uid === p.metadata.uid) ||
-    (!gc && toPrimaryOf(ctx.controller.kind, mark.prefix)(found).includes(keyOf(p)));
 
   /**
    * @param first the failure that led here, and what is thrown when nothing else helps
@@ -195,7 +223,7 @@ export function kubernetesVerbs<R extends Obj, P extends Obj>(
       const isKnown = uid !== undefined && found?.metadata.uid === uid;
       // What is marked is ours: the cache had not heard of it yet.
       if (found && !isKnown && !spec.adopt && !isMarked(found, p, ctx)) {
-        const what = `${kind.kind} ${keyOf(found)} is there already and not of this primary; set adopt to take it over, or use another name`;
+        const what = `${kind.kind} ${keyOf(found)} already exists and does not belong to this primary; set adopt to take it over, or use another name`;
         throw dependentError({ name }, p, ctx, what, { cause: error });
       }
       try {
@@ -222,25 +250,7 @@ export function kubernetesVerbs<R extends Obj, P extends Obj>(
       return again({ first, uid: actual.metadata.uid }, desired, p, ctx);
     }
   };
-  return {
-    common: {
-      name,
-      gc,
-      matcher: matching.matcher,
-      ...(!isLive && kubernetesSource(spec, mark.prefix, matching.needsManagedFields && can.has('update'))),
-    },
-    isLive,
-    isMarked,
-    sending,
-    prepare: (desired, p, ctx) => marked(complete(desired, kind, p), mark, p, ctx),
-    ...(can.has('create') && { create }),
-    ...(can.has('update') && { update }),
-    ...(can.has('delete') && {
-      async delete(actual: View<R>, p: View<P>, ctx: Context<P>) {
-        await sendDelete(actual, sending(p, ctx));
-      },
-    }),
-  };
+  return { sending, create, update };
 }
 
 /** What the kind says already, and the namespace of the primary, need not be repeated in what is wanted. */

@@ -32,7 +32,7 @@ export function genericMatcher<R, P extends Obj>(how: GenericMatch = {}): Matche
       'values cannot be compared strictly and ignored at the same time; choose one of them',
     );
   const bad = ignore.find((pointer) => !pointer.startsWith('/'));
-  if (bad !== undefined) throw new DefinitionError(`"${bad}" is no JSON pointer; it has to begin with /`);
+  if (bad !== undefined) throw new DefinitionError(`"${bad}" is not a JSON pointer; it must begin with /`);
   const ignored = new Set(ignore);
   return {
     match(actual, desired) {

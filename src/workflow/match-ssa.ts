@@ -44,6 +44,24 @@ function withoutNothing(value: unknown): unknown {
   return Object.fromEntries(kept.map(([key, field]) => [key, withoutNothing(field)]));
 }
 
+/** The part of an object that `manager` has applied; undefined when it has applied none. */
+function appliedPart(actual: View<Obj>, manager: string): unknown {
+  const fields = appliedFields(actual, manager);
+  return fields && prune(actual, fields);
+}
+
+/** Whether an apply of `desired` by `manager` would change nothing. */
+export const isAsApplied = (actual: View<Obj>, desired: Obj, manager: string): boolean =>
+  isAsWanted(appliedPart(actual, manager), comparableIntent(desired));
+
+/** Built-in kinds store an empty list as null: an empty list that we own is there although it reads as null. */
+function isAsWanted(mine: unknown, intent: unknown): boolean {
+  if (mine === null) return Array.isArray(intent) && intent.length === 0;
+  if (!isObject(mine) || !isObject(intent)) return equal(mine, intent);
+  const names = new Set([...Object.keys(mine), ...Object.keys(intent)]);
+  return [...names].every((name) => isAsWanted(ownField(mine, name), ownField(intent, name)));
+}
+
 /** Compares, and remembers what the server made of applies. */
 export interface SsaMatcher<R extends Obj, P extends Obj> extends Matcher<R, P> {
   /** Notes the answer to an apply of `desired`. */
@@ -96,11 +114,10 @@ export function ssaMatcher<R extends Obj, P extends Obj>(remembered = REMEMBERED
   const echoes = new Memory<Echo>(remembered);
   const verdicts = new Memory<Verdict>(remembered);
   const judge = (actual: View<R>, desired: R, manager: string): Match => {
-    const fields = appliedFields(actual, manager);
-    if (!fields) return { matched: false, diff: `${manager} has not applied it yet` };
-    const mine = prune(actual, fields);
+    const mine = appliedPart(actual, manager);
+    if (!mine) return { matched: false, diff: `${manager} has not applied it yet` };
     const intent = comparableIntent(desired);
-    if (equal(mine, intent)) return { matched: true };
+    if (isAsWanted(mine, intent)) return { matched: true };
     const echo = echoes.get(actual.metadata.uid);
     if (echo?.desired === hash(intent) && echo.answer === hash(mine)) return { matched: true };
     const how = { isSecret: desired.kind === 'Secret', ignoresExtra: false, isIgnored: () => false } as const;
@@ -121,9 +138,8 @@ export function ssaMatcher<R extends Obj, P extends Obj>(remembered = REMEMBERED
     },
     remember(desired, answer, manager) {
       const { uid } = answer.metadata;
-      const fields = appliedFields(answer, manager);
-      if (uid === undefined || !fields) return;
-      const mine = prune(answer as unknown as Fields, fields);
+      const mine = appliedPart(answer, manager);
+      if (uid === undefined || !mine) return;
       echoes.set(uid, { desired: hash(comparableIntent(desired)), answer: hash(mine) });
     },
   };

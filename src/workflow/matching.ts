@@ -28,7 +28,7 @@ export interface MatchChoice<R extends Obj, P extends Obj> {
   readonly match?: 'ssa' | 'generic' | 'never' | GenericMatch | Matcher<R, P>;
 }
 
-export interface Matching<R extends Obj, P extends Obj> {
+interface Matching<R extends Obj, P extends Obj> {
   readonly strategy: Strategy;
   readonly matcher: Matcher<R, P>;
   /** The matcher looks at managed fields, so the source has to keep them. */

@@ -28,7 +28,7 @@ const OUTCOMES: Readonly<Record<NodeWork['op'], readonly NodeState[]>> = {
 export function nodeMeter(metrics: Metrics, controller: string, nodes: readonly string[]): NodeMeter {
   const seconds = metrics.histogram({
     name: 'espalier_workflow_node_seconds',
-    help: 'How long the work at nodes of workflows takes.',
+    help: 'Duration of workflow nodes.',
     labels: ['controller', 'node', 'op', 'outcome'],
     buckets: [0.001, 0.005, 0.025, 0.1, 0.5, 2.5, 10, 60],
     zero: nodes.flatMap((node) =>

@@ -4,10 +4,10 @@ import { isBulk, type AnyDependent } from './dependent.ts';
 
 /**
  * Whether a condition holds; with data, which can be read from the result.
- * `again`: milliseconds after which it is worth asking again, where no event will tell.
+ * `requeueAfterMs`: when to evaluate the condition again if no event arrives before.
  */
-export type Met<D = unknown> =
-  boolean | { readonly met: boolean; readonly data?: D; readonly again?: number };
+export type ConditionResult<D = unknown> =
+  boolean | { readonly met: boolean; readonly data?: D; readonly requeueAfterMs?: number };
 
 /** What a condition sees of its node. */
 export interface NodeView {
@@ -23,7 +23,7 @@ export type Condition<P extends Obj, D = unknown> = (
   node: NodeView,
   p: View<P>,
   ctx: Context<P>,
-) => Met<D> | Promise<Met<D>>;
+) => ConditionResult<D> | Promise<ConditionResult<D>>;
 
 /** The conditions of a node, by what they decide; each is asked at most once in a pass. */
 export interface Conditions<P extends Obj> {

@@ -104,8 +104,8 @@ function refuseToShare<P extends Obj>(dependents: readonly AnyDependent<P>[]): v
     );
     if (!other) continue;
     throw new DefinitionError(
-      `dependent "${taker.name}" would delete what dependent "${other.name}" makes, since both read source ${taker.source}; ` +
-        `give "${taker.name}" an idOf that answers undefined for what is not its own, or a selector`,
+      `dependent "${taker.name}" would delete the objects that dependent "${other.name}" creates, since both read source ${taker.source}; ` +
+        `give "${taker.name}" an idOf that returns undefined for objects of others, or a selector`,
     );
   }
 }
@@ -207,8 +207,9 @@ function managed<P extends Obj>(
     const control = (await author.cleanup?.(p, extended)) ?? { finalizer: 'remove' };
     // Nobody else would try again what failed.
     result?.throwIfErrored();
-    if (control.finalizer === 'keep') return withAgain(control, result?.again);
-    if (result && !result.allRemoved) return { finalizer: 'keep', again: result.again ?? CLEANUP_NET_MS };
+    if (control.finalizer === 'keep') return withRequeue(control, result?.requeueAfterMs);
+    if (result && !result.allRemoved)
+      return { finalizer: 'keep', requeueAfterMs: result.requeueAfterMs ?? CLEANUP_NET_MS };
     sources.forget(ctx.key);
     return control;
   };
@@ -217,7 +218,7 @@ function managed<P extends Obj>(
       const extended = contextOf(p, ctx);
       if (!explicit) await extended.workflow.reconcile();
       const control = await author.reconcile(p, extended);
-      return withAgain(control, extended.workflow.result?.again);
+      return withRequeue(control, extended.workflow.result?.requeueAfterMs);
     },
     ...((author.cleanup || workflow.isDeletable) && { cleanup }),
     forget(p) {
@@ -229,5 +230,10 @@ function managed<P extends Obj>(
   };
 }
 
-const withAgain = <C extends { readonly again?: number }>(control: C, again: number | undefined): C =>
-  again === undefined ? control : { ...control, again: Math.min(again, control.again ?? Infinity) };
+const withRequeue = <C extends { readonly requeueAfterMs?: number }>(
+  control: C,
+  requeueAfterMs: number | undefined,
+): C =>
+  requeueAfterMs === undefined
+    ? control
+    : { ...control, requeueAfterMs: Math.min(requeueAfterMs, control.requeueAfterMs ?? Infinity) };

@@ -37,7 +37,7 @@ const merged = (
 ): Fields => (theirs || ours ? { [name]: { ...theirs, ...ours } } : {});
 
 /** Fields that the server gives out once and takes back from nobody: a wish that leaves them open means the ones there are. */
-export const GIVEN_OUT: Readonly<Record<string, readonly (readonly string[])[]>> = {
+const GIVEN_OUT: Readonly<Record<string, readonly (readonly string[])[]>> = {
   Service: [
     ['spec', 'clusterIP'],
     ['spec', 'clusterIPs'],

@@ -21,8 +21,8 @@ export interface WorkflowResult {
   readonly allReady: boolean;
   /** Every node is gone, or none of our business any more. */
   readonly allRemoved: boolean;
-  /** Milliseconds after which a condition wants to be asked again, the least of all. */
-  readonly again: number | undefined;
+  /** Milliseconds after which a condition wants to be asked requeueAfterMs, the least of all. */
+  readonly requeueAfterMs: number | undefined;
   /**
    * The data of a condition; undefined when it had none, or was not asked.
    * @throws DefinitionError for an unknown node, and when `is` does not accept the data
@@ -40,18 +40,18 @@ export class Report {
   readonly errored = new Map<string, unknown>();
   readonly done = new Map<string, Done>();
   readonly data = new Map<string, unknown>();
-  again: number | undefined;
+  requeueAfterMs: number | undefined;
 
-  wantsAgain(ms: number | undefined): void {
-    if (ms !== undefined) this.again = Math.min(ms, this.again ?? Infinity);
+  requeueAfter(ms: number | undefined): void {
+    if (ms !== undefined) this.requeueAfterMs = Math.min(ms, this.requeueAfterMs ?? Infinity);
   }
 
   close(nodes: readonly string[], states: ReadonlyMap<string, NodeState>): WorkflowResult {
-    const { reconciled, notReady, deleted, errored, done, data, again } = this;
+    const { reconciled, notReady, deleted, errored, done, data, requeueAfterMs } = this;
     const all = (...wanted: readonly NodeState[]): boolean =>
       nodes.every((node) => wanted.some((state) => states.get(node) === state));
     return {
-      ...{ reconciled, notReady, deleted, errored, done, again },
+      ...{ reconciled, notReady, deleted, errored, done, requeueAfterMs },
       allReady: all('ready', 'removed'),
       allRemoved: all('removed'),
       data(node, which, is) {
@@ -59,7 +59,7 @@ export class Report {
         const value = data.get(`${node} ${which}`);
         if (value === undefined || is(value)) return value;
         throw new DefinitionError(
-          `the data of condition "${which}" of node "${node}" is not of the type it is read as`,
+          `the data of condition "${which}" of node "${node}" does not have the expected type`,
         );
       },
       throwIfErrored() {

@@ -4,7 +4,7 @@ import { canonicalQuantity } from '../lib/quantity.ts';
 import type { View } from '../lib/objects.ts';
 
 /** Fields of `metadata` that the server keeps by itself. */
-export const SERVER_METADATA = [
+const SERVER_METADATA = [
   'uid',
   'resourceVersion',
   'generation',

@@ -5,7 +5,7 @@ import type { Mapper } from '../runtime/sources/mappers.ts';
 import { watchSource, type Source } from '../runtime/sources/sources.ts';
 import { keepAppliedBy } from '../runtime/cache/transforms.ts';
 import type { CacheOptions, Kind, Obj } from '../runtime/types.ts';
-import type { Common, MadeSource, Setup } from './dependent.ts';
+import type { Common, CreatedSource, Setup } from './dependent.ts';
 import { toPrimaryOf } from './ownership.ts';
 
 /** Where a dependent on a cluster is read from. */
@@ -49,7 +49,7 @@ export function kubernetesSource<R extends Obj, P extends Obj>(
     check,
   };
 
-  function makeSource({ controller, caches, isSeparate }: Setup<P>): MadeSource<P> {
+  function makeSource({ controller, caches, isSeparate }: Setup<P>): CreatedSource<P> {
     const options: CacheOptions<R> = {
       ...(selector && { labels: selector }),
       ...(namespaces && { namespaces }),

@@ -94,7 +94,7 @@ export class StateStore<P extends Obj> {
       if (!(error instanceof AlreadyExists)) throw error;
       const found = await getIfThere(ctx.live, this.#kind, keyOf(wanted as View<Obj>), ctx.signal);
       if (!found || !this.#isOurs(found, item, p)) {
-        const what = `${this.#kind.kind} ${keyOf(wanted)}, where its state is to be kept, is somebody else's; rename one of them`;
+        const what = `${this.#kind.kind} ${keyOf(wanted)}, which should store its state, belongs to another owner; rename one of them`;
         throw dependentError({ name: this.#name }, p, ctx, what, { cause: error });
       }
       await this.#overwrite(found, wanted, ctx);
@@ -144,7 +144,7 @@ export class StateStore<P extends Obj> {
   #objectFor(item: string, state: State | undefined, p: View<P>, ctx: Context<P>): StateObject {
     const namespace = p.metadata.namespace ?? this.#namespace;
     if (!namespace) {
-      const what = 'a primary without a namespace needs one to keep state in; set the namespace of the state';
+      const what = 'a cluster-scoped primary needs a namespace for its state; set the namespace of the state';
       throw dependentError({ name: this.#name }, p, ctx, what);
     }
     const encode = (value: string): string =>

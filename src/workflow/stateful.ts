@@ -27,7 +27,7 @@ export interface StatefulCommon<R, P extends Obj> {
   readonly state?: StateChoice;
   /** What has to be kept to find it again; `value => ({ id: value.id })`. */
   stateOf(value: R): State;
-  /** Finds it by its state; undefined when it is not there any more. */
+  /** Finds it by its state; undefined when it no longer exists. */
   fetch(state: State, p: View<P>, ctx: Context<P>): Promise<R | undefined>;
   create?(desired: R, p: View<P>, ctx: Context<P>): Promise<R>;
   /**
@@ -158,7 +158,7 @@ class Keeper<R, P extends Obj> {
     if (this.#spec.isIdempotent) return undefined;
     if (this.#spec.recover) return this.#recover(stored.item, p, ctx);
     const where = this.store.describe(stored);
-    const what = `it was being created when the process ended, and nobody noted its id. If it is there, write what is to be kept of it into ${where} and take the annotation espalier.dev/pending away; if not, delete ${where}`;
+    const what = `it was being created when the process ended, and its id was not stored. If the resource exists, write its state into ${where} and remove the annotation espalier.dev/pending; if not, delete ${where}`;
     throw NoRetryError.of(dependentError(this.#spec, p, ctx, what));
   }
 
@@ -197,7 +197,7 @@ class Keeper<R, P extends Obj> {
     try {
       await this.store.keep(item, NOTHING, p, ctx);
     } catch (error) {
-      ctx.log.warn({ dependent: this.#spec.name, error: String(error) }, 'a note could not be taken back');
+      ctx.log.warn({ dependent: this.#spec.name, err: String(error) }, 'removing the pending state failed');
     }
   }
 

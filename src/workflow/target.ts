@@ -75,6 +75,6 @@ function only<R extends Obj, P extends Obj>(
     rules,
     p,
     ctx,
-    `${names} all could be it; give it a targetId, a select or a discriminator that fits one`,
+    `${names} all match; set a targetId, a select or a discriminator that matches one`,
   );
 }

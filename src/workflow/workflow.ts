@@ -167,7 +167,7 @@ class Pass<P extends Obj> {
     }
     const ms = clock.now() - startedAt;
     this.#ports.meter?.({ node: name, op, outcome, seconds: ms / 1_000 });
-    log.debug({ node: name, op, outcome, ms: Math.round(ms) }, 'a node has been worked on');
+    log.debug({ node: name, op, outcome, ms: Math.round(ms) }, 'workflow node reconciled');
     return outcome;
   }
 
@@ -194,7 +194,7 @@ class Pass<P extends Obj> {
     if (typeof answer === 'boolean') return answer;
     const { report } = this.#ports;
     report.data.set(id, answer.data);
-    if (!answer.met) report.wantsAgain(answer.again);
+    if (!answer.met) report.requeueAfter(answer.requeueAfterMs);
     return answer.met;
   }
 }

@@ -30,6 +30,8 @@ const go: Readonly<Record<string, string>> = {
   'keys of RSA': '{{ range until 1000 }}{{ genPrivateKey "rsa" }}{{ end }}',
   'derived passwords': '{{ range until 1000 }}{{ derivePassword 1 "maximum" "a" "b" "c" }}{{ end }}',
   certificates: '{{ range until 1000 }}{{ genCA "a" 1 | toJson }}{{ end }}',
+  'a map whose table does not fit beside lists':
+    '{{ $d := dict }}{{ range until 270000 }}{{ $_ := set $d (print .) . }}{{ end }}{{ range until 36 }}{{ $_ := set $d (print "a" .) (untilStep 0 100000 1) }}{{ end }}{{ range until 400000 }}{{ $_ := set $d (print "b" .) . }}{{ end }}',
   spaces: '{{ repeat 100000000 "  " }}',
 };
 

@@ -1,5 +1,5 @@
 /**
- * How fast templates render: parsed anew and from the cache, by Go's own engine, in both languages, in this thread and
+ * How fast templates render: parsed anew and from the cache, by Go's own engine, in both languages, in this process and
  * in another.
  */
 import { GoMissing, withOracle, type Oracle } from '../../hack/go-oracle/oracle.ts';
@@ -74,9 +74,7 @@ async function benchRunners(): Promise<void> {
   const aside = runners.of('bench');
   const start = performance.now();
   await aside.render(job(0, 'GoTemplate'));
-  console.log(
-    `first execution in a thread: ${(performance.now() - start).toFixed(0)} ms, its start included`,
-  );
+  console.log(`first execution aside: ${(performance.now() - start).toFixed(0)} ms, its start included`);
   for (const type of ['GoTemplate', 'Handlebars'] as const) {
     for (const [where, runner] of [
       ['this thread', inThisThread(options)],

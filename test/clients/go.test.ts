@@ -8,9 +8,10 @@ import { KubeconfigFile, Program } from './program.ts';
 
 const path = findGoClients();
 
-if (path === undefined) leftOut('S186: clients in Go', 'clients in Go are not built; make test-clients does');
+if (path === undefined)
+  leftOut('API-186: clients in Go', 'clients in Go are not built; make test-clients does');
 else
-  describe('S186: clients in Go', function () {
+  describe('API-186: clients in Go', function () {
     this.timeout(180_000);
     const s = useSubject();
     let config: KubeconfigFile;

@@ -53,7 +53,7 @@ spec:
 
 const helm = findHelm();
 
-if (helm === undefined) leftOut('S187: helm', 'helm is not built; make test-clients does');
+if (helm === undefined) leftOut('API-187: helm', 'helm is not built; make test-clients does');
 else
   describe('helm', function () {
     this.timeout(180_000);
@@ -125,7 +125,7 @@ else
       });
     };
 
-    it('S187: installs, upgrades, rolls back and uninstalls a chart, waiting for it', async () => {
+    it('API-187: installs, upgrades, rolls back and uninstalls a chart, waiting for it', async () => {
       ns = await s.namespace();
       const path = join(folder, 'shop');
       const first = { replicas: 1, ready: 1, size: 1, password: 'first' };

@@ -6,7 +6,7 @@ const OBJECTS = 60_000;
 const UNSETTLED = 7;
 const MOST_SLICE_MS = 50;
 
-describe('S127: the start on 60 000 settled objects', function () {
+describe('RUN-127: the start on 60 000 settled objects', function () {
   this.timeout(240_000);
 
   for (const streams of [false, true]) {

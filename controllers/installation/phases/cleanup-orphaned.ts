@@ -30,7 +30,7 @@ export const cleanupOrphaned = phase({
     const problem = {
       operation: 'handlePhaseCleanupOrphaned',
       reason: 'OrphanedSubinstsStillDeleting',
-      message: `sub-installations that are no longer wanted are being removed: ${names}`,
+      message: `sub-installations that are no longer part of the blueprint are being deleted: ${names}`,
     };
     return wait(problem, {
       awaited: { reason: 'DeletionPending', objects: orphans.map(named) },

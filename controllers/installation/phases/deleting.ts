@@ -1,5 +1,5 @@
 /**
- * Waits until everything below is gone, then lets go of the installation itself. What has come since the deletion was
+ * Waits until everything below is gone, then releases the installation itself. What has come since the deletion was
  * triggered is sent off, too: nobody else would ever do it. A wish not to uninstall comes too late for the rest.
  */
 import { FINALIZER, annotations } from '../../../src/api/labels.ts';
@@ -8,7 +8,7 @@ import { installationKind } from '../../../src/api/kinds/installation.ts';
 import { causesText } from '../../../src/machine/causes.ts';
 import { fail, named, patch, release, wait } from '../../../src/machine/decision.ts';
 import { deleteAll, handDown, type SubObject } from '../job.ts';
-import { ownExecution } from '../relatives.ts';
+import { ownExecution } from '../related-objects.ts';
 import { deleteObject } from '../objects.ts';
 import { phase, type DataOrTarget, type Snapshot } from '../snapshot.ts';
 

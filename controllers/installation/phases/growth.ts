@@ -49,7 +49,7 @@ export function createdBelowDeleted(
     reason: 'AncestorBeingDeleted',
     message:
       `installation "${namespace}/${name}" does not create its sub-installations (${created} new): ` +
-      `installation "${deleted.metadata.name}" above it is being deleted; its deletion goes on when this job has ended`,
+      `installation "${deleted.metadata.name}" above it is being deleted; its deletion continues when this job has ended`,
     codes: ['ERR_FOR_INFO_ONLY'],
   };
 }

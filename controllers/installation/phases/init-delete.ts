@@ -5,7 +5,7 @@ import { siblingOf, successorsOutsideCircles } from '../../../src/dataflow/sibli
 import { causesText } from '../../../src/machine/causes.ts';
 import { advance, fail, named, wait } from '../../../src/machine/decision.ts';
 import { deleteAll } from '../job.ts';
-import { ownExecution, type Inst } from '../relatives.ts';
+import { ownExecution, type Inst } from '../related-objects.ts';
 import { step, steps } from '../snapshot.ts';
 
 const siblingStillImports = step(['siblings'], ({ self, siblings }) => {
@@ -22,7 +22,8 @@ const siblingStillImports = step(['siblings'], ({ self, siblings }) => {
   if (hasFinishedJob(sibling, self.status?.jobID ?? '')) {
     if (sibling.status?.phase === 'DeleteFailed') return failed(`deletion of a sibling failed: ${name}`);
     // The job is over for the sibling, and it stays: within this job nobody will delete it any more.
-    if (!isBeingDeleted(sibling.metadata)) return failed(`a sibling that stays imports the exports: ${name}`);
+    if (!isBeingDeleted(sibling.metadata))
+      return failed(`a sibling that is not being deleted imports the exports: ${name}`);
   }
   const message = `a sibling still imports some of the exports: ${name}; ${wayOut(sibling)}, or annotate this installation with ${annotations.deleteIgnoreSuccessors}=true`;
   const objects = siblings
@@ -39,7 +40,7 @@ function wayOut(sibling: Inst): string {
   if (!isBeingDeleted(sibling.metadata)) return 'delete it too';
   if (!isFinished(sibling) || sibling.status?.phase !== 'DeleteFailed') return 'it is being deleted';
   const why = sibling.status.lastError?.message ?? '';
-  return `its deletion failed (${causesText([why])}), so repeat that`;
+  return `its deletion failed (${causesText([why])}); repeat the deletion`;
 }
 
 const deleteSubobjects = step(['children', 'execution'], (snapshot) => {

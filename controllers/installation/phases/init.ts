@@ -23,12 +23,12 @@ import { ensureChildren } from '../children.ts';
 import { ensureExecution } from '../execution.ts';
 import { checkImports } from '../import-conflicts.ts';
 import { handDown } from '../job.ts';
-import { isOwnedBy } from '../relatives.ts';
+import { isOwnedBy } from '../related-objects.ts';
 import { asImport, deleteObject, upsert } from '../objects.ts';
 import { storeState } from '../state-effects.ts';
 import { createdBelowDeleted, createdBeyondLimit, interrupted, tooDeep } from './growth.ts';
 import type { MergePatch } from '../../../src/lib/merge.ts';
-import type { InstStatus } from '../relatives.ts';
+import type { InstStatus } from '../related-objects.ts';
 import { step, steps, type Answer, type Snapshot } from '../snapshot.ts';
 import {
   deletedWhileWaiting,
@@ -71,14 +71,14 @@ function contextProblem(
   const reference = self.spec.componentDescriptor?.ref;
   if (!reference || reference.repositoryContext || context.repositoryContext || context.ocmConfig)
     return undefined;
-  return `RepositoryContextMissing: neither the installation nor context "${name}" says where component ${reference.componentName} is`;
+  return `RepositoryContextMissing: neither the installation nor context "${name}" has a repository context for component ${reference.componentName}`;
 }
 
 /** Loading throws when there is none; nothing more to ask. */
 const blueprintUnavailable = step(['blueprint'], () => undefined);
 
-/** An execution that somebody deleted is uninstalled to the end before it is made anew. */
-const executionGoing = step(['execution'], (snapshot) => {
+/** An execution that a user has deleted is uninstalled completely before it is created again. */
+export const executionGoing = step(['execution'], (snapshot) => {
   const { self, execution } = snapshot;
   if (!execution) return undefined;
   const { namespace, name } = execution.metadata;
@@ -89,7 +89,9 @@ const executionGoing = step(['execution'], (snapshot) => {
   });
   if (!isOwnedBy(execution, self)) {
     return fail(
-      problem(`execution ${namespace ?? ''}/${name} belongs to somebody else; rename it or the installation`),
+      problem(
+        `execution ${namespace ?? ''}/${name} belongs to another owner; rename the execution or the installation`,
+      ),
     );
   }
   if (!isBeingDeleted(execution.metadata)) return undefined;
@@ -98,7 +100,7 @@ const executionGoing = step(['execution'], (snapshot) => {
     const why = execution.status?.lastError?.message ?? '';
     return fail(problem(`execution ${name} was deleted and cannot be uninstalled: ${why}`));
   }
-  return wait(problem(`execution ${name} was deleted; it is uninstalled before it is created anew`), {
+  return wait(problem(`execution ${name} was deleted; it is uninstalled before it is created again`), {
     awaited: { reason: 'DeletionPending', objects: [named(execution)] },
     effects: handDown(snapshot, [execution]),
   });
@@ -220,6 +222,9 @@ const ofThisJob = <Next extends string>(inner: Step<Snapshot, Next>): Step<Snaps
     };
   },
 });
+
+/** What a job needs before it reads its imports, whatever siblings do. Plans ask the same. */
+export const prerequisites = [invalid, rootsInACircle, contextMissing, blueprintUnavailable] as const;
 
 export const init = steps(
   ['CleanupOrphaned'],

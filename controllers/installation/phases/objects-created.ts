@@ -1,7 +1,7 @@
 /** Starts everything below by handing the job down, also what somebody has just deleted: it is uninstalled to the end. */
 import { advance } from '../../../src/machine/decision.ts';
 import { handDown } from '../job.ts';
-import { ownExecution } from '../relatives.ts';
+import { ownExecution } from '../related-objects.ts';
 import { step, steps } from '../snapshot.ts';
 import { interrupted } from './growth.ts';
 

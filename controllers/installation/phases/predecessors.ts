@@ -18,7 +18,7 @@ import {
   siblingOf,
 } from '../../../src/dataflow/siblings.ts';
 import { asText, fail, named, wait, type Problem } from '../../../src/machine/decision.ts';
-import type { Inst } from '../relatives.ts';
+import type { Inst } from '../related-objects.ts';
 import { step } from '../snapshot.ts';
 
 const problem = (reason: string, predecessor: Inst, what: string): Problem => {
@@ -55,7 +55,7 @@ export const rootsInACircle = step(['siblings'], ({ self, siblings }) => {
   if (!isRoot(self.metadata) || self.spec.optimization?.hasNoSiblingImports) return undefined;
   const circle = circleThrough(siblingOf(self), siblings.map(siblingOf));
   if (!circle) return undefined;
-  const message = `installations import from each other in a circle: ${cycleText(circle)}; take one of the imports away`;
+  const message = `installations import from each other in a cycle: ${cycleText(circle)}; remove one of the imports`;
   return fail(
     { operation: 'init', reason: 'FetchPredecessors', message, codes: ['ERR_CYCLIC_DEPENDENCIES'] },
     { status: { set: { observedGeneration: self.metadata.generation } } },

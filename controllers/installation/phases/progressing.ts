@@ -7,7 +7,7 @@ import { causesText, listed } from '../../../src/machine/causes.ts';
 import { advance, fail, named, wait, type Awaited, type Problem } from '../../../src/machine/decision.ts';
 import { interruptionOf } from '../../../src/landscape/item-end.ts';
 import { handDown, type SubObject } from '../job.ts';
-import { ownExecution, stuckBelow } from '../relatives.ts';
+import { ownExecution, stuckBelow } from '../related-objects.ts';
 import { phase, type Snapshot } from '../snapshot.ts';
 
 type Below = Pick<Snapshot, 'self' | 'children' | 'execution'>;

@@ -1,7 +1,7 @@
 /** Starts the deletion of everything below by handing the job down. */
 import { advance } from '../../../src/machine/decision.ts';
 import { handDown } from '../job.ts';
-import { ownExecution } from '../relatives.ts';
+import { ownExecution } from '../related-objects.ts';
 import { phase } from '../snapshot.ts';
 
 export const triggerDelete = phase({

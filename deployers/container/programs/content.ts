@@ -5,7 +5,7 @@ import { blueprintArchives, unpackBlueprint } from '../../../src/blueprint/resou
 import { Credentials, dockerCredentials } from '../../../src/components/credentials.ts';
 import { ReferenceInvalid } from '../../../src/components/errors.ts';
 import { readResolvers } from '../../../src/components/resolvers.ts';
-import type { Request, Stock } from '../../../src/components/stock.ts';
+import type { Request, ComponentRepositories } from '../../../src/components/component-repositories.ts';
 import { withContents, type ComponentView } from '../../../src/components/view.ts';
 import { inlineFileTree, type FileTree } from '../../../src/lib/file-tree.ts';
 import type { ContainerConfig } from '../config.ts';
@@ -19,7 +19,7 @@ import type { Environment } from './environment.ts';
 export async function writeContent(
   { blueprint, componentDescriptor }: ContainerConfig,
   environment: Environment,
-  stock: Stock,
+  stock: ComponentRepositories,
 ): Promise<void> {
   const view = await componentOf(componentDescriptor, environment, stock);
   if (view) {
@@ -32,7 +32,7 @@ export async function writeContent(
   if (!ref) return;
   if (!view) {
     throw new ReferenceInvalid(
-      `blueprint.ref names the resource ${ref.resourceName} of a component, but the configuration names no componentDescriptor`,
+      `blueprint.ref names the resource ${ref.resourceName} of a component, but the configuration has no componentDescriptor`,
     );
   }
   const place = view.resolve({ path: [], resource: { name: ref.resourceName } });
@@ -43,7 +43,7 @@ export async function writeContent(
 async function componentOf(
   source: ContainerConfig['componentDescriptor'],
   environment: Environment,
-  stock: Stock,
+  stock: ComponentRepositories,
 ): Promise<ComponentView | undefined> {
   if (!source?.inline && !source?.ref) return undefined;
   const request: Request = {
@@ -90,7 +90,7 @@ const missing =
 async function writeTree(tree: FileTree, folder: string, below = ''): Promise<void> {
   for (const { name, isDirectory } of tree.list(below) ?? []) {
     if (name === '..' || name === '.' || name.includes('/')) {
-      throw new ReferenceInvalid(`the blueprint has a file called "${name}", which is no name for a file`);
+      throw new ReferenceInvalid(`the blueprint has a file called "${name}", which is not a valid file name`);
     }
     const path = below === '' ? name : `${below}/${name}`;
     const place = join(folder, path);

@@ -20,7 +20,7 @@ const HEADER_BYTES = 2048;
 /**
  * The folder as tar, compressed; undefined when it is empty.
  * @param maxBytes more could never be put back
- * @throws FolderProblem for what is neither file nor directory, and for too much
+ * @throws FolderProblem for what is neither a file nor a directory, and for too much
  */
 export async function packFolder(folder: string, maxBytes = MAX_BYTES): Promise<Uint8Array | undefined> {
   const packing: Packing = { entries: [], leftBytes: maxBytes, maxBytes };
@@ -72,7 +72,7 @@ function claim(packing: Packing, bytes: number, path: string): void {
   packing.leftBytes -= bytes + HEADER_BYTES;
   if (packing.leftBytes >= 0) return;
   throw new FolderProblem(
-    `the state is too big: with ${path} it has more than ${String(packing.maxBytes)} bytes`,
+    `the state is too large: with ${path} it has more than ${String(packing.maxBytes)} bytes`,
   );
 }
 
@@ -86,8 +86,8 @@ async function opened(place: string, what: 'directory' | 'file', path: string): 
 }
 
 function refuse(path: string, isLink: boolean): never {
-  const what = isLink ? 'a symbolic link' : 'neither file nor directory';
-  throw new FolderProblem(`${path} in the state is ${what}; only files and directories can be kept`);
+  const what = isLink ? 'a symbolic link' : 'neither a file nor a directory';
+  throw new FolderProblem(`${path} in the state is ${what}; only files and directories can be saved`);
 }
 
 /** @throws FolderProblem, TarError, UnpackError */
@@ -100,7 +100,7 @@ export async function unpackFolder(archive: Uint8Array, folder: string): Promise
       await mkdir(dirname(place), { recursive: true });
       await writeFile(place, content);
     } else {
-      throw new FolderProblem(`${path} in the kept state is neither file nor directory`);
+      throw new FolderProblem(`${path} in the saved state is neither a file nor a directory`);
     }
     // Whoever takes the right to write away from a directory would lock the next entry out.
     await chmod(place, type === 'directory' ? mode | 0o700 : mode);
@@ -111,7 +111,7 @@ export async function unpackFolder(archive: Uint8Array, folder: string): Promise
 function placeIn(folder: string, path: string): string {
   const inside = normalize(path);
   if (inside.startsWith('..') || inside.startsWith(sep)) {
-    throw new FolderProblem(`${path} in the kept state lies outside of it`);
+    throw new FolderProblem(`${path} in the saved state is outside the state folder`);
   }
   return join(folder, inside);
 }

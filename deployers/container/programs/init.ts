@@ -4,7 +4,7 @@
  */
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import type { Stock } from '../../../src/components/stock.ts';
+import type { ComponentRepositories } from '../../../src/components/component-repositories.ts';
 import { parseYaml } from '../../../src/lib/yaml.ts';
 import type { Logger } from '../../../src/observability/log.ts';
 import type { Client } from '../../../src/runtime/types.ts';
@@ -13,10 +13,10 @@ import { writeContent } from './content.ts';
 import { EnvironmentProblem, type Environment } from './environment.ts';
 import { restoreState } from './state.ts';
 
-export interface InitPorts {
+interface InitPorts {
   /** Opened only when there is state to restore: other items need no access to the cluster. */
   readonly client: () => Promise<Client>;
-  readonly stock: Stock;
+  readonly stock: ComponentRepositories;
   readonly log: Logger;
 }
 
@@ -31,9 +31,9 @@ export async function runInit(environment: Environment, ports: InitPorts): Promi
   for (const folder of [state, content]) await mkdir(folder, { recursive: true });
   if (config.importValues) await writeFile(imports, JSON.stringify(document['importValues']));
   await writeFile(target, await targetText(environment.targetSource));
-  log.info({}, 'imports and target are in place');
+  log.info({}, 'imports and target written');
   await writeContent(config, environment, ports.stock);
-  log.info({}, 'the content is in place');
+  log.info({}, 'content written');
   await restore(environment, ports);
 }
 
@@ -45,7 +45,7 @@ async function restore(environment: Environment, { client, log }: InitPorts): Pr
     state,
     stateSecrets,
   );
-  log.info({ pieces }, 'the state is in place');
+  log.info({ pieces }, 'state restored');
 }
 
 async function readConfiguration(

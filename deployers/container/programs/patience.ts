@@ -19,7 +19,7 @@ export async function patiently<T>(
       return await request();
     } catch (error) {
       if (!mayPass(error) || clock.now() >= end) throw error;
-      log.warn({ err: error }, 'the API server does not take it; trying again');
+      log.warn({ err: error }, 'request to the API server failed; retrying');
     }
     await sleep(clock, pauseMs);
   }

@@ -11,7 +11,7 @@ export class NotPlain extends Error {
   readonly isLink: boolean;
 
   constructor(path: string, isLink: boolean) {
-    super(`${path} is ${isLink ? 'a symbolic link' : 'neither file nor directory'}`);
+    super(`${path} is ${isLink ? 'a symbolic link' : 'neither a file nor a directory'}`);
     this.isLink = isLink;
   }
 }

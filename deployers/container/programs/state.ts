@@ -17,7 +17,7 @@ import { patiently } from './patience.ts';
 /** As much as a secret may hold. */
 const PIECE_BYTES = 2 ** 20;
 
-export interface StatePorts {
+interface StatePorts {
   readonly client: Client;
   /** Where the secrets are. */
   readonly namespace: string;
@@ -44,7 +44,7 @@ export async function restoreState(
     const piece = data?.[keys.data];
     if (piece === undefined) {
       throw new FolderProblem(
-        `secret ${namespace}/${name} holds no piece of the state: it has no key ${keys.data}`,
+        `secret ${namespace}/${name} contains no part of the state: it has no key ${keys.data}`,
       );
     }
     pieces.push(Buffer.from(piece, 'base64'));

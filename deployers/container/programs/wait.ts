@@ -13,7 +13,7 @@ import { AlreadyExists, Forbidden, NotFound } from '../../../src/runtime/errors.
 import { joinKey } from '../../../src/runtime/keys.ts';
 import type { Client } from '../../../src/runtime/types.ts';
 import { secretTaken } from '../../sdk/export-owner.ts';
-import { isSame } from '../claim.ts';
+import { isSame } from '../reserve-names.ts';
 import { annotations, CONTAINER_GROUP, containers, keys } from '../contract.ts';
 import { POD, SECRET, type Pod, type Secret } from '../kinds.ts';
 import { itemOf, labelsOf, namesOf } from '../names.ts';
@@ -22,7 +22,7 @@ import { patiently } from './patience.ts';
 import { fixedPlace, NotPlain, openPlain } from './plain.ts';
 import { saveState } from './state.ts';
 
-export interface WaitPorts {
+interface WaitPorts {
   readonly client: Client;
   readonly clock: Clock;
   readonly rng: Rng;
@@ -32,7 +32,7 @@ export interface WaitPorts {
 }
 
 /** The image failed, or its export cannot be used. */
-export class WaitProblem extends Error {
+class WaitProblem extends Error {
   override readonly name = 'WaitProblem';
 }
 
@@ -43,10 +43,10 @@ export async function runWait(environment: Environment, ports: WaitPorts): Promi
   log.info({ pod: pod.name }, 'waiting for the main container');
   const ending = endingOf(environment, ports);
   const exitCode = await untilMainEnds(environment, ports, ending.signal).finally(ending.release);
-  log.info({ exitCode }, exitCode === undefined ? 'no time is left' : 'the main container has ended');
+  log.info({ exitCode }, exitCode === undefined ? 'no time left' : 'main container exited');
   const pieces = await saveState({ ...ports, item, namespace: pod.namespace }, state);
-  log.info({ pieces }, pieces === 0 ? 'there is no state to keep' : 'the state is kept');
-  if (exitCode === undefined) throw new WaitProblem('the pod was ended while the main container was at work');
+  log.info({ pieces }, pieces === 0 ? 'no state to save' : 'state saved');
+  if (exitCode === undefined) throw new WaitProblem('pod terminated while the main container was running');
   // The words are upstream's, with their mistake: programs may look for them.
   if (exitCode !== 0) throw new WaitProblem(`main container exists with ${String(exitCode)}`);
   await exportValues(environment, ports);
@@ -78,11 +78,11 @@ function endingOf(
   const endAt = (since: number, graceSeconds: number): void => {
     cancel();
     cancel = clock.at(since + graceSeconds * 1000 * SHARE, () => {
-      ending.abort(new Error('the pod ends'));
+      ending.abort(new Error('pod terminating'));
     });
   };
   const told = async (): Promise<void> => {
-    log.info({ pod: pod.name }, 'the pod is being ended; waiting for the main container to end');
+    log.info({ pod: pod.name }, 'pod terminating; waiting for the main container to exit');
     const now = clock.now();
     endAt(now, USUAL_GRACE_SECONDS);
     const { metadata } = await client.get(POD, joinKey(pod.namespace, pod.name), ending.signal);
@@ -91,7 +91,7 @@ function endingOf(
   };
   const listener = (): void => {
     told().catch((error: unknown) => {
-      log.warn({ err: error }, 'how much time is left cannot be found out');
+      log.warn({ err: error }, 'cannot determine how much time is left');
     });
   };
   signal?.addEventListener('abort', listener, { once: true });
@@ -127,7 +127,7 @@ async function untilMainEnds(
     } catch (error) {
       if (error instanceof NotFound) throw new WaitProblem(`pod ${key} is gone`, { cause: error });
       if (signal.aborted) break;
-      log.warn({ err: error }, 'the pod cannot be looked at; trying again');
+      log.warn({ err: error }, 'cannot read the pod; retrying');
       await sleepABit();
     }
   }
@@ -154,7 +154,7 @@ async function changed(
   };
   const silence = new AbortController();
   const cancel = clock.at(clock.now() + (WATCH_SECONDS + 5) * 1000, () => {
-    silence.abort(new Error('the watch is silent'));
+    silence.abort(new Error('watch received no events in time'));
   });
   try {
     for await (const frame of client.watch(POD, query, AbortSignal.any([signal, silence.signal]))) {
@@ -176,7 +176,7 @@ async function exportValues(environment: Environment, ports: WaitPorts): Promise
   const { client, log } = ports;
   const text = await textIn(exports);
   if (text === undefined) {
-    log.info({}, 'nothing is exported');
+    log.info({}, 'no exports written');
     return;
   }
   const object: Secret = {
@@ -204,7 +204,7 @@ async function exportValues(environment: Environment, ports: WaitPorts): Promise
       await client.send({ verb: 'merge', kind: SECRET, key, body: { metadata: { uid }, data } });
     }
   });
-  log.info({}, 'the values are exported');
+  log.info({}, 'exports written');
 }
 
 /** More than a secret holds, with room for the comments of a YAML file. */
@@ -230,14 +230,14 @@ async function textIn(file: string): Promise<string | undefined> {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     if (!(error instanceof NotPlain)) throw error;
-    const what = error.isLink ? 'a symbolic link' : 'no file in a folder';
-    throw new WaitProblem(`the export ${file} is ${what}; only a file can be exported`, { cause: error });
+    const what = error.isLink ? 'a symbolic link' : 'not a file in a folder';
+    throw new WaitProblem(`the export ${file} is ${what}; only files can be exported`, { cause: error });
   }
 }
 
 const tooBig = (file: string, bytes: number): WaitProblem =>
   new WaitProblem(
-    `the export ${file} has ${String(bytes)} bytes; it is kept in a secret, which holds ${String(MAX_SECRET_BYTES)}`,
+    `the export ${file} has ${String(bytes)} bytes; it is stored in a secret, which can contain at most ${String(MAX_SECRET_BYTES)} bytes`,
   );
 
 /** What a parser says about the text would show it. @throws WaitProblem */
@@ -246,7 +246,7 @@ function asJson(text: string, file: string): Buffer {
   try {
     json = Buffer.from(goJson(parseYaml(text, { integers: 'exact' })));
   } catch {
-    throw new WaitProblem(`the export in ${file} is neither JSON nor YAML`);
+    throw new WaitProblem(`the export in ${file} is not valid JSON or YAML`);
   }
   if (json.length > MAX_SECRET_BYTES) throw tooBig(file, json.length);
   return json;

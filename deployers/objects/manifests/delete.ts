@@ -12,7 +12,7 @@ import { drive } from '../../../src/workflow/drive.ts';
 import type { NodeState, Policy } from '../../../src/workflow/plan.ts';
 import { RetryError, isDefinite, messageOf } from '../../sdk/errors.ts';
 import type { KubeAccess } from '../../sdk/access.ts';
-import type { Run } from '../../sdk/deployer.ts';
+import type { DeployContext } from '../../sdk/deployer.ts';
 import type { DeployItem } from '../../sdk/kinds.ts';
 import { assigned, TARGET_WITHOUT_ALL, type DeletionGroup, type ResourceType } from './groups.ts';
 import { fateOf, isIntent } from './inventory.ts';
@@ -41,7 +41,7 @@ export interface RemovePorts {
   readonly signal: AbortSignal;
   readonly log: Logger;
   /** Called before every object. @throws TimeoutError */
-  checkpoint(name: string): unknown;
+  assertTimeLeft(name: string): unknown;
   /** Remembers between rounds what is done; may start empty at any time. */
   readonly progress: Progress;
 }
@@ -54,10 +54,10 @@ export interface Progress {
 }
 
 /** What a removal has to know about other deploy items, and how it reports what it leaves to them. */
-export const leavingPorts = (run: Pick<Run, 'alsoManagedBy' | 'event'>): Leaving => ({
-  alsoManagedBy: (uid) => run.alsoManagedBy(uid),
+export const leavingPorts = (ctx: Pick<DeployContext, 'alsoManagedBy' | 'event'>): Leaving => ({
+  alsoManagedBy: (uid) => ctx.alsoManagedBy(uid),
   onLeft: (note) => {
-    run.event('Normal', 'LeftToOthers', note);
+    ctx.event('Normal', 'LeftToOthers', note);
   },
 });
 
@@ -66,7 +66,7 @@ type Leaving = Pick<RemovePorts, 'alsoManagedBy' | 'onLeft'>;
 export const newProgress = (): Progress => ({ gone: new Set(), left: new Set(), hasHooks: false });
 
 /** What a round left: nothing, or objects that have to go before the next group comes. */
-export interface Round {
+interface Round {
   readonly left: readonly Left[];
 }
 
@@ -138,7 +138,9 @@ async function isLeftToOthers(entry: ManagedResource, ports: RemovePorts): Promi
   await handOver(entry.resource, uid, next, ports);
   ports.progress.left.add(id);
   const items = [next, ...more].map(itemKey).join(', ');
-  ports.onLeft(`${describeRef(entry.resource)} stays, because other deploy items manage it, too: ${items}`);
+  ports.onLeft(
+    `${describeRef(entry.resource)} is not deleted because other deploy items also manage it: ${items}`,
+  );
   return true;
 }
 
@@ -169,11 +171,11 @@ async function removeGroup(
   ports: RemovePorts,
 ): Promise<readonly Left[]> {
   if (group.is === 'custom' && group.targetName && !group.isEverything) {
-    throw new RetryError(
-      'delete',
-      'DeleteWithUninstall',
-      `failed deleting managed resources: ${TARGET_WITHOUT_ALL}`,
-    );
+    throw new RetryError({
+      operation: 'delete',
+      reason: 'DeleteWithUninstall',
+      message: `failed deleting managed resources: ${TARGET_WITHOUT_ALL}`,
+    });
   }
   if (group.is === 'custom' && group.isEverything) return removeEverything(group, ports);
   const left = await inParallel(members, (entry) => removeEntry(entry, group.isForced, ports));
@@ -187,7 +189,7 @@ async function removeEntry(
   isForced: boolean,
   ports: RemovePorts,
 ): Promise<readonly Left[]> {
-  ports.checkpoint(CHECKPOINT);
+  ports.assertTimeLeft(CHECKPOINT);
   const ref = entry.resource;
   try {
     if (await isLeftToOthers(entry, ports)) return []; // its turn may come long after the round began
@@ -204,7 +206,7 @@ async function removeEntry(
 
 function failed(ref: ResourceRef, error: unknown, ports: RemovePorts): Left {
   if (ports.signal.aborted || isDefinite(error)) throw error;
-  ports.log.warn({ object: describeRef(ref), error: messageOf(error) }, 'an object could not be deleted');
+  ports.log.warn({ object: describeRef(ref), err: messageOf(error) }, 'deleting an object failed');
   return { ref, why: messageOf(error) };
 }
 
@@ -285,7 +287,7 @@ async function removeEverything(
   const left: Left[] = [];
   for (const type of group.resources) {
     for (const { kind, object } of await candidates(type, access, ports.signal)) {
-      ports.checkpoint(CHECKPOINT);
+      ports.assertTimeLeft(CHECKPOINT);
       const { uid } = object.metadata;
       const ref = { apiVersion: type.apiVersion, kind: type.kind, ...nameOf(object), ...(uid && { uid }) };
       if (await isLeftToOthers({ resource: ref }, { ...ports, access })) continue;

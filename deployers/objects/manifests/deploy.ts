@@ -2,7 +2,7 @@
  * The road of a job that applies manifests: intent, apply, orphans, readiness, exports, patches. Whatever has to be waited
  * for ends the look; the next one goes on where this one stopped, or, in another process, from the beginning.
  */
-import type { Run } from '../../sdk/deployer.ts';
+import type { DeployContext } from '../../sdk/deployer.ts';
 import { at, ConfigurationError, DeployerError } from '../../sdk/errors.ts';
 import { retry, wait, type Outcome } from '../../sdk/outcome.ts';
 import type { KubeAccess } from '../../sdk/access.ts';
@@ -54,52 +54,52 @@ interface Done {
 
 /** Warnings become events of the item. @param manifests whose secrets are not shown */
 export const applyPorts = (
-  run: Run,
+  ctx: DeployContext,
   { ownership, strategy, fieldManager }: Pick<DeployPlan<unknown>, 'ownership' | 'strategy' | 'fieldManager'>,
   access: KubeAccess,
   manifests: readonly Manifest[],
 ): ApplyPorts => ({
   ...{ access, ownership, strategy, fieldManager },
-  targetName: run.target?.name ?? '',
-  signal: run.signal,
+  targetName: ctx.target?.name ?? '',
+  signal: ctx.signal,
   mask: maskFor(manifests),
   warn: (reason, note) => {
-    run.event('Warning', reason, note);
+    ctx.event('Warning', reason, note);
   },
 });
 
 const BEGUN = 'begun';
 const DONE = 'deployed';
 
-export async function deploy<S>(run: Run<unknown, S>, plan: DeployPlan<S>): Promise<Outcome<S>> {
-  run.checkpoint(`${plan.prefix}: start reconcile`);
-  const access = await accessOf(run.target, plan.operation);
-  let state = run.scratch.get(DONE) as Done | undefined;
+export async function deploy<S>(ctx: DeployContext<unknown, S>, plan: DeployPlan<S>): Promise<Outcome<S>> {
+  ctx.assertTimeLeft(`${plan.prefix}: start reconcile`);
+  const access = await accessOf(ctx.target, plan.operation);
+  let state = ctx.scratch.get(DONE) as Done | undefined;
   if (!state) {
-    const answer = await apply(run, plan, access);
+    const answer = await apply(ctx, plan, access);
     if ('kind' in answer) return answer;
     state = answer;
-    run.scratch.set(DONE, state);
+    ctx.scratch.set(DONE, state);
   }
   if (state.hasOrphans) {
-    const left = await removeOrphans(run, plan, state, access);
+    const left = await removeOrphans(ctx, plan, state, access);
     if (left) return left;
     state.hasOrphans = false;
   }
-  return finish(run, plan, state, access);
+  return finish(ctx, plan, state, access);
 }
 
 // ---------------------------------------------------------------- apply
 
 async function apply<S>(
-  run: Run<unknown, S>,
+  ctx: DeployContext<unknown, S>,
   plan: DeployPlan<S>,
   access: KubeAccess,
 ): Promise<Done | Outcome<S>> {
-  run.checkpoint('deployer: process managed resource manifests');
+  ctx.assertTimeLeft('deployer: process managed resource manifests');
   const manifests = expand(plan);
-  run.checkpoint('deployer: process manifests');
-  const members = await placed(unique(run, manifests), access, run.target?.name ?? '').catch(
+  ctx.assertTimeLeft('deployer: process manifests');
+  const members = await placed(unique(ctx, manifests), access, ctx.target?.name ?? '').catch(
     (error: unknown) => {
       if (error instanceof DeployerError) return error;
       throw error;
@@ -107,15 +107,15 @@ async function apply<S>(
   );
   // The list is part of the status even when nothing could be applied.
   if (members instanceof DeployerError) return retry(members.problem, { status: plan.status(plan.old) });
-  if (!run.scratch.has(BEGUN)) {
-    await run.begin(plan.status(intended(plan.old, members)));
-    run.scratch.set(BEGUN, true);
+  if (!ctx.scratch.has(BEGUN)) {
+    await ctx.begin(plan.status(intended(plan.old, members)));
+    ctx.scratch.set(BEGUN, true);
   }
-  run.checkpoint('deployer: apply manifests');
-  const ports = applyPorts(run, plan, access, manifests);
+  ctx.assertTimeLeft('deployer: apply manifests');
+  const ports = applyPorts(ctx, plan, access, manifests);
   const result = await applyAll(members, plan.old, ports);
   if (result.problem) return retry(result.problem, { status: plan.status(inventoryAfter(plan.old, result)) });
-  const orphans = orphansOf(run, plan, members, result.managed);
+  const orphans = orphansOf(ctx, plan, members, result.managed);
   return {
     // What is kept between looks needs no objects but those for the first check.
     applied: result.applied.map(({ live: _, ...rest }) => rest),
@@ -133,19 +133,24 @@ export function expand(plan: Pick<DeployPlan<unknown>, 'manifests' | 'operation'
     return expanded(plan.manifests);
   } catch (error) {
     if (!(error instanceof NoObject)) throw error;
-    throw new ConfigurationError(plan.operation, 'ExpandManifests', error.message, { cause: error });
+    throw new ConfigurationError({
+      operation: plan.operation,
+      reason: 'ExpandManifests',
+      message: error.message,
+      cause: error,
+    });
   }
 }
 
 /** Two manifests about one object would overwrite each other, so the later one is meant. */
-function unique<S>(run: Run<unknown, S>, all: readonly Manifest[]): readonly Manifest[] {
+function unique<S>(ctx: DeployContext<unknown, S>, all: readonly Manifest[]): readonly Manifest[] {
   const { manifests, doubles } = withoutDoubles(all);
-  for (const { object, origin } of run.scratch.has(BEGUN) ? [] : doubles) {
+  for (const { object, origin } of ctx.scratch.has(BEGUN) ? [] : doubles) {
     const what = describeRef(refOf(object)) + (origin === undefined ? '' : ` (${origin})`);
-    run.event(
+    ctx.event(
       'Warning',
       'DuplicateManifest',
-      `${what} is given once more further down, which is what counts`,
+      `${what} is defined again further down; the later definition is used`,
     );
   }
   return manifests;
@@ -156,7 +161,7 @@ const liveOf = (applied: readonly Applied[]): ReadonlyMap<ResourceRef, KubeObjec
 
 /** What left the list; an object that is others' from now on is released instead. */
 function orphansOf<S>(
-  run: Run<unknown, S>,
+  ctx: DeployContext<unknown, S>,
   plan: DeployPlan<S>,
   members: readonly Manifest[],
   managed: readonly ManagedResource[],
@@ -168,10 +173,10 @@ function orphansOf<S>(
   for (const entry of leftOver(plan.old, managed)) {
     if (!released.has(idOf(entry.resource))) orphans.push(entry);
     else
-      run.event(
+      ctx.event(
         'Normal',
         'Released',
-        `${describeRef(entry.resource)} belongs to others from now on and stays as it is`,
+        `${describeRef(entry.resource)} now belongs to other deploy items and is not changed`,
       );
   }
   return orphans;
@@ -180,32 +185,32 @@ function orphansOf<S>(
 // ---------------------------------------------------------------- orphans
 
 async function removeOrphans<S>(
-  run: Run<unknown, S>,
+  ctx: DeployContext<unknown, S>,
   plan: DeployPlan<S>,
   state: Done,
   access: KubeAccess,
 ): Promise<Outcome<S> | undefined> {
-  run.checkpoint('deployer: cleanup orphaned');
+  ctx.assertTimeLeft('deployer: cleanup orphaned');
   const status = plan.status(union(state.orphans, state.managed));
   let left;
   try {
     ({ left } = await removeRound(state.orphans, {
       access,
-      secondary: secondaryOf(run),
+      secondary: secondaryOf(ctx),
       ownership: plan.ownership,
       groups: plan.groups,
-      signal: run.signal,
-      log: run.log,
-      ...leavingPorts(run),
-      checkpoint: (name) => run.checkpoint(name),
+      signal: ctx.signal,
+      log: ctx.log,
+      ...leavingPorts(ctx),
+      assertTimeLeft: (name) => ctx.assertTimeLeft(name),
       progress: state.progress,
     }));
   } catch (error) {
-    if (run.signal.aborted) throw error;
+    if (ctx.signal.aborted) throw error;
     return retry(at({ operation: plan.operation, reason: 'CleanupOrphaned' }, error).problem, { status });
   }
   if (left.length === 0) return undefined;
-  const { why, onTimeout } = leftProblem(left, run.target?.name ?? '', {
+  const { why, onTimeout } = leftProblem(left, ctx.target?.name ?? '', {
     operation: plan.operation,
     reason: 'CleanupOrphaned',
   });
@@ -215,7 +220,7 @@ async function removeOrphans<S>(
 // ---------------------------------------------------------------- after
 
 async function finish<S>(
-  run: Run<unknown, S>,
+  ctx: DeployContext<unknown, S>,
   plan: DeployPlan<S>,
   state: Done,
   access: KubeAccess,
@@ -224,13 +229,13 @@ async function finish<S>(
   const known = state.live;
   state.live = new Map();
   const refs = state.managed.map(({ resource }) => resource);
-  const outcome = await settled(run, { ...plan, refs, known, status }, access);
+  const outcome = await settled(ctx, { ...plan, refs, known, status }, access);
   if (outcome.kind === 'done') {
-    await inParallel(state.applied, (applied) => patchAfter(applied, access, run.signal)).catch(
+    await inParallel(state.applied, (applied) => patchAfter(applied, access, ctx.signal)).catch(
       (error: unknown) => {
         const mask = maskFor(state.applied.map(({ placed: p }) => p));
         const place = { operation: plan.operation, reason: 'PatchAfterDeployment' };
-        throw at(place, error, (message) => mask(`target ${run.target?.name ?? ''}: ${message}`));
+        throw at(place, error, (message) => mask(`target ${ctx.target?.name ?? ''}: ${message}`));
       },
     );
   }

@@ -54,7 +54,7 @@ export const groupOf = (apiVersion: string): string =>
   apiVersion.includes('/') ? apiVersion.slice(0, apiVersion.indexOf('/')) : '';
 
 export const NAMELESS =
-  'the manifest has no metadata.name; generateName will not do, since the object could not be found again';
+  'the manifest has no metadata.name; generateName is not supported because the object could not be found again';
 
 /** Names an object whatever version of its API is used. */
 export const idOf = ({ apiVersion, kind, name, namespace = '' }: ResourceRef): string =>

@@ -140,7 +140,7 @@ async function applyOver(
 const warnOfForeign = ({ object }: Placed, ports: ApplyPorts): void => {
   ports.warn(
     'ForeignObject',
-    `${describeRef(refOf(object))} was not made by this item; with policy immutable it is left as it is, and deleted with the item`,
+    `${describeRef(refOf(object))} was not created by this item; with policy immutable it is not changed, but it is deleted with the item`,
   );
 };
 
@@ -187,5 +187,5 @@ function check({ object, kind }: Placed): void {
   if (typeof name !== 'string' || name === '') throw new BadManifest(NAMELESS);
   if (name.includes('/')) throw new BadManifest('metadata.name must not contain a slash');
   if (kind.namespaced && !namespace)
-    throw new BadManifest('the manifest names no namespace, and there is no default one');
+    throw new BadManifest('the manifest has no namespace, and there is no default namespace');
 }

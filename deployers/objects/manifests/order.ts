@@ -75,7 +75,7 @@ export interface Placed extends Manifest {
 }
 
 export const stages = ['crds', 'cluster', 'namespaced'] as const;
-export type Stage = (typeof stages)[number];
+type Stage = (typeof stages)[number];
 
 export const stageOf = ({ object, kind }: Placed): Stage => {
   if (object.kind === CRD_KIND) return 'crds';

@@ -1,7 +1,7 @@
 /** Several requests at a time, answers in the order of the questions. */
 
 /** How many requests one item has under way on a target. */
-export const CONCURRENCY = 8;
+const CONCURRENCY = 8;
 
 /**
  * `fn` for every item, at most `limit` at a time. Waits for all that were begun even when one fails.

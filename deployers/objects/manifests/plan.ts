@@ -6,7 +6,7 @@ import { NoSuchKind, NotFound } from '../../../src/runtime/errors.ts';
 import { getIfThere } from '../../../src/runtime/transport/read.ts';
 import type { Kind } from '../../../src/runtime/types.ts';
 import type { KubeAccess } from '../../sdk/access.ts';
-import type { Run } from '../../sdk/deployer.ts';
+import type { DeployContext } from '../../sdk/deployer.ts';
 import { messageOf } from '../../sdk/errors.ts';
 import type { ItemPlan, PlannedObject } from '../../sdk/item-plan.ts';
 import { withoutWrites } from '../../sdk/plan.ts';
@@ -38,12 +38,12 @@ type Wanted = Pick<
   'operation' | 'fieldManager' | 'manifests' | 'strategy' | 'ownership' | 'old' | 'groups'
 >;
 
-export async function planDeploy(run: Run, wanted: Wanted): Promise<ItemPlan> {
-  const access = withoutWrites(await accessOf(run.target, wanted.operation));
+export async function planDeploy(ctx: DeployContext, wanted: Wanted): Promise<ItemPlan> {
+  const access = withoutWrites(await accessOf(ctx.target, wanted.operation));
   const manifests = expand(wanted);
   const notes: string[] = [];
   const ports: ApplyPorts = {
-    ...applyPorts(run, wanted, access, manifests),
+    ...applyPorts(ctx, wanted, access, manifests),
     warn: (_reason, note) => {
       notes.push(note);
     },
@@ -55,7 +55,7 @@ export async function planDeploy(run: Run, wanted: Wanted): Promise<ItemPlan> {
       const placed = await placedOne(manifest, crds, access, ports.targetName);
       return await planOne(placed, known.get(idOf(refOf(placed.object))), ports);
     } catch (error) {
-      if (run.signal.aborted) throw error;
+      if (ctx.signal.aborted) throw error;
       return { planned: unplaced(manifest, error), entry: entryFor(manifest, known), uid: undefined };
     }
   });
@@ -64,19 +64,19 @@ export async function planDeploy(run: Run, wanted: Wanted): Promise<ItemPlan> {
     manifests.filter(({ policy }) => isForeign(policy)).map(({ object }) => idOf(refOf(object))),
   );
   const orphans = leftOver(wanted.old, current).filter(({ resource }) => !released.has(idOf(resource)));
-  const gone = await planDeletions(orphans, { ...run, ...wanted, access });
+  const gone = await planDeletions(orphans, { ...ctx, ...wanted, access });
   const objects = [...found.map(({ planned }) => planned), ...gone];
   return {
     objects,
-    notes: [...notes, ...found.flatMap(({ uid, planned }) => sharedNote(run, uid, planned))],
+    notes: [...notes, ...found.flatMap(({ uid, planned }) => sharedNote(ctx, uid, planned))],
   };
 }
 
-export async function planRemoval(run: Run, plan: RemovalPlan): Promise<ItemPlan> {
+export async function planRemoval(ctx: DeployContext, plan: RemovalPlan): Promise<ItemPlan> {
   if (plan.old.length === 0) return { objects: [], notes: [] };
-  const access = withoutWrites(await accessOf(run.target, plan.operation));
-  const objects = await planDeletions(plan.old, { ...run, ...plan, access });
-  const others = await everything(plan.groups, run, access);
+  const access = withoutWrites(await accessOf(ctx.target, plan.operation));
+  const objects = await planDeletions(plan.old, { ...ctx, ...plan, access });
+  const others = await everything(plan.groups, ctx, access);
   const ids = new Set(objects.map(({ ref }) => idOf(ref)));
   return { objects: [...objects, ...others.filter(({ ref }) => !ids.has(idOf(ref)))], notes: [] };
 }
@@ -85,13 +85,13 @@ export async function planRemoval(run: Run, plan: RemovalPlan): Promise<ItemPlan
 
 /** Who else would write the object; undefined uid: it is not there yet. */
 function sharedNote(
-  { alsoManagedBy }: Pick<Run, 'alsoManagedBy'>,
+  { alsoManagedBy }: Pick<DeployContext, 'alsoManagedBy'>,
   uid: string | undefined,
   { ref }: PlannedObject,
 ): readonly string[] {
   const others = uid === undefined ? [] : alsoManagedBy(uid);
   if (others.length === 0) return [];
-  return [`${describeRef(ref)} is managed by other deploy items, too: ${others.map(itemKey).join(', ')}`];
+  return [`${describeRef(ref)} is also managed by other deploy items: ${others.map(itemKey).join(', ')}`];
 }
 
 interface Found {
@@ -120,7 +120,7 @@ async function planOne(p: Placed, known: ManagedResource | undefined, ports: App
     const after = labelled(p.object, ports.ownership);
     // The namespace or the definition may come with the same job; nobody can ask a server about that.
     if (!before && error instanceof NotFound) {
-      const note = `not checked by the cluster, which does not know its ${placeOf(p)} yet`;
+      const note = `not checked by the cluster: its ${placeOf(p)} does not exist there yet`;
       return { planned: { ref, change: 'create', after, note }, entry, uid: undefined };
     }
     const problem = messageOf(error);
@@ -136,7 +136,7 @@ const placeOf = ({ object, kind }: Placed): string =>
 
 function plannedOf({ placed: p, live, isTouched }: Applied, before: KubeObject | undefined): PlannedObject {
   const ref = refOf(p.object);
-  if (!isTouched) return { ref, change: 'kept', note: `policy ${p.policy} leaves it as it is` };
+  if (!isTouched) return { ref, change: 'kept', note: `policy ${p.policy} does not change it` };
   const after =
     live && p.patchAfterDeployment ? (deepMerge(live, p.patchAfterDeployment, 'from') as KubeObject) : live;
   if (!before) return { ref, change: 'create', after: after && comparable(after) };
@@ -148,7 +148,7 @@ function unplaced(manifest: Manifest, error: unknown): PlannedObject {
   const common = { ref: refOf(manifest.object), after: manifest.object };
   const isLater = error instanceof NoSuchKind || (error as Error).cause instanceof NoSuchKind;
   return isLater
-    ? { ...common, change: 'create', note: `its kind is not there yet: ${messageOf(error)}` }
+    ? { ...common, change: 'create', note: `its kind does not exist yet: ${messageOf(error)}` }
     : { ...common, change: 'create', problem: messageOf(error) };
 }
 
@@ -167,7 +167,7 @@ const SERVER_OWNED: ReadonlySet<string> = new Set([
 ]);
 
 /** Without what the server alone decides. */
-export function comparable({ status: _status, ...object }: KubeObject & Fields): KubeObject {
+function comparable({ status: _status, ...object }: KubeObject & Fields): KubeObject {
   const metadata = Object.fromEntries(
     Object.entries(object.metadata).filter(([field]) => !SERVER_OWNED.has(field)),
   );
@@ -181,7 +181,7 @@ interface Going {
   readonly ownership: Ownership;
   readonly groups: readonly DeletionGroup[];
   readonly signal: AbortSignal;
-  readonly alsoManagedBy: Run['alsoManagedBy'];
+  readonly alsoManagedBy: DeployContext['alsoManagedBy'];
 }
 
 async function planDeletions(
@@ -195,7 +195,7 @@ async function planDeletions(
     const others = entry.resource.uid ? going.alsoManagedBy(entry.resource.uid).map(itemKey) : [];
     const stays =
       others.length > 0
-        ? `other deploy items manage it, too: ${others.join(', ')}`
+        ? `other deploy items also manage it: ${others.join(', ')}`
         : reasonToStay(entry, before, going.ownership, inGroups.has(entry));
     const ref = { ...entry.resource };
     return stays === undefined
@@ -212,11 +212,11 @@ function reasonToStay(
   isInGroup: boolean,
 ): string | undefined {
   const fate = fateOf(entry);
-  if (fate === 'leave') return `policy ${entry.policy ?? 'keep'} leaves it there`;
+  if (fate === 'leave') return `policy ${entry.policy ?? 'keep'} keeps it`;
   const isOther = Boolean(entry.resource.uid) && entry.resource.uid !== live.metadata.uid;
   const needsLabel = fate === 'deleteIfOwned' || isIntent(entry) || isOther;
-  if (needsLabel && !isOwned(ownership, live)) return 'it belongs to somebody else';
-  return isInGroup ? undefined : 'no deletion group has it';
+  if (needsLabel && !isOwned(ownership, live)) return 'it belongs to another owner';
+  return isInGroup ? undefined : 'no deletion group contains it';
 }
 
 async function liveOf(
@@ -235,21 +235,21 @@ async function liveOf(
 /** Objects that groups take along although nobody manages them. */
 async function everything(
   groups: readonly DeletionGroup[],
-  run: Run,
+  ctx: DeployContext,
   own: KubeAccess,
 ): Promise<readonly PlannedObject[]> {
   const planned: PlannedObject[] = [];
   for (const group of groups) {
     if (group.is !== 'custom' || !group.isEverything) continue;
     const access = group.targetName
-      ? withoutWrites(await (await run.secondaryTarget(group.targetName)).kube())
+      ? withoutWrites(await (await ctx.secondaryTarget(group.targetName)).kube())
       : own;
     for (const { apiVersion, kind, namespaces, names } of group.resources) {
       const type = { apiVersion, kind, ...(namespaces && { namespaces }), ...(names && { names }) };
-      for (const { object } of await candidates(type, access, run.signal)) {
+      for (const { object } of await candidates(type, access, ctx.signal)) {
         const where = group.targetName ? ` on target ${group.targetName}` : '';
         const ref = refOf({ ...object, apiVersion, kind });
-        planned.push({ ref, change: 'delete', note: `deleteAllResources takes it along${where}` });
+        planned.push({ ref, change: 'delete', note: `deleteAllResources deletes it${where}` });
       }
     }
   }

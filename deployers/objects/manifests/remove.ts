@@ -1,6 +1,6 @@
 /** The road of a job that takes everything back. */
 import type { Problem } from '../../../src/machine/decision.ts';
-import type { Run } from '../../sdk/deployer.ts';
+import type { DeployContext } from '../../sdk/deployer.ts';
 import { at, DeployerError, RetryError, TimeoutError, type Place } from '../../sdk/errors.ts';
 import { done, retry, wait, type Outcome } from '../../sdk/outcome.ts';
 import type { KubeAccess } from '../../sdk/access.ts';
@@ -51,41 +51,42 @@ export function leftProblem(
  * @throws RetryError, or the client's Unauthorized
  */
 export async function accessOf(target: ResolvedTarget | undefined, operation: string): Promise<KubeAccess> {
-  if (!target) throw new RetryError(operation, 'ensureTargetAccess', 'no target defined');
+  if (!target)
+    throw new RetryError({ operation, reason: 'ensureTargetAccess', message: 'no target defined' });
   try {
     return await target.kube();
   } catch (error) {
     if (!(error instanceof RetryError)) throw error;
-    throw new RetryError(operation, error.reason, error.message, { cause: error });
+    throw new RetryError({ operation, reason: error.reason, message: error.message, cause: error });
   }
 }
 
-export async function removeAll<S>(run: Run<unknown, S>, plan: RemovalPlan): Promise<Outcome<S>> {
-  run.checkpoint(`${plan.prefix}: start delete`);
+export async function removeAll<S>(ctx: DeployContext<unknown, S>, plan: RemovalPlan): Promise<Outcome<S>> {
+  ctx.assertTimeLeft(`${plan.prefix}: start delete`);
   if (plan.old.length === 0) return done();
-  const progress = (run.scratch.get('removed') as Progress | undefined) ?? newProgress();
-  run.scratch.set('removed', progress);
+  const progress = (ctx.scratch.get('removed') as Progress | undefined) ?? newProgress();
+  ctx.scratch.set('removed', progress);
   try {
     const { left } = await removeRound(plan.old, {
-      access: await accessOf(run.target, plan.operation),
-      secondary: async (name) => (await run.secondaryTarget(name)).kube(),
+      access: await accessOf(ctx.target, plan.operation),
+      secondary: async (name) => (await ctx.secondaryTarget(name)).kube(),
       ownership: plan.ownership,
       groups: plan.groups,
-      signal: run.signal,
-      log: run.log,
-      ...leavingPorts(run),
-      checkpoint: (name) => run.checkpoint(name),
+      signal: ctx.signal,
+      log: ctx.log,
+      ...leavingPorts(ctx),
+      assertTimeLeft: (name) => ctx.assertTimeLeft(name),
       progress,
     });
-    return left.length === 0 ? done() : wait(leftProblem(left, run.target?.name ?? '', PLACE));
+    return left.length === 0 ? done() : wait(leftProblem(left, ctx.target?.name ?? '', PLACE));
   } catch (error) {
-    if (run.signal.aborted || error instanceof TimeoutError) throw error;
+    if (ctx.signal.aborted || error instanceof TimeoutError) throw error;
     if (error instanceof DeployerError) return retry(error.problem);
     return retry(
       at(
         PLACE,
         error,
-        (message) => `failed deleting managed resources on target ${run.target?.name ?? ''}: ${message}`,
+        (message) => `failed deleting managed resources on target ${ctx.target?.name ?? ''}: ${message}`,
       ).problem,
     );
   }

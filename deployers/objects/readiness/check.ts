@@ -16,7 +16,7 @@ export interface Unready {
   readonly why: string;
 }
 
-export interface CheckPorts {
+interface CheckPorts {
   readonly access: KubeAccess;
   secondary(name: string): Promise<KubeAccess>;
   readonly signal: AbortSignal;

@@ -26,7 +26,7 @@ export interface FieldRequirement {
   readonly values: readonly unknown[];
 }
 
-export interface LabelSelector {
+interface LabelSelector {
   readonly apiVersion: string;
   readonly kind: string;
   readonly matchLabels: Readonly<Record<string, string>>;

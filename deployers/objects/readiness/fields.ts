@@ -20,7 +20,7 @@ export function observed(object: unknown): Verdict {
     : notReady(`observed generation outdated (${String(seen)}/${String(generation)})`);
 }
 
-export interface ObjectCondition {
+interface ObjectCondition {
   readonly type: string;
   readonly status: string;
   readonly reason: string;

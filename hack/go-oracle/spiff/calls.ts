@@ -3,7 +3,8 @@ import type { Rng } from '../../../src/lib/rng.ts';
 import { standardFunctions } from '../../../src/templating/spiff/functions/index.ts';
 import { isSpiffList, isSpiffMap, type SpiffValue } from '../../../src/templating/spiff/value.ts';
 import { pick, times } from '../made-of.ts';
-import { KnownLambda, POOLS, type Kind } from './pools.ts';
+import { POOLS, type Kind } from './pools.ts';
+import { KnownLambda } from './world.ts';
 
 export interface SpiffCall {
   readonly name: string;
@@ -125,7 +126,7 @@ export function spiffCalls(rng: Rng, each: number): SpiffCall[] {
 }
 
 /** The value as YAML on one line, which the original reads as the same value. */
-export function literal(value: SpiffValue): string {
+function literal(value: SpiffValue): string {
   if (isSpiffList(value)) return `[${value.map(literal).join(', ')}]`;
   if (isSpiffMap(value)) {
     return `{${[...value].map(([key, item]) => `${JSON.stringify(key)}: ${literal(item)}`).join(', ')}}`;

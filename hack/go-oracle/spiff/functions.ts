@@ -7,7 +7,7 @@ import { describe } from '../comparison.ts';
 import type { Answer, Oracle } from '../oracle.ts';
 import { documentOf, spiffCalls, type SpiffCall } from './calls.ts';
 import { plain } from './plain.ts';
-import { world } from './pools.ts';
+import { world } from './world.ts';
 
 /**
  * What is different, one entry per call.

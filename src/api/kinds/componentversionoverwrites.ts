@@ -2,22 +2,20 @@
 import { z } from 'zod';
 import { anyObject, landscaperKind, objectOf, open, type Definition } from '../shared.ts';
 
-export const componentVersionOverwriteReference = open({
+const componentVersionOverwriteReference = open({
   repositoryContext: anyObject().optional().describe('Repository that holds the component.'),
   componentName: z.string().optional().describe('Name of the component.'),
   version: z.string().optional().describe('Version of the component.'),
 });
-export type ComponentVersionOverwriteReference = z.infer<typeof componentVersionOverwriteReference>;
 
-export const componentVersionOverwrite = open({
+const componentVersionOverwrite = open({
   source: componentVersionOverwriteReference.describe(
-    'What is replaced. A field that is not given fits anything.',
+    'Component version to replace. An unset field matches any value.',
   ),
-  substitution: componentVersionOverwriteReference.describe('What takes its place. A field not given stays.'),
+  substitution: componentVersionOverwriteReference.describe('Replacement. An unset field is not changed.'),
 });
-export type ComponentVersionOverwrite = z.infer<typeof componentVersionOverwrite>;
 
-export const componentVersionOverwrites = objectOf('ComponentVersionOverwrites', {
+const componentVersionOverwrites = objectOf('ComponentVersionOverwrites', {
   overwrites: z.array(componentVersionOverwrite).optional().describe('The replacements, tried in order.'),
 });
 export type ComponentVersionOverwrites = z.infer<typeof componentVersionOverwrites>;

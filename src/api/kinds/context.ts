@@ -13,7 +13,7 @@ import {
   type Definition,
 } from '../shared.ts';
 
-export const verificationSignature = open({
+const verificationSignature = open({
   publicKeySecretReference: secretReference.optional().describe('Secret with the public key.'),
   caCertificateSecretReference: secretReference
     .optional()
@@ -21,7 +21,7 @@ export const verificationSignature = open({
 });
 export type VerificationSignature = z.infer<typeof verificationSignature>;
 
-export const context = objectOf('Context', {
+const context = objectOf('Context', {
   repositoryContext: anyObject()
     .optional()
     .describe('Repository of components for installations that name none.'),
@@ -35,14 +35,14 @@ export const context = objectOf('Context', {
   configurations: z
     .record(z.string(), anyJson())
     .optional()
-    .describe('Settings of deployers, by name; a deployer knows the names it looks for.'),
+    .describe('Settings of deployers, by name; the names are defined by each deployer.'),
   componentVersionOverwrites: objectName()
     .optional()
     .describe('Name of the ComponentVersionOverwrites object to apply.'),
   verificationSignatures: z
     .record(z.string(), verificationSignature)
     .optional()
-    .describe('What signatures are checked with, by the name of the signature.'),
+    .describe('Keys and certificates for checking signatures, by the name of the signature.'),
 });
 /** Repositories and credentials that installations share, and settings of deployers. */
 export type Context = z.infer<typeof context>;

@@ -2,14 +2,14 @@
 import { z } from 'zod';
 import { landscaperKind, objectOf, open, time, type Definition } from '../shared.ts';
 
-export const criticalProblem = open({
+const criticalProblem = open({
   podName: z.string().optional().describe('Where it happened.'),
   creationTime: time().optional().describe('When it happened.'),
   description: z.string().optional().describe('What happened.'),
 });
 export type CriticalProblem = z.infer<typeof criticalProblem>;
 
-export const criticalProblems = objectOf('CriticalProblems', {
+const criticalProblems = objectOf('CriticalProblems', {
   spec: open({
     criticalProblem: z.array(criticalProblem).optional().describe('The problems, oldest first.'),
   })
@@ -27,6 +27,6 @@ export const criticalProblemsDefinition: Definition = {
   shortNames: ['cps'],
   columns: [],
   statusSubresource: true,
-  description: 'Problems of the controllers themselves that need a person.',
+  description: 'Unexpected errors of the controllers, which need a user.',
   schema: criticalProblems,
 };

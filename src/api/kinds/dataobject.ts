@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import { labels } from '../labels.ts';
 import { ageColumn, anyJson, labelColumn, landscaperKind, objectOf, type Definition } from '../shared.ts';
 
-export const dataObject = objectOf('DataObject', {
+const dataObject = objectOf('DataObject', {
   data: anyJson().meta({ nullable: true }).describe('The value: any JSON, null included.'),
 });
 export type DataObject = z.infer<typeof dataObject>;

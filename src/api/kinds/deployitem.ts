@@ -21,14 +21,14 @@ import {
 } from '../shared.ts';
 import { onDelete } from './execution.ts';
 
-export const deployItemSpec = open({
-  type: z.string().describe('Type of the deployer that is to carry it out. Cannot be changed.'),
+const deployItemSpec = open({
+  type: z.string().describe('Type of the item; selects the deployer. Cannot be changed.'),
   target: targetReference.optional().describe('Target to deploy to.'),
   context: objectName().optional().describe('Name of the Context object. Default "default".'),
   config: anyObject()
     .meta({ 'x-kubernetes-embedded-resource': true })
     .optional()
-    .describe('Provider configuration: what the deployer is to do.'),
+    .describe('Provider configuration: the input of the deployer.'),
   timeout: duration().optional().describe('How long the deployer may take. Default 10m.'),
   updateOnChangeOnly: z
     .boolean()
@@ -36,36 +36,35 @@ export const deployItemSpec = open({
     .describe('The deployer has nothing to do in jobs in which nothing about the item changed.'),
   onDelete: onDelete.optional().describe('What to do instead of uninstalling.'),
 });
-export type DeployItemSpec = z.infer<typeof deployItemSpec>;
 
-export const deployerInformation = open({
+const deployerInformation = open({
   identity: z.string().describe('Which deployer it was, unique in the landscape.'),
   name: z.string().describe('What kind of deployer it was.'),
   version: z.string().describe('Version of the deployer.'),
 });
 export type DeployerInformation = z.infer<typeof deployerInformation>;
 
-export const deployItemStatus = open({
+const deployItemStatus = open({
   observedGeneration: int64().describe('Generation of the spec that the deployer saw last.'),
   ...jobStatus,
   firstError: lastError.optional().describe('First error of the current job.'),
   lastErrors: z.array(lastError).optional().describe('Latest errors of the current job, at most five.'),
-  lastReconcileTime: time().optional().describe('When a deployer last took the item up.'),
+  lastReconcileTime: time().optional().describe('When a deployer last picked the item up.'),
   jobIDGenerationTime: time()
     .optional()
-    .describe('When the current job id was set; the pick-up time-out runs from it.'),
-  deployer: deployerInformation.optional().describe('The deployer that took the item up.'),
-  providerStatus: anyObject().optional().describe('What the deployer wants to remember.'),
+    .describe('When the current job id was set; start of the pick-up timeout.'),
+  deployer: deployerInformation.optional().describe('The deployer that picked the item up.'),
+  providerStatus: anyObject().optional().describe('State of the deployer.'),
   exportRef: objectReference
     .optional()
-    .describe('Secret with what the item exports, under the key "config".'),
+    .describe('Secret with the exports of the item, under the key "config".'),
   deployItemPhase: z.string().optional().describe('Phase in a form no longer used.'),
 });
 export type DeployItemStatus = z.infer<typeof deployItemStatus>;
 
 export const deployItem = objectOf('DeployItem', {
   spec: deployItemSpec.describe('What to deploy.'),
-  status: deployItemStatus.optional().describe('How far that is, written by the deployer.'),
+  status: deployItemStatus.optional().describe('Current state, written by the deployer.'),
 });
 /** One piece of work for one deployer, and the deployer's answer. */
 export type DeployItem = z.infer<typeof deployItem>;

@@ -28,18 +28,18 @@ export const onDelete = open({
   skipUninstallIfClusterRemoved: z
     .boolean()
     .optional()
-    .describe('Forget what was deployed when the target cluster itself is gone.'),
+    .describe('Skip uninstalling if the target cluster no longer exists.'),
 });
 export type OnDelete = z.infer<typeof onDelete>;
 
 export const deployItemTemplate = open({
   name: z.string().describe('Name of the item, unique in the execution.'),
-  type: z.string().describe('Type of the deployer that is to carry it out.'),
+  type: z.string().describe('Type of the item; selects the deployer.'),
   target: objectReference.optional().describe('Target to deploy to.'),
   labels: z.record(z.string(), z.string()).optional().describe('Labels of the deploy item.'),
   config: anyObject()
     .meta({ 'x-kubernetes-embedded-resource': true })
-    .describe('Provider configuration: what the deployer is to do.'),
+    .describe('Provider configuration: the input of the deployer.'),
   dependsOn: z.array(z.string()).optional().describe('Names of items that must have succeeded before.'),
   timeout: duration().optional().describe('How long the deployer may take. Default 10m.'),
   updateOnChangeOnly: z
@@ -68,7 +68,7 @@ export const executionStatus = open({
   observedGeneration: int64().optional().describe('Not maintained; kept for compatibility.'),
   ...jobStatus,
   phaseTransitionTime,
-  exportRef: objectReference.optional().describe('Secret with what the deploy items export.'),
+  exportRef: objectReference.optional().describe('Secret with the exports of the deploy items.'),
   deployItemCache: open({
     activeDIs: z.array(nameMapping).optional().describe('Deploy items that belong to the spec.'),
     orphanedDIs: z.array(z.string()).optional().describe('Object names of those that no longer do.'),
@@ -81,7 +81,7 @@ export type DeployItemCache = NonNullable<ExecutionStatus['deployItemCache']>;
 
 export const execution = objectOf('Execution', {
   spec: executionSpec.describe('What to deploy.'),
-  status: executionStatus.optional().describe('How far that is.'),
+  status: executionStatus.optional().describe('Current state.'),
 });
 export type Execution = z.infer<typeof execution>;
 

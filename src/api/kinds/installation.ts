@@ -23,22 +23,21 @@ import {
 
 // ---------------------------------------------------------------- component and blueprint
 
-export const componentDescriptorReference = open({
+const componentDescriptorReference = open({
   repositoryContext: anyObject()
     .optional()
     .describe('Repository that holds the component. Without it the one of the Context object is taken.'),
   componentName: z.string().describe('Name of the component.'),
   version: z.string().describe('Version of the component.'),
 });
-export type ComponentDescriptorReference = z.infer<typeof componentDescriptorReference>;
 
-export const componentDescriptorDefinition = open({
+const componentDescriptorDefinition = open({
   ref: componentDescriptorReference.optional().describe('The component version in a repository.'),
   inline: anyObject().optional().describe('The component descriptor itself. Wins over ref.'),
 });
 export type ComponentDescriptorDefinition = z.infer<typeof componentDescriptorDefinition>;
 
-export const blueprintDefinition = open({
+const blueprintDefinition = open({
   ref: open({
     resourceName: z.string().describe('Name of a resource of the component that contains the blueprint.'),
   })
@@ -48,13 +47,13 @@ export const blueprintDefinition = open({
     filesystem: anyJson().describe('Files of the blueprint as a tree: maps are folders, strings are files.'),
   })
     .optional()
-    .describe('A blueprint written out right here.'),
+    .describe('An inline blueprint.'),
 });
 export type BlueprintDefinition = z.infer<typeof blueprintDefinition>;
 
 // ---------------------------------------------------------------- imports and exports
 
-export const dataImport = open({
+const dataImport = open({
   name: z.string().describe('Name of the import, as the blueprint knows it.'),
   version: z.string().optional().describe('Not used; kept for compatibility.'),
   dataRef: z
@@ -87,30 +86,28 @@ export const targetImport = open({
 });
 export type TargetImport = z.infer<typeof targetImport>;
 
-export const installationImports = open({
-  data: z.array(dataImport).optional().describe('Data that comes in.'),
-  targets: z.array(targetImport).optional().describe('Targets that come in.'),
+const installationImports = open({
+  data: z.array(dataImport).optional().describe('Imported data.'),
+  targets: z.array(targetImport).optional().describe('Imported targets.'),
 });
 export type InstallationImports = z.infer<typeof installationImports>;
 
-export const dataExport = open({
+const dataExport = open({
   name: z.string().describe('Name of the export, as the blueprint knows it.'),
   dataRef: z.string().describe('Name under which the data is visible in the scope of the parent.'),
 });
-export type DataExport = z.infer<typeof dataExport>;
 
-export const targetExport = open({
+const targetExport = open({
   name: z.string().describe('Name of the export, as the blueprint knows it.'),
   target: z
     .string()
     .optional()
     .describe('Name under which the target is visible in the scope of the parent.'),
 });
-export type TargetExport = z.infer<typeof targetExport>;
 
 export const installationExports = open({
-  data: z.array(dataExport).optional().describe('Data that goes out.'),
-  targets: z.array(targetExport).optional().describe('Targets that go out.'),
+  data: z.array(dataExport).optional().describe('Exported data.'),
+  targets: z.array(targetExport).optional().describe('Exported targets.'),
 });
 export type InstallationExports = z.infer<typeof installationExports>;
 
@@ -118,7 +115,7 @@ export const dataMappings = z.record(z.string(), anyJson());
 
 // ---------------------------------------------------------------- spec
 
-export const automaticReconcile = open({
+const automaticReconcile = open({
   succeededReconcile: open({
     interval: duration().optional().describe('Time between jobs after a success. Default 24h.'),
     cronSpec: z
@@ -151,9 +148,8 @@ export const optimization = open({
     .optional()
     .describe('Promise that siblings import nothing from here; they are not triggered.'),
 });
-export type Optimization = z.infer<typeof optimization>;
 
-export const installationSpec = open({
+const installationSpec = open({
   context: objectName()
     .optional()
     .describe('Name of the Context object with repositories and credentials. Default "default".'),
@@ -166,41 +162,46 @@ export const installationSpec = open({
     .optional()
     .describe('Component that the blueprint and its resources belong to.'),
   blueprint: blueprintDefinition.describe('Blueprint to render.'),
-  imports: installationImports.optional().describe('What comes in from the scope of the parent.'),
+  imports: installationImports.optional().describe('Imports from the scope of the parent.'),
   importDataMappings: dataMappings
     .optional()
-    .describe('Values of blueprint imports, computed from what comes in; one Spiff document per import.'),
-  exports: installationExports.optional().describe('What goes out into the scope of the parent.'),
+    .describe(
+      'Values of blueprint imports, computed from the imported values; one Spiff document per import.',
+    ),
+  exports: installationExports.optional().describe('Exports into the scope of the parent.'),
   exportDataMappings: dataMappings
     .optional()
-    .describe('Values of exports, computed from what the blueprint exports; one Spiff document per export.'),
-  automaticReconcile: automaticReconcile.optional().describe('Starts jobs by the clock. Only for roots.'),
-  optimization: optimization.optional().describe('Promises about siblings that save work.'),
+    .describe(
+      'Values of exports, computed from the exports of the blueprint; one Spiff document per export.',
+    ),
+  automaticReconcile: automaticReconcile.optional().describe('Starts jobs on a schedule. Only for roots.'),
+  optimization: optimization
+    .optional()
+    .describe('Optimizations: declarations about siblings that save work.'),
 });
 export type InstallationSpec = z.infer<typeof installationSpec>;
 
 // ---------------------------------------------------------------- status
 
-export const subInstallationCache = open({
+const subInstallationCache = open({
   activeSubs: z.array(nameMapping).optional().describe('Sub-installations that belong to the blueprint.'),
   orphanedSubs: z.array(z.string()).optional().describe('Object names of those that no longer do.'),
 });
-export type SubInstallationCache = z.infer<typeof subInstallationCache>;
 
-export const automaticReconcileStatus = open({
+const automaticReconcileStatus = open({
   generation: int64().optional().describe('Generation that the counter is about.'),
-  numberOfReconciles: int32().optional().describe('Jobs started by the clock for this generation.'),
+  numberOfReconciles: int32().optional().describe('Jobs started by the schedule for this generation.'),
   lastReconcileTime: time().optional().describe('When the last of them was started.'),
   onFailed: z.boolean().optional().describe('Whether they follow a failure.'),
 });
 export type AutomaticReconcileStatus = z.infer<typeof automaticReconcileStatus>;
 
-export const installationStatus = open({
+const installationStatus = open({
   observedGeneration: int64().describe('Generation of the spec that the last job worked on.'),
   ...jobStatus,
   phaseTransitionTime,
-  importsHash: z.string().optional().describe('Hash of all that came in when the job began.'),
-  executionRef: objectReference.optional().describe('Execution made from the blueprint.'),
+  importsHash: z.string().optional().describe('Hash of all imports at the start of the job.'),
+  executionRef: objectReference.optional().describe('Execution created from the blueprint.'),
   subInstCache: subInstallationCache
     .optional()
     .describe('Sub-installations by name. Absent means unknown, not none.'),
@@ -210,7 +211,7 @@ export const installationStatus = open({
     .describe('Siblings that still have to be triggered after the last job.'),
   automaticReconcileStatus: automaticReconcileStatus
     .optional()
-    .describe('Bookkeeping about jobs started by the clock.'),
+    .describe('State of the jobs started by the schedule.'),
 });
 export type InstallationStatus = z.infer<typeof installationStatus>;
 
@@ -221,7 +222,7 @@ const description =
 
 export const installation = objectOf('Installation', {
   spec: installationSpec.describe('What to install.'),
-  status: installationStatus.optional().describe('How far that is.'),
+  status: installationStatus.optional().describe('Current state.'),
 });
 export type Installation = z.infer<typeof installation>;
 

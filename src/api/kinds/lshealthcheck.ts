@@ -2,10 +2,9 @@
 import { z } from 'zod';
 import { landscaperKind, objectOf, time, type Definition } from '../shared.ts';
 
-export const healthStatuses = { Init: 'Init', Ok: 'Ok', Failed: 'Failed' } as const;
-export type HealthStatus = keyof typeof healthStatuses;
+export type HealthStatus = 'Init' | 'Ok' | 'Failed';
 
-export const lsHealthCheck = objectOf('LsHealthCheck', {
+const lsHealthCheck = objectOf('LsHealthCheck', {
   status: z.string().describe('Init, Ok or Failed.'),
   lastUpdateTime: time().describe('When the check ran last.'),
   description: z.string().describe('What was found.'),

@@ -2,16 +2,15 @@
 import { z } from 'zod';
 import { landscaperKind, objectOf, open, time, type Definition } from '../shared.ts';
 
-export const syncObjectSpec = open({
-  podName: z.string().describe('Who holds the lock; empty when nobody does.'),
+const syncObjectSpec = open({
+  podName: z.string().describe('Holder of the lock; empty if it is free.'),
   kind: z.string().describe('Kind of the locked object.'),
   name: z.string().describe('Name of the locked object.'),
   lastUpdateTime: time().describe('When the lock was taken or confirmed.'),
-  prefix: z.string().describe('Beginning of the name of this object; the rest is the uid of the locked one.'),
+  prefix: z.string().describe('Prefix of the name of this object; the rest is the uid of the locked object.'),
 });
-export type SyncObjectSpec = z.infer<typeof syncObjectSpec>;
 
-export const syncObject = objectOf('SyncObject', {
+const syncObject = objectOf('SyncObject', {
   spec: syncObjectSpec.describe('The lock.'),
   status: open({}).optional().describe('Not used.'),
 });

@@ -13,7 +13,7 @@ import {
   type Definition,
 } from '../shared.ts';
 
-export const targetSpec = open({
+const targetSpec = open({
   type: z.string().describe('Type of the target; it says what the configuration looks like.'),
   config: anyJson().optional().describe('Access data. At most one of config and secretRef may be given.'),
   secretRef: localKeyReference

@@ -11,7 +11,7 @@ import {
   type Definition,
 } from '../shared.ts';
 
-export const targetSyncSpec = open({
+const targetSyncSpec = open({
   sourceNamespace: objectName().describe('Namespace on the source cluster.'),
   secretRef: localKeyReference.describe('Secret with the kubeconfig of the source cluster.'),
   secretNameExpression: z
@@ -24,7 +24,7 @@ export const targetSyncSpec = open({
     .describe(
       'Regular expression for names of shoots to synchronise, instead of secrets; "*" alone means all.',
     ),
-  createTargetToSource: z.boolean().optional().describe('Also make a target for the source cluster.'),
+  createTargetToSource: z.boolean().optional().describe('Also create a target for the source cluster.'),
   targetToSourceName: objectName()
     .optional()
     .describe('Name of that target. Default: the name of the source namespace.'),
@@ -36,17 +36,16 @@ export const targetSyncSpec = open({
 });
 export type TargetSyncSpec = z.infer<typeof targetSyncSpec>;
 
-export const targetSyncStatus = open({
+const targetSyncStatus = open({
   observedGeneration: int64().optional().describe('Generation of the spec that was synchronised last.'),
-  lastUpdateTime: time().optional().describe('When the last pass ended.'),
-  lastErrors: z.array(z.string()).optional().describe('What went wrong in the last pass.'),
+  lastUpdateTime: time().optional().describe('When the last reconcile ended.'),
+  lastErrors: z.array(z.string()).optional().describe('Errors of the last reconcile.'),
   lastTokenRotationTime: time().optional().describe('When the token was renewed last.'),
 });
-export type TargetSyncStatus = z.infer<typeof targetSyncStatus>;
 
-export const targetSync = objectOf('TargetSync', {
+const targetSync = objectOf('TargetSync', {
   spec: targetSyncSpec.describe('What to synchronise.'),
-  status: targetSyncStatus.optional().describe('How the last pass went.'),
+  status: targetSyncStatus.optional().describe('Result of the last reconcile.'),
 });
 export type TargetSync = z.infer<typeof targetSync>;
 
@@ -58,6 +57,6 @@ export const targetSyncDefinition: Definition = {
   shortNames: ['tgs'],
   columns: [],
   statusSubresource: true,
-  description: 'Makes targets from secrets or shoots of another cluster and keeps them up to date.',
+  description: 'Creates targets from secrets or shoots of another cluster and keeps them up to date.',
   schema: targetSync,
 };

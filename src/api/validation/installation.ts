@@ -24,9 +24,9 @@ import {
 } from './fields.ts';
 
 /** Names become the contexts `Inst.<name>`, which have to fit into label values. */
-export const MAX_NAME_LENGTH = 63 - 'Inst.'.length;
+const MAX_NAME_LENGTH = 63 - 'Inst.'.length;
 /** Generated names end in a suffix of five characters. */
-export const MAX_GENERATE_NAME_LENGTH = MAX_NAME_LENGTH - 5;
+const MAX_GENERATE_NAME_LENGTH = MAX_NAME_LENGTH - 5;
 
 const TARGET_MAP_KEY = /^[a-z0-9](?:[a-z0-9.-]{0,61}[a-z0-9])?$/;
 const TARGET_MAP_KEY_RULE =
@@ -64,7 +64,7 @@ function nameProblems({ name = '', generateName = '' }: Named): readonly FieldEr
 const withoutLastDash = (prefix: string): string => prefix.replace(/(?<=.)-$/, 'a');
 
 /** @param path of the spec; the same rules hold for what a template says about a child */
-export function specProblems(spec: View<InstallationSpec>, path = 'spec'): readonly FieldError[] {
+function specProblems(spec: View<InstallationSpec>, path = 'spec'): readonly FieldError[] {
   const { blueprint, componentDescriptor } = spec;
   return [
     ...importProblems(spec.imports, `${path}.imports`),

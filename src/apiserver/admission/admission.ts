@@ -117,7 +117,7 @@ export class WebhookAdmission implements Admission {
     } catch (error) {
       if (!(error instanceof WebhookFailure)) throw error;
       if (hook['failurePolicy'] === 'Ignore') {
-        this.#world.log.warn({ err: error, webhook: hook['name'] }, 'webhook failed and is ignored');
+        this.#world.log.warn({ err: error, webhook: hook['name'] }, 'webhook failed, ignored');
         return undefined;
       }
       throw failure(hook, error.message);

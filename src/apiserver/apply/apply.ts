@@ -40,13 +40,13 @@ export class ApplyTypeError extends Error {
   override readonly name = 'ApplyTypeError';
 }
 
-export interface Conflict {
+interface Conflict {
   /** As messages print the manager: `"upd" using v1`. */
   readonly manager: string;
   readonly field: string;
 }
 
-export interface ApplyOptions {
+interface ApplyOptions {
   /** The stored object in the version of the request; absent when there is none. */
   readonly live?: KubeObject | undefined;
   readonly applied: KubeObject;

@@ -29,14 +29,14 @@ export interface MapType {
 }
 
 /** The type follows from the value: maps are granular, lists are one piece. */
-export interface DeducedType {
+interface DeducedType {
   readonly shape: 'deduced';
 }
 
 export type FieldType = ScalarType | ListType | MapType | DeducedType;
 
-export const deduced: DeducedType = { shape: 'deduced' };
-export const scalar = (kind: ScalarType['scalar']): ScalarType => ({ shape: 'scalar', scalar: kind });
+const deduced: DeducedType = { shape: 'deduced' };
+const scalar = (kind: ScalarType['scalar']): ScalarType => ({ shape: 'scalar', scalar: kind });
 
 const deducedMap: MapType = { shape: 'map', isAtomic: false, field: () => undefined, values: deduced };
 const deducedList: ListType = { shape: 'list', kind: 'atomic', keys: [], items: deduced, keyDefaults: {} };
@@ -47,16 +47,12 @@ export const deduceFrom = (value: unknown): Exclude<FieldType, DeducedType> =>
   Array.isArray(value) ? deducedList : isObject(value) ? deducedMap : anyScalar;
 
 /** A map of named members; `values` types the others. */
-export function mapOf(
-  fields: Readonly<Record<string, FieldType>>,
-  values?: FieldType,
-  isAtomic = false,
-): MapType {
+function mapOf(fields: Readonly<Record<string, FieldType>>, values?: FieldType, isAtomic = false): MapType {
   const byName = new Map(Object.entries(fields));
   return { shape: 'map', isAtomic, field: (name) => byName.get(name), values };
 }
 
-export const listOf = (kind: ListType['kind'], items: FieldType, ...keys: readonly string[]): ListType => ({
+const listOf = (kind: ListType['kind'], items: FieldType, ...keys: readonly string[]): ListType => ({
   shape: 'list',
   kind,
   keys,
@@ -99,7 +95,7 @@ export const objectMeta: MapType = mapOf({
 });
 
 /** Where `$ref`s lead. */
-export type Resolve = (ref: string) => FieldType;
+type Resolve = (ref: string) => FieldType;
 
 const noRefs: Resolve = () => deduced;
 

@@ -17,7 +17,7 @@ import {
   type FieldSet,
 } from './field-set.ts';
 import type { MapType } from './field-types.ts';
-import { compareValues, type Comparison } from './typed-compare.ts';
+import { compareValues } from './typed-compare.ts';
 import { isObject, type JsonObject, type KubeObject, type ManagedFieldsEntry } from '../types.ts';
 
 /** How objects of a kind are owned. */
@@ -96,7 +96,7 @@ function isReset(entries: unknown): boolean {
 }
 
 /** The entries that a write starts from: those it brings when they can be read, else those stored. */
-export function startingEntries(
+function startingEntries(
   before: KubeObject | undefined,
   after: KubeObject,
   subresource: string | undefined,
@@ -111,7 +111,7 @@ export function startingEntries(
 }
 
 /** What a write changed, as far as it can be owned. */
-export interface Changes {
+interface Changes {
   readonly touched: FieldSet;
   readonly removed: FieldSet;
 }
@@ -130,8 +130,6 @@ export function changesBetween(
   const removed = part(found.removed);
   return isEmptySet(touched) && isEmptySet(removed) ? undefined : { touched, removed };
 }
-
-export type { Comparison };
 
 export interface UpdateOptions {
   /** The object before the write; absent when it is created. */

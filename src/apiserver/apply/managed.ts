@@ -6,7 +6,7 @@ import type { Kind } from '../kinds/kinds.ts';
 import { equalJson } from '../types.ts';
 import type { KubeObject, ManagedFieldsEntry } from '../types.ts';
 
-export interface Tracked {
+interface Tracked {
   readonly object: KubeObject;
   readonly kind: Kind;
   readonly manager: string;

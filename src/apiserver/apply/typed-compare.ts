@@ -5,7 +5,7 @@ import { deduceFrom, type FieldType, type ListType, type MapType } from './field
 import { isObject, type JsonObject } from '../types.ts';
 
 /** Fields that are in only one of the values, or differ. Absent parts are empty. */
-export interface Comparison {
+interface Comparison {
   readonly added: FieldNode | undefined;
   readonly removed: FieldNode | undefined;
   readonly modified: FieldNode | undefined;

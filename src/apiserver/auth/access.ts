@@ -16,7 +16,7 @@ import type { JsonObject, UserInfo } from '../types.ts';
 export type AuthorizationMode = 'RBAC' | 'AlwaysAllow';
 
 /** What a request wants to do. */
-export function attributesOf(info: RequestInfo, query: URLSearchParams): AccessAttributes {
+function attributesOf(info: RequestInfo, query: URLSearchParams): AccessAttributes {
   return {
     isResource: info.isResource,
     verb: info.verb,

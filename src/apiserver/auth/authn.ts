@@ -9,7 +9,7 @@ export interface StaticUser extends UserInfo {
 }
 
 /** Answers with the user of a token that is not a static one; undefined when it is not valid. */
-export type TokenVerifier = (token: string) => UserInfo | undefined;
+type TokenVerifier = (token: string) => UserInfo | undefined;
 
 export const ANONYMOUS: UserInfo = { username: 'system:anonymous', groups: ['system:unauthenticated'] };
 export const ADMIN: UserInfo = {

@@ -15,7 +15,7 @@ export interface AccessAttributes {
   readonly path: string;
 }
 
-export interface PolicyRule {
+interface PolicyRule {
   readonly verbs?: readonly string[];
   readonly apiGroups?: readonly string[];
   readonly resources?: readonly string[];

@@ -11,7 +11,7 @@ export interface BoundObject {
   readonly uid: string;
 }
 
-export interface TokenSpec {
+interface TokenSpec {
   readonly account: KubeObject;
   readonly audiences: readonly string[];
   /** Seconds since 1970. */
@@ -23,7 +23,7 @@ export interface TokenSpec {
   readonly bound?: BoundObject;
 }
 
-export interface VerifiedToken {
+interface VerifiedToken {
   readonly user: UserInfo;
   readonly audiences: readonly string[];
 }

@@ -63,7 +63,7 @@ export class KeyQueue<K> {
       try {
         await this.#run(key);
       } catch (error) {
-        this.#log.warn({ err: error, key: text }, 'simulated controller failed, trying again');
+        this.#log.warn({ err: error, key: text }, 'simulated controller failed, retrying');
         this.addAfter(key, RETRY_MS);
       }
     }

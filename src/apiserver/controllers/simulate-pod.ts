@@ -4,7 +4,7 @@ import type { JsonObject, KubeObject } from '../types.ts';
 import { specOf, statusOf, troubleOf, withConditions } from './simulator.ts';
 import type { Simulator, Workbench } from './simulator.ts';
 
-export const NODE = 'espalier-node';
+const NODE = 'espalier-node';
 const NODE_IP = '10.0.0.250';
 
 export async function createNode(bench: Workbench): Promise<void> {

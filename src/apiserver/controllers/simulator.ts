@@ -9,10 +9,10 @@ import type { JsonObject, KubeObject } from '../types.ts';
 /** Brings one object a step further; the answer is after how many milliseconds to look again, if at all. */
 export type Simulator = (bench: Workbench, live: KubeObject) => Promise<number | undefined>;
 
-export const SIMULATE = 'espalier.dev/simulate';
+const SIMULATE = 'espalier.dev/simulate';
 
 /** Trouble that a pod template asks for. */
-export type Trouble =
+type Trouble =
   { readonly kind: 'fail' | 'never-ready' | 'crash-loop' } | { readonly kind: 'delay'; readonly ms: number };
 
 export class Workbench {

@@ -28,7 +28,7 @@ interface CrdVersion {
   readonly selectableFields?: readonly { readonly jsonPath: string }[];
 }
 
-export interface CrdSpec {
+interface CrdSpec {
   readonly group: string;
   readonly scope: 'Namespaced' | 'Cluster';
   readonly names: CrdNames;

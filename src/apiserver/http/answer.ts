@@ -177,7 +177,7 @@ function includeObjectOf(query: URLSearchParams): IncludeObject {
   );
 }
 
-export const partial = (object: KubeObject): JsonObject => ({
+const partial = (object: KubeObject): JsonObject => ({
   kind: 'PartialObjectMetadata',
   apiVersion: 'meta.k8s.io/v1',
   metadata: object.metadata,

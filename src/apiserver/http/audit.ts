@@ -1,7 +1,7 @@
 /** Who did what: a ring of audit events in memory, and a line per event for whoever wants to keep them. */
 import type { UserInfo } from '../types.ts';
 
-export interface AuditEvent {
+interface AuditEvent {
   readonly kind: 'Event';
   readonly apiVersion: 'audit.k8s.io/v1';
   readonly level: 'Metadata';
@@ -20,7 +20,7 @@ export interface AuditEvent {
   readonly annotations: Readonly<Record<string, string>>;
 }
 
-export interface AuditObjectRef {
+interface AuditObjectRef {
   readonly resource: string;
   readonly namespace?: string;
   readonly name?: string;
@@ -30,7 +30,7 @@ export interface AuditObjectRef {
 }
 
 /** Every member that is given must match; a string matches exactly, a pattern anywhere. */
-export interface AuditFilter {
+interface AuditFilter {
   readonly user?: string | RegExp;
   readonly userAgent?: string | RegExp;
   readonly verb?: string | RegExp | readonly string[];
@@ -44,10 +44,10 @@ export interface AuditFilter {
 const CAPACITY = 50_000;
 
 /** Verbs that read, and verbs that write; watches are neither. */
-export const READS: readonly string[] = ['get', 'list'];
+const READS: readonly string[] = ['get', 'list'];
 export const WRITES: readonly string[] = ['create', 'update', 'patch', 'delete', 'deletecollection'];
 
-export class AuditSlice {
+class AuditSlice {
   readonly events: readonly AuditEvent[];
 
   constructor(events: readonly AuditEvent[]) {

@@ -10,7 +10,7 @@ import { decodeProtobuf, ProtobufError } from '../protobuf/protobuf.ts';
 import { badRequest, invalid, unsupportedMediaType } from '../status.ts';
 import * as field from '../schema/field-errors.ts';
 import { isObject, textOf } from '../types.ts';
-import type { JsonObject, KubeObject } from '../types.ts';
+import type { JsonObject } from '../types.ts';
 
 export const mediaType = (call: Call): string => {
   const header = call.headers['content-type'];
@@ -42,7 +42,7 @@ export function wholeJson(text: string): unknown {
   return value;
 }
 
-export interface Decoded {
+interface Decoded {
   readonly value: unknown;
   /** Paths of members given twice. */
   readonly duplicates: readonly string[];
@@ -131,5 +131,3 @@ export function reportFindings(
     );
   append(warnings, findings);
 }
-
-export const asObject = (value: JsonObject): KubeObject => value as unknown as KubeObject;

@@ -16,7 +16,7 @@ import { ApiError, badRequest, internalError } from '../status.ts';
 import type { UserInfo } from '../types.ts';
 import type { Sink } from '../store/watch-hub.ts';
 
-export interface Incoming {
+interface Incoming {
   readonly method: string;
   /** Path and query, as on the request line. */
   readonly url: string;
@@ -28,7 +28,7 @@ export interface Incoming {
   readonly user?: UserInfo;
 }
 
-export type Outgoing =
+type Outgoing =
   | (Encoded & { readonly type: 'bytes' })
   | {
       readonly type: 'watch';
@@ -36,7 +36,7 @@ export type Outgoing =
       readonly open: (sink: Sink) => () => void;
     };
 
-export interface HandlerParts {
+interface HandlerParts {
   readonly services: Services;
   readonly authenticator: Authenticator;
   readonly audit: AuditLog;

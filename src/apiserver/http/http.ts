@@ -5,15 +5,15 @@ import type { TLSSocket } from 'node:tls';
 import type { Handler } from './handler.ts';
 import { tooLarge } from '../status.ts';
 
-export const BODY_LIMIT = 3_145_728;
+const BODY_LIMIT = 3_145_728;
 
-export interface TlsMaterial {
+interface TlsMaterial {
   readonly key: string;
   readonly cert: string;
   readonly ca: string;
 }
 
-export interface Listener {
+interface Listener {
   readonly port: number;
   close(): Promise<void>;
 }
@@ -49,15 +49,7 @@ function createApp(tls: TlsMaterial | undefined): FastifyInstance {
     routerOptions: { ignoreTrailingSlash: false, maxParamLength: 10_000 },
     // Answers with the server's own words whatever the framework has to say about a URL or a body.
     frameworkErrors: (error: Error, _request: FastifyRequest, reply: FastifyReply) => {
-      void reply.code(400).send({
-        kind: 'Status',
-        apiVersion: 'v1',
-        metadata: {},
-        status: 'Failure',
-        message: error.message,
-        reason: 'BadRequest',
-        code: 400,
-      });
+      void reply.code(400).send(failure(error.message, 400));
     },
   };
   const app = tls
@@ -84,25 +76,24 @@ function createApp(tls: TlsMaterial | undefined): FastifyInstance {
     void reply
       .code(code)
       .header('content-type', 'application/json')
-      .send(
-        JSON.stringify(
-          refusal?.body ?? {
-            kind: 'Status',
-            apiVersion: 'v1',
-            metadata: {},
-            status: 'Failure',
-            message: error.message,
-            reason: code < 500 ? 'BadRequest' : 'InternalError',
-            code,
-          },
-        ),
-      );
+      .send(JSON.stringify(refusal?.body ?? failure(error.message, code)));
   });
   app.server.on('connection', (socket: { setNoDelay(on: boolean): void }) => {
     socket.setNoDelay(true);
   });
   return app;
 }
+
+/** The Status of a request that never reached a handler. */
+const failure = (message: string, code: number): object => ({
+  kind: 'Status',
+  apiVersion: 'v1',
+  metadata: {},
+  status: 'Failure',
+  message,
+  reason: code < 500 ? 'BadRequest' : 'InternalError',
+  code,
+});
 
 const EMPTY = Buffer.alloc(0);
 

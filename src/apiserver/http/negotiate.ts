@@ -1,7 +1,7 @@
 /** Which form of answer a client wants: media type and transformation, from its Accept header. */
 import { notAcceptable } from '../status.ts';
 
-export type Transform = 'Table' | 'PartialObjectMetadata' | 'PartialObjectMetadataList';
+type Transform = 'Table' | 'PartialObjectMetadata' | 'PartialObjectMetadataList';
 
 export interface Accept {
   readonly media: 'json' | 'yaml';

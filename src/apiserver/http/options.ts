@@ -3,7 +3,7 @@ import * as field from '../schema/field-errors.ts';
 import { badRequest, invalidOptions } from '../status.ts';
 import type { FieldError, JsonObject } from '../types.ts';
 
-export type FieldValidation = 'Ignore' | 'Warn' | 'Strict';
+type FieldValidation = 'Ignore' | 'Warn' | 'Strict';
 
 export interface WriteOptions {
   readonly dryRun: boolean;

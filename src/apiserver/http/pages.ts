@@ -2,7 +2,7 @@
 import type { Answer, Call } from '../api.ts';
 import { indented } from '../openapi/discovery.ts';
 
-export const VERSION = {
+const VERSION = {
   major: '1',
   minor: '34',
   emulationMajor: '1',

@@ -87,7 +87,7 @@ export interface Kind {
   };
 }
 
-export interface GroupVersions {
+interface GroupVersions {
   readonly group: string;
   readonly versions: readonly string[];
 }

@@ -13,7 +13,7 @@ export type NamedSchema = JsonSchema & {
   readonly 'x-kubernetes-group-version-kind'?: readonly GroupVersionKind[];
 };
 
-export interface KindsData {
+interface KindsData {
   /** By name: `io.k8s.api.core.v1.Pod`. */
   readonly schemas: Readonly<Record<string, NamedSchema>>;
   /** The schema name of a kind. */

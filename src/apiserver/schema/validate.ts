@@ -24,7 +24,7 @@ import { isObject, type FieldError, type JsonObject } from '../types.ts';
 type Check = (value: unknown, path: string, out: Findings) => void;
 
 /** A compiled validator of whole objects. */
-export type Validate = (value: unknown, old?: unknown) => FieldError[];
+type Validate = (value: unknown, old?: unknown) => FieldError[];
 
 export function compileValidator(schema: JsonSchema): Validate {
   const validator = compile(schema);
@@ -61,7 +61,7 @@ function compile(schema: JsonSchema): Validator {
 }
 
 /** The JSON type of a value by the names of schemas. */
-export function typeName(value: unknown): string {
+function typeName(value: unknown): string {
   if (value === null || value === undefined) return 'null';
   if (Array.isArray(value)) return 'array';
   if (typeof value === 'number') return Number.isInteger(value) ? 'integer' : 'number';

@@ -3,13 +3,13 @@ import { goQuote, plainText } from '../schema/field-errors.ts';
 import { SelectorError } from './selectors.ts';
 import { isObject, type KubeObject } from '../types.ts';
 
-export interface FieldRequirement {
+interface FieldRequirement {
   readonly field: string;
   readonly operator: '=' | '!=';
   readonly value: string;
 }
 
-export interface FieldSelector {
+interface FieldSelector {
   readonly requirements: readonly FieldRequirement[];
   readonly isEmpty: boolean;
   /** @param valueOf the value of a field as text; a field without value is the empty text */

@@ -9,9 +9,9 @@ export class SelectorError extends Error {
   override readonly name = 'SelectorError';
 }
 
-export type LabelOperator = 'in' | 'notin' | '=' | '==' | '!=' | 'exists' | '!' | 'gt' | 'lt';
+type LabelOperator = 'in' | 'notin' | '=' | '==' | '!=' | 'exists' | '!' | 'gt' | 'lt';
 
-export interface LabelRequirement {
+interface LabelRequirement {
   readonly key: string;
   readonly operator: LabelOperator;
   readonly values: readonly string[];
@@ -31,11 +31,8 @@ const selectorOf = (requirements: readonly LabelRequirement[]): LabelSelector =>
   matches: (labels) => requirements.every((requirement) => holds(requirement, labels)),
 });
 
-/** Matches everything. */
-export const everything: LabelSelector = selectorOf([]);
-
 /** Matches nothing: what an absent LabelSelector object means. */
-export const nothing: LabelSelector = { requirements: [], isEmpty: false, matches: () => false };
+const nothing: LabelSelector = { requirements: [], isEmpty: false, matches: () => false };
 
 function holds({ key, operator, values }: LabelRequirement, labels: Labels): boolean {
   const value = labels && Object.hasOwn(labels, key) ? labels[key] : undefined;

@@ -1,7 +1,7 @@
 /** The token that carries a paged list on: which snapshot, and after which key. Pure. */
 import { badRequest } from '../status.ts';
 
-export interface ContinuePoint {
+interface ContinuePoint {
   /** Snapshot to go on in; -1 means the newest state. */
   readonly rev: number;
   /** Key after which the list goes on. */

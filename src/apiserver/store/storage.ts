@@ -5,7 +5,7 @@
  */
 import type { KubeObject } from '../types.ts';
 
-export type Rev = number;
+type Rev = number;
 
 /** A stored state of an object. `view` caches how a served kind shows it, together with its bytes. */
 export interface Entry {
@@ -33,7 +33,7 @@ export interface LogRecord {
   readonly obj: KubeObject | null;
 }
 
-export interface HistoryLimits {
+interface HistoryLimits {
   /** Changes kept per resource, however old. */
   readonly events: number;
   /** Changes younger than this are kept too, up to `MAX_FACTOR` times as many: memory is finite. */

@@ -16,7 +16,7 @@ export interface Sink {
   end(): void;
 }
 
-export type EventType = 'ADDED' | 'MODIFIED' | 'DELETED';
+type EventType = 'ADDED' | 'MODIFIED' | 'DELETED';
 
 /** How a watcher wants objects. */
 export interface Form {
@@ -40,7 +40,7 @@ const MAX_QUEUED_BYTES = 8 * 1024 * 1024;
 const MAX_QUEUED_FRAMES = 10_000;
 const BOOKMARK_MS = 60_000;
 
-export class Watcher {
+class Watcher {
   readonly request: WatchRequest;
   readonly #sink: Sink;
   readonly #hub: WatchHub;

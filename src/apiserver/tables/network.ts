@@ -5,7 +5,7 @@ import type { JsonObject } from '../types.ts';
 const SHOWN = 3;
 
 /** The first few, and how many are left out. */
-export function fewOf(texts: readonly string[], none: string, most = SHOWN): string {
+function fewOf(texts: readonly string[], none: string, most = SHOWN): string {
   if (texts.length === 0) return none;
   const more = texts.length > most ? ` + ${texts.length - most} more...` : '';
   return `${texts.slice(0, most).join(',')}${more}`;
@@ -23,7 +23,7 @@ function subsetAddresses(subset: JsonObject): string[] {
 }
 
 /** Every address or name that traffic comes in by. */
-export const balancerText = (object: unknown): string =>
+const balancerText = (object: unknown): string =>
   [
     ...new Set(
       listAt(object, 'status', 'loadBalancer', 'ingress').map(

@@ -8,7 +8,7 @@ import { isObject, type KubeObject } from '../types.ts';
 export type { ColumnDefinition, Printer } from './cells.ts';
 
 /** A column of a CustomResourceDefinition. */
-export interface PrinterColumn {
+interface PrinterColumn {
   readonly name: string;
   readonly type: string;
   readonly jsonPath?: string;

@@ -15,7 +15,7 @@ import { cloneJson, isObject } from '../types.ts';
 import type { JsonObject, KubeObject } from '../types.ts';
 import { ordered, storeKey, toStorage, viewOf } from '../store/view.ts';
 
-export interface Deleter {
+interface Deleter {
   readonly world: World;
   readonly call: Call;
   readonly kind: Kind;

@@ -45,7 +45,7 @@ export async function dispatch(services: Services, call: Call): Promise<Answer> 
   return info.name === '' ? collection(services, call, kind) : item(services, call, kind);
 }
 
-export const pageNotFound = (): Answer => ({
+const pageNotFound = (): Answer => ({
   type: 'bytes',
   code: 404,
   headers: { 'content-type': 'text/plain; charset=utf-8', 'x-content-type-options': 'nosniff' },

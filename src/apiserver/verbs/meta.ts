@@ -15,7 +15,7 @@ import { isObject } from '../types.ts';
 import type { FieldError, JsonObject, KubeObject, ObjectMeta, OwnerReference } from '../types.ts';
 
 /** What is wrong with `name`, in upstream's words; empty when nothing is. */
-export function nameProblems(rule: NameRule, name: string): string[] {
+function nameProblems(rule: NameRule, name: string): string[] {
   switch (rule) {
     case 'path':
       return isPathSegment(name);
@@ -28,7 +28,7 @@ export function nameProblems(rule: NameRule, name: string): string[] {
   }
 }
 
-export function labelErrors(labels: Record<string, string> | undefined, path: string): FieldError[] {
+function labelErrors(labels: Record<string, string> | undefined, path: string): FieldError[] {
   const errors: FieldError[] = [];
   for (const [key, value] of Object.entries(labels ?? {})) {
     for (const problem of isQualifiedName(key)) errors.push(field.invalid(path, key, problem));

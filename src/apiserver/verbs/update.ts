@@ -20,7 +20,7 @@ import { ordered, storeKey, viewOf } from '../store/view.ts';
 import { admit, managerOf, refuseInvalid, stored, strategyContext, withDefaults } from './writer.ts';
 import type { Writer } from './writer.ts';
 
-export interface Change {
+interface Change {
   /**
    * The wanted object, made from the live one, and owned by the caller from then on. Its `managedFields` say what
    * the client sent: absent or null keeps the old ones.
@@ -138,7 +138,7 @@ function finalizersAfterDeletion(next: KubeObject, live: KubeObject): FieldError
 }
 
 /** A terminating object without finalizers goes with the write that took the last one. */
-export function isGone(kind: Kind, object: KubeObject): boolean {
+function isGone(kind: Kind, object: KubeObject): boolean {
   const { deletionTimestamp, deletionGracePeriodSeconds, finalizers } = object.metadata;
   if (deletionTimestamp === undefined || (finalizers?.length ?? 0) > 0) return false;
   if (kind.resource === '/namespaces') {

@@ -1,5 +1,5 @@
-/** What a thread of the pool runs: takes a job, does it, answers with the result or the error. */
-import { workerData } from 'node:worker_threads';
+/** What a worker of the pool runs: takes a job, does it, answers with the result or the error. */
+import { givenArgument } from '../../lib/child-channel.ts';
 import { systemClock, type Clock } from '../../lib/clock.ts';
 import { secureRng } from '../../lib/secure-rng.ts';
 import { DEFAULT_LIMITS, type TemplateLimits } from '../../templating/budget.ts';
@@ -11,9 +11,9 @@ import { pack, sizeOf } from './parcels.ts';
 import { unpackJob, type WireAnswer, type WireJob } from './work-on-the-wire.ts';
 
 const cpuMs = ownCpuClock();
-/** Durations are processor time of this thread: limits do not count what others take from it. */
+/** Durations are processor time of this worker: limits do not count what others take from it. */
 const clock: Clock = { ...systemClock, now: cpuMs };
-const limits = workerData as Partial<TemplateLimits>;
+const limits = givenArgument() as Partial<TemplateLimits>;
 const { maxOutputBytes } = { ...DEFAULT_LIMITS, ...limits };
 const world: WorkWorld = { clock, rng: secureRng, limits };
 

@@ -1,4 +1,4 @@
-/** Work as messages between threads: what several pieces share is sent once, the rest as JSON text, which is fastest. */
+/** Work as messages between processes: what several pieces share is sent once, the rest as JSON text, which is fastest. */
 import { createHash } from 'node:crypto';
 import { ComponentProblem } from '../../components/errors.ts';
 import type { Content } from '../../components/repository.ts';
@@ -6,7 +6,7 @@ import { viewOf, type ComponentData, type Shelf } from '../../components/view.ts
 import { exactJson } from '../../lib/exact-json.ts';
 import { fileTreeAt, type FileNode, type FileTree, type Folder } from '../../lib/file-tree.ts';
 import type { PackedChart } from '../../templating/helm/work.ts';
-import type { Parcel } from '../../templating/worker/thread.ts';
+import type { SharedData } from '../../templating/worker/worker-process.ts';
 import type { SchemaSources } from '../json-schema.ts';
 
 /** JSON text, or the value itself where JSON would lose something. */
@@ -42,11 +42,11 @@ type PackedShelf = readonly (readonly [key: string, found: string | { readonly p
 
 export function packBlueprint({ files, component, info }: SchemaSources): {
   readonly packed: PackedBlueprint;
-  readonly parcels: readonly Parcel[];
+  readonly parcels: readonly SharedData[];
 } {
   const tree = { id: filesId(files), content: () => files.root };
   const view = component && { id: idOf(component.identity), content: () => component.data() };
-  const contents: Parcel[] = [];
+  const contents: SharedData[] = [];
   const shelf = [...(component?.shelf ?? [])].map(([key, found]) => {
     if (found instanceof ComponentProblem) return [key, { problem: found.message }] as const;
     const parcel = { id: idOf(found), content: () => found, isPassing: true };
@@ -76,8 +76,8 @@ export function unpackBlueprint(packed: PackedBlueprint, found: (id: string) => 
   };
 }
 
-/** Charts unpack to much, so a thread keeps one only for jobs in a row. */
-export const packChart = (chart: PackedChart): Parcel => ({
+/** Charts unpack to much, so a worker keeps one only for jobs in a row. */
+export const packChart = (chart: PackedChart): SharedData => ({
   id: `chart ${chart.digest}`,
   content: (): PackedChart => ({ digest: chart.digest, bytes: Uint8Array.from(chart.bytes) }),
   isPassing: true,

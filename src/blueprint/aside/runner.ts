@@ -1,5 +1,6 @@
-/** Does the work of templates in threads of its own, so that nothing a user writes holds up the controllers. */
+/** Does the work of templates in processes of its own, so that nothing a user writes holds up or ends the controllers. */
 import { UnreadableDeployItems } from '../../api/kinds/execution.ts';
+import { programBeside } from '../../lib/child-program.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { TemplateStopped } from '../../templating/errors.ts';
 import { DEFAULT_LIMITS, type TemplateLimits } from '../../templating/budget.ts';
@@ -9,7 +10,7 @@ import type { ChartObjects } from '../../templating/helm/work.ts';
 import { fromWire } from '../../templating/worker/errors-on-the-wire.ts';
 import { cpuTimeOf } from '../../templating/worker/cpu-time.ts';
 import { WorkerPool } from '../../templating/worker/pool.ts';
-import { WorkStopped } from '../../templating/worker/thread.ts';
+import { WorkStopped } from '../../templating/worker/worker-process.ts';
 import type { UnpackedItems } from '../unpack-items.ts';
 import { MappingFailed } from '../mapping.ts';
 import type { SchemaVerdict } from '../json-schema.ts';
@@ -21,29 +22,55 @@ import { errorClasses, packJob, type AnyJob, type WireAnswer } from './work-on-t
 export interface AsideOptions {
   readonly clock: Clock;
   readonly limits?: Partial<TemplateLimits> | undefined;
-  /** Threads; 2 when not given. */
+  /** Processes; 2 when not given. */
   readonly workers?: number | undefined;
-  /** Heap of a thread; 192 when not given. */
+  /** Heap of a process; 192 when not given. */
   readonly memoryMiB?: number | undefined;
 }
 
-/** Threads that all namespaces share, each in its turn. */
+/** Processes that all namespaces share, each in its turn. */
 export interface AsideRunners {
   readonly of: RunnerOf;
   close(): Promise<void>;
 }
 
 const DEFAULT_WORKERS = 2;
-/** Two threads at their limit and the rest of a busy process stay below the 1 GiB of the pods of `espalier install`. */
+/** Two workers at their limit and the rest of a busy process stay below the 1 GiB of the pods of `espalier install`. */
 const DEFAULT_MEMORY_MIB = 192;
-/** The engines keep the time limit themselves, and know the place; the thread is stopped when they cannot look. */
+/** The engines keep the time limit themselves, and know the place; the worker is stopped when they cannot look. */
 const GRACE_MS = 500;
-const ENTRY = new URL(import.meta.url.endsWith('.ts') ? 'entry.ts' : 'entry.js', import.meta.url);
+const ENTRY = programBeside(import.meta.url, 'entry');
 
-/** The result was left in the thread. */
+/** The result was left in the worker. */
 class ResultTooLarge extends Error {}
 
-/** Threads start with the first job. */
+interface WorkerLimits {
+  readonly timeoutMs: number;
+  readonly maxBytes: number;
+  /** In MiB. */
+  readonly memory: number;
+}
+
+/**
+ * What a stop means, as the sentence for the user.
+ * @throws what is no stop, or not the fault of the work: that is tried again
+ */
+function whyStopped(error: unknown, what: string, { timeoutMs, maxBytes, memory }: WorkerLimits): string {
+  if (error instanceof ResultTooLarge) {
+    return `${what} was stopped because its result is larger than ${String(maxBytes)} bytes; templating.maxOutputBytes of the configuration allows more`;
+  }
+  if (!(error instanceof WorkStopped)) throw error;
+  switch (error.reason) {
+    case 'time':
+      return `${what} was stopped because it takes longer than ${String(timeoutMs)} ms; templating.timeout of the configuration allows more`;
+    case 'memory':
+      return `${what} was stopped because it needs more than ${String(memory)} MiB of memory; templating.memoryMiB of the configuration allows more`;
+    default:
+      throw error;
+  }
+}
+
+/** Workers start with the first job. */
 export function asideRunners({ clock, limits = {}, workers, memoryMiB }: AsideOptions): AsideRunners {
   const memory = memoryMiB ?? DEFAULT_MEMORY_MIB;
   const { timeoutMs, maxOutputBytes: maxBytes } = { ...DEFAULT_LIMITS, ...limits };
@@ -58,25 +85,12 @@ export function asideRunners({ clock, limits = {}, workers, memoryMiB }: AsideOp
     if ('tooLarge' in answer) throw new ResultTooLarge();
     return unpack(answer.result) as T;
   };
-  /** What a stop means, as the sentence for the user. @throws what is no stop, or not the fault of the work: that is tried again */
-  const sentence = (error: unknown, what: string): string => {
-    if (error instanceof ResultTooLarge) {
-      return `${what} was stopped because its result is larger than ${String(maxBytes)} bytes; templating.maxOutputBytes of the configuration allows more`;
-    }
-    if (!(error instanceof WorkStopped)) throw error;
-    switch (error.reason) {
-      case 'time':
-        return `${what} was stopped because it takes longer than ${String(timeoutMs)} ms; templating.timeout of the configuration allows more`;
-      case 'memory':
-        return `${what} was stopped because it needs more than ${String(memory)} MiB of memory; templating.memoryMiB of the configuration allows more`;
-      default:
-        throw error;
-    }
-  };
+  const sentence = (error: unknown, what: string): string =>
+    whyStopped(error, what, { timeoutMs, maxBytes, memory });
   const ofChart = <T>(work: Promise<T>): Promise<T> =>
     work.catch((error: unknown) => {
       if (!(error instanceof WorkStopped) && !(error instanceof ResultTooLarge)) throw error;
-      throw new ChartStopped(sentence(error, 'the work on the chart'), { cause: error });
+      throw new ChartStopped(sentence(error, 'rendering the chart'), { cause: error });
     });
   const runnerOf: RunnerOf = (namespace) => ({
     render: (job) =>

@@ -6,7 +6,7 @@ import type { ChartRoundJob, ChartValuesJob, MentionsJob, PackedChart } from '..
 import * as renderErrors from '../../templating/errors.ts';
 import * as templateErrors from '../../templating/gotemplate/errors.ts';
 import type { RecordJob } from '../../templating/helm/record.ts';
-import type { Load } from '../../templating/worker/thread.ts';
+import type { Load } from '../../templating/worker/worker-process.ts';
 import { classesOf, type WireError } from '../../templating/worker/errors-on-the-wire.ts';
 import * as executionErrors from '../../api/kinds/execution.ts';
 import * as blueprintErrors from '../errors.ts';

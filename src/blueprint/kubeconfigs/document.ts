@@ -66,7 +66,7 @@ function readKubeconfig(text: string): Readonly<Record<string, unknown>> {
     throw new KubeconfigUnusable('the kubeconfig of the target is not valid YAML');
   }
   if (isObject(document)) return document;
-  throw new KubeconfigUnusable('the kubeconfig of the target is no map with clusters, contexts and users');
+  throw new KubeconfigUnusable('the kubeconfig of the target is not a map with clusters, contexts and users');
 }
 
 function named(list: unknown, name: string, field: string): Readonly<Record<string, unknown>> | undefined {

@@ -18,8 +18,8 @@ export class IssuerUnavailable extends KubeconfigProblem {
 export class TooManyKubeconfigs extends KubeconfigProblem {
   constructor(limit: number) {
     super(
-      `the templates of an installation may ask for ${String(limit)} different kubeconfigs; those whose arguments ` +
-        'change with chance or time are asked for again and again: give them the same arguments each time',
+      `the templates of an installation may request ${String(limit)} different kubeconfigs; a call with arguments that ` +
+        'change randomly or over time requests a new one each time: use constant arguments',
     );
   }
 }

@@ -11,7 +11,7 @@ export const kubeconfigFunctionNames = [
   'getServiceAccountKubeconfigWithExpirationTimestamp',
   'getOidcKubeconfig',
 ] as const;
-export type KubeconfigFunctionName = (typeof kubeconfigFunctionNames)[number];
+type KubeconfigFunctionName = (typeof kubeconfigFunctionNames)[number];
 
 export interface ExpiringKubeconfig {
   /** Text in base64. */
@@ -23,7 +23,7 @@ export interface ExpiringKubeconfig {
 }
 
 /** Arguments are as the template gave them, as JSON. @throws KubeconfigProblem with a sentence; KubeconfigNeeded */
-export type KubeconfigFunctions = Readonly<
+type KubeconfigFunctions = Readonly<
   Record<KubeconfigFunctionName, (args: readonly unknown[]) => string | ExpiringKubeconfig>
 >;
 
@@ -51,7 +51,9 @@ const ACCOUNT: Words = {
 export function kubeconfigFunctions(issued: IssuedByKey | undefined): KubeconfigFunctions {
   const answer = (request: KubeconfigRequest): Exclude<Issued, { readonly problem: string }> => {
     if (!issued) {
-      throw new KubeconfigProblem('this kubeconfig comes from a cluster, and no cluster is asked here');
+      throw new KubeconfigProblem(
+        'this kubeconfig comes from a cluster, and rendering does not call clusters',
+      );
     }
     const found = issued[keyOf(request)];
     if (!found) throw new KubeconfigNeeded(request);
@@ -63,7 +65,7 @@ export function kubeconfigFunctions(issued: IssuedByKey | undefined): Kubeconfig
     const { kubeconfig, expirationTimestamp } = answer(requestFrom(words, args));
     const ms = Date.parse(expirationTimestamp ?? '');
     if (Number.isNaN(ms)) {
-      throw new KubeconfigProblem('the cluster did not say when the kubeconfig that it issued expires');
+      throw new KubeconfigProblem('the response of the cluster has no expiration time for the kubeconfig');
     }
     const seconds = Math.floor(ms / 1000);
     return {
@@ -81,8 +83,8 @@ export function kubeconfigFunctions(issued: IssuedByKey | undefined): Kubeconfig
       const [issuer, client, target] = args;
       const called = 'getOidcKubeconfig';
       if (args.length !== 3) throw wrong(called, '3 arguments: issuer url, client id, and target');
-      if (typeof issuer !== 'string') throw wrong(called, 'a string as 1st argument, namely the issuer url');
-      if (typeof client !== 'string') throw wrong(called, 'a string as 2nd argument, namely the client id');
+      if (typeof issuer !== 'string') throw wrong(called, 'a string as 1st argument, the issuer url');
+      if (typeof client !== 'string') throw wrong(called, 'a string as 2nd argument, the client id');
       const own = ownKubeconfig(targetOf(target, called, '3rd'), answer);
       return withOidcLogin(own, issuer, client);
     },
@@ -108,9 +110,9 @@ function requestFrom({ kind, called, subject, target }: Words, args: readonly un
       `4 arguments: ${subject} name, ${subject} namespace, expiration seconds, and ${target}`,
     );
   }
-  if (typeof name !== 'string') throw wrong(called, `a string as 1st argument, namely the ${subject} name`);
+  if (typeof name !== 'string') throw wrong(called, `a string as 1st argument, the ${subject} name`);
   if (typeof namespace !== 'string') {
-    throw wrong(called, `a string as 2nd argument, namely the ${subject} namespace`);
+    throw wrong(called, `a string as 2nd argument, the ${subject} namespace`);
   }
   for (const [what, text] of [
     ['name', name],
@@ -123,7 +125,7 @@ function requestFrom({ kind, called, subject, target }: Words, args: readonly un
   if (typeof seconds !== 'number' && typeof seconds !== 'bigint') {
     throw wrong(
       called,
-      `an integer as 3rd argument, namely the expiration seconds: unsupported type ${typeof seconds}`,
+      `an integer as 3rd argument, the expiration seconds: unsupported type ${typeof seconds}`,
     );
   }
   return {

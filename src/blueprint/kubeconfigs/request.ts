@@ -31,7 +31,7 @@ export type Issued =
     }
   | { readonly problem: string };
 
-/** What was issued, by the keys of the requests. Plain data, so that other threads can have it. */
+/** What was issued, by the keys of the requests. Plain data, so that other processes can have it. */
 export type IssuedByKey = Readonly<Record<string, Issued>>;
 
 /** The same for equal requests; it does not contain them. */
@@ -41,7 +41,7 @@ export const keyOf = (request: KubeconfigRequest): string =>
 /** Not a failure: the kubeconfig has to be issued, then the work is done again. */
 export class KubeconfigNeeded extends Error {
   override readonly name = 'KubeconfigNeeded';
-  /** JSON of the request: errors travel between threads with fields of text only. Never to be logged. */
+  /** JSON of the request: errors travel between processes with fields of text only. Never to be logged. */
   readonly request: string;
 
   constructor(request: KubeconfigRequest) {

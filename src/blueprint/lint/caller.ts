@@ -11,27 +11,27 @@ import type { Path } from './yaml-text.ts';
 const rules = {
   'required-import-missing': {
     level: 'error',
-    about: 'an installation does not supply what its blueprint requires',
+    about: 'an installation does not supply an import that its blueprint requires',
   },
   'import-not-declared': {
     level: 'info',
     about:
-      'an installation supplies what its blueprint does not declare, and has no mapping that could read it',
+      'an installation supplies an import that its blueprint does not declare, and has no mapping that could read it',
   },
   'import-of-other-kind': {
     level: 'error',
-    about: 'data is supplied where a target is wanted, and the like',
+    about: 'an import of the wrong kind, such as data instead of a target',
   },
-  'target-type-mismatch': { level: 'error', about: 'a target of another type than the blueprint wants' },
+  'target-type-mismatch': { level: 'error', about: 'a target of a type that the blueprint does not accept' },
   'export-not-declared': {
     level: 'error',
-    about: 'an installation exports what its blueprint does not declare, and no mapping makes',
+    about: 'an installation exports a name that its blueprint does not declare and no mapping creates',
   },
   'mapping-unknown': {
     level: 'warning',
     about: 'an import mapping for a name that the blueprint does not declare',
   },
-  'mapping-reference': { level: 'error', about: 'a mapping that refers to a name which is not there' },
+  'mapping-reference': { level: 'error', about: 'a mapping that refers to a name that does not exist' },
 } as const;
 type RuleName = keyof typeof rules;
 type Say = Report<RuleName>;
@@ -80,11 +80,11 @@ function inspectSupplied({ blueprint: { info } }: Subject, caller: Caller, say: 
     } else if (type !== given && type !== '') {
       // Mappings may make of it what is wanted.
       if (mappedNames(caller).includes(name)) return;
-      say('import-of-other-kind', at, `the blueprint wants a ${type} as "${name}", but gets a ${given}`);
+      say('import-of-other-kind', at, `the blueprint expects a ${type} as "${name}", but gets a ${given}`);
     } else if (given !== 'data') {
       const [is, wanted] = [caller.targetTypeOf(name), types.get(name)];
       if (is === undefined || wanted === undefined || is === wanted) return;
-      const message = `"${name}" is a target of the type ${is}, but the blueprint wants ${wanted}`;
+      const message = `"${name}" is a target of type ${is}, but the blueprint expects ${wanted}`;
       say('target-type-mismatch', at, message);
     }
   };
@@ -113,7 +113,7 @@ function inspectExports({ blueprint: { info } }: Subject, caller: Caller, say: S
   const mapped = Object.keys(caller.exportDataMappings ?? {});
   const inspect = (name: string, path: Path): void => {
     if (declared.includes(name) || mapped.includes(name)) return;
-    const why = hintFor(name, declared, 'no mapping makes it either');
+    const why = hintFor(name, declared, 'no mapping creates it either');
     say(
       'export-not-declared',
       caller.document.at(path),
@@ -150,12 +150,12 @@ function inspectMappings({ blueprint: { info } }: Subject, caller: Caller, say: 
         const why = hintFor(
           name,
           names,
-          names.length === 0 ? 'there is nothing to refer to' : `there are ${names.join(', ')}`,
+          names.length === 0 ? 'there are no names to refer to' : `there are ${names.join(', ')}`,
         );
         say(
           'mapping-reference',
           caller.document.at([field, key]),
-          `the mapping refers to "${name}", which is not there; ${why}`,
+          `the mapping refers to "${name}", which does not exist; ${why}`,
         );
       }
     }

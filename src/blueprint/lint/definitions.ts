@@ -9,17 +9,17 @@ import type { Path } from './yaml-text.ts';
 
 const rules = {
   'name-missing': { level: 'error', about: 'an import or export without a name' },
-  'duplicate-name': { level: 'error', about: 'two imports, exports or sub-installations of one name' },
+  'duplicate-name': { level: 'error', about: 'two imports, exports or sub-installations with the same name' },
   'execution-name': {
     level: 'warning',
     about: 'an execution without a name of its own: messages and stored state cannot tell it from others',
   },
-  'type-unknown': { level: 'error', about: 'an import or export of no type, or of one that does not exist' },
+  'type-unknown': { level: 'error', about: 'an import or export without a type, or with an unknown type' },
   'schema-missing': { level: 'error', about: 'data without a `schema`' },
   'target-type-missing': { level: 'error', about: 'a target without a `targetType`' },
   'schema-or-target-type': {
     level: 'warning',
-    about: 'a `schema` beside a `targetType`: only one of them counts',
+    about: 'a `schema` beside a `targetType`: only one of them has an effect',
   },
   'target-type-spelling': { level: 'warning', about: 'a target type that is almost a well-known one' },
   'default-ignored': {
@@ -28,7 +28,7 @@ const rules = {
   },
   'conditional-import': {
     level: 'warning',
-    about: 'imports below a required one: they are not conditional at all',
+    about: 'conditional imports below a required import: they are always required',
   },
 } as const;
 type RuleName = keyof typeof rules;
@@ -53,7 +53,7 @@ function inspectImports(subject: Subject, report: Report<RuleName>): void {
         report(
           'conditional-import',
           subject.document.at([...path, 'imports'], 'key'),
-          `the imports below "${definition.name}" are demanded in any case, because it is required itself; say required: false`,
+          `the imports below "${definition.name}" are always required because "${definition.name}" is required; set required: false`,
         );
       }
       visit(definition.imports ?? [], [...path, 'imports']);
@@ -80,7 +80,7 @@ function inspectExecutionNames({ document, blueprint }: Subject, report: Report<
         report(
           'execution-name',
           document.at([list, i, 'name']),
-          `another of the ${list} is called "${name}" too`,
+          `another of the ${list} has the same name "${name}"`,
         );
       }
       seen.add(name);
@@ -102,7 +102,11 @@ function inspectName(
 ): void {
   if (name === '') report('name-missing', document.at(path), `the ${what} has no name`);
   else if (seen.has(name)) {
-    report('duplicate-name', document.at([...path, 'name']), `there is another ${what} called "${name}"`);
+    report(
+      'duplicate-name',
+      document.at([...path, 'name']),
+      `there is another ${what} with the name "${name}"`,
+    );
   }
   seen.add(name);
 }
@@ -140,7 +144,7 @@ function inspectType(
   }
   if (schema !== undefined && targetType !== '') {
     const [idle, used] = type === 'data' ? ['targetType', 'schema'] : ['schema', 'targetType'];
-    const message = `the ${idle} of the ${what} "${name}" does not count: as ${type} it is held to its ${used}`;
+    const message = `the ${idle} of the ${what} "${name}" has no effect: as ${type} it is checked against its ${used}`;
     report('schema-or-target-type', document.at([...path, idle], 'key'), message);
   }
   inspectSpelling({ document }, report, [...path, 'targetType'], targetType);
@@ -177,7 +181,7 @@ function inspectDefault(
     type !== undefined && type !== 'data'
       ? 'targets have none'
       : required
-        ? 'the import is required; say required: false'
+        ? 'the import is required; set required: false'
         : undefined;
   if (why === undefined) return;
   report(

@@ -17,14 +17,14 @@ import { YamlText, type Path } from './yaml-text.ts';
 
 const rules = {
   'item-name': { level: 'error', about: 'a deploy item without a name, or with one that another item has' },
-  'item-type': { level: 'error', about: 'a deploy item without a type: no deployer would take it up' },
-  'item-field': { level: 'warning', about: 'a field of a deploy item that nobody reads' },
+  'item-type': { level: 'error', about: 'a deploy item without a type: no deployer would pick it up' },
+  'item-field': { level: 'warning', about: 'an unknown field of a deploy item' },
   'item-target': {
     level: 'error',
-    about: 'a deploy item whose target is no import, or is a list or map and says nothing of which element',
+    about: 'a target of a deploy item that is not an import, or is a list or map without an index or key',
   },
   'item-dependency': { level: 'error', about: 'a deploy item that depends on one that does not exist' },
-  'item-cycle': { level: 'error', about: 'deploy items that wait for each other in a circle' },
+  'item-cycle': { level: 'error', about: 'deploy items with cyclic dependencies' },
 } as const;
 type RuleName = keyof typeof rules;
 type Say = Report<RuleName>;
@@ -99,7 +99,7 @@ function inspectItem({ blueprint: { info } }: Subject, { name, value, document }
   if (!isObject(target) || isOpen(wanted)) return;
   if (wanted === '') {
     if (textOf(target, 'name') !== '') return;
-    const message = `the target of "${name}" names no import; leave "target" out if there is none`;
+    const message = `the target of "${name}" names no import; omit "target" if there is none`;
     say('item-target', document.at(['target'], 'key'), message);
     return;
   }
@@ -116,7 +116,7 @@ function inspectItem({ blueprint: { info } }: Subject, { name, value, document }
   const [needs, form] =
     type === 'targetList' ? ['index', 'list'] : type === 'targetMap' ? ['key', 'map'] : [];
   if (needs !== undefined && ownField(target, needs) === undefined) {
-    say('item-target', at, `"${wanted}" is a target ${form ?? ''}; say which element with "${needs}"`);
+    say('item-target', at, `"${wanted}" is a target ${form ?? ''}; select an element with "${needs}"`);
   }
   const extra = ['index', 'key'].find((key) => key !== needs && ownField(target, key) !== undefined);
   if (extra !== undefined) {
@@ -124,7 +124,7 @@ function inspectItem({ blueprint: { info } }: Subject, { name, value, document }
     say(
       'item-target',
       document.at(path, 'key'),
-      `"${wanted}" is of the type ${type}, so "${extra}" means nothing there`,
+      `"${wanted}" is of type ${type}, so "${extra}" has no effect`,
     );
   }
 }
@@ -135,7 +135,7 @@ function inspectNames(items: readonly Item[], say: Say): void {
     if (isOpen(name)) continue;
     if (name === '') say('item-name', document.at([]), 'the deploy item has no name');
     else if (seen.has(name))
-      say('item-name', document.at(['name']), `there is another deploy item called "${name}"`);
+      say('item-name', document.at(['name']), `there is another deploy item with the name "${name}"`);
     seen.add(name);
   }
 }

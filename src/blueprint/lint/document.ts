@@ -18,15 +18,18 @@ import type { Place, Source } from './source.ts';
 import { YamlText } from './yaml-text.ts';
 
 export const documentRules = {
-  'yaml-syntax': { level: 'error', about: 'a file that is no YAML' },
-  'wrong-kind': { level: 'error', about: 'an `apiVersion` or `kind` that says the file is something else' },
-  'blueprint-missing': { level: 'error', about: 'an inline blueprint without a text `blueprint.yaml`' },
-  'blueprint-empty': { level: 'warning', about: 'a blueprint with nothing in it: it does nothing' },
-  'installation-invalid': { level: 'error', about: 'an Installation that no controller would work with' },
-  'wrong-type': { level: 'error', about: 'a list where a text should be, and the like' },
-  'duplicate-key': { level: 'warning', about: 'a field that is there twice: the last one wins' },
-  'unknown-field': { level: 'warning', about: 'a field that nobody reads, often a slip of the pen' },
-  'field-capitals': { level: 'warning', about: 'a field whose capitals are wrong; it is read all the same' },
+  'yaml-syntax': { level: 'error', about: 'a file that is not valid YAML' },
+  'wrong-kind': { level: 'error', about: 'a wrong `apiVersion` or `kind`' },
+  'blueprint-missing': { level: 'error', about: 'an inline blueprint without a file `blueprint.yaml`' },
+  'blueprint-empty': { level: 'warning', about: 'an empty blueprint: it does nothing' },
+  'installation-invalid': {
+    level: 'error',
+    about: 'an invalid Installation, which controllers would refuse',
+  },
+  'wrong-type': { level: 'error', about: 'a field of the wrong type, such as a list instead of a string' },
+  'duplicate-key': { level: 'warning', about: 'a duplicate field: the last one wins' },
+  'unknown-field': { level: 'warning', about: 'an unknown field, often a typo' },
+  'field-capitals': { level: 'warning', about: 'a field with wrong upper or lower case; it is still read' },
 } as const satisfies Readonly<Record<string, RuleFacts>>;
 type RuleName = keyof typeof documentRules;
 
@@ -44,7 +47,7 @@ export interface Read {
 }
 
 /** Reads a document, first one of the text. */
-export function readDocument(source: Source, schema: z.ZodType, kind: string): Read {
+function readDocument(source: Source, schema: z.ZodType, kind: string): Read {
   let value: unknown;
   try {
     value = parseYaml(source.text);
@@ -63,9 +66,7 @@ export function checkDocument(document: YamlText, value: unknown, schema: z.ZodT
   }
   const repeated = document
     .repeatedKeys()
-    .map(({ key, place }) =>
-      finding('duplicate-key', place, `"${key}" is here a second time; the last one wins`),
-    );
+    .map(({ key, place }) => finding('duplicate-key', place, `"${key}" is a duplicate; the last one wins`));
   if (!isObject(value)) {
     const message = `expected ${article(kind)} ${kind}, found ${typeName(value)}`;
     return { value: undefined, findings: [finding('wrong-kind', document.at([]), message)] };
@@ -95,9 +96,7 @@ function kindFindings(
       ];
     }
     const meant =
-      closest(JSON.stringify(found).replaceAll('"', ''), [wanted]) === undefined
-        ? ''
-        : ', a slip of the pen?';
+      closest(JSON.stringify(found).replaceAll('"', ''), [wanted]) === undefined ? '' : ', a typo?';
     const message = `${field} is ${JSON.stringify(found)} instead of ${wanted}${meant}`;
     return [finding('wrong-kind', document.at([field]), message)];
   });
@@ -105,15 +104,15 @@ function kindFindings(
 
 /** @param at where it should be */
 export const missingBlueprint = (at: Place): Finding =>
-  finding('blueprint-missing', at, `there is no text "${BLUEPRINT_FILE}" at the top of the blueprint`);
+  finding('blueprint-missing', at, `there is no file "${BLUEPRINT_FILE}" at the top level of the blueprint`);
 
 export const invalidInstallation = (at: Place, refusal: string): Finding =>
-  finding('installation-invalid', at, `no controller works with this installation: ${refusal}`);
+  finding('installation-invalid', at, `this installation is not valid: ${refusal}`);
 
 export const noYaml = (source: Source, error: YamlError): Finding => {
   const place = error.line === undefined ? source.place(0) : source.placeOfLine(error.line - 1);
   const why = error.message.replace(/^yaml: (line \d+: )?/, '');
-  return finding('yaml-syntax', place, `this is no YAML: ${why}`);
+  return finding('yaml-syntax', place, `this is not valid YAML: ${why}`);
 };
 
 export function shapeFindings(document: YamlText, value: unknown, schema: z.ZodType): readonly Finding[] {

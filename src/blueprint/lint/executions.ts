@@ -10,14 +10,14 @@ import type { FoundTemplate, Subject } from './subject.ts';
 import type { Path } from './yaml-text.ts';
 
 const rules = {
-  'template-type-unknown': { level: 'error', about: 'an execution whose `type` does not exist' },
+  'template-type-unknown': { level: 'error', about: 'an execution with an unknown `type`' },
   'template-missing': { level: 'error', about: 'an execution with neither `template` nor `file`' },
   'template-twice': {
     level: 'warning',
     about: 'an execution with `template` and `file`: the file is not read',
   },
   'template-syntax': { level: 'error', about: 'a template that cannot be parsed' },
-  'file-missing': { level: 'error', about: 'a file that is named and not there' },
+  'file-missing': { level: 'error', about: 'a referenced file that does not exist' },
 } as const;
 type RuleName = keyof typeof rules;
 
@@ -40,7 +40,7 @@ function inspectPlace(subject: Subject, report: Report<RuleName>, { executor, pa
   if (template === undefined && file === '') {
     report('template-missing', document.at(path), 'no template: write it under "template", or name a "file"');
   } else if (template !== undefined && file !== '') {
-    const message = `the file ${file} is not read, because there is a "template" too`;
+    const message = `the file ${file} is not read, because there is also a "template"`;
     report('template-twice', document.at([...path, 'file'], 'key'), message);
   } else if (template === undefined) inspectFile(subject, report, file, [...path, 'file']);
 }

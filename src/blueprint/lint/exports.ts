@@ -7,14 +7,14 @@ import { hintFor, mentions } from './words.ts';
 
 const rules = {
   'export-not-made': { level: 'warning', about: 'an export that no export execution mentions' },
-  'export-missing': { level: 'error', about: 'an export that is asked for and that nothing makes' },
+  'export-missing': { level: 'error', about: 'an export that is used but never created' },
   'export-undeclared': {
     level: 'warning',
-    about: 'an export execution makes something that the blueprint does not declare as export',
+    about: 'an export execution creates an export that the blueprint does not declare',
   },
   'child-export-unused': {
     level: 'info',
-    about: 'a sub-installation exports what no other one imports and no export execution reads',
+    about: 'a sub-installation exports a value that no other one imports and no export execution reads',
   },
 } as const;
 type RuleName = keyof typeof rules;
@@ -40,7 +40,7 @@ function inspectMade(subject: Subject, report: Report<RuleName>): void {
     const { data = [], targets = [] } = caller?.exports ?? {};
     const isAskedFor = [...data, ...targets].some((one) => one.name === name);
     const rule = isAskedFor ? 'export-missing' : 'export-not-made';
-    report(rule, document.at(['exports', i, 'name']), `nothing makes the export "${name}": ${why}`);
+    report(rule, document.at(['exports', i, 'name']), `the export "${name}" is never created: ${why}`);
   }
 }
 
@@ -81,7 +81,7 @@ function inspectWanted(subject: Subject, report: Report<RuleName>): void {
         (one) => ('dataRef' in one ? one.dataRef : one.target) === ref,
       );
       const at = document.at(['exports', list, i, kind === 'data' ? 'dataRef' : 'target']);
-      report('child-export-unused', at, `nobody reads "${ref}", which ${template.name} exports`);
+      report('child-export-unused', at, `"${ref}", which ${template.name} exports, is never read`);
     }
   }
 }

@@ -10,14 +10,14 @@ import { templateFunctions } from '../template-functions.ts';
 import type { Source } from './source.ts';
 
 /** A root value that is looked at: `['imports', 'name']`; shorter when all of it is used. */
-export interface Use {
+interface Use {
   readonly path: readonly string[];
   readonly pos: number;
   /** Whether a missing value is what the template asks about: `hasKey .imports "x"`, `if .imports.x`. */
   readonly isAsking: boolean;
 }
 
-export interface FileCall {
+interface FileCall {
   readonly name: string;
   readonly path: string;
   readonly pos: number;

@@ -11,14 +11,13 @@ import type { Path } from './yaml-text.ts';
 const rules = {
   'schema-invalid': {
     level: 'error',
-    about:
-      'a schema that cannot be used: wrong in itself, or with references to what is not there or goes in circles',
+    about: 'an invalid schema: not a JSON schema, or with missing or cyclic references',
   },
-  'schema-keyword': { level: 'warning', about: 'a word in a schema that means nothing, or nothing here' },
-  'default-mismatch': { level: 'error', about: 'a default that its own schema refuses' },
+  'schema-keyword': { level: 'warning', about: 'a keyword in a schema that has no effect' },
+  'default-mismatch': { level: 'error', about: 'a default that does not match its own schema' },
   'local-type-invalid': {
     level: 'warning',
-    about: 'an entry of `localTypes` that cannot be used, and is not',
+    about: 'an invalid entry of `localTypes` that is not used',
   },
   'local-type-unused': { level: 'info', about: 'an entry of `localTypes` that nothing refers to' },
 } as const;
@@ -156,7 +155,7 @@ function keywordProblem(key: string, isLater: boolean): string | undefined {
     return isLater ? undefined : `"${key}" has no effect: the schema is read as drafts 4, 6 and 7`;
   }
   if (KEYWORDS.includes(key) || key.startsWith('x-')) return undefined;
-  return `"${key}" means nothing in a schema; ${hintFor(key, KEYWORDS, 'it has no effect')}`;
+  return `"${key}" is not a keyword of schemas; ${hintFor(key, KEYWORDS, 'it has no effect')}`;
 }
 
 // ---------------------------------------------------------------- defaults and local types

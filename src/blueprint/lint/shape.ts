@@ -5,7 +5,7 @@ import { typeName } from '../decode.ts';
 import { hintFor } from './words.ts';
 import type { Path } from './yaml-text.ts';
 
-export interface Misfit {
+interface Misfit {
   readonly kind: 'unknown' | 'capitals' | 'type';
   readonly path: Path;
   readonly message: string;
@@ -35,7 +35,7 @@ export function misfits(schema: z.ZodType, value: unknown, path: Path = []): rea
   }
   if (schema instanceof z.ZodUnion) return closestOption(schema, value, path);
   if (schema instanceof z.ZodString) {
-    return ['string', 'number', 'boolean'].includes(typeof value) ? [] : wrong('a text');
+    return ['string', 'number', 'boolean'].includes(typeof value) ? [] : wrong('a string');
   }
   if (schema instanceof z.ZodBoolean) return typeof value === 'boolean' ? [] : wrong('true or false');
   if (schema instanceof z.ZodNumber) return Number.isInteger(value) ? [] : wrong('an integer');
@@ -69,7 +69,7 @@ function fieldMisfits(
 }
 
 function unknownField(key: string, known: readonly string[]): string {
-  return `unknown field "${key}", which is ignored; ${hintFor(key, known, `known here are ${known.join(', ')}`)}`;
+  return `unknown field "${key}", which is ignored; ${hintFor(key, known, `known fields are ${known.join(', ')}`)}`;
 }
 
 /** The last name on a path, with the position behind it. */

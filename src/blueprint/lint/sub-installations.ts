@@ -13,17 +13,17 @@ import type { Path } from './yaml-text.ts';
 const rules = {
   'child-name': {
     level: 'error',
-    about: 'a sub-installation without a name, or with one that no object can have',
+    about: 'a sub-installation without a name, or with an invalid name',
   },
-  'child-duplicate': { level: 'error', about: 'two sub-installations of one name' },
+  'child-duplicate': { level: 'error', about: 'two sub-installations with the same name' },
   'child-blueprint': {
     level: 'error',
-    about: 'a sub-installation without a blueprint, or with a reference that leads nowhere',
+    about: 'a sub-installation without a blueprint, or with a reference to a missing one',
   },
   'child-reference': {
     level: 'error',
     about:
-      'a sub-installation imports from a secret or config map: only data and targets of the parent can be had',
+      'a sub-installation imports from a secret or config map: only data and targets of the parent are available',
   },
   'child-import-unsatisfied': {
     level: 'error',
@@ -31,11 +31,13 @@ const rules = {
   },
   'child-export-conflict': {
     level: 'error',
-    about:
-      'a sub-installation exports under a name that is taken: by a sibling, or by an import of the parent',
+    about: 'a sub-installation exports under a name that a sibling or an import of the parent already uses',
   },
-  'child-cycle': { level: 'error', about: 'sub-installations that wait for each other in a circle' },
-  'child-invalid': { level: 'error', about: 'anything else that keeps sub-installations from being made' },
+  'child-cycle': { level: 'error', about: 'sub-installations with cyclic dependencies' },
+  'child-invalid': {
+    level: 'error',
+    about: 'any other mistake that prevents the creation of sub-installations',
+  },
 } as const;
 type RuleName = keyof typeof rules;
 type Say = Report<RuleName>;
@@ -77,9 +79,13 @@ function inspectName({ document, template: { name } }: Child, say: Say, seen: Se
   else if (name.length > MAX_NAME_LENGTH) {
     say('child-name', at, `the name "${name}" is longer than ${MAX_NAME_LENGTH} characters`);
   } else if (isDns1123Label(name).length > 0) {
-    say('child-name', at, `"${name}" cannot be a name: only a-z, 0-9 and "-", and no "-" at the ends`);
+    say(
+      'child-name',
+      at,
+      `"${name}" is not a valid name: use only a-z, 0-9 and "-", and begin and end with a letter or digit`,
+    );
   } else if (seen.has(name)) {
-    say('child-duplicate', at, `there is another sub-installation called "${name}"`);
+    say('child-duplicate', at, `there is another sub-installation with the name "${name}"`);
   }
   seen.add(name);
 }
@@ -110,11 +116,11 @@ function inspectForms({ document, template: { imports } }: Child, say: Say): voi
   for (const [i, entry] of (imports?.data ?? []).entries()) {
     for (const form of ['secretRef', 'configMapRef']) {
       if (!(form in entry)) continue;
-      const message = `${form} is for root installations only; import it there, and use dataRef here`;
+      const message = `${form} is only for root installations; import it there, and use dataRef here`;
       say('child-reference', document.at(['imports', 'data', i, form], 'key'), message);
     }
     if (!entry.dataRef && !('secretRef' in entry) && !('configMapRef' in entry)) {
-      const message = `the import "${entry.name}" says nothing of where it comes from: give it a dataRef`;
+      const message = `the import "${entry.name}" has no source: give it a dataRef`;
       say('child-import-unsatisfied', document.at(['imports', 'data', i]), message);
     }
   }
@@ -149,7 +155,7 @@ function inspectExports({ children, blueprint }: Subject, say: Say): void {
         const message = `"${ref}" is an import of the parent, so ${template.name} cannot export under that name`;
         say('child-export-conflict', document.at(path), message);
       } else if (other !== undefined) {
-        say('child-export-conflict', document.at(path), `"${ref}" is exported by ${other} already`);
+        say('child-export-conflict', document.at(path), `"${ref}" is already exported by ${other}`);
       } else taken.set(`${kind}/${ref}`, template.name);
     }
   }

@@ -2,7 +2,7 @@
 import { readEnvironment } from '../../../deployers/container/programs/environment.ts';
 import { runInit } from '../../../deployers/container/programs/init.ts';
 import { runWait } from '../../../deployers/container/programs/wait.ts';
-import { createStock } from '../../components/stock.ts';
+import { createComponentRepositories } from '../../components/component-repositories.ts';
 import { systemClock as clock } from '../../lib/clock.ts';
 import { secureRng as rng } from '../../lib/secure-rng.ts';
 import { createClient } from '../../runtime/transport/client.ts';
@@ -23,7 +23,7 @@ export interface ContainerProgramOptions extends LogOptions {
 export async function containerInit(options: ContainerProgramOptions, terminal: Terminal): Promise<void> {
   await inContainer(options, terminal, async ({ log, client, signal }) => {
     const plain = options.allowPlainHttp === true;
-    const stock = createStock({ clock, rng, signal, ...(plain && { allowPlainHttp: true }) });
+    const stock = createComponentRepositories({ clock, rng, signal, ...(plain && { allowPlainHttp: true }) });
     try {
       await runInit(readEnvironment(terminal.env), { client, stock, log });
     } finally {
@@ -73,6 +73,8 @@ async function open(
 ): Promise<Client> {
   const kubeconfig = file === undefined ? findKubeconfig(env) : { file };
   if (!kubeconfig)
-    throw new UsageError('which cluster? This is no pod, and neither --kubeconfig nor KUBECONFIG names one');
+    throw new UsageError(
+      'no cluster given: this process does not run in a pod, and neither --kubeconfig nor KUBECONFIG is set',
+    );
   return createClient(await connect({ kubeconfig, userAgent: 'espalier-container', clock, rng, log }));
 }

@@ -91,7 +91,7 @@ async function listening(
       case 'EADDRNOTAVAIL':
       case 'ENOTFOUND':
         throw new CommandError(
-          `cannot listen on ${address}: it is no address of this machine; choose another --host`,
+          `cannot listen on ${address}: it is not an address of this machine; choose another --host`,
           {
             cause: error,
           },

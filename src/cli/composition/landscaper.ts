@@ -39,10 +39,16 @@ import type { Client, Obj } from '../../runtime/types.ts';
 import { defaults, type Configuration } from '../configuration/configuration.ts';
 import { ensureCrds } from '../../landscape/ensure-crds.ts';
 import { UsageError } from '../errors.ts';
-import { fleetOf, identity, prepareGround, type Ground, type GroundOptions } from './ground.ts';
+import {
+  fleetOf,
+  identity,
+  createProcessServices,
+  type ProcessServices,
+  type ProcessServicesOptions,
+} from './process-services.ts';
 import { controllerNames, deployerNames, type ControllerName, type DeployerName } from '../names.ts';
 
-export interface LandscaperOptions extends GroundOptions {
+export interface LandscaperOptions extends ProcessServicesOptions {
   /** Names as in `controllerNames`; default all. */
   readonly controllers?: readonly string[];
   /** Names as in `deployerNames`; default all. */
@@ -56,7 +62,7 @@ export interface LandscaperOptions extends GroundOptions {
   readonly signal?: AbortSignal;
 }
 
-export interface Pod {
+interface Pod {
   readonly name: string;
   readonly namespace: string;
 }
@@ -83,7 +89,7 @@ export async function startLandscaper(options: LandscaperOptions): Promise<Lands
   const onAbort = (): void => void closing.close();
   signal?.addEventListener('abort', onAbort, { once: true });
   try {
-    const ground = await prepareGround(options, closing);
+    const ground = await createProcessServices(options, closing);
     const { client, clock, rng, log, metrics } = ground;
     if (options.crds !== false && configuration.installsCrds)
       await ensureCrds(client, clock, log, { rng, signal: closing.signal });
@@ -120,7 +126,7 @@ export async function startLandscaper(options: LandscaperOptions): Promise<Lands
 /** Adds controllers and deployers with what they share: foreign locks, the tree in the log, the record of bugs. */
 function populate(
   manager: Manager,
-  ground: Ground,
+  ground: ProcessServices,
   signal: AbortSignal,
   chosen: { readonly controllers: readonly ControllerName[]; readonly deployers: readonly DeployerName[] },
   { configuration = defaults, pod = podOf(process.env) }: LandscaperOptions,

@@ -1,7 +1,7 @@
 /** The deployers of this program as plug-ins, for commands that ask them something instead of running them. */
 import type { DeployerPlugin } from '../../../deployers/sdk/index.ts';
 import { asideRunners } from '../../blueprint/aside/runner.ts';
-import { createStock } from '../../components/stock.ts';
+import { createComponentRepositories } from '../../components/component-repositories.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { secureRng } from '../../lib/secure-rng.ts';
 import type { Client } from '../../runtime/types.ts';
@@ -9,14 +9,14 @@ import type { Configuration } from '../configuration/configuration.ts';
 import { deployerPlugin } from './landscaper.ts';
 import { deployerNames } from '../names.ts';
 
-/** By type of deploy item. They open connections and start threads only when asked. @param client of the host cluster @param signal closes what they have opened */
+/** By type of deploy item. They open connections and start processes only when asked. @param client of the host cluster @param signal closes what they have opened */
 export function pluginsByType(
   { registry, templating, helm, container }: Configuration,
   client: Client,
   signal: AbortSignal,
 ): ReadonlyMap<string, DeployerPlugin> {
   const clock = systemClock;
-  const stock = createStock({ clock, rng: secureRng, signal, ...registry });
+  const stock = createComponentRepositories({ clock, rng: secureRng, signal, ...registry });
   signal.addEventListener('abort', () => void stock.close(), { once: true });
   const runners = asideRunners({ clock, ...templating });
   signal.addEventListener('abort', () => void runners.close(), { once: true });

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { z } from 'zod';
 import type { HealthSettings } from '../../../controllers/health/index.ts';
-import type { VerificationPolicy } from '../../../controllers/installation/verification.ts';
+import type { VerificationPolicy } from '../../../controllers/installation/gather/verification.ts';
 import { defaultLimits, type InstallationLimits } from '../../api/limits.ts';
 import { isDuration, parseDuration } from '../../lib/duration.ts';
 import { parseYaml } from '../../lib/yaml.ts';
@@ -75,7 +75,7 @@ export interface Configuration {
   };
   /** Where and how the container deployer runs pods; upstream has it in a file of the deployer's own. */
   readonly container: ContainerSettings;
-  /** Whether the CustomResourceDefinitions are installed or updated at the start. */
+  /** Whether the CustomResourceDefinitions installed or updated at the start. */
   readonly installsCrds: boolean;
   /** Deployments of the system itself; without it their health is not checked. */
   readonly health?: HealthSettings;
@@ -116,8 +116,8 @@ export function readConfiguration(file: string, log?: Pick<Logger, 'info' | 'war
   if (!result.success) throw new UsageError(`configuration ${file}: ${mistake(result.error)}`);
 
   const notes = noteKeys(document);
-  for (const note of notes.unknown) log?.warn({}, `configuration ${file}: ${note}`);
-  for (const note of notes.unused) log?.info({}, `configuration ${file}: ${note}`);
+  for (const note of notes.unknown) log?.warn({ file, problem: note }, 'unknown configuration key');
+  for (const note of notes.unused) log?.info({ file, problem: note }, 'configuration key has no effect');
 
   const { controllers, deployItemTimeouts, lsDeployments: deployments, crdManagement } = result.data;
   const { signatureVerificationEnforcementPolicy: policy } = result.data;
@@ -264,14 +264,18 @@ function durationAt(file: string, key: string, text: string | null | undefined):
   if (text === undefined || text === null) return undefined;
   const ms = isDuration(text) ? parseDuration(text) : -1;
   if (ms >= 0) return ms;
-  throw new UsageError(`configuration ${file}: ${key}: "${text}" is no duration such as 5m or none`);
+  throw new UsageError(
+    `configuration ${file}: ${key}: "${text}" is not a duration; use a value like 5m, or "none"`,
+  );
 }
 
 function templatingSettings({ templating }: ConfigurationFile, file: string): Configuration['templating'] {
   const { timeout, maxOutputBytes, maxSteps, workers, memoryMiB } = templating ?? {};
   const timeoutMs = durationAt(file, 'templating.timeout', timeout);
   if (timeoutMs === 0) {
-    throw new UsageError(`configuration ${file}: templating.timeout: templates need a limit, such as 10s`);
+    throw new UsageError(
+      `configuration ${file}: templating.timeout: templates need a timeout; use a value like 10s`,
+    );
   }
   const limits = {
     ...(timeoutMs !== undefined && { timeoutMs }),

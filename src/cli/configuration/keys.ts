@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { closest } from '../../lib/closest.ts';
 import { configurationSchema } from './schema.ts';
 
-export interface KeyNotes {
+interface KeyNotes {
   /** A sentence for each key that nobody knows: a mistake that would go unnoticed. */
   readonly unknown: readonly string[];
   /** A sentence for each key that upstream knows and Espalier has no use for. */

@@ -1,125 +1,255 @@
-/** The form of the configuration file, all keys of upstream's: those in use, and those that mean nothing here. */
+/**
+ * The form of the configuration file, all keys of upstream's: those in use, and those that mean nothing here. The table of
+ * docs/configuration.md is generated from it.
+ */
 import { z } from 'zod';
-import { verificationPolicies } from '../../../controllers/installation/verification.ts';
-import { maximumLimits } from '../../api/limits.ts';
-import { MAX_TREE_DEPTH } from '../../landscape/tree.ts';
+import { defaultSettings } from '../../../deployers/container/settings.ts';
+import { verificationPolicies } from '../../../controllers/installation/gather/verification.ts';
+import { defaultLimits, maximumLimits } from '../../api/limits.ts';
+import { DEFAULT_TREE_DEPTH, MAX_TREE_DEPTH } from '../../landscape/tree.ts';
 
 /** Any part may be there without a value, as templates of charts leave it. */
 const section = <Shape extends z.ZodRawShape>(shape: Shape) => z.looseObject(shape).nullish();
 /** A key that upstream knows and Espalier has no use for; `why` is told to who sets it. */
 const unused = (why: string) => z.unknown().optional().meta({ unused: why });
 
+/**
+ * A key that is in use, as the documentation describes it.
+ * @param fallback what applies without the key, as Markdown; '': nothing
+ */
+const setting = <S extends z.ZodType>(schema: S, meaning: string, fallback = '') =>
+  schema.nullish().meta({ meaning, fallback });
+/** Another name for a key, which upstream reads, too. */
+const alias = <S extends z.ZodType>(schema: S) => schema.meta({ isAlias: true });
+
 const name = z.string().min(1);
-const names = z.array(name).nullish();
-const repositoryContext = z.record(z.string(), z.unknown()).nullish();
-
-const controllerKeys = {
-  workers: z.int().positive().nullish(),
-  cacheSyncTimeout: unused('a cache is waited for as long as it takes; /readyz tells'),
-};
-const controller = section(controllerKeys);
-const contexts = section({
-  ...controllerKeys,
-  config: section({
-    default: section({
-      disable: z.boolean().nullish(),
-      excludedNamespaces: names,
-      excludeNamespaces: names,
-      repositoryContext,
-    }),
-  }),
-});
-
+const names = z.array(name);
+const repositoryContext = z.record(z.string(), z.unknown());
+const duration = z.string();
 const texts = z.array(z.string()).nullish();
-const containerProgram = section({
-  image: name.nullish(),
-  command: texts,
-  args: texts,
-  imagePullPolicy: unused('these images are pulled always'),
-});
 
-const ownCache = 'what was fetched is kept in memory, see registry.cacheSize';
+const controller = (what: string, workers: number) =>
+  section({
+    workers: setting(z.int().positive(), what, String(workers)),
+    cacheSyncTimeout: unused('the program waits for caches without a limit; /readyz shows the state'),
+  });
+
+const ofDefaultContext = {
+  repositoryContext: setting(
+    repositoryContext,
+    'repository that the controller writes into the `default` Context of every namespace',
+    'none',
+  ),
+  excludedNamespaces: setting(names, 'namespaces that get no `default` Context', 'none'),
+  excludeNamespaces: alias(names.nullish()),
+  disable: setting(z.boolean(), '`true`: no namespace gets a `default` Context', '`false`'),
+};
+const contexts = controller('namespaces reconciled at a time', 5)
+  .unwrap()
+  .unwrap()
+  .extend({ config: section({ default: section(ofDefaultContext) }) })
+  .nullish();
+
+const containerProgram = (which: string) =>
+  setting(
+    z.looseObject({
+      image: name.nullish(),
+      command: texts,
+      args: texts,
+      imagePullPolicy: unused('these images are always pulled'),
+    }),
+    `\`image\`, \`command\` and \`args\` of the ${which} container, which runs beside the image of an item`,
+    `\`${defaultSettings.init.image}\` with Espalier's program`,
+  );
+
+const ownCache = 'fetched content is cached in memory, see registry.cacheSize';
+const atATime = 'reconciled at a time; one namespace gets at most all workers but one';
 
 export const configurationSchema = z.looseObject({
   apiVersion: z.string().nullish(),
-  kind: z.literal('LandscaperConfiguration').nullish(),
+  kind: setting(z.literal('LandscaperConfiguration'), 'must be `LandscaperConfiguration`; may be omitted'),
   controllers: section({
-    syncPeriod: unused('lists are repeated when a watch has lost its place, not by the clock'),
-    installations: controller,
-    executions: controller,
-    deployItems: controller,
+    syncPeriod: unused('objects are listed again only when a watch expires, not periodically'),
+    installations: controller(`installations ${atATime}`, 30),
+    executions: controller(`executions ${atATime}`, 30),
+    deployItems: controller('deploy items checked for pickup at a time; deployers have their own workers', 5),
     contexts,
-    context: contexts,
+    context: alias(contexts),
   }),
-  repositoryContext,
+  repositoryContext: alias(repositoryContext.nullish()),
   registry: section({
-    local: section({ rootPath: name.nullish() }),
+    local: section({
+      rootPath: setting(
+        name,
+        'folder that contains [repositories in files](components.md); relative to the configuration file',
+        'none: such repositories are not available',
+      ),
+    }),
     oci: section({
-      allowPlainHttp: z.boolean().nullish(),
+      allowPlainHttp: setting(
+        z.boolean(),
+        '`true`: allows unencrypted connections to registries with an `http://` address and to registries on this machine',
+        '`false`',
+      ),
       insecureSkipVerify: unused('certificates are always checked; NODE_EXTRA_CA_CERTS adds authorities'),
       configFiles: unused('credentials come from the pull secrets of the Context'),
       cache: unused(ownCache),
     }),
-    cacheSize: z.number().int().nonnegative().nullish(),
+    cacheSize: setting(
+      z.number().int().nonnegative(),
+      'size in bytes of the in-memory cache of fetched blobs',
+      '64 MiB',
+    ),
   }),
+  signatureVerificationEnforcementPolicy: setting(
+    z.enum(verificationPolicies),
+    '`DoNotEnforce`: the components of installations with `spec.verification` must be signed; `Enforce`: all components; `Disabled`: none',
+    '`DoNotEnforce`',
+  ),
   templating: section({
-    timeout: z.string().nullish(),
-    maxOutputBytes: z.int().min(1024).nullish(),
-    maxSteps: z.int().min(1000).nullish(),
-    workers: z.int().positive().max(16).nullish(),
-    memoryMiB: z.int().min(32).nullish(),
+    timeout: setting(
+      duration,
+      'maximum processor time of an execution, a mapping, a validation or a rendering of a chart',
+      '`10s`',
+    ),
+    maxOutputBytes: setting(
+      z.int().min(1024),
+      'maximum size of the output of a template, and of any string or list that it creates',
+      '16 MiB',
+    ),
+    maxSteps: setting(z.int().min(1000), 'maximum number of steps of a template', '5000000'),
+    memoryMiB: setting(
+      z.int().min(32),
+      'heap limit of a worker process that runs templates; at its limit a worker takes about 100 MiB more than that from the memory of the pod',
+      '192',
+    ),
+    workers: setting(
+      z.int().positive().max(16),
+      'worker processes that run templates; with only one, one namespace can block all others for up to `templating.timeout`',
+      '2',
+    ),
   }),
   limits: section({
-    treeDepth: z.int().positive().max(MAX_TREE_DEPTH).nullish(),
-    targetResponseMiB: z.int().positive().max(256).nullish(),
-    targetResponseDepth: z.int().min(50).max(10_000).nullish(),
-    hostResponseMiB: z.int().min(32).max(1024).nullish(),
-    downloadMiB: z.int().positive().max(1024).nullish(),
-    treeObjects: z.int().positive().nullish(),
-    deployItems: z.int().positive().max(maximumLimits.deployItems).nullish(),
-    deployItemsMiB: z.int().positive().max(maximumLimits.deployItemsMiB).nullish(),
-    subinstallations: z.int().positive().max(maximumLimits.subinstallations).nullish(),
-    remoteRetryTimeout: z.string().nullish(),
+    treeDepth: setting(
+      z.int().positive().max(MAX_TREE_DEPTH),
+      `maximum number of [levels of installations](templates.md#limits) in a tree, including the root; at most ${String(MAX_TREE_DEPTH)}; not in upstream`,
+      String(DEFAULT_TREE_DEPTH),
+    ),
+    targetResponseMiB: setting(
+      z.int().positive().max(256),
+      'maximum size in MiB, uncompressed, of [one response of a target cluster](#answers-of-servers); at most 256; not in upstream, nor are the next three',
+      '16',
+    ),
+    targetResponseDepth: setting(
+      z.int().min(50).max(10_000),
+      'maximum nesting depth of arrays and objects in such a response; 50 to 10000',
+      '500',
+    ),
+    hostResponseMiB: setting(
+      z.int().min(32).max(1024),
+      'maximum size in MiB of one response of the host cluster; 32 to 1024',
+      '64',
+    ),
+    downloadMiB: setting(
+      z.int().positive().max(1024),
+      'maximum size in MiB of one blob of a registry, of one chart, and of one index of a chart repository; at most 1024',
+      '64',
+    ),
+    treeObjects: setting(
+      z.int().positive(),
+      'maximum number of installations, executions and deploy items in [a tree](templates.md#limits); not in upstream',
+      '10000',
+    ),
+    deployItems: setting(
+      z.int().positive().max(maximumLimits.deployItems),
+      `maximum number of deploy items of one installation; at most ${String(maximumLimits.deployItems)}. Webhooks need the same file ([webhooks.md](webhooks.md)); not in upstream`,
+      String(defaultLimits.deployItems),
+    ),
+    deployItemsMiB: setting(
+      z.int().positive().max(maximumLimits.deployItemsMiB),
+      `maximum size in MiB of these deploy items as JSON, uncompressed; at most ${String(maximumLimits.deployItemsMiB)}, because reading a list that is crafted to fill the memory takes up to 25 times its size; not in upstream`,
+      String(defaultLimits.deployItemsMiB),
+    ),
+    subinstallations: setting(
+      z.int().positive().max(maximumLimits.subinstallations),
+      `maximum number of sub-installations of one blueprint; at most ${String(maximumLimits.subinstallations)}; not in upstream`,
+      String(defaultLimits.subinstallations),
+    ),
+    remoteRetryTimeout: setting(
+      duration,
+      'how long a job [retries](#servers-that-cannot-be-used) while a server that it needs is unavailable; `none` or `0s`: until a user interrupts the job; not in upstream',
+      '`10m`',
+    ),
   }),
   helm: section({
-    executable: name.nullish(),
-    chartCacheSize: z.number().int().nonnegative().nullish(),
-    staticCapabilities: z.boolean().nullish(),
+    executable: setting(
+      name,
+      'the `helm` program that creates [releases](helm.md): a name on the PATH, or a path relative to the configuration file; not in upstream',
+      '`HELM_EXECUTABLE`, or `helm`',
+    ),
+    chartCacheSize: setting(
+      z.number().int().nonnegative(),
+      'size in bytes of the cache of charts, for items that request caching',
+      '100000000',
+    ),
+    staticCapabilities: setting(
+      z.boolean(),
+      '`true`: charts without a release are rendered for Kubernetes 1.20, whatever version the target has, as upstream does',
+      '`false`',
+    ),
   }),
   container: section({
-    namespace: name.nullish(),
-    defaultImage: section({ image: name.nullish() }),
-    initContainer: containerProgram,
-    waitContainer: containerProgram,
-    garbageCollection: section({
-      disable: z.boolean().nullish(),
-      worker: unused('one sweep at a time is enough'),
-      requeueTimeSeconds: z.int().positive().nullish(),
+    namespace: setting(name, 'namespace in which pods of [container items](container.md) run', '`default`'),
+    defaultImage: section({
+      image: setting(name, 'image for items that do not name one', `\`${defaultSettings.defaultImage}\``),
     }),
-    debug: section({ keepPod: z.boolean().nullish() }),
+    initContainer: containerProgram('init'),
+    waitContainer: containerProgram('wait'),
+    garbageCollection: section({
+      disable: setting(z.boolean(), '`true`: objects that items leave behind are not deleted', '`false`'),
+      worker: unused('only one garbage collection runs at a time'),
+      requeueTimeSeconds: setting(z.int().positive(), 'seconds between two garbage collections', '3600'),
+    }),
+    debug: section({
+      keepPod: setting(z.boolean(), '`true`: pods that have ended are not deleted', '`false`'),
+    }),
   }),
   blueprintStore: unused(ownCache),
   metrics: unused('where metrics are served is an option of the command, --metrics-address'),
   crdManagement: section({
-    deployCrd: z.boolean().nullish(),
-    forceUpdate: unused('definitions are updated whenever they are installed; see deployCrd'),
+    deployCrd: setting(
+      z.boolean(),
+      '`false`: Espalier does not install or update the CustomResourceDefinitions, as with `--no-crds`',
+      '`true`',
+    ),
+    forceUpdate: unused('definitions are always updated when they are installed; see deployCrd'),
   }),
   deployItemTimeouts: section({
-    pickup: z.string().nullish(),
-    abort: unused('there is no such timeout any more, upstream neither'),
+    pickup: setting(
+      duration,
+      'how long a deploy item may wait for a deployer before it fails; `none` or `0s`: no limit',
+      '`5m`',
+    ),
+    abort: unused('this timeout is no longer supported (nor is it upstream)'),
   }),
   lsDeployments: z
     .looseObject({
-      lsController: name.nullish(),
-      lsMainController: name.nullish(),
-      webHook: name.nullish(),
-      deploymentsNamespace: name,
-      lsHealthCheckName: name,
-      additionalDeployments: section({ deployments: names }),
+      deploymentsNamespace: name.meta({
+        meaning:
+          'namespace of the Deployments of the system itself; together with the next key it enables their health check',
+        fallback: 'off',
+      }),
+      lsHealthCheckName: name.meta({
+        meaning: 'name of the `LsHealthCheck` that contains the result',
+        fallback: '',
+      }),
+      lsController: setting(name, 'a Deployment to watch', 'none'),
+      lsMainController: setting(name, 'a Deployment to watch', 'none'),
+      webHook: setting(name, 'a Deployment to watch', 'none'),
+      additionalDeployments: section({ deployments: setting(names, 'more Deployments to watch', 'none') }),
     })
     .nullish(),
-  hpaMain: unused('replicas that are started with the same --lease share the work, however many there are'),
-  signatureVerificationEnforcementPolicy: z.enum(verificationPolicies).nullish(),
+  hpaMain: unused('any number of replicas with the same --lease share the work'),
 });
 
 export type ConfigurationFile = z.infer<typeof configurationSchema>;

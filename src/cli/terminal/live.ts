@@ -1,7 +1,7 @@
 /** A block of lines at the end of the terminal that is drawn anew in place. */
 import type { Terminal } from './terminal.ts';
 
-export interface LiveBlock {
+interface LiveBlock {
   /** Replaces the block. Lines must not be wider than the terminal. */
   draw(lines: readonly string[]): void;
   /** Writes lines that stay, above the block. */

@@ -2,7 +2,7 @@
 import type { Finding, Level } from '../../blueprint/lint/finding.ts';
 import type { Paint } from './terminal.ts';
 
-export interface FindingsOptions {
+interface FindingsOptions {
   readonly paint: Paint;
   /** Characters per line. */
   readonly columns: number;
@@ -73,7 +73,7 @@ export function summaryText(counts: Counts, blueprints: number): string {
   ];
   const last = parts.pop();
   const all =
-    last === undefined ? 'nothing to complain about' : [parts.join(', '), last].filter(Boolean).join(' and ');
+    last === undefined ? 'no problems found' : [parts.join(', '), last].filter(Boolean).join(' and ');
   return `${all} in ${counted(blueprints, 'blueprint')}`;
 }
 
@@ -84,7 +84,7 @@ export function validationText(counts: Counts, blueprints: number): string {
   return `${subject} validated without errors`;
 }
 
-export const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
+const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
 
 /** @see https://docs.github.com/actions/reference/workflow-commands-for-github-actions */
 export function githubText({ level, place, message, rule }: Finding): string {

@@ -29,7 +29,7 @@ export async function collect(client: Client, namespace: string | undefined): Pr
   return { installations, executions, deployItems };
 }
 
-export interface Following {
+interface Following {
   current(): Collected;
 }
 

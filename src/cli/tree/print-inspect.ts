@@ -96,7 +96,7 @@ function timeLines(item: View<DeployItem>): string[] {
   if (!begun || isFinished(item)) return [];
   try {
     const ms = timeoutMsOf(spec.timeout);
-    if (ms === Infinity) return ['Time: as long as it takes'];
+    if (ms === Infinity) return ['Time: no limit'];
     const end = new Date(Date.parse(begun) + ms).toISOString().replace(/\.\d+/, '');
     return [`Time: until ${end}, ${formatDuration(ms)} after its job began`];
   } catch {

@@ -180,7 +180,7 @@ const symbolOf = ({ condition, frame }: Row): string =>
     ? (SPINNER[frame % SPINNER.length] ?? '')
     : symbols[condition];
 
-export function colour(paint: Paint, condition: Condition): (text: string) => string {
+function colour(paint: Paint, condition: Condition): (text: string) => string {
   switch (condition) {
     case 'succeeded':
       return paint.green;

@@ -9,7 +9,7 @@ import { Stopwatch } from './stopwatch.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { treesOf, type Node } from './tree.ts';
 
-export interface ProgressOptions {
+interface ProgressOptions {
   readonly terminal: Terminal;
   readonly clock: Clock;
   readonly caches: Caches;
@@ -21,7 +21,7 @@ export interface ProgressOptions {
   /** Ends the showing early; what is there then is the result. */
   readonly signal: AbortSignal;
   /** Whether there is nothing more to wait for; asked after each change. */
-  readonly isOver: (roots: readonly Node[]) => boolean;
+  readonly isOver: (roots: readonly Node[], collected: Collected) => boolean;
   /** Called with a function that writes lines without disturbing the tree. */
   readonly onReady?: (say: (text: string) => void) => void;
 }
@@ -43,7 +43,7 @@ export async function showProgress(options: ProgressOptions): Promise<readonly N
     stopwatch.observe(collected, clock.now());
     roots = options.rootsIn ? options.rootsIn(collected) : treesOf(collected, options.name);
     view.changed(roots);
-    if (options.isOver(roots)) wake();
+    if (options.isOver(roots, collected)) wake();
   };
   const over = new Promise<void>((resolve) => {
     wake = resolve;
@@ -59,7 +59,7 @@ export async function showProgress(options: ProgressOptions): Promise<readonly N
     look();
     await Promise.race([over, view.run(watching.signal)]);
   } finally {
-    watching.abort(new Error('seen enough'));
+    watching.abort(new Error('done'));
     view.finish(roots);
     signal.removeEventListener('abort', wake);
   }

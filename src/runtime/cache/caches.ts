@@ -51,7 +51,7 @@ export function createCaches(deps: CachesDeps): StartableCaches {
         if (overlap(cache as unknown as WatchCache<Obj>, other)) {
           deps.log.warn(
             { sources: [other.name, cache.name] },
-            'two caches may hold the same object, so a controller that uses both may hear its own writes',
+            'two caches may contain the same object, so a controller that uses both may receive events for its own writes',
           );
         }
       }
@@ -59,7 +59,7 @@ export function createCaches(deps: CachesDeps): StartableCaches {
       if (running) {
         cache.start(running).catch((error: unknown) => {
           if (!running?.aborted)
-            deps.log.error({ source: cache.name, err: String(error) }, 'a cache did not fill');
+            deps.log.error({ source: cache.name, err: String(error) }, 'cache not synced');
         });
       }
       return cache;

@@ -10,7 +10,7 @@ import { compareVersions } from './versions.ts';
 /** After so long the list is made again: what came and went between two lists of the watch is told by nobody. */
 const LIST_AGAIN_MS = 5_000;
 
-export interface CatchUpPorts {
+interface CatchUpPorts {
   readonly client: Client;
   readonly clock: Clock;
 }
@@ -83,7 +83,7 @@ function areTold(missing: Missing, cache: Cache<Obj>, clock: Clock, signal: Abor
     });
     signal.addEventListener('abort', onAbort, { once: true });
     let unsubscribe = (): void => undefined;
-    unsubscribe = cache.subscribe({ name: 'catching up', ownEvents: 'deliver', on });
+    unsubscribe = cache.subscribe({ name: 'catching up with the API server', ownEvents: 'deliver', on });
     if (signal.aborted) onAbort();
   });
 }

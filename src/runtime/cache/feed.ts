@@ -63,7 +63,7 @@ export class Feed<T extends Obj> {
         this.#apply(event);
       } catch (error) {
         // A transform that fails must not end the watch; the object it failed on keeps its last good state.
-        log.error({ err: String(error) }, 'an object of the watch could not be stored');
+        log.error({ err: String(error) }, 'storing an object of a watch failed');
       }
     }
   }
@@ -101,7 +101,7 @@ export class Feed<T extends Obj> {
   #begin({ reason, isAnew }: Extract<WatchEvent<T>, { type: 'init' }>): void {
     if (reason !== 'start') {
       this.#host.metrics?.relisted(this.#host.name, reason);
-      this.#host.log.info({ reason }, 'listing everything again');
+      this.#host.log.info({ reason }, 'listing all objects again');
     }
     if (isAnew) this.#host.startAnew(this.contains);
     const origin = isAnew ? 'relist-anew' : this.isSynced ? 'relist' : 'first-list';
@@ -124,7 +124,7 @@ export class Feed<T extends Obj> {
     if (state.phase === 'watching') this.trouble = undefined;
     if (state.phase !== 'waiting') return;
     if (this.trouble === undefined) {
-      log.warn({ err: state.trouble, retryMs: Math.round(state.ms) }, 'the watch is interrupted');
+      log.warn({ err: state.trouble, retryMs: Math.round(state.ms) }, 'watch interrupted');
     }
     this.trouble = state.trouble;
     if (state.isFinal && !this.isSynced) this.#host.giveUp(state.trouble);

@@ -41,7 +41,7 @@ export class Indices<T> {
 
   #get(name: string): { readonly valuesOf: IndexFunction<T>; readonly keys: Map<string, Keys> } {
     const index = this.#indices.get(name);
-    if (!index) throw new DefinitionError(`there is no index ${name}; it must be added before it is used`);
+    if (!index) throw new DefinitionError(`index ${name} does not exist; add it before it is used`);
     return index;
   }
 }

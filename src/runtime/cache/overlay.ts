@@ -11,7 +11,7 @@ import type { ObjectStore } from './store.ts';
 import type { Change, Key, Obj, View } from '../types.ts';
 import type { CompareVersions } from './versions.ts';
 
-export interface Entry<T> {
+interface Entry<T> {
   readonly key: Key;
   readonly uid: string | undefined;
   readonly version: string | undefined;

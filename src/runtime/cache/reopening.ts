@@ -3,7 +3,6 @@
  * connections that bring nothing; one that brings something and breaks within a second costs the shortest pause, so
  * that a server which breaks every connection after one event is asked about once a second, and never in a hot loop.
  */
-import type { Clock } from '../../lib/clock.ts';
 import type { Rng } from '../../lib/rng.ts';
 import { exponential, type RetryPolicy } from '../queue/retry.ts';
 
@@ -14,58 +13,45 @@ export const SHORTEST_WATCH_MS = 1_000;
 /** Bookmarks come about once a minute: a connection without any event has served too when it holds this long. */
 const QUIET_BUT_WELL_MS = 10_000;
 
-export class Reopening {
-  readonly #clock: Clock;
-  readonly #rng: Rng;
-  #failures = 0;
-  #openedAt = 0;
-  #watchingSince: number | undefined;
-  #hasAdvanced = false;
-
-  constructor(clock: Clock, rng: Rng) {
-    this.#clock = clock;
-    this.#rng = rng;
-  }
-
-  /** A connection is about to be opened. */
-  opens(): void {
-    this.#openedAt = this.#clock.now();
-    this.#watchingSince = undefined;
-    this.#hasAdvanced = false;
-  }
-
-  /** The server accepted the watch; a list that came on the same connection is complete. */
-  watches(): void {
-    this.#watchingSince ??= this.#clock.now();
-  }
-
+/** What a connection has been good for so far; times are those of the clock, in milliseconds. */
+export interface Connection {
+  readonly openedAt: number;
+  /** When the server accepted the watch; a list that came on the same connection is complete. */
+  readonly watchingSince: number | undefined;
   /** An event or a bookmark moved the version from which the next watch resumes. */
-  advances(): void {
-    this.#hasAdvanced = true;
-  }
+  readonly hasAdvanced: boolean;
+}
 
-  /** Milliseconds to wait after the server ended the connection in order; undefined: none. */
-  afterEnd(): number | undefined {
-    if (this.#clock.now() - this.#openedAt < SHORTEST_WATCH_MS) return this.afterFailure();
-    this.#failures = 0;
-    return undefined;
-  }
+export interface Reopening {
+  /** Connections in a row that were good for nothing. */
+  readonly failures: number;
+  /** Milliseconds until the next one; undefined: none. */
+  readonly ms: number | undefined;
+}
 
-  /**
-   * Milliseconds to wait after the connection broke, or could not be opened; undefined: none.
-   * @param askedMs how long the server asks us to stay away
-   */
-  afterFailure(askedMs?: number): number | undefined {
-    const hasServed = this.#hasServed();
-    if (hasServed || this.#hasAdvanced) this.#failures = 0;
-    if (hasServed) return askedMs;
-    const growing = pauses.delay(++this.#failures, this.#rng) ?? 0;
-    return Math.max(askedMs ?? 0, growing);
-  }
+/** After the server ended the connection in order. */
+export const afterEnd = (connection: Connection, failures: number, now: number, rng: Rng): Reopening =>
+  now - connection.openedAt < SHORTEST_WATCH_MS
+    ? afterFailure(connection, failures, now, rng)
+    : { failures: 0, ms: undefined };
 
-  #hasServed(): boolean {
-    if (this.#watchingSince === undefined) return false;
-    const lasted = this.#clock.now() - this.#watchingSince;
-    return lasted >= (this.#hasAdvanced ? SHORTEST_WATCH_MS : QUIET_BUT_WELL_MS);
-  }
+/**
+ * After the connection broke, or could not be opened.
+ * @param askedMs how long the server asks us to stay away
+ */
+export function afterFailure(
+  connection: Connection,
+  failures: number,
+  now: number,
+  rng: Rng,
+  askedMs?: number,
+): Reopening {
+  if (hasServed(connection, now)) return { failures: 0, ms: askedMs };
+  const inRow = (connection.hasAdvanced ? 0 : failures) + 1;
+  return { failures: inRow, ms: Math.max(askedMs ?? 0, pauses.delay(inRow, rng) ?? 0) };
+}
+
+function hasServed({ watchingSince, hasAdvanced }: Connection, now: number): boolean {
+  if (watchingSince === undefined) return false;
+  return now - watchingSince >= (hasAdvanced ? SHORTEST_WATCH_MS : QUIET_BUT_WELL_MS);
 }

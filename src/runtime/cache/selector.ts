@@ -1,7 +1,7 @@
 /** Label selectors, as far as a cache needs them: does an object belong to what is watched? */
 import { DefinitionError } from '../errors.ts';
 
-export type Labels = Readonly<Record<string, string>>;
+type Labels = Readonly<Record<string, string>>;
 
 type Requirement =
   | { readonly op: 'in' | 'notin'; readonly key: string; readonly values: readonly string[] }
@@ -49,7 +49,7 @@ function parseRequirement(part: string, whole: string): Requirement {
   }
   const presence = /^(!?)\s*([^\s=!()]+)$/.exec(part);
   if (presence) return { op: presence[1] ? 'absent' : 'exists', key: presence[2] ?? '' };
-  throw new DefinitionError(`"${part}" in the label selector "${whole}" cannot be understood`);
+  throw new DefinitionError(`"${part}" in the label selector "${whole}" is not valid`);
 }
 
 function holds(requirement: Requirement, labels: Labels): boolean {

@@ -57,7 +57,7 @@ export const keepFields = (...paths: readonly string[]): Transform => {
 };
 
 /** Several transforms, one after the other. */
-export const inTurn =
+export const pipe =
   (...transforms: readonly Transform[]): Transform =>
   (obj) =>
     transforms.reduce((each, transform) => transform(each), obj);

@@ -154,7 +154,7 @@ export class WatchCache<T extends Obj> implements Cache<T> {
       try {
         return keysOf(obj);
       } catch (error) {
-        this.#log.error({ index: name, object: keyOf(obj), err: String(error) }, 'an index function failed');
+        this.#log.error({ index: name, object: keyOf(obj), err: String(error) }, 'index function failed');
         return [];
       }
     };
@@ -184,7 +184,7 @@ export class WatchCache<T extends Obj> implements Cache<T> {
     } catch (error) {
       this.#log.error(
         { subscriber: subscriber.name, object: keyOf(change.obj), err: String(error) },
-        'a subscriber failed',
+        'subscriber failed',
       );
     }
   }
@@ -231,7 +231,7 @@ export class WatchCache<T extends Obj> implements Cache<T> {
         try {
           own = this.#confirm(key, answer, conditional);
         } catch (error) {
-          this.#log.error({ object: key, err: String(error) }, 'the answer to a write could not be stored');
+          this.#log.error({ object: key, err: String(error) }, 'storing the response of a write failed');
         }
         this.#overlay.end(key);
         if (echo) this.#publishTo(writer, echo.end(key, own));
@@ -307,7 +307,7 @@ export class WatchCache<T extends Obj> implements Cache<T> {
       };
       const cancel = clock.at(clock.now() + syncTimeoutMs, () => {
         signal.removeEventListener('abort', onAbort);
-        const why = this.trouble ?? 'the first list has not come to its end';
+        const why = this.trouble ?? 'the first list is not complete';
         const seconds = String(Math.round(syncTimeoutMs / 1000));
         reject(new SourceError(this.name, `${this.name} could not be read within ${seconds} s: ${why}`));
       });

@@ -12,7 +12,7 @@ export class Overdue extends Error {}
 const SILENCE_MS = 10_000;
 const GRACE_MS = 5_000;
 
-export interface ConnectionOptions<T> {
+interface ConnectionOptions<T> {
   readonly open: (timeoutSeconds: number, signal: AbortSignal) => AsyncIterable<Frame<T>>;
   readonly clock: Clock;
   readonly rng: Rng;

@@ -8,7 +8,7 @@ import type { Recorder } from './recorder.ts';
 import type { AttachedSource, Source } from '../sources/sources.ts';
 import type { Client, Context, ControllerFacts, Key, Kind, Obj, View, Writer } from '../types.ts';
 
-export interface ContextFacts<P extends Obj> {
+interface ContextFacts<P extends Obj> {
   readonly controller: ControllerFacts<P>;
   readonly clock: Clock;
   readonly live: Pick<Client, 'get' | 'list'>;

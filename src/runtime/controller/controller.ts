@@ -5,17 +5,18 @@
 import type { Clock } from '../../lib/clock.ts';
 import type { Rng } from '../../lib/rng.ts';
 import { withLogFields, type Logger } from '../../observability/log.ts';
-import { controllerMetrics, type ControllerMetrics, type Metrics } from '../../observability/metrics.ts';
+import { controllerMetrics, type ControllerMetrics } from '../../observability/controller-metrics.ts';
+import type { Metrics } from '../../observability/metrics.ts';
 import { objectMetrics } from '../../observability/object-metrics.ts';
 import { createContext } from './context.ts';
-import { beginRun, isLastAttempt } from './decide.ts';
+import { beginReconcile, isLastAttempt } from './decide.ts';
 import { dispatch, type Dispatched } from './dispatch.ts';
 import { FollowUp } from './follow-up.ts';
 import { keyOf, namespaceOf } from '../keys.ts';
 import { createQueue, type Turn, type WorkQueue } from '../queue/queue.ts';
 import type { Recorder } from './recorder.ts';
-import { runFields } from './run-log.ts';
-import { ActiveRuns } from './runs.ts';
+import { reconcileFields } from './reconcile-log.ts';
+import { ActiveReconciles } from './active-reconciles.ts';
 import { Slots, type KeySlot } from './slots.ts';
 import { Intake } from './intake.ts';
 import { Pace } from '../queue/pace.ts';
@@ -40,7 +41,7 @@ export interface Controller<P extends Obj = Obj> {
   hasSource(name: string): boolean;
 }
 
-export interface ControllerPorts {
+interface ControllerPorts {
   readonly client: Client;
   readonly caches: Caches;
   readonly clock: Clock;
@@ -67,7 +68,7 @@ export interface ManagedController extends Controller {
   stop(): Promise<void>;
   /** Aborts the signals of all runs. */
   abortRuns(reason: Error): void;
-  /** How many runs are going on. */
+  /** Number of active reconciles. */
   readonly active: number;
 }
 
@@ -88,7 +89,7 @@ class KeyController<P extends Obj> {
   readonly #metrics: ControllerMetrics;
   readonly #queue: WorkQueue;
   readonly #slots: Slots;
-  readonly #active: ActiveRuns;
+  readonly #active: ActiveReconciles;
   readonly #intake: Intake<P>;
   readonly #sources: SourceSet<P>;
   readonly #followUp: FollowUp<P>;
@@ -122,7 +123,7 @@ class KeyController<P extends Obj> {
     this.#queue = createQueue(ports.clock, observer, fairness);
     const objects = spec.objectMetrics ? objectMetrics(ports.metrics, spec.name) : undefined;
     this.#slots = new Slots(spec.limit, (key) => objects?.forget(key));
-    this.#active = new ActiveRuns(ports.clock, spec.runTimeoutMs, () => {
+    this.#active = new ActiveReconciles(ports.clock, spec.runTimeoutMs, () => {
       this.#metrics.timeout();
     });
     this.#intake = new Intake({
@@ -219,7 +220,7 @@ class KeyController<P extends Obj> {
       try {
         await this.#turn(turn);
       } catch (error) {
-        this.#ports.log.error({ controller: this.name, key: turn.key, err: error }, 'a turn came to nothing');
+        this.#ports.log.error({ controller: this.name, key: turn.key, err: error }, 'reconcile failed');
       } finally {
         turn.end();
       }
@@ -240,7 +241,7 @@ class KeyController<P extends Obj> {
     if (this.#slots.isParked(key, uid)) return;
     if (admission?.is === 'unclear') {
       // It may be ours, so its failures still count: the turn is put off, and nothing else changes.
-      this.#queue.after(key, admission.againMs, 'again');
+      this.#queue.after(key, admission.requeueAfterMs, 'requeue');
       return;
     }
     if (admission?.is === 'foreign') {
@@ -254,8 +255,8 @@ class KeyController<P extends Obj> {
       return;
     }
     const slot = this.#slots.of(key, uid);
-    if (beginRun(slot, clock.now())) this.#metrics.attempt();
-    const fields = runFields(this.name, primary, this.#ports.rng);
+    if (beginReconcile(slot, clock.now())) this.#metrics.attempt();
+    const fields = reconcileFields(this.name, primary, this.#ports.rng);
     await withLogFields(fields, async () => {
       const startedAt = clock.now();
       const outcome = await this.#run(primary, slot, key, admission);
@@ -272,7 +273,7 @@ class KeyController<P extends Obj> {
       this.#settings.spec.reconciler.forget?.(primary);
     } catch (error) {
       const fields = { controller: this.name, key: keyOf(primary), err: error };
-      this.#ports.log.error(fields, 'what is remembered of an object that has gone could not be let go of');
+      this.#ports.log.error(fields, 'cleaning up after a deleted object failed');
     }
   }
 

@@ -118,7 +118,7 @@ function resourceWrite<P extends Obj>(
   }
 }
 
-export interface StatusWrite {
+interface StatusWrite {
   readonly lock?: boolean;
   readonly strategy?: WriteStrategy;
   readonly version: string | undefined;

@@ -22,9 +22,14 @@ export interface Slot {
   dirty: boolean;
 }
 
-export type RunResult =
-  | { readonly ok: true; readonly removed?: string; readonly again?: number }
-  | { readonly ok: false; readonly error: unknown; readonly retry: boolean; readonly again?: number };
+export type ReconcileResult =
+  | { readonly ok: true; readonly removed?: string; readonly requeueAfterMs?: number }
+  | {
+      readonly ok: false;
+      readonly error: unknown;
+      readonly retry: boolean;
+      readonly requeueAfterMs?: number;
+    };
 
 export interface Timing {
   readonly retry: RetryPolicy;
@@ -42,7 +47,7 @@ export type Next =
   | { readonly do: 'wait'; readonly ms: number; readonly kind: TimerKind };
 
 /** Accounts for the start of a run: one that begins when a retry is due is that retry. @returns whether it is one */
-export function beginRun(slot: Slot, now: number): boolean {
+export function beginReconcile(slot: Slot, now: number): boolean {
   slot.dirty = false;
   if (slot.retryAt === undefined || slot.retryAt > now) return false;
   slot.attempt++;
@@ -57,20 +62,20 @@ export const isLastAttempt = (slot: Slot, policy: RetryPolicy): boolean =>
   slot.retryAt === undefined && policy.delay(slot.attempt + 1, middle) === undefined;
 
 /** The first rule that fits decides. */
-export function next(slot: Slot, result: RunResult, timing: Timing, now: number, rng: Rng): Next {
+export function next(slot: Slot, result: ReconcileResult, timing: Timing, now: number, rng: Rng): Next {
   if (slot.gone) return { do: 'drop' };
   if (result.ok && result.removed !== undefined) return { do: 'park', uid: result.removed };
   if (slot.dirty) return { do: 'run' };
-  if (result.ok || !result.retry) return againOrSync(result.again, timing, rng);
+  if (result.ok || !result.retry) return requeueOrSync(result.requeueAfterMs, timing, rng);
   if (slot.retryAt !== undefined && slot.retryAt > now) {
     return { do: 'wait', ms: slot.retryAt - now, kind: 'retry' };
   }
   const ms = timing.retry.delay(slot.attempt + 1, rng);
-  return ms === undefined ? againOrSync(undefined, timing, rng) : { do: 'wait', ms, kind: 'retry' };
+  return ms === undefined ? requeueOrSync(undefined, timing, rng) : { do: 'wait', ms, kind: 'retry' };
 }
 
-function againOrSync(again: number | undefined, timing: Timing, rng: Rng): Next {
-  if (again !== undefined) return { do: 'wait', ms: Math.max(0, again), kind: 'again' };
+function requeueOrSync(requeueAfterMs: number | undefined, timing: Timing, rng: Rng): Next {
+  if (requeueAfterMs !== undefined) return { do: 'wait', ms: Math.max(0, requeueAfterMs), kind: 'requeue' };
   return syncWait(timing, rng);
 }
 
@@ -81,7 +86,7 @@ export const syncWait = (timing: Timing, rng: Rng): Next =>
     : { do: 'rest' };
 
 /** Accounts for the end of a run: success and final failure start the count afresh. */
-export function endRun(slot: Slot, result: RunResult): void {
+export function endReconcile(slot: Slot, result: ReconcileResult): void {
   if (!result.ok && result.retry) return;
   slot.attempt = 0;
   delete slot.retryAt;

@@ -2,9 +2,9 @@
  * One dispatch, a straight line from a turn to its result: finalizer missing? add it and come back; deleting?
  * clean up; otherwise reconcile. It never throws; what goes wrong is in the result.
  */
-import type { ControllerMetrics } from '../../observability/metrics.ts';
+import type { ControllerMetrics } from '../../observability/controller-metrics.ts';
 import { applyUpdate, writeStatus, type ControlPorts } from './controls.ts';
-import type { RunResult } from './decide.ts';
+import type { ReconcileResult } from './decide.ts';
 import { isFinal } from '../errors.ts';
 import { addFinalizer, hasFinalizer, removeFinalizer } from './finalizer.ts';
 import type { Settings } from './spec.ts';
@@ -17,12 +17,12 @@ export type Dispatched =
   | { readonly type: 'prepared' }
   | {
       readonly type: 'ran';
-      readonly result: RunResult;
+      readonly result: ReconcileResult;
       /** The author's handler dealt with the failure. */
       readonly isHandled: boolean;
     };
 
-export interface DispatchPorts<P extends Obj> {
+interface DispatchPorts<P extends Obj> {
   readonly settings: Settings<P>;
   readonly client: Client;
   readonly cache: Cache<P>;
@@ -71,7 +71,7 @@ async function cleanup<P extends Obj>(
 ): Promise<Dispatched> {
   try {
     const control = await settings.spec.reconciler.cleanup?.(primary, ctx);
-    if (control?.finalizer === 'keep') return ran({ ok: true, ...againOf(control) });
+    if (control?.finalizer === 'keep') return ran({ ok: true, ...requeueOf(control) });
     const { write, signal } = ctx;
     await removeFinalizer(settings.spec.kind, primary, finalizer, { client, write, signal });
     return ran({ ok: true, removed: primary.metadata.uid ?? '' });
@@ -90,7 +90,7 @@ async function reconcile<P extends Obj>(
     const control = await ports.settings.spec.reconciler.reconcile(primary, ctx);
     const base = control.write === 'none' ? primary : baseOf(control, primary, ports);
     await applyUpdate(control, base, controlPorts(primary, ctx, ports));
-    return ran({ ok: true, ...againOf(control) });
+    return ran({ ok: true, ...requeueOf(control) });
   } catch (thrown) {
     const error = toError(thrown, ports.metrics);
     return onFailure(primary, ctx, error, ports);
@@ -108,16 +108,16 @@ async function onFailure<P extends Obj>(
   if (control === 'default') return failed({ ok: false, error, retry: !isLast });
   if (control.status) await writeErrorStatus(control.status, primary, ctx, ports);
   const retry = control.retry && !isLast;
-  if (retry && control.again !== undefined) {
+  if (retry && control.requeueAfterMs !== undefined) {
     ctx.log.warn(
-      { again: control.again },
-      'a failed run is tried again after its back-off, not after a delay',
+      { requeueAfterMs: control.requeueAfterMs },
+      'a failed reconcile is retried after its back-off, not after a delay',
     );
   }
   return {
     type: 'ran',
     isHandled: true,
-    result: { ok: false, error, retry, ...(!retry && againOf(control)) },
+    result: { ok: false, error, retry, ...(!retry && requeueOf(control)) },
   };
 }
 
@@ -132,7 +132,7 @@ async function askAuthor<P extends Obj>(
   try {
     return await reconciler.onError(primary, ctx, error);
   } catch (second) {
-    ctx.log.error({ err: second }, 'the error handler failed');
+    ctx.log.error({ err: second }, 'error handler failed');
     return 'default';
   }
 }
@@ -150,7 +150,7 @@ async function writeErrorStatus<P extends Obj>(
     const how = { version: current.metadata.resourceVersion };
     await writeStatus(object, current, how, { ...controlPorts(primary, ctx, ports), observed: undefined });
   } catch (error) {
-    ctx.log.warn({ error: String(error) }, 'the status of a failed run could not be written');
+    ctx.log.warn({ err: String(error) }, 'writing the status of a failed reconcile failed');
   }
 }
 
@@ -181,14 +181,18 @@ function controlPorts<P extends Obj>(
   };
 }
 
-const againOf = ({ again }: { readonly again?: number }): { again?: number } =>
-  again === undefined ? {} : { again };
+interface Requeue {
+  readonly requeueAfterMs?: number;
+}
 
-const ran = (result: RunResult): Dispatched => ({ type: 'ran', result, isHandled: false });
+const requeueOf = ({ requeueAfterMs }: Requeue): Requeue =>
+  requeueAfterMs === undefined ? {} : { requeueAfterMs };
+
+const ran = (result: ReconcileResult): Dispatched => ({ type: 'ran', result, isHandled: false });
 const failed = ran;
 
 function toError(thrown: unknown, metrics: ControllerMetrics): Error {
   if (thrown instanceof Error) return thrown;
   metrics.panic();
-  return new Error(`something that is not an error was thrown: ${String(thrown)}`, { cause: thrown });
+  return new Error(`a value that is not an error was thrown: ${String(thrown)}`, { cause: thrown });
 }

@@ -23,7 +23,7 @@ export function checkFinalizer(name: string): void {
 export const hasFinalizer = (obj: View<Obj>, finalizer: string): boolean =>
   obj.metadata.finalizers?.includes(finalizer) ?? false;
 
-export interface FinalizerPorts {
+interface FinalizerPorts {
   readonly client: Client;
   readonly write: Writer;
   readonly signal: AbortSignal;

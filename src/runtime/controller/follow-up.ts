@@ -2,15 +2,15 @@
 import type { Clock } from '../../lib/clock.ts';
 import type { Rng } from '../../lib/rng.ts';
 import type { Logger } from '../../observability/log.ts';
-import type { ControllerMetrics } from '../../observability/metrics.ts';
+import type { ControllerMetrics } from '../../observability/controller-metrics.ts';
 import type { ObjectMetrics } from '../../observability/object-metrics.ts';
-import { endRun, next, type Slot } from './decide.ts';
+import { endReconcile, next, type Slot } from './decide.ts';
 import type { Dispatched } from './dispatch.ts';
 import { measure } from './measure.ts';
 import { namespaceOf } from '../keys.ts';
 import type { TimerKind, Turn, WorkQueue } from '../queue/queue.ts';
 import { TokenBuckets } from '../queue/rate-limit.ts';
-import { logFailure } from './run-log.ts';
+import { logFailure } from './reconcile-log.ts';
 import type { KeySlot, Slots } from './slots.ts';
 import type { Settings } from './spec.ts';
 import type { Cache, Key, Obj } from '../types.ts';
@@ -18,7 +18,7 @@ import type { Cache, Key, Obj } from '../types.ts';
 /** At most so many retries per second for each namespace, once a burst is used up. */
 const RETRIES = { perSecond: 10, burst: 100 } as const;
 
-export interface FollowUpPorts<P extends Obj> {
+interface FollowUpPorts<P extends Obj> {
   readonly settings: Settings<P>;
   readonly cache: Cache<P>;
   readonly queue: WorkQueue;
@@ -55,7 +55,7 @@ export class FollowUp<P extends Obj> {
     slot.gone = !current;
     slot.dirty = turn.dirty();
     const step = next(slot, result, settings.timing, now, rng);
-    endRun(slot, result);
+    endReconcile(slot, result);
     let waitMs: number | undefined;
     switch (step.do) {
       case 'drop':

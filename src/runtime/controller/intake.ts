@@ -2,23 +2,23 @@
 import type { Clock } from '../../lib/clock.ts';
 import type { Rng } from '../../lib/rng.ts';
 import type { Logger } from '../../observability/log.ts';
-import type { ControllerMetrics } from '../../observability/metrics.ts';
+import type { ControllerMetrics } from '../../observability/controller-metrics.ts';
 import { syncWait } from './decide.ts';
 import { admits } from '../sources/filters.ts';
 import { keyOf } from '../keys.ts';
 import { INITIAL_PRIORITY, type WorkQueue } from '../queue/queue.ts';
-import type { ActiveRuns } from './runs.ts';
+import type { ActiveReconciles } from './active-reconciles.ts';
 import type { Slots } from './slots.ts';
 import type { SourceHost } from '../sources/sources.ts';
 import type { Settings } from './spec.ts';
 import type { Cache, Change, Key, Obj, View } from '../types.ts';
 
-export interface IntakePorts<P extends Obj> {
+interface IntakePorts<P extends Obj> {
   readonly settings: Settings<P>;
   readonly cache: Cache<P>;
   readonly queue: WorkQueue;
   readonly slots: Slots;
-  readonly active: ActiveRuns;
+  readonly active: ActiveReconciles;
   readonly metrics: ControllerMetrics;
   readonly clock: Clock;
   readonly rng: Rng;
@@ -125,7 +125,10 @@ export class Intake<P extends Obj> {
       return fn();
     } catch (error) {
       const { log, metrics } = this.#ports;
-      log.error({ controller: this.host.controller, err: error }, `the ${what} failed; its event is ignored`);
+      log.error(
+        { controller: this.host.controller, what, err: error },
+        'event handler failed, event ignored',
+      );
       metrics.event(what, 'failed', 'filtered');
       return otherwise;
     }

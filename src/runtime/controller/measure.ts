@@ -1,9 +1,9 @@
 /** Counts a run that has ended. */
-import type { ControllerMetrics, RunOutcome } from '../../observability/metrics.ts';
-import type { RunResult } from './decide.ts';
+import type { ControllerMetrics, ReconcileOutcome } from '../../observability/controller-metrics.ts';
+import type { ReconcileResult } from './decide.ts';
 
 /** @returns how it ended, as metrics call it */
-export function measure(metrics: ControllerMetrics, result: RunResult, ms: number): RunOutcome {
+export function measure(metrics: ControllerMetrics, result: ReconcileResult, ms: number): ReconcileOutcome {
   const outcome = outcomeOf(result);
   if (!result.ok) {
     metrics.error();
@@ -13,8 +13,8 @@ export function measure(metrics: ControllerMetrics, result: RunResult, ms: numbe
   return outcome;
 }
 
-function outcomeOf(result: RunResult): RunOutcome {
+function outcomeOf(result: ReconcileResult): ReconcileOutcome {
   if (!result.ok) return 'error';
-  if (result.again === undefined) return 'success';
-  return result.again > 0 ? 'requeue_after' : 'requeue';
+  if (result.requeueAfterMs === undefined) return 'success';
+  return result.requeueAfterMs > 0 ? 'requeue_after' : 'requeue';
 }

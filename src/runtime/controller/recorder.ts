@@ -70,7 +70,7 @@ const MAX_NOTE = 1_024;
 const TRIES = 3;
 const COMBINED = '(combined from similar events): ';
 
-export interface RecorderPorts {
+interface RecorderPorts {
   readonly client: Client;
   readonly clock: Clock;
   readonly rng: Rng;
@@ -120,7 +120,7 @@ class EventRecorder implements Recorder {
     line.last = timestamp(clock);
     if (line.isPending || !this.#mayTalk(facts)) return;
     if (this.#pending.length >= MAX_PENDING) {
-      log.warn({ reason: facts.reason }, 'too many events are waiting to be sent; one is left out');
+      log.warn({ reason: facts.reason }, 'too many queued events, dropping one');
       return;
     }
     line.isPending = true;
@@ -182,8 +182,8 @@ class EventRecorder implements Recorder {
         return;
       } catch (error) {
         if (mayPass(error) && tries < TRIES) continue;
-        const fields = { reason: line.facts.reason, error: String(error) };
-        this.#ports.log.debug(fields, 'an event could not be recorded');
+        const fields = { reason: line.facts.reason, err: String(error) };
+        this.#ports.log.debug(fields, 'recording an event failed');
         return;
       }
     }

@@ -6,7 +6,7 @@ import type { Fence } from './writer.ts';
 import type { Kind, Obj, View, Writer } from '../types.ts';
 
 /** The right to work at one object, from the beginning of a run to its end. */
-export interface Pass {
+export interface WorkPermit {
   /** @throws ShareLostError when the right is gone */
   readonly fence: Fence;
   /** The same writer, watched: a write whose fate is unknown delays that the object is handed on. */
@@ -18,11 +18,11 @@ export interface Pass {
 /** Whether an object may be worked at by this process. */
 export type Admission =
   /** `onLost` is called at most once, when the right is lost against our will. */
-  | { readonly is: 'ours'; begin(onLost: (reason: Error) => void): Pass }
+  | { readonly is: 'ours'; begin(onLost: (reason: Error) => void): WorkPermit }
   /** Another process's, or nobody's at the moment: whoever gets it looks by itself. */
   | { readonly is: 'foreign' }
   /** Not to be told yet; ask again when woken, or after so long at the latest. */
-  | { readonly is: 'unclear'; readonly againMs: number };
+  | { readonly is: 'unclear'; readonly requeueAfterMs: number };
 
 /** Answers whether an object is to be looked at (again). */
 export type Concerns = (object: View<Obj>) => boolean;

@@ -1,6 +1,6 @@
 /** What a controller remembers about keys between runs; nothing about those that are at rest and well. */
 import type { Slot } from './decide.ts';
-import { RunLimiter, type RunLimit } from '../queue/rate-limit.ts';
+import { RateLimiter, type RateLimit } from '../queue/rate-limit.ts';
 import type { Key } from '../types.ts';
 
 export interface KeySlot extends Slot {
@@ -10,13 +10,13 @@ export interface KeySlot extends Slot {
 
 export class Slots {
   readonly #slots = new Map<Key, KeySlot>();
-  readonly #limiter: RunLimiter | undefined;
+  readonly #limiter: RateLimiter | undefined;
   readonly #onForget: (key: Key) => void;
 
   /** @param onForget told of each key that nothing is to be remembered of */
-  constructor(limit: RunLimit | undefined, onForget: (key: Key) => void = () => undefined) {
+  constructor(limit: RateLimit | undefined, onForget: (key: Key) => void = () => undefined) {
     this.#onForget = onForget;
-    this.#limiter = limit && new RunLimiter(limit);
+    this.#limiter = limit && new RateLimiter(limit);
   }
 
   /** How many keys are remembered. */

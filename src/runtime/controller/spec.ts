@@ -3,7 +3,7 @@ import type { Timing } from './decide.ts';
 import { DefinitionError } from '../errors.ts';
 import { and, defaultPredicate, type GenerationMode, type Predicate } from '../sources/filters.ts';
 import { checkFinalizer, defaultFinalizer } from './finalizer.ts';
-import type { RunLimit } from '../queue/rate-limit.ts';
+import type { RateLimit } from '../queue/rate-limit.ts';
 import { retryPolicyOf, type RetryPolicy, type RetryPreset } from '../queue/retry.ts';
 import type { Source } from '../sources/sources.ts';
 import type {
@@ -53,7 +53,7 @@ export interface ControllerSpec<P extends Obj> {
   readonly syncPeriodMs?: number;
   /** Default `standard`. */
   readonly retry?: RetryPolicy | RetryPreset;
-  readonly limit?: RunLimit;
+  readonly limit?: RateLimit;
   /**
    * Name of the finalizer, default `<plural>.<group>/finalizer` when there is a `cleanup`. `false`: none is
    * kept and deleting objects are left alone. `author`: the reconciler handles finalizers and deletion itself,
@@ -81,7 +81,7 @@ export interface ControllerSpec<P extends Obj> {
 }
 
 /** Who takes care of finalizers, and whether deleting objects are anybody's business. */
-export type FinalizerMode =
+type FinalizerMode =
   | { readonly type: 'runtime'; readonly name: string }
   | { readonly type: 'author' }
   | { readonly type: 'none' };

@@ -5,7 +5,7 @@ import type { Caches, Client, Key, Obj, Write, Writer, WriteTicket } from '../ty
 /** Throws when this process must not write: it lost its leadership, or it is stopping. */
 export type Fence = () => void;
 
-export interface WriterPorts {
+interface WriterPorts {
   readonly client: Client;
   readonly caches: Caches;
   readonly fence: Fence;

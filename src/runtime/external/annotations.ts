@@ -35,8 +35,8 @@ export function pollIntervalMs(object: View<Obj>, defaultMs: number, floorMs: nu
 }
 
 /** What is wrong with the object's poll interval; undefined when it is absent or right. */
-export function pollComplaint(object: View<Obj>): string | undefined {
+export function pollIntervalError(object: View<Obj>): string | undefined {
   const text = annotationOf(object, 'poll');
   if (text === undefined || isDuration(text)) return undefined;
-  return `annotation ${annotations.poll} is ${JSON.stringify(text)}, which is no duration such as "90s"; the interval of the kind is used`;
+  return `annotation ${annotations.poll} is ${JSON.stringify(text)}, which is not a duration such as "90s"; the interval of the kind is used`;
 }

@@ -136,13 +136,13 @@ function controlOf<M extends ExternalObject>({ result, error }: Outcome): Update
   const requeue: Requeue = decideRequeue(false, result, error);
   switch (requeue.when) {
     case 'now':
-      return { write: 'none', again: 0 };
+      return { write: 'none', requeueAfterMs: 0 };
     case 'after':
-      return { write: 'none', again: requeue.ms };
+      return { write: 'none', requeueAfterMs: requeue.ms };
     case 'sync':
       return { write: 'none' };
     case 'backoff':
-      throw error ?? new BackOff('to be looked at again after a growing delay');
+      throw error ?? new BackOff('requeued with back-off');
   }
 }
 

@@ -11,7 +11,7 @@ import type { Obj, View } from '../types.ts';
 import { annotationOf, annotations } from './annotations.ts';
 
 /** How long a thing that was created may stay out of sight. */
-export const GRACE_MS = 30_000;
+const GRACE_MS = 30_000;
 
 export type Marks = Record<string, string | null>;
 
@@ -52,8 +52,8 @@ export function graceLeftMs(object: View<Obj>, now: number): number {
 
 /** What a person has to do about an interrupted creation. */
 export const interruptedMessage = (object: View<Obj>): string =>
-  `the creation begun at ${annotationOf(object, 'createPending') ?? ''} was interrupted, and the service assigns names, so nobody knows whether it created something. ` +
-  `Look there: if it did, put its name into the annotation ${annotations.name}; in either case remove the annotation ${annotations.createPending}`;
+  `the creation begun at ${annotationOf(object, 'createPending') ?? ''} was interrupted, and the service assigns names, so it is unknown whether it created something. ` +
+  `Check the service: if the resource exists, put its name into the annotation ${annotations.name}; in either case remove the annotation ${annotations.createPending}`;
 
 function timeOf(object: View<Obj>, name: 'createPending' | 'createSucceeded' | 'createFailed') {
   const text = annotationOf(object, name);

@@ -13,7 +13,7 @@ export { CONNECTION_LABEL, CONNECTION_TYPE, specSecret, type SecretPlace } from 
 export type {
   Connector,
   Created,
-  Details,
+  ConnectionDetails,
   ExternalHandler,
   ExternalObject,
   ExternalState,

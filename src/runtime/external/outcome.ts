@@ -1,7 +1,7 @@
 /** What a run came to, and the status write that ends it. */
 import { NoRetryError } from '../errors.ts';
 import { HandledFailure } from './errors.ts';
-import type { Pass } from './pass.ts';
+import type { ExternalReconcile } from './external-reconcile.ts';
 import type { ExternalObject, Result } from './types.ts';
 
 /** An error is shown in the object already; a `NoRetryError` is not repeated. */
@@ -14,14 +14,17 @@ export interface Outcome {
 export const REST: Outcome = { result: { requeue: false } };
 
 /** @param after milliseconds to the next look */
-export async function ended<M extends ExternalObject>(pass: Pass<M>, after: number): Promise<Outcome> {
+export async function ended<M extends ExternalObject>(
+  pass: ExternalReconcile<M>,
+  after: number,
+): Promise<Outcome> {
   await pass.storeStatus();
-  return { result: { after } };
+  return { result: { requeueAfterMs: after } };
 }
 
 /** @param reason one word in CamelCase */
 export async function failed<M extends ExternalObject>(
-  pass: Pass<M>,
+  pass: ExternalReconcile<M>,
   reason: string,
   cause: unknown,
 ): Promise<Outcome> {

@@ -14,7 +14,7 @@ export interface Policies {
   readonly reclaim: Reclaim;
 }
 
-export type PolicyReading =
+type PolicyReading =
   { readonly ok: true; readonly policies: Policies } | { readonly ok: false; readonly complaint: string };
 
 /**
@@ -39,7 +39,7 @@ export function readPolicies(object: View<Obj>): PolicyReading {
   }
   const allowed = new Set<Step>(listed.includes('*') ? steps : (listed as Step[]));
   if (allowed.size > 0 && !allowed.has('Observe')) {
-    return refuse('spec.managementPolicies lacks "Observe", without which nothing can be decided');
+    return refuse('spec.managementPolicies must include "Observe"');
   }
   return { ok: true, policies: { allowed, reclaim } };
 }

@@ -16,7 +16,7 @@ export type Requeue =
  * | dirty | any | any | now |
  * | clean | any | yes | after a growing delay |
  * | clean | `requeue: true` | no | after a growing delay |
- * | clean | `after` | no | after so many milliseconds |
+ * | clean | `requeueAfterMs` | no | after so many milliseconds |
  * | clean | neither | no | at the sync period |
  *
  * @param dirty something happened to the object during the run, the run's own writes included
@@ -24,6 +24,6 @@ export type Requeue =
 export function decideRequeue(dirty: boolean, result: Result, error?: unknown): Requeue {
   if (dirty) return { when: 'now' };
   if (error !== undefined || result.requeue === true) return { when: 'backoff' };
-  if (result.after !== undefined) return { when: 'after', ms: result.after };
+  if (result.requeueAfterMs !== undefined) return { when: 'after', ms: result.requeueAfterMs };
   return { when: 'sync' };
 }

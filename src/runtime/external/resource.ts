@@ -11,12 +11,12 @@ import type { Context, View } from '../types.ts';
 import { annotationOf } from './annotations.ts';
 import { interruptedMessage, isInterrupted } from './creation.ts';
 import { failed, REST, type Outcome } from './outcome.ts';
-import { Pass } from './pass.ts';
+import { ExternalReconcile } from './external-reconcile.ts';
 import { deletesThing, readPolicies, type Policies } from './policies.ts';
 import { Steps, type StepPorts } from './steps.ts';
 import type { Connector, ExternalHandler, ExternalObject } from './types.ts';
 
-export interface ResourcePorts<M extends ExternalObject> extends StepPorts<M> {
+interface ResourcePorts<M extends ExternalObject> extends StepPorts<M> {
   readonly connector: Connector<M>;
 }
 
@@ -64,7 +64,7 @@ export class ExternalResource<M extends ExternalObject> {
         : this.#steps.sync(pass, handler, policies));
     } finally {
       await handler.disconnect?.().catch((error: unknown) => {
-        ctx.log.warn({ error: String(error) }, 'the connection to the service did not close');
+        ctx.log.warn({ err: String(error) }, 'closing the connection to the service failed');
       });
     }
   }
@@ -95,15 +95,15 @@ export class ExternalResource<M extends ExternalObject> {
     this.#steps.forget(object);
   }
 
-  #begin(object: View<M>, ctx: Context<M>): Pass<M> {
-    return new Pass(object, ctx, this.#ports);
+  #begin(object: View<M>, ctx: Context<M>): ExternalReconcile<M> {
+    return new ExternalReconcile(object, ctx, this.#ports);
   }
 
-  #isStuck(pass: Pass<M>): boolean {
+  #isStuck(pass: ExternalReconcile<M>): boolean {
     return !this.#ports.names.isDeterministic && isInterrupted(pass.object);
   }
 
-  async #beforeDeletion(pass: Pass<M>, policies: Policies): Promise<Outcome | undefined> {
+  async #beforeDeletion(pass: ExternalReconcile<M>, policies: Policies): Promise<Outcome | undefined> {
     const { finalizer } = this.#ports;
     if (!hasFinalizer(pass.object, finalizer)) return REST;
     if (!deletesThing(policies)) return this.#steps.letGo(pass);
@@ -114,7 +114,7 @@ export class ExternalResource<M extends ExternalObject> {
     return REST;
   }
 
-  async #pause(pass: Pass<M>, reason: string): Promise<Outcome> {
+  async #pause(pass: ExternalReconcile<M>, reason: string): Promise<Outcome> {
     pass.note('pause', reason);
     await pass.storeStatus();
     return REST;

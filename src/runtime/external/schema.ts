@@ -10,12 +10,12 @@ const text = { type: 'string' } as const;
 export const externalSpecProperties = {
   managementPolicies: {
     type: 'array',
-    description: 'What may be done to the thing. Default: everything; empty: nothing.',
+    description: 'Operations allowed on the external resource. Default: all; empty: none.',
     items: { type: 'string', enum: ['*', ...steps] },
   },
   reclaimPolicy: {
     type: 'string',
-    description: 'Whether the thing goes with this object.',
+    description: 'Whether the external resource is deleted with this object.',
     enum: ['Delete', 'Retain'],
   },
   writeConnectionSecretToRef: {

@@ -9,7 +9,7 @@ import { apiVersionOf, joinKey, keyOf } from '../keys.ts';
 import { getIfThere } from '../transport/read.ts';
 import type { Cache, Client, Key, Kind, Obj, OwnerReference, View, Writer } from '../types.ts';
 import { SecretRefused } from './errors.ts';
-import type { Details } from './types.ts';
+import type { ConnectionDetails } from './types.ts';
 
 /** Only Secrets with this label are watched. */
 export const CONNECTION_LABEL = 'external.espalier.dev/connection';
@@ -27,7 +27,7 @@ export function specSecret(object: View<Obj>): SecretPlace | undefined {
   return spec?.writeConnectionSecretToRef;
 }
 
-export interface PublisherPorts {
+interface PublisherPorts {
   readonly client: Client;
   readonly cache: Cache<Secret>;
   /** Kind of the objects whose details are published. */
@@ -50,7 +50,12 @@ export class Publisher {
    * Brings the Secret in line; without a request when it is.
    * @throws SecretRefused when the place is not ours to write, and what requests fail with
    */
-  async publish(object: View<Obj>, place: SecretPlace, details: Details, how: Publishing): Promise<void> {
+  async publish(
+    object: View<Obj>,
+    place: SecretPlace,
+    details: ConnectionDetails,
+    how: Publishing,
+  ): Promise<void> {
     const key = this.#keyOf(object, place);
     const wanted = encoded(details);
     if (Object.keys(wanted).length === 0) return;
@@ -134,10 +139,10 @@ const isOwnedBy = (secret: View<Secret>, { metadata }: View<Obj>): boolean =>
 
 function ownerOf(secret: View<Secret>): string {
   const owner = controllerOf(secret);
-  return owner ? `${owner.kind} ${owner.name} (uid ${owner.uid})` : 'nobody that we know';
+  return owner ? `${owner.kind} ${owner.name} (uid ${owner.uid})` : 'an unknown owner';
 }
 
-const encoded = (details: Details): Record<string, string> =>
+const encoded = (details: ConnectionDetails): Record<string, string> =>
   Object.fromEntries(
     Object.entries(details).map(([key, text]) => [key, Buffer.from(text).toString('base64')]),
   );

@@ -4,7 +4,7 @@ import { NoRetryError, NotFound } from '../errors.ts';
 import { removeFinalizer } from '../controller/finalizer.ts';
 import { jittered } from '../queue/retry.ts';
 import type { Client, View } from '../types.ts';
-import { pollComplaint, pollIntervalMs } from './annotations.ts';
+import { pollIntervalError, pollIntervalMs } from './annotations.ts';
 import {
   failedMarks,
   graceLeftMs,
@@ -15,12 +15,19 @@ import {
 } from './creation.ts';
 import { OutcomeUnknown } from './errors.ts';
 import { ended, failed, messageOf, REST, type Outcome } from './outcome.ts';
-import type { Pass, PassPorts } from './pass.ts';
+import type { ExternalReconcile, ExternalReconcilePorts } from './external-reconcile.ts';
 import { needsFinalizer, type Policies } from './policies.ts';
 import type { Publisher, SecretPlace } from './secret.ts';
-import type { Created, Details, ExternalHandler, ExternalObject, Observation, Updated } from './types.ts';
+import type {
+  Created,
+  ConnectionDetails,
+  ExternalHandler,
+  ExternalObject,
+  Observation,
+  Updated,
+} from './types.ts';
 
-export interface StepPorts<M extends ExternalObject> extends PassPorts<M> {
+export interface StepPorts<M extends ExternalObject> extends ExternalReconcilePorts<M> {
   readonly client: Client;
   readonly rng: Rng;
   /** Absent: details are not published. */
@@ -46,7 +53,7 @@ export class Steps<M extends ExternalObject> {
     this.#ports = ports;
   }
 
-  async sync(pass: Pass<M>, handler: ExternalHandler<M>, policies: Policies): Promise<Outcome> {
+  async sync(pass: ExternalReconcile<M>, handler: ExternalHandler<M>, policies: Policies): Promise<Outcome> {
     let seen: Observation;
     try {
       seen = await this.#observe(pass, handler);
@@ -59,7 +66,7 @@ export class Steps<M extends ExternalObject> {
       pass.ctx.event(
         'Normal',
         'LateInitialized',
-        'Fields that were left open now hold what the service chose.',
+        'Unset fields now contain the values that the service chose.',
       );
     if (needsFinalizer(policies)) await pass.prepare(pass.nameMarks());
     pass.observed(seen);
@@ -68,7 +75,7 @@ export class Steps<M extends ExternalObject> {
       return ended(pass, this.#ports.pendingMs);
 
     if (seen.state === 'ready') {
-      const refused = await this.#publish(pass, seen.details);
+      const refused = await this.#publish(pass, seen.connectionDetails);
       if (refused) return refused;
     }
     if (!seen.upToDate && policies.allowed.has('Update')) return this.update(pass, handler, seen.message);
@@ -76,7 +83,11 @@ export class Steps<M extends ExternalObject> {
     return ended(pass, this.#pollMs(pass));
   }
 
-  async #absent(pass: Pass<M>, handler: ExternalHandler<M>, policies: Policies): Promise<Outcome> {
+  async #absent(
+    pass: ExternalReconcile<M>,
+    handler: ExternalHandler<M>,
+    policies: Policies,
+  ): Promise<Outcome> {
     const graceMs = graceLeftMs(pass.object, pass.wall);
     if (graceMs > 0) return ended(pass, graceMs);
     if (policies.allowed.has('Create')) return this.create(pass, handler);
@@ -85,7 +96,7 @@ export class Steps<M extends ExternalObject> {
     return ended(pass, this.#pollMs(pass));
   }
 
-  async create(pass: Pass<M>, handler: ExternalHandler<M>): Promise<Outcome> {
+  async create(pass: ExternalReconcile<M>, handler: ExternalHandler<M>): Promise<Outcome> {
     pass.note('begin create', 'CreationRequested');
     const begunAt = pass.wall;
     await pass.prepare(pendingMarks(begunAt, pass.name));
@@ -108,11 +119,15 @@ export class Steps<M extends ExternalObject> {
     await this.#record(pass, succeededMarks(Math.max(begunAt, pass.wall), created.externalName));
     if (pass.name !== undefined) status.id = pass.name;
     pass.draft.status = status;
-    pass.ctx.event('Normal', 'Created', `The creation of ${pass.name ?? 'it'} has been asked for.`);
-    return (await this.#publish(pass, created.details)) ?? ended(pass, this.#ports.pendingMs);
+    pass.ctx.event('Normal', 'Created', `Requested the creation of ${pass.name ?? 'the resource'}.`);
+    return (await this.#publish(pass, created.connectionDetails)) ?? ended(pass, this.#ports.pendingMs);
   }
 
-  async update(pass: Pass<M>, handler: ExternalHandler<M>, difference?: string): Promise<Outcome> {
+  async update(
+    pass: ExternalReconcile<M>,
+    handler: ExternalHandler<M>,
+    difference?: string,
+  ): Promise<Outcome> {
     pass.note('begin update', 'Different', difference);
     let updated: Updated;
     try {
@@ -120,11 +135,11 @@ export class Steps<M extends ExternalObject> {
     } catch (error) {
       return failed(pass, 'UpdateFailed', error);
     }
-    pass.ctx.event('Normal', 'Updated', `A change of ${pass.name ?? 'it'} has been asked for.`);
-    return (await this.#publish(pass, updated.details)) ?? ended(pass, this.#ports.pendingMs);
+    pass.ctx.event('Normal', 'Updated', `Requested an update of ${pass.name ?? 'the resource'}.`);
+    return (await this.#publish(pass, updated.connectionDetails)) ?? ended(pass, this.#ports.pendingMs);
   }
 
-  async delete(pass: Pass<M>, handler: ExternalHandler<M>): Promise<Outcome> {
+  async delete(pass: ExternalReconcile<M>, handler: ExternalHandler<M>): Promise<Outcome> {
     pass.note('begin delete', 'DeletionRequested');
     let seen: Observation;
     try {
@@ -146,7 +161,7 @@ export class Steps<M extends ExternalObject> {
   }
 
   /** Nothing is left to do in the service: the object may go. */
-  async letGo(pass: Pass<M>): Promise<Outcome> {
+  async letGo(pass: ExternalReconcile<M>): Promise<Outcome> {
     const { publisher, secretOf, kind, finalizer, client } = this.#ports;
     const { write, signal } = pass.ctx;
     const place = secretOf(pass.object);
@@ -164,11 +179,14 @@ export class Steps<M extends ExternalObject> {
   // ------------------------------------------------------------ parts of them
 
   /** A name that nobody has given yet cannot be asked for. */
-  #observe(pass: Pass<M>, handler: ExternalHandler<M>): Promise<Observation> {
+  #observe(pass: ExternalReconcile<M>, handler: ExternalHandler<M>): Promise<Observation> {
     return pass.name === undefined ? Promise.resolve(NOT_THERE) : handler.observe(pass.draft, pass.name);
   }
 
-  async #publish(pass: Pass<M>, details: Details | undefined): Promise<Outcome | undefined> {
+  async #publish(
+    pass: ExternalReconcile<M>,
+    details: ConnectionDetails | undefined,
+  ): Promise<Outcome | undefined> {
     const place = this.#ports.secretOf(pass.object);
     if (!details || !place || !this.#ports.publisher) return undefined;
     const { write, signal } = pass.ctx;
@@ -181,7 +199,7 @@ export class Steps<M extends ExternalObject> {
   }
 
   /** The end of a creation goes onto the object, now or at the beginning of the next run. */
-  async #record(pass: Pass<M>, marks: Marks): Promise<void> {
+  async #record(pass: ExternalReconcile<M>, marks: Marks): Promise<void> {
     try {
       await pass.record(marks);
     } catch (error) {
@@ -191,7 +209,7 @@ export class Steps<M extends ExternalObject> {
   }
 
   /** @returns whether the object is still there */
-  async recordLate(pass: Pass<M>): Promise<boolean> {
+  async recordLate(pass: ExternalReconcile<M>): Promise<boolean> {
     const uid = pass.object.metadata.uid ?? '';
     const marks = this.#unrecorded.get(uid);
     if (!marks) return true;
@@ -211,9 +229,9 @@ export class Steps<M extends ExternalObject> {
     this.#unrecorded.delete(metadata.uid ?? '');
   }
 
-  #pollMs(pass: Pass<M>): number {
+  #pollMs(pass: ExternalReconcile<M>): number {
     const { pollMs, minPollMs, rng } = this.#ports;
-    const complaint = pollComplaint(pass.object);
+    const complaint = pollIntervalError(pass.object);
     if (complaint !== undefined) pass.ctx.event('Warning', 'InvalidPollInterval', complaint);
     return jittered(pollIntervalMs(pass.object, pollMs, minPollMs), POLL_JITTER, rng);
   }

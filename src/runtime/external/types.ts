@@ -32,7 +32,7 @@ export interface ExternalObject extends Obj {
 }
 
 /** Connection details: plain text by key. They are written to a Secret and to nowhere else. */
-export type Details = Readonly<Record<string, string>>;
+export type ConnectionDetails = Readonly<Record<string, string>>;
 
 /** `failed` is the service's verdict on the thing; a call that fails is an error instead. */
 export type ExternalState = 'creating' | 'ready' | 'updating' | 'deleting' | 'failed' | 'unknown';
@@ -47,7 +47,7 @@ export interface Observation {
   readonly providerState?: string;
   /** A sentence for people: what differs, or why it failed. */
   readonly message?: string;
-  readonly details?: Details;
+  readonly connectionDetails?: ConnectionDetails;
   readonly attributes?: Readonly<Record<string, unknown>>;
   /** The handler filled fields of `spec` that the user had left open with what the service chose. */
   readonly lateInitialized?: boolean;
@@ -55,14 +55,14 @@ export interface Observation {
 
 /** What came of a creation. */
 export interface Created {
-  readonly details?: Details;
+  readonly connectionDetails?: ConnectionDetails;
   /** The name that the service gave, when that is not the one it was asked for. */
   readonly externalName?: string;
 }
 
 /** What came of an update. */
 export interface Updated {
-  readonly details?: Details;
+  readonly connectionDetails?: ConnectionDetails;
 }
 
 /**
@@ -92,8 +92,8 @@ export interface Connector<M extends ExternalObject> {
   connect(object: View<M>, signal: AbortSignal): Promise<ExternalHandler<M>>;
 }
 
-/** When to look again: `requeue` after a growing delay, `after` so many milliseconds, neither at the sync period. */
+/** When to reconcile next: `requeue` after a growing delay, `requeueAfterMs` after so many milliseconds, neither at the sync period. */
 export interface Result {
   readonly requeue?: boolean;
-  readonly after?: number;
+  readonly requeueAfterMs?: number;
 }

@@ -20,10 +20,10 @@ import type { Admission, Concerns, Share } from '../controller/share.ts';
 import type { Cache, Kind, Obj, View } from '../types.ts';
 import { createWriter } from '../controller/writer.ts';
 import { assign } from './assign.ts';
-import { Deeds } from './deeds.ts';
-import { readLedger, holderOf, type Ledger } from './ledger.ts';
+import { LeaseWrites } from './lease-writes.ts';
+import { readFleetState, holderOf, type FleetState } from './fleet-state.ts';
 import { fleetLabel, memberLeaseName, memberRole, roleLabel, SHARDS, shardOf } from './names.ts';
-import { Obituaries } from './obituaries.ts';
+import { FailureDetector } from './failure-detector.ts';
 import type { FleetOptions } from './options.ts';
 import { Shard } from './shard.ts';
 import { WarmUp } from './warmup.ts';
@@ -40,14 +40,14 @@ const AGAIN_MS = 1_000;
 /** The net below the events that bring up what could not be told. */
 const UNCLEAR_MS = 30_000;
 
-export class Fleet implements Share {
+class Fleet implements Share {
   readonly #options: FleetOptions;
   readonly #log: Logger;
   readonly #caches: StartableCaches;
   readonly #leases: Cache<LeaseObject>;
   readonly #shards: readonly Shard[];
-  readonly #deeds: Deeds;
-  readonly #obituaries: Obituaries;
+  readonly #deeds: LeaseWrites;
+  readonly #obituaries: FailureDetector;
   readonly #warmUp: WarmUp;
   readonly #alarm: Alarm;
   readonly #life = new AbortController();
@@ -59,7 +59,7 @@ export class Fleet implements Share {
   constructor(options: FleetOptions) {
     if (!LABEL_VALUE.test(options.name)) {
       throw new DefinitionError(
-        `the fleet "${options.name}" cannot be told by a label: its name must be 1 to 63 lower-case letters, digits, - and ., and begin and end with a letter or digit`,
+        `the fleet "${options.name}" cannot be used as a label value: its name must be 1 to 63 lower-case letters, digits, - and ., and begin and end with a letter or digit`,
       );
     }
     const { client, clock, rng, log, namespace, name } = options;
@@ -81,14 +81,14 @@ export class Fleet implements Share {
       { client, caches: this.#caches, fence: this.fence, name: 'fleet' },
       this.#life,
     );
-    this.#deeds = new Deeds({ write, clock, namespace, name, log: this.#log });
-    this.#obituaries = new Obituaries(clock, options.durationMs ?? DURATION_MS);
+    this.#deeds = new LeaseWrites({ write, clock, namespace, name, log: this.#log });
+    this.#obituaries = new FailureDetector(clock, options.durationMs ?? DURATION_MS);
     this.#alarm = new Alarm(clock, () => {
       this.#look();
     });
     this.#warmUp = new WarmUp(
       {
-        ...{ clock, log: this.#log, againMs: AGAIN_MS, shards: this.#shards, catchUp: options.catchUp },
+        ...{ clock, log: this.#log, retryAfterMs: AGAIN_MS, shards: this.#shards, catchUp: options.catchUp },
         member: () => this.#member,
         onHeld: (shards) => {
           this.#begin(shards);
@@ -103,7 +103,7 @@ export class Fleet implements Share {
 
   readonly fence = (): void => {
     if (this.#member?.lease.isLeader) return;
-    throw new ShareLostError('nothing is written: this replica could not renew its lease in time');
+    throw new ShareLostError('writes are blocked: this replica could not renew its lease in time');
   };
 
   holds(place: string): boolean {
@@ -124,7 +124,7 @@ export class Fleet implements Share {
   }
 
   #admission(place: string | undefined): Admission {
-    if (place === undefined) return { is: 'unclear', againMs: UNCLEAR_MS };
+    if (place === undefined) return { is: 'unclear', requeueAfterMs: UNCLEAR_MS };
     const shard = this.#shard(shardOf(place));
     if (!shard.isAdmitting) return { is: 'foreign' };
     return { is: 'ours', begin: (onLost) => shard.begin(onLost) };
@@ -132,8 +132,8 @@ export class Fleet implements Share {
 
   #unclear(error: unknown, signal: AbortSignal): Admission {
     if (!signal.aborted)
-      this.#log.warn({ error: String(error) }, 'whose work an object is could not be found out');
-    return { is: 'unclear', againMs: AGAIN_MS };
+      this.#log.warn({ err: String(error) }, 'cannot determine which shard owns the object');
+    return { is: 'unclear', requeueAfterMs: AGAIN_MS };
   }
 
   #shard(number: number): Shard {
@@ -182,10 +182,10 @@ export class Fleet implements Share {
   #onLost(): void {
     this.#member = undefined;
     for (const shard of this.#shards)
-      if (shard.state !== 'none') shard.lose('this replica could not renew its lease');
+      if (shard.state !== 'none') shard.lose('renewing the lease of this replica failed');
     this.#report(undefined);
     this.#enter(this.#life.signal).catch((error: unknown) => {
-      if (!this.#life.signal.aborted) this.#log.error({ err: error }, 'this replica could not join again');
+      if (!this.#life.signal.aborted) this.#log.error({ err: error }, 'rejoining the fleet failed');
     });
   }
 
@@ -193,7 +193,7 @@ export class Fleet implements Share {
     const member = this.#member;
     const isIdle = isClean && this.#shards.every(({ busyMs }) => busyMs === 0);
     this.#member = undefined;
-    this.#life.abort(new ShareLostError('this replica has left the fleet'));
+    this.#life.abort(new ShareLostError('replica left the fleet'));
     this.#alarm.cancel();
     for (const shard of this.#shards) shard.lose('this replica has left');
     if (!member) return;
@@ -208,12 +208,12 @@ export class Fleet implements Share {
   #look(): void {
     const member = this.#member;
     if (!member?.lease.isLeader || this.#life.signal.aborted) return;
-    const ledger = readLedger(this.#leases.list(), this.#options.name);
+    const ledger = readFleetState(this.#leases.list(), this.#options.name);
     // Before our own lease has come by the watch, we would not count ourselves.
     if (!ledger.members.has(member.identity)) return;
     const { dead, nextMs } = this.#obituaries.read(ledger, member.identity);
     const steps = [
-      ...dead.map((lease) => this.#deeds.bury(lease)),
+      ...dead.map((lease) => this.#deeds.evict(lease)),
       ...ledger.left.map((lease) => this.#deeds.clear(lease)),
       ...this.#settle(ledger, member.identity),
     ];
@@ -232,7 +232,7 @@ export class Fleet implements Share {
   }
 
   /** Brings each shard one step towards what the ledger says. @returns for each step whether it came to an end */
-  #settle(ledger: Ledger, self: string): Promise<boolean>[] {
+  #settle(ledger: FleetState, self: string): Promise<boolean>[] {
     const wanted = assign(ledger.holders, [...ledger.members.keys()]);
     return this.#shards.flatMap((shard) => {
       const lease = ledger.shards[shard.number];
@@ -249,7 +249,7 @@ export class Fleet implements Share {
           return [];
         default:
           if (!isHolder) {
-            shard.lose(`${holderOf(lease) ?? 'nobody'} holds its lease`);
+            shard.lose(`${holderOf(lease) ?? 'no replica'} holds its lease`);
             return [];
           }
           return isWanted ? this.#keep(shard) : this.#giveUp(shard, lease);
@@ -304,12 +304,12 @@ export class Fleet implements Share {
     return this.#shards.filter(({ isOurs }) => isOurs).length;
   }
 
-  #report(ledger: Ledger | undefined): void {
+  #report(ledger: FleetState | undefined): void {
     const members = ledger?.members.size ?? 0;
-    const line = `holds ${String(this.#held)} of ${String(SHARDS)} shards`;
-    if (`${line} ${String(members)}` === this.#reported) return;
-    this.#reported = `${line} ${String(members)}`;
-    this.#log.info({ shards: this.#held, of: SHARDS, replicas: members }, line);
+    const share = `${String(this.#held)} ${String(members)}`;
+    if (share === this.#reported) return;
+    this.#reported = share;
+    this.#log.info({ shards: this.#held, of: SHARDS, replicas: members }, 'shards assigned');
   }
 
   #observe(): void {
@@ -320,7 +320,7 @@ export class Fleet implements Share {
     );
     metrics.observed(
       { name: 'espalier_fleet_replicas', help: 'Replicas that share the work, as this one sees it.' },
-      () => [[{}, readLedger(this.#leases.list(), this.#options.name).members.size]],
+      () => [[{}, readFleetState(this.#leases.list(), this.#options.name).members.size]],
     );
   }
 }

@@ -1,7 +1,7 @@
 /** One shard in this process: whether it is ours, what is being worked at in it, and since when it could be handed on. */
 import type { Clock } from '../../lib/clock.ts';
 import { ApiError, ShareLostError } from '../errors.ts';
-import type { Pass } from '../controller/share.ts';
+import type { WorkPermit } from '../controller/share.ts';
 import type { Writer } from '../types.ts';
 
 /**
@@ -47,7 +47,7 @@ export class Shard {
     return this.#passes.size > 0 ? Infinity : Math.max(0, this.#doubtUntil - this.#clock.now());
   }
 
-  begin(onLost: (reason: Error) => void): Pass {
+  begin(onLost: (reason: Error) => void): WorkPermit {
     let isOver = false;
     let loss: Error | undefined;
     const lose = (reason: Error): void => {
@@ -55,7 +55,7 @@ export class Shard {
       onLost(reason);
     };
     if (this.isAdmitting) this.#passes.add(lose);
-    else lose(lostError(this.number, 'it was lost before the pass began'));
+    else lose(lostError(this.number, 'it was lost before the reconcile began'));
     return {
       fence: () => {
         if (loss) throw loss;
@@ -96,4 +96,4 @@ export class Shard {
 const isAnswer = (error: unknown): boolean => error instanceof ApiError || error instanceof ShareLostError;
 
 const lostError = (shard: number, why: string): ShareLostError =>
-  new ShareLostError(`nothing of shard ${String(shard)} is written any more: ${why}`);
+  new ShareLostError(`writes to shard ${String(shard)} are blocked: ${why}`);

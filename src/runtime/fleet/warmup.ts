@@ -6,11 +6,11 @@ import { sleep, type Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../observability/log.ts';
 import type { Shard } from './shard.ts';
 
-export interface WarmUpPorts {
+interface WarmUpPorts {
   readonly clock: Clock;
   readonly log: Logger;
   /** How long to rest after a failure. */
-  readonly againMs: number;
+  readonly retryAfterMs: number;
   readonly shards: readonly Shard[];
   readonly catchUp: (signal: AbortSignal) => Promise<void>;
   /** What this replica is at the moment; something else after it was given up by the others, undefined in between. */
@@ -37,7 +37,7 @@ export class WarmUp {
   }
 
   async #rounds(): Promise<void> {
-    const { clock, log, againMs, shards, catchUp, member, onHeld } = this.#ports;
+    const { clock, log, retryAfterMs, shards, catchUp, member, onHeld } = this.#ports;
     const signal = this.#signal;
     const isWarming = ({ state }: Shard): boolean => state === 'warming';
     for (;;) {
@@ -53,8 +53,8 @@ export class WarmUp {
         await catchUp(signal);
       } catch (error) {
         if (signal.aborted) return;
-        log.warn({ error: String(error) }, 'what others have written could not be read yet');
-        await sleep(clock, againMs, signal).catch(() => undefined);
+        log.warn({ err: String(error) }, 'reading the writes of the previous holder failed');
+        await sleep(clock, retryAfterMs, signal).catch(() => undefined);
         continue;
       }
       // A shard that was lost and taken again meanwhile has to catch up again.

@@ -79,11 +79,11 @@ const JITTER = 0.2;
 
 const wordsFor = {
   leader: {
-    waiting: 'waiting to become the leader',
-    held: 'this process leads',
+    waiting: 'waiting for leadership',
+    held: 'became leader',
     lost: 'leadership lost',
   },
-  member: { waiting: 'joining the fleet', held: 'this process is one of the fleet', lost: 'membership lost' },
+  member: { waiting: 'joining the fleet', held: 'joined the fleet', lost: 'left the fleet involuntarily' },
 } as const;
 
 export function createLease(options: LeaseOptions): Lease {
@@ -132,7 +132,7 @@ class HeldLease implements Lease {
   fence(): void {
     if (this.isLeader) return;
     this.#lose('the lease was not renewed in time');
-    throw this.#lostError('this process does not lead');
+    throw this.#lostError('this process is not the leader');
   }
 
   async acquire(signal: AbortSignal): Promise<void> {
@@ -148,7 +148,7 @@ class HeldLease implements Lease {
   }
 
   async release(): Promise<void> {
-    this.#end.abort(new Error('the lease is released'));
+    this.#end.abort(new Error('lease released'));
     const held = this.#seen?.object;
     if (!this.isLeader || !held) return;
     this.#renewedAt = undefined;
@@ -159,12 +159,12 @@ class HeldLease implements Lease {
     try {
       await this.#options.client.send({ verb: 'replace', kind: leaseKind, object: { ...held, spec } });
     } catch (error) {
-      this.#options.log.warn({ lease: this.#key, error: String(error) }, 'the lease could not be released');
+      this.#options.log.warn({ lease: this.#key, err: String(error) }, 'releasing the lease failed');
     }
   }
 
   abandon(): void {
-    this.#end.abort(new Error('the lease is left to run out'));
+    this.#end.abort(new Error('leaving the lease to expire'));
     this.#renewedAt = undefined;
     this.#setMaster(0);
   }
@@ -176,7 +176,7 @@ class HeldLease implements Lease {
     while (this.#renewedAt !== undefined) {
       const leftMs = this.#renewedAt + this.#deadlineMs - clock.now();
       if (leftMs <= 0) {
-        this.#lose('the lease could not be renewed in time');
+        this.#lose('renewing the lease timed out');
         return;
       }
       try {
@@ -186,7 +186,7 @@ class HeldLease implements Lease {
       }
       const restMs = this.#renewedAt + this.#deadlineMs - clock.now();
       if (restMs > 0 && !(await this.#attempt(signal, restMs)) && this.#isHeldByOther()) {
-        this.#lose(`${this.#seen?.object.spec?.holderIdentity ?? 'nobody'} took the lease`);
+        this.#lose(`${this.#seen?.object.spec?.holderIdentity ?? 'an unknown process'} took the lease`);
         return;
       }
     }
@@ -198,12 +198,12 @@ class HeldLease implements Lease {
     this.#setMaster(0);
     this.#end.abort(new Error(why));
     const { log, purpose = 'leader' } = this.#options;
-    log.error({ lease: this.#key }, `${wordsFor[purpose].lost}: ${why}`);
+    log.error({ lease: this.#key, reason: why }, wordsFor[purpose].lost);
     this.#options.onLost(this.#lostError(why));
   }
 
   #lostError(why: string): LeadershipLostError {
-    return new LeadershipLostError(`nothing is written any more, lease ${this.#key}: ${why}`);
+    return new LeadershipLostError(`writes are blocked, lease ${this.#key}: ${why}`);
   }
 
   /** Tries to take or renew the lease. A failure of any sort is a no. */
@@ -212,7 +212,7 @@ class HeldLease implements Lease {
     const sentAt = clock.now();
     const limit = new AbortController();
     const disarm = clock.at(sentAt + limitMs, () => {
-      limit.abort(new Error('no answer in time'));
+      limit.abort(new Error('no response in time'));
     });
     try {
       const isOurs = await this.#tryOnce(AbortSignal.any([signal, limit.signal]));
@@ -221,7 +221,7 @@ class HeldLease implements Lease {
       this.#renewedAt = sentAt;
       return true;
     } catch (error) {
-      if (!signal.aborted) log.warn({ lease: this.#key, error: String(error) }, 'the lease request failed');
+      if (!signal.aborted) log.warn({ lease: this.#key, err: String(error) }, 'lease request failed');
       // What is there now has to be read anew.
       this.#isStale = true;
       return false;

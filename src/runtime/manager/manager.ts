@@ -170,7 +170,7 @@ class ControllerManager implements Manager {
     if (signal.aborted) throw signal.reason as Error;
     for (const controller of this.#controllers) controller.startWorkers();
     this.#phase = 'running';
-    this.#options.log.info({ controllers: this.#controllers.length }, 'the controllers run');
+    this.#options.log.info({ controllers: this.#controllers.length }, 'controllers started');
   }
 
   stop(): Promise<void> {
@@ -180,14 +180,14 @@ class ControllerManager implements Manager {
 
   async #stop(): Promise<void> {
     const { log, clock, drainMs = DRAIN_MS } = this.#options;
-    const reason = new ShutdownError('the process is stopping');
+    const reason = new ShutdownError('process stopping');
     if (this.#phase !== 'running') this.#life.abort(reason);
     this.#phase = 'stopping';
     const drained = Promise.all(this.#controllers.map((controller) => controller.stop()));
     if (!(await isWithin(clock, drainMs, drained))) {
       for (const controller of this.#controllers) controller.abortRuns(reason);
       this.#unfinished = this.#controllers.reduce((sum, { active }) => sum + active, 0);
-      log.error({ runs: this.#unfinished }, 'some runs did not end in time and were abandoned');
+      log.error({ runs: this.#unfinished }, 'some reconciles did not end in time and were abandoned');
     }
     this.#phase = 'stopped';
     await isWithin(clock, drainMs, this.recorder.flush());
@@ -201,7 +201,7 @@ class ControllerManager implements Manager {
   /** In front of every write. */
   readonly #fence = (): void => {
     if (this.#phase === 'stopped')
-      throw new ShutdownError('nothing is written any more, the process is stopping');
+      throw new ShutdownError('writes are blocked because the process is stopping');
     this.#lease?.fence();
     this.#options.share?.fence();
   };
@@ -243,7 +243,10 @@ class ControllerManager implements Manager {
     const late = [...caches.all()].filter((cache) => !cache.isSynced);
     const names = late.map(({ name, trouble }) => (trouble ? `${name} (${trouble})` : name)).join(', ');
     const seconds = String(syncTimeoutMs / 1_000);
-    throw new SourceError(names, `not synced within ${seconds} s: ${names || 'a source that is no cache'}`);
+    throw new SourceError(
+      names,
+      `not synced within ${seconds} s: ${names || 'a source that is not a cache'}`,
+    );
   }
 }
 

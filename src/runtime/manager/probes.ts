@@ -22,7 +22,7 @@ export const sourcesCheck = (caches: Caches): Check => ({
 const PERIOD_MS = 500;
 const DEFAULT_LIMIT_MS = 5_000;
 
-export interface LoopLag {
+interface LoopLag {
   readonly check: Check;
   stop(): void;
 }
@@ -45,7 +45,7 @@ export function watchLoopLag(clock: Clock, metrics: Metrics, limitMs = DEFAULT_L
   };
   arm();
   metrics.observed(
-    { name: 'espalier_event_loop_lag_seconds', help: 'How long the event loop was blocked lately.' },
+    { name: 'espalier_event_loop_lag_seconds', help: 'Recent delay of the event loop.' },
     () => [[{}, lagMs() / 1_000]],
   );
   return {

@@ -15,7 +15,7 @@ import { FAILURE_MS, Usage } from './usage.ts';
 type Tier = 'light' | 'heavy' | 'full';
 
 /** So many reconciles of light namespaces, then one of a heavy one: going last is not starving. */
-export const LIGHT_IN_A_ROW = 3;
+const LIGHT_IN_A_ROW = 3;
 
 /** Something that waits for a worker; it is ready while it is in a list. */
 export interface Waiting<E> extends Linked<E> {
@@ -24,7 +24,7 @@ export interface Waiting<E> extends Linked<E> {
 }
 
 /** A namespace with keys that are known to the queue. */
-export interface Group<E> {
+interface Group<E> {
   readonly name: string;
   /** Keys known, ready or not. */
   size: number;

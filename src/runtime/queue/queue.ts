@@ -12,7 +12,7 @@ import { FairOrder, type Waiting } from './fair-order.ts';
 import { Heap, type HeapItem } from './heap.ts';
 import type { Key } from '../types.ts';
 
-export type TimerKind = 'retry' | 'again' | 'sync' | 'limit';
+export type TimerKind = 'retry' | 'requeue' | 'sync' | 'limit';
 
 /** Priority of what a first list brings; edits have 0 and overtake it. */
 export const INITIAL_PRIORITY = -100;
@@ -30,7 +30,7 @@ export interface Turn {
 }
 
 /** Between whom the queue is fair. */
-export interface Fairness {
+interface Fairness {
   /** How many turns there are at a time; one namespace never has all of them, unless there is only one. */
   readonly workers: number;
   /** The namespace of a key. */
@@ -83,7 +83,7 @@ interface Entry extends Waiting<Entry> {
 
 type Waiter = (turn: Turn | undefined) => void;
 
-export interface QueueObserver {
+interface QueueObserver {
   /** A key got a place in the queue. */
   added(): void;
   /** A key left the queue after so long. */

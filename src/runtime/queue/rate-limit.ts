@@ -2,7 +2,7 @@
 import type { Key } from '../types.ts';
 
 /** At most `runs` runs of a key per `perMs`; the excess waits for the end of the window. */
-export interface RunLimit {
+export interface RateLimit {
   readonly runs: number;
   /** Default 10 s. */
   readonly perMs?: number;
@@ -14,13 +14,13 @@ const SHORTEST_WAIT_MS = 50;
 /** Windows that have passed are swept out when there are this many. */
 const SWEEP_SIZE = 1_000;
 
-export class RunLimiter {
+export class RateLimiter {
   readonly #runs: number;
   readonly #perMs: number;
   readonly #windows = new Map<Key, { start: number; count: number }>();
   #sweepAt = SWEEP_SIZE;
 
-  constructor(limit: RunLimit) {
+  constructor(limit: RateLimit) {
     this.#runs = limit.runs;
     this.#perMs = limit.perMs ?? DEFAULT_WINDOW_MS;
   }

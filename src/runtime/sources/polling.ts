@@ -75,7 +75,7 @@ async function startPolling<V>(
     try {
       return takeOver(values, await spec.fetch(signal), corrected);
     } catch (error) {
-      if (!signal.aborted) host.log.warn({ source: spec.name, error: String(error) }, 'the poll failed');
+      if (!signal.aborted) host.log.warn({ source: spec.name, err: String(error) }, 'poll failed');
       return undefined;
     } finally {
       polls.delete(corrected);
@@ -222,14 +222,14 @@ function perResource<V, P extends Obj>(
           if ((await ask(primary)) && !poll.signal.aborted)
             host.emit(key, { source: spec.name, action: 'generic' });
         } catch (error) {
-          host.log.warn({ source: spec.name, primary: key, error: String(error) }, 'the poll failed');
+          host.log.warn({ source: spec.name, primary: key, err: String(error) }, 'poll failed');
         }
         if (poll.signal.aborted) values.remove(key);
       },
     );
   };
   const leave = (key: Key): void => {
-    polls.get(key)?.abort(new Error('the primary is gone'));
+    polls.get(key)?.abort(new Error('primary deleted'));
     polls.delete(key);
     values.remove(key);
   };

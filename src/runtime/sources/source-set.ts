@@ -3,7 +3,7 @@ import { DefinitionError } from '../errors.ts';
 import type { AttachedSource, Source, SourceHost } from './sources.ts';
 import type { Obj } from '../types.ts';
 
-export interface LiveSource<P extends Obj> {
+interface LiveSource<P extends Obj> {
   readonly source: Source<P>;
   readonly attached: AttachedSource<P>;
   readonly life: AbortController;

@@ -72,7 +72,7 @@ function refOf(
 function asObject<T>(answer: unknown, connection: Connection, verb: string, kind: Kind, key: Key): T {
   if (typeof answer === 'object' && answer !== null) return answer as T;
   throw new TransportError(
-    `${connection.server} answered ${verb} ${kind.kind} ${key} without an object`,
+    `${connection.server} responded to ${verb} ${kind.kind} ${key} without an object`,
     true,
   );
 }
@@ -209,7 +209,7 @@ async function* watchFrames<T extends Obj>(
 type WriteRequest = Omit<HttpRequest, 'signal'>;
 
 /** The one request that a write is (pure). */
-export function requestFor(write: Write, fieldManager: string): WriteRequest {
+function requestFor(write: Write, fieldManager: string): WriteRequest {
   const { kind, sub } = write;
   const lane = isLease(kind) ? 'lease' : 'write';
   const request = (
@@ -229,7 +229,7 @@ export function requestFor(write: Write, fieldManager: string): WriteRequest {
     case 'create':
       if (kind.namespaced && !write.object.metadata.namespace) {
         throw new DefinitionError(
-          `${kind.kind} ${write.object.metadata.name} has no namespace to be created in`,
+          `${kind.kind} ${write.object.metadata.name} cannot be created: it has no namespace`,
         );
       }
       return request('create', 'POST', createdAt(write.object), { body: exactJson(write.object) });

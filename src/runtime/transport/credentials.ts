@@ -76,7 +76,7 @@ export class CredentialKeeper {
     } catch (error) {
       // Files are replaced in place while a token rotates: the old one serves a little longer.
       if (!before) throw error;
-      this.#log.warn({ err: String(error) }, 'cannot read the credentials again, going on with the old ones');
+      this.#log.warn({ err: String(error) }, 'rereading the credentials failed, keeping the old ones');
     }
     this.#readAt = this.#clock.now();
     return this.#inUse as InUse;

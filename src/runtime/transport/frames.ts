@@ -15,7 +15,7 @@ const SLICE_MS = 8;
 const NEWLINE = 0x0a;
 
 /** Where a body comes from, for messages, and how large its frames may be. */
-export interface FrameSource {
+interface FrameSource {
   readonly ref: RequestRef;
   readonly server: string;
   readonly limits: ResponseLimits;
@@ -94,7 +94,7 @@ function parseFrame<T>(line: Buffer, source: FrameSource): Frame<T> {
     case 'ERROR':
       return { type: 'ERROR', status: raw.object };
     default:
-      throw broken(ref, `an event of the unknown type ${raw.type}`);
+      throw broken(ref, `an event of unknown type ${raw.type}`);
   }
 }
 

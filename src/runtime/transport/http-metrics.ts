@@ -24,52 +24,7 @@ export async function createRequestMetrics(
   host: string,
 ): Promise<RequestMetrics> {
   if (!registry) return { sent() {}, repeated() {}, waited() {}, exceeded() {} };
-  const prom = await import('prom-client');
-  // Several connections, one per target cluster, count into the same registry.
-  const known = <M>(name: string): M | undefined => registry.getSingleMetric(name) as M | undefined;
-  const registers = [registry];
-  const requests =
-    known<Counter>('rest_client_requests_total') ??
-    new prom.Counter({
-      name: 'rest_client_requests_total',
-      help: 'Requests to API servers by status code, method and host.',
-      labelNames: ['code', 'method', 'host'],
-      registers,
-    });
-  const durations =
-    known<Histogram>('rest_client_request_duration_seconds') ??
-    new prom.Histogram({
-      name: 'rest_client_request_duration_seconds',
-      help: 'Time until an API server answered with headers, by verb and host.',
-      labelNames: ['verb', 'host'],
-      buckets: DURATION_BUCKETS,
-      registers,
-    });
-  const repeats =
-    known<Counter>('rest_client_request_retries_total') ??
-    new prom.Counter({
-      name: 'rest_client_request_retries_total',
-      help: 'Requests sent again, by verb and host.',
-      labelNames: ['verb', 'host'],
-      registers,
-    });
-  const waits =
-    known<Histogram>('rest_client_rate_limiter_duration_seconds') ??
-    new prom.Histogram({
-      name: 'rest_client_rate_limiter_duration_seconds',
-      help: 'How long requests stood in line before they were sent, by verb and host.',
-      labelNames: ['verb', 'host'],
-      buckets: DURATION_BUCKETS,
-      registers,
-    });
-  const excesses =
-    known<Counter>('espalier_responses_over_limit_total') ??
-    new prom.Counter({
-      name: 'espalier_responses_over_limit_total',
-      help: 'Answers of API servers that were cut off because they passed a limit, by verb, host and limit.',
-      labelNames: ['verb', 'host', 'limit'],
-      registers,
-    });
+  const { requests, durations, repeats, waits, excesses } = await seriesIn(registry);
   // A second connection to a host counts on into what is there.
   const hosts = hostsOf.get(registry) ?? new Set<string>();
   hostsOf.set(registry, hosts);
@@ -93,5 +48,41 @@ export async function createRequestMetrics(
     exceeded(verb, host, limit) {
       excesses.inc({ verb, host, limit });
     },
+  };
+}
+
+/** Several connections, one per target cluster, count into the same registry. */
+async function seriesIn(registry: Registry) {
+  const prom = await import('prom-client');
+  const known = <M>(name: string): M | undefined => registry.getSingleMetric(name) as M | undefined;
+  const registers = [registry];
+  const counter = (name: string, help: string, labelNames: string[]): Counter =>
+    known<Counter>(name) ?? new prom.Counter({ name, help, labelNames, registers });
+  const histogram = (name: string, help: string, labelNames: string[]): Histogram =>
+    known<Histogram>(name) ??
+    new prom.Histogram({ name, help, labelNames, buckets: DURATION_BUCKETS, registers });
+  const where = ['verb', 'host'];
+  return {
+    requests: counter(
+      'rest_client_requests_total',
+      'Requests to API servers by status code, method and host.',
+      ['code', 'method', 'host'],
+    ),
+    durations: histogram(
+      'rest_client_request_duration_seconds',
+      'Time until an API server answered with headers, by verb and host.',
+      where,
+    ),
+    repeats: counter('rest_client_request_retries_total', 'Requests sent again, by verb and host.', where),
+    waits: histogram(
+      'rest_client_rate_limiter_duration_seconds',
+      'Time that requests waited before they were sent, by verb and host.',
+      where,
+    ),
+    excesses: counter(
+      'espalier_responses_over_limit_total',
+      'Responses of API servers that were aborted because they exceeded a limit, by verb, host and limit.',
+      [...where, 'limit'],
+    ),
   };
 }

@@ -1,10 +1,4 @@
-/**
- * Sockets, credentials, lanes, repeats and request metrics of one cluster.
- *
- * The only file that touches client-node at run time, and only for kubeconfigs whose credentials come from a
- * command or an auth provider: loading it costs most of a second.
- */
-import type { RequestOptions } from 'node:https';
+/** Sockets, credentials, lanes, repeats and request metrics of one cluster. */
 import type { Registry } from 'prom-client';
 import type { Dispatcher } from 'undici';
 import { sleep, type Clock } from '../../lib/clock.ts';
@@ -25,7 +19,8 @@ import { pauseBeforeRepeat, transportErrorFrom } from './failure.ts';
 import { CredentialKeeper, type InUse } from './credentials.ts';
 import { createRequestMetrics, type RequestMetrics } from './http-metrics.ts';
 import type { Pools } from './pools.ts';
-import { loadAccess, type Access, type ExternalCredentials, type KubeconfigSource } from './kubeconfig.ts';
+import { clientNodeCredentials } from './client-node.ts';
+import { loadAccess, type Access, type KubeconfigSource } from './kubeconfig.ts';
 import { Lanes, type Lane } from './lanes.ts';
 import { defaultResponses, type ResponseLimits } from './responses.ts';
 
@@ -185,7 +180,7 @@ class HttpConnection implements Connection {
             : pauseBeforeRepeat(error, tries, request.isIdempotent, this.#rng);
         if (pause === undefined) throw error;
         this.#metrics.repeated(request.ref.verb, this.#host);
-        this.#log.debug({ pauseMs: Math.round(pause), err: String(error) }, 'sending the request again');
+        this.#log.debug({ pauseMs: Math.round(pause), err: String(error) }, 'retrying request');
         await sleep(this.clock, pause, request.signal);
       }
     }
@@ -309,7 +304,8 @@ class HttpConnection implements Connection {
     for (const warning of Array.isArray(header) ? header : [header]) {
       if (this.#warned.has(warning) || this.#warned.size >= 200) continue;
       this.#warned.add(warning);
-      this.#log.warn({ server: this.server }, `the API server warns: ${warning.replace(/^299 - |"/g, '')}`);
+      const text = warning.replace(/^299 - |"/g, '');
+      this.#log.warn({ server: this.server, warning: text }, 'warning from the API server');
     }
   }
 }
@@ -317,29 +313,3 @@ class HttpConnection implements Connection {
 /** A kubeconfig that is given as text comes from a Target, that is from a tenant. */
 const defaultsFor = (source: KubeconfigSource): ResponseLimits =>
   typeof source === 'object' && 'text' in source ? defaultResponses.target : defaultResponses.host;
-
-// ---------------------------------------------------------------- client-node
-
-/** Remembers the loaded configuration, because plugins keep their tokens in it, until the server refuses one. */
-function clientNodeCredentials(): ExternalCredentials {
-  let loaded: { applyToHTTPSOptions(options: RequestOptions): Promise<void> } | undefined;
-  return async (kubeconfig, context, refused) => {
-    if (!loaded || refused) {
-      const { KubeConfig } = await import('@kubernetes/client-node');
-      const config = new KubeConfig();
-      config.loadFromString(kubeconfig);
-      config.setCurrentContext(context);
-      loaded = config;
-    }
-    const options: RequestOptions = {};
-    await loaded.applyToHTTPSOptions(options);
-    const headers = Object.entries(options.headers ?? {}).map(([k, v]) => [k.toLowerCase(), String(v)]);
-    return {
-      headers: Object.fromEntries(headers) as Record<string, string>,
-      tls: {
-        ...(options.cert && { cert: options.cert as string }),
-        ...(options.key && { key: options.key as string }),
-      },
-    };
-  };
-}

@@ -1,8 +1,8 @@
 /**
  * Where the cluster is and with which credentials to speak to it, read from a kubeconfig or from the pod.
  *
- * Tokens, certificates and passwords are read here; only commands and auth providers need client-node, which
- * costs most of a second to load and is therefore handed in as `external`.
+ * Tokens, certificates and passwords are read here; for commands and auth providers there is @kubernetes/client-node,
+ * which is handed in as `external`: to import all of it for every start would take longer than the rest of the start.
  *
  * A kubeconfig given as text comes from a Target, that is from a tenant. It may not name files of this machine
  * or run commands on it.
@@ -29,7 +29,7 @@ export interface Credentials {
 }
 
 /** Names in lower case; a list is a header sent several times. */
-export type Headers = Readonly<Record<string, string | string[]>>;
+type Headers = Readonly<Record<string, string | string[]>>;
 
 export interface TlsMaterial {
   readonly ca?: string | Buffer;
@@ -52,12 +52,16 @@ export interface Access {
   credentials(refused: boolean): Promise<Credentials>;
 }
 
-/** Credentials of commands and auth providers: the whole kubeconfig as text, and the context in it. */
-export type ExternalCredentials = (
-  kubeconfig: string,
-  context: string,
-  refused: boolean,
-) => Promise<Credentials>;
+/** Asks the command or the auth provider of a user for credentials. */
+export type ExternalCredentials = (request: {
+  /** The whole kubeconfig as text. */
+  readonly kubeconfig: string;
+  readonly context: string;
+  /** The user of the context. */
+  readonly user: Readonly<Record<string, unknown>>;
+  /** The server did not take the last ones, so plugins may not answer from memory. */
+  readonly refused: boolean;
+}) => Promise<Credentials>;
 
 /** Where a program looks that was told nothing: KUBECONFIG, then the pod's own account, then the home folder. */
 export function findKubeconfig(
@@ -154,11 +158,11 @@ function parse(text: string, title: string, folder?: string): Document {
   } catch {
     // The parser's own message quotes lines of the file, and those may be tokens.
     throw new KubeconfigError(
-      `${title} is not valid YAML; write it anew, for example with kubectl config view --raw`,
+      `${title} is not valid YAML; write it again, for example with kubectl config view --raw`,
     );
   }
   if (!isFields(root) || !Array.isArray(root['clusters']) || root['clusters'].length === 0) {
-    throw new KubeconfigError(`${title} names no cluster; is it a kubeconfig?`);
+    throw new KubeconfigError(`${title} contains no cluster; is it a kubeconfig?`);
   }
   const named = (list: unknown, field: string): Map<string, Fields> =>
     new Map(
@@ -234,7 +238,7 @@ function refuseReach(cluster: Fields, user: Fields): void {
   const reaching = [...FILE_FIELDS, 'exec', 'auth-provider'].filter((f) => cluster[f] ?? user[f]);
   if (reaching.length > 0) {
     throw new KubeconfigError(
-      `the kubeconfig uses ${reaching.join(', ')}, which would reach for files or commands of the controller; ` +
+      `the kubeconfig uses ${reaching.join(', ')}, which would access files or commands of the controller; ` +
         'put the certificates and the token into the kubeconfig itself',
     );
   }
@@ -250,7 +254,7 @@ function credentialsOf(
   return async (refused) => {
     const own = { headers: await headersOf(user), tls: await tlsOf(cluster, user) };
     if (user['exec'] === undefined && user['auth-provider'] === undefined) return own;
-    const more = await external(exported(document), context, refused);
+    const more = await external({ kubeconfig: exported(document), context, user, refused });
     return { headers: { ...own.headers, ...more.headers }, tls: { ...own.tls, ...more.tls } };
   };
 }

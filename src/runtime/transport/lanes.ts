@@ -5,7 +5,7 @@
  */
 
 /** From most to least urgent. */
-export const LANES = ['write', 'read', 'list'] as const;
+const LANES = ['write', 'read', 'list'] as const;
 /** How urgent a request is. */
 export type Lane = (typeof LANES)[number];
 

@@ -10,7 +10,7 @@ const pauses = exponential({ initialMs: 200, factor: 2, maxMs: 5_000, jitter: 0.
 /** A server that asks for more patience gets no more than this at a time. */
 const MAX_ASKED_MS = 30_000;
 
-export interface Persistence {
+interface Persistence {
   readonly clock: Clock;
   readonly rng: Rng;
   /** Ends a pause with its reason. */

@@ -7,10 +7,10 @@ import { ResponseTooLarge } from '../errors.ts';
 
 const MIB = 2 ** 20;
 
-export const DEFAULT_TARGET_MIB = 16;
-export const DEFAULT_HOST_MIB = 64;
-export const DEFAULT_DOWNLOAD_MIB = 64;
-export const DEFAULT_TARGET_DEPTH = 500;
+const DEFAULT_TARGET_MIB = 16;
+const DEFAULT_HOST_MIB = 64;
+const DEFAULT_DOWNLOAD_MIB = 64;
+const DEFAULT_TARGET_DEPTH = 500;
 /** What the decoders of Kubernetes accept: nothing deeper can be stored in a cluster. */
 const HOST_DEPTH = 10_000;
 /**

@@ -7,7 +7,7 @@ import { quoteString } from './quote.ts';
 export class LiteralError extends Error {}
 
 /** Every type the literal can take, as Go's untyped constants do. */
-export interface NumberLiteral {
+interface NumberLiteral {
   readonly int?: bigint;
   readonly uint?: bigint;
   readonly float?: number;
@@ -40,7 +40,7 @@ export function unquote(literal: string): string {
 }
 
 /** Code point of a character constant such as `'a'`. @throws LiteralError */
-export function unquoteChar(literal: string): number {
+function unquoteChar(literal: string): number {
   const body = literal.slice(1, -1);
   const first = body.codePointAt(0);
   if (first === undefined || body.startsWith("'")) throw new LiteralError('invalid syntax');

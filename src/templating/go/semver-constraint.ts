@@ -6,7 +6,7 @@ import { comparePre, compareVersions, parseVersion, versionText, type Version } 
 const MAX_LENGTH = 512;
 
 /** One comparison. `*` alone is partial, but neither of its later places counts as free; upstream's rules need that. */
-export interface Constraint {
+interface Constraint {
   /** The version as it is written, for complaints. */
   readonly text: string;
   readonly operator: string;

@@ -2,13 +2,13 @@
 import { createHash, createPublicKey, sign, type KeyObject, type X509Certificate } from 'node:crypto';
 import { bits, der, elementsOf, octets, oid, positive, sequence, type DerElement } from '../../lib/der.ts';
 
-export interface SubjectName {
+interface SubjectName {
   readonly countries?: readonly string[];
   readonly organizations?: readonly string[];
   readonly commonName: string;
 }
 
-export interface CertificateContent {
+interface CertificateContent {
   readonly subject: SubjectName;
   readonly publicKey: KeyObject;
   /** 1 to 20 bytes of chance. */
@@ -153,7 +153,7 @@ function signatureOf(key: KeyObject): { algorithm: Buffer; hash: string | null }
 }
 
 /** The parts of a certificate's body, from the version on. */
-export function certificateParts(certificate: X509Certificate): readonly DerElement[] {
+function certificateParts(certificate: X509Certificate): readonly DerElement[] {
   const whole = elementsOf(certificate.raw)[0]?.content ?? Buffer.alloc(0);
   return elementsOf(elementsOf(whole)[0]?.content ?? Buffer.alloc(0));
 }
@@ -178,7 +178,7 @@ function extensionValues(certificate: X509Certificate): Map<string, Buffer> {
 }
 
 /** What a certificate says about itself. */
-export interface CertificateFacts {
+interface CertificateFacts {
   readonly countries: readonly string[];
   readonly organizations: readonly string[];
   readonly commonName: string;

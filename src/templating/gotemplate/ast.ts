@@ -1,7 +1,7 @@
 /** The syntax tree of a template. Every node knows its offset in the source; `print` gives Go's text of a node. */
 import { quoteString } from '../go/quote.ts';
 
-export interface TextNode {
+interface TextNode {
   readonly kind: 'text';
   readonly pos: number;
   readonly text: string;
@@ -11,7 +11,7 @@ export interface ListNode {
   readonly pos: number;
   readonly nodes: Statement[];
 }
-export interface ActionNode {
+interface ActionNode {
   readonly kind: 'action';
   readonly pos: number;
   readonly pipe: PipeNode;
@@ -29,7 +29,7 @@ export interface TemplateNode {
   readonly name: string;
   readonly pipe: PipeNode | undefined;
 }
-export interface JumpNode {
+interface JumpNode {
   readonly kind: 'break' | 'continue';
   readonly pos: number;
 }
@@ -46,33 +46,33 @@ export interface CommandNode {
   readonly pos: number;
   readonly args: readonly Operand[];
 }
-export interface FieldNode {
+interface FieldNode {
   readonly kind: 'field';
   readonly pos: number;
   readonly path: readonly string[];
 }
-export interface VariableNode {
+interface VariableNode {
   readonly kind: 'variable';
   readonly pos: number;
   /** Name with `$`, then the fields. */
   readonly path: readonly string[];
 }
-export interface ChainNode {
+interface ChainNode {
   readonly kind: 'chain';
   readonly pos: number;
   readonly base: Operand;
   readonly path: readonly string[];
 }
-export interface IdentifierNode {
+interface IdentifierNode {
   readonly kind: 'identifier';
   readonly pos: number;
   readonly name: string;
 }
-export interface DotNode {
+interface DotNode {
   readonly kind: 'dot' | 'nil';
   readonly pos: number;
 }
-export interface BoolNode {
+interface BoolNode {
   readonly kind: 'bool';
   readonly pos: number;
   readonly value: boolean;
@@ -87,7 +87,7 @@ export interface NumberNode {
   /** What the literal is where nothing asks for a type; undefined when it overflows int. */
   readonly ideal: bigint | number | undefined;
 }
-export interface StringNode {
+interface StringNode {
   readonly kind: 'string';
   readonly pos: number;
   readonly quoted: string;

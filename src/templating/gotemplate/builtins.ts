@@ -115,7 +115,7 @@ function escapeJs(text: string): string {
 }
 
 /** Go's `url.QueryEscape`. */
-export const queryEscape = (text: string): string =>
+const queryEscape = (text: string): string =>
   Array.from(bytesOf(text), (b) => {
     const char = String.fromCharCode(b);
     if (/[A-Za-z0-9\-_.~]/.test(char)) return char;

@@ -14,13 +14,13 @@ export interface NamedTemplate {
 }
 
 /** Templates that call each other by name, from whatever source they are. */
-export type TemplateSet = ReadonlyMap<string, NamedTemplate>;
+type TemplateSet = ReadonlyMap<string, NamedTemplate>;
 
 /** Functions by name. */
 export type FunctionTable = Readonly<Record<string, GoFunction>>;
 
 /** A place of a template that printed `<no value>`. */
-export interface MissingValue {
+interface MissingValue {
   readonly source: string;
   readonly pos: number;
   /** The action as it is written. */

@@ -5,7 +5,7 @@ import { type Evaluator, MISSING, type Piped } from './evaluator.ts';
 import { canBeNil, forImplementation, isAssignable, nilOf, paramName } from './signature.ts';
 import { isList, isTrue, typeName, type GoFunction, type Value } from './values.ts';
 
-export interface Callee {
+interface Callee {
   readonly target: GoFunction;
   readonly name: string;
   /** The node that errors of the function name. */

@@ -16,7 +16,7 @@ import { quoteString } from '../go/quote.ts';
 import { fromJson, type Value } from './values.ts';
 
 /** A parsed template; immutable, and good for any number of executions. */
-export interface Template {
+interface Template {
   readonly name: string;
   readonly source: ParsedSource;
 }

@@ -19,7 +19,7 @@ export class GoInt {
 export const int64 = (value: bigint): GoInt => new GoInt('int64', BigInt.asIntN(64, value));
 
 /** What a Go type that is a map or a slice has besides its elements. */
-export interface NamedType {
+interface NamedType {
   readonly type: string;
   readonly methods: ReadonlyMap<string, GoFunction>;
 }

@@ -3,7 +3,7 @@ import type { PipeNode } from './ast.ts';
 import type { RangeElement } from './range.ts';
 import type { Value } from './values.ts';
 
-export interface Variable {
+interface Variable {
   readonly name: string;
   value: Value;
   /** Whether Go would hold it as interface{}; shows in error texts only. */

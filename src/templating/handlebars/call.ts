@@ -44,7 +44,7 @@ export function callFunction(env: Env, target: GoFunction, args: readonly Value[
 }
 
 const NAMES: Readonly<Record<string, string>> = {
-  string: 'a text',
+  string: 'a string',
   int: 'an integer',
   int64: 'an integer',
   uint32: 'an integer',

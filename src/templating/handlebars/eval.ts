@@ -24,7 +24,7 @@ import { fieldOf, kindOf, textOf } from './values.ts';
 
 type Node = hbs.AST.Node;
 /** What is common to `{{name a b}}`, `(name a b)` and `{{#name a b}}`. */
-export interface Call {
+interface Call {
   readonly path: hbs.AST.Expression;
   readonly params: readonly hbs.AST.Expression[];
   readonly hash: hbs.AST.Hash | undefined;
@@ -32,7 +32,7 @@ export interface Call {
 type Path = hbs.AST.PathExpression;
 
 /** The output of one execution, shared by all that it includes. */
-export interface Output {
+interface Output {
   text: string;
   bytes: number;
 }

@@ -3,7 +3,7 @@ import type { Value } from '../gotemplate/values.ts';
 import type { Source } from './source.ts';
 
 /** `@key` and its like; `@../key` are those of the block around. */
-export interface Data {
+interface Data {
   readonly values: ReadonlyMap<string, Value>;
   readonly outer: Data | undefined;
 }

@@ -65,7 +65,7 @@ function nameOf(evaluation: Evaluation, { name }: Statement, frame: Frame): stri
   const value = evaluation.value(name, frame);
   return typeof value === 'string'
     ? value
-    : evaluation.fail(name, `the name of a partial has to be a text, found ${kindOf(value)}`);
+    : evaluation.fail(name, `the name of a partial must be a string, found ${kindOf(value)}`);
 }
 
 /** The value a partial sees: its argument or what is in focus, with its named arguments added. */

@@ -138,7 +138,7 @@ const WORDS: Readonly<Record<string, string>> = {
   OPEN_PARTIAL: '{{>…}}',
   INVERSE: '{{else}}',
   ID: 'a name',
-  STRING: 'a text',
+  STRING: 'a string',
   NUMBER: 'a number',
   DATA: '@',
   SEP: '/',
@@ -157,7 +157,7 @@ function columnIn(text: string, line: number, before: string): number {
 }
 
 /** @param line 1-based; @param column 0-based, in characters */
-export function positionOf(text: string, line: number, column: number): number {
+function positionOf(text: string, line: number, column: number): number {
   let start = 0;
   for (let n = 1; n < line; n++) start = text.indexOf('\n', start) + 1;
   return start + column;

@@ -47,7 +47,7 @@ export function kindOf(value: Value): string {
   if (value instanceof GoInt || typeof value === 'bigint') return 'an integer';
   if (value instanceof GoObject) return `a ${value.type}`;
   if (isFunction(value)) return 'a function';
-  return typeof value === 'string' ? 'a text' : `a ${typeof value}`;
+  return typeof value === 'string' ? 'a string' : `a ${typeof value}`;
 }
 
 /** A field of a map, an element of a list; undefined when there is none. Nothing else has fields: no prototypes. */

@@ -10,7 +10,7 @@ export interface Capabilities {
 }
 
 /** Version of Helm whose behaviour this is. */
-export const HELM_VERSION = 'v3.19.5';
+const HELM_VERSION = 'v3.19.5';
 
 /** What Helm knows without a cluster: versions by group, the preferred one first. */
 const KNOWN_GROUPS: readonly (readonly [group: string, versions: string])[] = [

@@ -26,7 +26,7 @@ export interface World {
   readonly deadline?: number;
 }
 
-export interface TemplateInput {
+interface TemplateInput {
   /** With all defaults. */
   readonly values: Fields;
   readonly release: Release;

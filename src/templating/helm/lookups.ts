@@ -1,7 +1,7 @@
 /**
  * What templates look up in the cluster. Templates cannot wait: what they ask for the first time is empty, and noted; it is
  * read after the rendering, which is then done again, until nothing new is asked for. So each round is plain data in and
- * plain data out, and can be done in a thread that cannot reach the cluster.
+ * plain data out, and can be done in a process that cannot reach the cluster.
  */
 import { exactJson, parseExactJson } from '../../lib/exact-json.ts';
 import { ChartInvalid } from './errors.ts';

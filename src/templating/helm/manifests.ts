@@ -117,7 +117,7 @@ function read(source: string, content: string): RenderedManifest {
 function checkHead(source: string, document: unknown): void {
   const expectText = (value: unknown, what: string): void => {
     if (value === undefined || value === null || typeof value === 'string') return;
-    throw new ManifestUnreadable(`YAML parse error on ${source}: ${what} must be a text`);
+    throw new ManifestUnreadable(`YAML parse error on ${source}: ${what} must be a string`);
   };
   const metadata = ownField(document, 'metadata');
   expectText(ownField(document, 'apiVersion'), 'apiVersion');

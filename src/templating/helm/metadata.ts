@@ -47,7 +47,7 @@ export function readMetadata(text: string, where: string, requirements?: string)
   for (const key of LISTS) {
     const list = all[key] ?? [];
     if (!Array.isArray(list) || list.some((entry) => typeof entry !== 'string')) {
-      throw new ChartInvalid(`${where}Chart.yaml: ${key} must be a list of texts`);
+      throw new ChartInvalid(`${where}Chart.yaml: ${key} must be a list of strings`);
     }
   }
   const read = (key: string): string => sanitize(textOf(all, key));
@@ -81,7 +81,7 @@ function readDocument(text: string, file: string): Fields {
 function expectText(fields: Fields, key: string, where: string): void {
   const value = ownField(fields, key);
   if (value !== undefined && value !== null && typeof value !== 'string') {
-    throw new ChartInvalid(`cannot load ${where}Chart.yaml: ${key} must be a text, put it in quotes`);
+    throw new ChartInvalid(`cannot load ${where}Chart.yaml: ${key} must be a string, put it in quotes`);
   }
 }
 

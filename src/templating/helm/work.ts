@@ -21,7 +21,7 @@ export interface PackedChart {
   readonly digest: string;
 }
 
-export interface ChartJob {
+interface ChartJob {
   readonly chart: PackedChart;
 }
 
@@ -39,7 +39,7 @@ export interface ChartRoundJob extends ChartJob {
   readonly round: Round;
 }
 
-export interface ChartRenderJob extends ChartJob {
+interface ChartRenderJob extends ChartJob {
   readonly inputs: Inputs;
   /** Absent: there is no cluster, and every answer is empty. */
   readonly lookup?: ReadLookup;
@@ -64,7 +64,7 @@ export interface ChartObjects {
   readonly definitions: readonly ({ readonly document: unknown } | { readonly problem: string })[];
 }
 
-/** Does the work: in this thread or in others. All of it throws HelmError for what is wrong with chart or values. */
+/** Does the work: here or aside. All of it throws HelmError for what is wrong with chart or values. */
 export interface ChartRunner {
   /** Which of these words occur in what may be executed. */
   mentions(job: MentionsJob): Promise<readonly string[]>;

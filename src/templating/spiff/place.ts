@@ -12,7 +12,7 @@ import { embedded } from './tree/resolved.ts';
 import type { Culprit } from './culprit.ts';
 
 /** Of a culprit what its place is found by. */
-export type Sought = Pick<Culprit, 'paths' | 'value' | 'offset'>;
+type Sought = Pick<Culprit, 'paths' | 'value' | 'offset'>;
 
 interface Written {
   readonly scalar: ScalarNode;

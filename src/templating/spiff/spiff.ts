@@ -14,7 +14,7 @@ import { finished, output, stateIn, withoutLocal } from './result.ts';
 import { isSpiffMap, type SpiffMap, type SpiffValue } from './value.ts';
 import { unresolvedIn } from './unresolved.ts';
 
-export interface SpiffInput {
+interface SpiffInput {
   readonly document: SpiffValue;
   /** Names that the document sees besides its own. */
   readonly values: SpiffMap;
@@ -29,7 +29,7 @@ export interface SpiffWorld extends Omit<FunctionWorld, 'call'> {
   readonly limits?: Partial<TemplateLimits> | undefined;
 }
 
-export interface SpiffResult {
+interface SpiffResult {
   readonly value: SpiffValue;
   /** The parts marked `&state`; an empty map if there are none. */
   readonly state: SpiffValue;

@@ -1,10 +1,11 @@
 /**
- * How much processor time a thread has used. A thread that others keep from running uses none, so a limit of it ends
- * only what takes long by itself. Linux tells in /proc; elsewhere a share of the time that has passed stands for it.
+ * How much processor time a worker has used: its main thread, without what V8 does beside it. A worker that others keep
+ * from running uses none, so a limit of it ends only what takes long by itself. Linux tells in /proc; elsewhere a share of
+ * the time that has passed stands for it.
  */
 import { openSync, readFileSync, readlinkSync, readSync } from 'node:fs';
 
-/** Where the system does not tell, a thread counts as having run a third of the time. */
+/** Where the system does not tell, a worker counts as having run a third of the time. */
 const SHARE_ELSEWHERE = 1 / 3;
 
 /** The unit of /proc/PID/stat for programs, whatever the kernel counts in. */
@@ -19,10 +20,10 @@ export function ownThread(): string | undefined {
   }
 }
 
-/** Milliseconds of processor time since the start of a thread of this process; undefined when it cannot be told. */
+/** Milliseconds of processor time since the start of a thread; undefined when it cannot be told. @param thread its id, of the system */
 export function cpuTimeOf(thread: string): number | undefined {
   try {
-    const folder = `/proc/self/task/${thread}`;
+    const folder = `/proc/${thread}/task/${thread}`;
     return (
       fromSchedstat(readFileSync(`${folder}/schedstat`, 'latin1')) ??
       fromStat(readFileSync(`${folder}/stat`, 'latin1'))

@@ -1,4 +1,4 @@
-/** Errors between threads: class, message, fields and cause stay; only classes that both sides know come back as such. */
+/** Errors between processes: class, message, fields and cause stay; only classes that both sides know come back as such. */
 
 export interface WireError {
   readonly name: string;
@@ -33,7 +33,7 @@ export function fromWire(wire: WireError, classes: ReadonlyMap<string, ErrorClas
   const known = classes.get(wire.name);
   if (known) Object.setPrototypeOf(error, known.prototype as object);
   else if (wire.name !== 'Error') Object.assign(error, { name: wire.name });
-  // The stack of this thread says nothing about what happened in the other.
+  // The stack of this process says nothing about what happened in the other.
   Object.defineProperty(error, 'stack', { value: wire.stack, configurable: true, writable: true });
   return Object.assign(error, wire.fields);
 }

@@ -1,12 +1,12 @@
 /**
- * Decides whose work a thread does next, so that no namespace can delay another by more than the work at hand.
+ * Decides whose work a worker does next, so that no namespace can delay another by more than the work at hand.
  *
  * Namespaces take turns. Each has a budget of processor time that fills up slowly: who has used it up is served only when
- * nobody else waits, and who had work stopped again and again comes last. Neither takes the last free thread.
+ * nobody else waits, and who had work stopped again and again comes last. Neither takes the last free worker.
  */
 
 export interface FairQueueOptions {
-  /** Threads. One namespace has at most one less at the same time, unless there is only one. */
+  /** Workers. One namespace has at most one less at the same time, unless there is only one. */
   readonly size: number;
   /** Processor time that a namespace may use at once, in ms; a debt grows to no more than that. */
   readonly burstMs?: number;
@@ -16,9 +16,9 @@ export interface FairQueueOptions {
   readonly pardonMs?: number;
 }
 
-export const DEFAULT_BURST_MS = 5_000;
-export const DEFAULT_REFILL = 0.1;
-export const DEFAULT_PARDON_MS = 10 * 60_000;
+const DEFAULT_BURST_MS = 5_000;
+const DEFAULT_REFILL = 0.1;
+const DEFAULT_PARDON_MS = 10 * 60_000;
 
 /** From that many stops on a namespace is served last. */
 const STOPS_OF_OFFENDER = 2;
@@ -31,7 +31,7 @@ export interface Cost {
 }
 
 /** Work that waits for its turn. */
-export interface Owned {
+interface Owned {
   readonly namespace: string;
 }
 

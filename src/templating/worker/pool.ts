@@ -1,23 +1,23 @@
 /**
- * Threads that do one piece of work at a time for all namespaces. They start at the first need, hold no process alive
+ * Processes that do one piece of work at a time for all namespaces. They start at the first need, hold no process alive
  * while they idle, and a stopped one is replaced; work that was not its own never notices.
  */
 import { FairQueue, type FairQueueOptions } from './fair-queue.ts';
-import { Thread, WorkStopped, type Load, type Order, type ThreadOptions } from './thread.ts';
+import { WorkerProcess, WorkStopped, type Load, type Order, type WorkerOptions } from './worker-process.ts';
 
-export interface PoolOptions extends ThreadOptions, FairQueueOptions {}
+export interface PoolOptions extends WorkerOptions, FairQueueOptions {}
 
-export interface WorkOptions {
+interface WorkOptions {
   /** Whose work it is. */
   readonly namespace: string;
-  /** Processor time it may use; a thread that uses more is stopped. */
+  /** Processor time it may use; a worker that uses more is stopped. */
   readonly cpuMs: number;
 }
 
 export class WorkerPool {
   readonly #options: PoolOptions;
   readonly #queue: FairQueue<Order>;
-  readonly #threads = new Set<Thread>();
+  readonly #workers = new Set<WorkerProcess>();
   #isClosed = false;
 
   constructor(options: PoolOptions) {
@@ -26,8 +26,8 @@ export class WorkerPool {
   }
 
   /**
-   * Has work done by a thread, when it is the turn of its namespace.
-   * @param load called when a thread takes it
+   * Has work done by a worker, when it is the turn of its namespace.
+   * @param load called when a worker takes it
    * @throws WorkStopped, and what `load` throws
    */
   run(load: () => Load, { namespace, cpuMs }: WorkOptions): Promise<unknown> {
@@ -38,40 +38,40 @@ export class WorkerPool {
     });
   }
 
-  /** Stops all threads; what they were doing, and what waits for them, is rejected. */
+  /** Stops all workers; what they were doing, and what waits for them, is rejected. */
   async close(): Promise<void> {
     this.#isClosed = true;
     for (const order of this.#queue.drain()) order.reject(new WorkStopped('closed'));
-    await Promise.all([...this.#threads].map((thread) => thread.stop('closed')));
+    await Promise.all([...this.#workers].map((worker) => worker.stop('closed')));
   }
 
   #next(): void {
-    for (let thread = this.#freeThread(); thread; thread = this.#freeThread()) {
+    for (let worker = this.#freeWorker(); worker; worker = this.#freeWorker()) {
       const order = this.#queue.take(this.#now());
       if (!order) return;
-      thread().start(order);
+      worker().start(order);
     }
   }
 
-  /** A thread for the next order, which is started only when there is one. */
-  #freeThread(): (() => Thread) | undefined {
-    for (const thread of this.#threads) if (thread.isFree) return () => thread;
-    return this.#threads.size < this.#options.size ? () => this.#newThread() : undefined;
+  /** A worker for the next order, which is started only when there is one. */
+  #freeWorker(): (() => WorkerProcess) | undefined {
+    for (const worker of this.#workers) if (worker.isFree) return () => worker;
+    return this.#workers.size < this.#options.size ? () => this.#newWorker() : undefined;
   }
 
-  #newThread(): Thread {
-    const thread: Thread = new Thread(this.#options, {
+  #newWorker(): WorkerProcess {
+    const worker: WorkerProcess = new WorkerProcess(this.#options, {
       onDone: ({ namespace }, cost) => {
         this.#queue.done(namespace, cost, this.#now());
         this.#next();
       },
       onEnd: () => {
-        this.#threads.delete(thread);
+        this.#workers.delete(worker);
         this.#next();
       },
     });
-    this.#threads.add(thread);
-    return thread;
+    this.#workers.add(worker);
+    return worker;
   }
 
   #now(): number {

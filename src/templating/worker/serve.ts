@@ -1,23 +1,26 @@
-/** The side of a thread: tells when it is ready and who it is, then does one piece of work after another. */
-import { parentPort } from 'node:worker_threads';
+/** The side of a worker: tells when it is ready and who it is, then does one piece of work after another. */
+import { listenToParent, sendToParent } from '../../lib/child-channel.ts';
 import { ownThread } from './cpu-time.ts';
-import type { Assignment, FromThread } from './thread.ts';
+import type { Assignment, FromWorker } from './worker-process.ts';
 
-export interface ServeOptions {
+interface ServeOptions {
   /** Never throws. @param parcel what the work shares with others, by id */
   readonly answer: (work: unknown, parcel: (id: string) => unknown) => unknown;
-  /** Processor time of this thread in ms. */
+  /** Processor time of this worker in ms. */
   readonly cpuMs: () => number;
 }
 
 export function serve({ answer, cpuMs }: ServeOptions): void {
   const parcels = new Map<string, unknown>();
-  const send = (message: FromThread): void => parentPort?.postMessage(message);
-  parentPort?.on('message', ({ work, parcels: fresh, forget }: Assignment) => {
+  const send = (message: FromWorker): void => {
+    sendToParent(message);
+  };
+  listenToParent((message) => {
+    const { work, parcels: fresh, forget } = message as Assignment;
     for (const id of forget) parcels.delete(id);
     for (const [id, content] of fresh) parcels.set(id, content);
     const result = answer(work, (id) => parcels.get(id));
     send({ kind: 'answer', answer: result, cpuMs: cpuMs() });
   });
-  send({ kind: 'ready', thread: ownThread(), cpuMs: cpuMs() });
+  send({ kind: 'ready', worker: ownThread(), cpuMs: cpuMs() });
 }

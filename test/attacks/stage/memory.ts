@@ -1,10 +1,10 @@
-/** The memory that a process of the product gets: that of its Deployment, held by the kernel or by us. */
+/** The memory that a process of the product and its workers get: that of its Deployment, held by the kernel or by us. */
 import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 export interface MemoryLimit {
   /** Who holds it, for the report. */
-  readonly held: 'cgroup v2' | 'VmHWM and RSS in /proc';
+  readonly held: 'cgroup v2' | 'sums of /proc';
   readonly bytes: number;
   /** The most that was used since the last call, in bytes. */
   takePeak(): number;
@@ -13,7 +13,7 @@ export interface MemoryLimit {
 }
 
 const CGROUPS = '/sys/fs/cgroup';
-const WATCH_EVERY_MS = 50;
+const WATCH_EVERY_MS = 25;
 const KIB = 1024;
 
 /** Puts a process that has just started under a limit. Beyond it the process is killed, as in a pod. */
@@ -35,32 +35,43 @@ function cgroupLimit(pid: number, bytes: number, root = CGROUPS): MemoryLimit | 
     if (existsSync(folder)) rmdirSync(folder);
     return undefined;
   }
+  const { takePeak, release } = watch(pid);
   return {
     held: 'cgroup v2',
     bytes,
-    takePeak: () => takeHighest(pid),
+    takePeak,
     release: () => {
+      release();
       rmdirSync(folder);
     },
   };
 }
 
-function watchedLimit(pid: number, bytes: number): MemoryLimit {
+const watchedLimit = (pid: number, bytes: number): MemoryLimit => ({
+  held: 'sums of /proc',
+  bytes,
+  ...watch(pid, (now) => {
+    if (now > bytes) kill(pid);
+  }),
+});
+
+/** Looks at the memory of a process and its children again and again. */
+function watch(
+  pid: number,
+  onLook: (bytes: number) => void = () => undefined,
+): Pick<MemoryLimit, 'takePeak' | 'release'> {
   let highest = 0;
   const look = (): void => {
-    const now = statusField(pid, 'VmHWM') ?? 0;
+    const now = memoryOfFamily(pid);
     highest = Math.max(highest, now);
-    if (now > bytes) kill(pid);
+    onLook(now);
   };
   const timer = setInterval(look, WATCH_EVERY_MS);
   return {
-    held: 'VmHWM and RSS in /proc',
-    bytes,
     takePeak() {
       look();
       const peak = highest;
       highest = 0;
-      takeHighest(pid);
       return peak;
     },
     release: () => {
@@ -69,15 +80,18 @@ function watchedLimit(pid: number, bytes: number): MemoryLimit {
   };
 }
 
-/** The highest resident size since the last call, which the kernel then counts from the present one on. */
-function takeHighest(pid: number): number {
-  const peak = statusField(pid, 'VmHWM') ?? 0;
+/** What a cgroup would count: the code of Node.js, which all of them share, once. */
+const memoryOfFamily = (pid: number): number =>
+  (statusField(pid, 'VmRSS') ?? 0) +
+  childrenOf(pid).reduce((sum, child) => sum + (statusField(child, 'RssAnon') ?? 0), 0);
+
+function childrenOf(pid: number): readonly number[] {
   try {
-    writeFileSync(`/proc/${String(pid)}/clear_refs`, '5');
+    const children = readFileSync(`/proc/${String(pid)}/task/${String(pid)}/children`, 'latin1');
+    return children.split(' ').filter(Boolean).map(Number);
   } catch {
-    // It has ended, or we may not: then the peak is that of its life.
+    return [];
   }
-  return peak;
 }
 
 /** A line of /proc/PID/status in bytes; undefined when the process has ended. */

@@ -48,7 +48,7 @@ describe('custom resource definitions', function () {
       widgets = `/apis/${group}/v1/namespaces/${await subject.namespace()}/widgets`;
     });
 
-    it('S148: is established, and discovered with names, categories and scale', async () => {
+    it('API-148: is established, and discovered with names, categories and scale', async () => {
       const { body } = succeeded(await subject.get(`${CRDS}/widgets.${group}`));
       expect(conditionOf(body, 'NamesAccepted')).to.deep.include({
         status: 'True',
@@ -72,7 +72,7 @@ describe('custom resource definitions', function () {
       expect(named('widgets/status').verbs).to.have.members(['get', 'patch', 'update']);
     });
 
-    it('S150: keeps a taken kind from being served', async () => {
+    it('API-150: keeps a taken kind from being served', async () => {
       const rival = widgetCrd(group, { spec: { names: { plural: 'gadgets', kind: 'Widget' } } });
       rival.metadata.name = `gadgets.${group}`;
       succeeded(await subject.post(CRDS, rival));
@@ -88,7 +88,7 @@ describe('custom resource definitions', function () {
       await subject.delete(path);
     });
 
-    it('S151: keeps scope, group, plural and kind', async () => {
+    it('API-151: keeps scope, group, plural and kind', async () => {
       const reply = await change(group, { scope: 'Cluster' });
       expect(reply.code).to.equal(422);
       expect(causesOf(reply)).to.deep.equal(['spec.scope: Invalid value: "Cluster": field is immutable']);
@@ -101,7 +101,7 @@ describe('custom resource definitions', function () {
       }
     });
 
-    it('S152: prunes, fills in defaults, drops the status, and counts the first generation', async () => {
+    it('API-152: prunes, fills in defaults, drops the status, and counts the first generation', async () => {
       const object = widget(group, 'w', { zz: 1, lm: [{ k: 'a', zz: 1 }], any: { free: [1] }, set: ['x'] });
       const reply = await create({ ...object, status: { phase: 'x' }, top: 1 });
       expect(reply.code).to.equal(201);
@@ -211,7 +211,7 @@ describe('custom resource definitions', function () {
       ],
     ];
     for (const [title, spec, reason, cause] of rows) {
-      it(`S153: refuses an object for ${title}`, async () => {
+      it(`API-153: refuses an object for ${title}`, async () => {
         const reply = await create(widget(group, 'w', spec), '?dryRun=All');
         expect(reply.code, reply.text).to.equal(422);
         expect(causesOf(reply)).to.deep.equal([cause]);
@@ -221,7 +221,7 @@ describe('custom resource definitions', function () {
       });
     }
 
-    it('S154: takes null for a default, for nothing, or for null', async () => {
+    it('API-154: takes null for a default, for nothing, or for null', async () => {
       const { body } = succeeded(await create(widget(group, 'w', { num: null, nul: null, list: null })));
       expect(body.spec).to.deep.include({ num: 3, nul: null });
       expect(body.spec).to.not.have.property('list');
@@ -229,7 +229,7 @@ describe('custom resource definitions', function () {
       expect(causesOf(reply)).to.deep.equal(['spec.foo: Required value']);
     });
 
-    it('S155: reads metadata as metadata', async () => {
+    it('API-155: reads metadata as metadata', async () => {
       const reply = succeeded(await create(widget(group, 'w', {}, { labels: {}, annotations: {}, zz: 1 })));
       expect(warningsOf(reply)).to.deep.equal(['unknown field "metadata.zz"']);
       expect(reply.body.metadata).to.not.have.any.keys('labels', 'annotations', 'zz');
@@ -240,7 +240,7 @@ describe('custom resource definitions', function () {
       );
     });
 
-    it('S156: keeps spec and status apart', async () => {
+    it('API-156: keeps spec and status apart', async () => {
       const created = succeeded(await create(widget(group, 'w'))).body;
       const path = `${widgets}/w`;
       const main = succeeded(
@@ -266,7 +266,7 @@ describe('custom resource definitions', function () {
       expect(put.metadata.generation).to.equal(2);
     });
 
-    it('S158: scales', async () => {
+    it('API-158: scales', async () => {
       succeeded(await create(widget(group, 'w', { replicas: 2 })));
       const path = `${widgets}/w`;
       succeeded(await subject.merge(`${path}/status`, { status: { replicas: 1, selector: 'a=b' } }));
@@ -284,7 +284,7 @@ describe('custom resource definitions', function () {
       expect((await subject.merge(`${path}/scale`, { spec: { replicas: -1 } })).code).to.equal(422);
     });
 
-    it('S86: may not be replaced without resource version', async () => {
+    it('API-86: may not be replaced without resource version', async () => {
       succeeded(await create(widget(group, 'w')));
       const body = refused(
         await subject.put(`${widgets}/w`, widget(group, 'w')),
@@ -294,7 +294,7 @@ describe('custom resource definitions', function () {
       expect(body.details.kind).to.equal('widgets');
     });
 
-    it('S101: takes no strategic patch', async () => {
+    it('API-101: takes no strategic patch', async () => {
       succeeded(await create(widget(group, 'w')));
       refused(
         await subject.strategic(`${widgets}/w`, {}),
@@ -303,7 +303,7 @@ describe('custom resource definitions', function () {
       );
     });
 
-    it('S38: takes finalizers without a path, with a warning', async () => {
+    it('API-38: takes finalizers without a path, with a warning', async () => {
       const finalizers = ['finalizer.landscaper.gardener.cloud'];
       const reply = await create(widget(group, 'w', {}, { finalizers }));
       expect(reply.code).to.equal(201);
@@ -313,7 +313,7 @@ describe('custom resource definitions', function () {
       succeeded(await subject.merge(`${widgets}/w`, { metadata: { finalizers: null } }));
     });
 
-    it('S122: knows sets and maps when applying', async () => {
+    it('API-122: knows sets and maps when applying', async () => {
       const applied = widget(group, 'w', { set: ['x'], lm: [{ k: 'a', v: '1' }], any: { l: [1] } });
       const { body } = succeeded(await subject.apply(`${widgets}/w`, applied, 'm1'));
       const entry = body.metadata.managedFields.find((candidate: Json) => candidate.manager === 'm1');
@@ -337,7 +337,7 @@ describe('custom resource definitions', function () {
       expect(merged.spec.lm.map((item: Json) => item.k)).to.have.members(['a', 'b']);
     });
 
-    it('S164: prints columns, null for what is missing', async () => {
+    it('API-164: prints columns, null for what is missing', async () => {
       succeeded(await create(widget(group, 'w')));
       const accept = 'application/json;as=Table;v=v1;g=meta.k8s.io';
       const { body } = succeeded(await subject.get(widgets, { accept }));
@@ -350,7 +350,7 @@ describe('custom resource definitions', function () {
     });
   });
 
-  describe('S149: are refused', () => {
+  describe('API-149: are refused', () => {
     const B = 'spec.validation.openAPIV3Schema.properties[spec].properties[b]';
     const group = newGroup();
     const dryRun = (crd: Json): Promise<Reply> => subject.post(`${CRDS}?dryRun=All`, crd);
@@ -509,7 +509,7 @@ describe('custom resource definitions', function () {
     });
     afterEach(() => subject.delete(`${CRDS}/widgets.${group}`));
 
-    it('S157: without status subresource, status counts as content', async () => {
+    it('API-157: without status subresource, status counts as content', async () => {
       await given(
         version(
           { a: text },
@@ -522,7 +522,7 @@ describe('custom resource definitions', function () {
       expect(body.metadata.generation).to.equal(2);
     });
 
-    it('S159: hold objects to their rules in CEL', async function () {
+    it('API-159: hold objects to their rules in CEL', async function () {
       if (!subject.isGenuine)
         skip(this, 'the embedded server stores rules in CEL and does not evaluate them');
       const rule = (expression: string, more: Json): Json => ({ rule: expression, ...more });
@@ -567,7 +567,7 @@ describe('custom resource definitions', function () {
       ]);
     });
 
-    it('S160: forgive values that were good before, as long as they stay', async () => {
+    it('API-160: forgive values that were good before, as long as they stay', async () => {
       await given(version({ a: text, b: text }));
       succeeded(await subject.post(widgets, object({ a: 'long', b: 'x' })));
       const strict = version({ a: { ...text, maxLength: 3 }, b: text });
@@ -579,7 +579,7 @@ describe('custom resource definitions', function () {
       expect(causesOf(reply)).to.deep.equal(['spec.a: Too long: may not be more than 3 bytes']);
     });
 
-    it('S161: show stored objects by the schema of now', async () => {
+    it('API-161: show stored objects by the schema of now', async () => {
       await given(version({ a: text, b: text }));
       const before = succeeded(await subject.post(widgets, object({ a: 'x', b: 'y' }))).body;
       succeeded(
@@ -590,7 +590,7 @@ describe('custom resource definitions', function () {
       expect(body.metadata.resourceVersion).to.equal(before.metadata.resourceVersion);
     });
 
-    it('S162: offer versions, warn of deprecated ones, and hide unserved ones', async () => {
+    it('API-162: offer versions, warn of deprecated ones, and hide unserved ones', async () => {
       await given(
         version({ a: text }),
         version(
@@ -612,7 +612,7 @@ describe('custom resource definitions', function () {
       expect([hidden.code, hidden.text]).to.deep.equal([404, NOT_FOUND]);
     });
 
-    it('S163: select by fields of the version', async () => {
+    it('API-163: select by fields of the version', async () => {
       await given(version({ a: text }, { selectableFields: [{ jsonPath: '.spec.a' }] }));
       succeeded(await subject.post(widgets, object({ a: 'x' })));
       const names = async (value: string): Promise<string[]> =>
@@ -628,7 +628,7 @@ describe('custom resource definitions', function () {
       );
     });
 
-    it('S165: go when their last instance is gone', async () => {
+    it('API-165: go when their last instance is gone', async () => {
       await given(version({ a: text }));
       const held = { ...object({ a: 'x' }), metadata: { name: 'w', finalizers: ['a.b/c'] } };
       succeeded(await subject.post(widgets, held));

@@ -17,7 +17,7 @@ describe('create and metadata', () => {
     cms = `/api/v1/namespaces/${ns}/configmaps`;
   });
 
-  it('S20: a new object gets its system fields, and its creator owns what it set', async () => {
+  it('API-20: a new object gets its system fields, and its creator owns what it set', async () => {
     const reply = await s.post(cms, cm('a'));
     expect(reply.code).to.equal(201);
     const { metadata } = reply.body;
@@ -34,7 +34,7 @@ describe('create and metadata', () => {
     });
   });
 
-  it('S21: the same name again is refused', async () => {
+  it('API-21: the same name again is refused', async () => {
     await s.post(cms, cm('a'));
     const reply = await s.post(cms, cm('a'));
     expect(reply.body).to.deep.include({
@@ -45,7 +45,7 @@ describe('create and metadata', () => {
     });
   });
 
-  it('S22: a name is required', async () => {
+  it('API-22: a name is required', async () => {
     const reply = await s.post(cms, { metadata: {}, data: {} });
     refused(
       reply,
@@ -54,14 +54,14 @@ describe('create and metadata', () => {
     );
   });
 
-  it('S23: generated names have five random characters and at most 63 in all', async () => {
+  it('API-23: generated names have five random characters and at most 63 in all', async () => {
     const one = await s.post(cms, { metadata: { generateName: 'gen-' } });
     expect(one.body.metadata.name).to.match(/^gen-[bcdfghjklmnpqrstvwxz2456789]{5}$/);
     const two = await s.post(cms, { metadata: { generateName: 'x'.repeat(70) } });
     expect(two.body.metadata.name).to.have.length(63);
   });
 
-  it('S24: a bad base of a generated name is reported twice', async () => {
+  it('API-24: a bad base of a generated name is reported twice', async () => {
     const reply = await s.post(cms, { metadata: { generateName: 'Gen-' } });
     expect(reply.code).to.equal(422);
     expect(reply.body.details.causes.map((c: Json) => c.field)).to.have.members([
@@ -95,11 +95,11 @@ describe('create and metadata', () => {
     ],
   ];
   for (const [what, path, body, code] of names)
-    it(`S25: ${what} is answered with ${code}`, async () => {
+    it(`API-25: ${what} is answered with ${code}`, async () => {
       expect((await s.post(path(), body)).code).to.equal(code);
     });
 
-  it('S26: the namespace in the body must be that of the URL', async () => {
+  it('API-26: the namespace in the body must be that of the URL', async () => {
     const reply = await s.post(cms, cm('a', { metadata: { namespace: 'other' } }));
     refused(
       reply,
@@ -108,7 +108,7 @@ describe('create and metadata', () => {
     );
   });
 
-  it('S27: a resource version has no place in a new object', async () => {
+  it('API-27: a resource version has no place in a new object', async () => {
     const reply = await s.post(cms, cm('a', { metadata: { resourceVersion: '5' } }));
     expect(reply.code).to.equal(500);
     expect(reply.body).to.not.have.property('reason');
@@ -116,7 +116,7 @@ describe('create and metadata', () => {
     expect((await s.post(cms, cm('a', { metadata: { resourceVersion: '0' } }))).code).to.equal(201);
   });
 
-  it('S28: system fields in the body are ignored', async () => {
+  it('API-28: system fields in the body are ignored', async () => {
     const reply = await s.post(
       cms,
       cm('a', {
@@ -160,16 +160,16 @@ describe('create and metadata', () => {
     ],
   ];
   for (const [what, body, code, message] of bodies)
-    it(`S29: ${what} is refused`, async () => {
+    it(`API-29: ${what} is refused`, async () => {
       refused(await s.post(cms, body), code, message);
     });
 
-  it('S29: a built-in kind need not be named', async () => {
+  it('API-29: a built-in kind need not be named', async () => {
     expect((await s.post(cms, { metadata: { name: 'a' } })).code).to.equal(201);
     expect((await s.post(cms, '')).code).to.equal(400);
   });
 
-  it('S30: values of the wrong type are named as Go names them', async () => {
+  it('API-30: values of the wrong type are named as Go names them', async () => {
     refused(
       await s.post(cms, cm('a', { data: { a: 5 } })),
       400,
@@ -185,11 +185,11 @@ describe('create and metadata', () => {
     );
   });
 
-  it('S31: a namespace must exist', async () => {
+  it('API-31: a namespace must exist', async () => {
     refused(await s.post('/api/v1/namespaces/nope/configmaps', cm('a')), 404, 'namespaces "nope" not found');
   });
 
-  it('S32: a dry run stores nothing', async () => {
+  it('API-32: a dry run stores nothing', async () => {
     const reply = await s.post(`${cms}?dryRun=All`, cm('a'));
     expect(reply.code).to.equal(201);
     expect(reply.body.metadata.uid).to.be.a('string');
@@ -207,7 +207,7 @@ describe('create and metadata', () => {
   const sloppy = (name: string): string =>
     `{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"${name}"},"data":{"a":"1","a":"2"},"foo":1,"bar":2}`;
 
-  it('S33: strict validation names every finding, duplicates first', async () => {
+  it('API-33: strict validation names every finding, duplicates first', async () => {
     const text = refused(
       await s.post(`${cms}?fieldValidation=Strict`, sloppy('a')),
       400,
@@ -217,7 +217,7 @@ describe('create and metadata', () => {
     expect(found.split(', ')).to.have.members(FOUND);
   });
 
-  it('S34: by default findings are warnings, on request they are nothing', async () => {
+  it('API-34: by default findings are warnings, on request they are nothing', async () => {
     for (const query of ['', '?fieldValidation=Warn']) {
       const reply = await s.post(`${cms}${query}`, sloppy(`w${query.length}`));
       expect(reply.code).to.equal(201);
@@ -235,13 +235,13 @@ describe('create and metadata', () => {
     ['too many annotations', { annotations: { a: 'x'.repeat(262_145) } }, 'metadata.annotations'],
   ];
   for (const [what, metadata, path] of metas)
-    it(`S35: ${what} is refused`, async () => {
+    it(`API-35: ${what} is refused`, async () => {
       const reply = await s.post(cms, cm('a', { metadata }));
       expect(reply.code).to.equal(422);
       expect(reply.body.details.causes.map((c: Json) => c.field)).to.deep.equal([path]);
     });
 
-  it('S36: owners must be complete, with one controller, each once', async () => {
+  it('API-36: owners must be complete, with one controller, each once', async () => {
     const owner = { apiVersion: 'v1', kind: 'ConfigMap', name: 'o', uid: 'u1' };
     const of = (...ownerReferences: Json[]): Json => cm('a', { metadata: { ownerReferences } });
     const empty = await s.post(cms, of({ apiVersion: '', kind: '', name: '', uid: '' }));
@@ -261,7 +261,7 @@ describe('create and metadata', () => {
     expect(warningsOf(same)[0]).to.match(/duplicate/);
   });
 
-  it('S37: finalizers of built-in kinds are qualified names', async () => {
+  it('API-37: finalizers of built-in kinds are qualified names', async () => {
     const of = (finalizer: string, name = 'a'): Json => cm(name, { metadata: { finalizers: [finalizer] } });
     expect((await s.post(cms, of('bad'))).body.message).to.match(
       /name is neither a standard finalizer name nor is it fully qualified/,
@@ -271,7 +271,7 @@ describe('create and metadata', () => {
     await s.merge(`${cms}/a`, { metadata: { finalizers: null } });
   });
 
-  it('S38: a finalizer without a path is a warning on custom kinds', async () => {
+  it('API-38: a finalizer without a path is a warning on custom kinds', async () => {
     const group = 's38.example.com';
     await s.post(CRDS, widgetCrd(group));
     await s.eventually(`${CRDS}/widgets.${group}`, (r) =>
@@ -289,7 +289,7 @@ describe('create and metadata', () => {
     await s.delete(`${CRDS}/widgets.${group}`);
   });
 
-  it('S39: secrets take text, keep base64, and know their types', async () => {
+  it('API-39: secrets take text, keep base64, and know their types', async () => {
     const path = `/api/v1/namespaces/${ns}/secrets`;
     const made = await s.post(path, {
       metadata: { name: 'a' },
@@ -303,7 +303,7 @@ describe('create and metadata', () => {
     expect(causesOf(tls)).to.deep.equal(['data[tls.crt]: Required value', 'data[tls.key]: Required value']);
   });
 
-  it('S40: a deployment gets all its defaults', async () => {
+  it('API-40: a deployment gets all its defaults', async () => {
     const made = (await s.post(`/apis/apps/v1/namespaces/${ns}/deployments`, deployment('d'))).body;
     expect(made.metadata.generation).to.equal(1);
     expect(made.status).to.deep.equal({});
@@ -332,7 +332,7 @@ describe('create and metadata', () => {
     });
   });
 
-  it('S41: deployments that make no sense are refused', async () => {
+  it('API-41: deployments that make no sense are refused', async () => {
     const path = `/apis/apps/v1/namespaces/${ns}/deployments`;
     const mismatch = await s.post(
       path,
@@ -354,7 +354,7 @@ describe('create and metadata', () => {
     ]);
   });
 
-  it('S42: quantities are stored in canonical form', async () => {
+  it('API-42: quantities are stored in canonical form', async () => {
     const body = deployment('d');
     body.spec.template.spec.containers[0].resources = { limits: { cpu: '1000m', memory: '0.5Gi' } };
     const made = (await s.post(`/apis/apps/v1/namespaces/${ns}/deployments`, body)).body;
@@ -364,7 +364,7 @@ describe('create and metadata', () => {
     });
   });
 
-  it('S43: services get addresses and ports by their type', async () => {
+  it('API-43: services get addresses and ports by their type', async () => {
     const path = `/api/v1/namespaces/${ns}/services`;
     const make = async (name: string, spec: Json): Promise<Json> =>
       (await s.post(path, { metadata: { name }, spec })).body.spec;
@@ -377,7 +377,7 @@ describe('create and metadata', () => {
     );
   });
 
-  it('S44: an event belongs to the namespace of its object', async () => {
+  it('API-44: an event belongs to the namespace of its object', async () => {
     const reply = await s.post(`/api/v1/namespaces/${ns}/events`, {
       metadata: { name: 'e' },
       involvedObject: { kind: 'Pod', namespace: 'default', name: 'p' },
@@ -388,7 +388,7 @@ describe('create and metadata', () => {
     ]);
   });
 
-  it('S45: times of leases have exactly six decimals', async () => {
+  it('API-45: times of leases have exactly six decimals', async () => {
     const path = `/apis/coordination.k8s.io/v1/namespaces/${ns}/leases`;
     expect(
       (await s.post(path, { metadata: { name: 'a' }, spec: { renewTime: '2026-01-01T00:00:00Z' } })).code,
@@ -400,7 +400,7 @@ describe('create and metadata', () => {
     expect(good.body.spec.renewTime).to.equal('2026-01-01T00:00:00.123456Z');
   });
 
-  it('S46: events are the same objects in both groups', async () => {
+  it('API-46: events are the same objects in both groups', async () => {
     await s.post(`/api/v1/namespaces/${ns}/events`, {
       metadata: { name: 'e' },
       involvedObject: { kind: 'Pod', namespace: ns, name: 'p' },

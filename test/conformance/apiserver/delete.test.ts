@@ -31,7 +31,7 @@ describe('delete, finalizers, garbage, namespaces', function () {
     ...more,
   });
 
-  it('S124: a deletion answers with a Status, and then there is nothing', async () => {
+  it('API-124: a deletion answers with a Status, and then there is nothing', async () => {
     const { metadata } = await make('a');
     expect((await s.delete(`${cms}/a`)).body).to.deep.equal({
       kind: 'Status',
@@ -43,7 +43,7 @@ describe('delete, finalizers, garbage, namespaces', function () {
     expect((await s.delete(`${cms}/a`)).code).to.equal(404);
   });
 
-  it('S125: services and service accounts answer with themselves', async () => {
+  it('API-125: services and service accounts answer with themselves', async () => {
     const services = `/api/v1/namespaces/${ns}/services`;
     await s.post(services, { metadata: { name: 'a' }, spec: { ports: [{ port: 80 }] } });
     expect((await s.delete(`${services}/a`)).body.kind).to.equal('Service');
@@ -52,7 +52,7 @@ describe('delete, finalizers, garbage, namespaces', function () {
     expect((await s.delete(`${accounts}/a`)).body.kind).to.equal('ServiceAccount');
   });
 
-  it('S126: a finalizer holds the object', async () => {
+  it('API-126: a finalizer holds the object', async () => {
     await make('a', held);
     const first = await s.delete(`${cms}/a`);
     expect(first.code).to.equal(200);
@@ -63,7 +63,7 @@ describe('delete, finalizers, garbage, namespaces', function () {
     await s.merge(`${cms}/a`, { metadata: { finalizers: null } });
   });
 
-  it('S127: a deletion counts as a change of a custom object', async () => {
+  it('API-127: a deletion counts as a change of a custom object', async () => {
     const group = 's127.example.com';
     await s.post(CRDS, widgetCrd(group));
     const path = `/apis/${group}/v1/namespaces/${ns}/widgets`;
@@ -73,7 +73,7 @@ describe('delete, finalizers, garbage, namespaces', function () {
     await s.delete(`${CRDS}/widgets.${group}`);
   });
 
-  it('S128: a terminating object takes no new finalizers and stays terminating', async () => {
+  it('API-128: a terminating object takes no new finalizers and stays terminating', async () => {
     await make('a', held);
     await s.delete(`${cms}/a`);
     refused(
@@ -87,7 +87,7 @@ describe('delete, finalizers, garbage, namespaces', function () {
     await s.merge(`${cms}/a`, { metadata: { finalizers: null } });
   });
 
-  it('S129: its name is taken until it is gone', async () => {
+  it('API-129: its name is taken until it is gone', async () => {
     await make('a', held);
     await s.delete(`${cms}/a`);
     refused(await s.post(cms, cm('a')), 409, 'object is being deleted: configmaps "a" already exists');
@@ -100,14 +100,14 @@ describe('delete, finalizers, garbage, namespaces', function () {
     ['a JSON patch', () => s.jsonPatch(`${cms}/a`, [{ op: 'remove', path: '/metadata/finalizers/0' }])],
   ];
   for (const [how, release] of releases)
-    it(`S130: taking the last finalizer by ${how} deletes the object`, async () => {
+    it(`API-130: taking the last finalizer by ${how} deletes the object`, async () => {
       await make('a', held);
       const { body } = await s.delete(`${cms}/a`);
       expect((await release(body)).code).to.equal(200);
       expect((await s.get(`${cms}/a`)).code).to.equal(404);
     });
 
-  it('S131: preconditions', async () => {
+  it('API-131: preconditions', async () => {
     const { metadata } = await make('a');
     refused(
       await s.delete(`${cms}/a`, { preconditions: { uid: 'other' } }),
@@ -122,7 +122,7 @@ describe('delete, finalizers, garbage, namespaces', function () {
     expect((await s.delete(`${cms}/a`, { preconditions: { uid: metadata.uid } })).code).to.equal(200);
   });
 
-  it('S132: options that make no sense', async () => {
+  it('API-132: options that make no sense', async () => {
     await make('a');
     const odd = await s.delete(`${cms}/a`, { propagationPolicy: 'Foo' });
     refused(
@@ -141,20 +141,20 @@ describe('delete, finalizers, garbage, namespaces', function () {
     ['Foreground', 'foregroundDeletion'],
     ['Orphan', 'orphan'],
   ])
-    it(`S133: ${String(policy)} leaves a finalizer`, async () => {
+    it(`API-133: ${String(policy)} leaves a finalizer`, async () => {
       await make('a', held);
       const reply = await s.delete(`${cms}/a`, { propagationPolicy: policy });
       expect(reply.body.metadata.finalizers).to.include(finalizer);
       await s.merge(`${cms}/a`, { metadata: { finalizers: null } });
     });
 
-  it('S134: Background takes the foreground finalizer away', async () => {
+  it('API-134: Background takes the foreground finalizer away', async () => {
     await make('a', { finalizers: ['foregroundDeletion'] });
     await s.delete(`${cms}/a`, { propagationPolicy: 'Background' });
     expect((await s.get(`${cms}/a`)).code).to.equal(404);
   });
 
-  it('S135: a collection goes one by one, finalizers and all', async () => {
+  it('API-135: a collection goes one by one, finalizers and all', async () => {
     await make('a', { labels: { x: '1' } });
     await make('b', { labels: { x: '1' }, ...held });
     await make('c');
@@ -166,7 +166,7 @@ describe('delete, finalizers, garbage, namespaces', function () {
     await s.merge(`${cms}/b`, { metadata: { finalizers: null } });
   });
 
-  it('S136: pods get their grace once they are on a node', async () => {
+  it('API-136: pods get their grace once they are on a node', async () => {
     const pods = `/api/v1/namespaces/${ns}/pods`;
     const pod = (name: string, spec: Json = {}): Json => ({
       metadata: { name },
@@ -185,7 +185,7 @@ describe('delete, finalizers, garbage, namespaces', function () {
     expect((await s.get(`${pods}/b`)).code).to.equal(404);
   });
 
-  it('S137: what is owned goes with its owner', async function () {
+  it('API-137: what is owned goes with its owner', async function () {
     skipUnlessControlled(this, s);
     const o = await make('o');
     await make('d', { ownerReferences: [owner(o)] });
@@ -193,7 +193,7 @@ describe('delete, finalizers, garbage, namespaces', function () {
     expect(await isGone(`${cms}/d`)).to.equal(true);
   });
 
-  it('S138: an owner that never was counts as gone; one of an unknown kind does not', async function () {
+  it('API-138: an owner that never was counts as gone; one of an unknown kind does not', async function () {
     skipUnlessControlled(this, s);
     const o = await make('o');
     await make('unknown', {
@@ -206,7 +206,7 @@ describe('delete, finalizers, garbage, namespaces', function () {
     expect((await s.get(`${cms}/unknown`)).code).to.equal(200);
   });
 
-  it('S139: with another owner left only the reference goes', async function () {
+  it('API-139: with another owner left only the reference goes', async function () {
     skipUnlessControlled(this, s);
     const [a, b] = [await make('a'), await make('b')];
     await make('d', { ownerReferences: [owner(a), owner(b)] });
@@ -215,7 +215,7 @@ describe('delete, finalizers, garbage, namespaces', function () {
     expect(left.body.metadata.ownerReferences).to.deep.equal([owner(b)]);
   });
 
-  it('S140: orphans stay, without reference', async function () {
+  it('API-140: orphans stay, without reference', async function () {
     skipUnlessControlled(this, s);
     const o = await make('o');
     await make('d', { ownerReferences: [owner(o)] });
@@ -224,7 +224,7 @@ describe('delete, finalizers, garbage, namespaces', function () {
     expect((await s.get(`${cms}/d`)).body.metadata).to.not.have.property('ownerReferences');
   });
 
-  it('S141: in the foreground an owner waits for those that block it', async function () {
+  it('API-141: in the foreground an owner waits for those that block it', async function () {
     skipUnlessControlled(this, s);
     const o = await make('o');
     await make('blocking', { ownerReferences: [owner(o, { blockOwnerDeletion: true })], ...held });
@@ -238,7 +238,7 @@ describe('delete, finalizers, garbage, namespaces', function () {
     await s.merge(`${cms}/free`, { metadata: { finalizers: null } });
   });
 
-  it('S142: an owner in another namespace counts as gone, and an event says so', async function () {
+  it('API-142: an owner in another namespace counts as gone, and an event says so', async function () {
     skipUnlessControlled(this, s);
     const o = await make('o');
     const other = await s.namespace();
@@ -249,7 +249,7 @@ describe('delete, finalizers, garbage, namespaces', function () {
     expect(events.body.items[0]).to.deep.include({ reason: 'OwnerRefInvalidNamespace', type: 'Warning' });
   });
 
-  it('S143: a job deleted without a policy keeps its pods and warns', async () => {
+  it('API-143: a job deleted without a policy keeps its pods and warns', async () => {
     const jobs = `/apis/batch/v1/namespaces/${ns}/jobs`;
     await s.post(jobs, {
       metadata: { name: 'j', ...held },
@@ -261,7 +261,7 @@ describe('delete, finalizers, garbage, namespaces', function () {
     await s.merge(`${jobs}/j`, { metadata: { finalizers: null } });
   });
 
-  it('S144: a namespace goes when its content has, and tells what it waits for', async function () {
+  it('API-144: a namespace goes when its content has, and tells what it waits for', async function () {
     skipUnlessControlled(this, s);
     await make('a');
     await make('b', held);
@@ -282,7 +282,7 @@ describe('delete, finalizers, garbage, namespaces', function () {
     expect(await isGone(`/api/v1/namespaces/${ns}`)).to.equal(true);
   });
 
-  it('S144: an empty namespace that a finalizer holds is let alone', async function () {
+  it('API-144: an empty namespace that a finalizer holds is let alone', async function () {
     skipUnlessControlled(this, s);
     const path = `/api/v1/namespaces/${ns}`;
     await s.merge(path, { metadata: { finalizers: ['a.b/c'] } });
@@ -296,7 +296,7 @@ describe('delete, finalizers, garbage, namespaces', function () {
     expect(await isGone(path)).to.equal(true);
   });
 
-  it('S145: a terminating namespace takes nothing new', async () => {
+  it('API-145: a terminating namespace takes nothing new', async () => {
     await make('a', held);
     await s.delete(`/api/v1/namespaces/${ns}`);
     const reply = await s.post(cms, cm('b'));
@@ -317,7 +317,7 @@ describe('delete, finalizers, garbage, namespaces', function () {
   });
 
   for (const name of ['default', 'kube-system'])
-    it(`S146: ${name} cannot be deleted`, async () => {
+    it(`API-146: ${name} cannot be deleted`, async () => {
       refused(
         await s.delete(`/api/v1/namespaces/${name}`),
         403,
@@ -325,7 +325,7 @@ describe('delete, finalizers, garbage, namespaces', function () {
       );
     });
 
-  it('S147: every namespace has a service account and the certificate', async function () {
+  it('API-147: every namespace has a service account and the certificate', async function () {
     skipUnlessControlled(this, s);
     const account = `/api/v1/namespaces/${ns}/serviceaccounts/default`;
     const first = await s.eventually(account, (r) => r.code === 200);

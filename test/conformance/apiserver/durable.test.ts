@@ -94,7 +94,7 @@ describe('the durable store', function () {
 
   const path = '/api/v1/namespaces/default/configmaps';
 
-  it('S182: a killed server has lost no write that it answered', async () => {
+  it('API-182: a killed server has lost no write that it answered', async () => {
     const server = await start();
     const agent = new Agent({ keepAlive: true, ca: server.ca, maxSockets: 20 });
     const acknowledged = new Map<string, string>();

@@ -11,7 +11,7 @@ const PATH = '/api/v1/namespaces/default/configmaps';
 
 if (process.env['ESPALIER_TEST_KUBECONFIG'])
   leftOut(
-    'S185: an informer of client-node has the same cache in the end',
+    'API-185: an informer of client-node has the same cache in the end',
     'it reaches behind the wire of the embedded server',
   );
 else
@@ -64,7 +64,7 @@ else
       }
     }
 
-    it('S185: across a 410 and a restart of the server it has the same cache in the end', async () => {
+    it('API-185: across a 410 and a restart of the server it has the same cache in the end', async () => {
       let lists = 0;
       const client = api();
       const informer = makeInformer(configOf(server), PATH, () => {

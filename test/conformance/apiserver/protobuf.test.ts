@@ -95,7 +95,7 @@ describe('bodies in protobuf', () => {
     },
   ];
   for (const { what, path, protobuf, json, check } of rows)
-    it(`S12: ${what} is stored as its JSON form is`, async () => {
+    it(`API-12: ${what} is stored as its JSON form is`, async () => {
       const made = await s.post(path(), protobuf, { type: PROTOBUF });
       expect(made.code, made.text).to.equal(201);
       succeeded(await s.post(path(), json));
@@ -105,7 +105,7 @@ describe('bodies in protobuf', () => {
       check?.(stored);
     });
 
-  it('S12: a TokenRequest is answered with a token of that life', async () => {
+  it('API-12: a TokenRequest is answered with a token of that life', async () => {
     await s.post(`/api/v1/namespaces/${ns}/serviceaccounts`, { metadata: { name: 'sa' } });
     const request = body(
       'authentication.k8s.io/v1',
@@ -122,7 +122,7 @@ describe('bodies in protobuf', () => {
     expect(reply.body.status.token).to.match(/^[\w-]+\.[\w-]+\.[\w-]+$/);
   });
 
-  it('S12: what is not protobuf is refused', async () => {
+  it('API-12: what is not protobuf is refused', async () => {
     const reply = await s.post(`/api/v1/namespaces/${ns}/configmaps`, Buffer.from('{}'), { type: PROTOBUF });
     expect(reply.code, reply.text).to.equal(400);
   });

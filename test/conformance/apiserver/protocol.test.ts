@@ -11,7 +11,7 @@ const partialAccept = (as: string): string => `application/json;as=${as};g=meta.
 describe('protocol, discovery, negotiation', () => {
   const s = useSubject();
 
-  it('S1: legacy discovery lists versions, groups and resources', async () => {
+  it('API-01: legacy discovery lists versions, groups and resources', async () => {
     expect((await s.get('/api')).body).to.include({ kind: 'APIVersions' });
     const groups = (await s.get('/apis')).body;
     expect(groups.kind).to.equal('APIGroupList');
@@ -34,7 +34,7 @@ describe('protocol, discovery, negotiation', () => {
     });
   });
 
-  it('S2: aggregated discovery carries an ETag and honours If-None-Match', async () => {
+  it('API-02: aggregated discovery carries an ETag and honours If-None-Match', async () => {
     const reply = await s.get('/apis', { accept: AGGREGATED });
     expect(reply.headers['content-type']).to.match(/as=APIGroupDiscoveryList/);
     expect(reply.body.kind).to.equal('APIGroupDiscoveryList');
@@ -49,12 +49,12 @@ describe('protocol, discovery, negotiation', () => {
     expect(again.code).to.equal(304);
   });
 
-  it('S3: aggregated discovery of a dead version alone is not acceptable', async () => {
+  it('API-03: aggregated discovery of a dead version alone is not acceptable', async () => {
     const accept = 'application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList';
     expect((await s.get('/apis', { accept })).code).to.equal(406);
   });
 
-  it('S4: version and health need no credentials', async () => {
+  it('API-04: version and health need no credentials', async () => {
     const version = await s.get('/version', { token: null });
     expect(version.body.gitVersion).to.match(/^v\d+\.\d+\.\d+/);
     for (const path of ['/healthz', '/livez'])
@@ -64,7 +64,7 @@ describe('protocol, discovery, negotiation', () => {
   });
 
   for (const path of ['/nope', '/apis/nope.io/v1/x'])
-    it(`S5: ${path} is a plain 404`, async () => {
+    it(`API-05: ${path} is a plain 404`, async () => {
       const reply = await s.get(path);
       expect(reply.code).to.equal(404);
       expect(reply.headers['content-type']).to.match(/^text\/plain/);
@@ -72,7 +72,7 @@ describe('protocol, discovery, negotiation', () => {
     });
 
   for (const path of ['/api/v1/nope', '/apis/apps/v9', '/api/v1/namespaces/default/configmaps/x/status'])
-    it(`S6: ${path} is a 404 Status`, async () => {
+    it(`API-06: ${path} is a 404 Status`, async () => {
       const reply = await s.get(path);
       expect(reply.code).to.equal(404);
       expect(reply.body).to.deep.include({
@@ -92,7 +92,7 @@ describe('protocol, discovery, negotiation', () => {
     ['DELETE', '/api/v1/namespaces'],
   ];
   for (const [method, path] of refused)
-    it(`S7: ${method} ${path} is not allowed`, async () => {
+    it(`API-07: ${method} ${path} is not allowed`, async () => {
       const reply = await s.request(
         method,
         path,
@@ -103,7 +103,7 @@ describe('protocol, discovery, negotiation', () => {
       expect(reply.body.message).to.equal('the server does not allow this method on the requested resource');
     });
 
-  it('S8: a wrong bearer token is refused, not taken for nobody', async () => {
+  it('API-08: a wrong bearer token is refused, not taken for nobody', async () => {
     const reply = await s.get('/api/v1/namespaces', { token: 'wrong' });
     expect(reply.code).to.equal(401);
     expect(reply.body).to.deep.equal({
@@ -117,20 +117,20 @@ describe('protocol, discovery, negotiation', () => {
     });
   });
 
-  it('S9: nothing acceptable is 406', async () => {
+  it('API-09: nothing acceptable is 406', async () => {
     const reply = await s.get('/api/v1/namespaces', { accept: 'text/html' });
     expect(reply.code).to.equal(406);
     expect(reply.body.reason).to.equal('NotAcceptable');
   });
 
-  it('S10: YAML on request', async () => {
+  it('API-10: YAML on request', async () => {
     const reply = await s.get('/api/v1/namespaces/default', { accept: 'application/yaml' });
     expect(reply.code).to.equal(200);
     expect(reply.headers['content-type']).to.equal('application/yaml');
     expect(reply.text).to.match(/^kind: Namespace$/m);
   });
 
-  it('S11: bodies in YAML, without type, and of an unknown type', async () => {
+  it('API-11: bodies in YAML, without type, and of an unknown type', async () => {
     const ns = await s.namespace();
     const path = `/api/v1/namespaces/${ns}/configmaps`;
     const yaml = 'apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: yam\n';
@@ -143,7 +143,7 @@ describe('protocol, discovery, negotiation', () => {
     expect(refusal.body.reason).to.equal('UnsupportedMediaType');
   });
 
-  it('S13: a client that prefers protobuf gets something its decoder can tell', async () => {
+  it('API-13: a client that prefers protobuf gets something its decoder can tell', async () => {
     const reply = await s.get('/api/v1/namespaces/default', {
       accept: 'application/vnd.kubernetes.protobuf,application/json',
     });
@@ -151,7 +151,7 @@ describe('protocol, discovery, negotiation', () => {
     expect(reply.headers['content-type']).to.match(/^application\/(json|vnd.kubernetes.protobuf)/);
   });
 
-  it('S14: bodies and values that are too large', async () => {
+  it('API-14: bodies and values that are too large', async () => {
     const ns = await s.namespace();
     const path = `/api/v1/namespaces/${ns}/configmaps`;
     const huge = await s.post(path, cm('h', { data: { a: 'x'.repeat(3_200_000) } }));
@@ -162,7 +162,7 @@ describe('protocol, discovery, negotiation', () => {
     expect(large.body.details.causes[0].message).to.match(/^Too long/);
   });
 
-  it('S15: lists as Tables', async () => {
+  it('API-15: lists as Tables', async () => {
     const ns = await s.namespace();
     const path = `/api/v1/namespaces/${ns}/configmaps`;
     await s.post(path, cm('a', { data: { x: '1', y: '2' } }));
@@ -179,14 +179,14 @@ describe('protocol, discovery, negotiation', () => {
     expect(bogus.code).to.equal(400);
   });
 
-  it('S16: one object as a Table; a refusal stays a Status', async () => {
+  it('API-16: one object as a Table; a refusal stays a Status', async () => {
     const table = (await s.get('/api/v1/namespaces/default', { accept: TABLE })).body;
     expect(table.rows).to.have.length(1);
     const missing = await s.get('/api/v1/namespaces/nope', { accept: TABLE });
     expect(missing.body.kind).to.equal('Status');
   });
 
-  it('S17: metadata only, for objects, lists and answers of writes', async () => {
+  it('API-17: metadata only, for objects, lists and answers of writes', async () => {
     const ns = await s.namespace();
     const path = `/api/v1/namespaces/${ns}/configmaps`;
     await s.post(path, cm('a'));
@@ -208,7 +208,7 @@ describe('protocol, discovery, negotiation', () => {
     expect(wrong.code).to.equal(406);
   });
 
-  it('S18: OpenAPI v3 documents are addressed by hash', async () => {
+  it('API-18: OpenAPI v3 documents are addressed by hash', async () => {
     const index = (await s.get('/openapi/v3')).body;
     const url = index.paths['apis/apps/v1'].serverRelativeURL as string;
     const right = await s.get(url);
@@ -220,7 +220,7 @@ describe('protocol, discovery, negotiation', () => {
     expect((await s.get('/openapi/v3/apis/nope/v1')).code).to.equal(404);
   });
 
-  it('S19: a custom kind appears in OpenAPI with the marks that kubectl looks for', async () => {
+  it('API-19: a custom kind appears in OpenAPI with the marks that kubectl looks for', async () => {
     const group = 's19.example.com';
     await s.post('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', widgetCrd(group));
     const index = await s.eventually('/openapi/v3', (r) => r.body.paths[`apis/${group}/v1`] !== undefined);

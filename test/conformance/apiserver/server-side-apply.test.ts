@@ -44,7 +44,7 @@ describe('server-side apply', function () {
     send(`${cm}?fieldManager=${manager}`, { data: values });
   const live = async (): Promise<Json> => succeeded(await subject.get(cm)).body;
 
-  it('S103: a new object is owned by who applied it', async () => {
+  it('API-103: a new object is owned by who applied it', async () => {
     const answer = await apply('m1', { a: '1' });
     expect(answer.code).to.equal(201);
     const { time: _, ...entry } = entryOf(answer.body, 'm1');
@@ -57,21 +57,21 @@ describe('server-side apply', function () {
     });
   });
 
-  it('S104: the same again is no write', async () => {
+  it('API-104: the same again is no write', async () => {
     const first = succeeded(await apply('m1', { a: '1' })).body;
     const second = await apply('m1', { a: '1' });
     expect(second.code).to.equal(200);
     expect(second.body).to.deep.equal(first);
   });
 
-  it('S105: a key that is dropped goes', async () => {
+  it('API-105: a key that is dropped goes', async () => {
     await apply('m1', { a: '1', b: '2' });
     const { body } = succeeded(await apply('m1', { a: '1' }));
     expect(body['data']).to.deep.equal({ a: '1' });
     expect(ownersOf(body)).to.deep.equal({ 'm1 Apply': data('a') });
   });
 
-  it('S106: another value is a conflict', async () => {
+  it('API-106: another value is a conflict', async () => {
     await apply('m1', { a: '1' });
     const body = refused(
       await apply('m2', { a: '2' }),
@@ -84,7 +84,7 @@ describe('server-side apply', function () {
     ]);
   });
 
-  it('S107: the same value is shared, by an entry without time', async () => {
+  it('API-107: the same value is shared, by an entry without time', async () => {
     await apply('m1', { a: '1' });
     const { body } = succeeded(await apply('m2', { a: '1' }));
     expect(ownersOf(body)).to.deep.equal({ 'm1 Apply': data('a'), 'm2 Apply': data('a') });
@@ -92,7 +92,7 @@ describe('server-side apply', function () {
     expect(entryOf(body, 'm2')).to.not.have.property('time');
   });
 
-  it('S108: a shared value changes by force only', async () => {
+  it('API-108: a shared value changes by force only', async () => {
     await apply('m1', { a: '1' });
     await apply('m2', { a: '1', b: '1' });
     refused(await apply('m1', { a: '9' }), 409, 'Apply failed with 1 conflict: conflict with "m2": .data.a');
@@ -101,7 +101,7 @@ describe('server-side apply', function () {
     expect(ownersOf(body)).to.deep.equal({ 'm1 Apply': data('a'), 'm2 Apply': data('b') });
   });
 
-  it('S109: a shared key stays when one lets go', async () => {
+  it('API-109: a shared key stays when one lets go', async () => {
     await apply('m1', { a: '1' });
     await apply('m2', { a: '1' });
     const { body } = succeeded(await apply('m1'));
@@ -109,7 +109,7 @@ describe('server-side apply', function () {
     expect(ownersOf(body)).to.deep.equal({ 'm2 Apply': data('a') });
   });
 
-  it('S110, S111: an update takes ownership, and conflicts name all managers', async () => {
+  it('API-110, API-111: an update takes ownership, and conflicts name all managers', async () => {
     await apply('m2', { a: '1', c: '3' });
     const { body } = succeeded(await update('upd', { a: '2', u: '1' }));
     expect(ownersOf(body)).to.deep.equal({ 'm2 Apply': data('c'), 'upd Update': data('a', 'u') });
@@ -120,7 +120,7 @@ describe('server-side apply', function () {
     );
   });
 
-  it('S112: needs a manager, and has nothing to do with managedFields of the body', async () => {
+  it('API-112: needs a manager, and has nothing to do with managedFields of the body', async () => {
     const type = 'application/apply-patch+yaml';
     expect(causesOf(await send(cm, configMap(), type))).to.deep.equal([
       'fieldManager: Required value: is required for apply patch',
@@ -133,7 +133,7 @@ describe('server-side apply', function () {
     refused(await subject.apply(cm, body, 'm1'), 400, 'metadata.managedFields must be nil');
   });
 
-  it('S113: what is not of the kind is a failure with a text', async () => {
+  it('API-113: what is not of the kind is a failure with a text', async () => {
     const who = '(/cm; /v1, Kind=ConfigMap)';
     refused(
       await apply('m', { k: 5 }),
@@ -147,7 +147,7 @@ describe('server-side apply', function () {
     );
   });
 
-  it('S118: managedFields are cleared by an empty list or entry, and kept otherwise', async () => {
+  it('API-118: managedFields are cleared by an empty list or entry, and kept otherwise', async () => {
     const set = (managedFields: unknown): Promise<Reply> => send(cm, { metadata: { managedFields } });
     for (const [sent, isKept] of [
       [null, true],
@@ -160,7 +160,7 @@ describe('server-side apply', function () {
     }
   });
 
-  it('S119: fields of an object without managers belong to before-first-apply', async () => {
+  it('API-119: fields of an object without managers belong to before-first-apply', async () => {
     await apply('m1', { a: '1' });
     succeeded(await send(cm, { metadata: { managedFields: [{}] } }));
     refused(
@@ -170,7 +170,7 @@ describe('server-side apply', function () {
     );
   });
 
-  it('S120: of eleven updaters the oldest become one', async () => {
+  it('API-120: of eleven updaters the oldest become one', async () => {
     succeeded(await subject.post(`${cm.slice(0, -3)}?fieldManager=m0`, configMap({ k0: 'x' })));
     for (let i = 1; i <= 10; i++) succeeded(await update(`m${i}`, { [`k${i}`]: 'x' }));
     const managers = ((await live())['metadata'].managedFields as Json[]).map(
@@ -180,7 +180,7 @@ describe('server-side apply', function () {
     expect(managers).to.include('ancient-changes');
   });
 
-  it('S121: kubectl takes over from client-side apply and rewrites its annotation', async () => {
+  it('API-121: kubectl takes over from client-side apply and rewrites its annotation', async () => {
     const annotation = 'kubectl.kubernetes.io/last-applied-configuration';
     const first = configMap({ a: '1' });
     const annotated = {
@@ -196,7 +196,7 @@ describe('server-side apply', function () {
     });
   });
 
-  it('S123: a dry run stores nothing', async () => {
+  it('API-123: a dry run stores nothing', async () => {
     const created = await apply('m1', { a: '1' }, '&dryRun=All');
     expect(created.code).to.equal(201);
     expect((await subject.get(cm)).code).to.equal(404);
@@ -224,7 +224,7 @@ describe('server-side apply', function () {
     const containersOf = (answer: Reply): Json[] =>
       succeeded(answer).body['spec'].template.spec.containers as Json[];
 
-    it('S20: an update owns the fields of a new object and their containers', async () => {
+    it('API-20: an update owns the fields of a new object and their containers', async () => {
       const { body } = succeeded(await subject.post(`${path().slice(0, -2)}?fieldManager=c`, full));
       const fields = ownersOf(body)['c Update'];
       expect(fields['f:spec']['f:template']['f:spec']['f:containers']).to.deep.equal({
@@ -245,7 +245,7 @@ describe('server-side apply', function () {
       expect(fields['f:spec']).to.not.have.property('.');
     });
 
-    it('S114: two managers add containers and variables, each removes its own', async () => {
+    it('API-114: two managers add containers and variables, each removes its own', async () => {
       succeeded(await subject.apply(path(), full, 'a'));
       const second = deployment(pods([container('side'), { name: 'c', env: [{ name: 'E', value: '1' }] }]));
       const merged = containersOf(await subject.apply(path(), second, 'b'));
@@ -256,7 +256,7 @@ describe('server-side apply', function () {
       expect(left[0]).to.not.have.property('env');
     });
 
-    it('S115: conflicts inside list maps, in atomic selectors and lists', async () => {
+    it('API-115: conflicts inside list maps, in atomic selectors and lists', async () => {
       succeeded(await subject.apply(path(), full, 'a'));
       const other = deployment({
         selector: { matchLabels: { a: 'c' } },
@@ -275,7 +275,7 @@ describe('server-side apply', function () {
       );
     });
 
-    it('S113: two items with one key are a failure', async () => {
+    it('API-113: two items with one key are a failure', async () => {
       refused(
         await subject.apply(path(), deployment(pods([container('c'), container('c')])), 'a'),
         500,
@@ -283,7 +283,7 @@ describe('server-side apply', function () {
       );
     });
 
-    it('S116: status has an endpoint and an entry of its own', async () => {
+    it('API-116: status has an endpoint and an entry of its own', async () => {
       const { body } = succeeded(await subject.apply(path(), { ...full, status: { replicas: 7 } }, 'a'));
       expect(body['status']).to.deep.equal({});
       expect(ownersOf(body)['a Apply']).to.not.have.property('f:status');
@@ -294,7 +294,7 @@ describe('server-side apply', function () {
       expect((await subject.apply(`${path().slice(0, -1)}zz/status`, missing, 'a')).code).to.equal(404);
     });
 
-    it('S117: scaling takes the replicas', async () => {
+    it('API-117: scaling takes the replicas', async () => {
       succeeded(await subject.apply(path(), full, 'a'));
       succeeded(await send(`${path()}/scale?fieldManager=s`, { spec: { replicas: 5 } }));
       const body = refused(await subject.apply(path(), full, 'a'), 409, /\.spec\.replicas$/);

@@ -21,7 +21,7 @@ describe('simulated workloads', () => {
     return body;
   };
 
-  it('S188: a deployment becomes available through a replica set and pods', async () => {
+  it('API-188: a deployment becomes available through a replica set and pods', async () => {
     await s.post(apps('deployments'), deployment('d', { spec: { replicas: 3 } }));
     const { body } = await s.eventually(
       `${apps('deployments')}/d`,
@@ -45,7 +45,7 @@ describe('simulated workloads', () => {
     expect((await s.get(pods())).body.items).to.have.length(3);
   });
 
-  it('S188: a new template rolls out, and the old pods go', async () => {
+  it('API-188: a new template rolls out, and the old pods go', async () => {
     await s.post(apps('deployments'), deployment('d'));
     await s.eventually(`${apps('deployments')}/d`, (r) => r.body.status.availableReplicas === 1);
     await s.strategic(`${apps('deployments')}/d`, {
@@ -73,7 +73,7 @@ describe('simulated workloads', () => {
   });
 
   for (const kind of ['never-ready', 'crash-loop'])
-    it(`S188: ${kind} holds a deployment back`, async () => {
+    it(`API-188: ${kind} holds a deployment back`, async () => {
       await s.post(apps('deployments'), troubled(kind));
       const { body } = await s.eventually(
         `${apps('deployments')}/d`,
@@ -84,7 +84,7 @@ describe('simulated workloads', () => {
       expect((await s.get(`${apps('deployments')}/d`)).body.status).to.not.have.property('readyReplicas');
     });
 
-  it('S188: a delay lets readiness wait', async () => {
+  it('API-188: a delay lets readiness wait', async () => {
     await s.post(apps('deployments'), troubled('delay=1s'));
     await s.eventually(pods(), (r) => r.body.items.length === 1);
     expect((await s.get(`${apps('deployments')}/d`)).body.status).to.not.have.property('readyReplicas');
@@ -94,7 +94,7 @@ describe('simulated workloads', () => {
 
   const template = (name: string): Json => deployment(name).spec.template;
 
-  it('S188: a stateful set counts its pods by ordinal', async () => {
+  it('API-188: a stateful set counts its pods by ordinal', async () => {
     await s.post(apps('statefulsets'), {
       metadata: { name: 'db' },
       spec: {
@@ -122,7 +122,7 @@ describe('simulated workloads', () => {
     ]);
   });
 
-  it('S188: a daemon set has a pod on each node', async () => {
+  it('API-188: a daemon set has a pod on each node', async () => {
     await s.post(apps('daemonsets'), {
       metadata: { name: 'ds' },
       spec: { selector: { matchLabels: { app: 'ds' } }, template: template('ds') },
@@ -136,7 +136,7 @@ describe('simulated workloads', () => {
     });
   });
 
-  it('S188: a job completes, or fails when it is told to', async () => {
+  it('API-188: a job completes, or fails when it is told to', async () => {
     const jobs = `/apis/batch/v1/namespaces/${ns}/jobs`;
     const job = (name: string, annotations: Json = {}): Json => ({
       metadata: { name },

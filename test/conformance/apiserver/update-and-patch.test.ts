@@ -55,13 +55,13 @@ describe('updates and patches', function () {
   const cm = (): string => `${core}/configmaps/cm`;
   const generation = (answer: Reply): unknown => succeeded(answer).body['metadata'].generation;
 
-  it('S83: PUT of an unchanged object is no write', async () => {
+  it('API-83: PUT of an unchanged object is no write', async () => {
     const object = await configMap();
     const { body } = succeeded(await subject.put(cm(), object));
     expect(body['metadata'].resourceVersion).to.equal(object['metadata'].resourceVersion);
   });
 
-  it('S84: PUT of a stale object is a conflict', async () => {
+  it('API-84: PUT of a stale object is a conflict', async () => {
     const object = await configMap();
     succeeded(await send(cm(), { data: { c: '3' } }));
     const body = refused(
@@ -73,7 +73,7 @@ describe('updates and patches', function () {
     expect(body['details']).to.deep.equal({ name: 'cm', kind: 'configmaps' });
   });
 
-  it('S85: a config map may be replaced without resource version, but not with rubbish', async () => {
+  it('API-85: a config map may be replaced without resource version, but not with rubbish', async () => {
     await configMap();
     const put = (metadata: Json): Promise<Reply> =>
       subject.put(cm(), { metadata: { name: 'cm', ...metadata }, data: { z: '1' } });
@@ -82,7 +82,7 @@ describe('updates and patches', function () {
     expect((await put({ resourceVersion: 'abc' })).code).to.equal(500);
   });
 
-  it('S86: a lease may not be replaced without resource version', async () => {
+  it('API-86: a lease may not be replaced without resource version', async () => {
     const leases = `/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases`;
     await create(leases, { metadata: { name: 'l' } });
     const answer = await subject.put(`${leases}/l`, { metadata: { name: 'l' } });
@@ -94,7 +94,7 @@ describe('updates and patches', function () {
     expect(body['details'].kind).to.equal('leases');
   });
 
-  it('S87: PUT with a foreign uid, name or namespace is refused', async () => {
+  it('API-87: PUT with a foreign uid, name or namespace is refused', async () => {
     await configMap();
     const put = (metadata: Json): Promise<Reply> => subject.put(cm(), { metadata, data: {} });
     refused(
@@ -119,7 +119,7 @@ describe('updates and patches', function () {
     );
   });
 
-  it('S88: PUT creates leases and roles, but no config maps', async () => {
+  it('API-88: PUT creates leases and roles, but no config maps', async () => {
     refused(await subject.put(cm(), { metadata: { name: 'cm' } }), 404, 'configmaps "cm" not found');
     const lease = `/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases/l`;
     expect((await subject.put(lease, { metadata: { name: 'l' } })).code).to.equal(201);
@@ -127,7 +127,7 @@ describe('updates and patches', function () {
     expect((await subject.put(role, { metadata: { name: 'r' }, rules: [] })).code).to.equal(201);
   });
 
-  it('S89: only changes of the spec count as a new generation', async () => {
+  it('API-89: only changes of the spec count as a new generation', async () => {
     await create(`${apps}/deployments`, deployment());
     const path = `${apps}/deployments/d`;
     expect(generation(await send(path, { metadata: { labels: { c: 'd' } } }))).to.equal(1);
@@ -137,7 +137,7 @@ describe('updates and patches', function () {
     expect(body['metadata'].generation).to.equal(2);
   });
 
-  it('S90: an immutable config map keeps its data, not its labels', async () => {
+  it('API-90: an immutable config map keeps its data, not its labels', async () => {
     await create(`${core}/configmaps`, { metadata: { name: 'cm' }, data: { a: '1' }, immutable: true });
     const answer = await send(cm(), { data: { a: '2' } });
     expect(answer.code).to.equal(422);
@@ -145,7 +145,7 @@ describe('updates and patches', function () {
     succeeded(await send(cm(), { metadata: { labels: { a: 'b' } } }));
   });
 
-  it('S91: some fields never change', async () => {
+  it('API-91: some fields never change', async () => {
     await create(`${core}/secrets`, { metadata: { name: 's' } });
     expect(causesOf(await send(`${core}/secrets/s`, { type: 'x/y' }))).to.deep.equal([
       'type: Invalid value: "x/y": field is immutable',
@@ -165,7 +165,7 @@ describe('updates and patches', function () {
     expect(causesOf(binding)[0]).to.match(/^roleRef: Invalid value: .*: cannot change roleRef$/);
   });
 
-  it('S92: a merge patch adds, removes by null, and merges deeply', async () => {
+  it('API-92: a merge patch adds, removes by null, and merges deeply', async () => {
     await configMap({ a: '1', b: '2' }, { labels: { x: 'y' } });
     const { body } = succeeded(
       await send(cm(), { data: { a: null, c: '3' }, metadata: { labels: { z: 'q' } } }),
@@ -174,7 +174,7 @@ describe('updates and patches', function () {
     expect(body['metadata'].labels).to.deep.equal({ x: 'y', z: 'q' });
   });
 
-  it('S93: a merge patch may lock, but not rename or bury', async () => {
+  it('API-93: a merge patch may lock, but not rename or bury', async () => {
     const object = await configMap();
     succeeded(await send(cm(), { data: { c: '3' } }));
     const patch = (metadata: Json): Promise<Reply> => send(cm(), { metadata });
@@ -201,7 +201,7 @@ describe('updates and patches', function () {
     }
   });
 
-  it('S94: a merge patch is an object', async () => {
+  it('API-94: a merge patch is an object', async () => {
     await configMap();
     refused(await send(cm(), 'null'), 400, 'Invalid JSON Patch');
     refused(await send(cm(), '[]'), 400, 'error decoding patch: …');
@@ -209,7 +209,7 @@ describe('updates and patches', function () {
     expect((await send(cm(), '{}', 'application/json')).code).to.equal(415);
   });
 
-  it('S95: a JSON patch adds, copies, moves, removes, and replaces what is not there', async () => {
+  it('API-95: a JSON patch adds, copies, moves, removes, and replaces what is not there', async () => {
     await configMap();
     const { body } = succeeded(
       await send(
@@ -232,7 +232,7 @@ describe('updates and patches', function () {
     ['removing what is not there', { op: 'remove', path: '/data/zz' }],
     ['an unknown operation', { op: 'bogus', path: '/data/a' }],
   ] as const) {
-    it(`S96: a JSON patch is refused for ${title}`, async () => {
+    it(`API-96: a JSON patch is refused for ${title}`, async () => {
       await configMap();
       const body = refused(await send(cm(), [operation], JSON_PATCH), 422, REJECTED);
       expect(body['reason']).to.equal('Invalid');
@@ -240,7 +240,7 @@ describe('updates and patches', function () {
     });
   }
 
-  it('S97: nothing is not patched', async () => {
+  it('API-97: nothing is not patched', async () => {
     for (const [type, body] of [
       ['application/merge-patch+json', {}],
       [JSON_PATCH, []],
@@ -250,7 +250,7 @@ describe('updates and patches', function () {
     }
   });
 
-  it('S98: concurrent patches without resource version all succeed', async () => {
+  it('API-98: concurrent patches without resource version all succeed', async () => {
     await configMap({});
     const answers = await Promise.all(
       Array.from({ length: 20 }, (_, i) => send(cm(), { data: { [`k${i}`]: 'x' } })),
@@ -269,7 +269,7 @@ describe('updates and patches', function () {
     const names = (spec: Json): string[] => (spec['containers'] as Json[]).map((c) => c['name'] as string);
     beforeEach(() => create(`${apps}/deployments`, deployment()));
 
-    it('S99: merges containers and environment by name, new ones first', async () => {
+    it('API-99: merges containers and environment by name, new ones first', async () => {
       const spec = await patched({
         containers: [
           container('z'),
@@ -289,27 +289,27 @@ describe('updates and patches', function () {
         { name: 'C', value: '3' },
       ]);
     });
-    it('S100: deletes an item', async () => {
+    it('API-100: deletes an item', async () => {
       expect(names(await patched({ containers: [{ name: 'b', $patch: 'delete' }] }))).to.deep.equal([
         'a',
         'c',
       ]);
     });
-    it('S100: replaces a list', async () => {
+    it('API-100: replaces a list', async () => {
       const spec = await patched({ containers: [{ $patch: 'replace' }, container('z')] });
       expect(names(spec)).to.deep.equal(['z']);
     });
-    it('S100: sets the order', async () => {
+    it('API-100: sets the order', async () => {
       const order = [{ name: 'c' }, { name: 'z' }, { name: 'a' }];
       const spec = await patched({ '$setElementOrder/containers': order, containers: [container('z')] });
       expect(names(spec)).to.deep.equal(['b', 'c', 'z', 'a']);
     });
-    it('S100: keeps only what it names', async () => {
+    it('API-100: keeps only what it names', async () => {
       const volumes = [{ name: 'v', $retainKeys: ['name', 'hostPath'], hostPath: { path: '/x' } }];
       const spec = await patched({ volumes });
       expect(spec['volumes']).to.deep.equal([{ name: 'v', hostPath: { path: '/x', type: '' } }]);
     });
-    it('S100: adds to and deletes from the finalizers', async () => {
+    it('API-100: adds to and deletes from the finalizers', async () => {
       const path = `${apps}/deployments/d`;
       const metadata = (patch: Json): Promise<Reply> => send(path, { metadata: patch }, STRATEGIC);
       succeeded(await metadata({ finalizers: ['a/a', 'b/b'] }));
@@ -329,7 +329,7 @@ describe('updates and patches', function () {
     });
   });
 
-  it('S102: merges ports of a service by number, but applies them by number and protocol', async () => {
+  it('API-102: merges ports of a service by number, but applies them by number and protocol', async () => {
     const ports = [
       { name: 'a', port: 80 },
       { name: 'b', port: 80, protocol: 'UDP' },

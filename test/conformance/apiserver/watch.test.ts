@@ -36,7 +36,7 @@ describe('watch', () => {
   const words = (events: readonly WatchEvent[]): string[] =>
     events.map((e) => `${e.type} ${e.object.metadata.name}`);
 
-  it('S65: create, update and delete are seen, and the deletion has a newer version', async () => {
+  it('API-65: create, update and delete are seen, and the deletion has a newer version', async () => {
     const stream = await watch(`resourceVersion=${await rev()}`);
     await make('a');
     await s.merge(`${cms}/a`, { data: { a: '2' } });
@@ -48,7 +48,7 @@ describe('watch', () => {
     expect(events[2]?.object.data).to.deep.equal({ a: '2' });
   });
 
-  it('S66: the response begins before there is an event', async () => {
+  it('API-66: the response begins before there is an event', async () => {
     const started = performance.now();
     const stream = await watch(`resourceVersion=${await rev()}`);
     expect(stream.code).to.equal(200);
@@ -56,7 +56,7 @@ describe('watch', () => {
   });
 
   for (const query of ['labelSelector=mine', 'labelSelector=mine&resourceVersion=0'])
-    it(`S67: ${query} begins with what is there`, async () => {
+    it(`API-67: ${query} begins with what is there`, async () => {
       await make('b');
       await make('a');
       await s.eventually(`${cms}?labelSelector=mine&resourceVersion=0`, (r) => r.body.items.length === 2);
@@ -64,7 +64,7 @@ describe('watch', () => {
       expect(words(await stream.take(2))).to.deep.equal(['ADDED a', 'ADDED b']);
     });
 
-  it('S68: a watch can begin after its first event', async () => {
+  it('API-68: a watch can begin after its first event', async () => {
     const before = await rev();
     await make('a');
     await make('b');
@@ -73,7 +73,7 @@ describe('watch', () => {
     expect(words(await again.take(1))).to.deep.equal(['ADDED b']);
   });
 
-  it('S69: a selector turns changes into arrivals and departures', async () => {
+  it('API-69: a selector turns changes into arrivals and departures', async () => {
     await make('a', { metadata: { labels: { on: 'yes' } } });
     const stream = await watch(`resourceVersion=${await rev()}&labelSelector=on=yes`);
     const off = await s.merge(`${cms}/a`, { metadata: { labels: { on: 'no' } } });
@@ -85,7 +85,7 @@ describe('watch', () => {
     expect(back?.type).to.equal('ADDED');
   });
 
-  it('S70: a write that changes nothing is no event', async () => {
+  it('API-70: a write that changes nothing is no event', async () => {
     await make('a');
     const stream = await watch(`resourceVersion=${await rev()}`);
     await s.merge(`${cms}/a`, { data: { a: '1' } });
@@ -93,7 +93,7 @@ describe('watch', () => {
     expect(words(await stream.take(1))).to.deep.equal(['ADDED b']);
   });
 
-  it('S71: the write that takes the last finalizer is never stored', async () => {
+  it('API-71: the write that takes the last finalizer is never stored', async () => {
     await make('a', { metadata: { finalizers: ['a.b/c'] } });
     const stream = await watch(`resourceVersion=${await rev()}`);
     await s.delete(`${cms}/a`);
@@ -107,7 +107,7 @@ describe('watch', () => {
   });
 
   for (const accept of ['application/json', TABLE])
-    it(`S72: a forgotten revision is one ERROR, also for ${accept === TABLE ? 'Tables' : 'objects'}`, async function () {
+    it(`API-72: a forgotten revision is one ERROR, also for ${accept === TABLE ? 'Tables' : 'objects'}`, async function () {
       skipUnlessEmbedded(this, s);
       const before = await rev();
       await make('a');
@@ -122,12 +122,12 @@ describe('watch', () => {
       expect(await stream.ended()).to.equal(true);
     });
 
-  it('S73: timeoutSeconds ends the stream', async () => {
+  it('API-73: timeoutSeconds ends the stream', async () => {
     const stream = await watch(`resourceVersion=${await rev()}&timeoutSeconds=1`);
     expect(await stream.ended(5000)).to.equal(true);
   });
 
-  it('S75: a streaming list ends its beginning with a bookmark', async () => {
+  it('API-75: a streaming list ends its beginning with a bookmark', async () => {
     await make('a');
     await make('b');
     const stream = await watch(
@@ -145,11 +145,11 @@ describe('watch', () => {
     'resourceVersionMatch=NotOlderThan',
     'sendInitialEvents=true&resourceVersionMatch=Exact&resourceVersion=1',
   ])
-    it(`S76: ${query} is refused`, async () => {
+    it(`API-76: ${query} is refused`, async () => {
       expect((await s.get(`${cms}?watch=true&allowWatchBookmarks=true&${query}`)).code).to.equal(422);
     });
 
-  it('S77: a streaming list from the future is one ERROR', async function () {
+  it('API-77: a streaming list from the future is one ERROR', async function () {
     this.timeout(20_000);
     const stream = await watch(
       'sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true&resourceVersion=99999999',
@@ -159,14 +159,14 @@ describe('watch', () => {
     expect(error?.object.code).to.equal(504);
   });
 
-  it('S78: one object by name', async () => {
+  it('API-78: one object by name', async () => {
     const stream = await watch(`resourceVersion=${await rev()}&fieldSelector=metadata.name=b`);
     await make('a');
     await make('b');
     expect(words(await stream.take(1))).to.deep.equal(['ADDED b']);
   });
 
-  it('S79: a Table watch names its columns once', async () => {
+  it('API-79: a Table watch names its columns once', async () => {
     const stream = await watch(`resourceVersion=${await rev()}`, { accept: TABLE });
     await make('a');
     await make('b');
@@ -176,7 +176,7 @@ describe('watch', () => {
     expect(second?.object.columnDefinitions).to.equal(null);
   });
 
-  it('S80: all watchers see the same order', async function () {
+  it('API-80: all watchers see the same order', async function () {
     this.timeout(60_000);
     const before = await rev();
     const count = s.isGenuine ? 20 : 100;
@@ -189,7 +189,7 @@ describe('watch', () => {
     expect(orders[0]?.split(',')).to.have.length(100);
   });
 
-  it('S82: a client that stops reading is cut off, and others are not', async function () {
+  it('API-82: a client that stops reading is cut off, and others are not', async function () {
     skipUnlessEmbedded(this, s);
     this.timeout(60_000);
     await make('big');
@@ -223,7 +223,7 @@ describe('watch', () => {
     return stream;
   };
 
-  it('S81: watches of a custom kind end with its definition, after its instances', async function () {
+  it('API-81: watches of a custom kind end with its definition, after its instances', async function () {
     this.timeout(60_000);
     const group = 's81.example.com';
     await s.post(CRDS, widgetCrd(group));
@@ -252,7 +252,7 @@ describe('a watch on which nothing happens', function () {
   const s = useSubject({ clock });
   const IDLE_MS = 70_000;
 
-  it('S74: brings a bookmark to who asked for it, and nothing to others', async function () {
+  it('API-74: brings a bookmark to who asked for it, and nothing to others', async function () {
     this.timeout(2 * IDLE_MS);
     const ns = await s.namespace();
     const path = `/api/v1/namespaces/${ns}/secrets`;

@@ -100,7 +100,7 @@ describe('admission webhooks', function () {
 
   const create = (name = 'a', more: Json = {}): Promise<Reply> => s.post(cms, cm(name, more));
 
-  it('S177: reviews tell what is about to happen', async () => {
+  it('API-177: reviews tell what is about to happen', async () => {
     await install('validating');
     await create();
     await s.merge(`${cms}/a`, { data: { a: '2' } });
@@ -129,7 +129,7 @@ describe('admission webhooks', function () {
     expect(gone.oldObject.metadata.name).to.equal('a');
   });
 
-  it('S177: a collection is reviewed one by one, without names', async () => {
+  it('API-177: a collection is reviewed one by one, without names', async () => {
     await create('a');
     await create('b');
     await install('validating');
@@ -162,7 +162,7 @@ describe('admission webhooks', function () {
     ],
   ];
   for (const [what, response, code, reason, message] of denials)
-    it(`S178: a denial with ${what}`, async () => {
+    it(`API-178: a denial with ${what}`, async () => {
       answer = () => response;
       await install('validating');
       const reply = await create();
@@ -170,7 +170,7 @@ describe('admission webhooks', function () {
       expect(reply.body.reason).to.equal(reason);
     });
 
-  it('S178: warnings reach the client', async () => {
+  it('API-178: warnings reach the client', async () => {
     answer = () => ({ allowed: true, warnings: ['mind the gap'] });
     await install('validating');
     expect(warningsOf(await create())).to.deep.equal(['mind the gap']);
@@ -182,14 +182,14 @@ describe('admission webhooks', function () {
     ['no JSON', () => 'nonsense'],
   ];
   for (const [what, given] of failures) {
-    it(`S178: ${what} fails the write`, async () => {
+    it(`API-178: ${what} fails the write`, async () => {
       answer = given;
       await install('validating', { failurePolicy: 'Fail' });
       const reply = await create();
       refused(reply, 500, /^Internal error occurred: failed calling webhook "t.example.com": /);
       expect(reply.body.reason).to.equal('InternalError');
     });
-    it(`S178: ${what} may be ignored`, async () => {
+    it(`API-178: ${what} may be ignored`, async () => {
       answer = given;
       await install('validating', { failurePolicy: 'Ignore' });
       expect((await create()).code).to.equal(201);
@@ -202,7 +202,7 @@ describe('admission webhooks', function () {
     patch: Buffer.from(JSON.stringify(operations)).toString('base64'),
   });
 
-  it('S179: a patch is applied, and its fields are nobody’s', async () => {
+  it('API-179: a patch is applied, and its fields are nobody’s', async () => {
     answer = () => patchOf([{ op: 'add', path: '/data/b', value: 'hooked' }]);
     await install('mutating');
     const made = (await create()).body;
@@ -210,19 +210,19 @@ describe('admission webhooks', function () {
     expect(JSON.stringify(made.metadata.managedFields)).to.not.match(/f:b/);
   });
 
-  it('S179: patches that cannot be applied fail the write', async () => {
+  it('API-179: patches that cannot be applied fail the write', async () => {
     answer = () => patchOf([{ op: 'remove', path: '/nope' }]);
     await install('mutating');
     expect((await create()).code).to.equal(500);
   });
 
-  it('S179: a validating webhook must not patch', async () => {
+  it('API-179: a validating webhook must not patch', async () => {
     answer = () => patchOf([{ op: 'add', path: '/data/b', value: 'hooked' }]);
     await install('validating');
     refused(await create(), 500, /response.patch/);
   });
 
-  it('S180: a selector decides who is asked about', async () => {
+  it('API-180: a selector decides who is asked about', async () => {
     await install('validating', { objectSelector: { matchLabels: { check: 'yes' } } });
     await create('a');
     for (let i = 0; i < 60 && reviews.length === 0; i++) {
@@ -234,7 +234,7 @@ describe('admission webhooks', function () {
     expect(reviews).to.have.length(1);
   });
 
-  it('S180: a service that does not exist fails the write', async () => {
+  it('API-180: a service that does not exist fails the write', async () => {
     await install('validating', { clientConfig: { service: { namespace: ns, name: 'x' }, caBundle } });
     let reply = await s.post(`${cms}?dryRun=All`, cm('a'));
     for (let i = 0; i < 60 && reply.code === 201; i++) {

@@ -5,7 +5,7 @@ import { helmDeployer } from '../../../deployers/helm/index.ts';
 import { manifestDeployer } from '../../../deployers/manifest/index.ts';
 
 import { mockDeployer } from '../../../deployers/mock/index.ts';
-import { createStock } from '../../../src/components/stock.ts';
+import { createComponentRepositories } from '../../../src/components/component-repositories.ts';
 import { systemClock as clock } from '../../../src/lib/clock.ts';
 import { seededRng } from '../../../src/lib/rng.ts';
 import { c1, chartsHere, raw } from '../../support/helm-charts.ts';
@@ -54,7 +54,7 @@ deployerConformance({
 });
 
 const demo = { apiVersion: 'v1', kind: 'ConfigMap', name: 'demo-cm', namespace: 'app' };
-const stock = createStock({ clock, rng: seededRng(1) });
+const stock = createComponentRepositories({ clock, rng: seededRng(1) });
 
 deployerConformance({
   name: 'the helm deployer',

@@ -142,7 +142,7 @@ describe('kubectl', function () {
     ['a built-in kind', CONFIG_MAP, 'configmap/settings'],
     ['a workload', DEPLOYMENT, 'deployment.apps/web'],
   ] as const)
-    it(`S183: applies ${what}, again, and differently`, async () => {
+    it(`API-183: applies ${what}, again, and differently`, async () => {
       const path = file(text);
       expect(await ok('apply', '-f', path)).to.equal(`${name} created`);
       expect(await ok('apply', '-f', path)).to.equal(`${name} unchanged`);
@@ -159,7 +159,7 @@ describe('kubectl', function () {
       expect(await ok('replace', '-f', changed)).to.equal(`${name} replaced`);
     });
 
-  it('S183: applies custom kinds, validates and explains them', async () => {
+  it('API-183: applies custom kinds, validates and explains them', async () => {
     await ok('apply', '-f', file(CRD));
     await ok('wait', '--for=condition=Established', 'crd/gadgets.kubectl.example.com', '--timeout=20s');
     const path = file(GADGET);
@@ -201,7 +201,7 @@ describe('kubectl', function () {
     await ok('delete', 'crd', 'gadgets.kubectl.example.com');
   });
 
-  it('S183: labels, annotates, edits, scales, sets an image', async () => {
+  it('API-183: labels, annotates, edits, scales, sets an image', async () => {
     await ok('apply', '-f', file(DEPLOYMENT));
     expect(await ok('label', 'deployment', 'web', 'tier=front')).to.equal('deployment.apps/web labeled');
     expect(await ok('annotate', 'deployment', 'web', 'note=x')).to.equal('deployment.apps/web annotated');
@@ -229,7 +229,7 @@ describe('kubectl', function () {
     expect(await ok('rollout', 'restart', 'deployment/web')).to.equal('deployment.apps/web restarted');
   });
 
-  it('S183: creates, gets and waits', async () => {
+  it('API-183: creates, gets and waits', async () => {
     expect(await ok('create', '-f', file(CONFIG_MAP))).to.equal('configmap/settings created');
     const again = await run('create', '-f', file(CONFIG_MAP));
     expect(again.err).to.match(
@@ -247,7 +247,7 @@ describe('kubectl', function () {
     expect(await ok('wait', '--for=delete', 'cm/settings', '--timeout=5s')).to.equal('');
   });
 
-  it('S183: deletes in the foreground, by label, and by force', async () => {
+  it('API-183: deletes in the foreground, by label, and by force', async () => {
     for (const name of ['a', 'b', 'c']) await ok('create', 'configmap', name);
     await ok('label', 'cm', 'a', 'b', 'x=1');
     expect(await ok('delete', 'cm', '-l', 'x=1')).to.equal('configmap "a" deleted\nconfigmap "b" deleted');
@@ -259,7 +259,7 @@ describe('kubectl', function () {
     expect(await ok('delete', 'cm', 'd', '--cascade=foreground')).to.equal('configmap "d" deleted');
   });
 
-  it('S184: creates typed objects, which come as protobuf', async () => {
+  it('API-184: creates typed objects, which come as protobuf', async () => {
     expect(await ok('create', 'configmap', 'c', '--from-literal=a=b')).to.equal('configmap/c created');
     expect(await ok('create', 'secret', 'generic', 's', '--from-literal=a=b')).to.equal('secret/s created');
     expect(await ok('create', 'serviceaccount', 'sa')).to.equal('serviceaccount/sa created');
@@ -289,14 +289,14 @@ describe('kubectl', function () {
     expect((await jsonOf('cm', 'c'))['data']).to.deep.equal({ a: 'b' });
   });
 
-  it('S184: makes tokens and answers what may be done', async () => {
+  it('API-184: makes tokens and answers what may be done', async () => {
     await ok('create', 'serviceaccount', 'sa');
     expect(await ok('create', 'token', 'sa')).to.match(/^[\w-]+\.[\w-]+\.[\w-]+$/);
     expect(await ok('auth', 'can-i', 'list', 'pods')).to.equal('yes');
     expect(await ok('auth', 'whoami', '-o', 'jsonpath={.status.userInfo.groups}')).to.match(/system:masters/);
   });
 
-  it('S184: describes', async () => {
+  it('API-184: describes', async () => {
     await ok('create', 'configmap', 'c', '--from-literal=a=b');
     const text = await ok('describe', 'cm', 'c');
     expect(text).to.match(/^Name:\s+c$/m);

@@ -31,7 +31,7 @@ describe('what the original takes', () => {
       'status.lastReconcileTime is no time',
     ],
     [
-      'a number that is a text',
+      'a number that is a string',
       status({ observedGeneration: '1' }),
       'status.observedGeneration is no whole number',
     ],

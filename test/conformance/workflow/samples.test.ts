@@ -57,7 +57,7 @@ describe('the operator of web pages', function () {
     (await read(cluster, webPages, key(name)))?.status;
   const told = (name: string) => until('the status tells', () => statusOf(name));
 
-  it('S69: makes everything, and says what the ConfigMap is called', async () => {
+  it('RUN-69: makes everything, and says what the ConfigMap is called', async () => {
     await create('p', { html: GOOD });
     await until('the status tells', async () => (await statusOf('p'))?.configMap);
     expect(await statusOf('p')).to.include({ configMap: 'p' });
@@ -69,7 +69,7 @@ describe('the operator of web pages', function () {
     expect(await there(ingresses, 'p')).to.equal(undefined);
   });
 
-  it('S70, S90: touches nothing for a page that is none, and says why', async () => {
+  it('RUN-70, RUN-90: touches nothing for a page that is none, and says why', async () => {
     await create('p', { html: 'hello' });
     expect(await told('p')).to.deep.equal({ error: 'spec.html does not end with </html>' });
     expect(operator.client.writes).to.deep.equal(['merge status WebPage p']);
@@ -78,7 +78,7 @@ describe('the operator of web pages', function () {
     await until('the error is gone', async () => (await statusOf('p'))?.error === undefined);
   });
 
-  it('S70, S89: makes an Ingress when it is exposed, after all else, and takes it away again', async () => {
+  it('RUN-70, RUN-89: makes an Ingress when it is exposed, after all else, and takes it away again', async () => {
     await create('p', { html: GOOD, exposed: true });
     await until('the Ingress is there', () => there(ingresses, 'p'));
     const applies = operator.client.writes.filter((write) => write.startsWith('apply'));
@@ -92,7 +92,7 @@ describe('the operator of web pages', function () {
     await until('the Ingress is there again', () => there(ingresses, 'p'));
   });
 
-  it('S85: neither makes nor watches Ingresses where nobody serves them', async () => {
+  it('RUN-85: neither makes nor watches Ingresses where nobody serves them', async () => {
     await operator.stop();
     operator = await startProcess(cluster, (manager) => void addWebPages(manager, { hasIngress: false }));
     await create('p', { html: GOOD, exposed: true });
@@ -103,7 +103,7 @@ describe('the operator of web pages', function () {
     expect(await there(ingresses, 'p')).to.equal(undefined);
   });
 
-  it('S85: watches them from the first page on where they are served', async () => {
+  it('RUN-85: watches them from the first page on where they are served', async () => {
     expect(operator.client.watches.map((watch) => watch.split(' ')[0])).to.not.include('ingresses');
     await create('p', { html: GOOD, exposed: true });
     await until('the Ingress is there', () => there(ingresses, 'p'));

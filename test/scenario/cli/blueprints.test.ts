@@ -73,9 +73,9 @@ describe('espalier blueprints', () => {
   });
 
   describe('lint', () => {
-    it('has nothing to complain about in the samples', async () => {
+    it('has no problems found in the samples', async () => {
       const { code, output } = await espalier('blueprints', 'lint', landscape, `${component}/blueprint`);
-      expect([code, output]).to.deep.equal([0, 'nothing to complain about in 2 blueprints\n']);
+      expect([code, output]).to.deep.equal([0, 'no problems found in 2 blueprints\n']);
     });
 
     it('shows each mistake at its place, and ends with 1', async () => {
@@ -134,19 +134,19 @@ spec:
       );
     });
 
-    it('tells of a file that is no YAML like of any other mistake', async () => {
+    it('tells of a file that is not valid YAML like of any other mistake', async () => {
       const file = write({ 'broken.yaml': 'a: 1\nb: [\n' });
       const { code, output } = await espalier('bp', 'lint', file);
       expect(code).to.equal(1);
-      expect(output).to.match(/broken\.yaml:\d+:1: error: this is no YAML: .* \[yaml-syntax\]\n/);
+      expect(output).to.match(/broken\.yaml:\d+:1: error: this is not valid YAML: .* \[yaml-syntax\]\n/);
     });
 
     const mistakes: readonly (readonly [args: readonly string[], says: RegExp])[] = [
-      [[], /^error: which blueprint\? Give a folder with a blueprint.yaml/],
+      [[], /^error: no blueprint given; name a folder with a blueprint.yaml/],
       [['nowhere'], /^error: there is no file or folder nowhere\n/],
       [
         [component],
-        /is no blueprint: it has no file blueprint.yaml; did you mean .*hello-component\/blueprint\?/,
+        /is not a blueprint: it has no file blueprint.yaml; did you mean .*hello-component\/blueprint\?/,
       ],
       [
         [join(samples, 'hello-landscape/settings.yaml')],
@@ -164,19 +164,21 @@ spec:
 
   describe('validate', () => {
     for (const name of ['blueprints', 'blueprint', 'bp', 'blue'])
-      it(`S-94: ${name} validate says that a blueprint is valid, and ends with 0`, async () => {
+      it(`DEP-94: ${name} validate says that a blueprint is valid, and ends with 0`, async () => {
         const { code, output } = await espalier(name, 'validate', landscape);
         expect([code, output]).to.deep.equal([0, 'Blueprint validated without errors\n']);
       });
 
-    it('S-94: a directory without blueprint.yaml ends with 1, and is named', async () => {
+    it('DEP-94: a directory without blueprint.yaml ends with 1, and is named', async () => {
       const empty = dirname(write({ 'empty/readme.txt': 'nothing' }));
       const { code, output, errors } = await espalier('blueprints', 'validate', empty);
       expect([code, output]).to.deep.equal([1, '']);
-      expect(errors).to.equal(`error: the folder ${empty} is no blueprint: it has no file blueprint.yaml\n`);
+      expect(errors).to.equal(
+        `error: the folder ${empty} is not a blueprint: it has no file blueprint.yaml\n`,
+      );
     });
 
-    it('S-94: lists each mistake at its place, and ends with 1', async () => {
+    it('DEP-94: lists each mistake at its place, and ends with 1', async () => {
       const file = write({
         'invalid/blueprint.yaml': sound['blueprint.yaml']?.replace('/db.yaml', '/bd.yaml') ?? '',
       });
@@ -212,9 +214,9 @@ spec:
       const file = write({ 'imports.yaml': imports });
       const shallow = await espalier('bp', 'render', landscape, '-f', file, '-o', 'tree');
       expect(shallow.output).to.equal(`hello-landscape
-├─ database  sub-installation · imports cluster · exports endpoint · not looked into; --deep does
-├─ web  sub-installation · imports greeting, database, cluster · exports url · not looked into; --deep does
-└─ exports  not known without what database, web export; --exports can tell it
+├─ database  sub-installation · imports cluster · exports endpoint · not rendered; use --deep
+├─ web  sub-installation · imports greeting, database, cluster · exports url · not rendered; use --deep
+└─ exports  not known without the exports of database, web; supply them with --exports
 `);
       const deep = ['bp', 'render', landscape, '-f', file, '-o', 'tree', '--deep'];
       const { output } = await espalier(...deep, '-e', write({ 'exports.yaml': exports }));
@@ -288,7 +290,7 @@ deployExecutions:
       const nothing = await espalier('bp', 'render', landscape);
       expect(nothing.code).to.equal(1);
       expect(nothing.errors).to
-        .equal(`error: the imports are not what the blueprint wants (from no file; give one with --imports)
+        .equal(`error: the imports do not match the blueprint (from no file; give one with --imports)
   cluster: missing; it is a target of the type landscaper.gardener.cloud/kubernetes-cluster
   greeting: missing; it is data with the schema {"type":"string"}
 `);
@@ -597,7 +599,7 @@ spec:
       [['nowhere'], /there is no file or folder nowhere/],
       [[landscape, '-f', 'nowhere.yaml'], /there is no file nowhere.yaml/],
       [[landscape, '-f', samples], /cannot read .*samples \(EISDIR\)/],
-      [[landscape, '-c', samples], /is no component: it has none of the files component.yaml,/],
+      [[landscape, '-c', samples], /is not a component: it has none of the files component.yaml,/],
       [[landscape, '--now', 'tomorrow'], /write it like 2026-01-31T12:00:00Z/],
       [[landscape, '-i', join(samples, 'hello-landscape/settings.yaml')], /has no Installation in it/],
     ];

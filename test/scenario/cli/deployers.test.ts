@@ -63,7 +63,7 @@ describe('espalier deployers', function () {
       it(`refuses ${what} that is none`, async () => {
         const { code, err } = await run('new', ...args, '--to', join(folder, 'x'));
         expect(code).to.equal(2);
-        expect(err).to.match(/; write /);
+        expect(err).to.match(/ is not a valid (deployer name|type); use /);
       });
     }
   });

@@ -104,7 +104,7 @@ describe('espalier deployitems run', function () {
     const { code, terminal } = await run(path, '--delete');
     expect(code, terminal.errors).to.equal(0);
     expect(terminal.errors)
-      .to.contain('nothing is known of an earlier run of lost')
+      .to.contain('there is no state of an earlier run of lost')
       .and.not.contain('uninstalled:');
     expect(await configMap('lost')).to.deep.equal({ v: '1' });
 
@@ -141,8 +141,70 @@ describe('espalier deployitems run', function () {
     expect(code).to.equal(1);
     expect(terminal.errors)
       .to.contain('DeployItem base Failed:')
-      .and.contain('not begun because of that: top');
+      .and.contain('not started because of that: top');
     expect(await configMap('never')).to.equal(undefined);
+  });
+
+  it('uninstalls items that others depend on last', async () => {
+    const path = file(
+      'order.yaml',
+      item('top', 'mock', mock({}), { dependsOn: ['base'] }),
+      item('base', 'mock', mock({})),
+    );
+    expect((await run(path)).code).to.equal(0);
+    const { code, terminal } = await run(path, '--delete');
+    expect(code, terminal.errors).to.equal(0);
+    expect(terminal.errors.indexOf('DeployItem top: ')).to.be.greaterThan(-1);
+    expect(terminal.errors.indexOf('DeployItem top: ')).to.be.lessThan(
+      terminal.errors.indexOf('DeployItem base: '),
+    );
+  });
+
+  const placed = (name: string, namespace: string, context: string, more: object = {}): object => ({
+    ...item(name, 'mock', mock({ export: { from: name } }), { context, ...more }),
+    metadata: { name, namespace },
+  });
+
+  it('processes items of several namespaces and contexts, each under its own name', async () => {
+    const long = `${'a'.repeat(60)}.${'b'.repeat(60)}`;
+    const path = file(
+      'places.yaml',
+      {
+        apiVersion: `${LS}/v1alpha1`,
+        kind: 'Context',
+        metadata: { name: 'other', namespace: 'first' },
+      },
+      placed('one', 'first', 'default'),
+      placed('two', 'second', 'default'),
+      placed('three', 'first', 'other'),
+      placed(long, 'first', 'other', { dependsOn: ['three'] }),
+    );
+    const { code, terminal } = await run(path, '--no-state');
+    expect(code, terminal.errors).to.equal(0);
+    expect(Object.keys(parseYaml(terminal.output) as object)).to.have.members(['one', 'two', 'three', long]);
+  });
+
+  for (const [what, other] of [
+    ['namespace', placed('base', 'second', 'default')],
+    ['context', placed('base', 'first', 'other')],
+  ] as const) {
+    it(`refuses a dependency on an item of another ${what}, as no execution can have it`, async () => {
+      const top = placed('top', 'first', 'default', { dependsOn: ['base'] });
+      const { code, terminal } = await run(file('apart.yaml', top, other), '--no-state');
+      expect(code).to.equal(2);
+      expect(terminal.errors).to.contain('items can only depend on items of the same namespace and context');
+    });
+  }
+
+  it('says what the execution found wrong when no item has failed', async () => {
+    const config = join(folder, 'config.yaml');
+    writeFileSync(config, 'limits: {deployItems: 1}');
+    const path = file('limited.yaml', item('one', 'mock', mock({})), item('two', 'mock', mock({})));
+    const { code, terminal } = await run(path, '--no-state', '--config', config);
+    expect(code).to.equal(1);
+    expect(terminal.errors)
+      .to.match(/Execution run-1 Failed: .*limits\.deployItems/s)
+      .and.contain('not started because of that: one, two');
   });
 
   it('writes exports into a file when asked to', async () => {
@@ -182,7 +244,7 @@ describe('espalier deployitems run', function () {
     await Promise.race([waits, exit]);
     child.kill('SIGINT');
     expect((await exit)[0], said).to.equal(1);
-    expect(said).to.contain('error: interrupted, and').and.contain('run it again to go on');
+    expect(said).to.contain('error: interrupted, and').and.contain('run it again to continue');
     const state = JSON.parse(readFileSync(`${path}.state.json`, 'utf8')) as { items: object };
     expect(JSON.stringify(state.items)).to.contain('"name":"held"');
     expect((await run(path, '--delete')).code).to.equal(0);
@@ -205,7 +267,7 @@ describe('espalier deployitems run', function () {
     [
       'a circle',
       [item('x', 'mock', mock({}), { dependsOn: ['y'] }), item('y', 'mock', mock({}), { dependsOn: ['x'] })],
-      /dependencies form a circle/,
+      /dependencies form a cycle/,
     ],
   ];
   for (const [title, documents, line] of mistakes) {
@@ -220,7 +282,7 @@ describe('espalier deployitems run', function () {
     const path = file('x.yaml', item('x', 'mock', mock({}), { target: { name: 'prod' } }));
     const terminal = fakeTerminal();
     expect(await runProgram(['di', 'run', path, '--no-state'], terminal)).to.equal(2);
-    expect(terminal.errors).to.match(/where is target prod of DeployItem x\? .*--target prod=FILE/);
+    expect(terminal.errors).to.match(/no kubeconfig for target prod of DeployItem x; .*--target prod=FILE/);
   });
 
   it('warns of fields that nobody reads', async () => {
@@ -243,6 +305,6 @@ describe('espalier deployitems run', function () {
     const path = file('y.yaml', item('y', 'mock', mock({})));
     const { code, terminal } = await run(path, '--state', target.kubeconfigFile);
     expect(code).to.equal(2);
-    expect(terminal.errors).to.contain('is no state of an earlier run');
+    expect(terminal.errors).to.contain('is not a state file');
   });
 });

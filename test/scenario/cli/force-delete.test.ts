@@ -84,7 +84,7 @@ describe('force-delete on the command line', () => {
   }
   const ALL = ['DeployItem app-web-x', 'Execution app', 'Installation app', 'Installation db'];
 
-  it('S-93: tells with --dry-run what goes and what stays, and touches nothing', async () => {
+  it('DEP-93: tells with --dry-run what goes and what stays, and touches nothing', async () => {
     const [code, terminal] = await run(undefined, '--dry-run');
     expect(code).to.equal(0);
     expect(terminal.output)
@@ -97,14 +97,14 @@ describe('force-delete on the command line', () => {
     const [code, nobody] = await run(undefined);
     expect([code, nobody.errors]).to.deep.equal([
       2,
-      'error: nobody is there to confirm; look with --dry-run what would happen, then add --yes\n',
+      'error: cannot ask for confirmation without a terminal; check with --dry-run, then add --yes\n',
     ]);
     const [refused, somebody] = await run('no');
     expect([refused, somebody.errors]).to.deep.equal([1, 'error: not confirmed, nothing was deleted\n']);
     expect(await left()).to.deep.equal(ALL);
   });
 
-  it('S-93: takes all objects away, and what is on the target stays', async () => {
+  it('DEP-93: takes all objects away, and what is on the target stays', async () => {
     const [code, terminal] = await run('app');
     expect(code, terminal.errors).to.equal(0);
     expect(terminal.output.trimEnd().split('\n').at(-1)).to.equal('All objects deleted');
@@ -114,7 +114,7 @@ describe('force-delete on the command line', () => {
     expect((await client.get(configMapKind, `${NAMESPACE}/web`)).metadata.name).to.equal('web');
   });
 
-  it('S-93: says the second time that there is no such installation', async () => {
+  it('DEP-93: says the second time that there is no such installation', async () => {
     const [code, terminal] = await run(undefined, '--yes');
     expect(code).to.equal(1);
     expect(terminal.errors).to.match(/^error: there is no installation app in namespace proj; .*-n.*-A\n$/);

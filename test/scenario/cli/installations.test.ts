@@ -53,7 +53,7 @@ describe('installations on the command line, without controllers', () => {
     await server.close();
   });
 
-  it('S-89: inspect prints the tree and an empty line', async () => {
+  it('DEP-89: inspect prints the tree and an empty line', async () => {
     const { code, terminal } = await espalier(server, 'installations', 'inspect', 'app', '-n', NAMESPACE);
     expect(terminal.output).to.equal(`[✅ Succeeded] Installation app
     ├── [❌ Failed] Installation db
@@ -70,14 +70,14 @@ describe('installations on the command line, without controllers', () => {
     expect(terminal.output).to.contain('Installation app');
   });
 
-  it('S-89: inspect -f leaves out what has not failed, and says so when that is all', async () => {
+  it('DEP-89: inspect -f leaves out what has not failed, and says so when that is all', async () => {
     const failed = await espalier(server, 'inst', 'inspect', 'app', '-f');
     expect(failed.terminal.output).to.contain('Installation db').and.not.contain('Execution');
     const nothing = await espalier(server, 'inst', 'inspect', '-n', 'empty', '-f');
     expect([nothing.code, nothing.terminal.output]).to.deep.equal([0, 'no installations\n']);
   });
 
-  it('S-89: inspect -f says so when nothing has failed', async () => {
+  it('DEP-89: inspect -f says so when nothing has failed', async () => {
     await createWithStatus(client, installation('sound', { phase: 'Succeeded' }));
     const { code, terminal } = await espalier(server, 'inst', 'inspect', 'sound', '-f');
     expect([code, terminal.output]).to.deep.equal([0, 'no failed objects\n']);
@@ -107,14 +107,14 @@ describe('installations on the command line, without controllers', () => {
     ['-o xml', "invalid option for '--output'/'-o' flag: xml; choose tree, wide, yaml, json"],
   ];
   for (const [options, line] of refused)
-    it(`S-90: inspect ${options} is refused`, async () => {
+    it(`DEP-90: inspect ${options} is refused`, async () => {
       const { code, terminal } = await espalier(server, 'installations', 'inspect', ...options.split(' '));
       expect(code).to.equal(1);
       expect(terminal.errors).to.equal(`error: ${line}\n`);
       expect(terminal.output).to.equal('');
     });
 
-  it('S-92: reconcile and interrupt annotate', async () => {
+  it('DEP-92: reconcile and interrupt annotate', async () => {
     const operationOf = async (): Promise<string | undefined> =>
       (await client.get(installationKind, `${NAMESPACE}/app`)).metadata.annotations?.[
         'landscaper.gardener.cloud/operation'
@@ -127,7 +127,7 @@ describe('installations on the command line, without controllers', () => {
     expect(await operationOf()).to.equal('interrupt');
   });
 
-  it('S-92: reconcile is for roots only', async () => {
+  it('DEP-92: reconcile is for roots only', async () => {
     const { code, terminal } = await espalier(server, 'inst', 'reconcile', 'db');
     expect(code).to.equal(1);
     expect(terminal.errors).to.equal(
@@ -151,12 +151,12 @@ describe('installations on the command line, without controllers', () => {
     const { code, terminal } = await wait('busy');
     expect(code).to.equal(1);
     expect(terminal.errors).to.match(
-      /^error: the time is up; the job goes on, follow it with: .*inspect busy -n proj --watch\n$/,
+      /^error: timed out; the job continues, watch it with: .*inspect busy -n proj --watch\n$/,
     );
     const idle = await wait('app');
     expect(idle.code).to.equal(1);
     expect(idle.terminal.errors).to.match(
-      /^error: the time is up; no job is at work, .*inspect app -n proj --watch\n$/,
+      /^error: timed out; no job is running, .*inspect app -n proj --watch\n$/,
     );
   });
 
@@ -164,8 +164,7 @@ describe('installations on the command line, without controllers', () => {
     const held = installation('held', { phase: 'Succeeded' });
     const metadata = { ...held.metadata, annotations: { [annotations.suspended]: 'true' } };
     await createWithStatus(client, { ...held, metadata });
-    const message =
-      'held is suspended; the job starts when the annotation espalier.dev/suspended is taken away';
+    const message = 'held is suspended; the job starts when the annotation espalier.dev/suspended is removed';
     const asked = await espalier(server, 'inst', 'reconcile', 'held');
     expect([asked.code, asked.terminal.errors]).to.deep.equal([0, `${message}\n`]);
     const waiting = await espalier(server, 'inst', 'reconcile', 'held', '--wait');

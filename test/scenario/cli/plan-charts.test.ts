@@ -248,7 +248,7 @@ describe('espalier plan for charts that are installed', function () {
       await configure(scene, of(c1({ 'templates/hook.yaml': hook })));
       const { lines } = await plan(scene);
       expect(lines).to.include.members([
-        `  ! helm would make revision 2 of the release ${scene.ns}/demo`,
+        `  ! helm would create revision 2 of the release ${scene.ns}/demo`,
         '  ! helm would run hooks: ConfigMap hooked (pre-upgrade, post-install)',
       ]);
       expect(lines.join('\n')).not.to.contain(`+ ConfigMap ${scene.ns}/hooked`);
@@ -256,7 +256,7 @@ describe('espalier plan for charts that are installed', function () {
 
     it('leaves what has the policy to be kept when it is left out of the chart', async () => {
       const scene = await installed(of(many('kept', 'gone')));
-      const kept = `  = ConfigMap ${scene.ns}/kept (helm.sh/resource-policy leaves it there)`;
+      const kept = `  = ConfigMap ${scene.ns}/kept (helm.sh/resource-policy keeps it)`;
       await configure(scene, of(c1()));
       expect((await plan(scene)).lines).to.include.members([kept, `  - ConfigMap ${scene.ns}/gone`]);
       await job(scene);
@@ -272,7 +272,7 @@ describe('espalier plan for charts that are installed', function () {
       await configure(scene, of(many('new')));
       const { code, lines } = await plan(scene);
       expect(code).to.equal(1);
-      expect(lines.join('\n')).to.contain('belongs to no release; helm would refuse to touch it');
+      expect(lines.join('\n')).to.contain('belongs to no release; helm would refuse to change it');
       const upgrade = { takeOwnership: true };
       await configure(scene, of(many('new'), { helmDeploymentConfig: { upgrade } }));
       expect((await plan(scene)).code).to.equal(0);
@@ -286,7 +286,7 @@ describe('espalier plan for charts that are installed', function () {
         `  - ConfigMap ${scene.ns}/demo-cm`,
         `  + ConfigMap ${scene.ns}/other-cm`,
         `  ! helm would uninstall the release ${scene.ns}/demo`,
-        `  ! helm would make revision 1 of the release ${scene.ns}/other`,
+        `  ! helm would create revision 1 of the release ${scene.ns}/other`,
       ]);
       await job(scene);
       expect(await configMap(scene, 'demo-cm')).to.equal(undefined);
@@ -330,7 +330,7 @@ spec:
       const body = { metadata: { labels: { status: 'pending-install' } } };
       await client().send({ verb: 'merge', kind: secretKind, key, body });
       const { lines } = await plan(scene);
-      expect(lines).to.include(`  ! helm would make revision 1 of the release ${scene.ns}/demo`);
+      expect(lines).to.include(`  ! helm would create revision 1 of the release ${scene.ns}/demo`);
     });
   });
 });

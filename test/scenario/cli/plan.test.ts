@@ -4,12 +4,14 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { dataObjectKind } from '../../../src/api/kinds/dataobject.ts';
 import { deployItemKind } from '../../../src/api/kinds/deployitem.ts';
+import { executionKind } from '../../../src/api/kinds/execution.ts';
 import { installationKind } from '../../../src/api/kinds/installation.ts';
 import { targetKind } from '../../../src/api/kinds/target.ts';
 import { annotations, API_VERSION, GROUP } from '../../../src/api/labels.ts';
 import { WRITES } from '../../../src/apiserver/http/audit.ts';
 import { defaults } from '../../../src/cli/configuration/configuration.ts';
 import { runProgram } from '../../../src/cli/program.ts';
+import { installationContext, objectName } from '../../../src/dataflow/scope.ts';
 import { configMapKind, secretKind } from '../../../src/landscape/world.ts';
 import { getIfThere } from '../../../src/runtime/transport/read.ts';
 import type { Kind, Obj } from '../../../src/runtime/types.ts';
@@ -287,10 +289,10 @@ describe('espalier plan', function () {
     const next = await espalier(scene);
     const web = `ConfigMap ${scene.ns}/web`;
     expect(next.terminal.output).to.contain(
-      `${web} is managed by other deploy items, too: ${elsewhere.ns}/other`,
+      `${web} is also managed by other deploy items: ${elsewhere.ns}/other`,
     );
     const { terminal } = await espalier(scene, '--delete', '--show-details');
-    expect(terminal.output).to.contain(`other deploy items manage it, too: ${elsewhere.ns}/other`);
+    expect(terminal.output).to.contain(`other deploy items also manage it: ${elsewhere.ns}/other`);
     expect(terminal.output).to.not.contain(`- ${web}`);
   });
 
@@ -357,13 +359,65 @@ describe('espalier plan', function () {
     expect(terminal.output).to.contain('Not_A_Name').and.contain('1 would fail');
   });
 
+  describe('plans nothing below where the job would end', () => {
+    const change = async (scene: Scene, spec: object): Promise<unknown> => {
+      const key = `${scene.ns}/app`;
+      const changed = await scenes.cluster.client.send({
+        ...{ verb: 'merge', kind: installationKind, key, body: { spec } },
+      });
+      return scene.until(
+        'the change is in view',
+        () => scene.installation('app')?.metadata.generation === changed.metadata.generation,
+      );
+    };
+    const withTemplate = (template: string): object => {
+      const [execution] = blueprint.deployExecutions;
+      const changed = { ...blueprint, deployExecutions: [{ ...execution, template }] };
+      return { blueprint: { inline: { filesystem: { 'blueprint.yaml': JSON.stringify(changed) } } } };
+    };
+    const cases: readonly (readonly [string, RegExp, (scene: Scene) => Promise<unknown>])[] = [
+      [
+        'deploy items that cannot be rendered',
+        /no deploy items today/,
+        (scene) => change(scene, withTemplate('{{ fail "no deploy items today" }}')),
+      ],
+      [
+        'a Context that does not exist',
+        /context "elsewhere" does not exist in namespace/,
+        (scene) => change(scene, { context: 'elsewhere' }),
+      ],
+      [
+        'an execution of another owner',
+        /execution \S+ belongs to another owner/,
+        (scene) => create(executionKind, scene, 'app', { spec: {} }),
+      ],
+      [
+        'an object that was not written by an installation in the place of an import',
+        /unable to create or update data object \S+ for import settings/,
+        (scene) =>
+          create(dataObjectKind, scene, objectName(installationContext('app'), 'settings'), { data: 1 }),
+      ],
+    ];
+    for (const [what, line, make] of cases) {
+      it(`at ${what}`, async () => {
+        const scene = await given({ color: 'red' });
+        await make(scene);
+        const { code, terminal } = await espalier(scene);
+        expect(terminal.output)
+          .to.match(line)
+          .and.not.match(/\+ ConfigMap/);
+        expect(code).to.equal(1);
+      });
+    }
+  });
+
   it('says which import is not there yet', async () => {
     const scene = await given({ color: 'red' });
     await scenes.cluster.client.send({ verb: 'delete', kind: dataObjectKind, key: `${scene.ns}/settings` });
     await scene.until('it is gone', () => scene.dataObject('settings') === undefined);
     const { code, terminal } = await espalier(scene);
     expect(terminal.output).to.contain(
-      '? Installation app: not known: imports that are not there yet: settings',
+      '? Installation app: not known: imports that do not exist yet: settings',
     );
     expect(code).to.equal(0);
   });

@@ -102,7 +102,7 @@ describe('espalier dev', function () {
   it('keeps objects and address in its folder, and ends with 0 on SIGTERM', async () => {
     const data = join(folder, 'data');
     const first = espalier('dev', '--data', data, '--namespace', 'mine');
-    await first.until('Ctrl-C ends it');
+    await first.until('Ctrl-C to stop');
     const kubeconfig = readFileSync(join(data, 'kubeconfig'), 'utf8');
     expect(kubeconfig).to.contain('namespace: mine');
     const client = await clientFor(join(data, 'kubeconfig'));
@@ -119,7 +119,7 @@ describe('espalier dev', function () {
     expect(await first.end('SIGTERM')).to.equal(0);
 
     const second = espalier('dev', '--data', data, '--namespace', 'mine');
-    await second.until('Ctrl-C ends it');
+    await second.until('Ctrl-C to stop');
     expect((await client.get<DataObject>(dataObjectKind, 'mine/kept')).data).to.equal(42);
     await client.close();
     expect(await second.end()).to.equal(0);
@@ -180,13 +180,13 @@ describe('espalier start --lease', function () {
     await server.until('KUBECONFIG');
     const options = ['--kubeconfig', kubeconfigIn(server.output), '--lease', 'default/espalier'];
     const first = espalier('start', ...options);
-    await first.until('holds 16 of 16 shards');
+    await first.until('"shards":16,"of":16');
     const second = espalier('start', ...options);
-    await second.until('holds 8 of 16 shards');
-    await first.until('holds 8 of 16 shards');
+    await second.until('"shards":8,"of":16');
+    await first.until('"shards":8,"of":16');
 
     expect(await first.end('SIGTERM')).to.equal(0);
-    await second.until('holds 16 of 16 shards');
+    await second.until('"shards":16,"of":16');
     expect(await second.end('SIGTERM')).to.equal(0);
     await server.end();
   });

@@ -79,7 +79,7 @@ describe('targets that the command line writes', function () {
     expect(await client.get(configMapKind, `${scene.ns}/made`)).to.have.property('kind');
   }
 
-  it('S-91: a Secret and a Target that refers to it lead to the cluster', async () => {
+  it('DEP-91: a Secret and a Target that refers to it lead to the cluster', async () => {
     const scene = await scenes.scene();
     expect(await applied(await printed(scene, '-s', 'sec'))).to.deep.equal(['Secret', 'Target']);
     const { client } = scenes.cluster;
@@ -91,13 +91,13 @@ describe('targets that the command line writes', function () {
     await deploys(scene);
   });
 
-  it('S-91: one Target with all it needs leads to the cluster', async () => {
+  it('DEP-91: one Target with all it needs leads to the cluster', async () => {
     const scene = await scenes.scene();
     expect(await applied(await printed(scene))).to.deep.equal(['Target']);
     await deploys(scene);
   });
 
-  it('S-91: a file that nobody else can read holds the same', async () => {
+  it('DEP-91: a file that nobody else can read holds the same', async () => {
     const scene = await scenes.scene();
     const file = join(folder, 'out.yaml');
     expect(await printed(scene, '-s', 'sec', '-o', file)).to.equal(`Wrote target to ${file}\n`);

@@ -259,7 +259,7 @@ describe('an installation with a component', () => {
     [
       'fails for a reference that is neither',
       '{{ getResourceKey "http://resources/zz" }}',
-      'is no reference',
+      'is not a valid reference',
     ],
     ['fails for an unknown keyword', '{{ getResourceKey "cd://things/zz" }}', 'unknown keyword things'],
     [

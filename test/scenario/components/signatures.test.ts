@@ -176,7 +176,7 @@ describe('an installation that wants its component signed', () => {
       () => ({ ...withSignature(good, keys), component: rootWith(text('other')).component }),
       SIGNED,
       'VerifySignature',
-      'is of another descriptor',
+      'is for another descriptor',
     ],
     [
       'is signed under a name that the Context does not know',
@@ -221,7 +221,7 @@ describe('an installation that wants its component signed', () => {
     const [expected, found] = ['what it was', 'hello\n'].map((content) => digestOf(content).value);
     expect(error?.message)
       .to.contain('resource text of component example.org/root:1.0.0 is damaged')
-      .and.contain(`should be sha256:${expected ?? ''}, but is sha256:${found ?? ''}`);
+      .and.contain(`its digest is sha256:${found ?? ''}, expected sha256:${expected ?? ''}`);
   });
 
   const notReached: readonly [string, () => object, object][] = [
@@ -241,7 +241,7 @@ describe('an installation that wants its component signed', () => {
       const error = await errorOf(component(), SIGNED, itsLeaf);
       expect(error).to.include({ operation: 'InitPrerequisites', reason: 'VerifySignature' });
       expect(error?.message).to.contain(
-        'signature release of component example.org/root:1.0.0 does not reach everything: of reference leaf of component example.org/root:1.0.0 to example.org/leaf:0.1.0 nothing can be compared',
+        'signature release of component example.org/root:1.0.0 does not cover all components: the digests of reference leaf of component example.org/root:1.0.0 to example.org/leaf:0.1.0 cannot be compared',
       );
     });
   }
@@ -259,9 +259,9 @@ describe('an installation', () => {
   it('fails when a reference leads to another component than its digest says', async () => {
     const error = await errorOf(rootWith(text(), { ...bareDigest, value: 'c'.repeat(64) }), {});
     expect(error?.message).to.contain(
-      'reference bare of component example.org/root:1.0.0 leads to another example.org/bare:0.1.0',
+      'reference bare of component example.org/root:1.0.0 refers to a different example.org/bare:0.1.0',
     );
-    expect(error?.message).to.contain(`should be ${'c'.repeat(64)}, but is ${bareDigest.value}`);
+    expect(error?.message).to.contain(`its digest is ${bareDigest.value}, expected ${'c'.repeat(64)}`);
   });
 });
 

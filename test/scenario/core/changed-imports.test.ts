@@ -11,7 +11,7 @@ import { consumer, fakeItem, producer, root } from '../../support/landscape.ts';
 describe('an import', () => {
   const here = useCluster();
 
-  it('S-49: fails its job when it is a target that was deleted and recreated with another content', async () => {
+  it('CORE-49: fails its job when it is a target that was deleted and recreated with another content', async () => {
     const scene = await here.scene();
     const type = 'landscaper.gardener.cloud/kubernetes-cluster';
     const cluster = (name: string): Obj => ({
@@ -38,7 +38,7 @@ describe('an import', () => {
     await scene.finished('web', 'Succeeded', { after: status?.jobID });
   });
 
-  it('S-49: that was edited by hand comes in with the next job', async () => {
+  it('CORE-49: that was edited by hand comes in with the next job', async () => {
     const scene = await here.scene();
     await scene.create(producer());
     await scene.finished('producer', 'Succeeded');

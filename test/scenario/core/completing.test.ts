@@ -25,7 +25,7 @@ const pending = (scene: Scene, name: string) => scene.installation(name)?.status
 describe('the end of a job', () => {
   const here = useCluster();
 
-  it('S-47: publishes exports with their origin', async () => {
+  it('CORE-47: publishes exports with their origin', async () => {
     const scene = await here.scene();
     await scene.create(producer());
     const { status } = await scene.finished('producer', 'Succeeded');
@@ -69,7 +69,7 @@ describe('the end of a job', () => {
     await scene.waiting('producer', 'app');
     await scene.operation('consumer', 'reconcile');
     await scene.busy('consumer', 'Init', 'AllPredecessorsFinished');
-    await scene.until('nothing is exported', () => !scene.dataObject('answer'));
+    await scene.until('no exports written', () => !scene.dataObject('answer'));
     await scene.operation('consumer', 'interrupt');
     const end = await scene.finished('consumer', 'Failed', { after: first.status?.jobID });
     expect(claimOf(end)).to.deep.include({ status: 'False', reason: 'JobFailed' });
@@ -84,7 +84,7 @@ describe('the end of a job', () => {
     await scene.patch(installationKind, 'consumer', { spec: { context: 'nowhere' } });
     await scene.operation('consumer', 'reconcile');
     const end = await scene.finished('consumer', 'Failed', { after: first.status?.jobID });
-    await scene.until('nothing is exported', () => !scene.dataObject('answer'));
+    await scene.until('no exports written', () => !scene.dataObject('answer'));
     expect(claimOf(end)).to.deep.include({ status: 'False', reason: 'JobFailed' });
   });
 
@@ -104,7 +104,7 @@ describe('the end of a job', () => {
     expect(claimOf(end)).to.deep.include({ status: 'True', reason: 'DataObjectsCreated' });
   });
 
-  it('S-48: fails when the spec was edited meanwhile', async () => {
+  it('CORE-48: fails when the spec was edited meanwhile', async () => {
     const scene = await here.scene();
     await scene.create(web());
     await scene.waiting('web', 'app');
@@ -115,7 +115,7 @@ describe('the end of a job', () => {
     expect(status?.lastError?.reason).to.equal('CheckObservedGeneration');
   });
 
-  it('S-49: fails when an import has another value than at the start; the next job succeeds', async () => {
+  it('CORE-49: fails when an import has another value than at the start; the next job succeeds', async () => {
     const scene = await here.scene();
     await scene.create(producer());
     await scene.finished('producer', 'Succeeded');
@@ -133,7 +133,7 @@ describe('the end of a job', () => {
     await scene.finished('consumer', 'Succeeded', { after: status?.jobID });
   });
 
-  it('S-50: waits for a producer that runs again, and succeeds if it exports the same', async () => {
+  it('CORE-50: waits for a producer that runs again, and succeeds if it exports the same', async () => {
     const scene = await here.scene();
     await scene.create(producer({ items: [fakeItem('app')] }));
     await scene.answer('producer', 'app');
@@ -148,7 +148,7 @@ describe('the end of a job', () => {
     await scene.finished('consumer', 'Succeeded');
   });
 
-  it('S-51: a conflict on an export is no failure', async () => {
+  it('CORE-51: a conflict on an export is no failure', async () => {
     const scene = await here.scene();
     here.controllers.faults.arm(scene.ns, {
       what: 'conflict',
@@ -161,7 +161,7 @@ describe('the end of a job', () => {
     expect(scene.jobs('producer')).to.have.length(1);
   });
 
-  it('S-52: fails when an export has no value', async () => {
+  it('CORE-52: fails when an export has no value', async () => {
     const scene = await here.scene();
     const exports = { data: [{ name: 'out', dataRef: 'greeting' }] };
     const more = { exports: [{ name: 'out', type: 'data', schema: { type: 'string' } }] };
@@ -171,7 +171,7 @@ describe('the end of a job', () => {
     expect(scene.dataObject('greeting')).to.equal(undefined);
   });
 
-  it('S-53: success starts the roots that import from here, after it', async () => {
+  it('CORE-53: success starts the roots that import from here, after it', async () => {
     const scene = await here.scene();
     await connected(scene);
     const before = scene.installation('consumer')?.status?.jobID;
@@ -185,7 +185,7 @@ describe('the end of a job', () => {
     expect(scene.jobs('producer')).to.have.length(2);
   });
 
-  it('S-55: a child starts as soon as the one that it imports from has succeeded', async () => {
+  it('CORE-55: a child starts as soon as the one that it imports from has succeeded', async () => {
     const scene = await here.scene();
     await scene.create(
       stack({
@@ -205,7 +205,7 @@ describe('the end of a job', () => {
     await scene.finished('stack', 'Succeeded');
   });
 
-  it('S-56: failure starts nobody', async () => {
+  it('CORE-56: failure starts nobody', async () => {
     const scene = await here.scene();
     await connected(scene, [fakeItem('app')]);
     await scene.operation('producer', 'reconcile');
@@ -216,7 +216,7 @@ describe('the end of a job', () => {
     expect(scene.installation('consumer')?.status?.phase).to.equal('Succeeded');
   });
 
-  it('S-56: failure does not travel along a row of roots, nor take the exports of the others', async () => {
+  it('CORE-56: failure does not travel along a row of roots, nor take the exports of the others', async () => {
     const scene = await here.scene();
     await scene.create(root('first', { gives: { out: 'x' }, items: [fakeItem('app')] }));
     await scene.answer('first', 'app');
@@ -237,7 +237,7 @@ describe('the end of a job', () => {
     expect(scene.dataObject('z')?.data).to.equal('third-out');
   });
 
-  it('S-57: with hasNoSiblingExports nobody is started', async () => {
+  it('CORE-57: with hasNoSiblingExports nobody is started', async () => {
     const scene = await here.scene();
     await connected(scene);
     await scene.patch(installationKind, 'producer', {
@@ -248,7 +248,7 @@ describe('the end of a job', () => {
     expect(scene.jobs('consumer')).to.have.length(1);
   });
 
-  it('S-58: a successor that vanished meanwhile is passed over', async () => {
+  it('CORE-58: a successor that vanished meanwhile is passed over', async () => {
     const scene = await here.scene();
     await connected(scene);
     await scene.patchStatus(installationKind, 'producer', { dependentsToTrigger: [{ name: 'nobody' }] });
@@ -260,7 +260,7 @@ describe('the end of a job', () => {
     expect(scene.jobs('producer')).to.have.length(1);
   });
 
-  it('S-59: who imports by a target map is started, too', async () => {
+  it('CORE-59: who imports by a target map is started, too', async () => {
     const scene = await here.scene();
     const type = 'landscaper.gardener.cloud/kubernetes-cluster';
     const exports = { targets: [{ name: 'out', target: 't1' }] };
@@ -297,7 +297,7 @@ describe('the end of a job', () => {
     for (const name of ['top', ...names, 'bottom']) expect(scene.jobs(name), name).to.have.length(1);
   });
 
-  it('S-107: touch starts nothing', async () => {
+  it('CORE-107: touch starts nothing', async () => {
     const scene = await here.scene();
     await connected(scene);
     for (const value of ['true', null]) {
@@ -308,7 +308,7 @@ describe('the end of a job', () => {
     expect(scene.jobs('consumer')).to.have.length(1);
   });
 
-  it('S-106: ignore has no effect', async () => {
+  it('CORE-106: ignore has no effect', async () => {
     const scene = await here.scene();
     await scene.create(web({ annotations: { ...RECONCILE, [annotations.ignore]: 'true' } }));
     await scene.answer('web', 'app');

@@ -29,7 +29,7 @@ const nameOf = (scene: Scene, template: string): string =>
 describe('a deletion', () => {
   const here = useCluster();
 
-  it('S-80: starts a job without being asked, walks down, and everything vanishes', async () => {
+  it('CORE-80: starts a job without being asked, walks down, and everything vanishes', async () => {
     const scene = await here.scene();
     const first = await installed(scene);
     await scene.delete('web');
@@ -47,7 +47,7 @@ describe('a deletion', () => {
     expect(deletionPhases.at(-1)).to.equal('Deleting');
   });
 
-  it('S-81: of a root that runs comes after the job, which ends as its work ends', async () => {
+  it('CORE-81: of a root that runs comes after the job, which ends as its work ends', async () => {
     const scene = await here.scene();
     await scene.create(web());
     await scene.waiting('web', 'app');
@@ -62,7 +62,7 @@ describe('a deletion', () => {
     expect(scene.jobs('web')).to.have.length(2);
   });
 
-  it('S-82: needs neither component nor context nor blueprint', async () => {
+  it('CORE-82: needs neither component nor context nor blueprint', async () => {
     const scene = await here.scene();
     await scene.create(web({ spec: { context: 'missing' } }));
     const ref = { componentName: 'example.org/c', version: '1.0.0' };
@@ -75,7 +75,7 @@ describe('a deletion', () => {
     await scene.empty();
   });
 
-  it('S-83: waits for a sibling that imports what is exported here, without a request', async () => {
+  it('CORE-83: waits for a sibling that imports what is exported here, without a request', async () => {
     const scene = await here.scene();
     await connected(scene);
     await scene.delete('producer');
@@ -88,7 +88,7 @@ describe('a deletion', () => {
     expect(isBeingDeleted(scene.installation('consumer')!.metadata)).to.equal(false);
   });
 
-  it('S-84: of both lets the consumer go first and the producer follow at once', async () => {
+  it('CORE-84: of both lets the consumer go first and the producer follow at once', async () => {
     const scene = await here.scene();
     await connected(scene);
     await scene.delete('producer');
@@ -102,7 +102,7 @@ describe('a deletion', () => {
     expect(ends.map((s) => s.object.metadata.name)).to.deep.equal(['consumer', 'producer']);
   });
 
-  it('S-84: goes on when the sibling stops importing', async () => {
+  it('CORE-84: goes on when the sibling stops importing', async () => {
     const scene = await here.scene();
     await connected(scene);
     await scene.delete('producer');
@@ -111,7 +111,7 @@ describe('a deletion', () => {
     await scene.gone(installationKind, 'producer');
   });
 
-  it('S-85: with delete-ignore-successors waits for nobody, also when it comes late', async () => {
+  it('CORE-85: with delete-ignore-successors waits for nobody, also when it comes late', async () => {
     const scene = await here.scene();
     await connected(scene);
     await scene.annotate(installationKind, 'producer', IGNORE_SUCCESSORS);
@@ -126,7 +126,7 @@ describe('a deletion', () => {
     await other.gone(installationKind, 'producer');
   });
 
-  it('S-86: of a tree fails for a child whose successor failed to go, and for the parent', async () => {
+  it('CORE-86: of a tree fails for a child whose successor failed to go, and for the parent', async () => {
     const scene = await here.scene();
     const b = child('b', { takes: { in: 'link' }, items: [fakeItem('app')] });
     await scene.create(stack({ children: [child('a', { gives: { out: 'link' } }), b] }));
@@ -142,7 +142,7 @@ describe('a deletion', () => {
     expect(a && isFinished(a)).to.equal(true);
   });
 
-  it('S-87: goes on with one child while another has failed to go', async () => {
+  it('CORE-87: goes on with one child while another has failed to go', async () => {
     const scene = await here.scene();
     const worker = (name: string) => child(name, { items: [fakeItem('app')] });
     await scene.create(stack({ children: [worker('a'), worker('b')] }));
@@ -164,7 +164,7 @@ describe('a deletion', () => {
     expect(scene.installation(b)).to.equal(undefined);
   });
 
-  it('S-88: that failed is tried again when asked', async () => {
+  it('CORE-88: that failed is tried again when asked', async () => {
     const scene = await here.scene();
     await installed(scene);
     await scene.delete('web');
@@ -177,7 +177,7 @@ describe('a deletion', () => {
     expect(scene.jobs('web')[1]).to.equal(failed.status?.jobID);
   });
 
-  it('S-89: that failed is not tried again by itself', async () => {
+  it('CORE-89: that failed is not tried again by itself', async () => {
     const scene = await here.scene();
     await installed(scene);
     await scene.delete('web');
@@ -188,7 +188,7 @@ describe('a deletion', () => {
     expect(scene.jobs('web')).to.have.length(2);
   });
 
-  it('S-90: of an execution lets items go in the reverse order of their dependencies', async () => {
+  it('CORE-90: of an execution lets items go in the reverse order of their dependencies', async () => {
     const scene = await here.scene();
     await scene.create(web({ items: abc() }));
     for (const name of ['a', 'b', 'c']) await scene.answer('web', name);
@@ -206,7 +206,7 @@ describe('a deletion', () => {
     await scene.empty();
   });
 
-  it('S-91: stops where an item cannot go', async () => {
+  it('CORE-91: stops where an item cannot go', async () => {
     const scene = await here.scene();
     await scene.create(web({ items: abc() }));
     for (const name of ['a', 'b', 'c']) await scene.answer('web', name);
@@ -219,7 +219,7 @@ describe('a deletion', () => {
       expect(scene.item('web', name)?.status?.jobID).to.equal(first.status?.jobID);
   });
 
-  it('S-92: of an execution whose items lost their finalizers takes one job', async () => {
+  it('CORE-92: of an execution whose items lost their finalizers takes one job', async () => {
     const scene = await here.scene();
     await scene.create(plan(abc()));
     await scene.patchStatus(executionKind, 'plan', { jobID: 'j1', observedGeneration: 0 });
@@ -237,7 +237,7 @@ describe('a deletion', () => {
     await scene.empty();
   });
 
-  it('S-93: takes items along that no template asks for', async () => {
+  it('CORE-93: takes items along that no template asks for', async () => {
     const scene = await here.scene();
     await installed(scene);
     const { apiVersion, kind, spec } = scene.item('web', 'app')!;
@@ -257,7 +257,7 @@ describe('a deletion', () => {
     await scene.empty();
   });
 
-  it('S-94: is complete when the last finalizer goes, and nobody complains', async () => {
+  it('CORE-94: is complete when the last finalizer goes, and nobody complains', async () => {
     const scene = await here.scene();
     await scene.create(root('empty'));
     await scene.finished('empty', 'Succeeded');

@@ -38,7 +38,7 @@ const setItems = (scene: Scene, deployItems: object[]): Promise<unknown> =>
 describe('an execution', () => {
   const here = useCluster();
 
-  it('S-60: starts what depends on nothing, and packs its items', async () => {
+  it('CORE-60: starts what depends on nothing, and packs its items', async () => {
     const scene = await here.scene();
     await begun(scene);
     await scene.waiting('plan', 'a');
@@ -86,7 +86,7 @@ describe('an execution', () => {
     expect(jobOf(scene, 'b')).to.equal(undefined);
   });
 
-  it('S-61: starts an item when all it depends on have finished', async () => {
+  it('CORE-61: starts an item when all it depends on have finished', async () => {
     const scene = await here.scene();
     await begun(scene);
     await scene.answer('plan', 'a');
@@ -98,7 +98,7 @@ describe('an execution', () => {
     expect(status?.exportRef?.name).to.equal(objectName('Exec.plan', ''));
   });
 
-  it('S-62: follows new dependencies in the next job', async () => {
+  it('CORE-62: follows new dependencies in the next job', async () => {
     const scene = await here.scene();
     await begun(scene);
     for (const name of ['a', 'b', 'c']) await scene.answer('plan', name);
@@ -122,7 +122,7 @@ describe('an execution', () => {
     await ended(scene, 'j2', 'Succeeded');
   });
 
-  it('S-63: waits for what runs when an item has failed, and starts nothing more', async () => {
+  it('CORE-63: waits for what runs when an item has failed, and starts nothing more', async () => {
     const scene = await here.scene();
     await begun(scene);
     await scene.waiting('plan', 'b');
@@ -135,7 +135,7 @@ describe('an execution', () => {
     expect(jobOf(scene, 'c')).to.equal(undefined);
   });
 
-  it('S-64: counts an item that vanished as failed; the next job creates it anew', async () => {
+  it('CORE-64: counts an item that vanished as failed; the next job creates it anew', async () => {
     const scene = await here.scene();
     await begun(scene);
     const { metadata } = await scene.waiting('plan', 'a');
@@ -153,7 +153,7 @@ describe('an execution', () => {
     await ended(scene, 'j2', 'Succeeded');
   });
 
-  it('S-65: removes items that no template asks for before it starts others', async () => {
+  it('CORE-65: removes items that no template asks for before it starts others', async () => {
     const scene = await here.scene();
     await begun(scene, [fakeItem('a'), fakeItem('b'), fakeItem('c')]);
     for (const name of ['a', 'b', 'c']) await scene.answer('plan', name);
@@ -174,7 +174,7 @@ describe('an execution', () => {
     expect(status?.deployItemCache?.orphanedDIs ?? []).to.deep.equal([]);
   });
 
-  it('S-65: fails when an item that is to go cannot go', async () => {
+  it('CORE-65: fails when an item that is to go cannot go', async () => {
     const scene = await here.scene();
     await begun(scene, [fakeItem('a'), fakeItem('b')]);
     for (const name of ['a', 'b']) await scene.answer('plan', name);
@@ -187,7 +187,7 @@ describe('an execution', () => {
     expect(jobOf(scene, 'a')).to.equal('j1');
   });
 
-  it('S-66: a child that was deleted while idle goes and comes back within the next job', async () => {
+  it('CORE-66: a child that was deleted while idle goes and comes back within the next job', async () => {
     const scene = await here.scene();
     await scene.create(stack());
     await scene.finished('stack', 'Succeeded');
@@ -201,7 +201,7 @@ describe('an execution', () => {
     expect(scene.children('stack')).to.have.length(2);
   });
 
-  it('S-67: hands its context to the items, default without', async () => {
+  it('CORE-67: hands its context to the items, default without', async () => {
     const scene = await here.scene();
     await begun(scene, [fakeItem('a')], { context: 'team' });
     await scene.create({ ...plan([fakeItem('a')]), metadata: { name: 'other' } });
@@ -210,7 +210,7 @@ describe('an execution', () => {
     expect((await scene.waiting('other', 'a')).spec.context).to.equal('default');
   });
 
-  it('S-68: ends each job as its items end', async () => {
+  it('CORE-68: ends each job as its items end', async () => {
     const scene = await here.scene();
     await begun(scene, [fakeItem('a')]);
     await scene.answer('plan', 'a', 'Failed');
@@ -236,7 +236,7 @@ describe('an execution', () => {
     expect(status?.observedGeneration).to.equal(metadata.generation);
   });
 
-  it('S-69: starts an unchanged item with updateOnChangeOnly, too; its deployer decides', async () => {
+  it('CORE-69: starts an unchanged item with updateOnChangeOnly, too; its deployer decides', async () => {
     const scene = await here.scene();
     await begun(scene, [fakeItem('a', { updateOnChangeOnly: true })]);
     await scene.answer('plan', 'a');
@@ -247,7 +247,7 @@ describe('an execution', () => {
     expect(scene.item('plan', 'a')?.spec.updateOnChangeOnly).to.equal(true);
   });
 
-  it('S-70: of two items for one template one stays and the other is removed', async () => {
+  it('CORE-70: of two items for one template one stays and the other is removed', async () => {
     const scene = await here.scene();
     await begun(scene, [fakeItem('a')]);
     await scene.answer('plan', 'a');
@@ -268,7 +268,7 @@ describe('an execution', () => {
     expect(doubles.filter(({ status }) => status?.jobID)).to.deep.equal([]);
   });
 
-  it('S-70: a double that comes while the items are at work does not hold up the end', async () => {
+  it('CORE-70: a double that comes while the items are at work does not hold up the end', async () => {
     const scene = await here.scene();
     await begun(scene, [fakeItem('a')]);
     const { apiVersion, kind, metadata, spec } = await scene.waiting('plan', 'a');
@@ -286,7 +286,7 @@ describe('an execution', () => {
     await ended(scene, 'j1', 'Succeeded');
   });
 
-  it('S-71: publishes what its items export, by template name', async () => {
+  it('CORE-71: publishes what its items export, by template name', async () => {
     const scene = await here.scene();
     await begun(scene, [fakeItem('a'), fakeItem('b')]);
     const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'a-export', namespace: scene.ns } };
@@ -300,7 +300,7 @@ describe('an execution', () => {
     expect(exported?.data).to.deep.equal({ a: { k: 1 }, b: null });
   });
 
-  it('S-71: fails when an export secret is missing', async () => {
+  it('CORE-71: fails when an export secret is missing', async () => {
     const scene = await here.scene();
     await begun(scene, [fakeItem('a')]);
     await scene.answer('plan', 'a', 'Succeeded', { exportRef: { name: 'nowhere', namespace: scene.ns } });
@@ -308,7 +308,7 @@ describe('an execution', () => {
     expect(status?.lastError?.message).to.contain('nowhere');
   });
 
-  it('S-117: fails when an item vanishes right before its exports are read', async () => {
+  it('CORE-117: fails when an item vanishes right before its exports are read', async () => {
     const scene = await here.scene();
     await begun(scene, [fakeItem('a')]);
     await scene.answer('plan', 'a');
@@ -319,7 +319,7 @@ describe('an execution', () => {
     expect(status?.lastError?.message).to.contain('has failed or missing deploy items: a is missing');
   });
 
-  it('S-72: reads plain items that an old client wrote', async () => {
+  it('CORE-72: reads plain items that an old client wrote', async () => {
     const scene = await here.scene();
     await begun(scene, [fakeItem('a', { timeout: '1h' })]);
     await scene.answer('plan', 'a');
@@ -328,7 +328,7 @@ describe('an execution', () => {
     expect(template?.timeout).to.equal('1h0m0s');
   });
 
-  it('S-73: reconcile on a finished execution does nothing', async () => {
+  it('CORE-73: reconcile on a finished execution does nothing', async () => {
     const scene = await here.scene();
     await begun(scene, [fakeItem('a')]);
     await scene.answer('plan', 'a');

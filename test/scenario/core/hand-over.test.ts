@@ -46,7 +46,7 @@ describe('controllers that take over', function () {
     controllers = await startControllers(cluster);
   };
 
-  it('S-14: delete a root whose job was never started with that same job', async () => {
+  it('CORE-14: delete a root whose job was never started with that same job', async () => {
     const scene = await cluster.scene();
     await scene.create(adopted(web({ annotations: {} })));
     await scene.patchStatus(installationKind, 'web', { jobID: 'j1', observedGeneration: 0 });
@@ -58,7 +58,7 @@ describe('controllers that take over', function () {
     expect(scene.seen(executionKind, 'web')).to.have.length(0);
   });
 
-  it('S-54: start the successors of a root whose end was stored by a process that died', async () => {
+  it('CORE-54: start the successors of a root whose end was stored by a process that died', async () => {
     const scene = await cluster.scene();
     await start();
     await scene.create(producer());
@@ -113,7 +113,7 @@ describe('controllers that take over', function () {
     await scene.empty();
   });
 
-  it('S-121: write nothing and read nothing but lists when everything is finished', async function () {
+  it('CORE-121: write nothing and read nothing but lists when everything is finished', async function () {
     this.timeout(60_000);
     const scene = await cluster.scene();
     await start();
@@ -202,7 +202,7 @@ describe('controllers that take over', function () {
     expect([...unknown], 'keys that the original does not know').to.deep.equal([]);
   });
 
-  it('S-15: keep fields that they do not know', async () => {
+  it('CORE-15: keep fields that they do not know', async () => {
     const scene = await cluster.scene();
     const name = 'installations.landscaper.gardener.cloud';
     const path = '/spec/versions/0/schema/openAPIV3Schema/properties/spec/properties/future';

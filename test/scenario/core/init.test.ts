@@ -35,7 +35,7 @@ async function produced(scene: Scene): Promise<void> {
 describe('the start of a job', () => {
   const here = useCluster();
 
-  it('S-16: fails when the producer never ran', async () => {
+  it('CORE-16: fails when the producer never ran', async () => {
     const scene = await here.scene();
     await scene.create(producer(IDLE));
     await scene.until('the producer', () => scene.installation('producer')?.metadata.finalizers);
@@ -44,7 +44,7 @@ describe('the start of a job', () => {
     expect(status?.lastError?.reason).to.equal('AllPredecessorsSucceeded');
   });
 
-  it('S-17: waits for a producer that runs, without a request, and goes on when it has succeeded', async () => {
+  it('CORE-17: waits for a producer that runs, without a request, and goes on when it has succeeded', async () => {
     const scene = await here.scene();
     await scene.create(producer({ items: [fakeItem('app')] }));
     await scene.waiting('producer', 'app');
@@ -61,7 +61,7 @@ describe('the start of a job', () => {
     expect(scene.jobs('consumer'), 'a consumer that waits needs no second job').to.have.length(1);
   });
 
-  it('S-18: waits for a producer that is asked to run', async () => {
+  it('CORE-18: waits for a producer that is asked to run', async () => {
     const scene = await here.scene();
     await scene.create(producer({ items: [fakeItem('app')] }));
     await scene.answer('producer', 'app');
@@ -74,7 +74,7 @@ describe('the start of a job', () => {
     expect(scene.jobs('producer')).to.have.length(2);
   });
 
-  it('S-19: a child waits for a sibling that has not had its own job yet', async () => {
+  it('CORE-19: a child waits for a sibling that has not had its own job yet', async () => {
     const scene = await here.scene();
     await scene.create(stack({ children: [childA({ items: [fakeItem('app')] }), childB()] }));
     const a = await scene.until('a', () => scene.child('stack', 'a')?.metadata.name);
@@ -89,7 +89,7 @@ describe('the start of a job', () => {
     await scene.finished('stack', 'Succeeded', { after: scene.jobs('stack')[0] });
   });
 
-  it('S-20: a child fails when the sibling that it imports from has failed', async () => {
+  it('CORE-20: a child fails when the sibling that it imports from has failed', async () => {
     const scene = await here.scene();
     await scene.create(stack({ children: [childA({ items: [fakeItem('app')] }), childB()] }));
     const a = await scene.until('a', () => scene.child('stack', 'a')?.metadata.name);
@@ -100,7 +100,7 @@ describe('the start of a job', () => {
     expect(b?.status?.lastError?.reason).to.equal('AllPredecessorsSucceeded');
   });
 
-  it('S-21: with hasNoSiblingImports the producer does not matter', async () => {
+  it('CORE-21: with hasNoSiblingImports the producer does not matter', async () => {
     const scene = await here.scene();
     await scene.create(producer(IDLE));
     await scene.create(dataObject('greeting', 'hi'));
@@ -108,7 +108,7 @@ describe('the start of a job', () => {
     await scene.finished('consumer', 'Succeeded');
   });
 
-  it('S-22: fails when an import is missing, and does not try again', async () => {
+  it('CORE-22: fails when an import is missing, and does not try again', async () => {
     const scene = await here.scene();
     const imports = { targets: [{ name: 'cluster', target: 'nowhere' }] };
     const type = `${API_VERSION.split('/')[0] ?? ''}/kubernetes-cluster`;
@@ -130,7 +130,7 @@ describe('the start of a job', () => {
     const { status } = await scene.finished('web', 'Failed');
     const command = `kubectl annotate installation web -n ${scene.ns} ${annotations.operation}=reconcile`;
     expect(status?.lastError?.message)
-      .to.contain('no other job starts by itself, also when the cause is repaired')
+      .to.contain('no other job starts by itself, even when the cause is fixed')
       .and.contain(command);
     await scene.create(target('late'));
     await scene.calm();
@@ -139,7 +139,7 @@ describe('the start of a job', () => {
     await scene.finished('web', 'Succeeded', { after: status?.jobID });
   });
 
-  it('S-23: fails when the context does not exist', async () => {
+  it('CORE-23: fails when the context does not exist', async () => {
     const scene = await here.scene();
     await scene.create(web({ spec: { context: 'missing' } }));
     const { status } = await scene.finished('web', 'Failed');
@@ -147,7 +147,7 @@ describe('the start of a job', () => {
     expect(status?.lastError?.message).to.contain('missing');
   });
 
-  it('S-24: fails when nobody says where the component is', async () => {
+  it('CORE-24: fails when nobody says where the component is', async () => {
     const scene = await here.scene();
     const ref = { componentName: 'example.org/c', version: '1.0.0' };
     await scene.create(web({ spec: { componentDescriptor: { ref } } }));
@@ -155,7 +155,7 @@ describe('the start of a job', () => {
     expect(status?.lastError?.message).to.contain('RepositoryContextMissing');
   });
 
-  it('S-25: a producer that runs again while imports are read starts the reading anew', async () => {
+  it('CORE-25: a producer that runs again while imports are read starts the reading anew', async () => {
     const scene = await here.scene();
     await produced(scene);
     const { faults } = here.controllers;
@@ -180,7 +180,7 @@ describe('the start of a job', () => {
     );
   });
 
-  it('S-27: the old export is gone before the job does anything else, the new one carries its job', async () => {
+  it('CORE-27: the old export is gone before the job does anything else, the new one carries its job', async () => {
     const scene = await here.scene();
     await scene.create(producer({ items: [fakeItem('app')] }));
     await scene.answer('producer', 'app');
@@ -194,7 +194,7 @@ describe('the start of a job', () => {
     expect(scene.dataObject('greeting')?.metadata.labels?.[labels.dataJobId]).to.equal(status?.jobID);
   });
 
-  it('S-28: fails with the chain of reasons when a template is broken', async () => {
+  it('CORE-28: fails with the chain of reasons when a template is broken', async () => {
     const scene = await here.scene();
     const more = { deployExecutions: [{ name: 'd', type: 'GoTemplate', template: '{{' }] };
     await scene.create(root('web', { more }));
@@ -215,7 +215,7 @@ describe('the start of a job', () => {
     expect(condition(healed, 'ReconcileExecution')?.status).to.equal('True');
   });
 
-  it('S-29: children carry parent, template, finalizer, owner and context, and start only when all exist', async () => {
+  it('CORE-29: children carry parent, template, finalizer, owner and context, and start only when all exist', async () => {
     const scene = await here.scene();
     const team = {
       apiVersion: API_VERSION,
@@ -247,7 +247,7 @@ describe('the start of a job', () => {
     );
   });
 
-  it('S-30: a child that was removed by force comes back under another name', async () => {
+  it('CORE-30: a child that was removed by force comes back under another name', async () => {
     const scene = await here.scene();
     await scene.create(stack());
     await scene.finished('stack', 'Succeeded');
@@ -258,7 +258,7 @@ describe('the start of a job', () => {
     expect(scene.child('stack', 'b')?.metadata.name).to.not.equal(old);
   });
 
-  it('S-31: children in a circle fail the job with the circle, and none is created or deleted', async () => {
+  it('CORE-31: children in a circle fail the job with the circle, and none is created or deleted', async () => {
     const scene = await here.scene();
     const circle = [
       child('a', { takes: { q: 'back' }, gives: { out: 'link' } }),
@@ -281,14 +281,14 @@ describe('the start of a job', () => {
     expect(scene.children('stack').map((c) => c.metadata.name)).to.have.members(names);
   });
 
-  it('S-32: two children that export the same fail the job', async () => {
+  it('CORE-32: two children that export the same fail the job', async () => {
     const scene = await here.scene();
     await scene.create(stack({ children: [childA(), child('b', { gives: { out: 'link' } })] }));
     const { status } = await scene.finished('stack', 'Failed');
     expect(status?.lastError?.message).to.match(/export 'link' is already exported by/);
   });
 
-  it('S-33: an export that belongs to another installation is not taken away', async () => {
+  it('CORE-33: an export that belongs to another installation is not taken away', async () => {
     const scene = await here.scene();
     await scene.create(root('other', IDLE));
     const other = await scene.until('the other', () => scene.installation('other'));
@@ -306,7 +306,7 @@ describe('the start of a job', () => {
     expect(condition(failed, 'CreateExports')).to.include({ status: 'False', reason: 'CreateDataObjects' });
   });
 
-  it('S-33: an export that the server refuses is named with the reason', async () => {
+  it('CORE-33: an export that the server refuses is named with the reason', async () => {
     const scene = await here.scene();
     await scene.create(root('producer', { gives: { out: 'two words' } }));
     const failed = await scene.finished('producer', 'Failed');
@@ -327,7 +327,7 @@ describe('the start of a job', () => {
     await scene.create(root('consumer', { spec: { imports }, more: bound('{cluster: null}') }));
     const failed = await scene.finished('consumer', 'Failed');
     expect(failed.status?.lastError?.message).to.contain(
-      'import "cluster" is of type target, but its value is no target',
+      'import "cluster" is of type target, but its value is not a target',
     );
     expect(condition(failed, 'CreateImports')).to.include({ status: 'False', reason: 'CreateTargets' });
 
@@ -337,7 +337,7 @@ describe('the start of a job', () => {
     expect(condition(next, 'CreateImports')).to.equal(undefined);
   });
 
-  it('S-34: without deploy items the old ones are uninstalled', async () => {
+  it('CORE-34: without deploy items the old ones are uninstalled', async () => {
     const scene = await here.scene();
     await scene.create(web());
     await scene.answer('web', 'app');
@@ -350,7 +350,7 @@ describe('the start of a job', () => {
     expect(scene.execution('web')?.status?.phase).to.equal('Succeeded');
   });
 
-  it('S-35: labels and annotations of users on a child stay', async () => {
+  it('CORE-35: labels and annotations of users on a child stay', async () => {
     const scene = await here.scene();
     await scene.create(stack());
     await scene.finished('stack', 'Succeeded');
@@ -367,7 +367,7 @@ describe('the start of a job', () => {
     expect(scene.child('stack', 'a')?.metadata.name).to.equal(name);
   });
 
-  it('S-122: two exporters of one name fail whoever imports it, and nobody else', async () => {
+  it('CORE-122: two exporters of one name fail whoever imports it, and nobody else', async () => {
     const scene = await here.scene();
     await scene.create(producer());
     await scene.finished('producer', 'Succeeded');
@@ -380,7 +380,7 @@ describe('the start of a job', () => {
     expect(status?.lastError?.message).to.contain('producer').and.to.contain('rival');
   });
 
-  it('S-26: a webhook that does not answer does not fail the job', async () => {
+  it('CORE-26: a webhook that does not answer does not fail the job', async () => {
     const scene = await here.scene();
     here.controllers.faults.arm(scene.ns, {
       what: 'webhook-down',

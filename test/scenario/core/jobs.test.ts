@@ -29,7 +29,7 @@ const operationOf = (scene: Scene, name: string) =>
 describe('jobs', () => {
   const here = useCluster();
 
-  it('S-01: a new root gets finalizer and context, and no job', async () => {
+  it('CORE-01: a new root gets finalizer and context, and no job', async () => {
     const scene = await here.scene();
     await scene.create(web({ annotations: {} }));
     const made = await scene.until('the finalizer', () => {
@@ -42,7 +42,7 @@ describe('jobs', () => {
     expect(scene.execution('web')).to.equal(undefined);
   });
 
-  it('S-02: the annotation starts a job with a random id, and goes', async () => {
+  it('CORE-02: the annotation starts a job with a random id, and goes', async () => {
     const scene = await here.scene();
     await scene.create(web());
     const started = await scene.until('a job id and no annotation', () => {
@@ -53,7 +53,7 @@ describe('jobs', () => {
     expect(started.status?.transitionTimes?.triggerTime).to.be.a('string');
   });
 
-  it('S-03: the job id travels down to execution and item, and the installation waits in Progressing', async () => {
+  it('CORE-03: the job id travels down to execution and item, and the installation waits in Progressing', async () => {
     const scene = await here.scene();
     await scene.create(web());
     const item = await scene.waiting('web', 'app');
@@ -70,7 +70,7 @@ describe('jobs', () => {
     ]);
   });
 
-  it('S-04: the end travels up: item, execution, installation', async () => {
+  it('CORE-04: the end travels up: item, execution, installation', async () => {
     const scene = await here.scene();
     await scene.create(web());
     const finishedTime = '2026-01-01T00:00:00Z';
@@ -85,7 +85,7 @@ describe('jobs', () => {
     expect([finishedTime, ...ended]).to.deep.equal([finishedTime, ...ended].sort());
   });
 
-  it('S-05: without annotation nothing happens to a finished installation', async () => {
+  it('CORE-05: without annotation nothing happens to a finished installation', async () => {
     const scene = await here.scene();
     await scene.create(web({ annotations: {} }));
     await scene.until('the finalizer', () => scene.installation('web')?.metadata.finalizers);
@@ -99,7 +99,7 @@ describe('jobs', () => {
     expect(scene.installation('web')?.status).to.deep.equal(before.status);
   });
 
-  it('S-06: reconcile while a job runs is served after it', async () => {
+  it('CORE-06: reconcile while a job runs is served after it', async () => {
     const scene = await here.scene();
     await scene.create(web());
     const { status } = await scene.waiting('web', 'app').then(() => scene.busy('web', 'Progressing'));
@@ -115,7 +115,7 @@ describe('jobs', () => {
     expect(scene.jobs('web')).to.have.length(2);
   });
 
-  it('S-07: reconcile on a child is taken away and starts nothing', async () => {
+  it('CORE-07: reconcile on a child is taken away and starts nothing', async () => {
     const scene = await here.scene();
     await scene.create(stack());
     await scene.finished('stack', 'Succeeded');
@@ -134,7 +134,7 @@ describe('jobs', () => {
     expect(scene.jobs('stack')).to.have.length(1);
   });
 
-  it('S-08: a change of the spec alone starts nothing', async () => {
+  it('CORE-08: a change of the spec alone starts nothing', async () => {
     const scene = await here.scene();
     await scene.create(web());
     await scene.answer('web', 'app');
@@ -144,7 +144,7 @@ describe('jobs', () => {
     expect(scene.jobs('web')).to.have.length(1);
   });
 
-  it('S-09: with reconcile-if-changed a change starts one job, and the annotation stays', async () => {
+  it('CORE-09: with reconcile-if-changed a change starts one job, and the annotation stays', async () => {
     const scene = await here.scene();
     await scene.create(web({ annotations: { ...RECONCILE, ...IF_CHANGED } }));
     await scene.answer('web', 'app');
@@ -160,7 +160,7 @@ describe('jobs', () => {
     expect(second.status?.observedGeneration).to.equal(second.metadata.generation);
   });
 
-  it('S-10: reconcile-if-changed starts the first job, too', async () => {
+  it('CORE-10: reconcile-if-changed starts the first job, too', async () => {
     const scene = await here.scene();
     await scene.create(web({ annotations: IF_CHANGED }));
     await scene.answer('web', 'app');
@@ -169,7 +169,7 @@ describe('jobs', () => {
     expect(scene.jobs('web')).to.have.length(1);
   });
 
-  it('S-11: a root without anything below runs to the end', async () => {
+  it('CORE-11: a root without anything below runs to the end', async () => {
     const scene = await here.scene();
     await scene.create(root('empty'));
     const { status } = await scene.finished('empty', 'Succeeded');
@@ -178,7 +178,7 @@ describe('jobs', () => {
     expect(scene.phases(installationKind, 'empty')[0]).to.equal('Init');
   });
 
-  it('S-12: an owner that is no installation does not make a child', async () => {
+  it('CORE-12: an owner that is no installation does not make a child', async () => {
     const scene = await here.scene();
     const { apiVersion, kind, metadata } = here.cluster.world.contexts.get(`${scene.ns}/default`)!;
     const installation = root('owned');
@@ -201,7 +201,7 @@ describe('jobs', () => {
     await scene.busy('producer', 'InitDelete', 'SiblingImport');
   });
 
-  it('S-13: a conflict after the job id is repeated within the pass, and there is one job', async () => {
+  it('CORE-13: a conflict after the job id is repeated within the pass, and there is one job', async () => {
     const scene = await here.scene();
     here.controllers.faults.arm(scene.ns, {
       what: 'conflict',
@@ -250,7 +250,7 @@ describe('jobs', () => {
     await scene.answer('web', 'app');
     const { status } = await scene.finished('web', 'Failed');
     expect(status?.lastError).to.include({ reason: 'UnknownPhase' });
-    expect(status?.lastError?.message).to.match(/^phase "Deleting" means nothing .*start another job$/m);
+    expect(status?.lastError?.message).to.match(/^phase "Deleting" is not valid .*start another job$/m);
     expect(scene.items('web'), 'nothing is deleted').to.have.length(1);
 
     await scene.create(root('other', { items: [mockItem('x')] }));

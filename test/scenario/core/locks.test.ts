@@ -42,7 +42,7 @@ const locksOf = (scene: Scene): readonly unknown[] => [...scene.cluster.world.sy
 describe('a lock of another landscaper', () => {
   const here = useCluster({ controllers: ['installation', 'execution', 'deployitem', 'syncobject'] });
 
-  it('S-116: keeps us away as long as its pod is there, and no longer', async () => {
+  it('CORE-116: keeps us away as long as its pod is there, and no longer', async () => {
     const scene = await here.scene();
     const name = `p2-${scene.ns}`;
     const spec = { containers: [{ name: 'c', image: 'i' }] };
@@ -57,14 +57,14 @@ describe('a lock of another landscaper', () => {
     await scene.finished('web', 'Succeeded');
   });
 
-  it('S-116: is no obstacle when its pod is gone', async () => {
+  it('CORE-116: is no obstacle when its pod is gone', async () => {
     const scene = await here.scene();
     await held(scene, 'long-gone');
     await scene.operation('web', 'reconcile');
     await scene.finished('web', 'Succeeded');
   });
 
-  it('S-116: goes with its object', async () => {
+  it('CORE-116: goes with its object', async () => {
     const scene = await here.scene();
     await held(scene, 'long-gone');
     const key = `${scene.ns}/web`;

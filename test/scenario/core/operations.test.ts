@@ -52,7 +52,7 @@ async function expectInterrupted(scene: Scene): Promise<void> {
 describe('an interrupt', () => {
   const here = useCluster();
 
-  it('S-95: travels down a tree and ends it', async () => {
+  it('CORE-95: travels down a tree and ends it', async () => {
     const scene = await here.scene();
     await scene.create(stack({ items: [fakeItem('own')], children: [worker('a'), worker('b')] }));
     for (const name of ['a', 'b']) {
@@ -72,21 +72,21 @@ describe('an interrupt', () => {
     expect(status?.lastError?.message).to.contain('operation was interrupted');
   });
 
-  it('S-96: fails what runs and what waits, and leaves what is done', async () => {
+  it('CORE-96: fails what runs and what waits, and leaves what is done', async () => {
     const scene = await here.scene();
     await halfWay(scene);
     await scene.operation('web', 'interrupt');
     await expectInterrupted(scene);
   });
 
-  it('S-96: works on an execution alone', async () => {
+  it('CORE-96: works on an execution alone', async () => {
     const scene = await here.scene();
     await halfWay(scene);
     await scene.annotate(executionKind, 'web', { [annotations.operation]: 'interrupt' });
     await expectInterrupted(scene);
   });
 
-  it('S-96: on a deploy item ends that item alone, and the rest of the job as it ends', async () => {
+  it('CORE-96: on a deploy item ends that item alone, and the rest of the job as it ends', async () => {
     const scene = await here.scene();
     await halfWay(scene);
     const { name } = scene.item('web', 'b')!.metadata;
@@ -103,7 +103,7 @@ describe('an interrupt', () => {
     );
   });
 
-  it('S-96: on a deploy item without a job is taken away without effect', async () => {
+  it('CORE-96: on a deploy item without a job is taken away without effect', async () => {
     const scene = await here.scene();
     await halfWay(scene);
     for (const template of ['a', 'c']) {
@@ -120,7 +120,7 @@ describe('an interrupt', () => {
   });
 
   for (const what of ['conflict', 'server-error', 'lost', 'reset'] as const) {
-    it(`S-97: is carried to the end when an item's write meets trouble: ${what}`, async () => {
+    it(`CORE-97: is carried to the end when an item's write meets trouble: ${what}`, async () => {
       const scene = await here.scene();
       await halfWay(scene);
       here.controllers.faults.arm(scene.ns, {
@@ -133,7 +133,7 @@ describe('an interrupt', () => {
     });
   }
 
-  it('S-98: can be followed by an ordinary job', async () => {
+  it('CORE-98: can be followed by an ordinary job', async () => {
     const scene = await here.scene();
     await halfWay(scene);
     await scene.operation('web', 'interrupt');
@@ -207,7 +207,7 @@ describe('an interrupt', () => {
 describe('a deletion without uninstall', () => {
   const here = useCluster();
 
-  it('S-99: needs no deployer and marks everything below', async () => {
+  it('CORE-99: needs no deployer and marks everything below', async () => {
     const scene = await here.scene();
     await scene.create(web({ items: abc() }));
     for (const name of ['a', 'b', 'c']) await scene.answer('web', name);
@@ -230,7 +230,7 @@ describe('a deletion without uninstall', () => {
     expect(execution.at(-1)?.metadata.annotations).to.deep.include(FORGET);
   });
 
-  it('S-99: works after an uninstall that failed', async () => {
+  it('CORE-99: works after an uninstall that failed', async () => {
     const scene = await here.scene();
     await scene.create(stack({ children: [worker('a')] }));
     await scene.until('a', () => scene.child('stack', 'a'));
@@ -244,7 +244,7 @@ describe('a deletion without uninstall', () => {
     await scene.empty();
   });
 
-  it('S-99: of one child leaves out that child only', async () => {
+  it('CORE-99: of one child leaves out that child only', async () => {
     const scene = await here.scene();
     await scene.create(stack({ children: [worker('a'), worker('b')] }));
     for (const name of ['a', 'b']) {
@@ -260,7 +260,7 @@ describe('a deletion without uninstall', () => {
     await scene.empty();
   });
 
-  it('S-100: is only asked for by the exact text true', async () => {
+  it('CORE-100: is only asked for by the exact text true', async () => {
     const scene = await here.scene();
     await scene.create(root('web', { items: [fakeItem('app')] }));
     await scene.answer('web', 'app');
@@ -279,7 +279,7 @@ describe('a job that is repeated by the clock', () => {
   const here = useCluster();
   const failedReconcile = { interval: '1h', numberOfReconciles: 3 };
 
-  it('S-102: comes once at once after a failure, and then in its time', async () => {
+  it('CORE-102: comes once at once after a failure, and then in its time', async () => {
     const scene = await here.scene();
     await scene.create(web({ spec: { automaticReconcile: { failedReconcile } } }));
     await scene.answer('web', 'app', 'Failed');
@@ -314,7 +314,7 @@ describe('a job that is repeated by the clock', () => {
     await scene.finished('web', 'Succeeded', { after: scene.jobs('web')[1] });
   });
 
-  it('S-104: does not come at once after a success', async () => {
+  it('CORE-104: does not come at once after a success', async () => {
     const scene = await here.scene();
     await scene.create(root('empty', { spec: { automaticReconcile: { succeededReconcile: {} } } }));
     await scene.finished('empty', 'Succeeded');
@@ -323,7 +323,7 @@ describe('a job that is repeated by the clock', () => {
     expect(scene.jobs('empty')).to.have.length(1);
   });
 
-  it('S-105: is one job when the user asks for it', async () => {
+  it('CORE-105: is one job when the user asks for it', async () => {
     const scene = await here.scene();
     await scene.create(web({ spec: { automaticReconcile: { failedReconcile } } }));
     await scene.answer('web', 'app', 'Failed');

@@ -47,7 +47,7 @@ async function shrink(scene: Scene, names: readonly string[]): Promise<string | 
 describe('sub-installations', () => {
   const here = useCluster();
 
-  it('S-36: one that is no longer wanted is deleted in Init, without regard to who imports from it', async () => {
+  it('CORE-36: one that is no longer wanted is deleted in Init, without regard to who imports from it', async () => {
     const scene = await here.scene();
     await settled(scene, ['a', 'b']);
     const b = nameOf(scene, 'b');
@@ -62,7 +62,7 @@ describe('sub-installations', () => {
     expect(parent.status?.subInstCache?.activeSubs?.map((s) => s.specName)).to.deep.equal(['a']);
   });
 
-  it('S-37: it gets the job of its parent, which waits until it is gone before it starts the others', async () => {
+  it('CORE-37: it gets the job of its parent, which waits until it is gone before it starts the others', async () => {
     const scene = await here.scene();
     await settled(scene, ['a', 'b']);
     const [a, b] = [nameOf(scene, 'a'), nameOf(scene, 'b')];
@@ -79,7 +79,7 @@ describe('sub-installations', () => {
     expect(end.status?.subInstCache?.orphanedSubs ?? []).to.deep.equal([]);
   });
 
-  it('S-38: the parent waits as long as one of several still works', async () => {
+  it('CORE-38: the parent waits as long as one of several still works', async () => {
     const scene = await here.scene();
     await settled(scene, ['a', 'b', 'c']);
     const [b, c] = [nameOf(scene, 'b'), nameOf(scene, 'c')];
@@ -93,7 +93,7 @@ describe('sub-installations', () => {
     await scene.finished('stack', 'Failed', { after });
   });
 
-  it('S-39: when none of them can go the parent fails, and the others are not started', async () => {
+  it('CORE-39: when none of them can go the parent fails, and the others are not started', async () => {
     const scene = await here.scene();
     await settled(scene, ['a', 'b', 'c']);
     const after = await shrink(scene, ['a']);
@@ -103,7 +103,7 @@ describe('sub-installations', () => {
     expect(scene.child('stack', 'a')?.status?.jobID).to.equal(after);
   });
 
-  it('S-40: one that could not go in an earlier job tries again in the next', async () => {
+  it('CORE-40: one that could not go in an earlier job tries again in the next', async () => {
     const scene = await here.scene();
     await settled(scene, ['a', 'b']);
     const [a, b] = [nameOf(scene, 'a'), nameOf(scene, 'b')];
@@ -117,7 +117,7 @@ describe('sub-installations', () => {
     expect(scene.installation(b)).to.equal(undefined);
   });
 
-  it('S-40: one that was given up in a job that failed comes back with the next blueprint', async () => {
+  it('CORE-40: one that was given up in a job that failed comes back with the next blueprint', async () => {
     const scene = await here.scene();
     await settled(scene, ['a', 'b']);
     const old = nameOf(scene, 'b');
@@ -136,7 +136,7 @@ describe('sub-installations', () => {
     expect(scene.children('stack')).to.have.length(2);
   });
 
-  it('S-41: one that is called differently takes over what the old one exported', async () => {
+  it('CORE-41: one that is called differently takes over what the old one exported', async () => {
     const scene = await here.scene();
     await scene.create(stack());
     await scene.finished('stack', 'Succeeded');
@@ -147,7 +147,7 @@ describe('sub-installations', () => {
     expect(scene.child('stack', 'z')?.status?.phase).to.equal('Succeeded');
   });
 
-  it('S-41: one goes although a sibling that stays imports from it', async () => {
+  it('CORE-41: one goes although a sibling that stays imports from it', async () => {
     const scene = await here.scene();
     await scene.create(stack());
     await scene.finished('stack', 'Succeeded');
@@ -161,7 +161,7 @@ describe('sub-installations', () => {
     expect(scene.child('stack', 'b')).to.not.equal(undefined);
   });
 
-  it('S-42: a conflict while jobs are handed down leaves nobody out and nobody twice', async () => {
+  it('CORE-42: a conflict while jobs are handed down leaves nobody out and nobody twice', async () => {
     const scene = await here.scene();
     here.controllers.faults.arm(scene.ns, {
       what: 'conflict',
@@ -178,7 +178,7 @@ describe('sub-installations', () => {
     for (const name of ['a', 'b']) expect(scene.jobs(nameOf(scene, name))).to.have.length(1);
   });
 
-  it('S-43: a parent whose one child has finished waits for the other without a request', async () => {
+  it('CORE-43: a parent whose one child has finished waits for the other without a request', async () => {
     const scene = await here.scene();
     await scene.create(stack({ children: [worker('a'), worker('b')] }));
     await scene.until('both children', () => scene.child('stack', 'a') && scene.child('stack', 'b'));
@@ -198,7 +198,7 @@ describe('sub-installations', () => {
     await scene.finished('stack', 'Succeeded');
   });
 
-  it('S-44: a failed child fails its parent, which names it and its reason', async () => {
+  it('CORE-44: a failed child fails its parent, which names it and its reason', async () => {
     const scene = await here.scene();
     await scene.create(stack({ children: [worker('a'), worker('b')] }));
     await scene.until('both children', () => scene.child('stack', 'a') && scene.child('stack', 'b'));
@@ -218,7 +218,7 @@ describe('sub-installations', () => {
     expect(status?.lastError?.message).to.not.contain(a);
   });
 
-  it('S-45: a parent names the failed child and the failed execution', async () => {
+  it('CORE-45: a parent names the failed child and the failed execution', async () => {
     const scene = await here.scene();
     const failing = [mockItem('app', { phase: 'Failed' })];
     await scene.create(stack({ items: failing, children: [child('a', { items: failing })] }));
@@ -228,7 +228,7 @@ describe('sub-installations', () => {
     );
   });
 
-  it('S-46: an execution that vanishes fails the job', async () => {
+  it('CORE-46: an execution that vanishes fails the job', async () => {
     const scene = await here.scene();
     await scene.create(root('web', { items: [fakeItem('app')] }));
     await scene.waiting('web', 'app');
@@ -238,7 +238,7 @@ describe('sub-installations', () => {
     expect(status?.lastError?.message).to.contain('Execution is missing');
   });
 
-  it('S-46: a child that vanishes fails the job', async () => {
+  it('CORE-46: a child that vanishes fails the job', async () => {
     const scene = await here.scene();
     await scene.create(stack({ children: [worker('a'), worker('b')] }));
     await scene.until('both children', () => scene.child('stack', 'a') && scene.child('stack', 'b'));

@@ -28,7 +28,7 @@ const ended = (scene: Scene) =>
 describe('an item that nobody takes up', () => {
   const here = useCluster({ config: { pickupTimeoutMs: PICKUP_MS } });
 
-  it('S-74: fails when its time is over, with a sentence', async () => {
+  it('CORE-74: fails when its time is over, with a sentence', async () => {
     const scene = await here.scene();
     await scene.create(lonelyItem());
     await triggered(scene, PICKUP_MS + 5_000);
@@ -39,7 +39,7 @@ describe('an item that nobody takes up', () => {
     expect(status?.lastError?.message).to.contain('60 seconds').and.not.contain('Target');
   });
 
-  it('S-75: names a target that does not exist', async () => {
+  it('CORE-75: names a target that does not exist', async () => {
     const scene = await here.scene();
     await scene.create(lonelyItem({ target: { name: 'ghost', namespace: scene.ns } }));
     await triggered(scene, PICKUP_MS + 5_000);
@@ -48,7 +48,7 @@ describe('an item that nobody takes up', () => {
     expect(status?.lastError?.message).to.contain('ghost');
   });
 
-  it('S-76: has its time', async () => {
+  it('CORE-76: has its time', async () => {
     const scene = await here.scene();
     await scene.create(lonelyItem());
     await triggered(scene, PICKUP_MS - 20_000);
@@ -56,7 +56,7 @@ describe('an item that nobody takes up', () => {
     expect(lonely(scene)?.status?.phase).to.equal(undefined);
   });
 
-  it('S-77: counts as taken up in the very second of its job', async () => {
+  it('CORE-77: counts as taken up in the very second of its job', async () => {
     const scene = await here.scene();
     await scene.create(lonelyItem());
     await triggered(scene, PICKUP_MS + 5_000, { lastReconcileTime: ago(PICKUP_MS + 5_000) });
@@ -64,7 +64,7 @@ describe('an item that nobody takes up', () => {
     expect(lonely(scene)?.status?.phase).to.equal(undefined);
   });
 
-  it('S-79: ends in DeleteFailed while it is being deleted', async () => {
+  it('CORE-79: ends in DeleteFailed while it is being deleted', async () => {
     const scene = await here.scene();
     await scene.create(lonelyItem());
     await scene.remove(deployItemKind, 'lonely');
@@ -76,7 +76,7 @@ describe('an item that nobody takes up', () => {
 describe('with a short time to be taken up', () => {
   const here = useCluster({ config: { pickupTimeoutMs: 0 } });
 
-  it('S-78: none means for ever', async () => {
+  it('CORE-78: none means for ever', async () => {
     const scene = await here.scene();
     await scene.create(lonelyItem());
     await triggered(scene, 24 * 3_600_000);

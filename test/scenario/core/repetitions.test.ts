@@ -38,7 +38,7 @@ describe('a job that the clock repeats as time goes by', () => {
     return scene;
   };
 
-  it('S-102: comes at each interval after failures, until the number is used up', async () => {
+  it('CORE-102: comes at each interval after failures, until the number is used up', async () => {
     const scene = await failing({ interval: '1h', numberOfReconciles: 3 });
     await after(scene, 'web', 30);
     await expectNoMore(scene, 'web', 2);
@@ -51,7 +51,7 @@ describe('a job that the clock repeats as time goes by', () => {
     await expectNoMore(scene, 'web', 4);
   });
 
-  it('S-103: comes after each full hour when the cron expression says so', async () => {
+  it('CORE-103: comes after each full hour when the cron expression says so', async () => {
     const scene = await failing({ cronSpec: '0 * * * *', numberOfReconciles: 3 });
     // Of the last hour and a minute, one full hour at least is over.
     for (const count of [2, 3]) {
@@ -63,14 +63,14 @@ describe('a job that the clock repeats as time goes by', () => {
     await expectNoMore(scene, 'web', 4);
   });
 
-  it('S-103: does not come before the time of the cron expression', async () => {
+  it('CORE-103: does not come before the time of the cron expression', async () => {
     const halfAYearAhead = ((new Date().getUTCMonth() + 6) % 12) + 1;
     const scene = await failing({ cronSpec: `0 0 15 ${halfAYearAhead} *` });
     await after(scene, 'web', 24 * 60);
     await expectNoMore(scene, 'web', 2);
   });
 
-  it('S-104: comes a day after a success when no interval is given', async () => {
+  it('CORE-104: comes a day after a success when no interval is given', async () => {
     const scene = await here.scene();
     await scene.create(root('empty', { spec: { automaticReconcile: { succeededReconcile: {} } } }));
     await scene.finished('empty', 'Succeeded');

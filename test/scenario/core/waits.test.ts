@@ -99,10 +99,12 @@ describe('an item that nobody takes up', () => {
       return wait?.reason === 'NotTakenUp' ? wait : undefined;
     });
     expect(message).to.equal(
-      `waits for installation ${metadata.name}; deploy item ${item} has not been taken up: ` +
-        `no deployer here serves type ${type} (but landscaper.gardener.cloud/mock), and none has ever taken up such an item`,
+      `waits for installation ${metadata.name}; deploy item ${item} is not picked up: ` +
+        `no deployer in this process handles type ${type} (but landscaper.gardener.cloud/mock), and no deployer has ever picked up an item of this type`,
     );
-    expect(waitOf(scene.execution(metadata.name))?.message).to.contain(`deploy item ${item} has not been`);
+    expect(waitOf(scene.execution(metadata.name))?.message).to.contain(
+      `deploy item ${item} is not picked up`,
+    );
   });
 
   it('is told of no more when a deployer has taken it up', async () => {
@@ -130,6 +132,6 @@ describe('an item that nobody takes up', () => {
       const wait = waitOf(scene.execution('web'));
       return wait?.reason === 'NotTakenUp' ? wait : undefined;
     });
-    expect(told.message).to.contain('their-deployer, which has served it before, has not answered yet');
+    expect(told.message).to.contain('their-deployer, which handled the type before, has not responded yet');
   });
 });

@@ -115,7 +115,7 @@ describe('an import execution', () => {
     expect(error.message).to.match(/import validation failed: e1, e2$/m);
   });
 
-  it('DF-77: may leave a value out, which is a text then', async () => {
+  it('DF-77: may leave a value out, which is a string then', async () => {
     const scene = await succeeds(here, affixes('s', 'bindings: {x: "{{ .imports.nope }}"}'));
     expect(kept(scene)).to.have.property('x', '<no value>');
   });

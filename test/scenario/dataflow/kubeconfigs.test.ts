@@ -212,7 +212,7 @@ describe('a kubeconfig of a service account', () => {
       here,
       importing(`{{ getServiceAccountKubeconfig "robot" "default" 3600 ${made} }}`, cluster()),
     );
-    expect(error.message).to.contain('the target says it is in namespace "kube-system"');
+    expect(error.message).to.contain('the namespace of the target is stated as "kube-system"');
   });
 
   it('is not had by running commands of the controller', async () => {
@@ -272,7 +272,7 @@ describe('a kubeconfig of a shoot', () => {
       here,
       importing(`{{ len (${shoot('endless', call).slice(3, -3)}) }}`, project()),
     );
-    expect(error.message).to.contain('did not say when the kubeconfig that it issued expires');
+    expect(error.message).to.contain('has no expiration time for the kubeconfig');
   });
 
   it('is asked for again when the project is busy', async () => {
@@ -288,7 +288,7 @@ describe('a kubeconfig of a shoot', () => {
     const { error } = await fails(here, importing(shoot('none'), project()));
     expect(error.message).to.contain('shoots.core.gardener.cloud "none" not found');
     const mute = await fails(here, importing(shoot('mute'), project()));
-    expect(mute.error.message).to.contain('the cluster answered without a kubeconfig');
+    expect(mute.error.message).to.contain('the response of the cluster contains no kubeconfig');
   });
 
   it('does not appear in a message, nor does the access that it was had with', async () => {

@@ -26,7 +26,7 @@ import { fakeTerminal } from '../../unit/cli/terminal.ts';
 
 const DIGITS = '9007199254740993';
 const LONG = BigInt(DIGITS);
-const WAY_OUT = 'write it as text, in quotes';
+const WAY_OUT = 'write it as a string, in quotes';
 const bp = { imports: [data('v')], ...keepingImports };
 
 describe('an integer beyond 2^53', () => {

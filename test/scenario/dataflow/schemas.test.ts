@@ -56,7 +56,7 @@ describe('the schema of an import', () => {
     [
       'DF-21: is never fetched',
       checked({ $ref: 'http://127.0.0.1:1/s.json' }, 1),
-      '"http://127.0.0.1:1/s.json" would have to be fetched, which is never done',
+      '"http://127.0.0.1:1/s.json" would have to be fetched, which is not supported',
     ],
     [
       'may be of a later draft, when it says so',

@@ -253,7 +253,7 @@ describe('sub-installations that do not fit together', () => {
       bp: { subinstallationExecutions: [go('subinstallations: [{name: s, blueprint: text}]')] },
     });
     expect(error.message).to.contain('error while decoding templated execution');
-    expect(error.message).to.contain('subinstallations[0].blueprint: expected a map, found a text');
+    expect(error.message).to.contain('subinstallations[0].blueprint: expected a map, found a string');
   });
 
   it('DF-63: fail when a mapping cannot be read, and with them the parent', async () => {

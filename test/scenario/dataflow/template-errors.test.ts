@@ -220,12 +220,12 @@ describe('a template that fails', () => {
     [
       'DF-92: gives an integer that would be rounded is told so, with the way out',
       deploying('state: {a: 9007199254740993}'),
-      'line 1: integer 9007199254740993 is beyond 2^53 and would lose digits; write it as text, in quotes',
+      'line 1: integer 9007199254740993 is beyond 2^53 and would lose digits; write it as a string, in quotes',
     ],
     [
       'gives a result of another form is told so',
       deploying('deployItems: text'),
-      'deployItems: expected a list, found a text',
+      'deployItems: expected a list, found a string',
     ],
     [
       'asks for the key of a resource without a component is told so',
@@ -312,7 +312,7 @@ describe('a message about a template', () => {
     [
       'names the execution whose result has another form',
       { bp: { subinstallationExecutions: [go('subinstallations: [{name: [a]}]', 'subs')] } },
-      ['subinstallations[0].name: expected a text, found a list', 'in subinstallation execution "subs"'],
+      ['subinstallations[0].name: expected a string, found a list', 'in subinstallation execution "subs"'],
     ],
     [
       'names the export that does not fit its schema',

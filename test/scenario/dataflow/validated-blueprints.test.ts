@@ -20,7 +20,7 @@ describe('a blueprint', () => {
     const condition = said(scene.installation('shop'));
     expect(condition).to.include({ status: 'False', reason: 'BlueprintHasMistakes' });
     expect(condition?.message).to.match(
-      /^blueprint\.yaml:1:\d+: .*"tpye" means nothing in a schema.* \[schema-keyword\]$/m,
+      /^blueprint\.yaml:1:\d+: .*"tpye" is not a keyword of schemas.* \[schema-keyword\]$/m,
     );
     expect(condition?.message).to.match(/give the execution a name \[execution-name\]$/m);
   });
@@ -57,6 +57,6 @@ describe('a blueprint', () => {
     expect(error.message).to.contain('import not satisfied');
     expect(error.message)
       .to.contain('an import execution binds "full"')
-      .and.to.contain('declares under "imports"');
+      .and.to.contain('declared under "imports"');
   });
 });

@@ -56,7 +56,7 @@ describe('access to targets on API servers', function () {
     expect(status?.phase, status?.lastError?.message).to.equal('Succeeded');
   };
 
-  it('S-09: a target whose secret lacks the key is shown and tried again until the secret is right', async () => {
+  it('DEP-09: a target whose secret lacks the key is shown and tried again until the secret is right', async () => {
     await secret('broken-kc', { other: 'x' });
     await world.giveTarget('broken', { secretRef: { name: 'broken-kc', key: 'kubeconfig' } });
     await world.giveItem('heals', MANIFEST, one('heals'), { target: 'broken' });
@@ -87,7 +87,7 @@ describe('access to targets on API servers', function () {
     ],
   ] as const;
   for (const [field, user, message] of forbidden) {
-    it(`S-10: a kubeconfig with ${field} ends the job`, async () => {
+    it(`DEP-10: a kubeconfig with ${field} ends the job`, async () => {
       await world.giveTarget(field, { config: { kubeconfig: kubeconfigOf(user) } });
       await world.giveItem(field, MANIFEST, one(field), { target: field });
       const { status } = await world.run(field, 'j1');
@@ -100,7 +100,7 @@ describe('access to targets on API servers', function () {
     });
   }
 
-  it('S-37: refused credentials end the job at the first look', async () => {
+  it('DEP-37: refused credentials end the job at the first look', async () => {
     await world.giveTarget('refused', { config: { kubeconfig: kubeconfigOf({ token: 'not-valid' }) } });
     await world.giveItem('refused', MANIFEST, one('refused'), { target: 'refused' });
     const { status } = await world.run('refused', 'j1');
@@ -113,7 +113,7 @@ describe('access to targets on API servers', function () {
   /** Whoever takes this one gets no token. */
   const selfConfig = { serviceAccount: { name: 'nobody' } };
 
-  it('S-86: a kubeconfig comes before the host cluster', async () => {
+  it('DEP-86: a kubeconfig comes before the host cluster', async () => {
     const kubeconfig = parseYaml(world.targetServer.kubeconfig) as object;
     await world.giveTarget('both', { config: { kubeconfig, selfConfig } });
     await world.giveItem('both', MANIFEST, one('both'), { target: 'both' });
@@ -121,7 +121,7 @@ describe('access to targets on API servers', function () {
     expect(await world.configMap('app/both')).to.not.equal(undefined);
   });
 
-  it('S-86: OIDC comes before the host cluster', async () => {
+  it('DEP-86: OIDC comes before the host cluster', async () => {
     const { url: server, ca } = world.hostServer;
     const oidcConfig = { server, caData: caData(ca), serviceAccount: { name: 'deploy' } };
     await world.giveTarget('oidc', { config: { oidcConfig, selfConfig } });
@@ -130,7 +130,7 @@ describe('access to targets on API servers', function () {
     expect(await world.find(world.host, 'v1', 'ConfigMap', 'proj/oidc')).to.not.equal(undefined);
   });
 
-  it('S-87: an export may come from another target, which may come late', async () => {
+  it('DEP-87: an export may come from another target, which may come late', async () => {
     await world.create(world.host, configMap('there', { host: 'other' }, { namespace: 'proj' }) as Json);
     const entry = {
       key: 'db.host',

@@ -9,7 +9,7 @@ import { checkDeployer, type CheckResult, type Subject } from '../../../deployer
 import { deployItemKind } from '../../../src/api/kinds/deployitem.ts';
 import { silentLogger } from '../../../src/observability/log.ts';
 import { asideRunners } from '../../../src/blueprint/aside/runner.ts';
-import { createStock } from '../../../src/components/stock.ts';
+import { createComponentRepositories } from '../../../src/components/component-repositories.ts';
 import { systemClock as clock } from '../../../src/lib/clock.ts';
 import { seededRng } from '../../../src/lib/rng.ts';
 import { startCluster, type Cluster } from '../../support/cluster.ts';
@@ -177,7 +177,7 @@ describe('the conformance suite for deployers', function () {
   });
 
   it('is passed by the helm deployer that applies charts itself', async () => {
-    const stock = createStock({ clock, rng: seededRng(1) });
+    const stock = createComponentRepositories({ clock, rng: seededRng(1) });
     const charts = asideRunners({ clock });
     try {
       expect(
@@ -197,7 +197,7 @@ describe('the conformance suite for deployers', function () {
   it('is passed by the helm deployer that makes releases', async function () {
     const executable = realHelm();
     if (executable === undefined) skip(this, NO_HELM);
-    const stock = createStock({ clock, rng: seededRng(1) });
+    const stock = createComponentRepositories({ clock, rng: seededRng(1) });
     const charts = asideRunners({ clock });
     try {
       const plugin = helmDeployer({ stock, chartsOf: charts.of, clock, executable });
@@ -215,7 +215,10 @@ describe('the conformance suite for deployers', function () {
 
   it('says which rule a deployer breaks, and what it did instead', async () => {
     const good = mockDeployer({ endsOnTimeout: true });
-    const stubborn: DeployerPlugin = { ...good, remove: () => Promise.resolve(wait({ afterMs: 60_000 })) };
+    const stubborn: DeployerPlugin = {
+      ...good,
+      remove: () => Promise.resolve(wait({ requeueAfterMs: 60_000 })),
+    };
     const deployer = await startDeployer(stubborn, {
       kubeconfig: { text: cluster.kubeconfig },
       log: silentLogger,

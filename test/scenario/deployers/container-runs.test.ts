@@ -30,7 +30,7 @@ describe('the container deployer with a kubelet', function () {
     expect(status?.phase, status?.lastError?.message).to.equal('Succeeded');
   };
 
-  it('S-72: runs an image, hands on its export and keeps its state', async () => {
+  it('DEP-72: runs an image, hands on its export and keeps its state', async () => {
     await room.deployer();
     const line = 'cp $IMPORTS_PATH $EXPORTS_PATH; echo $OPERATION > $STATE_PATH/op';
     await room.give('web', shell(line, { importValues: { n: 1 } }));
@@ -48,7 +48,7 @@ describe('the container deployer with a kubelet', function () {
     await room.noPod();
   });
 
-  it('S-73: gives the state of the last run to the next, and drops the older one', async () => {
+  it('DEP-73: gives the state of the last run to the next, and drops the older one', async () => {
     await room.deployer();
     await room.give(
       'web',
@@ -66,7 +66,7 @@ describe('the container deployer with a kubelet', function () {
     expect(left[0]?.metadata.name).not.to.equal(first?.metadata.name);
   });
 
-  it('S-73: keeps three mebibytes in pieces and gives them back byte by byte', async () => {
+  it('DEP-73: keeps three mebibytes in pieces and gives them back byte by byte', async () => {
     await room.deployer();
     const sum = (file: string): string =>
       `printf '{"sum":"%s"}' "$(sha256sum ${file} | cut -d' ' -f1)" > $EXPORTS_PATH`;
@@ -89,7 +89,7 @@ describe('the container deployer with a kubelet', function () {
     ['whole', { secretRef: { name: 'whole' } }, { x: '1', y: 'k: v' }, '{"x":1,"y":{"k":"v"}}'],
   ];
 
-  it('S-74: finds the target in a file, or null', async () => {
+  it('DEP-74: finds the target in a file, or null', async () => {
     await room.deployer();
     for (const [name, spec, secret] of targets) {
       await room.target(name, spec, secret);
@@ -115,7 +115,7 @@ describe('the container deployer with a kubelet', function () {
     expect(await exported('none')).to.equal('null');
   });
 
-  it('S-75: fails with the exit code of the image, keeps its state and exports nothing', async () => {
+  it('DEP-75: fails with the exit code of the image, keeps its state and exports nothing', async () => {
     await room.deployer();
     const line = 'echo x > $STATE_PATH/x; echo "{}" > $EXPORTS_PATH; echo the disk is full; exit 3';
     await room.give('web', shell(line));
@@ -131,7 +131,7 @@ describe('the container deployer with a kubelet', function () {
     expect(kubelet.outputs.get(`${pod}/wait`)).to.contain('main container exists with 3');
   });
 
-  it('S-77: runs the image to delete, with the state, and leaves nothing', async () => {
+  it('DEP-77: runs the image to delete, with the state, and leaves nothing', async () => {
     await room.deployer();
     await room.give('web', shell('echo here > $STATE_PATH/op; [ $OPERATION = RECONCILE ] || exit 1'));
     await succeeds('web', 'j1');
@@ -148,7 +148,7 @@ describe('the container deployer with a kubelet', function () {
     expect(await room.leftovers()).to.deep.equal([]);
   });
 
-  it('S-77: cleans up without running the image when it is told to', async () => {
+  it('DEP-77: cleans up without running the image when it is told to', async () => {
     await room.deployer();
     await room.give('web', shell('echo x > $STATE_PATH/x; [ $OPERATION = RECONCILE ]'), {
       annotations: { [CLEAN]: 'true' },
@@ -161,7 +161,7 @@ describe('the container deployer with a kubelet', function () {
     expect(await room.leftovers()).to.deep.equal([]);
   });
 
-  it('S-78: finds blueprint and descriptor of the configuration in files', async () => {
+  it('DEP-78: finds blueprint and descriptor of the configuration in files', async () => {
     await room.deployer();
     const component = {
       meta: { schemaVersion: 'v2' },
@@ -189,15 +189,15 @@ describe('the container deployer with a kubelet', function () {
     expect(value.cd.components.map((one) => one.component.name)).to.deep.equal(['example.org/c']);
   });
 
-  it('S-78: says what is wrong with content that cannot be had', async () => {
+  it('DEP-78: says what is wrong with content that cannot be had', async () => {
     await room.deployer();
     await room.give('web', shell('true', { blueprint: { ref: { resourceName: 'bp' } } }));
     const { status } = await room.run('web', 'j1');
     expect(status?.lastError).to.include({ operation: 'RunInitContainer', reason: 'ContainerFailed' });
-    expect(status?.lastError?.message).to.contain('names no componentDescriptor');
+    expect(status?.lastError?.message).to.contain('has no componentDescriptor');
   });
 
-  it('S-80: ends the pod of a job whose time is over', async () => {
+  it('DEP-80: ends the pod of a job whose time is over', async () => {
     await room.deployer();
     await room.give('web', shell('sleep 600'), { timeout: '8s' });
     const { status } = await room.run('web', 'j1');
@@ -249,7 +249,7 @@ describe('the container deployer with a kubelet', function () {
     await room.give('web', shell('echo "a: [hidden-value" > $EXPORTS_PATH'));
     const { status } = await room.run('web', 'j1');
     expect(status?.lastError?.operation).to.equal('RunWaitContainer');
-    expect(status?.lastError?.message).to.contain('neither JSON nor YAML');
+    expect(status?.lastError?.message).to.contain('not valid JSON or YAML');
     expect(JSON.stringify(status)).not.to.contain('hidden-value');
   });
 

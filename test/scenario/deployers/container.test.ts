@@ -71,7 +71,7 @@ describe('the container deployer', function () {
     return (await room.finished('web', job)).status;
   };
 
-  it('S-71: refuses pull secrets without name and namespace before there is a pod', async () => {
+  it('DEP-71: refuses pull secrets without name and namespace before there is a pod', async () => {
     await room.deployer();
     await room.give('web', containerConfigOf({ registryPullSecrets: [{}] }));
     const { status } = await room.run('web', 'j1');
@@ -95,7 +95,7 @@ describe('the container deployer', function () {
     });
   });
 
-  it('S-72: makes a pod as images expect it', async () => {
+  it('DEP-72: makes a pod as images expect it', async () => {
     await room.deployer();
     const pod = await started({ image: 'example.org/tool:1', command: ['/run'], args: ['a'] });
     const spec = pod.spec as Record<string, unknown> & { containers: Shown[]; initContainers: Shown[] };
@@ -177,7 +177,7 @@ describe('the container deployer', function () {
     ['wait', 'RunWaitContainer'],
   ] as const) {
     for (const reason of ['ImagePullBackOff', 'ErrInvalidImageName']) {
-      it(`S-76: fails and removes the pod when the image of ${container} is not to be had: ${reason}`, async () => {
+      it(`DEP-76: fails and removes the pod when the image of ${container} is not to be had: ${reason}`, async () => {
         await room.deployer();
         const pod = await started();
         const trouble = waiting(container, reason, 'no such image');
@@ -518,6 +518,23 @@ describe('the container deployer', function () {
     expect(status?.lastError?.message).to.match(/^the configuration has \d+ bytes/);
   });
 
+  it('writes only what differs when an item has another job', async () => {
+    const { faults } = await room.deployer();
+    const written = (from: number): readonly string[] =>
+      faults
+        .writes(room.pods)
+        .slice(from)
+        .map(({ verb, kind }) => `${verb} ${kind.kind}`);
+    await ends(await started(), podSucceeded);
+    const first = written(0);
+    await ends(await started({}, 'web', 'j2'), podSucceeded, 'j2');
+    const second = written(first.length);
+    const applied = second.filter((write) => write.startsWith('apply'));
+    // The configuration is always applied; the two tokens and the role that names the pod are new.
+    expect(applied.sort()).to.deep.equal(['apply Role', 'apply Secret', 'apply Secret', 'apply Secret']);
+    expect(second).to.have.lengthOf(7);
+  });
+
   describe('when trouble comes', () => {
     const troubles = ['conflict', 'too-many', 'server-error', 'lost', 'reset'] as const;
     for (const what of troubles) {
@@ -609,7 +626,7 @@ describe('the container deployer', function () {
       });
     };
 
-    it('S-79: of items that are gone goes, other things stay', async () => {
+    it('DEP-79: of items that are gone goes, other things stay', async () => {
       await room.give('here', containerConfigOf({}));
       const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'gone' };
       const kinds: readonly (readonly [Kind<Obj>, object])[] = [
@@ -632,7 +649,7 @@ describe('the container deployer', function () {
       }
     });
 
-    it('S-79: of pods goes, unless one runs or is the last of its item', async () => {
+    it('DEP-79: of pods goes, unless one runs or is the last of its item', async () => {
       await room.give('here', containerConfigOf({}));
       await podNamed('of-nobody', 'gone', 'Succeeded', true);
       await podNamed('of-nobody-but-running', 'gone', 'Running', true);
@@ -701,7 +718,7 @@ describe('the container deployer', function () {
       expect(await room.names(SECRET)).to.deep.equal(['state']);
     });
 
-    it('S-79: of a job that was interrupted while no deployer was there goes when one comes', async () => {
+    it('DEP-79: of a job that was interrupted while no deployer was there goes when one comes', async () => {
       room = await world.room({ garbageCollection: { isDisabled: false, everyMs: 3_600_000 } });
       const first = await room.deployer();
       const pod = await started();

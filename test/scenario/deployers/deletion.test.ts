@@ -85,7 +85,7 @@ describe('deleting the objects of a chart on API servers', function () {
     expect(await left(name)).to.deep.equal(all);
   }
 
-  it('S-45: namespaced objects go first, then those of the cluster, definitions last', async () => {
+  it('DEP-45: namespaced objects go first, then those of the cluster, definitions last', async () => {
     await applied('order');
     await hold('v1', 'ServiceAccount', 'app/order-a', true);
     await hold(RBAC, 'ClusterRole', 'order-a', true);
@@ -118,7 +118,7 @@ describe('deleting the objects of a chart on API servers', function () {
     ['a kind that is spelt as a resource', () => custom('clusterroles'), /^$/],
   ];
   for (const [i, [title, groupOf, goes]] of groups.entries()) {
-    it(`S-46: deletion groups with ${title}`, async () => {
+    it(`DEP-46: deletion groups with ${title}`, async () => {
       const name = `group${String(i)}`;
       await applied(name, { deletionGroups: [groupOf(name)] });
       await world.remove(name);
@@ -128,7 +128,7 @@ describe('deleting the objects of a chart on API servers', function () {
     });
   }
 
-  it('S-49: what a new version of the chart no longer has goes by the groups for updates', async () => {
+  it('DEP-49: what a new version of the chart no longer has goes by the groups for updates', async () => {
     const deletionGroupsDuringUpdate = [predefined('cluster-scoped-resources')];
     await applied('update', { deletionGroupsDuringUpdate });
     await world.configure('update', helmConfig({ name: 'update', ...onlyA, deletionGroupsDuringUpdate }));

@@ -43,7 +43,7 @@ describe('the helm deployer with releases', () => {
   };
   const phase = (item: DeployItem): string | undefined => item.status?.phase;
 
-  it('S-55: install, upgrade and uninstall leave the records that helm leaves', async () => {
+  it('DEP-55: install, upgrade and uninstall leave the records that helm leaves', async () => {
     const fields = (msg: string): object => ({
       ...raw(c1()),
       namespace: 'shop',
@@ -98,7 +98,7 @@ describe('the helm deployer with releases', () => {
     await remove('listed', 'j4');
   });
 
-  it('S-56: values are exported from a release', async () => {
+  it('DEP-56: values are exported from a release', async () => {
     const exports = { exports: [{ key: 'a.b', jsonPath: '.Values.msg' }] };
     await give('ex', { ...raw(c1()), exports, values: { msg: 'yo' } });
     await world.run('ex', 'j1');
@@ -107,20 +107,20 @@ describe('the helm deployer with releases', () => {
     expect(Buffer.from(config, 'base64').toString()).to.equal('{"a":{"b":"yo"}}');
   });
 
-  it('S-57: what lies in a list is not watched', async () => {
+  it('DEP-57: what lies in a list is not watched', async () => {
     await give('lists', raw(c2()));
     const item = await world.run('lists', 'j1');
     expect(phase(item)).to.equal('Succeeded');
     expect(item.status?.providerStatus).not.to.have.property('managedResources');
   });
 
-  it('S-58: a subchart whose condition is false is left out', async () => {
+  it('DEP-58: a subchart whose condition is false is left out', async () => {
     await give('cond', { ...raw(c3()), values: { sub: { enabled: false } } });
     expect(phase(await world.run('cond', 'j1'))).to.equal('Succeeded');
     expect(await world.configMap('app/sub-cm')).to.equal(undefined);
   });
 
-  it('S-59: values that break the schema are tried again and not shown; skipping the check helps', async () => {
+  it('DEP-59: values that break the schema are tried again and not shown; skipping the check helps', async () => {
     await give('schema', { ...raw(c4()), values: { port: 'secret-port' } });
     await world.kick('schema', 'j1');
     const item = await world.until('the complaint', async () => {
@@ -142,7 +142,7 @@ describe('the helm deployer with releases', () => {
   });
 
   for (const status of ['pending-install', 'pending-upgrade', 'pending-rollback']) {
-    it(`S-60: a release that was left ${status} is made whole`, async () => {
+    it(`DEP-60: a release that was left ${status} is made whole`, async () => {
       const name = status;
       await give(name, { ...raw(c1()), values: { msg: '1' } });
       await world.run(name, 'j1');
@@ -224,7 +224,7 @@ describe('the helm deployer with releases', () => {
     expect(await states('firm')).to.deep.equal(['deployed']);
   });
 
-  it('S-68: a release is uninstalled although the status is lost', async () => {
+  it('DEP-68: a release is uninstalled although the status is lost', async () => {
     await give('lost', raw(c1()));
     await world.run('lost', 'j1');
     await world.edit(
@@ -265,7 +265,7 @@ describe('the helm deployer with releases', () => {
     });
   }
 
-  it('S-70: a check that never holds ends the job on its time', async () => {
+  it('DEP-70: a check that never holds ends the job on its time', async () => {
     const resourceSelector = [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'slow-cm', namespace: 'app' }];
     const requirements = [{ jsonPath: '.data.ready', operator: 'exists' }];
     const readinessChecks = { custom: [{ name: 'never', resourceSelector, requirements }] };

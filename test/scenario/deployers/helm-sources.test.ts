@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { buildArtifact } from '../../../src/components/artifact.ts';
 import { Credentials } from '../../../src/components/credentials.ts';
-import { createStock } from '../../../src/components/stock.ts';
+import { createComponentRepositories } from '../../../src/components/component-repositories.ts';
 import { systemClock as clock } from '../../../src/lib/clock.ts';
 import { seededRng } from '../../../src/lib/rng.ts';
 import { blob, descriptor } from '../../support/components.ts';
@@ -62,7 +62,7 @@ describe('sources of charts', () => {
     locked = await TestRegistry.start({ login: LOGIN, auth: 'basic' });
     await server.start();
     servers = await startUnusableServers();
-    const stock = createStock({ clock, rng: seededRng(1), allowPlainHttp: true });
+    const stock = createComponentRepositories({ clock, rng: seededRng(1), allowPlainHttp: true });
     const artifact = buildArtifact(
       { mediaType: 'application/vnd.cncf.helm.config.v1+json', content: Buffer.from('{}') },
       [{ mediaType: CHART_LAYER, content: c1() }],
@@ -106,7 +106,7 @@ describe('sources of charts', () => {
     return world.until('the complaint', async () => (await world.item(name)).status?.lastError?.message);
   };
 
-  it('S-62: an archive is fetched by URL, and one that is not there is asked for again', async () => {
+  it('DEP-62: an archive is fetched by URL, and one that is not there is asked for again', async () => {
     server.files.set('/c1.tgz', c1());
     const status = await run('remote', { archive: { remote: { url: `${server.url}/c1.tgz` } } });
     expect(status?.phase).to.equal('Succeeded');
@@ -123,7 +123,7 @@ describe('sources of charts', () => {
     ['a source of old', { fromResource: { resourceName: 'x' } }, 'no longer supported'],
     ['bytes that are no chart', { archive: { raw: 'aGVsbG8=' } }, 'chart.archive.raw'],
   ] as const) {
-    it(`S-63: ${what} ends the job`, async () => {
+    it(`DEP-63: ${what} ends the job`, async () => {
       const status = await run(`bad-${what.replaceAll(' ', '-')}`, chart);
       expect(status?.phase).to.equal('Failed');
       expect(status?.lastError?.message).to.contain(text);
@@ -151,7 +151,7 @@ describe('sources of charts', () => {
     expect(servers.requests()).to.equal(0);
   });
 
-  it('S-64: a private registry wants the pull secrets of the Context', async () => {
+  it('DEP-64: a private registry wants the pull secrets of the Context', async () => {
     const chart = { ref: `${locked.address}/charts/c1:0.1.0` };
     const message = await complaint('anonymous', chart);
     expect(message).to.contain('charts/c1:0.1.0');
@@ -161,7 +161,7 @@ describe('sources of charts', () => {
     expect(status?.phase).to.equal('Succeeded');
   });
 
-  it('S-65: a private repository gets the header of the entry that it lies below, and no other', async () => {
+  it('DEP-65: a private repository gets the header of the entry that it lies below, and no other', async () => {
     const index = { apiVersion: 'v1', entries: { small: [{ version: '0.1.0', urls: ['small-0.1.0.tgz'] }] } };
     for (const folder of ['r', 'open']) {
       server.files.set(`/${folder}/index.yaml`, JSON.stringify(index));
@@ -182,7 +182,7 @@ describe('sources of charts', () => {
     server.needsLogin = true;
     expect((await run('repo', chart('r'), { context: 'repo' }))?.phase).to.equal('Succeeded');
     expect(await complaint('bearer', chart('r'), { context: 'bearer' })).to.contain(
-      'only basic auth supported; "allowBearer: true" beside the URL of the entry lets it be a token',
+      'only basic auth supported; to use a bearer token, set "allowBearer: true" beside the URL of the entry',
     );
     const allowed = auths('bearer').map((entry) => ({ ...entry, allowBearer: true }));
     await context('token', { configurations: { helmChartRepoCredentials: { auths: allowed } } });
@@ -203,7 +203,7 @@ describe('sources of charts', () => {
   for (const [what, index, text] of [
     ['has no such chart', '{}', 'no chart name found'],
     ['has no such version', '{"entries": {"small": []}}', 'no chart version found'],
-    ['is not readable', 'a: [', 'is no YAML'],
+    ['is not readable', 'a: [', 'is not valid YAML'],
   ] as const) {
     it(`who logs in by the URL is not shown when the repository ${what}`, async () => {
       server.files.set('/mine/index.yaml', index);
@@ -217,7 +217,7 @@ describe('sources of charts', () => {
     });
   }
 
-  it('S-66: a chart is asked for in each job, or once a day for items that say so', async () => {
+  it('DEP-66: a chart is asked for in each job, or once a day for items that say so', async () => {
     const chart = { ref: `${registry.address}/charts/c1:0.1.0` };
     const asked = async (name: string, more: object): Promise<number> => {
       registry.seen.length = 0;

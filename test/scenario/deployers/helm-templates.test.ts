@@ -22,7 +22,7 @@ describe('the helm deployer without releases', () => {
   const namespace = (name: string): Promise<Json | undefined> =>
     world.find(world.target, 'v1', 'Namespace', name);
 
-  it('S-54: objects of a chart get both labels, no release is made, and only the namespace stays', async () => {
+  it('DEP-54: objects of a chart get both labels, no release is made, and only the namespace stays', async () => {
     const name = await give({
       ...raw(c1()),
       namespace: 'shop',
@@ -47,7 +47,7 @@ describe('the helm deployer without releases', () => {
     expect((await namespace('shop'))?.metadata.deletionTimestamp).to.equal(undefined);
   });
 
-  it('S-54: a namespace that is there keeps what others wrote into it', async () => {
+  it('DEP-54: a namespace that is there keeps what others wrote into it', async () => {
     await world.create(world.target, {
       apiVersion: 'v1',
       kind: 'Namespace',
@@ -60,7 +60,7 @@ describe('the helm deployer without releases', () => {
     expect(found?.metadata.annotations).to.include({ note: 'y' });
   });
 
-  it('S-56: values are exported, and without exports the secret holds an empty map', async () => {
+  it('DEP-56: values are exported, and without exports the secret holds an empty map', async () => {
     const exports = { exports: [{ key: 'ExportA', jsonPath: '.Values.msg' }] };
     const name = await give({ ...raw(c1()), name: 'ex', exports, values: { msg: 'yo' } });
     await world.run(name, 'j1');
@@ -70,7 +70,7 @@ describe('the helm deployer without releases', () => {
     expect(await world.exported(plain)).to.deep.equal({});
   });
 
-  it('S-57: lists are taken apart', async () => {
+  it('DEP-57: lists are taken apart', async () => {
     const name = await give({ ...raw(c2()), readinessChecks: { disableDefault: true } });
     const { status } = await world.run(name, 'j1');
     const managed = status?.providerStatus?.['managedResources'] as { resource: { kind: string } }[];
@@ -81,7 +81,7 @@ describe('the helm deployer without releases', () => {
     [true, true],
     [false, false],
   ]) {
-    it(`S-58: a subchart whose condition is ${String(enabled)} is ${there ? 'applied' : 'left out'}`, async () => {
+    it(`DEP-58: a subchart whose condition is ${String(enabled)} is ${there ? 'applied' : 'left out'}`, async () => {
       const name = await give({ ...raw(c3()), name: `c${String(enabled)}`, values: { sub: { enabled } } });
       expect((await world.run(name, 'j1')).status?.phase).to.equal('Succeeded');
       expect((await world.configMap('app/sub-cm')) !== undefined).to.equal(there);
@@ -91,7 +91,7 @@ describe('the helm deployer without releases', () => {
     });
   }
 
-  it('S-67: documents that are no objects are left out, and what is no YAML names its template', async () => {
+  it('DEP-67: documents that are no objects are left out, and what is no YAML names its template', async () => {
     const odd = c1({ 'templates/odd.yaml': '# only a comment\n---\nfoo: bar\n' });
     const name = await give({ ...raw(odd), name: 'odd' });
     expect((await world.run(name, 'j1')).status?.phase).to.equal('Succeeded');
@@ -193,7 +193,7 @@ describe('the helm deployer without releases', () => {
     expect((await world.configMap('app/up-cm'))?.['data']).to.deep.equal({ msg: 'hi' });
   });
 
-  it('S-70: a check that never holds ends the job on its time', async () => {
+  it('DEP-70: a check that never holds ends the job on its time', async () => {
     const resourceSelector = [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'slow-cm', namespace: 'app' }];
     const requirements = [{ jsonPath: '.data.ready', operator: 'exists' }];
     const readinessChecks = { custom: [{ name: 'never', resourceSelector, requirements }] };

@@ -29,7 +29,7 @@ describe('jobs of deployers on API servers', function () {
   const annotate = (name: string, annotations: object): Promise<void> =>
     world.edit(world.host, API_VERSION, 'DeployItem', `proj/${name}`, { metadata: { annotations } });
 
-  it('S-06: a changed spec alone starts nothing', async () => {
+  it('DEP-06: a changed spec alone starts nothing', async () => {
     await world.giveItem('changed', MANIFEST, one('changed'));
     await succeeded('changed', 'j1');
     await world.configure('changed', one('changed', 'new'));
@@ -42,7 +42,7 @@ describe('jobs of deployers on API servers', function () {
     expect(await data('changed')).to.deep.equal({ a: 'new' });
   });
 
-  it('S-07: a missing configuration ends the job', async () => {
+  it('DEP-07: a missing configuration ends the job', async () => {
     await world.giveItem('bare', MANIFEST, undefined);
     const { status } = await world.run('bare', 'j1');
     expect(status?.phase).to.equal('Failed');
@@ -53,7 +53,7 @@ describe('jobs of deployers on API servers', function () {
     });
   });
 
-  it('S-08: a missing target ends the job; an item that is deleted stays', async () => {
+  it('DEP-08: a missing target ends the job; an item that is deleted stays', async () => {
     await world.giveItem('lost', MANIFEST, one('lost'), { target: 'nowhere' });
     const { metadata, status } = await world.run('lost', 'j1');
     expect(metadata.finalizers).to.equal(undefined);
@@ -75,7 +75,7 @@ describe('jobs of deployers on API servers', function () {
     expect(deleted.metadata.finalizers).to.deep.equal([FINALIZER]);
   });
 
-  it('S-11: updateOnChangeOnly ends a job at once while nothing about the item changed', async () => {
+  it('DEP-11: updateOnChangeOnly ends a job at once while nothing about the item changed', async () => {
     await world.giveItem('onchange', MANIFEST, one('onchange'), { updateOnChangeOnly: true });
     await succeeded('onchange', 'j1');
     await world.target.send({ verb: 'delete', kind: configMapKind, key: 'app/onchange' });
@@ -86,7 +86,7 @@ describe('jobs of deployers on API servers', function () {
     expect(await data('onchange')).to.deep.equal({ a: 'c' });
   });
 
-  it('S-12: test-reconcile gives an item a job of its own', async () => {
+  it('DEP-12: test-reconcile gives an item a job of its own', async () => {
     await world.giveItem('tested', MANIFEST, one('tested'));
     await succeeded('tested', 'j1');
     await annotate('tested', { [`${LS}/operation`]: 'test-reconcile' });
@@ -104,7 +104,7 @@ describe('jobs of deployers on API servers', function () {
     ['true', true],
     ['yes', false],
   ] as const) {
-    it(`S-14: delete-without-uninstall: "${value}" ${stays ? 'leaves the objects' : 'means nothing'}`, async () => {
+    it(`DEP-14: delete-without-uninstall: "${value}" ${stays ? 'leaves the objects' : 'means nothing'}`, async () => {
       const name = `left-${value}`;
       const annotations = { [`${LS}/delete-without-uninstall`]: value };
       await world.giveItem(name, MANIFEST, one(name), { annotations });
@@ -125,7 +125,7 @@ describe('jobs of deployers on API servers', function () {
     [{ cron: '61 * * * *' }, false],
   ];
   for (const [i, [continuousReconcile, isFine]] of schedules.entries()) {
-    it(`S-17: ${JSON.stringify(continuousReconcile)} is ${isFine ? 'accepted' : 'refused'}`, async () => {
+    it(`DEP-17: ${JSON.stringify(continuousReconcile)} is ${isFine ? 'accepted' : 'refused'}`, async () => {
       const name = `schedule-${String(i)}`;
       await world.giveItem(name, MANIFEST, one(name, 'b', { continuousReconcile }));
       const { status } = await world.run(name, 'j1');
@@ -135,7 +135,7 @@ describe('jobs of deployers on API servers', function () {
     });
   }
 
-  it('S-18: drift is repaired by a job of its own when the time has come, unless that is suspended', async () => {
+  it('DEP-18: drift is repaired by a job of its own when the time has come, unless that is suspended', async () => {
     const continuousReconcile = { every: '2s' };
     for (const [name, annotations] of [
       ['suspended', { [ACTIVE_ANNOTATION]: 'false' }],
@@ -165,7 +165,7 @@ describe('jobs of deployers on API servers', function () {
     expect(await data('suspended')).to.deep.equal({ a: 'drift' });
   });
 
-  it('S-38: an item with a long name marks its objects with a hash and knows them again', async () => {
+  it('DEP-38: an item with a long name marks its objects with a hash and knows them again', async () => {
     const name = 'x'.repeat(80);
     const manifests = [{ policy: 'fallback', manifest: configMap('of-long') }];
     await world.giveItem(name, MANIFEST, manifestConfig({ manifests }));
@@ -178,7 +178,7 @@ describe('jobs of deployers on API servers', function () {
     expect(await data('of-long')).to.equal(undefined);
   });
 
-  it('S-61: an option that helm does not have ends the job before anything is made', async () => {
+  it('DEP-61: an option that helm does not have ends the job before anything is made', async () => {
     const helmDeploymentConfig = { install: { atomicc: true } };
     await world.giveItem(
       'odd',
@@ -192,7 +192,7 @@ describe('jobs of deployers on API servers', function () {
     expect(await data('odd-cm')).to.equal(undefined);
   });
 
-  it('S-82: a mock item exports, shows the provider status it was given, and takes its secret away', async () => {
+  it('DEP-82: a mock item exports, shows the provider status it was given, and takes its secret away', async () => {
     const providerStatus = { apiVersion: 't/v1', kind: 'S', ok: true };
     const config = mockConfig({ export: { k: { a: 1 } }, providerStatus });
     await world.giveItem('mock', 'mock', config, { target: false });
@@ -212,7 +212,7 @@ describe('jobs of deployers on API servers', function () {
     expect(await world.find(world.host, 'v1', 'Secret', `proj/${name}`)).to.equal(undefined);
   });
 
-  it('S-82: a mock item whose export is no map fails at once', async () => {
+  it('DEP-82: a mock item whose export is no map fails at once', async () => {
     await world.giveItem('mocked', 'mock', mockConfig({ export: 5 }), { target: false });
     const { status } = await world.run('mocked', 'j1');
     expect(status?.phase).to.equal('Failed');

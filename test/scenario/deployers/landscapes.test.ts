@@ -28,7 +28,7 @@ describe('manifests of real landscapes on API servers', () => {
     return (status?.providerStatus?.['managedResources'] ?? []) as Entry[];
   };
 
-  it('S-33: the inventory is sorted within its groups', async () => {
+  it('DEP-33: the inventory is sorted within its groups', async () => {
     const role = {
       apiVersion: 'rbac.authorization.k8s.io/v1',
       kind: 'ClusterRole',
@@ -44,7 +44,7 @@ describe('manifests of real landscapes on API servers', () => {
     expect(entries.map(({ resource }) => resource.name)).to.deep.equal(['c', 'a', 'b', 'z']);
   });
 
-  it('S-31: lists of all shapes are taken apart', async () => {
+  it('DEP-31: lists of all shapes are taken apart', async () => {
     const list = { apiVersion: 'v1', kind: 'List', items: [configMap('in-list')] };
     const typed = { apiVersion: 'v1', kind: 'ConfigMapList', items: [configMap('in-typed')] };
     const nothing = { apiVersion: 'v1', kind: 'ConfigMapList', items: [] };
@@ -59,7 +59,7 @@ describe('manifests of real landscapes on API servers', () => {
     expect(await world.configMap('app/in-list')).to.equal(undefined);
   });
 
-  it('S-28, S-29: an orphan is remembered while another object is refused, and deleted after it', async () => {
+  it('DEP-28, DEP-29: an orphan is remembered while another object is refused, and deleted after it', async () => {
     await give('orphan', [manage(configMap('stays')), manage(configMap('goes'))]);
     await succeeded('orphan', 'j1');
     const lost = configMap('lost', {}, { namespace: 'nope' });
@@ -78,7 +78,7 @@ describe('manifests of real landscapes on API servers', () => {
     expect(await world.configMap('app/goes')).to.equal(undefined);
   });
 
-  it('S-27: an object that becomes ignored stays as it is', async () => {
+  it('DEP-27: an object that becomes ignored stays as it is', async () => {
     await give('ignored', [manage(configMap('ignored'))]);
     await succeeded('ignored', 'j1');
     await change('ignored', [{ policy: 'ignore', manifest: configMap('ignored', { a: 'other' }) }]);
@@ -86,7 +86,7 @@ describe('manifests of real landscapes on API servers', () => {
     expect((await world.configMap('app/ignored'))?.['data']).to.deep.equal({ a: 'b' });
   });
 
-  it('S-34, S-35: notes and patches around creation and deployment arrive', async () => {
+  it('DEP-34, DEP-35: notes and patches around creation and deployment arrive', async () => {
     await give('patched', [
       manage(configMap('patched', { a: '1' }), {
         annotateBeforeCreate: { born: 'now' },
@@ -99,7 +99,7 @@ describe('manifests of real landscapes on API servers', () => {
     expect(made?.['data']).to.deep.equal({ a: '2', b: '3' });
   });
 
-  it('S-36: the older version of the configuration has exports', async () => {
+  it('DEP-36: the older version of the configuration has exports', async () => {
     const config = {
       ...manifestConfig({ manifests: [configMap('older')] }, 'v1alpha1'),
       exports: {
@@ -120,7 +120,7 @@ describe('manifests of real landscapes on API servers', () => {
     );
   });
 
-  it('S-44, S-25: what can never work ends the job before anything is made', async () => {
+  it('DEP-44, DEP-25: what can never work ends the job before anything is made', async () => {
     await give('wrong-strategy', [manage(configMap('never'))], { updateStrategy: 'replace' });
     const { status } = await world.run('wrong-strategy', 'j1');
     expect(status?.phase).to.equal('Failed');
@@ -128,7 +128,7 @@ describe('manifests of real landscapes on API servers', () => {
     expect(await world.configMap('app/never')).to.equal(undefined);
   });
 
-  it('S-48: deleteAllResources takes everything of its types in a namespace', async () => {
+  it('DEP-48: deleteAllResources takes everything of its types in a namespace', async () => {
     const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'all' } };
     await world.create(world.target, namespace as Json);
     await world.create(world.target, configMap('foreign', {}, { namespace: 'all' }) as Json);

@@ -34,7 +34,7 @@ describe('a deployer from outside on API servers', function () {
   const give = (name: string): Promise<void> =>
     world.giveItem(name, httpDeployer.type, at(`/${name}`), { target: 'store' });
 
-  it('S-95: puts, exports, moves and deletes', async () => {
+  it('DEP-95: puts, exports, moves and deletes', async () => {
     await give('one');
     const { status } = await world.run('one', 'j1');
     expect(status?.phase, status?.lastError?.message).to.equal('Succeeded');
@@ -50,7 +50,7 @@ describe('a deployer from outside on API servers', function () {
     expect([...store.documents.keys()]).to.deep.equal([]);
   });
 
-  it('S-95: ends the job when it is denied', async () => {
+  it('DEP-95: ends the job when it is denied', async () => {
     store.refusal = DENIED;
     await give('denied');
     const { status } = await world.run('denied', 'j1');
@@ -58,7 +58,7 @@ describe('a deployer from outside on API servers', function () {
     expect(status?.lastError?.codes).to.deep.equal(['ERR_UNAUTHORIZED']);
   });
 
-  it('S-95: tries again while the server fails', async () => {
+  it('DEP-95: tries again while the server fails', async () => {
     store.refusal = BROKEN;
     await give('broken');
     await world.kick('broken', 'j1');
@@ -71,7 +71,7 @@ describe('a deployer from outside on API servers', function () {
     expect(store.documents.has('/broken')).to.equal(true);
   });
 
-  it('S-95: killed between upload and result, the next process still takes the document away', async () => {
+  it('DEP-95: killed between upload and result, the next process still takes the document away', async () => {
     await give('killed');
     const { faults } = world;
     faults.arm('proj', { what: 'crash-before', nth: 1, matches: () => store.documents.has('/killed') });

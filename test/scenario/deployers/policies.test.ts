@@ -34,7 +34,7 @@ describe('objects that others have on API servers', function () {
       return name;
     };
 
-    it(`S-26: ${policy}: creation, change, and removal from the list`, async () => {
+    it(`DEP-26: ${policy}: creation, change, and removal from the list`, async () => {
       const name = await given('made');
       await succeeded(name, 'j1');
       expect(await modeOf(name)).to.equal(made ? 'slow' : undefined);
@@ -47,14 +47,14 @@ describe('objects that others have on API servers', function () {
       expect(await modeOf(name)).to.equal(deletedWhenUnlisted ? undefined : changed);
     });
 
-    it(`S-26: ${policy}: an object that somebody else made`, async () => {
+    it(`DEP-26: ${policy}: an object that somebody else made`, async () => {
       await world.create(world.target, configMap(`${policy}-foreign`, { mode: 'foreign' }) as Json);
       const name = await given('foreign');
       expect(await succeeded(name, 'j1')).to.deep.equal(foreign[1] ? [name] : []);
       expect(await modeOf(name)).to.equal(foreign[0] ? 'slow' : 'foreign');
     });
 
-    it(`S-26: ${policy}: deletion after the label was altered`, async () => {
+    it(`DEP-26: ${policy}: deletion after the label was altered`, async () => {
       const name = await given('altered');
       await succeeded(name, 'j1');
       const metadata = { labels: { [MANIFEST_LABEL]: 'other' } };
@@ -80,7 +80,7 @@ describe('objects that others have on API servers', function () {
     ],
   ];
   for (const [i, [updateStrategy, title, before, manifest, after]] of merges.entries()) {
-    it(`S-23: ${updateStrategy} ${title}`, async () => {
+    it(`DEP-23: ${updateStrategy} ${title}`, async () => {
       const name = `widget-${String(i)}`;
       const widget = (spec: object): Json => ({
         apiVersion: 'example.org/v1',

@@ -26,19 +26,19 @@ describe('a deploy item that nobody of ours serves', () => {
     return item.status?.lastError?.message ?? '';
   }
 
-  it('S-19: is failed by the core after five minutes', async () => {
+  it('DEP-19: is failed by the core after five minutes', async () => {
     const message = await givenUp(await here.scene(), {});
     expect(message).to.contain('no deployer has reconciled this deployitem within 300 seconds');
     expect(message).to.not.contain('Target');
   });
 
-  it('S-19: is told that its target may be what is missing', async () => {
+  it('DEP-19: is told that its target may be what is missing', async () => {
     const scene = await here.scene();
     const message = await givenUp(scene, { target: { name: 'ghost', namespace: scene.ns } });
     expect(message).to.contain('probably because the referenced Target does not exist');
   });
 
-  it('S-96: is carried out by whoever keeps to the protocol, and its exports arrive', async () => {
+  it('DEP-96: is carried out by whoever keeps to the protocol, and its exports arrive', async () => {
     const scene = await here.scene();
     const type = 'landscaper.gardener.cloud/kubernetes-manifest';
     const item = fakeItem('app', { type });

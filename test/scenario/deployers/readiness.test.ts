@@ -115,7 +115,7 @@ describe('readiness and exports on API servers', function () {
   };
 
   for (const [i, { title, kind, apiVersion = 'apps/v1', spec, status, why }] of rows.entries()) {
-    it(`S-39: ${title} is ${why === undefined ? '' : 'not '}ready`, async () => {
+    it(`DEP-39: ${title} is ${why === undefined ? '' : 'not '}ready`, async () => {
       const name = `ready-${String(i)}`;
       const all = kind === 'Pod' ? spec : { selector, template, ...spec };
       const object: Json = { apiVersion, kind, metadata: { name, namespace: 'app' }, spec: all };
@@ -128,12 +128,12 @@ describe('readiness and exports on API servers', function () {
     });
   }
 
-  it('S-39: a ConfigMap is ready as soon as it exists', async () => {
+  it('DEP-39: a ConfigMap is ready as soon as it exists', async () => {
     await world.giveItem('plain', MANIFEST, manifestConfig({ manifests: [manage(configMap('plain'))] }));
     await succeeds('plain');
   });
 
-  it('S-39: a Deployment is waited for until its status says that it is ready', async () => {
+  it('DEP-39: a Deployment is waited for until its status says that it is ready', async () => {
     const metadata = { name: 'rising', namespace: 'app' };
     const spec = { replicas: 2, selector, template };
     const object = { apiVersion: 'apps/v1', kind: 'Deployment', metadata, spec };
@@ -167,7 +167,7 @@ describe('readiness and exports on API servers', function () {
   const checking = (check: object): object =>
     manifestConfig({ manifests: [], readinessChecks: { custom: [{ name: 'c', ...check }] } });
   for (const [i, [requirement, why]] of requirements.entries()) {
-    it(`S-40: ${JSON.stringify(requirement)} ${why === undefined ? 'holds' : 'does not hold'}`, async () => {
+    it(`DEP-40: ${JSON.stringify(requirement)} ${why === undefined ? 'holds' : 'does not hold'}`, async () => {
       const name = `check-${String(i)}`;
       const check = { resourceSelector: [ref('settings')], requirements: [requirement] };
       await world.giveItem(name, MANIFEST, checking(check));
@@ -176,7 +176,7 @@ describe('readiness and exports on API servers', function () {
     });
   }
 
-  it('S-40: objects chosen by labels are waited for until there are some', async () => {
+  it('DEP-40: objects chosen by labels are waited for until there are some', async () => {
     const labelSelector = { apiVersion: 'v1', kind: 'ConfigMap', matchLabels: { none: 'here' } };
     const check = { labelSelector, requirements: [{ jsonPath: '.data.done', operator: 'exists' }] };
     await world.giveItem('labelled', MANIFEST, checking(check));
@@ -187,7 +187,7 @@ describe('readiness and exports on API servers', function () {
 
   const exporting = (...exports: object[]): object => manifestConfig({ manifests: [], exports: { exports } });
 
-  it('S-20: an export lies in a secret that goes with the item', async () => {
+  it('DEP-20: an export lies in a secret that goes with the item', async () => {
     const entry = { key: 'db.host', jsonPath: '.data.host', fromResource: ref('settings') };
     await world.giveItem('gives', MANIFEST, exporting(entry));
     await succeeds('gives');
@@ -202,7 +202,7 @@ describe('readiness and exports on API servers', function () {
       .and.not.have.property('controller');
   });
 
-  it('S-42: an export may come late', async () => {
+  it('DEP-42: an export may come late', async () => {
     const entry = { key: 'db.host', jsonPath: '.data.host', fromResource: ref('later') };
     await world.giveItem('patient', MANIFEST, exporting(entry));
     await waits('patient', 'later');
@@ -212,7 +212,7 @@ describe('readiness and exports on API servers', function () {
     expect(await world.exported('patient')).to.deep.equal({ db: { host: 'h2' } });
   });
 
-  it('S-43: an export may follow a reference', async () => {
+  it('DEP-43: an export may follow a reference', async () => {
     const at = (name: string): object => ({ name, namespace: 'app' });
     await world.create(world.target, {
       ...{ apiVersion: 'v1', kind: 'ServiceAccount', metadata: at('bot') },

@@ -18,7 +18,7 @@ describe('the items of a deployer on API servers', function () {
   });
   after(() => world.stop());
 
-  it('S-01: one of another type costs no request and is left alone', async () => {
+  it('DEP-01: one of another type costs no request and is left alone', async () => {
     const mark = world.hostServer.audit?.mark();
     await world.giveItem('foreign', 'example.org/blob', one('foreign'));
     await world.kick('foreign', 'j1');
@@ -35,34 +35,38 @@ describe('the items of a deployer on API servers', function () {
 
   const rows: readonly (readonly [string, readonly TargetSelector[], boolean])[] = [
     [
-      'S-02: one of several values',
+      'DEP-02: one of several values',
       [{ annotations: [{ key: 'env', operator: 'in', values: ['dev', 'test'] }] }],
       true,
     ],
     [
-      'S-03: none of several values',
+      'DEP-03: none of several values',
       [{ annotations: [{ key: 'env', operator: 'in', values: ['prod'] }] }],
       false,
     ],
-    ['S-04: a name', [{ targets: [{ name: 'cluster-a' }] }], true],
-    ['S-04: a name in another namespace', [{ targets: [{ name: 'cluster-a', namespace: 'other' }] }], false],
+    ['DEP-04: a name', [{ targets: [{ name: 'cluster-a' }] }], true],
     [
-      'S-04: one of two selectors',
+      'DEP-04: a name in another namespace',
+      [{ targets: [{ name: 'cluster-a', namespace: 'other' }] }],
+      false,
+    ],
+    [
+      'DEP-04: one of two selectors',
       [{ targets: [{ name: 'x' }] }, { labels: [{ key: 'region', operator: '=', values: ['eu'] }] }],
       true,
     ],
     [
-      'S-04: only one part of a selector',
+      'DEP-04: only one part of a selector',
       [{ targets: [{ name: 'cluster-a' }], labels: [{ key: 'region', operator: '=', values: ['us'] }] }],
       false,
     ],
-    ['S-04: an annotation that is absent', [{ annotations: [{ key: 'gone', operator: '!' }] }], true],
+    ['DEP-04: an annotation that is absent', [{ annotations: [{ key: 'gone', operator: '!' }] }], true],
     [
-      'S-04: an annotation that should exist',
+      'DEP-04: an annotation that should exist',
       [{ annotations: [{ key: 'gone', operator: 'exists' }] }],
       false,
     ],
-    ['S-04: no selectors', [], true],
+    ['DEP-04: no selectors', [], true],
   ];
   for (const [i, [title, targetSelector, isOurs]] of rows.entries()) {
     it(`${title}: an item of such a target is ${isOurs ? '' : 'not '}served, one without a target is`, async () => {

@@ -9,7 +9,7 @@ import {
 } from '../../../deployers/sdk/index.ts';
 import type { TimeoutPolicy } from '../../../deployers/sdk/timeout.ts';
 import { chartsHere } from '../../support/helm-charts.ts';
-import { createStock } from '../../../src/components/stock.ts';
+import { createComponentRepositories } from '../../../src/components/component-repositories.ts';
 import { systemClock as clock } from '../../../src/lib/clock.ts';
 import { seededRng } from '../../../src/lib/rng.ts';
 import { silentLogger as log } from '../../../src/observability/log.ts';
@@ -50,7 +50,7 @@ export async function startDeployers(
   const deps = { client, caches, clock, rng, log, self, signal: life.signal, ...settings };
   manager.add(deployerController(manifestDeployer(), deps));
   manager.add(deployerController(mockDeployer(), deps));
-  const stock = createStock({ clock, rng, signal: life.signal, allowPlainHttp: true });
+  const stock = createComponentRepositories({ clock, rng, signal: life.signal, allowPlainHttp: true });
   manager.add(
     deployerController(helmDeployer({ stock, chartsOf: chartsHere(), clock, executable: helm }), deps),
   );

@@ -104,7 +104,7 @@ describe('targets on a cluster', function () {
     return found;
   }
 
-  it('S-85: a self target is this cluster, reached as a service account', async () => {
+  it('DEP-85: a self target is this cluster, reached as a service account', async () => {
     const scene = await scenes.scene();
     await account(scene);
     await target(scene, { config: { selfConfig: { serviceAccount: { name: 'deploy' } } } });
@@ -113,7 +113,7 @@ describe('targets on a cluster', function () {
     expect((await made(scene)).metadata.name).to.equal('made');
   });
 
-  it('S-84: an OIDC target is reached with a token, which serves several jobs', async () => {
+  it('DEP-84: an OIDC target is reached with a token, which serves several jobs', async () => {
     const scene = await scenes.scene();
     await account(scene);
     const { server, caData } = await address();
@@ -158,7 +158,7 @@ describe('targets on a cluster', function () {
     }
   });
 
-  it('S-83: a kubeconfig that is replaced in its secret serves the next job without a restart', async () => {
+  it('DEP-83: a kubeconfig that is replaced in its secret serves the next job without a restart', async () => {
     const scene = await scenes.scene();
     const wrong = JSON.stringify({
       clusters: [{ name: 'c', cluster: { server: 'https://127.0.0.1:1' } }],

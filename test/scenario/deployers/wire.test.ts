@@ -14,7 +14,7 @@ describe('deployers on API servers', () => {
   });
   after(() => world.stop());
 
-  it('S-81: a mock item ends its job', async () => {
+  it('DEP-81: a mock item ends its job', async () => {
     await world.giveItem('mock', 'mock', mockConfig({ export: { k: 'v' } }), { target: false });
     const { status, metadata } = await world.run('mock', 'j1');
     expect(status?.phase).to.equal('Succeeded');
@@ -23,7 +23,7 @@ describe('deployers on API servers', () => {
     expect(secret?.['data']).to.deep.equal({ config: Buffer.from('{"k":"v"}').toString('base64') });
   });
 
-  it('S-05, S-13, S-21, S-41: an item with an export is applied, changed and deleted', async () => {
+  it('DEP-05, DEP-13, DEP-21, DEP-41: an item with an export is applied, changed and deleted', async () => {
     const config = (mode: string): object =>
       manifestConfig({
         manifests: [manage(configMap('settings', { mode }))],
@@ -58,7 +58,7 @@ describe('deployers on API servers', () => {
     expect(await world.configMap('app/settings')).to.equal(undefined);
   });
 
-  it('S-15, S-32: a definition, a namespace and an object of both come up in one job', async () => {
+  it('DEP-15, DEP-32: a definition, a namespace and an object of both come up in one job', async () => {
     const crd = {
       apiVersion: 'apiextensions.k8s.io/v1',
       kind: 'CustomResourceDefinition',
@@ -105,7 +105,7 @@ describe('deployers on API servers', () => {
   });
 
   for (const updateStrategy of ['update', 'patch', 'merge', 'mergeOverwrite', 'apply']) {
-    it(`S-22: ${updateStrategy} is accepted by a server`, async () => {
+    it(`DEP-22: ${updateStrategy} is accepted by a server`, async () => {
       const name = `s-${updateStrategy.toLowerCase()}`;
       const config = (mode: string): object =>
         manifestConfig({ updateStrategy, manifests: [manage(configMap(name, { mode }))] });
@@ -123,7 +123,7 @@ describe('deployers on API servers', () => {
     });
   }
 
-  it('S-24: a Service keeps the address it was given', async () => {
+  it('DEP-24: a Service keeps the address it was given', async () => {
     const service = (v: string): object =>
       manage({
         apiVersion: 'v1',
@@ -144,7 +144,7 @@ describe('deployers on API servers', () => {
     );
   });
 
-  it('S-16: an interruption while waiting is respected', async () => {
+  it('DEP-16: an interruption while waiting is respected', async () => {
     const check = {
       name: 'c',
       resourceSelector: [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'waits', namespace: 'app' }],
@@ -164,7 +164,7 @@ describe('deployers on API servers', () => {
     expect((await world.item('waits')).metadata.resourceVersion).to.equal(metadata.resourceVersion);
   });
 
-  it('S-30, S-47: hooks run before a deletion, and forceDelete gets a held object away', async () => {
+  it('DEP-30, DEP-47: hooks run before a deletion, and forceDelete gets a held object away', async () => {
     const held = manage(configMap('held', { a: 'b' }, { finalizers: ['test.example/hold'] }), {
       annotateBeforeDelete: { confirm: 'yes' },
     });
@@ -184,7 +184,7 @@ describe('deployers on API servers', () => {
     expect(await world.configMap('app/held')).to.equal(undefined);
   });
 
-  it('S-50: an object that another owner recreated stays', async () => {
+  it('DEP-50: an object that another owner recreated stays', async () => {
     await world.giveItem('anew', MANIFEST, manifestConfig({ manifests: [manage(configMap('anew'))] }));
     await world.run('anew', 'j1');
     const kind = { group: '', version: 'v1', kind: 'ConfigMap', plural: 'configmaps', namespaced: true };
@@ -196,7 +196,7 @@ describe('deployers on API servers', () => {
     expect((await world.configMap('app/anew'))?.['data']).to.deep.equal({ of: 'others' });
   });
 
-  it('S-85: a self target installs on the host cluster as a service account', async () => {
+  it('DEP-85: a self target installs on the host cluster as a service account', async () => {
     await world.create(world.host, {
       apiVersion: 'v1',
       kind: 'ServiceAccount',

@@ -45,7 +45,7 @@ describe('a bug in a controller', () => {
     await cluster.stop();
   });
 
-  it('S-117: is put on record with the name of the pod, and the job goes on when it is over', async () => {
+  it('CORE-117: is put on record with the name of the pod, and the job goes on when it is over', async () => {
     const scene = await cluster.scene();
     await scene.create(plan([fakeItem('a')]));
     await scene.patchStatus(executionKind, 'plan', { jobID: 'j1' });

@@ -64,7 +64,7 @@ describe('the health check', () => {
     return { ns, client, start, after, ready };
   }
 
-  it('S-115: tells a failure only when the check before failed too', async () => {
+  it('CORE-115: tells a failure only when the check before failed too', async () => {
     const { start, after, ready } = await given(['controller', 'webhook']);
     await ready('controller', 1);
     await ready('webhook', 1);

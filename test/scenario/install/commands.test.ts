@@ -107,7 +107,7 @@ describe('install and uninstall on the command line', function () {
     const second = await install('--webhooks');
     expect(linesOf(second, 'created')).to.deep.equal([]);
     expect(linesOf(second, 'changed')).to.deep.equal([]);
-    expect(second).to.contain('Everything is as it should be.');
+    expect(second).to.contain('Nothing to change.');
     expect(await versions()).to.deep.equal(before);
   });
 
@@ -153,13 +153,13 @@ describe('install and uninstall on the command line', function () {
     };
     await client.raw('POST', `/api/v1/namespaces/${HOME}/serviceaccounts`, foreign);
     expect(await fails('install', '--image', IMAGE)).to.match(
-      /^error: ServiceAccount ls-system\/espalier is there and was not made by "espalier install"; rename or delete it/,
+      /^error: ServiceAccount ls-system\/espalier already exists and was not created by "espalier install"; rename or delete it/,
     );
     expect(await has(deploymentKind, `${HOME}/espalier`)).to.equal(false);
     await client.raw('DELETE', `/api/v1/namespaces/${HOME}/serviceaccounts/espalier`);
 
     await install('-n', 'elsewhere');
-    const line = 'error: Espalier is installed in namespace elsewhere; work on that with -n elsewhere';
+    const line = 'error: Espalier is installed in namespace elsewhere; update it with -n elsewhere';
     expect(await fails('install', '--image', IMAGE)).to.contain(line);
     expect(await fails('uninstall', '--yes')).to.contain(line);
   });
@@ -180,7 +180,7 @@ describe('install and uninstall on the command line', function () {
         metadata: { name: 'landscaper-webhook-certs', namespace: HOME },
       },
     });
-    expect(await install()).to.contain('The webhooks of an earlier call stay as they are');
+    expect(await install()).to.contain('The webhooks of an earlier call are not changed');
     const output = linesOf(await install('--no-webhooks'), 'removed');
     expect(output.slice(0, 6)).to.deep.equal([
       'ValidatingWebhookConfiguration landscaper-validation-webhook',
@@ -257,7 +257,7 @@ describe('install and uninstall on the command line', function () {
     const [code, nobody] = await run(['uninstall']);
     expect([code, nobody.errors]).to.deep.equal([
       2,
-      'error: nobody is there to confirm; look with --dry-run what would happen, then add --yes\n',
+      'error: cannot ask for confirmation without a terminal; check with --dry-run, then add --yes\n',
     ]);
     const [refused, somebody] = await run(['uninstall'], 'yes');
     expect([refused, somebody.errors]).to.deep.equal([1, 'error: not confirmed, nothing was removed\n']);
@@ -268,7 +268,7 @@ describe('install and uninstall on the command line', function () {
     const [done, terminal] = await run(['uninstall'], HOME);
     expect(done, terminal.errors).to.equal(0);
     expect(await has(deploymentKind, `${HOME}/espalier`)).to.equal(false);
-    expect(await uninstall()).to.equal('Nothing of Espalier is in namespace ls-system.\n');
+    expect(await uninstall()).to.equal('Espalier is not installed in namespace ls-system.\n');
   });
 
   it('leave landscapes where they are, and the definitions as long as anything is left', async () => {
@@ -287,7 +287,7 @@ describe('install and uninstall on the command line', function () {
     );
     expect(await has(deploymentKind, `${HOME}/espalier`)).to.equal(true);
     const output = await uninstall('--keep-objects');
-    expect(output).to.contain('Left as they are, with nobody who works on them: Installation shop/web.');
+    expect(output).to.contain('Kept, but no controller reconciles them: Installation shop/web.');
     expect(await has(deploymentKind, `${HOME}/espalier`)).to.equal(false);
     expect(await has(installationKind, 'shop/web')).to.equal(true);
 
@@ -300,7 +300,7 @@ describe('install and uninstall on the command line', function () {
     });
     await client.send({ verb: 'delete', kind: installationKind, key });
     expect(await fails('uninstall', '--crds', '--yes')).to.equal(
-      'error: with the definitions these would go, too: Target shop/db; delete them first, or leave --crds out\n',
+      'error: deleting the definitions would also delete these objects: Target shop/db; delete them first, or omit --crds\n',
     );
     await client.send({ verb: 'delete', kind: targetKind, key: 'shop/db' });
     expect(linesOf(await uninstall('--crds'), 'removed')).to.have.length(11);
@@ -316,7 +316,7 @@ describe('install and uninstall on the command line', function () {
     const [code, terminal] = await run(['uninstall', '--crds', '--keep-objects']);
     expect([code, terminal.errors]).to.deep.equal([
       2,
-      'error: --keep-objects and --crds exclude each other: objects go with their definitions\n',
+      'error: --keep-objects and --crds exclude each other: deleting a definition deletes its objects\n',
     ]);
   });
 });

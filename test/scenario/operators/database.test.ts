@@ -96,7 +96,7 @@ describe('the operator of databases', function () {
   const order = (path: string) =>
     inFile(path, (db) => db.run('insert into orders (customer, total) values (1, 9.5)'));
 
-  it('S65: makes a schema and its tables, and keeps the id that was given out', async () => {
+  it('RUN-65: makes a schema and its tables, and keeps the id that was given out', async () => {
     await start();
     const { metadata } = await create();
     const path = await file();
@@ -107,7 +107,7 @@ describe('the operator of databases', function () {
     expect((await state())?.data).to.deep.equal({ id: '1' });
   });
 
-  it('S64: follows the spec: tables come and go, columns too, and the rows of the others stay', async () => {
+  it('RUN-64: follows the spec: tables come and go, columns too, and the rows of the others stay', async () => {
     await start();
     await create();
     const path = await file();
@@ -143,7 +143,7 @@ describe('the operator of databases', function () {
     expect(columns(path, 'orders')).to.deep.equal(['sum TEXT']);
   });
 
-  it('S36: makes a table again that somebody dropped', async () => {
+  it('RUN-36: makes a table again that somebody dropped', async () => {
     await start();
     await create();
     const path = await file();
@@ -153,7 +153,7 @@ describe('the operator of databases', function () {
     await until('it is there again', () => columns(path, 'orders').length === 2);
   });
 
-  it('S65: finds what it made after a restart, and goes on with it', async () => {
+  it('RUN-65: finds what it made after a restart, and goes on with it', async () => {
     await start();
     const { spec, metadata } = await create();
     const path = await file();
@@ -166,7 +166,7 @@ describe('the operator of databases', function () {
     expect(operator?.client.writes.filter((write) => write.includes('ConfigMap'))).to.deep.equal([]);
   });
 
-  it('S65: takes everything away with the object: tables, file, catalog, state', async () => {
+  it('RUN-65: takes everything away with the object: tables, file, catalog, state', async () => {
     await start();
     await create();
     await file();

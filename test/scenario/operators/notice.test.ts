@@ -61,7 +61,7 @@ describe('the operator of notices', function () {
   const leads = async (replica: Replica): Promise<boolean> =>
     (await ask(replica, '/metrics')).text.includes('leader_election_master_status{name="notice-operator"} 1');
 
-  it('S119: works in one replica at a time, and in the next as soon as the first is stopped', async () => {
+  it('RUN-119: works in one replica at a time, and in the next as soon as the first is stopped', async () => {
     const first = await start('first');
     await first.leads;
     const second = await start('second');
@@ -84,7 +84,7 @@ describe('the operator of notices', function () {
     expect(posted.at(-1)).to.equal('second -');
   });
 
-  it('S124, S126: answers to probes, and counts', async () => {
+  it('RUN-124, RUN-126: answers to probes, and counts', async () => {
     const replica = await start('only');
     await replica.leads;
     expect(await ask(replica, '/healthz')).to.deep.equal({ status: 200, text: 'ok' });

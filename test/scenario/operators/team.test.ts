@@ -57,7 +57,7 @@ describe('the operator of teams', function () {
   const edit = (member: string, body: object) =>
     cluster.client.send({ verb: 'merge', kind: configMaps, key: `${namespace}/t-${member}`, body });
 
-  it('S64: makes one for each, and takes away first what is not wanted any more', async () => {
+  it('RUN-64: makes one for each, and takes away first what is not wanted any more', async () => {
     const before = operator.client.writes.length;
     const { uid } = (await desk('bob'))?.metadata ?? {};
     await hire('bob', 'cleo', 'dan');
@@ -72,7 +72,7 @@ describe('the operator of teams', function () {
     expect(await desk('ann')).to.equal(undefined);
   });
 
-  it('S59: leaves alone what a member makes of the note', async () => {
+  it('RUN-59: leaves alone what a member makes of the note', async () => {
     await edit('ann', { data: { note: 'mine' } });
     await edit('bob', { metadata: { labels: { 'app.kubernetes.io/managed-by': 'team-operator', x: 'y' } } });
     await hire('ann', 'bob', 'cleo');
@@ -83,7 +83,7 @@ describe('the operator of teams', function () {
     ).to.have.length(2);
   });
 
-  it('S93: lets the team go when the last desk has gone', async () => {
+  it('RUN-93: lets the team go when the last desk has gone', async () => {
     await edit('ann', { metadata: { finalizers: ['people.example.org/tidying'] } });
     await cluster.client.send({ verb: 'delete', kind: teams, key: key() });
     await until('bob has left', async () => !(await desk('bob')));

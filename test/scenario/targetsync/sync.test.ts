@@ -32,7 +32,7 @@ describe('a target sync', () => {
     return { here, source, syncs: new Syncs(scene, source) };
   }
 
-  it('S-108: copies matching secrets, makes targets of them, and publishes the source', async () => {
+  it('CORE-108: copies matching secrets, makes targets of them, and publishes the source', async () => {
     const { here, syncs, source } = await given();
     await syncs.create('sync', F7);
     const { status, metadata } = await syncs.passed('sync');
@@ -54,7 +54,7 @@ describe('a target sync', () => {
     expect(await source.secrets()).to.include('prod-1');
   });
 
-  it('S-109: follows what changes and goes in the source', async () => {
+  it('CORE-109: follows what changes and goes in the source', async () => {
     const { here, syncs, source } = await given();
     await syncs.create('sync', F7);
     await syncs.passed('sync');
@@ -69,7 +69,7 @@ describe('a target sync', () => {
     expect((await here.target('prod-1'))?.metadata.labels).to.deep.equal({ ...OK, mine: 'yes' });
   });
 
-  it('S-110: follows its expression, and takes all with it but the access to the source', async () => {
+  it('CORE-110: follows its expression, and takes all with it but the access to the source', async () => {
     const { here, syncs } = await given();
     await syncs.create('sync', F7);
     await syncs.passed('sync');
@@ -84,7 +84,7 @@ describe('a target sync', () => {
     expect(await here.secrets()).to.deep.equal(['source-access']);
   });
 
-  it('S-110: leaves secrets and targets of others alone, and says so', async () => {
+  it('CORE-110: leaves secrets and targets of others alone, and says so', async () => {
     const { here, syncs } = await given();
     await here.secret('prod-2', { other: 'mine' });
     await here.client.send({
@@ -101,7 +101,7 @@ describe('a target sync', () => {
     const { status } = await syncs.passed('sync');
     expect(status?.lastErrors).to.have.length(2);
     expect(status?.lastErrors?.join('\n'))
-      .to.match(/secret \S+\/prod-2 was not made/)
+      .to.match(/secret \S+\/prod-2 was not created/)
       .and.match(/target \S+\/hub was not/);
     expect(await here.targets()).to.deep.equal(['hub', 'prod-1']);
     await syncs.delete('sync');
@@ -109,7 +109,7 @@ describe('a target sync', () => {
     expect(await here.targets()).to.deep.equal(['hub']);
   });
 
-  it('S-111: does not go to work beside another one, and goes on when that has left', async () => {
+  it('CORE-111: does not go to work beside another one, and goes on when that has left', async () => {
     const { here, syncs, source } = await given();
     await syncs.create('first', { secretNameExpression: '^prod-' });
     await syncs.passed('first');
@@ -127,7 +127,7 @@ describe('a target sync', () => {
     expect((await here.target('prod-1'))?.metadata.uid).to.equal(before);
   });
 
-  it('S-113: names its mistakes, and heals when they are repaired', async () => {
+  it('CORE-113: names its mistakes, and heals when they are repaired', async () => {
     const { here, syncs } = await given({ access: false });
     await syncs.create('sync', { secretNameExpression: '^prod-', shootNameExpression: '*' });
     await syncs.complains('sync', /secret \S+\/source-access not found/);
@@ -136,7 +136,7 @@ describe('a target sync', () => {
     await syncs.complains('sync', /no kubeconfig in secret/);
     await here.setEntry('source-access', 'kubeconfig', 'clusters: []');
     await syncs.again('sync');
-    await syncs.complains('sync', /names no cluster/);
+    await syncs.complains('sync', /contains no cluster/);
     await here.setEntry('source-access', 'kubeconfig', cluster.kubeconfig);
     await syncs.again('sync');
     await syncs.complains('sync', /with both, secretNameExpression and shootNameExpression, is not allowed/);
@@ -150,7 +150,7 @@ describe('a target sync', () => {
     expect(await here.targets()).to.deep.equal(['prod-1', 'prod-2']);
   });
 
-  it('S-113: repeats a failed pass by itself', async () => {
+  it('CORE-113: repeats a failed pass by itself', async () => {
     const { here, syncs } = await given({ access: false });
     await syncs.create('sync', { secretNameExpression: '^prod-' });
     await syncs.complains('sync', /not found/);
@@ -165,7 +165,7 @@ describe('a target sync', () => {
     for (const user of document.users) user.user = { tokenFile: '/etc/passwd' };
     await here.secret('source-access', { kubeconfig: JSON.stringify(document) });
     await syncs.create('sync', { secretNameExpression: '*' });
-    await syncs.complains('sync', /tokenFile, which would reach for files/);
+    await syncs.complains('sync', /tokenFile, which would access files/);
   });
 
   it('says when the source serves no shoots, and keeps what there is', async () => {
@@ -175,11 +175,11 @@ describe('a target sync', () => {
     await here.change(targetSyncKind, 'sync', {
       spec: { secretNameExpression: null, shootNameExpression: '*' },
     });
-    await syncs.complains('sync', /serves no shoots/);
+    await syncs.complains('sync', /does not serve the kind Shoot/);
     expect(await here.targets()).to.deep.equal(['prod-1', 'prod-2']);
   });
 
-  it('S-112: rotates the token once, and again when asked', async () => {
+  it('CORE-112: rotates the token once, and again when asked', async () => {
     const { here, syncs, source } = await given({ access: false });
     await source.client.raw('POST', pathOf(accountKind, { namespace: source.namespace }), {
       metadata: { name: 'reader' },
@@ -211,7 +211,7 @@ describe('a target sync', () => {
     expect(await here.targets()).to.deep.equal([source.namespace]);
   });
 
-  it('S-117: is not disturbed by a labelled target without a secret', async () => {
+  it('CORE-117: is not disturbed by a labelled target without a secret', async () => {
     const { here, syncs } = await given();
     const metadata = { name: 'foreign', namespace: here.namespace, labels: OK };
     const object = { apiVersion: API_VERSION, kind: 'Target', metadata, spec: { type: 'x', config: {} } };

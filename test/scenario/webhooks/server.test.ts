@@ -261,7 +261,7 @@ describe('the webhook server', () => {
     expect((await ask(port, ca, 'POST', '/webhook/validate/contexts', '{}')).code).to.equal(404);
   });
 
-  it('S-26: when it is away, writes wait with ERR_WEBHOOK, and go on by themselves when it is back', async () => {
+  it('CORE-26: when it is away, writes wait with ERR_WEBHOOK, and go on by themselves when it is back', async () => {
     const webhooks = await serve();
     await soon('the webhooks are asked', isRefused);
     await stop(webhooks);
@@ -279,7 +279,7 @@ describe('the webhook server', () => {
     expect(scene.jobs('web')).to.have.length(1);
   });
 
-  it('S-119: a tree with the longest name goes through all its validation, and away again', async () => {
+  it('CORE-119: a tree with the longest name goes through all its validation, and away again', async () => {
     await serve();
     await soon('the webhooks are asked', isRefused);
     const name = 'n'.repeat(58);

@@ -55,7 +55,7 @@ describe('with the webhooks, the API server', () => {
     });
   }
 
-  it('S-118: refuses a cycle, an empty target name, another type, and a target with two contents', async () => {
+  it('CORE-118: refuses a cycle, an empty target name, another type, and a target with two contents', async () => {
     const cycle = [fakeItem('a', { dependsOn: ['b'] }), fakeItem('b', { dependsOn: ['a'] })];
     const by = async (resource: ValidatedResource, object: Obj) => (await refusal(resource, object))?.message;
     expect(await by('executions', plan(cycle)))
@@ -80,14 +80,14 @@ describe('with the webhooks, the API server', () => {
     expect(String(error)).to.match(/type is immutable|type of a deploy item cannot be changed/);
   });
 
-  it('S-119: refuses a name of 59 characters, and takes one of 58', async () => {
+  it('CORE-119: refuses a name of 59 characters, and takes one of 58', async () => {
     expect((await refusal('installations', root('n'.repeat(59))))?.message).to.contain(
       'no more than 58 characters',
     );
     expect(await refusal('installations', root('n'.repeat(58)))).to.equal(undefined);
   });
 
-  it('S-120: takes an execution that breaks the rules when it is labelled so', async () => {
+  it('CORE-120: takes an execution that breaks the rules when it is labelled so', async () => {
     const cyclic = plan([fakeItem('a', { dependsOn: ['a'] })]);
     expect(await refusal('executions', cyclic)).to.be.instanceOf(Forbidden);
     const spared = { ...cyclic, metadata: { name: 'spared', labels: { [labels.skipValidation]: 'true' } } };

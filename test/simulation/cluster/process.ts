@@ -15,7 +15,7 @@ import type { Logger } from '../../../src/observability/log.ts';
 import { createMetrics } from '../../../src/observability/metrics.ts';
 import { createCaches } from '../../../src/runtime/cache/cache.ts';
 import { inThisThread } from '../../../src/blueprint/work.ts';
-import { createStock } from '../../../src/components/stock.ts';
+import { createComponentRepositories } from '../../../src/components/component-repositories.ts';
 import { createClientPool } from '../../../src/runtime/transport/client-pool.ts';
 import type { ControllerSpec } from '../../../src/runtime/controller/controller.ts';
 import { createManager, type Manager } from '../../../src/runtime/manager/manager.ts';
@@ -87,7 +87,7 @@ export class Process implements Host {
     const sources = createClientPool(clock.unmuted, () =>
       Promise.reject(new Error('there are no other clusters')),
     );
-    const stock = createStock({ clock: clock.unmuted, rng });
+    const stock = createComponentRepositories({ clock: clock.unmuted, rng });
     const servedTypes = new Set<string>();
     const here = inThisThread({ clock: clock.unmuted, rng });
     const runnerOf = () => here;
@@ -158,7 +158,7 @@ function counted(spec: ControllerSpec<Obj>, onPass: ProcessPorts['onPass']): Con
 
 /** A line of level error that speaks of no failed pass is about the program itself. */
 function errorsTo(onBug: (description: string) => void): Logger {
-  const foreseen = new Set(['some runs did not end in time and were abandoned']);
+  const foreseen = new Set(['some reconciles did not end in time and were abandoned']);
   const log: Logger = {
     trace() {},
     debug() {},

@@ -1,13 +1,13 @@
 /** The scripted deployer, a plugin of the real SDK, and the outside on which it installs things. */
 import {
-  asItIs,
+  passthrough,
   done,
   fail,
   retry,
   wait,
   type DeployerPlugin,
   type Outcome,
-  type Run,
+  type DeployContext,
 } from '../../../deployers/sdk/index.ts';
 import type { Host } from '../cluster/network.ts';
 import type { Item } from '../cluster/objects.ts';
@@ -67,36 +67,36 @@ export function scriptedDeployers(
       });
     });
 
-  const nextLook = ({ item }: Run): number => {
+  const nextLook = ({ item }: DeployContext): number => {
     const id = `${item.metadata.uid ?? ''} ${item.status?.jobID ?? ''} ${item.metadata.deletionTimestamp ?? ''}`;
     const count = (outside.looks.get(id) ?? 0) + 1;
     outside.looks.set(id, count);
     return count;
   };
 
-  const apply = async (run: Run): Promise<Outcome> => {
-    const { behaviour, looks, gives, value } = run.config as Script;
-    outside.onApply(run.item);
+  const apply = async (ctx: DeployContext): Promise<Outcome> => {
+    const { behaviour, looks, gives, value } = ctx.config as Script;
+    outside.onApply(ctx.item);
     const how = outside.isHealed ? 'ok' : behaviour;
-    const count = nextLook(run);
-    const { uid = '', name } = run.item.metadata;
+    const count = nextLook(ctx);
+    const { uid = '', name } = ctx.item.metadata;
     if (how === 'fails') return fail(problem('this item always fails'));
-    if (how === 'hangs') return wait({ afterMs: ASK_AGAIN_MS, onTimeout: problem('it hangs') });
+    if (how === 'hangs') return wait({ requeueAfterMs: ASK_AGAIN_MS, onTimeout: problem('it hangs') });
     if (how === 'flaky' && count <= looks) return retry(problem('not yet'));
-    if (how === 'slow') await run.begin();
+    if (how === 'slow') await ctx.begin();
     await act(() => outside.install(uid, value), `installs ${name}`);
-    if (how === 'slow' && count <= looks) return wait({ afterMs: 1_500 });
+    if (how === 'slow' && count <= looks) return wait({ requeueAfterMs: 1_500 });
     return done(gives ? { exports: { value: { v: value } } } : {});
   };
 
-  const remove = async (run: Run): Promise<Outcome> => {
-    const { behaviour = 'ok', looks = 0 } = (run.config ?? {}) as Partial<Script>;
+  const remove = async (ctx: DeployContext): Promise<Outcome> => {
+    const { behaviour = 'ok', looks = 0 } = (ctx.config ?? {}) as Partial<Script>;
     const how = outside.isHealed ? 'ok' : behaviour;
-    const count = nextLook(run);
-    const { uid = '', name } = run.item.metadata;
+    const count = nextLook(ctx);
+    const { uid = '', name } = ctx.item.metadata;
     if (how === 'cannot-go') return fail(problem('this item cannot be uninstalled'));
     if (how === 'flaky' && count <= looks) return retry(problem('not yet gone'));
-    if (how === 'slow' && count <= looks) return wait({ afterMs: 1_500 });
+    if (how === 'slow' && count <= looks) return wait({ requeueAfterMs: 1_500 });
     await act(() => outside.installed.delete(uid), `uninstalls ${name}`);
     return done();
   };
@@ -105,7 +105,7 @@ export function scriptedDeployers(
     type,
     name: type.split('/')[1] ?? type,
     version: '1',
-    config: asItIs,
+    config: passthrough,
     apply,
     remove,
   }));

@@ -85,7 +85,7 @@ const data = (...names: string[]): object => ({
 });
 
 describe('server-side apply', () => {
-  it('S103: books what a new object was made of', () => {
+  it('API-103: books what a new object was made of', () => {
     const world = new World();
     world.apply('m1', configMap({ a: '1', b: '2' }));
     expect(world.entries).to.deep.equal([
@@ -99,21 +99,21 @@ describe('server-side apply', () => {
       },
     ]);
   });
-  it('S104: changes nothing the second time', () => {
+  it('API-104: changes nothing the second time', () => {
     const world = new World();
     world.apply('m1', configMap({ a: '1' }));
     const before = world.live;
     expect(world.apply('m1', configMap({ a: '1' }))).to.have.property('isChanged', false);
     expect(world.live).to.deep.equal(before);
   });
-  it('S105: removes what the manager no longer wants', () => {
+  it('API-105: removes what the manager no longer wants', () => {
     const world = new World();
     world.apply('m1', configMap({ a: '1', b: '2' }));
     world.apply('m1', configMap({ a: '1' }));
     expect(world.live).to.have.deep.property('data', { a: '1' });
     expect(world.owners).to.deep.equal({ m1: data('a') });
   });
-  it('S106: conflicts with the owner of another value', () => {
+  it('API-106: conflicts with the owner of another value', () => {
     const world = new World();
     world.apply('m1', configMap({ a: '1' }));
     expect(world.apply('m2', configMap({ a: '2' }))).to.deep.equal({
@@ -121,14 +121,14 @@ describe('server-side apply', () => {
       message: 'Apply failed with 1 conflict: conflict with "m1": .data.a',
     });
   });
-  it('S107: shares an equal value, without a time as nothing changed', () => {
+  it('API-107: shares an equal value, without a time as nothing changed', () => {
     const world = new World();
     world.apply('m1', configMap({ a: '1' }));
     world.apply('m2', configMap({ a: '1' }));
     expect(world.owners).to.deep.equal({ m1: data('a'), m2: data('a') });
     expect(world.entries.find((entry) => entry.manager === 'm2')).to.not.have.property('time');
   });
-  it('S108: changes a shared value only by force, and then alone owns it', () => {
+  it('API-108: changes a shared value only by force, and then alone owns it', () => {
     const world = new World();
     world.apply('m1', configMap({ a: '1' }));
     world.apply('m2', configMap({ a: '1', b: '2' }));
@@ -136,7 +136,7 @@ describe('server-side apply', () => {
     world.apply('m1', configMap({ a: '9' }), true);
     expect(world.owners).to.deep.equal({ m1: data('a'), m2: data('b') });
   });
-  it('S109: leaves a value that somebody else wants', () => {
+  it('API-109: leaves a value that somebody else wants', () => {
     const world = new World();
     world.apply('m1', configMap({ a: '1' }));
     world.apply('m2', configMap({ a: '1' }));
@@ -144,7 +144,7 @@ describe('server-side apply', () => {
     expect(world.live).to.have.deep.property('data', { a: '1' });
     expect(world.owners).to.deep.equal({ m2: data('a') });
   });
-  it('S110, S111: names all managers in the way, and how they wrote', () => {
+  it('API-110, API-111: names all managers in the way, and how they wrote', () => {
     const world = new World();
     world.apply('m2', configMap({ a: '1', c: '3' }));
     world.update('upd', (object) => ({ ...object, data: { a: 'x', c: '3', u: '1' } }));
@@ -153,7 +153,7 @@ describe('server-side apply', () => {
       'Apply failed with 3 conflicts: conflicts with "m2":\n- .data.c\nconflicts with "upd" using v1:\n- .data.a\n- .data.u',
     );
   });
-  it('S113: refuses what is not of the kind', () => {
+  it('API-113: refuses what is not of the kind', () => {
     const bad = { ...configMap(), data: { k: 5 }, foo: 1 } as unknown as KubeObject;
     expect(() => new World().apply('m', bad)).to.throw(
       ApplyTypeError,
@@ -162,7 +162,7 @@ describe('server-side apply', () => {
         '  .foo: field not declared in schema',
     );
   });
-  it('S119: books a neglected object to before-first-apply', () => {
+  it('API-119: books a neglected object to before-first-apply', () => {
     const world = new World();
     world.live = configMap({ a: '1' }, { uid: 'u', labels: { x: 'y' } });
     expect(messageOf(world.apply('m1', configMap({ a: '2' })))).to.equal(
@@ -223,7 +223,7 @@ describe('server-side apply of a deployment', () => {
   const containersOf = (world: World): readonly object[] =>
     (world.live?.['spec'] as { template: { spec: { containers: object[] } } }).template.spec.containers;
 
-  it('S114: merges containers and their environment by name; each manager removes its own', () => {
+  it('API-114: merges containers and their environment by name; each manager removes its own', () => {
     const it = world();
     it.apply(
       'b',
@@ -239,7 +239,7 @@ describe('server-side apply of a deployment', () => {
     it.apply('b', deployment([{ name: 'c', env: [] }]));
     expect(containersOf(it)).to.deep.equal([{ name: 'c', image: 'i' }]);
   });
-  it('S115: prints paths into list maps, and treats selectors as one piece', () => {
+  it('API-115: prints paths into list maps, and treats selectors as one piece', () => {
     const applied = deployment([{ name: 'c', image: 'other' }], {
       replicas: 5,
       selector: { matchLabels: { x: 'z' } },
@@ -249,18 +249,18 @@ describe('server-side apply of a deployment', () => {
         '- .spec.replicas\n- .spec.selector\n- .spec.template.spec.containers[name="c"].image',
     );
   });
-  it('S113: refuses two items with one key', () => {
+  it('API-113: refuses two items with one key', () => {
     expect(() => world().apply('a', deployment([{ name: 'c' }, { name: 'c' }]))).to.throw(
       'failed to create typed patch object (ns/d; apps/v1, Kind=Deployment): ' +
         '.spec.template.spec.containers: duplicate entries for key [name="c"]',
     );
   });
-  it('S115: fills in the default of a key', () => {
+  it('API-115: fills in the default of a key', () => {
     const it = world();
     it.apply('b', deployment([{ name: 'c', ports: [{ containerPort: 80 }] }]));
     expect(JSON.stringify(it.owners['b'])).to.contain('k:{\\"containerPort\\":80,\\"protocol\\":\\"TCP\\"}');
   });
-  it('S116: leaves the status to its own endpoint', () => {
+  it('API-116: leaves the status to its own endpoint', () => {
     const type = typeOf('apps', 'v1', 'Deployment');
     const applied: KubeObject = { ...deployment([{ name: 'c', image: 'i' }]), status: { replicas: 1 } };
     const result = applyServerSide({
@@ -278,7 +278,7 @@ describe('server-side apply of a deployment', () => {
 });
 
 describe('server-side apply of a custom kind', () => {
-  it('S122: knows sets, maps and free parts from the schema', () => {
+  it('API-122: knows sets, maps and free parts from the schema', () => {
     const world = new World(customType(widgetSchema));
     world.apply('m', {
       apiVersion: 'ex.io/v1',
@@ -301,7 +301,7 @@ describe('server-side apply of a custom kind', () => {
 describe('kubectl over client-side apply', () => {
   const annotation = 'kubectl.kubernetes.io/last-applied-configuration';
 
-  it('S121: takes over what the annotation covers and rewrites it', () => {
+  it('API-121: takes over what the annotation covers and rewrites it', () => {
     const world = new World();
     const text = JSON.stringify(configMap({ a: '1' }));
     world.live = configMap({ a: '1' }, { uid: 'u', annotations: { [annotation]: text } });

@@ -87,7 +87,7 @@ describe('a CustomResourceDefinition', () => {
     ],
   ];
   for (const [title, change, wanted] of changes) {
-    it(`S149: is refused for ${title}`, () => {
+    it(`API-149: is refused for ${title}`, () => {
       const crd = draft();
       change(crd);
       expect(texts(crd)).to.deep.equal([wanted]);
@@ -144,19 +144,19 @@ describe('a CustomResourceDefinition', () => {
     ],
   ];
   for (const [title, schema, wanted] of offences) {
-    it(`S149: is refused for ${title}`, () => {
+    it(`API-149: is refused for ${title}`, () => {
       expect(texts(draft({ b: schema }))).to.deep.equal([wanted]);
     });
   }
 
-  it('S149: is refused without exactly one storage version', () => {
+  it('API-149: is refused without exactly one storage version', () => {
     const crd = draft();
     version(crd)['storage'] = false;
     expect(texts(crd)[0]).to.match(
       /^spec\.versions: Invalid value: \[.*\]: must have exactly one version marked as storage version$/,
     );
   });
-  it('S149: in a protected group needs an approval', () => {
+  it('API-149: in a protected group needs an approval', () => {
     const crd = draft();
     crd.spec.group = 'ex.k8s.io';
     crd.metadata.name = 'widgets.ex.k8s.io';
@@ -177,7 +177,7 @@ describe('a CustomResourceDefinition', () => {
     expect(texts(draft({ b: { 'x-kubernetes-int-or-string': true, anyOf } }))).to.deep.equal([]);
   });
 
-  it('S151: keeps scope and kind once it is established', () => {
+  it('API-151: keeps scope and kind once it is established', () => {
     const old = draft();
     old.status.conditions = [{ type: 'Established', status: 'True' }];
     const next = draft();

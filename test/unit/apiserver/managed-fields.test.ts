@@ -43,7 +43,7 @@ const write = (
   });
 
 describe('managedFields after a write', () => {
-  it('S20: of a new object hold all of it, containers included', () => {
+  it('API-20: of a new object hold all of it, containers included', () => {
     expect(write(configMap({ a: '1' }))).to.deep.equal([
       entry('me', { 'f:data': { '.': {}, 'f:a': {} } }, 30),
     ]);
@@ -78,7 +78,7 @@ describe('managedFields after a write', () => {
     ['rubbish', [{ operation: 'Bogus' }], true],
   ];
   for (const [title, sent, isKept] of rows) {
-    it(`S118: are ${isKept ? 'kept' : 'cleared'} by ${title}`, () => {
+    it(`API-118: are ${isKept ? 'kept' : 'cleared'} by ${title}`, () => {
       const after = configMap({ a: '1' }, sent);
       if (sent === undefined) delete after.metadata.managedFields;
       expect(write(after, before)).to.deep.equal(isKept ? before.metadata.managedFields : undefined);
@@ -87,7 +87,7 @@ describe('managedFields after a write', () => {
   it('are not begun for an object that has none', () => {
     expect(write(configMap({ a: '2' }), configMap({ a: '1' }))).to.equal(undefined);
   });
-  it('S120: fold the oldest of eleven writers into one', () => {
+  it('API-120: fold the oldest of eleven writers into one', () => {
     let object = configMap({});
     for (let i = 0; i <= 10; i++) {
       const after = configMap(

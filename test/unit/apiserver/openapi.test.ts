@@ -41,7 +41,7 @@ const document = (kind: OpenApiKind): Document =>
   openApiV3(kind.group, kind.version, [kind]) as unknown as Document;
 
 describe('the OpenAPI document', () => {
-  it('S19: offers a custom kind with PATCH, field validation and its kind', () => {
+  it('API-19: offers a custom kind with PATCH, field validation and its kind', () => {
     const { paths, components } = document(widget);
     const patch = paths['/apis/ex.io/v1/namespaces/{namespace}/widgets/{name}']?.['patch'];
     expect(patch?.parameters.map((parameter) => parameter.name)).to.include('fieldValidation');
@@ -60,7 +60,7 @@ describe('the OpenAPI document', () => {
     expect(components.schemas).to.have.property('io.ex.v1.WidgetList');
   });
   for (const kind of [widget, deployment]) {
-    it(`S18: of ${kind.kind} holds every schema that it refers to`, () => {
+    it(`API-18: of ${kind.kind} holds every schema that it refers to`, () => {
       const { components } = document(kind);
       const refs = [...JSON.stringify(document(kind)).matchAll(/"#\/components\/schemas\/([^"]+)"/g)].map(
         ([, n]) => n,
@@ -69,7 +69,7 @@ describe('the OpenAPI document', () => {
       expect(refs.filter((name) => name === undefined || !(name in components.schemas))).to.deep.equal([]);
     });
   }
-  it('S18: is listed with its hash', () => {
+  it('API-18: is listed with its hash', () => {
     const hash = documentHash('text');
     expect(openApiIndex([{ key: documentKey('', 'v1'), hash }])).to.deep.equal({
       paths: { 'api/v1': { serverRelativeURL: `/openapi/v3/api/v1?hash=${hash}` } },

@@ -29,12 +29,12 @@ describe('a merge patch', () => {
     ],
   ];
   for (const [title, patch, data] of rows) {
-    it(`S92: ${title}`, () => {
+    it(`API-92: ${title}`, () => {
       expect(applyMergePatch(configMap, patch).data).to.deep.equal(data);
     });
   }
 
-  it('S94: refuses what is no object', () => {
+  it('API-94: refuses what is no object', () => {
     expect(failureOf(() => applyMergePatch(configMap, null))).to.deep.equal({
       code: 400,
       reason: 'BadRequest',
@@ -95,7 +95,7 @@ describe('a JSON patch', () => {
     ['decodes escapes', [{ op: 'add', path: '/data/x~1y~0z', value: '3' }], { a: '1', b: '2', 'x/y~z': '3' }],
   ];
   for (const [title, patch, data] of rows) {
-    it(`S95: ${title}`, () => {
+    it(`API-95: ${title}`, () => {
       expect(applyJsonPatch(configMap, patch).data).to.deep.equal(data);
     });
   }
@@ -119,7 +119,7 @@ describe('a JSON patch', () => {
     ['no path', [{ op: 'add' }]],
   ];
   for (const [title, patch] of bad) {
-    it(`S96: refuses ${title}`, () => {
+    it(`API-96: refuses ${title}`, () => {
       expect(failureOf(() => applyJsonPatch(configMap, patch))).to.deep.equal({
         code: 422,
         reason: 'Invalid',

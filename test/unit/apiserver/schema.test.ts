@@ -118,7 +118,7 @@ describe('a structural schema validates', () => {
     ],
   ];
   for (const [title, spec, wanted] of rows) {
-    it(`S153: ${title}`, () => {
+    it(`API-153: ${title}`, () => {
       expect(findings({ foo: 'abc', ...spec })).to.have.members(wanted);
     });
   }
@@ -129,7 +129,7 @@ describe('a structural schema validates', () => {
     expect(text.validate({ a: '😀😀' })).to.have.length(1);
   });
 
-  it('S158: paths of the scale subresource', () => {
+  it('API-158: paths of the scale subresource', () => {
     const errors = scaleErrors(widget({ num: 'x' }), { spec: '.spec.num', status: '.status.num' });
     expect(errors).to.deep.equal([
       {
@@ -145,7 +145,7 @@ describe('a structural schema fills in', () => {
   const filled = (spec: Record<string, unknown>): unknown =>
     (schema.applyDefaults(widget(spec)) as { spec: unknown }).spec;
 
-  it('S152: defaults at every depth', () => {
+  it('API-152: defaults at every depth', () => {
     expect(filled({ foo: 'abc', lm: [{ k: 'a' }] })).to.deep.equal({
       foo: 'abc',
       num: 3,
@@ -155,7 +155,7 @@ describe('a structural schema fills in', () => {
     });
   });
 
-  it('S154: a default for null, and nothing for a null that may be', () => {
+  it('API-154: a default for null, and nothing for a null that may be', () => {
     expect(filled({ foo: null, num: null, nul: null, defobj: {} })).to.deep.equal({
       num: 3,
       mode: 'A',
@@ -191,7 +191,7 @@ describe('a structural schema prunes', () => {
     emb: { apiVersion: 'v1', kind: 'X', metadata: { name: 'a', zz: 1 }, data: {} },
   };
 
-  it('S152: what it does not know, and keeps what it is told to preserve', () => {
+  it('API-152: what it does not know, and keeps what it is told to preserve', () => {
     expect(schema.prune(widget(spec))).to.deep.equal(
       widget({
         foo: 'abc',
@@ -253,13 +253,13 @@ describe('ratcheting', () => {
   const update = (old: object, next: object): string[] =>
     strict.validate({ spec: next }, { spec: old }).map((error) => error.field);
 
-  it('S160: forgives a bad value that stays', () => {
+  it('API-160: forgives a bad value that stays', () => {
     expect(update({ foo: 'long', list: ['a'] }, { foo: 'long', list: ['b'] })).to.deep.equal([]);
   });
-  it('S160: does not forgive a bad value that changes', () => {
+  it('API-160: does not forgive a bad value that changes', () => {
     expect(update({ foo: 'long' }, { foo: 'longer' })).to.deep.equal(['spec.foo']);
   });
-  it('S160: does not forgive it on create', () => {
+  it('API-160: does not forgive it on create', () => {
     expect(strict.validate({ spec: { foo: 'long' } })).to.have.length(1);
   });
   it('finds the old self of an item of a list map by its key', () => {

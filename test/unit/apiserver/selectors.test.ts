@@ -47,7 +47,7 @@ describe('a label selector', () => {
     ['tier in (x,)', 'bc'],
   ];
   for (const [selector, names] of rows) {
-    it(`S60: "${selector}" matches ${names}`, () => {
+    it(`API-60: "${selector}" matches ${names}`, () => {
       expect(matching(selector)).to.equal(names);
     });
   }
@@ -68,7 +68,7 @@ describe('a label selector', () => {
     ['/a=b', 'unable to parse requirement: <nil>: Invalid value: "/a": prefix part must be non-empty'],
   ];
   for (const [selector, message] of bad) {
-    it(`S61: "${selector}" is refused`, () => {
+    it(`API-61: "${selector}" is refused`, () => {
       expect(() => parseLabelSelector(selector)).to.throw(SelectorError, message);
     });
   }
@@ -97,7 +97,7 @@ describe('a field selector', () => {
   const matches = (selector: string): boolean =>
     parseFieldSelector(selector).matches((field) => fieldText(secret, field));
 
-  it('S62: compares fields as texts', () => {
+  it('API-62: compares fields as texts', () => {
     expect(matches('metadata.name=s,type==Opaque,metadata.namespace!=x')).to.equal(true);
     expect(matches('metadata.name!=s')).to.equal(false);
     expect(matches('type=')).to.equal(false);
@@ -129,7 +129,7 @@ describe('a field selector', () => {
     ],
   ];
   for (const [selector, fields, options, message] of bad) {
-    it(`S63: an unknown field is refused: ${message}`, () => {
+    it(`API-63: an unknown field is refused: ${message}`, () => {
       expect(() => checkFieldSelector(parseFieldSelector(selector), fields, options)).to.throw(
         SelectorError,
         message,

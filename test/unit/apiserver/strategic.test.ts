@@ -35,7 +35,7 @@ const podSpec = (patch: object): Deployment['spec']['template']['spec'] =>
 const names = (list: readonly object[]): string[] => list.map((item) => (item as { name: string }).name);
 
 describe('a strategic merge patch', () => {
-  it('S99: merges containers and their environment by name, new ones first', () => {
+  it('API-99: merges containers and their environment by name, new ones first', () => {
     const { containers } = podSpec({
       containers: [
         container('z'),
@@ -59,25 +59,25 @@ describe('a strategic merge patch', () => {
       }),
     );
   });
-  it('S99: replaces lists that have no key', () => {
+  it('API-99: replaces lists that have no key', () => {
     expect(podSpec({ tolerations: [{ key: 'n' }] }).tolerations).to.deep.equal([{ key: 'n' }]);
   });
-  it('S100: deletes an item', () => {
+  it('API-100: deletes an item', () => {
     expect(names(podSpec({ containers: [{ name: 'b', $patch: 'delete' }] }).containers)).to.deep.equal([
       'a',
       'c',
     ]);
   });
-  it('S100: replaces a list by an extra item', () => {
+  it('API-100: replaces a list by an extra item', () => {
     expect(podSpec({ containers: [{ $patch: 'replace' }, container('z')] }).containers).to.deep.equal([
       container('z'),
     ]);
   });
-  it('S100: replaces a map', () => {
+  it('API-100: replaces a map', () => {
     const { strategy } = patched({ spec: { strategy: { $patch: 'replace', type: 'Recreate' } } }).spec;
     expect(strategy).to.deep.equal({ type: 'Recreate' });
   });
-  it('S100: puts items in order', () => {
+  it('API-100: puts items in order', () => {
     const order = [{ name: 'c' }, { name: 'z' }, { name: 'a' }];
     const { containers } = podSpec({ '$setElementOrder/containers': order, containers: [container('z')] });
     expect(names(containers)).to.deep.equal(['b', 'c', 'z', 'a']);
@@ -87,19 +87,19 @@ describe('a strategic merge patch', () => {
       'a',
     ]);
   });
-  it('S100: keeps only the members it names', () => {
+  it('API-100: keeps only the members it names', () => {
     const { strategy } = patched({ spec: { strategy: { $retainKeys: ['type'], type: 'Recreate' } } }).spec;
     expect(strategy).to.deep.equal({ type: 'Recreate' });
     const volumes = [{ name: 'v', $retainKeys: ['name', 'hostPath'], hostPath: { path: '/x' } }];
     expect(podSpec({ volumes }).volumes).to.deep.equal([{ name: 'v', hostPath: { path: '/x' } }]);
   });
-  it('S100: adds to and deletes from lists of texts', () => {
+  it('API-100: adds to and deletes from lists of texts', () => {
     const { metadata } = patched({
       metadata: { finalizers: ['c/c'], '$deleteFromPrimitiveList/finalizers': ['a/a'] },
     });
     expect(metadata.finalizers).to.have.members(['b/b', 'c/c']);
   });
-  it('S102: merges the ports of a service by port alone', () => {
+  it('API-102: merges the ports of a service by port alone', () => {
     const service = {
       spec: {
         ports: [
@@ -138,7 +138,7 @@ describe('a strategic merge patch', () => {
     });
   }
 
-  it('S101: is not for custom kinds', () => {
+  it('API-101: is not for custom kinds', () => {
     expect(patchKeysOf('ex.io', 'v1', 'Widget')).to.equal(undefined);
   });
 });

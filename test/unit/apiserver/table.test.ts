@@ -48,7 +48,7 @@ describe('a table', () => {
   ];
   const widget = object('Widget', { spec: { num: 3.9, since: created, map: { a: 1 }, flag: 'x' } });
 
-  it('S164: of a custom kind follows its columns, with null for what is missing or of another type', () => {
+  it('API-164: of a custom kind follows its columns, with null for what is missing or of another type', () => {
     const printer = crdPrinter(columns);
     expect(printer.columns.map(({ name, priority }) => [name, priority])).to.deep.equal([
       ['Name', 0],
@@ -63,7 +63,7 @@ describe('a table', () => {
   it('of a custom kind without columns shows the age', () => {
     expect(crdPrinter(undefined).cells(widget, NOW)).to.deep.equal(['x', '2m33s']);
   });
-  it('S15: includes metadata, all or nothing of the objects', () => {
+  it('API-15: includes metadata, all or nothing of the objects', () => {
     const row = (includeObject: 'None' | 'Metadata' | 'Object'): unknown =>
       toTable(printerOf('', 'ConfigMap'), [object('ConfigMap', {})], { nowMs: NOW, includeObject }).rows?.[0]
         ?.object;

@@ -1,4 +1,4 @@
-/** Charts in threads of their own: the same results, and nothing that a chart does stops the others. */
+/** Charts in processes of their own: the same results, and nothing that a chart does stops the others. */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
@@ -35,7 +35,7 @@ const release = { name: RELEASE, namespace: NAMESPACE, revision: 1, isUpgrade: f
 const inputs = { release, values: {} };
 const here = inThisThread({ clock: systemClock, rng: seededRng(1) });
 
-describe('charts in threads of their own', () => {
+describe('charts in processes of their own', () => {
   const open: AsideRunners[] = [];
   const start = (options: Partial<AsideOptions> = {}): Runner => {
     const runners = asideRunners({ clock: systemClock, ...options });

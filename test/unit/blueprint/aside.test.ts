@@ -21,7 +21,7 @@ import { blueprint, runner as here } from '../dataflow/given.ts';
 const go = (template: string) => ({ name: 'main', type: 'GoTemplate', template });
 const empty = blueprint();
 
-describe('work done by another thread', () => {
+describe('work done by another process', () => {
   const open: AsideRunners[] = [];
   const start = (options: Partial<AsideOptions> = {}): TemplateRunner => {
     const runners = asideRunners({ clock: systemClock, ...options });

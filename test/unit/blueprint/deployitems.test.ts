@@ -84,10 +84,10 @@ describe('deploy item templates', () => {
   }
 
   const malformed: readonly [string, unknown, string][] = [
-    ['the list is a text', { deployItems: 'nothing' }, 'deployItems: expected a list, found a text'],
+    ['the list is a string', { deployItems: 'nothing' }, 'deployItems: expected a list, found a string'],
     ['an item is a number', { deployItems: [5] }, 'deployItems[0]: expected a map, found a number'],
     ['the result is a list', [1], 'expected a map, found a list'],
-    ['a timeout is none', { deployItems: [item('a', { timeout: 'soon' })] }, '"soon" is no duration'],
+    ['a timeout is none', { deployItems: [item('a', { timeout: 'soon' })] }, '"soon" is not a duration'],
   ];
   for (const [title, output, message] of malformed) {
     it(`cannot be read when ${title}`, () => {

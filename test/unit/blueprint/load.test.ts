@@ -58,7 +58,7 @@ exports: [{name: out, targetType: kubernetes-cluster}]`);
     ['is missing', undefined, 'there is no file "blueprint.yaml"'],
     ['is a list', [1], 'there is no file "blueprint.yaml"'],
     ['is no YAML', `${HEAD}imports: [`, 'unable to decode blueprint definition'],
-    ['is a text', 'x', 'expected a map, found a text'],
+    ['is a string', 'x', 'expected a map, found a string'],
     ['is a directory', { $type: 'directory', value: {} }, '"blueprint.yaml" is a directory, not a file'],
     ['is another kind', 'apiVersion: v1\nkind: Pod', 'found apiVersion v1 and kind Pod'],
     ['says no kind', { imports: [] }, 'found no apiVersion and no kind'],
@@ -76,7 +76,7 @@ exports: [{name: out, targetType: kubernetes-cluster}]`);
     [
       'has a wrong type deep down',
       `${HEAD}imports: [{name: [x]}]`,
-      'imports[0].name: expected a text, found a list',
+      'imports[0].name: expected a string, found a list',
     ],
     [
       'has a schema that is none',

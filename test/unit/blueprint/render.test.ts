@@ -56,7 +56,7 @@ describe('import executions', () => {
     [
       'errors that are a text',
       go('errors: just text'),
-      'error while decoding templated execution: errors: expected a list, found a text',
+      'error while decoding templated execution: errors: expected a list, found a string',
     ],
     ['a template that is wrong', go('{{ broken'), 'unable to template executions: template: execution:1'],
     [

@@ -26,8 +26,8 @@ describe('the configuration file', () => {
   const read = (text: string): Configuration => {
     const file = join(folder, 'config.yaml');
     writeFileSync(file, text);
-    const into = (list: string[]) => (_: object, message?: string) =>
-      void list.push((message ?? '').replace(`configuration ${file}: `, ''));
+    const into = (list: string[]) => (fields: object) =>
+      void list.push((fields as { readonly problem: string }).problem);
     return readConfiguration(file, { warn: into(warned), info: into(told) });
   };
 
@@ -230,7 +230,7 @@ describe('the configuration file', () => {
       'controllers: {contexts: {config: {default: {excludedNamespaces: [1]}}}}',
       /: controllers\.contexts\.config\.default\.excludedNamespaces\.0: /,
     ],
-    ['deployItemTimeouts: {pickup: soon}', /: deployItemTimeouts\.pickup: "soon" is no duration/],
+    ['deployItemTimeouts: {pickup: soon}', /: deployItemTimeouts\.pickup: "soon" is not a duration/],
     ['deployItemTimeouts: {pickup: -5m}', /: deployItemTimeouts\.pickup: /],
     ['kind: Deployment', /: kind: /],
     ['[a, list]', /config\.yaml: .*object/],

@@ -18,7 +18,7 @@ describe('files that options name', () => {
     const path = join(folder, 'bad.yaml');
     writeFileSync(path, 'user: a\npassword: [hunter2\n');
     expect(() => readYamlFile(path))
-      .to.throw(UsageError, /bad\.yaml is not valid YAML; look at line \d$/)
+      .to.throw(UsageError, /bad\.yaml is not valid YAML; see line \d$/)
       .with.property('message')
       .that.not.contains('hunter2');
   });

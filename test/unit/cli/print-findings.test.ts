@@ -56,7 +56,7 @@ describe('a finding', () => {
 
 describe('the summary', () => {
   const rows: readonly (readonly [Finding['level'][], number, string])[] = [
-    [[], 1, 'nothing to complain about in 1 blueprint'],
+    [[], 1, 'no problems found in 1 blueprint'],
     [['error'], 1, '1 error in 1 blueprint'],
     [['error', 'error', 'warning'], 2, '2 errors and 1 warning in 2 blueprints'],
     [['error', 'warning', 'info', 'info'], 1, '1 error, 1 warning and 2 hints in 1 blueprint'],

@@ -6,7 +6,7 @@ import { execution, failedLandscape, installation, item, trees } from './given.t
 const short: InspectFormat = { isWide: false, hasDetails: false, hasNamespaces: false };
 
 describe('installations inspect', () => {
-  it('S-89: prints the tree', () => {
+  it('DEP-89: prints the tree', () => {
     expect(inspectText(trees(...failedLandscape()), short)).to.equal(`[✅ Succeeded] Installation app
     ├── [❌ Failed] Installation db
     │   Last error: boom
@@ -15,7 +15,7 @@ describe('installations inspect', () => {
 `);
   });
 
-  it('S-89: leaves out with -f what did not fail', () => {
+  it('DEP-89: leaves out with -f what did not fail', () => {
     expect(inspectText(failedOnly(trees(...failedLandscape())), short)).to
       .equal(`[✅ Succeeded] Installation app
     └── [❌ Failed] Installation db
@@ -106,7 +106,7 @@ Waiting: db is not finished yet
   for (const [timeout, words] of [
     [undefined, 'until 2026-01-01T00:10:00Z, 10m0s after its job began'],
     ['90s', 'until 2026-01-01T00:01:30Z, 1m30s after its job began'],
-    ['none', 'as long as it takes'],
+    ['none', 'no limit'],
     ['soon', 'not known, the timeout "soon" cannot be read'],
   ] as const) {
     it(`shows with -o wide how long an item may take whose timeout is ${timeout ?? 'not set'}`, () => {

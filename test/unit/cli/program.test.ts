@@ -58,11 +58,11 @@ describe('the command line', () => {
     ],
     [
       'webhooks',
-      'where does the API server find the webhooks? Give one of --webhook-service NAMESPACE/NAME and --webhook-url URL',
+      'the address of the webhooks is missing; give one of --webhook-service NAMESPACE/NAME and --webhook-url URL',
     ],
     [
       'webhooks --webhook-service ls/hooks --webhook-url https://hooks.example.org',
-      'where does the API server find the webhooks? Give only one of --webhook-service NAMESPACE/NAME and --webhook-url URL',
+      'the address of the webhooks is ambiguous; give only one of --webhook-service NAMESPACE/NAME and --webhook-url URL',
     ],
     [
       'webhooks --webhook-service ls/hooks --disable-webhooks targets,contexts',
@@ -94,7 +94,7 @@ describe('the command line', () => {
     ],
   ];
   for (const [args, line] of failures)
-    it(`S-90: answers one line and exit code 1 to: ${args}`, async () => {
+    it(`DEP-90: answers one line and exit code 1 to: ${args}`, async () => {
       const terminal = fakeTerminal();
       expect(await runProgram(args.split(' '), terminal)).to.equal(1);
       expect(terminal.errors).to.match(line);

@@ -52,7 +52,7 @@ describe('targets create', () => {
   }
   const text = (): string => readFileSync(join(folder, 'good.yaml'), 'utf8');
 
-  it('S-91: prints a Secret and a Target that refers to it', async () => {
+  it('DEP-91: prints a Secret and a Target that refers to it', async () => {
     const args = ['kubernetes-cluster', '--name', 't', '-n', 'proj', '-s', 'sec'];
     const { documents } = await create(...args, '--target-kubeconfig', 'good.yaml');
     expect(documents).to.deep.equal([
@@ -74,13 +74,13 @@ describe('targets create', () => {
     ]);
   });
 
-  it('S-91: prints one Target without -s', async () => {
+  it('DEP-91: prints one Target without -s', async () => {
     const { documents } = await create('t', '--kubeconfig', 'good.yaml');
     expect(documents).to.have.length(1);
     expect(contentOf(documents)).to.deep.equal({ kubeconfig: text() });
   });
 
-  it('S-91: writes into a file that nobody else can read', async () => {
+  it('DEP-91: writes into a file that nobody else can read', async () => {
     const { terminal, code } = await create('t', '--kubeconfig', 'good.yaml', '-o', 'out.yaml');
     expect([code, terminal.output]).to.deep.equal([0, `Wrote target to ${join(folder, 'out.yaml')}\n`]);
     expect(readFileSync(join(folder, 'out.yaml'), 'utf8')).to.contain('kind: Target');
@@ -126,21 +126,27 @@ describe('targets create', () => {
   });
 
   const mistakes: readonly (readonly [args: string, line: RegExp])[] = [
-    ['', /what is the target called\?/],
-    ['t', /where does the target lead to\? Give one of --target-kubeconfig FILE, --oidc-server URL/],
-    ['t --self --oidc-server https://x', /Give only one of --oidc-server URL, --self/],
-    ['t --self', /as whom do deployers reach the cluster\? Name the account with --service-account/],
+    ['', /no name given for the target/],
+    ['t', /no cluster given for the target; set one of --target-kubeconfig FILE, --oidc-server URL/],
+    ['t --self --oidc-server https://x', /set only one of --oidc-server URL, --self/],
+    [
+      't --self',
+      /which identity should deployers use on the target cluster\? Name the service account with --service-account/,
+    ],
     ['t --oidc-server http://x --service-account a', /--oidc-server: write it as https:\/\/HOST:PORT/],
     ['t --kubeconfig exec.yaml', /exec configurations are not supported .*aws-login would run/],
-    ['t --kubeconfig files.yaml', /client certificate files .*--flatten takes the files into it/],
+    ['t --kubeconfig files.yaml', /client certificate files .*--flatten embeds the files/],
     ['t --kubeconfig nowhere.yaml', /there is no file .*nowhere\.yaml/],
-    ['t --kubeconfig c.pem', /names no cluster; is it a kubeconfig\?/],
+    ['t --kubeconfig c.pem', /contains no cluster; is it a kubeconfig\?/],
     ['t --kubeconfig good.yaml --target-context y', /has no context y; it has x/],
-    ['t --kubeconfig good.yaml --type example.org/dns', /contents of its own; give them with --config/],
-    ['My_T --self --service-account a', /no target can be called "My_T": /],
-    ['t -s My_S --self --service-account a', /no secret can be called "My_S": /],
-    ['t -n My_N --self --service-account a', /no namespace can be called "My_N": /],
-    ['t --name u --self --service-account a', /is called t and, with --name, u; say it once/],
+    ['t --kubeconfig good.yaml --type example.org/dns', /needs its content; give it with --config/],
+    ['My_T --self --service-account a', /"My_T" is not a valid name of a target: /],
+    ['t -s My_S --self --service-account a', /"My_S" is not a valid name of a secret: /],
+    ['t -n My_N --self --service-account a', /"My_N" is not a valid name of a namespace: /],
+    [
+      't --name u --self --service-account a',
+      /two names for the target: t and, with --name, u; give only one/,
+    ],
   ];
   for (const [args, line] of mistakes) {
     it(`refuses: ${args || 'no name'}`, async () => {

@@ -113,7 +113,7 @@ describe('the digest of a resource', () => {
       expect(await fetched(generic(HELLO, hash), blobs)).to.include({ kind: 'blob' });
       const message = await refusal(fetched(generic('0'.repeat(64), hash), blobs));
       expect(message).to.equal(
-        `resource r of component a.b/c:1 is damaged: its digest should be sha256:${'0'.repeat(64)}, but is ${HELLO}`,
+        `resource r of component a.b/c:1 is damaged: its digest is ${HELLO}, expected sha256:${'0'.repeat(64)}`,
       );
     });
   }
@@ -161,8 +161,8 @@ describe('the digest of a resource', () => {
       ],
       ['has a changed layer', archive((f) => f.set(layer, bytes('other'))), 'is damaged'],
       ['lacks a layer', archive((f) => f.delete(layer)), 'has no blob'],
-      ['has no index', archive((f) => f.delete('index.json')), 'is no archive of one'],
-      ['is no archive', bytes('hello'), 'is no archive of one'],
+      ['has no index', archive((f) => f.delete('index.json')), 'is not an artifact archive'],
+      ['is no archive', bytes('hello'), 'is not an artifact archive'],
     ];
     for (const [title, blob, message] of rows) {
       it(`is wrong when the archive ${title}`, async () => {

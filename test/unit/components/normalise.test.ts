@@ -66,7 +66,7 @@ describe('the digest of a component descriptor', () => {
     ['nothing in it', empty, V1, '37f7f500d87f4b0a8765649f7c047db382e272b73e042805131df57279991b2b'],
     ['nothing in it', empty, V2, '33aeb8c46ea4bacbf0bc3ac42c186c7f5e313584601a93bf861c016d73c9e4f1'],
     ['nothing in it', empty, V3, '33aeb8c46ea4bacbf0bc3ac42c186c7f5e313584601a93bf861c016d73c9e4f1'],
-    ['a text', withText, V2, '6e8e9eb0af1c4c0b9dcc4161168b3f0ad913bc85e4234688dd6d4b283fe4b956'],
+    ['a string', withText, V2, '6e8e9eb0af1c4c0b9dcc4161168b3f0ad913bc85e4234688dd6d4b283fe4b956'],
     ['labels and sources', labelled, V1, 'ff3972a8ae51cb46bcd6b3d074c17f735d07dbee0f6c063a639659343290a35a'],
     ['labels and sources', labelled, V2, '069fb24a291788bb94e3e308057ebf58e467988393764e3e8860184b32806c63'],
   ];
@@ -117,7 +117,7 @@ describe('the digest of a component descriptor', () => {
     const wrong = (normalisationAlgorithm: string, hashAlgorithm: string) => () =>
       componentDigest(empty, { normalisationAlgorithm, hashAlgorithm });
     expect(wrong('jsonNormalisation/v9', 'SHA-256')).to.throw(ContentInvalid, 'jsonNormalisation/v9');
-    expect(wrong('constructor', 'SHA-256')).to.throw(ContentInvalid, 'no normal form');
+    expect(wrong('constructor', 'SHA-256')).to.throw(ContentInvalid, 'not a supported normalisation');
     expect(wrong(V1, 'MD5')).to.throw(ContentInvalid, 'MD5');
   });
 });

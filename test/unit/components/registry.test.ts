@@ -1,6 +1,9 @@
 /** How a registry is spoken to, with a registry in this process and a clock that tests move. */
 import { expect } from 'chai';
-import { createStock, type Stock } from '../../../src/components/stock.ts';
+import {
+  createComponentRepositories,
+  type ComponentRepositories,
+} from '../../../src/components/component-repositories.ts';
 import { Credentials, dockerCredentials } from '../../../src/components/credentials.ts';
 import { buildArtifact } from '../../../src/components/artifact.ts';
 import {
@@ -18,7 +21,7 @@ const LOGIN = { username: 'robot', password: 's3cret' };
 
 describe('a registry', () => {
   let registry: TestRegistry;
-  let stock: Stock;
+  let stock: ComponentRepositories;
   let clock: FakeClock;
   const start = async (
     options: Parameters<typeof TestRegistry.start>[0] = {},
@@ -26,7 +29,7 @@ describe('a registry', () => {
   ): Promise<void> => {
     registry = await TestRegistry.start(options);
     clock = new FakeClock();
-    stock = createStock({ clock, rng: seededRng(1), allowPlainHttp: true, ...more });
+    stock = createComponentRepositories({ clock, rng: seededRng(1), allowPlainHttp: true, ...more });
   };
   afterEach(async () => {
     await stock.close();
@@ -201,7 +204,10 @@ describe('a registry', () => {
       return true;
     };
     const error = await failure(client().artifact('team/app', '1'));
-    expect(error).to.be.instanceOf(ContentInvalid).with.property('message').that.contains('not followed');
+    expect(error)
+      .to.be.instanceOf(ContentInvalid)
+      .with.property('message')
+      .that.contains('to an address that is not allowed');
     expect(registry.seen.length).to.be.at.most(6);
   });
 

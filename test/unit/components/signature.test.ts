@@ -74,7 +74,7 @@ describe('a signature of a component', () => {
       },
     };
     expect(refused(changed)).to.match(
-      /^signature release of component example\.org\/a:1\.0\.0 is of another descriptor: .*[0-9a-f]{64}.*[0-9a-f]{64}/,
+      /^signature release of component example\.org\/a:1\.0\.0 is for another descriptor: .*[0-9a-f]{64}.*[0-9a-f]{64}/,
     );
   });
 
@@ -91,21 +91,21 @@ describe('a signature of a component', () => {
       'that leaves a content open',
       withSignature(descriptor('example.org/a', '1.0.0', [{ ...text, digest: null }]), keys),
       undefined,
-      'covers nothing of resource text',
+      'does not cover resource text',
     ],
     [
       'that leaves a reference open',
       withSignature(descriptor('example.org/a', '1.0.0', [], [reference('leaf', 'b.org/b', '1')]), keys),
       undefined,
-      'covers nothing of reference leaf',
+      'does not cover reference leaf',
     ],
     ['without a key', withSignature(component, keys), {}, 'neither a public key nor authorities'],
-    ['with a key that is none', withSignature(component, keys), { publicKey: 'key' }, 'is no PEM'],
+    ['with a key that is none', withSignature(component, keys), { publicKey: 'key' }, 'is not a PEM'],
     [
       'without a certificate where authorities are trusted',
       withSignature(component, keys),
       { caCertificates: CERTIFICATES.authority },
-      'comes without a certificate',
+      'has no certificate',
     ],
   ];
   for (const [title, document, trust, message] of rows) {
@@ -152,18 +152,18 @@ describe('a signature of a component', () => {
       const caCert = made('CertSign', 2025);
       const answer = (year: number): string =>
         refused(signed(made('CodeSigning', year, { caCert, caPrivateKey })), { caCertificates: caCert });
-      expect(answer(2024)).to.contain('no authority vouches for');
-      expect(answer(2027)).to.contain('no authority vouches for');
-      expect(answer(2025)).not.to.contain('no authority vouches for');
+      expect(answer(2024)).to.contain('was not issued by the given authorities');
+      expect(answer(2027)).to.contain('was not issued by the given authorities');
+      expect(answer(2025)).not.to.contain('was not issued by the given authorities');
     });
 
     it('is refused when the chain has a gap, or ends at somebody else', () => {
       const gap = refused(signed(CERTIFICATES.leaf), trust);
-      expect(gap).to.contain('no authority vouches for');
+      expect(gap).to.contain('was not issued by the given authorities');
       const stranger = refused(signed(CERTIFICATES.leaf, CERTIFICATES.intermediate), {
         caCertificates: CERTIFICATES.stranger,
       });
-      expect(stranger).to.contain('no authority vouches for');
+      expect(stranger).to.contain('was not issued by the given authorities');
     });
   });
 });

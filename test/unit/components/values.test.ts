@@ -49,7 +49,7 @@ describe('a component descriptor', () => {
   const wrong: readonly [string, unknown, string][] = [
     ['has no version', { meta: { schemaVersion: 'v2' }, component: { name: 'a' } }, 'component.version'],
     ['is of an unknown form', { meta: { schemaVersion: 'v9' }, component: {} }, 'meta.schemaVersion'],
-    ['is a text', 'text', 'not valid'],
+    ['is a string', 'text', 'not valid'],
   ];
   for (const [title, document, message] of wrong) {
     it(`is refused when it ${title}`, () => {
@@ -277,12 +277,12 @@ describe('an archive with a blueprint', () => {
     ['climbs out of its folder', writeTar([file('../../etc/passwd')]), 'leads out of the archive'],
     ['climbs out on the way', writeTar([file('a/../../x')]), 'leads out of the archive'],
     ['begins at the root', writeTar([file('/etc/passwd')]), 'leads out of the archive'],
-    ['is none', bytes('no archive at all'.repeat(100)), 'no usable archive'],
-    ['is damaged', packed(writeTar([file('a')])).subarray(0, 40), 'no usable archive'],
+    ['is none', bytes('no archive at all'.repeat(100)), 'not a valid archive'],
+    ['is damaged', packed(writeTar([file('a')])).subarray(0, 40), 'not a valid archive'],
     ['has a path without end', writeTar([file(`${'a/'.repeat(3000)}b`)]), 'has more than 4096 bytes'],
     ['has folders without end', writeTar([file(`${'a/'.repeat(255)}b`)]), 'has more than 255 parts'],
     ['is too large', writeTar([['a', Buffer.alloc(2000)]]), 'more than 1000 bytes'],
-    ['unpacks to too much', packed(Buffer.alloc(1_000_000)), 'no usable archive: more than 2000 bytes'],
+    ['unpacks to too much', packed(Buffer.alloc(1_000_000)), 'not a valid archive: more than 2000 bytes'],
   ];
   for (const [title, archive, message] of wrong) {
     it(`is refused when it ${title}`, async () => {
@@ -350,7 +350,7 @@ describe('a repository in files', () => {
     expect(error)
       .to.be.instanceOf(ContentInvalid)
       .with.property('message')
-      .that.matches(/^it is no usable archive: the path "a\/.{198}…" has more than 4096 bytes$/);
+      .that.matches(/^it is not a valid archive: the path "a\/.{198}…" has more than 4096 bytes$/);
   });
 });
 
@@ -432,7 +432,9 @@ describe('functions on components', () => {
     expect(() => functions.getResourceKey(['cd://resources/x'])).to.throw(
       'unable to use this function without ocm component version',
     );
-    expect(() => functions.getResource([rootComponent, 'name', 5])).to.throw('keys and values must be texts');
+    expect(() => functions.getResource([rootComponent, 'name', 5])).to.throw(
+      'keys and values must be strings',
+    );
   });
   it('tell references by more than the name', () => {
     const two = ['a', 'b'].map((kind) =>

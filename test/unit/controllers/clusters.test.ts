@@ -29,7 +29,7 @@ describe('the shoot that a kubeconfig leads to', () => {
   }
 });
 
-describe('S-101: an item whose cluster is gone', () => {
+describe('CORE-101: an item whose cluster is gone', () => {
   const templates = [template('a'), template('b', { dependsOn: ['a'] })];
   const snapshot: Snapshot = {
     ...{

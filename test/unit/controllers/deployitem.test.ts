@@ -44,8 +44,8 @@ describe('how long a deploy item may wait for a deployer', () => {
   }
 
   it('is looked at again a little after the time is up, for clocks differ', () => {
-    expect(judge(waiting(100))).to.deep.equal({ do: 'look-again', afterMs: 205_000 });
-    expect(judge(waiting(299))).to.deep.equal({ do: 'look-again', afterMs: 6_000 });
+    expect(judge(waiting(100))).to.deep.equal({ do: 'requeue', requeueAfterMs: 205_000 });
+    expect(judge(waiting(299))).to.deep.equal({ do: 'requeue', requeueAfterMs: 6_000 });
   });
 
   it('is over when the time is up: the job ends as failed, with the reason', () => {
@@ -87,7 +87,7 @@ describe('how long a deploy item may wait for a deployer', () => {
 
   it('is not cut short for an invalid item that is being deleted: it may have to be uninstalled', () => {
     const leaving = { ...invalid, metadata: { ...invalid.metadata, ...deleting } };
-    expect(judge(leaving)).to.have.property('do', 'look-again');
+    expect(judge(leaving)).to.have.property('do', 'requeue');
   });
 });
 

@@ -177,22 +177,20 @@ describe('what an execution waits for', () => {
   it('is looked at again when the short while is over that deployers have', () => {
     expect(wait([given(4)])).to.deep.equal({
       awaited: { reason: 'JobsUnfinished', objects: ['deploy item plan-a-x'] },
-      againMs: 6_000,
+      requeueAfterMs: 6_000,
     });
-    expect(wait([given(9), given(1)]).againMs).to.equal(1_000);
+    expect(wait([given(9), given(1)]).requeueAfterMs).to.equal(1_000);
     const starting = item('plan', 'b');
-    expect(wait([starting], [starting]).againMs).to.equal(SHORT_WHILE_MS);
+    expect(wait([starting], [starting]).requeueAfterMs).to.equal(SHORT_WHILE_MS);
     const again = given(60);
-    expect(wait([again], [again])).to.have.property('againMs', SHORT_WHILE_MS);
+    expect(wait([again], [again])).to.have.property('requeueAfterMs', SHORT_WHILE_MS);
   });
 
   it('is a deployer when the short while is over to the second', () => {
-    const { awaited, againMs } = wait([given(10)]);
+    const { awaited, requeueAfterMs } = wait([given(10)]);
     expect(awaited.reason).to.equal('NotTakenUp');
-    expect(awaited.note).to.equal(
-      'deploy item plan-a-x has not been taken up: nobody serves test.example/fake',
-    );
-    expect(againMs).to.equal(undefined);
+    expect(awaited.note).to.equal('deploy item plan-a-x is not picked up: nobody serves test.example/fake');
+    expect(requeueAfterMs).to.equal(undefined);
   });
 
   const rests: readonly [string, DeployItem][] = [
@@ -232,13 +230,13 @@ describe('who is missing when nobody takes up items of a type', () => {
       takenUp('fake'),
     );
     expect(why).to.equal(
-      `no deployer here serves type ${TYPE} (but x, y), and fake, which has served it before, has not answered yet`,
+      `no deployer in this process handles type ${TYPE} (but x, y), and fake, which handled the type before, has not responded yet`,
     );
   });
 
   it('cannot be told when nobody ever took up such an item', () => {
     expect(tell([], takenUp('other', 'x'), takenUp(''))).to.equal(
-      `no deployer here serves type ${TYPE} (but nothing), and none has ever taken up such an item`,
+      `no deployer in this process handles type ${TYPE} (but nothing), and no deployer has ever picked up an item of this type`,
     );
   });
 });

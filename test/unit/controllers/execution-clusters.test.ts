@@ -1,4 +1,4 @@
-/** S-101: items that need no uninstall once their shoot cluster is gone. Which shoot it is, and who is asked about it. */
+/** CORE-101: items that need no uninstall once their shoot cluster is gone. Which shoot it is, and who is asked about it. */
 import { expect } from 'chai';
 import { executionController } from '../../../controllers/execution/index.ts';
 import { deployItemKind, type DeployItem } from '../../../src/api/kinds/deployitem.ts';
@@ -93,7 +93,7 @@ describe('the shoot cluster of a deploy item', () => {
         { onDelete: { skipUninstallIfClusterRemoved: false }, ...to('prod') },
       ],
       ['the item goes to no target', () => undefined, skip],
-      ['its target was not made by a target sync', () => target({}, 'old'), { ...skip, ...to('prod') }],
+      ['its target was not created by a TargetSync', () => target({}, 'old'), { ...skip, ...to('prod') }],
     ];
     for (const [title, given, of] of nothing) {
       it(`but not when ${title}`, async () => {
@@ -105,7 +105,7 @@ describe('the shoot cluster of a deploy item', () => {
 
     const failures: readonly [string, () => void, string][] = [
       ['its target does not exist', () => target(reference, 'ok', 'other'), 'target prod does not exist'],
-      ['its target refers to no secret', () => target({}), 'target prod refers to no secret'],
+      ['its target has no secretRef', () => target({}), 'target prod has no secretRef'],
       [
         'the secret does not exist',
         () => {
@@ -152,7 +152,7 @@ describe('the shoot cluster of a deploy item', () => {
           target(reference);
           secret('access', kubeconfig('https://10.0.0.1'));
         },
-        'the server of target prod is not called https://api.<shoot>.…',
+        'the server of target prod does not have an address of the form https://api.<shoot>.…',
       ],
     ];
     for (const [title, given, why] of failures) {
@@ -272,7 +272,7 @@ describe('the shoot cluster of a deploy item', () => {
         () => sync(),
         {
           reason: 'fetchShoot',
-          message: 'secret demo/source not found; it has to hold the kubeconfig of the source cluster',
+          message: 'secret demo/source not found; it must contain the kubeconfig of the source cluster',
         },
       ],
       [

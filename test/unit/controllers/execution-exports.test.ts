@@ -76,7 +76,7 @@ describe('what the items of an execution export', () => {
         exporting({ name: 'out' });
         secret('out', { config: '{ password: hunter2' });
       },
-      /^export secret demo\/out of deploy item a holds no YAML under key "config"$/,
+      /^export secret demo\/out of deploy item a contains invalid YAML under key "config"$/,
     ],
     [
       'the secret holds an integer that would lose digits',

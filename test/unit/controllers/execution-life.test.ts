@@ -179,12 +179,12 @@ describe('the execution controller', () => {
     expect(status()).to.include({ phase: 'Failed', jobIDFinished: JOB });
   });
 
-  describe('while the thread that reads large lists is gone', () => {
+  describe('while the worker that reads large lists is gone', () => {
     beforeEach(async () => {
       await on.end();
       on = stage((ports) => {
         const { runnerOf, ...rest } = portsOf(ports);
-        const unpackItems = () => Promise.reject(new Error('the thread is gone'));
+        const unpackItems = () => Promise.reject(new Error('the worker is gone'));
         return executionController({ ...rest, runnerOf: (ns) => ({ ...runnerOf(ns), unpackItems }) });
       });
     });
@@ -200,7 +200,7 @@ describe('the execution controller', () => {
       putItem(item('plan', 'a', done('j0'), deleting));
       await on.start();
       expect(jobs('a')).to.deep.equal(['j0']);
-      expect(status().lastError?.message).to.equal('the thread is gone');
+      expect(status().lastError?.message).to.equal('the worker is gone');
     });
 
     it('ends no job that fails: what could still start is not known', async () => {
@@ -332,7 +332,7 @@ describe('the execution controller', () => {
     expect(waiting()?.reason).to.equal('JobsUnfinished');
     await on.clock.advance(2_000);
     expect(waiting()?.reason).to.equal('NotTakenUp');
-    expect(waiting()?.message).to.contain('no deployer here serves type test.example/fake');
+    expect(waiting()?.message).to.contain('no deployer in this process handles type test.example/fake');
   });
 
   it('works at as many executions at a time as it is told', () => {

@@ -168,7 +168,7 @@ describe('an execution in Init', () => {
       .that.deep.includes({ [annotations.templateLabels]: 'team,tier' });
   });
 
-  it('S-70: keeps one of two items with the same name', () => {
+  it('CORE-70: keeps one of two items with the same name', () => {
     const twins = [item('plan', 'a'), item('plan', 'a', {}, { name: 'plan-a-y' })];
     expect(effectsOf(decide('Init', [template('a')], twins))).to.include('delete plan-a-y');
   });
@@ -183,37 +183,37 @@ describe('an execution in Progressing', () => {
     effects?: string[];
   }[] = [
     {
-      title: 'S-60: starts the items that depend on nothing',
+      title: 'CORE-60: starts the items that depend on nothing',
       items: [item('plan', 'a'), item('plan', 'b'), item('plan', 'c')],
       answer: 'wait',
       effects: ['job plan-a-x', 'job plan-b-x'],
     },
     {
-      title: 'S-61: does not start an item before all it depends on are done',
+      title: 'CORE-61: does not start an item before all it depends on are done',
       items: [item('plan', 'a', done(JOB)), item('plan', 'b', running(JOB)), item('plan', 'c')],
       answer: 'wait',
       effects: [],
     },
     {
-      title: 'S-61: starts it then',
+      title: 'CORE-61: starts it then',
       items: [item('plan', 'a', done(JOB)), item('plan', 'b', done(JOB)), item('plan', 'c')],
       answer: 'wait',
       effects: ['job plan-c-x'],
     },
     {
-      title: 'S-63: waits for what runs before it fails',
+      title: 'CORE-63: waits for what runs before it fails',
       items: [item('plan', 'a', done(JOB, 'Failed')), item('plan', 'b', running(JOB)), item('plan', 'c')],
       answer: 'wait',
       effects: [],
     },
     {
-      title: 'S-63: fails when nothing runs any more',
+      title: 'CORE-63: fails when nothing runs any more',
       items: [item('plan', 'a', done(JOB, 'Failed')), item('plan', 'b', done(JOB)), item('plan', 'c')],
       answer: 'fail',
       effects: [],
     },
     {
-      title: 'S-64: counts an item that vanished as failed',
+      title: 'CORE-64: counts an item that vanished as failed',
       items: [item('plan', 'b', done(JOB)), item('plan', 'c')],
       answer: 'fail',
     },
@@ -222,15 +222,15 @@ describe('an execution in Progressing', () => {
       items: [item('plan', 'a', done(JOB)), item('plan', 'b', done(JOB)), item('plan', 'c', done(JOB))],
       answer: 'advance',
     },
-    { title: 'S-61b: goes on when there is nothing to do', templates: [], items: [], answer: 'advance' },
+    { title: 'CORE-61b: goes on when there is nothing to do', templates: [], items: [], answer: 'advance' },
     {
-      title: 'S-63b: fails when items wait for each other',
+      title: 'CORE-63b: fails when items wait for each other',
       templates: [template('a', { dependsOn: ['b'] }), template('b', { dependsOn: ['a'] })],
       items: [item('plan', 'a'), item('plan', 'b')],
       answer: 'fail',
     },
     {
-      title: 'S-65: starts orphans at once, and nothing else before they are gone',
+      title: 'CORE-65: starts orphans at once, and nothing else before they are gone',
       templates: [template('a')],
       items: [
         item('plan', 'a'),
@@ -241,7 +241,7 @@ describe('an execution in Progressing', () => {
       effects: ['job plan-b-x', 'job plan-c-x'],
     },
     {
-      title: 'S-65b: fails when an orphan fails to go',
+      title: 'CORE-65b: fails when an orphan fails to go',
       templates: [],
       items: [item('plan', 'b', done(JOB, 'DeleteFailed'), deleting)],
       answer: 'fail',
@@ -298,7 +298,7 @@ describe('items that nobody has taken up for a while', () => {
     );
     const { awaited } = awaiting({ now: NOW, missingDeployer }, 'JobsUnfinished', items, []);
     expect(awaited.reason).to.equal('NotTakenUp');
-    expect(awaited.note).to.match(/^deploy item plan-2-x has not been taken up: no deployer .* x\/nobody /);
+    expect(awaited.note).to.match(/^deploy item plan-2-x is not picked up: no deployer .* x\/nobody /);
     expect(asked).to.deep.equal(['x/served', 'x/nobody']);
   });
 });
@@ -307,16 +307,16 @@ describe('an execution in Deleting', () => {
   const before = done('an-earlier-job');
   const gone = [item('plan', 'a', before, deleting), item('plan', 'b', before, deleting)];
 
-  it('S-90: lets the last in the order go first', () => {
+  it('CORE-90: lets the last in the order go first', () => {
     const decision = decide('Deleting', abc, [...gone, item('plan', 'c', before, deleting)]);
     expect(effectsOf(decision)).to.deep.equal(['job plan-c-x']);
   });
 
-  it('S-90: lets the others go when it is gone', () => {
+  it('CORE-90: lets the others go when it is gone', () => {
     expect(effectsOf(decide('Deleting', abc, gone))).to.deep.equal(['job plan-a-x', 'job plan-b-x']);
   });
 
-  it('S-91: fails when an item fails to go', () => {
+  it('CORE-91: fails when an item fails to go', () => {
     const decision = decide('Deleting', abc, [
       ...gone,
       item('plan', 'c', done(JOB, 'DeleteFailed'), deleting),
@@ -326,7 +326,7 @@ describe('an execution in Deleting', () => {
       .that.matches(/^has failed items.*c/);
   });
 
-  it('S-91: does not fail as long as another item is on its way out', () => {
+  it('CORE-91: does not fail as long as another item is on its way out', () => {
     const items = [
       item('plan', 'a', done(JOB, 'DeleteFailed'), deleting),
       item('plan', 'b', running(JOB, 'Deleting'), deleting),
@@ -351,12 +351,12 @@ describe('an execution in Deleting', () => {
       .that.equals('has pending items: plan-a-x, plan-b-x');
   });
 
-  it('S-90b: goes on waiting when a deployer answers Succeeded and leaves the item there', () => {
+  it('CORE-90b: goes on waiting when a deployer answers Succeeded and leaves the item there', () => {
     const decision = decide('Deleting', [template('a')], [item('plan', 'a', done(JOB), deleting)]);
     expect(decision.do).to.equal('wait');
   });
 
-  it('S-93: does not leave without items that no template knows', () => {
+  it('CORE-93: does not leave without items that no template knows', () => {
     const decision = decide('Deleting', [], [item('plan', 'z', before, deleting)]);
     expect(effectsOf(decision)).to.deep.equal(['job plan-z-x']);
   });
@@ -366,7 +366,7 @@ describe('an execution in Deleting', () => {
     expect(effectsOf(decision)).to.deep.equal(['strip plan-a-x']);
   });
 
-  it('S-99: takes the finalizer off items that are not to be uninstalled, and gives them no job', () => {
+  it('CORE-99: takes the finalizer off items that are not to be uninstalled, and gives them no job', () => {
     const marked = item(
       'plan',
       'a',
@@ -398,7 +398,7 @@ describe('an execution before its phases', () => {
     expect(effectsOf(before(late, { isAbandoned: true })!)).to.deep.equal(['strip plan']);
   });
 
-  it('S-96: fails what is unfinished when interrupted, and takes the annotation off last', () => {
+  it('CORE-96: fails what is unfinished when interrupted, and takes the annotation off last', () => {
     const asked = execution('plan', {
       status: running(JOB),
       meta: { annotations: { [annotations.operation]: 'interrupt' } },
@@ -415,7 +415,7 @@ describe('an execution before its phases', () => {
       });
   });
 
-  it('S-72: packs plain deploy items with the write that adds the finalizer', () => {
+  it('CORE-72: packs plain deploy items with the write that adds the finalizer', () => {
     const plain = execution('plan', { items: abc, meta: { finalizers: [] } });
     const [effect] = before(plain)?.effects ?? [];
     expect(effect).to.have.nested.property('body.spec.deployItemsCompressed').that.is.a('string');

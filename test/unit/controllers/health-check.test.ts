@@ -171,7 +171,7 @@ describe('the health check, once a minute', () => {
     client.fault = ({ kind }) => (isDown && kind === 'LsHealthCheck' ? down() : undefined);
     await start();
     expect(warnings).to.have.length(1);
-    expect(warnings[0]).to.have.property('error').that.contains('down');
+    expect(warnings[0]).to.have.property('err').that.contains('down');
     await pass(5_000);
     expect(warnings.length).to.be.within(3, 5);
     isDown = false;

@@ -1,15 +1,15 @@
 import { expect } from 'chai';
-import { judge, type Deployment, type Look } from '../../../controllers/health/decide.ts';
+import { judge, type Deployment, type DeploymentFacts } from '../../../controllers/health/decide.ts';
 
 const deployment = (status: Deployment['status'] = {}, replicas?: number): Deployment => ({
   metadata: { generation: 3 },
   spec: replicas === undefined ? {} : { replicas },
   status: { observedGeneration: 3, updatedReplicas: 1, availableReplicas: 1, ...status },
 });
-const look = (found: Look['found'], name = 'ls/controller'): Look => ({ name, found });
+const look = (found: DeploymentFacts['found'], name = 'ls/controller'): DeploymentFacts => ({ name, found });
 
 describe('the health of the system', () => {
-  const rows: { title: string; found: Look['found']; isWell: boolean }[] = [
+  const rows: { title: string; found: DeploymentFacts['found']; isWell: boolean }[] = [
     { title: 'is well with one replica unless told otherwise', found: deployment(), isWell: true },
     {
       title: 'is well with all replicas up to date and available',
@@ -48,7 +48,7 @@ describe('the health of the system', () => {
     });
   }
 
-  it('S-115: says nothing about a first failure, and tells a second', () => {
+  it('CORE-115: says nothing about a first failure, and tells a second', () => {
     const first = judge([look('missing')], false);
     expect(first).to.deep.equal({ hasFailed: true, says: undefined });
     const second = judge(
@@ -62,7 +62,7 @@ describe('the health of the system', () => {
     });
   });
 
-  it('S-115: is well again with the first success', () => {
+  it('CORE-115: is well again with the first success', () => {
     expect(judge([look(deployment())], true)).to.deep.equal({
       hasFailed: false,
       says: { status: 'Ok', description: 'ok' },

@@ -16,7 +16,7 @@ import { JOB, decide, nothing, ownExecution, reasonOf, self, wanted } from './in
 describe('an installation in Init', () => {
   const rows: { title: string; snapshot: Partial<Snapshot>; answer: string; reason?: string }[] = [
     {
-      title: 'S-23: fails without its context',
+      title: 'CORE-23: fails without its context',
       snapshot: { self: installation('stack', { spec: { context: 'special' } }), context: undefined },
       answer: 'fail',
       reason: 'CalculateContext',
@@ -28,7 +28,7 @@ describe('an installation in Init', () => {
       reason: 'CalculateContext',
     },
     {
-      title: 'S-23: fails when the default context does not come',
+      title: 'CORE-23: fails when the default context does not come',
       snapshot: {
         self: installation('stack', { status: { transitionTimes: { initTime: '2025-01-01T00:00:00Z' } } }),
         context: undefined,
@@ -37,7 +37,7 @@ describe('an installation in Init', () => {
       reason: 'CalculateContext',
     },
     {
-      title: 'S-24: fails when nobody says where the component is',
+      title: 'CORE-24: fails when nobody says where the component is',
       snapshot: {
         self: installation('stack', {
           spec: { componentDescriptor: { ref: { componentName: 'x.org/c', version: '1.0.0' } } },
@@ -47,19 +47,19 @@ describe('an installation in Init', () => {
       reason: 'CalculateContext',
     },
     {
-      title: 'S-19: waits for a sibling that has not finished the job of the parent',
+      title: 'CORE-19: waits for a sibling that has not finished the job of the parent',
       snapshot: { self: child('p', 'b', running(JOB)), predecessors: [child('p', 'a', done('old'))] },
       answer: 'wait',
       reason: 'AllPredecessorsFinished',
     },
     {
-      title: 'S-20: fails after a sibling that failed',
+      title: 'CORE-20: fails after a sibling that failed',
       snapshot: { self: child('p', 'b', running(JOB)), predecessors: [child('p', 'a', done(JOB, 'Failed'))] },
       answer: 'fail',
       reason: 'AllPredecessorsSucceeded',
     },
     {
-      title: 'S-17: waits for a root that is running',
+      title: 'CORE-17: waits for a root that is running',
       snapshot: {
         predecessors: [installation('producer', { status: { ...running('p2'), jobIDFinished: 'p1' } })],
       },
@@ -67,7 +67,7 @@ describe('an installation in Init', () => {
       reason: 'AllPredecessorsFinished',
     },
     {
-      title: 'S-18: waits for a root that is about to run again',
+      title: 'CORE-18: waits for a root that is about to run again',
       snapshot: {
         predecessors: [
           installation('producer', {
@@ -80,13 +80,13 @@ describe('an installation in Init', () => {
       reason: 'AllPredecessorsFinished',
     },
     {
-      title: 'S-16: fails when a root it imports from has never run',
+      title: 'CORE-16: fails when a root it imports from has never run',
       snapshot: { predecessors: [installation('producer')] },
       answer: 'fail',
       reason: 'AllPredecessorsSucceeded',
     },
     {
-      title: 'S-22: fails when an import is missing',
+      title: 'CORE-22: fails when an import is missing',
       snapshot: { imports: { imports: {} as never, missing: [{ import: 'x', message: 'no x' }] } },
       answer: 'fail',
       reason: 'ImportsSatisfied',
@@ -98,7 +98,7 @@ describe('an installation in Init', () => {
       reason: 'ReconcileExecution',
     },
     {
-      title: 'S-46b: waits until an execution that somebody deleted is uninstalled',
+      title: 'CORE-46b: waits until an execution that somebody deleted is uninstalled',
       snapshot: { execution: ownExecution(done('j1'), deleting) },
       answer: 'wait',
       reason: 'ReconcileExecution',
@@ -225,7 +225,7 @@ describe('an installation in Init', () => {
     expect(decide('Init', { ancestors: belowDeleted, rendered, children }).do).to.equal('advance');
   });
 
-  it('S-29: creates the children and starts none', () => {
+  it('CORE-29: creates the children and starts none', () => {
     const decision = decide('Init', { rendered: { ...nothing, children: [wanted('a'), wanted('b')] } });
     expect(effectsOf(decision)).to.deep.equal(['create a-sfx', 'create b-sfx']);
     expect(decision.status.set).to.have.deep.nested.property('subInstCache.activeSubs', [
@@ -234,13 +234,13 @@ describe('an installation in Init', () => {
     ]);
   });
 
-  it('S-36: sends off a child that is no longer wanted, without a job', () => {
+  it('CORE-36: sends off a child that is no longer wanted, without a job', () => {
     const decision = decide('Init', { children: [child('stack', 'b', done('j1'))] });
     expect(effectsOf(decision)).to.deep.equal(['patch b-x', 'delete b-x']);
     expect(decision.status.set).to.have.deep.nested.property('subInstCache.orphanedSubs', ['b-x']);
   });
 
-  it('S-66: makes a child anew that somebody deleted', () => {
+  it('CORE-66: makes a child anew that somebody deleted', () => {
     const decision = decide('Init', {
       rendered: { ...nothing, children: [wanted('a')] },
       children: [child('stack', 'a', done('j1'), deleting)],
@@ -263,7 +263,7 @@ describe('an installation in Init', () => {
     });
   });
 
-  it('S-35: leaves the annotations of a user on a child', () => {
+  it('CORE-35: leaves the annotations of a user on a child', () => {
     const existing = child('stack', 'a', done('j1'), {
       annotations: { team: 'x', [annotations.subinstallationName]: 'a' },
     });
@@ -272,7 +272,7 @@ describe('an installation in Init', () => {
     ).to.deep.equal([]);
   });
 
-  it('S-28: fails with the condition of the step that failed, after the children were made', () => {
+  it('CORE-28: fails with the condition of the step that failed, after the children were made', () => {
     const error = new PhaseError('handlePhaseInit', 'CreateImportsAndSubobjects', 'line 1', [], {
       conditions: [
         { type: 'ReconcileExecution', status: 'False', reason: 'TemplatingFailed', message: 'line 1' },
@@ -323,7 +323,7 @@ describe('an installation in Init', () => {
     expect(conditions(decide('Init'))).to.deep.equal([['EnsureSubInstallations', 'True']]);
   });
 
-  it('S-27: removes the exports of the last job even when it has to wait', () => {
+  it('CORE-27: removes the exports of the last job even when it has to wait', () => {
     const old = {
       apiVersion: API_VERSION,
       kind: 'DataObject',
@@ -338,7 +338,7 @@ describe('an installation in Init', () => {
     expect(effectsOf(decision)).to.deep.equal(['delete greeting']);
   });
 
-  it('S-27: removes them before it makes anything', () => {
+  it('CORE-27: removes them before it makes anything', () => {
     const old = {
       ...{ apiVersion: API_VERSION, kind: 'DataObject', metadata: { name: 'greeting', namespace: 'demo' } },
       data: 1,
@@ -350,7 +350,7 @@ describe('an installation in Init', () => {
     ]);
   });
 
-  it('S-25: asks to confirm that no predecessor moved meanwhile', () => {
+  it('CORE-25: asks to confirm that no predecessor moved meanwhile', () => {
     const decision = decide('Init', { predecessorJobs: { producer: 'p1' } });
     expect(decision).to.have.deep.property('confirm', {
       predecessorJobs: { producer: 'p1' },
@@ -428,7 +428,7 @@ describe('an installation in CleanupOrphaned', () => {
   it('goes on when nobody is on the way out', () => {
     expect(decide('CleanupOrphaned', { children: [child('stack', 'a')] })).to.include({ do: 'advance' });
   });
-  it('S-37: gives its job to the orphans and waits', () => {
+  it('CORE-37: gives its job to the orphans and waits', () => {
     const decision = decide('CleanupOrphaned', { children: [orphan('b')] });
     expect(decision.do).to.equal('wait');
     expect(effectsOf(decision)).to.deep.equal(['job b-x']);
@@ -442,22 +442,22 @@ describe('an installation in CleanupOrphaned', () => {
     });
     expect(decision.status).to.deep.equal({});
   });
-  it('S-38: waits while one of them still works', () => {
+  it('CORE-38: waits while one of them still works', () => {
     const children = [orphan('b', done(JOB, 'DeleteFailed')), orphan('c', running(JOB, 'Deleting'))];
     expect(decide('CleanupOrphaned', { children }).do).to.equal('wait');
   });
-  it('S-39: fails when all of them have failed', () => {
+  it('CORE-39: fails when all of them have failed', () => {
     const children = [orphan('b', done(JOB, 'DeleteFailed')), orphan('c', done(JOB, 'DeleteFailed'))];
     expect(reasonOf(decide('CleanupOrphaned', { children }))).to.equal('AllOrphanedSubinstallationsFailed');
   });
-  it('S-40: gives an orphan that failed in an earlier job another try', () => {
+  it('CORE-40: gives an orphan that failed in an earlier job another try', () => {
     const decision = decide('CleanupOrphaned', { children: [orphan('b', done('j1', 'DeleteFailed'))] });
     expect(effectsOf(decision)).to.deep.equal(['job b-x']);
   });
 });
 
 describe('an installation in ObjectsCreated', () => {
-  it('S-42: hands its job to those that do not have it yet', () => {
+  it('CORE-42: hands its job to those that do not have it yet', () => {
     const decision = decide('ObjectsCreated', {
       children: [child('stack', 'a', running(JOB)), child('stack', 'b', done('j1'))],
       execution: ownExecution(done('j1')),
@@ -546,7 +546,7 @@ describe('an installation that somebody disturbs', () => {
 describe('an installation in Progressing', () => {
   const rows: { title: string; snapshot: Partial<Snapshot>; answer: string; message?: RegExp }[] = [
     {
-      title: 'S-43: waits for the child that has not finished the job',
+      title: 'CORE-43: waits for the child that has not finished the job',
       snapshot: { children: [child('stack', 'a', done(JOB)), child('stack', 'b', running(JOB))] },
       answer: 'wait',
     },
@@ -561,13 +561,13 @@ describe('an installation in Progressing', () => {
       answer: 'advance',
     },
     {
-      title: 'S-44: fails when a child failed, and names it',
+      title: 'CORE-44: fails when a child failed, and names it',
       snapshot: { children: [child('stack', 'a', done(JOB)), child('stack', 'b', done(JOB, 'Failed'))] },
       answer: 'fail',
       message: /^Failed sub-installation\(s\): b-x$/,
     },
     {
-      title: 'S-45: names failed child and execution, separated',
+      title: 'CORE-45: names failed child and execution, separated',
       snapshot: {
         children: [child('stack', 'a', done(JOB, 'Failed'))],
         execution: ownExecution(done(JOB, 'Failed')),
@@ -576,7 +576,7 @@ describe('an installation in Progressing', () => {
       message: /^Failed sub-installation\(s\): a-x; Execution is failed$/,
     },
     {
-      title: 'S-46: fails when its execution vanished',
+      title: 'CORE-46: fails when its execution vanished',
       snapshot: {
         self: installation('stack', { status: { ...running(JOB), executionRef: { name: 'stack' } } }),
       },
@@ -624,7 +624,7 @@ describe('an installation in Completing', () => {
       meta,
     });
 
-  it('S-47: publishes its exports', () => {
+  it('CORE-47: publishes its exports', () => {
     const object = {
       apiVersion: API_VERSION,
       kind: 'DataObject',
@@ -651,21 +651,21 @@ describe('an installation in Completing', () => {
     });
     expect(effectsOf(decision)).to.deep.equal(['create hash', 'delete old', 'create new']);
   });
-  it('S-48: fails when the spec was changed meanwhile', () => {
+  it('CORE-48: fails when the spec was changed meanwhile', () => {
     expect(reasonOf(decide('Completing', { self: completing({}, { generation: 2 }) }))).to.equal(
       'CheckObservedGeneration',
     );
   });
-  it('S-81: does not mistake a deletion for a change', () => {
+  it('CORE-81: does not mistake a deletion for a change', () => {
     const decision = decide('Completing', { self: completing({}, { generation: 2, ...deleting }) });
     expect(decision.do).to.equal('advance');
   });
-  it('S-49: fails when the imports changed meanwhile', () => {
+  it('CORE-49: fails when the imports changed meanwhile', () => {
     expect(reasonOf(decide('Completing', { self: completing({ importsHash: 'other' }) }))).to.equal(
       'CheckImportsHash',
     );
   });
-  it('S-50: waits for a predecessor that runs again', () => {
+  it('CORE-50: waits for a predecessor that runs again', () => {
     const predecessors = [installation('producer', { status: running('p2') })];
     expect(decide('Completing', { self: completing(), predecessors }).do).to.equal('wait');
   });
@@ -683,16 +683,16 @@ describe('an installation on its way out', () => {
     spec: { ...importer().spec, imports: { data: [{ name: 'in', dataRef: 'link' }] } },
   });
 
-  it('S-83: waits for a sibling that still imports its exports', () => {
+  it('CORE-83: waits for a sibling that still imports its exports', () => {
     expect(reasonOf(decide('InitDelete', { self: exporter, siblings: [sibling(done('j1'))] }))).to.equal(
       'SiblingImport',
     );
   });
-  it('S-86: fails after such a sibling that failed to go in the same job', () => {
+  it('CORE-86: fails after such a sibling that failed to go in the same job', () => {
     const siblings = [sibling(done(JOB, 'DeleteFailed'))];
     expect(reasonOf(decide('InitDelete', { self: exporter, siblings }))).to.equal('SiblingDeleteError');
   });
-  it('S-83: says why a root that imports from it could not go', () => {
+  it('CORE-83: says why a root that imports from it could not go', () => {
     const lastError = {
       ...{ operation: 'x', reason: 'x', message: 'the disk is on fire' },
       ...{ lastTransitionTime: NOW, lastUpdateTime: NOW },
@@ -709,7 +709,7 @@ describe('an installation on its way out', () => {
     expect(told(stuck)).to.contain('its deletion failed (the disk is on fire)');
     expect(told(running('j1', 'Deleting'))).to.contain('it is being deleted');
   });
-  it('S-85: does not wait when told not to', () => {
+  it('CORE-85: does not wait when told not to', () => {
     const told: Installation = {
       ...exporter,
       metadata: { ...exporter.metadata, annotations: { [annotations.deleteIgnoreSuccessors]: 'true' } },
@@ -723,11 +723,11 @@ describe('an installation on its way out', () => {
     };
     expect(decide('InitDelete', { self: optimised, siblings: [sibling(done('j1'))] }).do).to.equal('advance');
   });
-  it('S-80: deletes execution and children', () => {
+  it('CORE-80: deletes execution and children', () => {
     const decision = decide('InitDelete', { children: [child('stack', 'a')], execution: ownExecution() });
     expect(effectsOf(decision)).to.deep.equal(['delete stack', 'delete a-x']);
   });
-  it('S-99: passes the wish not to uninstall down', () => {
+  it('CORE-99: passes the wish not to uninstall down', () => {
     const told = installation('stack', {
       meta: { ...deleting, annotations: { [annotations.deleteWithoutUninstall]: 'true' } },
     });
@@ -738,7 +738,7 @@ describe('an installation on its way out', () => {
     const decision = decide('TriggerDelete', { children: [child('stack', 'a', done('j1'), deleting)] });
     expect(effectsOf(decision)).to.deep.equal(['job a-x']);
   });
-  it('S-87: waits while one below still works', () => {
+  it('CORE-87: waits while one below still works', () => {
     const children = [
       child('stack', 'a', done(JOB, 'DeleteFailed')),
       child('stack', 'b', running(JOB, 'Deleting')),
@@ -753,7 +753,7 @@ describe('an installation on its way out', () => {
     ];
     expect(effectsOf(decide('Deleting', { children }))).to.deep.equal(['delete c-x', 'job b-x']);
   });
-  it('S-99: passes the wish not to uninstall to those that come late, and not to those that go already', () => {
+  it('CORE-99: passes the wish not to uninstall to those that come late, and not to those that go already', () => {
     const told = installation('stack', {
       status: running(JOB, 'Deleting'),
       meta: { ...deleting, annotations: { [annotations.deleteWithoutUninstall]: 'true' } },
@@ -839,7 +839,7 @@ describe('an installation before its phases', () => {
     expect(intake(late, busy)?.effects ?? []).to.deep.equal([]);
   });
 
-  it('S-01: gets finalizer and context, and no job', () => {
+  it('CORE-01: gets finalizer and context, and no job', () => {
     const fresh = installation('web', { meta: { finalizers: [] }, spec: { context: '' } });
     const answer = intake(fresh, facts);
     expect(answer?.effects).to.have.length(1);
@@ -848,11 +848,11 @@ describe('an installation before its phases', () => {
       change: { addFinalizer: 'finalizer.landscaper.gardener.cloud', specDefaults: { context: 'default' } },
     });
   });
-  it('S-02: gets a job id, then loses the annotation', () => {
+  it('CORE-02: gets a job id, then loses the annotation', () => {
     const answer = intake(annotated('reconcile'), facts);
     expect(answer && effectsOf(answer)).to.deep.equal(['job web', 'amend web']);
   });
-  it('S-06: keeps the annotation while a job runs', () => {
+  it('CORE-06: keeps the annotation while a job runs', () => {
     expect(intake(annotated('reconcile', { status: running('j1') }), facts)).to.equal(undefined);
   });
   it('takes a second wish for a job as one for the job that has just begun, but not once that has met a problem', () => {
@@ -865,17 +865,17 @@ describe('an installation before its phases', () => {
     expect(effectsOf(asked({})!)).to.deep.equal(['amend web']);
     expect(asked({ lastError })).to.equal(undefined);
   });
-  it('S-05: is left alone when finished and not annotated', () => {
+  it('CORE-05: is left alone when finished and not annotated', () => {
     expect(intake(installation('web', { status: done('j1') }), facts)).to.equal(undefined);
   });
-  it('S-07: a child loses the annotation and gets no job', () => {
+  it('CORE-07: a child loses the annotation and gets no job', () => {
     const answer = intake(
       child('stack', 'a', done('j1'), { annotations: { [annotations.operation]: 'reconcile' } }),
       facts,
     );
     expect(answer && effectsOf(answer)).to.deep.equal(['amend a-x']);
   });
-  it('S-09: starts a job when changed and told to watch for changes', () => {
+  it('CORE-09: starts a job when changed and told to watch for changes', () => {
     const changed = installation('web', {
       status: done('j1'),
       meta: { generation: 2, annotations: { [annotations.reconcileIfChanged]: 'true' } },
@@ -883,28 +883,28 @@ describe('an installation before its phases', () => {
     const answer = intake(changed, facts);
     expect(answer && effectsOf(answer)).to.deep.equal(['job web', 'amend web']);
   });
-  it('S-12: counts as a root when its owner is no installation', () => {
+  it('CORE-12: counts as a root when its owner is no installation', () => {
     const owned = annotated('reconcile', {
       meta: { ownerReferences: [{ apiVersion: 'v1', kind: 'Secret', name: 's', uid: 'u' }] },
     });
     expect(intake(owned, facts)?.effects).to.have.length(2);
   });
-  it('S-80: a deletion is a job without being asked for', () => {
+  it('CORE-80: a deletion is a job without being asked for', () => {
     const gone = installation('web', { status: done('j1'), meta: deleting });
     const [effect] = intake(gone, facts)?.effects ?? [];
     expect(effect).to.have.nested.property('body.status.phase', 'InitDelete');
   });
-  it('S-89: a failed deletion is not repeated by itself', () => {
+  it('CORE-89: a failed deletion is not repeated by itself', () => {
     expect(
       intake(installation('web', { status: done('j2', 'DeleteFailed'), meta: deleting }), facts),
     ).to.equal(undefined);
   });
-  it('S-88: a failed deletion is repeated when asked for', () => {
+  it('CORE-88: a failed deletion is repeated when asked for', () => {
     expect(
       intake(annotated('reconcile', { status: done('j2', 'DeleteFailed'), meta: deleting }), facts)?.effects,
     ).to.have.length(2);
   });
-  it('S-95: an interrupt goes down before it goes away', () => {
+  it('CORE-95: an interrupt goes down before it goes away', () => {
     const answer = intake(annotated('interrupt'), { ...facts, below: () => [child('web', 'a')] });
     expect(answer && effectsOf(answer)).to.deep.equal(['patch a-x', 'patch web']);
   });
@@ -959,7 +959,7 @@ describe('an installation before its phases', () => {
     const answer = intake(waiting, { ...facts, below: () => [child('web', 'a', running('j1'))] });
     expect(answer && effectsOf(answer)).to.deep.equal(['patch a-x', 'patch web']);
   });
-  it('S-53: starts the roots that import from it, then forgets them', () => {
+  it('CORE-53: starts the roots that import from it, then forgets them', () => {
     const finished = installation('producer', {
       status: { ...done('p1'), dependentsToTrigger: [{ name: 'consumer' }] },
     });
@@ -969,7 +969,7 @@ describe('an installation before its phases', () => {
     });
     expect(answer && effectsOf(answer)).to.deep.equal(['patch consumer', 'status producer']);
   });
-  it('S-58: forgets a root that is gone', () => {
+  it('CORE-58: forgets a root that is gone', () => {
     const finished = installation('producer', {
       status: { ...done('p1'), dependentsToTrigger: [{ name: 'consumer' }] },
     });

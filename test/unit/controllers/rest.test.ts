@@ -1,7 +1,7 @@
 /** What a root says when its job has failed: whether another one starts by itself, and what starts it. */
 import { expect } from 'chai';
 import { withWayOn } from '../../../controllers/installation/rest.ts';
-import type { Inst, InstStatus } from '../../../controllers/installation/relatives.ts';
+import type { Inst, InstStatus } from '../../../controllers/installation/related-objects.ts';
 
 const NOW = '2026-01-01T00:00:00Z';
 const COMMAND = 'kubectl annotate installation web -n demo landscaper.gardener.cloud/operation=reconcile';
@@ -33,14 +33,14 @@ describe('a root whose job has failed', () => {
   it('says that it rests, and which command starts another job', () => {
     expect(wayOn()).to.deep.equal([
       'it broke',
-      `no other job starts by itself, also when the cause is repaired; start one with: ${COMMAND}`,
+      `no other job starts by itself, even when the cause is fixed; start one with: ${COMMAND}`,
     ]);
   });
 
   it('says so of a deletion', () => {
     const metadata = { deletionTimestamp: NOW };
     expect(wayOn(metadata, {}, { ...failed, phase: 'DeleteFailed' })[1])
-      .to.match(/^the deletion is not tried again by itself/)
+      .to.match(/^the deletion is not retried by itself/)
       .and.contain(COMMAND);
   });
 

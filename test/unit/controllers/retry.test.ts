@@ -26,7 +26,7 @@ describe('a job started by the clock', () => {
   const rows: { title: string; self: Installation; now?: string; expected: Retry['do'] | Retry }[] = [
     { title: 'is for those who ask for it', self: root({}, done('j', 'Failed')), expected: 'nothing' },
     {
-      title: 'S-102: follows a failure at once',
+      title: 'CORE-102: follows a failure at once',
       self: root(FAILED, done('j', 'Failed')),
       expected: {
         do: 'start',
@@ -34,13 +34,13 @@ describe('a job started by the clock', () => {
       },
     },
     {
-      title: 'S-102: waits for the interval after that',
+      title: 'CORE-102: waits for the interval after that',
       self: root(FAILED, { ...done('j', 'Failed'), ...counted(1, '08:00') }),
       now: at('08:30'),
       expected: { do: 'wait', ms: 30 * 60_000 + 1000 },
     },
     {
-      title: 'S-102: comes when the interval is over',
+      title: 'CORE-102: comes when the interval is over',
       self: root(FAILED, { ...done('j', 'Failed'), ...counted(1, '08:00') }),
       now: at('09:01'),
       expected: {
@@ -49,13 +49,13 @@ describe('a job started by the clock', () => {
       },
     },
     {
-      title: 'S-102: comes no more when the number is used up',
+      title: 'CORE-102: comes no more when the number is used up',
       self: root(FAILED, { ...done('j', 'Failed'), ...counted(3, '08:00') }),
       now: at('23:00'),
       expected: 'nothing',
     },
     {
-      title: 'S-103: comes at the times of a cron expression',
+      title: 'CORE-103: comes at the times of a cron expression',
       self: root(
         { failedReconcile: { cronSpec: '0 * * * *' } },
         { ...done('j', 'Failed'), ...counted(1, '08:20') },
@@ -64,12 +64,12 @@ describe('a job started by the clock', () => {
       expected: { do: 'wait', ms: 10 * 60_000 + 1000 },
     },
     {
-      title: 'S-104: counts from a success, and starts nothing yet',
+      title: 'CORE-104: counts from a success, and starts nothing yet',
       self: root({ succeededReconcile: {} }, done('j')),
       expected: { do: 'note', counter: { generation: 1, lastReconcileTime: at('08:00') } },
     },
     {
-      title: 'S-104: repeats a success after a day when no interval is given',
+      title: 'CORE-104: repeats a success after a day when no interval is given',
       self: root(
         { succeededReconcile: {} },
         {
@@ -88,7 +88,7 @@ describe('a job started by the clock', () => {
       expected: { do: 'note', counter: null },
     },
     {
-      title: 'S-105: does not come while a job runs',
+      title: 'CORE-105: does not come while a job runs',
       self: root(FAILED, { ...running('j2', 'Failed'), jobIDFinished: 'j1' }),
       expected: 'nothing',
     },
@@ -165,7 +165,7 @@ describe('a job started by the clock', () => {
     );
   });
 
-  it('S-102: is counted anew after the user asked for a job', () => {
+  it('CORE-102: is counted anew after the user asked for a job', () => {
     const asked = root(
       FAILED,
       { ...done('j', 'Failed'), ...counted(3, '07:00') },

@@ -61,7 +61,7 @@ describe('what a deploy item says about objects that others manage as well', () 
       '2026-01-02T00:00:00Z',
     );
     const text =
-      'other deploy items manage objects of this one, too: Namespace apps (demo/plan-b-x, demo/plan-c-x), ' +
+      'other deploy items also manage objects of this item: Namespace apps (demo/plan-b-x, demo/plan-c-x), ' +
       'Secret apps/s (demo/plan-c-x); the job that runs last decides what is in them, ' +
       'and an object stays until the last of these items is deleted';
     const time = '2026-01-02T00:00:00Z';
@@ -75,7 +75,7 @@ describe('what a deploy item says about objects that others manage as well', () 
   it('names five, and counts the others', () => {
     const uids = ['u1', 'u2', 'u3', 'u4', 'u5', 'u6', 'u7'];
     const named = (count: number) =>
-      message(manager('a', uids.slice(0, count)), manager('b', uids))?.match(/too: (.*);/)?.[1];
+      message(manager('a', uids.slice(0, count)), manager('b', uids))?.match(/of this item: (.*);/)?.[1];
     expect(named(5)).to.match(/ConfigMap u5 \(demo\/plan-b-x\)$/);
     expect(named(7)).to.match(/ConfigMap u5 \(demo\/plan-b-x\) and 2 more$/);
   });
@@ -112,7 +112,7 @@ describe('what a deploy item says about objects that others manage as well', () 
     expect(sharingChange(known('once'), among(own), NOW)).to.deep.equal({
       conditions: [{ ...CONDITION, type: 'Other' }],
       reason: 'NoSharedObjects',
-      message: 'no other deploy item manages objects of this one any more',
+      message: 'no other deploy item manages the objects of this item',
     });
   });
 

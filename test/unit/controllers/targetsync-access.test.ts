@@ -18,11 +18,11 @@ describe('the rotation of the token', () => {
   const asked = { annotations: { [annotations.rotateToken]: 'please' } };
   const rows: [string, Sync, boolean][] = [
     ['is not due when it is not enabled, asked for or not', sync({}, { meta: asked }), false],
-    ['S-112: is due when there was none', sync(enabled), true],
-    ['S-112: is not due right after it', sync(enabled, { status: daysAgo(0) }), false],
+    ['CORE-112: is due when there was none', sync(enabled), true],
+    ['CORE-112: is not due right after it', sync(enabled, { status: daysAgo(0) }), false],
     ['is not due after 60 days', sync(enabled, { status: daysAgo(60) }), false],
     ['is due after more than 60 days', sync(enabled, { status: daysAgo(60.1) }), true],
-    ['S-112: is due when asked for', sync(enabled, { status: daysAgo(1), meta: asked }), true],
+    ['CORE-112: is due when asked for', sync(enabled, { status: daysAgo(1), meta: asked }), true],
   ];
   for (const [title, self, answer] of rows) {
     it(title, () => {
@@ -173,7 +173,8 @@ describe('the access to a shoot', () => {
     ]);
   });
 
-  const noKubeconfig = /^no access to shoot s: the source cluster gave no kubeconfig for shoot clusters\/s$/;
+  const noKubeconfig =
+    /^no access to shoot s: the source cluster issued no kubeconfig for shoot clusters\/s$/;
   const troubles: readonly (readonly [string, unknown, RegExp | undefined])[] = [
     ['the answer has none', {}, noKubeconfig],
     ['the answer has an empty one', { status: { kubeconfig: '' } }, noKubeconfig],

@@ -39,12 +39,12 @@ describe('what a target sync writes', () => {
     problem?: RegExp;
   }[] = [
     {
-      title: 'S-108: makes the secret first and then the target that refers to it',
+      title: 'CORE-108: makes the secret first and then the target that refers to it',
       wanted: [copy('prod-1')],
       writes: ['create prod-1', 'create prod-1'],
     },
     {
-      title: 'S-108: makes only a target for the source cluster',
+      title: 'CORE-108: makes only a target for the source cluster',
       wanted: [{ as: 'source', name: 'hub' }],
       writes: ['create hub'],
     },
@@ -54,7 +54,7 @@ describe('what a target sync writes', () => {
       host: { targets: [target('prod-1')], secrets: [secret('prod-1')] },
     },
     {
-      title: 'S-109: brings a copy in line with its original',
+      title: 'CORE-109: brings a copy in line with its original',
       wanted: [copy('prod-1', 'two')],
       host: { targets: [target('prod-1')], secrets: [secret('prod-1')] },
       writes: ['patch prod-1'],
@@ -110,7 +110,7 @@ describe('what a target sync writes', () => {
       host: { targets: [target('foreign', {}, { labels: undefined })] },
     },
     {
-      title: 'S-109: removes what is no longer wanted, the secret before the target',
+      title: 'CORE-109: removes what is no longer wanted, the secret before the target',
       wanted: [],
       host: { targets: [target('prod-2')], secrets: [secret('prod-2')] },
       removals: ['delete prod-2', 'delete prod-2'],
@@ -135,23 +135,23 @@ describe('what a target sync writes', () => {
       title: 'never overwrites the access to the source by a secret of the same name',
       wanted: [copy('source-access')],
       host: { secrets: [secret('source-access')] },
-      problem: /source-access holds the access/,
+      problem: /source-access contains the credentials/,
     },
     {
-      title: 'S-110: leaves a foreign secret alone and makes no target for it',
+      title: 'CORE-110: leaves a foreign secret alone and makes no target for it',
       wanted: [copy('two'), copy('one')],
       host: { foreignSecrets: new Set(['two']) },
       writes: ['create one', 'create one'],
-      problem: /^secret demo\/two was not made by a target sync/,
+      problem: /^secret demo\/two was not created by a TargetSync/,
     },
     {
       title: 'leaves a foreign target alone and makes no secret for it',
       wanted: [copy('two')],
       host: { targets: [target('two', {}, { labels: {} })] },
-      problem: /^target demo\/two was not made by a target sync/,
+      problem: /^target demo\/two was not created by a TargetSync/,
     },
     {
-      title: 'S-117: leaves a labelled target without a secret alone',
+      title: 'CORE-117: leaves a labelled target without a secret alone',
       wanted: [],
       host: { targets: [target('foreign', { secretRef: undefined, config: {} })] },
     },
@@ -170,7 +170,7 @@ describe('what a target sync writes', () => {
       title: 'refuses two targets of one name',
       wanted: [copy('hub'), { as: 'source', name: 'hub' }],
       writes: ['create hub', 'create hub'],
-      problem: /two targets would be called demo\/hub/,
+      problem: /two targets would have the name demo\/hub/,
     },
     {
       title: 'keeps what cannot be renewed and tells why',
@@ -244,7 +244,7 @@ describe('what a target sync writes', () => {
       .that.deep.equals({ [annotations.lastTargetSync]: NOW });
   });
 
-  it('S-110: takes everything of its own with it when it goes', () => {
+  it('CORE-110: takes everything of its own with it when it goes', () => {
     const there = host({
       targets: [target('prod-1'), target('foreign', {}, { labels: {} })],
       secrets: [secret('prod-1'), secret('source-access')],
@@ -255,7 +255,7 @@ describe('what a target sync writes', () => {
 });
 
 describe('what keeps a target sync from its work', () => {
-  it('S-113: both expressions', () => {
+  it('CORE-113: both expressions', () => {
     expect(mistakeIn(sync({ secretNameExpression: 'a', shootNameExpression: 'b' }))).to.match(/with both/);
     expect(mistakeIn(sync({ secretNameExpression: 'a', shootNameExpression: '' }))).to.equal(undefined);
   });
@@ -264,7 +264,7 @@ describe('what keeps a target sync from its work', () => {
     expect(mistakeIn(sync({ sourceNamespace: '' }))).to.match(/sourceNamespace/);
   });
 
-  it('S-111: another one that is there to stay', () => {
+  it('CORE-111: another one that is there to stay', () => {
     const other = sync({}, { meta: { name: 'second', uid: 'uid-second' } });
     const going = sync({}, { meta: { name: 'third', uid: 'uid-third', deletionTimestamp: NOW } });
     expect(livingSiblings(sync(), [sync(), other, going])).to.deep.equal([other]);

@@ -238,7 +238,7 @@ describe('the content of a Secret', () => {
     const spec = { data: [{ name: 'v', secretRef: { name: 's', key: 'k' } }] };
     const world = { secrets: { s: { data: { k: base64('fine: 1\na: hidden: s3cr3t') } } } };
     expect(find(spec, world).missing[0]?.message).to.equal(
-      'secret demo/s cannot be read: key k: line 2 is no YAML',
+      'secret demo/s cannot be read: key k: line 2 is not valid YAML',
     );
   });
 });
@@ -328,7 +328,7 @@ describe('an import with an integer that would lose digits', () => {
   for (const [title, spec, world, message] of rows) {
     it(`names ${title}, the field and the way out`, () => {
       const [missing] = find(spec, world).missing;
-      expect(missing?.message).to.contain(message).and.contain('write it as text, in quotes');
+      expect(missing?.message).to.contain(message).and.contain('write it as a string, in quotes');
     });
   }
 });

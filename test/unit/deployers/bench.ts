@@ -256,7 +256,7 @@ export class Bench {
         primary,
         this.#context(key, primary, interrupt.signal),
       );
-      again = answer.again;
+      again = answer.requeueAfterMs;
       this.#attempts.delete(key);
     } catch (error) {
       const attempt = (this.#attempts.get(key) ?? 0) + 1;

@@ -4,7 +4,7 @@ import { helmDeployer } from '../../../deployers/helm/index.ts';
 import { manifestDeployer } from '../../../deployers/manifest/index.ts';
 import { mockDeployer } from '../../../deployers/mock/index.ts';
 import type { DeployerPlugin } from '../../../deployers/sdk/index.ts';
-import { createStock } from '../../../src/components/stock.ts';
+import { createComponentRepositories } from '../../../src/components/component-repositories.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { seededRng } from '../../../src/lib/rng.ts';
 import { c1, chartsHere, configMapOf, raw } from '../../support/helm-charts.ts';
@@ -85,7 +85,7 @@ const role = (name: string): object => ({
 });
 const settings = { apiVersion: 'v1', kind: 'ConfigMap', name: 'settings', namespace: 'app' };
 const exports = { exports: [{ key: 'k', jsonPath: '.data.a', fromResource: settings }] };
-const stock = createStock({ clock: systemClock, rng: seededRng(1) });
+const stock = createComponentRepositories({ clock: systemClock, rng: seededRng(1) });
 
 const stories: readonly Story[] = [
   ...['update', 'patch', 'merge', 'mergeOverwrite', 'apply'].map((updateStrategy) => ({

@@ -67,7 +67,7 @@ export class Removal {
       secondary: () => Promise.reject(new Error('not needed')),
       alsoManagedBy: (uid) => this.others(uid),
       onLeft: (note) => this.notes.push(note),
-      checkpoint: (name) => this.checkpoints.push(name),
+      assertTimeLeft: (name) => this.checkpoints.push(name),
     };
     this.cluster.takeRequests();
     const { left } = await removeRound(entries, ports);

@@ -53,7 +53,7 @@ describe('a job that the original gave without its first phase', () => {
   const statusAtStart = (self: Parameters<typeof begun>[0]): Status =>
     changed(statusOf<Status>(self), begun(self, NOW), NOW);
 
-  it('S-14: is the deletion job if the object was deleted meanwhile', () => {
+  it('CORE-14: is the deletion job if the object was deleted meanwhile', () => {
     const status = statusAtStart(installation('web', { status: { jobID: 'j1' }, meta: deleting }));
     expect(status).to.include({ phase: 'InitDelete', jobID: 'j1' });
   });

@@ -22,7 +22,7 @@ const problem = { operation: 'o', reason: 'r', message: 'm' };
 describe('what a failed pass says about the program', () => {
   const bug = new TypeError('x is undefined');
   const rows: [string, unknown, unknown][] = [
-    ['S-117: access to what is not there is a bug', bug, bug],
+    ['CORE-117: access to what is not there is a bug', bug, bug],
     ['a bug within a phase is one', new NotNow(problem, { cause: bug }), bug],
     ['a phase that fails on purpose is none', new PhaseError('o', 'r', 'm'), undefined],
     ['a wait is none', new NotNow(problem), undefined],
@@ -90,7 +90,7 @@ describe('the record of critical problems', () => {
   });
   const ten = Array.from({ length: 10 }, (_, n) => entry(n));
 
-  it('S-117: keeps the newest ten', () => {
+  it('CORE-117: keeps the newest ten', () => {
     const next = withProblem(ten, entry(10, 0));
     expect(next?.map(({ description }) => description)).to.deep.equal(
       Array.from({ length: 10 }, (_, n) => `problem ${String(n + 1)}`),
@@ -125,7 +125,7 @@ describe('the record of critical problems', () => {
     return { cluster, errors, report, recorded };
   };
 
-  it('S-117: is kept in the namespace of the pod, with the pod and the time', async () => {
+  it('CORE-117: is kept in the namespace of the pod, with the pod and the time', async () => {
     const { cluster, report, errors } = given();
     await report('first');
     await report('second');

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { loadCrds } from '../../../src/api/crds.ts';
-import { lineFor } from '../../../src/cli/complain.ts';
+import { lineFor } from '../../../src/cli/report-error.ts';
 import { sleep } from '../../../src/lib/clock.ts';
 import { seededRng } from '../../../src/lib/rng.ts';
 import { CrdsNotApplied, CrdsNotServed, ensureCrds } from '../../../src/landscape/ensure-crds.ts';

@@ -58,8 +58,8 @@ describe('an object that a replica of upstream may hold', () => {
   const plan = execution('web');
   const rows: readonly (readonly [string, Obj, readonly SyncObject[], object])[] = [
     ['is reconciled without a lock', web, [], DONE],
-    ['is left alone while the pod of its lock is there', web, [lock('Installation', 'uid-web', 'alive')], { write: 'none', again: 60_000 }],
-    ['is left alone as an execution, too', plan, [lock('Execution', 'uid-web', 'alive')], { write: 'none', again: 60_000 }],
+    ['is left alone while the pod of its lock is there', web, [lock('Installation', 'uid-web', 'alive')], { write: 'none', requeueAfterMs: 60_000 }],
+    ['is left alone as an execution, too', plan, [lock('Execution', 'uid-web', 'alive')], { write: 'none', requeueAfterMs: 60_000 }],
     ['is reconciled when the pod is gone', web, [lock('Installation', 'uid-web', 'dead')], DONE],
     ['is reconciled when its lock has no holder', web, [lock('Installation', 'uid-web', '')], DONE],
     ['is reconciled when the lock is of another object', web, [lock('Installation', 'uid-b', 'alive'), lock('Execution', 'uid-web', 'alive')], DONE],

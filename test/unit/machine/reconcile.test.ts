@@ -89,8 +89,8 @@ async function pass(self: Installation, given: Given = {}) {
 
 const atWork = installation('web', { status: running('j1', 'Init') });
 const atRest = installation('web', { status: done('j1') });
-const atAwait = (againMs?: number) =>
-  wait({ operation: 'wait', reason: 'Why', message: 'for b' }, { againMs });
+const atAwait = (requeueAfterMs?: number) =>
+  wait({ operation: 'wait', reason: 'Why', message: 'for b' }, { requeueAfterMs });
 
 describe('one pass over an object that takes part in jobs', () => {
   it('carries out the rules until none has an answer, before any phase', async () => {
@@ -172,11 +172,11 @@ describe('one pass over an object that takes part in jobs', () => {
 
   const rests: readonly (readonly [string, Installation, Given, object])[] = [
     ['an object at rest is not looked at again', atRest, {}, { write: 'none' }],
-    ['an object at rest is looked at when its rules say', atRest, { restMs: () => 7 }, { write: 'none', again: 7 }],
+    ['an object at rest is looked at when its rules say', atRest, { restMs: () => 7 }, { write: 'none', requeueAfterMs: 7 }],
     ['an object at rest whose rules say nothing is not', atRest, { restMs: () => undefined }, { write: 'none' }],
-    ['a wait ends after five minutes, in case an event was lost', atWork, { decide: () => atAwait() }, { write: 'none', again: 300_000 }],
-    ['a wait ends earlier where the phase wants it', atWork, { decide: () => atAwait(60_000) }, { write: 'none', again: 60_000 }],
-    ['a wait never ends later than that', atWork, { decide: () => atAwait(900_000) }, { write: 'none', again: 300_000 }],
+    ['a wait ends after five minutes, in case an event was lost', atWork, { decide: () => atAwait() }, { write: 'none', requeueAfterMs: 300_000 }],
+    ['a wait ends earlier where the phase wants it', atWork, { decide: () => atAwait(60_000) }, { write: 'none', requeueAfterMs: 60_000 }],
+    ['a wait never ends later than that', atWork, { decide: () => atAwait(900_000) }, { write: 'none', requeueAfterMs: 300_000 }],
     ['what is no longer ours is left alone', atWork, { decide: () => release([]) }, { write: 'none' }],
     ['what has left the cache is left alone', atWork, { isKept: false }, { write: 'none' }],
   ]; // prettier-ignore

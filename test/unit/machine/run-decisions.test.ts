@@ -30,7 +30,7 @@ describe('a phase that waits', () => {
 
   it('has stored why before it starts anything, and the pass ends', async () => {
     const { end, names, writes } = await run(() =>
-      wait(problem, { effects, awaited, againMs: 7, status: { set: { importsHash: 'h' } } }),
+      wait(problem, { effects, awaited, requeueAfterMs: 7, status: { set: { importsHash: 'h' } } }),
     );
     expect(names).to.deep.equal(['stack', 'a-x']);
     expect(writes[0]?.[1]).to.deep.include({ lastError: told, importsHash: 'h' });
@@ -38,7 +38,7 @@ describe('a phase that waits', () => {
       type: 'Waiting',
       message: 'waits for deploy item a',
     });
-    expect(end).to.include({ end: 'waiting', againMs: 7 });
+    expect(end).to.include({ end: 'waiting', requeueAfterMs: 7 });
   });
 
   it('ends the job when what it starts is refused for good', async () => {
@@ -198,7 +198,7 @@ describe('a phase that advances', () => {
     expect(last.lastError).to.deep.include({
       operation: 'confirm',
       reason: 'fact',
-      message: 'fact changed while they were used',
+      message: 'fact changed while they were in use',
       codes: ['ERR_FOR_INFO_ONLY'],
     });
     expect(last).not.to.have.property('phase');

@@ -81,8 +81,8 @@ describe('a phase that cannot find something out', () => {
 
 describe('a phase that is not one of the object', () => {
   const rows: readonly (readonly [string, Given, string, RegExp])[] = [
-    ['ends the job of an object', {}, 'Failed', /^phase "One" means nothing for an object that is not being deleted: .*start another job$/],
-    ['ends the deletion of an object', { meta: deleting }, 'DeleteFailed', /^phase "One" means nothing for an object that is being deleted: /],
+    ['ends the job of an object', {}, 'Failed', /^phase "One" is not valid for an object that is not being deleted: .*start another job$/],
+    ['ends the deletion of an object', { meta: deleting }, 'DeleteFailed', /^phase "One" is not valid for an object that is being deleted: /],
   ]; // prettier-ignore
   for (const [title, given, phase, message] of rows) {
     it(title, async () => {

@@ -93,7 +93,7 @@ describe('the loop over phases', () => {
     expect(passing).to.be.instanceOf(NotNow);
   });
 
-  it('ends a job whose phase was made up by somebody, or does not go with the object', async () => {
+  it('ends a job whose phase was made up by somebody, or does not accept the object', async () => {
     const deletes = phase({ needs: [], next: [], decide: () => wait() });
     for (const table of [{}, { One: { phase: deletes, onFail: 'DeleteFailed' } }] as const) {
       const { writes, end } = run(table, () => false);

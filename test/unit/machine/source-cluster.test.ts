@@ -57,11 +57,11 @@ describe('the way to the source cluster', () => {
     const { client } = (await end) as { client: Client };
     expect(await caught(client.raw('GET', '/x')))
       .to.have.property('message')
-      .that.contains('the source cluster of secret demo/access answered: no');
+      .that.contains('the source cluster from secret demo/access answered: no');
   });
 
   const rows: readonly (readonly [string, object, Answers, RegExp])[] = [
-    ['the secret is not there', { name: 'gone' }, {}, /^secret demo\/gone not found; it has to hold the kubeconfig/],
+    ['the secret is not there', { name: 'gone' }, {}, /^secret demo\/gone not found; it must contain the kubeconfig/],
     ['the secret has no such key', { name: 'access', key: 'x' }, access, /^no kubeconfig in secret demo\/access under key "x"$/],
     ['the secret is empty', { name: 'empty' }, { 'Secret demo/empty': {} }, /^no kubeconfig in secret demo\/empty under key "kubeconfig"$/],
   ]; // prettier-ignore

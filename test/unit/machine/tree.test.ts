@@ -101,7 +101,7 @@ describe('a controller whose log lines name the tree', () => {
       reconciler: {
         reconcile() {
           log.info({}, 'line');
-          return Promise.resolve({ write: 'none', again: 7 });
+          return Promise.resolve({ write: 'none', requeueAfterMs: 7 });
         },
         cleanup: () => Promise.resolve({ finalizer: 'remove' }),
       },
@@ -114,7 +114,7 @@ describe('a controller whose log lines name the tree', () => {
   it('has the root and the job in each of them', async () => {
     const { line, answer, spec, reconciler } = await logged(child('top', 'a', running('j1')));
     expect(line).to.include({ tree: 'demo/top', jobID: 'j1', msg: 'line' });
-    expect(answer).to.deep.equal({ write: 'none', again: 7 });
+    expect(answer).to.deep.equal({ write: 'none', requeueAfterMs: 7 });
     expect(spec).to.include({ name: 'x' });
     expect(reconciler).to.have.property('cleanup');
   });

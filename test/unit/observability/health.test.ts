@@ -51,7 +51,7 @@ describe('the health server', () => {
     expect(await get('/readyz')).to.deep.equal([200, 'ok']);
   });
 
-  it('S124: is alive but not ready while a source is not synced, and names it', async () => {
+  it('RUN-124: is alive but not ready while a source is not synced, and names it', async () => {
     troubles = { sources: 'widgets.example.io is not synced' };
     expect(await get('/healthz')).to.deep.equal([200, 'ok']);
     const [status, text] = await get('/readyz');
@@ -61,7 +61,7 @@ describe('the health server', () => {
       .and.contain('[+]broken ok');
   });
 
-  it('S124: is not alive when a check of life fails', async () => {
+  it('RUN-124: is not alive when a check of life fails', async () => {
     troubles = { loop: 'blocked' };
     expect((await get('/healthz'))[0]).to.equal(503);
     expect((await get('/readyz'))[0]).to.equal(200);

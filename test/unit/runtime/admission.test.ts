@@ -41,7 +41,7 @@ describe('generation and admission', () => {
   };
   const observed = (): number | undefined => world.cluster.read(widgets, 'A/1')?.status?.observedGeneration;
 
-  it('S28: admits what the status has not observed, and nothing else', async () => {
+  it('RUN-28: admits what the status has not observed, and nothing else', async () => {
     world.control(succeeding, { generation: 'status' });
     settled('A/1');
     await world.start();
@@ -53,7 +53,7 @@ describe('generation and admission', () => {
     expect(world.runs).to.have.length(1);
   });
 
-  it('S29: notes the generation after a run that wrote nothing', async () => {
+  it('RUN-29: notes the generation after a run that wrote nothing', async () => {
     world.control(succeeding, { generation: 'status' });
     settled('A/1');
     world.cluster.edit(widgets, 'A/1', { spec: { size: 2 } });
@@ -62,7 +62,7 @@ describe('generation and admission', () => {
     expect(world.runs).to.have.length(1);
   });
 
-  it('S29: notes it together with the status that a run wrote', async () => {
+  it('RUN-29: notes it together with the status that a run wrote', async () => {
     world.control(
       (_, ctx) =>
         Promise.resolve({ write: 'status', object: { ...ctx.draft(), status: { phase: 'Ready' } } }),
@@ -77,7 +77,7 @@ describe('generation and admission', () => {
     expect(world.cluster.writes).to.have.length(1);
   });
 
-  it('S29: leaves the status alone when only the resource is written, and runs again', async () => {
+  it('RUN-29: leaves the status alone when only the resource is written, and runs again', async () => {
     const statuses: (number | undefined)[] = [];
     world.control(
       (primary, ctx) => {
@@ -94,7 +94,7 @@ describe('generation and admission', () => {
     expect(observed()).to.equal(6);
   });
 
-  it('S29: notes nothing after a failure', async () => {
+  it('RUN-29: notes nothing after a failure', async () => {
     world.control(() => Promise.reject(new Error('no')), { generation: 'status' });
     settled('A/1');
     world.cluster.edit(widgets, 'A/1', { spec: { size: 2 } });
@@ -102,7 +102,7 @@ describe('generation and admission', () => {
     expect(observed()).to.equal(4);
   });
 
-  it('S30: starts no settled object in status mode, and exactly the one that changed', async () => {
+  it('RUN-30: starts no settled object in status mode, and exactly the one that changed', async () => {
     world.control(succeeding, { generation: 'status' });
     for (let i = 0; i < 100; i++) settled(`A/${String(i)}`);
     world.cluster.edit(widgets, 'A/7', { spec: { size: 2 } });
@@ -110,7 +110,7 @@ describe('generation and admission', () => {
     expect(world.runs).to.deep.equal(['0 A/7']);
   });
 
-  it('S30: still syncs settled objects after a while', async () => {
+  it('RUN-30: still syncs settled objects after a while', async () => {
     world.control(succeeding, { generation: 'status', syncPeriodMs: 60_000 });
     settled('A/1');
     await world.start();
@@ -118,7 +118,7 @@ describe('generation and admission', () => {
     expect(world.runs).to.deep.equal(['60 A/1']);
   });
 
-  it('S30: starts every object once when generations are kept in memory', async () => {
+  it('RUN-30: starts every object once when generations are kept in memory', async () => {
     world.control(succeeding, { generation: 'memory' });
     for (let i = 0; i < 100; i++) settled(`A/${String(i)}`);
     await world.start();
@@ -128,7 +128,7 @@ describe('generation and admission', () => {
     expect(world.runs).to.have.length(100);
   });
 
-  it('S31: runs every update of a kind that has no generation', async () => {
+  it('RUN-31: runs every update of a kind that has no generation', async () => {
     const pods: Kind<Obj> = { group: '', version: 'v1', kind: 'Pod', plural: 'pods', namespaced: true };
     let runs = 0;
     world.manager.add<Obj>({
@@ -149,13 +149,13 @@ describe('generation and admission', () => {
   });
 
   for (const group of ['', 'apps', 'networking.k8s.io']) {
-    it(`S31: refuses to keep an observed generation for a kind of ${group || 'the core group'}`, () => {
+    it(`RUN-31: refuses to keep an observed generation for a kind of ${group || 'the core group'}`, () => {
       const kind = { ...widgets, group };
       expect(() => world.control(succeeding, { kind, generation: 'status' })).to.throw(DefinitionError);
     });
   }
 
-  it('S31: runs a settled object that is deleted or loses our finalizer', async () => {
+  it('RUN-31: runs a settled object that is deleted or loses our finalizer', async () => {
     const finalizer = 'widgets.example.io/finalizer';
     const calls: string[] = [];
     world.control(succeeding, {
@@ -184,7 +184,7 @@ describe('generation and admission', () => {
     expect(calls).to.deep.equal(['reconcile', 'cleanup']);
   });
 
-  it('S32: lets a trigger predicate take the place of the defaults', async () => {
+  it('RUN-32: lets a trigger predicate take the place of the defaults', async () => {
     const isTriggered = ({ metadata, status }: View<Widget>): boolean =>
       metadata.annotations?.['operation'] === 'reconcile' || status?.jobID !== status?.jobIDFinished;
     const trigger: Predicate<Widget> = { add: isTriggered, update: (_, obj) => isTriggered(obj) };

@@ -7,7 +7,7 @@ import { harness } from './harness.ts';
 const spec = (obj: unknown): unknown => (obj as { spec?: unknown } | undefined)?.spec;
 
 describe('own writes and their echoes', () => {
-  it('S40: a second run reads what the first has written while the watch is still behind', async () => {
+  it('RUN-40: a second run reads what the first has written while the watch is still behind', async () => {
     const { api, cache, clock, start } = harness();
     api.put(thing('a', { spec: { x: 1 } }));
     await start();
@@ -27,7 +27,7 @@ describe('own writes and their echoes', () => {
   });
 
   for (const order of ['event first', 'answer first']) {
-    it(`S41: the echo of a conditional write is not heard by its writer, ${order}`, async () => {
+    it(`RUN-41: the echo of a conditional write is not heard by its writer, ${order}`, async () => {
       const { api, cache, start, listen } = harness();
       api.put(thing('c'));
       const mine = listen('me');
@@ -51,7 +51,7 @@ describe('own writes and their echoes', () => {
     });
   }
 
-  it('S42: a foreign write between our write and its answer is heard as a change from ours to theirs', async () => {
+  it('RUN-42: a foreign write between our write and its answer is heard as a change from ours to theirs', async () => {
     const { api, cache, start, listen } = harness();
     api.put(thing('a'));
     const heard = listen();
@@ -69,7 +69,7 @@ describe('own writes and their echoes', () => {
     expect(cache.unconfirmed).to.equal(0);
   });
 
-  it('S42: an unconditional write that changed nothing does not swallow the foreign event of its version', async () => {
+  it('RUN-42: an unconditional write that changed nothing does not swallow the foreign event of its version', async () => {
     const { api, cache, start, listen } = harness();
     api.put(thing('a'));
     const heard = listen();
@@ -187,7 +187,7 @@ describe('own writes and their echoes', () => {
     expect(cache.unconfirmed).to.equal(0);
   });
 
-  it('S43: what a relist finds is delivered even while our write is under way and its version is ours', async () => {
+  it('RUN-43: what a relist finds is delivered even while our write is under way and its version is ours', async () => {
     const { api, cache, start, listen, clock } = harness();
     api.put(thing('a'));
     const heard = listen();
@@ -206,7 +206,7 @@ describe('own writes and their echoes', () => {
     expect(cache.unconfirmed).to.equal(0);
   });
 
-  it('S44: an object created by us and deleted by others during a gap is reported gone', async () => {
+  it('RUN-44: an object created by us and deleted by others during a gap is reported gone', async () => {
     const { api, cache, start, listen, clock } = harness();
     const mine = listen();
     const others = listen('other');
@@ -367,7 +367,7 @@ describe('a cache', () => {
     expect(heard).to.deep.equal(['add ns/a 11', 'add ns/b 12']);
   });
 
-  it('C5: watches each of its namespaces by itself', async () => {
+  it('RUN-C5: watches each of its namespaces by itself', async () => {
     const { api, cache, start, listen } = harness({ namespaces: ['n1', 'n2'] });
     api.put(thing('a', { namespace: 'n1' }));
     api.put(thing('b', { namespace: 'n2' }));
@@ -382,7 +382,7 @@ describe('a cache', () => {
     expect([...cache.list()].map((o) => o.metadata.name)).to.deep.equal(['b']);
   });
 
-  it('C5: a relist of one namespace leaves the others alone', async () => {
+  it('RUN-C5: a relist of one namespace leaves the others alone', async () => {
     const { api, cache, start, clock, listen } = harness({ namespaces: ['n1', 'n2'] });
     api.put(thing('a', { namespace: 'n1' }));
     api.put(thing('b', { namespace: 'n2' }));
@@ -426,7 +426,7 @@ describe('a cache', () => {
     }
   });
 
-  it('S52: stores objects without managed fields', async () => {
+  it('RUN-52: stores objects without managed fields', async () => {
     const { api, cache, start } = harness();
     api.put(thing('a', { managedFields: [{ manager: 'kubectl' }] }));
     await start();
@@ -449,7 +449,7 @@ describe('a cache', () => {
     expect(cache.get('ns/b')).not.to.equal(undefined);
   });
 
-  it('C18: names itself and the reason when the first list does not come', async () => {
+  it('RUN-C18: names itself and the reason when the first list does not come', async () => {
     const { api, cache, clock, signal } = harness();
     for (let i = 0; i < 50; i++) {
       api.faults.list.push(statusError(403));

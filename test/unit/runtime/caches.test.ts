@@ -32,7 +32,7 @@ describe('the caches of a process', () => {
     expect([...caches.all()]).to.have.length(5);
   });
 
-  it('C7: of metadata alone know nothing of spec and status, at compile time already', async () => {
+  it('RUN-C7: of metadata alone know nothing of spec and status, at compile time already', async () => {
     const { api, caches, signal } = world();
     api.put(thing('a'));
     const cache = caches.of(THINGS, { metadataOnly: true });
@@ -56,7 +56,7 @@ describe('the caches of a process', () => {
     expect(late.isSynced).to.equal(true);
   });
 
-  it('C18: name the one that cannot be read', async () => {
+  it('RUN-C18: name the one that cannot be read', async () => {
     const { api, clock, caches, signal } = world();
     caches.of(THINGS, { labels: 'x=y' });
     for (let i = 0; i < 99; i++) api.faults.watch.push(statusError(500));
@@ -75,7 +75,7 @@ describe('the caches of a process', () => {
     ['a common namespace', { namespaces: ['n1', 'n2'] }, { namespaces: ['n2'] }, 1],
   ];
   for (const [title, first, second, expected] of rows) {
-    it(`C3: ${expected ? 'warn' : 'do not warn'} of ${title}`, () => {
+    it(`RUN-C3: ${expected ? 'warn' : 'do not warn'} of ${title}`, () => {
       const { caches, warnings } = world();
       caches.of(THINGS, first);
       caches.of(THINGS, second);

@@ -5,7 +5,7 @@ import { createWorld, widget, widgets } from './support/world.ts';
 describe('a controller that goes round in circles in a test', () => {
   it('fails with a sentence instead of never giving way', async () => {
     const world = createWorld();
-    world.control(() => Promise.resolve({ write: 'none', again: 0 }));
+    world.control(() => Promise.resolve({ write: 'none', requeueAfterMs: 0 }));
     world.cluster.put(widgets, widget('A/1'));
     await world.start();
     expect(await world.end().catch(String)).to.include('goes round in circles');

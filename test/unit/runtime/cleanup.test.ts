@@ -44,7 +44,7 @@ describe('finalizers and the two phases', () => {
     });
   };
 
-  it('S20: adds the finalizer by a request of its own before the first reconcile', async () => {
+  it('RUN-20: adds the finalizer by a request of its own before the first reconcile', async () => {
     cleaning();
     world.cluster.put(widgets, widget('A/1'));
     await world.start();
@@ -52,7 +52,7 @@ describe('finalizers and the two phases', () => {
     expect(calls).to.deep.equal([`reconcile ${ours}`]);
   });
 
-  it('S21: keeps the finalizer that somebody else adds at the same moment', async () => {
+  it('RUN-21: keeps the finalizer that somebody else adds at the same moment', async () => {
     cleaning();
     world.cluster.put(widgets, widget('A/1'));
     let isFirst = true;
@@ -66,7 +66,7 @@ describe('finalizers and the two phases', () => {
     expect(world.cluster.requests.map(({ verb }) => verb)).to.deep.equal(['json', 'get', 'json']);
   });
 
-  it('S22: only cleans up what is being deleted, then lets go and schedules nothing', async () => {
+  it('RUN-22: only cleans up what is being deleted, then lets go and schedules nothing', async () => {
     cleaning(undefined, { syncPeriodMs: 3_600_000 });
     world.cluster.put(widgets, widget('A/1', { finalizers: ['other.io/x', ours] }));
     await world.start();
@@ -81,8 +81,8 @@ describe('finalizers and the two phases', () => {
     expect(calls).to.deep.equal(['cleanup at 0']);
   });
 
-  it('S23: keeps the finalizer as long as cleanup says so', async () => {
-    cleaning([{ finalizer: 'keep', again: 5_000 }, { finalizer: 'keep' }]);
+  it('RUN-23: keeps the finalizer as long as cleanup says so', async () => {
+    cleaning([{ finalizer: 'keep', requeueAfterMs: 5_000 }, { finalizer: 'keep' }]);
     world.cluster.put(widgets, widget('A/1', { finalizers: [ours] }));
     world.cluster.remove(widgets, 'A/1');
     await world.start();
@@ -96,7 +96,7 @@ describe('finalizers and the two phases', () => {
     expect(world.cluster.read(widgets, 'A/1')).to.equal(undefined);
   });
 
-  it('S24: has nothing to do with deletion when finalizers are off', async () => {
+  it('RUN-24: has nothing to do with deletion when finalizers are off', async () => {
     cleaning(undefined, { finalizer: false });
     world.cluster.put(widgets, widget('A/1', { finalizers: ['other.io/x'] }));
     await world.start();
@@ -106,7 +106,7 @@ describe('finalizers and the two phases', () => {
     expect(world.cluster.writes).to.deep.equal([]);
   });
 
-  it('S24: calls nothing for a deleting object that only others hold', async () => {
+  it('RUN-24: calls nothing for a deleting object that only others hold', async () => {
     cleaning();
     world.cluster.put(widgets, widget('A/1', { finalizers: ['other.io/x'] }));
     world.cluster.remove(widgets, 'A/1');
@@ -115,7 +115,7 @@ describe('finalizers and the two phases', () => {
     expect(world.cluster.requests).to.deep.equal([]);
   });
 
-  it('S25: cleans up on start what was deleted while we were down', async () => {
+  it('RUN-25: cleans up on start what was deleted while we were down', async () => {
     cleaning(undefined, { generation: 'status' });
     world.cluster.put(widgets, widget('A/1', { finalizers: [ours] }));
     world.cluster.remove(widgets, 'A/1');
@@ -124,7 +124,7 @@ describe('finalizers and the two phases', () => {
     expect(world.cluster.read(widgets, 'A/1')).to.equal(undefined);
   });
 
-  it('S25: starts afresh with a namesake of what it let go', async () => {
+  it('RUN-25: starts afresh with a namesake of what it let go', async () => {
     cleaning();
     world.cluster.put(widgets, widget('A/1', { finalizers: [ours, 'other.io/x'] }));
     world.cluster.remove(widgets, 'A/1');

@@ -5,7 +5,7 @@ import { settle } from '../../support/clock.ts';
 import { createWorld, nothing, widget, widgets, type Reconcile } from './support/world.ts';
 
 describe('runs of one object', () => {
-  it('S1: never overlap, and one begins after the last event, whatever happens', async () => {
+  it('RUN-01: never overlap, and one begins after the last event, whatever happens', async () => {
     await fc.assert(
       fc.asyncProperty(fc.nat(), async (seed) => {
         const rng = seededRng(seed);
@@ -28,7 +28,10 @@ describe('runs of one object', () => {
             clock.at(clock.now() + Math.floor(rng.next() * 3_000), () => {
               inFlight.delete(ctx.key);
               if (!isQuiet && chance(0.3)) reject(new Error('no'));
-              else resolve(!isQuiet && chance(0.3) ? { write: 'none', again: rng.next() * 2_000 } : nothing);
+              else
+                resolve(
+                  !isQuiet && chance(0.3) ? { write: 'none', requeueAfterMs: rng.next() * 2_000 } : nothing,
+                );
             });
           });
         };

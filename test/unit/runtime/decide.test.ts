@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import {
-  beginRun,
-  endRun,
+  beginReconcile,
+  endReconcile,
   isLastAttempt,
   next,
   type Next,
-  type RunResult,
+  type ReconcileResult,
   type Slot,
   type Timing,
 } from '../../../src/runtime/controller/decide.ts';
@@ -20,24 +20,34 @@ const timing: Timing = {
 const now = 10_000;
 
 describe('what follows a run', () => {
-  const ok: RunResult = { ok: true };
-  const failed: RunResult = { ok: false, error: new Error('no'), retry: true };
-  const final: RunResult = { ok: false, error: new Error('no'), retry: false };
+  const ok: ReconcileResult = { ok: true };
+  const failed: ReconcileResult = { ok: false, error: new Error('no'), retry: true };
+  const final: ReconcileResult = { ok: false, error: new Error('no'), retry: false };
   const sync: Next = { do: 'wait', ms: 3_600_000, kind: 'sync' };
   const retry = (ms: number): Next => ({ do: 'wait', ms, kind: 'retry' });
-  const again = (ms: number): Next => ({ do: 'wait', ms, kind: 'again' });
+  const again = (ms: number): Next => ({ do: 'wait', ms, kind: 'requeue' });
 
-  type Row = readonly [string, Partial<Slot>, RunResult, Next];
+  type Row = readonly [string, Partial<Slot>, ReconcileResult, Next];
   const rows: readonly Row[] = [
-    ['S4: gone and failed: drop', { gone: true }, failed, { do: 'drop' }],
+    ['RUN-04: gone and failed: drop', { gone: true }, failed, { do: 'drop' }],
     ['gone and removed: drop', { gone: true }, { ok: true, removed: 'u' }, { do: 'drop' }],
     ['gone and dirty: drop', { gone: true, dirty: true }, ok, { do: 'drop' }],
-    ['S4: removed and dirty: park', { dirty: true }, { ok: true, removed: 'u' }, { do: 'park', uid: 'u' }],
+    [
+      'RUN-04: removed and dirty: park',
+      { dirty: true },
+      { ok: true, removed: 'u' },
+      { do: 'park', uid: 'u' },
+    ],
     ['removed: park', {}, { ok: true, removed: 'u' }, { do: 'park', uid: 'u' }],
-    ['S4: failed and dirty: run', { dirty: true }, failed, { do: 'run' }],
+    ['RUN-04: failed and dirty: run', { dirty: true }, failed, { do: 'run' }],
     ['finally failed and dirty: run', { dirty: true }, final, { do: 'run' }],
-    ['S4: fine, dirty, with a delay: run', { dirty: true }, { ok: true, again: 5_000 }, { do: 'run' }],
-    ['S4: failed: first retry', {}, failed, retry(1_000)],
+    [
+      'RUN-04: fine, dirty, with a delay: run',
+      { dirty: true },
+      { ok: true, requeueAfterMs: 5_000 },
+      { do: 'run' },
+    ],
+    ['RUN-04: failed: first retry', {}, failed, retry(1_000)],
     ['failed again: second retry', { attempt: 1 }, failed, retry(2_000)],
     ['failed for the last time: sync', { attempt: 3 }, failed, sync],
     [
@@ -52,14 +62,14 @@ describe('what follows a run', () => {
       failed,
       retry(2_000),
     ],
-    ['failed with a delay: back-off', {}, { ...failed, again: 99 }, retry(1_000)],
+    ['failed with a delay: back-off', {}, { ...failed, requeueAfterMs: 99 }, retry(1_000)],
     ['finally failed: sync', {}, final, sync],
-    ['finally failed with a delay: delay', {}, { ...final, again: 30_000 }, again(30_000)],
+    ['finally failed with a delay: delay', {}, { ...final, requeueAfterMs: 30_000 }, again(30_000)],
     ['finally failed with a retry pending: sync', { retryAt: 17_000 }, final, sync],
-    ['S4: fine with a delay: delay', {}, { ok: true, again: 5_000 }, again(5_000)],
-    ['fine with a delay of 0: at once', {}, { ok: true, again: 0 }, again(0)],
-    ['fine with a delay below 0: at once', {}, { ok: true, again: -1 }, again(0)],
-    ['S4: fine: sync', {}, ok, sync],
+    ['RUN-04: fine with a delay: delay', {}, { ok: true, requeueAfterMs: 5_000 }, again(5_000)],
+    ['fine with a delay of 0: at once', {}, { ok: true, requeueAfterMs: 0 }, again(0)],
+    ['fine with a delay below 0: at once', {}, { ok: true, requeueAfterMs: -1 }, again(0)],
+    ['RUN-04: fine: sync', {}, ok, sync],
     ['fine with a retry pending: sync', { attempt: 1, retryAt: 17_000 }, ok, sync],
   ];
   for (const [title, slot, result, expected] of rows) {
@@ -83,31 +93,31 @@ describe('what follows a run', () => {
 
   it('counts a run as a retry exactly when one is due', () => {
     const slot: Slot = { attempt: 1, retryAt: now, gone: false, dirty: true };
-    expect(beginRun(slot, now - 1)).to.equal(false);
+    expect(beginReconcile(slot, now - 1)).to.equal(false);
     expect(slot).to.deep.equal({ attempt: 1, retryAt: now, gone: false, dirty: false });
-    expect(beginRun(slot, now)).to.equal(true);
+    expect(beginReconcile(slot, now)).to.equal(true);
     expect(slot).to.deep.equal({ attempt: 2, gone: false, dirty: false });
   });
 
   it('counts no run as a retry when none is due', () => {
     const slot: Slot = { attempt: 1, gone: false, dirty: false };
-    expect(beginRun(slot, now)).to.equal(false);
+    expect(beginReconcile(slot, now)).to.equal(false);
     expect(slot.attempt).to.equal(1);
   });
 
   it('forgets a pending retry after success and after a final failure only', () => {
-    const pending = (result: RunResult): number | undefined => {
+    const pending = (result: ReconcileResult): number | undefined => {
       const slot: Slot = { attempt: 1, retryAt: 17_000, gone: false, dirty: false };
-      endRun(slot, result);
+      endReconcile(slot, result);
       return slot.retryAt;
     };
     expect([ok, final, failed].map(pending)).to.deep.equal([undefined, undefined, 17_000]);
   });
 
   it('starts the count afresh after success and after a final failure only', () => {
-    const counted = (result: RunResult): number => {
+    const counted = (result: ReconcileResult): number => {
       const slot: Slot = { attempt: 2, retryAt: 1, gone: false, dirty: false };
-      endRun(slot, result);
+      endReconcile(slot, result);
       return slot.attempt;
     };
     expect([ok, final, failed].map(counted)).to.deep.equal([0, 0, 2]);

@@ -77,7 +77,7 @@ describe('the path of', () => {
   });
 });
 
-describe('P14: discovery', () => {
+describe('RUN-P14: discovery', () => {
   const resources = [
     { name: 'things', kind: 'Thing', namespaced: true },
     { name: 'things/status', kind: 'Thing', namespaced: true },
@@ -106,7 +106,7 @@ describe('P14: discovery', () => {
     const { asked, discovery } = discover(() => ({ resources: isInstalled ? resources : [] }));
     const error = await discovery.kindOf('v1', 'Thing').catch((e: unknown) => e);
     expect(error).to.be.instanceOf(NoSuchKind);
-    expect((error as Error).message).to.contain('no kind Thing in v1');
+    expect((error as Error).message).to.contain('does not know kind Thing in v1');
     isInstalled = true;
     expect((await discovery.kindOf('v1', 'Thing')).plural).to.equal('things');
     expect(asked).to.deep.equal(['/api/v1', '/api/v1']);

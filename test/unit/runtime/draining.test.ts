@@ -6,7 +6,7 @@ import { settle } from '../../support/clock.ts';
 import { createWorld, nothing, parts, succeeding, widget, widgets } from './support/world.ts';
 
 describe('the manager', () => {
-  it('S121: drains for 30 s, then aborts what still runs, flushes events and gives up the lease', async () => {
+  it('RUN-121: drains for 30 s, then aborts what still runs, flushes events and gives up the lease', async () => {
     const world = createWorld({ lease: { namespace: 'system', name: 'lead', onLost: () => undefined } });
     const { clock, cluster } = world;
     const story: string[] = [];
@@ -42,7 +42,7 @@ describe('the manager', () => {
     await clock.advance(60_000);
   });
 
-  it('S121: is clean when all runs have ended', async () => {
+  it('RUN-121: is clean when all runs have ended', async () => {
     const world = createWorld();
     const { clock } = world;
     world.control(

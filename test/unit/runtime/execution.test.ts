@@ -18,7 +18,7 @@ describe('the execution of runs', () => {
   });
   afterEach(() => world.end());
 
-  it('S2: runs different objects at the same time', async () => {
+  it('RUN-02: runs different objects at the same time', async () => {
     world.control(taking(world.clock, 10_000));
     world.cluster.put(widgets, widget('A/1'));
     world.cluster.put(widgets, widget('A/2'));
@@ -26,7 +26,7 @@ describe('the execution of runs', () => {
     expect(world.runs).to.deep.equal(['0 A/1', '0 A/2']);
   });
 
-  it('S3: merges any number of events during a run into one more run', async () => {
+  it('RUN-03: merges any number of events during a run into one more run', async () => {
     world.control(taking(world.clock, 10_000));
     world.cluster.put(widgets, widget('A/1'));
     await world.start();
@@ -35,7 +35,7 @@ describe('the execution of runs', () => {
     expect(world.runs).to.deep.equal(['0 A/1', '10 A/1']);
   });
 
-  it('S5: ignores events for what is not there', async () => {
+  it('RUN-05: ignores events for what is not there', async () => {
     const controller = world.control(succeeding);
     await world.start();
     controller.enqueue('A/1');
@@ -43,7 +43,7 @@ describe('the execution of runs', () => {
     expect(world.runs).to.deep.equal([]);
   });
 
-  it('S5: does not run what was deleted before a worker was free, and runs its successor', async () => {
+  it('RUN-05: does not run what was deleted before a worker was free, and runs its successor', async () => {
     world.control(taking(world.clock, 10_000), { maxConcurrent: 1 });
     await world.start();
     world.cluster.put(widgets, widget('A/0'));
@@ -57,7 +57,7 @@ describe('the execution of runs', () => {
     expect(world.runs).to.deep.equal(['0 A/0', '15 A/1']);
   });
 
-  it('S6: remembers events that come before the start, once', async () => {
+  it('RUN-06: remembers events that come before the start, once', async () => {
     world = createWorld({ lease: { namespace: 'kube-system', name: 'lead', onLost: () => undefined } });
     const { cluster, clock, runs } = world;
     const lease = {
@@ -85,7 +85,7 @@ describe('the execution of runs', () => {
     expect(runs).to.have.length(1);
   });
 
-  it('S6: lets what runs end and starts nothing that waits when it stops', async () => {
+  it('RUN-06: lets what runs end and starts nothing that waits when it stops', async () => {
     world.control(taking(world.clock, 10_000), { maxConcurrent: 1, syncPeriodMs: 1_000 });
     for (let i = 0; i < 6; i++) world.cluster.put(widgets, widget(`A/${String(i)}`));
     await world.start();
@@ -97,7 +97,7 @@ describe('the execution of runs', () => {
     expect(world.clock.pending).to.equal(0);
   });
 
-  it('S7: takes a rejection with a string for a failure and lives on', async () => {
+  it('RUN-07: takes a rejection with a string for a failure and lives on', async () => {
     world.control(failing('x'));
     world.cluster.put(widgets, widget('A/1'));
     await world.start();
@@ -121,7 +121,7 @@ describe('the execution of runs', () => {
     expect(same).to.deep.equal([true, true, true]);
   });
 
-  it('S7: aborts the signal of a run that takes too long, and counts it', async () => {
+  it('RUN-07: aborts the signal of a run that takes too long, and counts it', async () => {
     let abortedAt: number | undefined;
     world.control(
       (_, { signal }) => {
@@ -139,7 +139,7 @@ describe('the execution of runs', () => {
     );
   });
 
-  it('S8: delays runs beyond the limit to the end of the window and drops none', async () => {
+  it('RUN-08: delays runs beyond the limit to the end of the window and drops none', async () => {
     const controller = world.control(succeeding, { limit: { runs: 3, perMs: 10_000 } });
     await world.start();
     world.cluster.put(widgets, widget('A/1'));

@@ -6,7 +6,7 @@ const OBJECTS = 60_000;
 /** Each run takes as long. */
 const RUN_MS = 100;
 
-describe('S122: the first list of 60 000 objects', function () {
+describe('RUN-122: the first list of 60 000 objects', function () {
   this.timeout(120_000);
   let world: World;
   /** Keys whose next run fails. */

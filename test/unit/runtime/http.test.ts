@@ -194,7 +194,7 @@ describe('requests to an API server', () => {
     expect(order).to.deep.equal(['first', 'write', 'read', 'list']);
   });
 
-  it('S123: are repeated after the pause that a 429 asks for, without delaying the lease', async () => {
+  it('RUN-123: are repeated after the pause that a 429 asks for, without delaying the lease', async () => {
     let refusals = 0;
     let leaseDone = false;
     stub.handler = (request, response) => {
@@ -417,7 +417,7 @@ describe('requests to an API server', () => {
       .and.to.contain(`rest_client_request_duration_seconds_count{verb="get",host="${host}"} 1`);
   });
 
-  it('S126: have a series for each verb from the start, at 0, and keep it when another connection is opened', async () => {
+  it('RUN-126: have a series for each verb from the start, at 0, and keep it when another connection is opened', async () => {
     const registry = new Registry();
     await connection.close();
     await open({ registry });
@@ -577,7 +577,7 @@ describe('requests to an API server', () => {
       });
     });
 
-    it('C7: asks for metadata alone', async () => {
+    it('RUN-C7: asks for metadata alone', async () => {
       stub.handler = (_, response) => {
         json(response, 200, {
           metadata: {},

@@ -98,13 +98,14 @@ describe('a kubeconfig', () => {
   it('asks plugins only for what it cannot read itself', async () => {
     const calls: unknown[] = [];
     const path = await file('config', config({}, { exec: { command: 'get-token' } }));
-    const access = await loadAccess({ file: path }, (text, context, refused) => {
-      calls.push([JSON.parse(text), context, refused]);
+    const access = await loadAccess({ file: path }, ({ kubeconfig, context, user, refused }) => {
+      calls.push([JSON.parse(kubeconfig), context, refused, user]);
       return Promise.resolve({ headers: { authorization: 'Bearer plugin' }, tls: {} });
     });
     expect((await access.credentials(true)).headers).to.deep.equal({ authorization: 'Bearer plugin' });
     expect(calls).to.have.length(1);
     expect(calls[0]).to.have.deep.nested.property('[0].users[0].user', { exec: { command: 'get-token' } });
+    expect(calls[0]).to.have.deep.nested.property('[3]', { exec: { command: 'get-token' } });
   });
 
   const bad: [string, (folder: string) => Promise<KubeconfigSource> | KubeconfigSource, RegExp][] = [
@@ -114,7 +115,7 @@ describe('a kubeconfig', () => {
       /^cannot read kubeconfig \S*nope: no such file; set KUBECONFIG/,
     ],
     ['is not YAML', () => ({ text: 'a: [b' }), /^the kubeconfig is not valid YAML/],
-    ['is something else', () => ({ text: 'kind: Pod' }), /names no cluster; is it a kubeconfig\?$/],
+    ['is something else', () => ({ text: 'kind: Pod' }), /contains no cluster; is it a kubeconfig\?$/],
     [
       'has no current context',
       () => ({ text: config({}, {}, { 'current-context': '' }) }),
@@ -276,7 +277,7 @@ describe('a connection', () => {
     expect(seen).to.have.length(1);
   });
 
-  it('P13: reads a token file at most once a minute', async () => {
+  it('RUN-P13: reads a token file at most once a minute', async () => {
     await writeFile(join(folder, 'token'), 'one');
     await writeFile(join(folder, 'config'), trusted({ tokenFile: 'token' }));
     const kubeconfig = { file: join(folder, 'config') };
@@ -288,7 +289,7 @@ describe('a connection', () => {
     expect(seen.map((s) => s.authorization)).to.deep.equal(['Bearer one', 'Bearer one', 'Bearer two']);
   });
 
-  it('P13: reads a token again after a 401, for all requests that met it', async () => {
+  it('RUN-P13: reads a token again after a 401, for all requests that met it', async () => {
     await writeFile(join(folder, 'token'), 'one');
     await writeFile(join(folder, 'config'), trusted({ tokenFile: 'token' }));
     const kubeconfig = { file: join(folder, 'config') };

@@ -69,7 +69,7 @@ describe('the lease', () => {
     expect(holder()).to.equal('a');
   });
 
-  it('S119: passes to the other within 18 s after the holder stops renewing, who has given up by then', async () => {
+  it('RUN-119: passes to the other within 18 s after the holder stops renewing, who has given up by then', async () => {
     const [a, b] = [candidate('a'), candidate('b')];
     await run(a);
     await run(b);
@@ -210,7 +210,7 @@ describe('the lease', () => {
     expect(a.lease.isLeader).to.equal(false);
   });
 
-  it('S120: refuses the first write after the event loop stood still for too long', async () => {
+  it('RUN-120: refuses the first write after the event loop stood still for too long', async () => {
     let skew = 0;
     const stalling = new FakeClock();
     const now = stalling.now.bind(stalling);
@@ -237,7 +237,7 @@ describe('the lease', () => {
     await world.end();
   });
 
-  it('S119: lets only the leader run, and the loser does not finish its queue', async () => {
+  it('RUN-119: lets only the leader run, and the loser does not finish its queue', async () => {
     const shared = new FakeCluster();
     const common = new FakeClock();
     const losses: string[] = [];

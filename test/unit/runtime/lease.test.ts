@@ -178,9 +178,9 @@ describe('a lease', () => {
     const fence = (): void => {
       lease.fence();
     };
-    expect(fence).to.throw(LeadershipLostError, 'lease system/lead: this process does not lead');
+    expect(fence).to.throw(LeadershipLostError, 'lease system/lead: this process is not the leader');
     expect(lost.map(({ message }) => message)).to.deep.equal([
-      'nothing is written any more, lease system/lead: the lease could not be renewed in time',
+      'writes are blocked, lease system/lead: renewing the lease timed out',
     ]);
   });
 
@@ -283,7 +283,7 @@ describe('a lease', () => {
     it('is lost to a member, which the others have given up', async () => {
       await deleted('member');
       expect(stored()).to.equal(undefined);
-      expect(lost.map(({ message }) => message).join()).to.contain('nobody took the lease');
+      expect(lost.map(({ message }) => message).join()).to.contain('an unknown process took the lease');
       expect(await gauge()).to.deep.equal([]);
     });
   });

@@ -187,6 +187,6 @@ describe('indices', () => {
       [],
       ['1'],
     ]);
-    expect(() => made.lookUp('none', 'a')).to.throw('there is no index none');
+    expect(() => made.lookUp('none', 'a')).to.throw('index none does not exist');
   });
 });

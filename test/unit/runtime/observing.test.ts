@@ -2,7 +2,8 @@ import { expect } from 'chai';
 import { Writable } from 'node:stream';
 import { seededRng } from '../../../src/lib/rng.ts';
 import { createLogger } from '../../../src/observability/log.ts';
-import { controllerMetrics, createMetrics } from '../../../src/observability/metrics.ts';
+import { controllerMetrics } from '../../../src/observability/controller-metrics.ts';
+import { createMetrics } from '../../../src/observability/metrics.ts';
 import { apiErrorFrom, NoRetryError } from '../../../src/runtime/errors.ts';
 import { byController } from '../../../src/runtime/sources/mappers.ts';
 import { sourcesCheck, watchLoopLag } from '../../../src/runtime/manager/probes.ts';
@@ -34,7 +35,7 @@ const recording = (): { lines: Line[]; destination: Writable } => {
 };
 
 describe('what can be seen from outside', () => {
-  it('S126: gives every line of a run the fields of its primary, however runs interleave', async () => {
+  it('RUN-126: gives every line of a run the fields of its primary, however runs interleave', async () => {
     const { lines, destination } = recording();
     const log = createLogger({ level: 'trace', destination });
     const world = createWorld({ log, rng: seededRng(1) });
@@ -100,14 +101,14 @@ describe('what can be seen from outside', () => {
       });
       world.cluster.put(widgets, widget('A/1'));
       await world.start();
-      const about = lines.filter((line) => 'error' in line);
+      const about = lines.filter((line) => 'err' in line);
       expect(about.map((line) => line['level'])).to.deep.equal([level]);
       expect(about[0]).to.include({ controller: 'widgets', 'resource.name': '1' });
       await world.end();
     });
   }
 
-  it('S126: has every series from the start, at 0', async () => {
+  it('RUN-126: has every series from the start, at 0', async () => {
     const world = createWorld({ lease: { namespace: 'system', name: 'lead', onLost: () => undefined } });
     world.control(succeeding);
     const zero = [
@@ -220,7 +221,7 @@ describe('what can be seen from outside', () => {
     expect(lines.at(-1)).to.match(/priority="other"} 16$/);
   });
 
-  it('S124: names the source that is not synced', async () => {
+  it('RUN-124: names the source that is not synced', async () => {
     const world = createWorld({ syncTimeoutMs: 1e9 });
     world.cluster.silent.add('Widget');
     world.control(succeeding);
@@ -231,7 +232,7 @@ describe('what can be seen from outside', () => {
     await world.manager.stop();
   });
 
-  it('S124: measures how long the event loop stood still, and calls too long a failure', async () => {
+  it('RUN-124: measures how long the event loop stood still, and calls too long a failure', async () => {
     const clock = new FakeClock();
     let skew = 0;
     const now = clock.now.bind(clock);

@@ -100,7 +100,7 @@ describe('the queue beside its model', () => {
               expect(queue.add(each.key, each.priority)).to.equal(model.add(each.key, each.priority));
               break;
             case 'after':
-              queue.after(each.key, each.ms, 'again', each.priority);
+              queue.after(each.key, each.ms, 'requeue', each.priority);
               model.after(each.key, each.ms, each.priority);
               break;
             case 'cancel':

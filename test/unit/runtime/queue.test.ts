@@ -58,7 +58,7 @@ describe('the work queue', () => {
     expect(await drain()).to.deep.equal(['a']);
   });
 
-  it('S122: lets an edit overtake the first list, and keeps the higher priority', async () => {
+  it('RUN-122: lets an edit overtake the first list, and keeps the higher priority', async () => {
     for (let i = 0; i < 60_000; i++) queue.add(String(i), INITIAL_PRIORITY);
     queue.add('41234');
     queue.add('41234', INITIAL_PRIORITY);
@@ -74,8 +74,8 @@ describe('the work queue', () => {
   });
 
   it('makes delayed keys ready in the order of their time', async () => {
-    queue.after('late', 300, 'again');
-    queue.after('early', 100, 'again');
+    queue.after('late', 300, 'requeue');
+    queue.after('early', 100, 'requeue');
     queue.after('middle', 200, 'retry');
     await clock.advance(99);
     expect(await drain()).to.deep.equal([]);
@@ -109,7 +109,7 @@ describe('the work queue', () => {
 
   it('forgets everything about a cancelled key but its turn', async () => {
     queue.add('a');
-    queue.after('b', 100, 'again');
+    queue.after('b', 100, 'requeue');
     queue.cancel('a');
     queue.cancel('b');
     queue.add('c');
@@ -124,10 +124,10 @@ describe('the work queue', () => {
 
   it('takes nothing and gives nothing after it was closed', async () => {
     const waiting = queue.take();
-    queue.after('a', 100, 'again');
+    queue.after('a', 100, 'requeue');
     queue.close();
     expect(queue.add('b')).to.equal('merged');
-    queue.after('c', 100, 'again');
+    queue.after('c', 100, 'requeue');
     expect(await waiting).to.equal(undefined);
     expect(await queue.take()).to.equal(undefined);
     expect(clock.pending).to.equal(0);
@@ -144,7 +144,7 @@ describe('the work queue', () => {
 
   it('makes keys of the same time ready in the order of their timers', async () => {
     const keys = ['e', 'b', 'd', 'a', 'c'];
-    for (const key of keys) queue.after(key, 100, 'again');
+    for (const key of keys) queue.after(key, 100, 'requeue');
     await clock.advance(100);
     expect(await drain()).to.deep.equal(keys);
   });
@@ -152,7 +152,7 @@ describe('the work queue', () => {
   for (const ms of [0, -1, NaN])
     it(`makes a key ready now that has ${String(ms)} ms to wait, instead of its timer`, async () => {
       queue.after('a', 100, 'retry');
-      queue.after('a', ms, 'again', 7);
+      queue.after('a', ms, 'requeue', 7);
       expect(queue.timerOf('a')).to.equal(undefined);
       const turn = await take();
       expect([turn.key, turn.priority]).to.deep.equal(['a', 7]);
@@ -210,7 +210,7 @@ describe('the work queue', () => {
     queue.after('a', 100, 'retry');
     turn.end();
     expect(queue.size).to.equal(1);
-    queue.after('a', 200, 'again');
+    queue.after('a', 200, 'requeue');
     await clock.advance(199);
     expect(await drain()).to.deep.equal([]);
     await clock.advance(1);
@@ -241,7 +241,7 @@ describe('the work queue', () => {
       at: (when, fn) => early.at(when - haste, fn),
     };
     queue = createQueue(hasty);
-    queue.after('a', 100, 'again');
+    queue.after('a', 100, 'requeue');
     haste = 0;
     await early.advance(99);
     expect(await drain()).to.deep.equal([]);
@@ -271,7 +271,7 @@ describe('the work queue', () => {
           if (op === 'add') {
             queue.add(key, n);
             admitted.set(key, at);
-          } else if (op === 'after') queue.after(key, n * 10, 'again');
+          } else if (op === 'after') queue.after(key, n * 10, 'requeue');
           else if (op === 'cancel') {
             queue.cancel(key);
             admitted.delete(key);

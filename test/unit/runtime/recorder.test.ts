@@ -69,7 +69,7 @@ describe('the event recorder', () => {
     expect(events()[0]?.metadata.namespace).to.equal('default');
   });
 
-  it('S125: keeps one Event for the same event 40 times in a minute, with at most 25 requests', async () => {
+  it('RUN-125: keeps one Event for the same event 40 times in a minute, with at most 25 requests', async () => {
     for (let i = 0; i < 40; i++) {
       await say('again');
       await clock.advance(1_500);
@@ -81,7 +81,7 @@ describe('the event recorder', () => {
     expect(events()[0]).to.deep.include({ count: 41, lastTimestamp: '2026-01-01T00:06:00Z' });
   });
 
-  it('S125: combines from the eleventh of 15 different notes with one reason', async () => {
+  it('RUN-125: combines from the eleventh of 15 different notes with one reason', async () => {
     for (let i = 1; i <= 15; i++) await say(`note ${String(i)}`);
     expect(events()).to.have.length(11);
     expect(events().at(-1)).to.deep.include({ count: 5, message: '(combined from similar events): note 15' });

@@ -38,7 +38,7 @@ describe('retries, errors and delays', () => {
   });
   afterEach(() => world.end());
 
-  it('S9: repeats a failing run after 1, 2, 4 and 8 seconds', async () => {
+  it('RUN-09: repeats a failing run after 1, 2, 4 and 8 seconds', async () => {
     world.control(failing());
     world.cluster.put(widgets, widget('A/1'));
     await world.start();
@@ -46,7 +46,7 @@ describe('retries, errors and delays', () => {
     expect(starts()).to.deep.equal([0, 1, 3, 7, 15]);
   });
 
-  it('S10: ends when the attempts are used up, and says so in the last', async () => {
+  it('RUN-10: ends when the attempts are used up, and says so in the last', async () => {
     world.control(watching(failing()), { retry: gradual3 });
     world.cluster.put(widgets, widget('A/1'));
     await world.start();
@@ -55,7 +55,7 @@ describe('retries, errors and delays', () => {
     expect(seen.map((ctx) => ctx.lastAttempt)).to.deep.equal([false, false, false, true]);
   });
 
-  it('S11: forgets the pending retry when an event leads to success, and counts afresh', async () => {
+  it('RUN-11: forgets the pending retry when an event leads to success, and counts afresh', async () => {
     let isBroken = true;
     const controller = world.control(
       watching(() => (isBroken ? Promise.reject(new Error('no')) : Promise.resolve(nothing))),
@@ -76,7 +76,7 @@ describe('retries, errors and delays', () => {
     expect(seen.map((ctx) => ctx.attempt)).to.deep.equal([0, 1, 1, 0, 1]);
   });
 
-  it('S12: runs an event at once without counting it, and keeps the deadline of the retry', async () => {
+  it('RUN-12: runs an event at once without counting it, and keeps the deadline of the retry', async () => {
     const controller = world.control(watching(failing()), {
       retry: exponential({ initialMs: 5_000, factor: 3, maxMs: 300_000 }),
     });
@@ -89,7 +89,7 @@ describe('retries, errors and delays', () => {
     expect(seen.map((ctx) => ctx.attempt)).to.deep.equal([0, 1, 1, 2]);
   });
 
-  it('S13: runs an event after exhaustion as a last attempt, and starts afresh after success', async () => {
+  it('RUN-13: runs an event after exhaustion as a last attempt, and starts afresh after success', async () => {
     let isBroken = true;
     const controller = world.control(
       watching(() => (isBroken ? Promise.reject(new Error('no')) : Promise.resolve(nothing))),
@@ -112,7 +112,7 @@ describe('retries, errors and delays', () => {
     expect(seen[4]).to.deep.equal({ attempt: 0, lastAttempt: false });
   });
 
-  it('S14: leaves everything to events and the sync timer when retries are off', async () => {
+  it('RUN-14: leaves everything to events and the sync timer when retries are off', async () => {
     const errors: string[] = [];
     world.control(succeeding, {
       retry: 'none',
@@ -132,7 +132,7 @@ describe('retries, errors and delays', () => {
     expect(errors).to.deep.equal(['no true', 'no true']);
   });
 
-  describe('S15: the error handler', () => {
+  describe('RUN-15: the error handler', () => {
     const handled = (more: object = {}): void => {
       world.control(succeeding, {
         reconciler: {
@@ -190,7 +190,7 @@ describe('retries, errors and delays', () => {
     });
   });
 
-  it('S16: does not repeat what is marked as final, and counts it', async () => {
+  it('RUN-16: does not repeat what is marked as final, and counts it', async () => {
     world.control(failing(new NoRetryError('never')));
     world.cluster.put(widgets, widget('A/1'));
     await world.start();
@@ -200,11 +200,11 @@ describe('retries, errors and delays', () => {
     expect(await world.metric(line)).to.equal(1);
   });
 
-  it('S16: lets the error handler choose a delay instead of a retry', async () => {
+  it('RUN-16: lets the error handler choose a delay instead of a retry', async () => {
     world.control(succeeding, {
       reconciler: {
         reconcile: noted(world.runs, world.clock, watching(failing())),
-        onError: () => Promise.resolve({ retry: false, again: 30_000 }),
+        onError: () => Promise.resolve({ retry: false, requeueAfterMs: 30_000 }),
       },
     });
     world.cluster.put(widgets, widget('A/1'));
@@ -218,7 +218,7 @@ describe('retries, errors and delays', () => {
     world.control(succeeding, {
       reconciler: {
         reconcile: noted(world.runs, world.clock, failing()),
-        onError: () => Promise.resolve({ retry: true, again: 30_000 }),
+        onError: () => Promise.resolve({ retry: true, requeueAfterMs: 30_000 }),
       },
     });
     world.cluster.put(widgets, widget('A/1'));
@@ -227,7 +227,7 @@ describe('retries, errors and delays', () => {
     expect(starts()).to.deep.equal([0, 1]);
   });
 
-  it('S17: retries after a conflict although no event passes the filter, and sees the new state', async () => {
+  it('RUN-17: retries after a conflict although no event passes the filter, and sees the new state', async () => {
     const labels: unknown[] = [];
     world.control(
       (primary, ctx) => {
@@ -246,11 +246,11 @@ describe('retries, errors and delays', () => {
     expect(world.cluster.read(widgets, 'A/1')?.status).to.deep.equal({ phase: 'Ready' });
   });
 
-  it('S18: runs again after the delay that a run asked for', async () => {
-    let again: number | undefined = 10_000;
+  it('RUN-18: runs again after the delay that a run asked for', async () => {
+    let requeueAfterMs: number | undefined = 10_000;
     world.control(() => {
-      const control = again === undefined ? nothing : ({ write: 'none', again } as const);
-      again = undefined;
+      const control = requeueAfterMs === undefined ? nothing : ({ write: 'none', requeueAfterMs } as const);
+      requeueAfterMs = undefined;
       return Promise.resolve(control);
     });
     world.cluster.put(widgets, widget('A/1'));
@@ -259,11 +259,11 @@ describe('retries, errors and delays', () => {
     expect(starts()).to.deep.equal([0, 10]);
   });
 
-  it('S18: replaces the delay by what an earlier run says', async () => {
-    let again: number | undefined = 10_000;
+  it('RUN-18: replaces the delay by what an earlier run says', async () => {
+    let requeueAfterMs: number | undefined = 10_000;
     const controller = world.control(() => {
-      const control = again === undefined ? nothing : ({ write: 'none', again } as const);
-      again = undefined;
+      const control = requeueAfterMs === undefined ? nothing : ({ write: 'none', requeueAfterMs } as const);
+      requeueAfterMs = undefined;
       return Promise.resolve(control);
     });
     world.cluster.put(widgets, widget('A/1'));
@@ -276,7 +276,7 @@ describe('retries, errors and delays', () => {
 
   it('runs again at once, behind the queue, when the delay is zero', async () => {
     let left = 2;
-    world.control(() => Promise.resolve(left-- > 0 ? { write: 'none', again: 0 } : nothing), {
+    world.control(() => Promise.resolve(left-- > 0 ? { write: 'none', requeueAfterMs: 0 } : nothing), {
       maxConcurrent: 1,
     });
     world.cluster.put(widgets, widget('A/1'));
@@ -285,7 +285,7 @@ describe('retries, errors and delays', () => {
     expect(world.runs).to.deep.equal(['0 A/1', '0 A/2', '0 A/1', '0 A/2']);
   });
 
-  it('S19: runs again after the sync period, or never when it is 0', async () => {
+  it('RUN-19: runs again after the sync period, or never when it is 0', async () => {
     world.control(succeeding, { syncPeriodMs: 3_600_000 });
     world.cluster.put(widgets, widget('A/1'));
     await world.start();
@@ -320,7 +320,7 @@ describe('retries, errors and delays', () => {
     expect(seen[2]?.attempt).to.equal(1);
   });
 
-  it('S123: lets the first hundred retries go and spreads the rest at ten a second', async () => {
+  it('RUN-123: lets the first hundred retries go and spreads the rest at ten a second', async () => {
     world.control(failing(), {
       maxConcurrent: 200,
       retry: exponential({ initialMs: 1_000, factor: 100, maxMs: 1e9 }),

@@ -60,7 +60,7 @@ describe('sources', () => {
   };
 
   describe('that watch a kind', () => {
-    it('S33: run the owner of what changes, and both owners when it changes hands', async () => {
+    it('RUN-33: run the owner of what changes, and both owners when it changes hands', async () => {
       const source = watchSource({ cache: world.caches.of(parts), toPrimary: byController(widgets) });
       world.control(succeeding, { sources: [source] });
       twoWidgets();
@@ -127,7 +127,7 @@ describe('sources', () => {
       expect(world.cluster.requests).to.deep.equal([]);
     });
 
-    it('S34: touch only the primaries that an index names', async () => {
+    it('RUN-34: touch only the primaries that an index names', async () => {
       const clusterOf: Mapper = (obj) => [`A/${obj.metadata.annotations?.['cluster'] ?? ''}`];
       const widgetCache = world.caches.of(widgets);
       widgetCache.index('by cluster', clusterOf);
@@ -169,7 +169,7 @@ describe('sources', () => {
       expect(found.at(-1)).to.equal('c7');
     });
 
-    it('S38: are added to a live controller once, and stop delivering when they are removed', async () => {
+    it('RUN-38: are added to a live controller once, and stop delivering when they are removed', async () => {
       const controller = world.control(succeeding);
       twoWidgets();
       await world.start();
@@ -203,7 +203,7 @@ describe('sources', () => {
       expect(found).to.deep.equal(['A/p']);
     });
 
-    it('S39: survive a mapper that throws', async () => {
+    it('RUN-39: survive a mapper that throws', async () => {
       const source = watchSource<Part>({
         cache: world.caches.of(parts),
         toPrimary: (obj) => {
@@ -223,7 +223,7 @@ describe('sources', () => {
     });
   });
 
-  it('V15: carry events over from another cluster, by a mapper that says to whom', async () => {
+  it('RUN-V15: carry events over from another cluster, by a mapper that says to whom', async () => {
     const other = new FakeCluster();
     const { clock } = world;
     const caches = createCaches({ client: other, clock, rng: seededRng(1), log: silentLogger });
@@ -252,7 +252,7 @@ describe('sources', () => {
     expect(await ran()).to.deep.equal([]);
   });
 
-  it('S35: poll for everything, first before the first run, then for news', async () => {
+  it('RUN-35: poll for everything, first before the first run, then for news', async () => {
     let answer = new Map([['A/1', [{ x: 1 }]]]);
     let polls = 0;
     const source = pollSource({
@@ -306,7 +306,7 @@ describe('sources', () => {
     expect(await ran()).to.deep.equal([]);
   });
 
-  it('S36: poll for each primary from its appearance to its end', async () => {
+  it('RUN-36: poll for each primary from its appearance to its end', async () => {
     let value = 1;
     const fetched: string[] = [];
     const source = perResourceSource({
@@ -340,7 +340,7 @@ describe('sources', () => {
     expect(fetched).to.have.length(4);
   });
 
-  it('S37: run whom a webhook names', async () => {
+  it('RUN-37: run whom a webhook names', async () => {
     const source = inboundSource('hook');
     world.control(succeeding, { sources: [source] });
     twoWidgets();
@@ -352,7 +352,7 @@ describe('sources', () => {
     expect(await ran()).to.deep.equal(['A/1']);
   });
 
-  it('S37: run whose pushed state is news', async () => {
+  it('RUN-37: run whose pushed state is news', async () => {
     let fetches = 0;
     const source = cachingInboundSource<{ x: number }>({
       name: 'push',

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import {
   dropLastApplied,
   dropManagedFields,
-  inTurn,
+  pipe,
   keepFields,
 } from '../../../src/runtime/cache/transforms.ts';
 import { settle } from '../../support/clock.ts';
@@ -15,7 +15,7 @@ const full = () => ({
   status: { phase: 'Ready', job: { id: 'j', log: 'long' } },
 });
 
-describe('C6: transforms', () => {
+describe('RUN-C6: transforms', () => {
   it('drop what kubectl keeps for itself, and nothing else', () => {
     const { annotations } = dropLastApplied(full()).metadata;
     expect(annotations).to.deep.equal({ own: 'yes' });
@@ -47,7 +47,7 @@ describe('C6: transforms', () => {
   it('work one after the other', () => {
     const object = full();
     object.metadata.managedFields = [{}];
-    const { metadata } = inTurn(dropManagedFields, dropLastApplied)(object);
+    const { metadata } = pipe(dropManagedFields, dropLastApplied)(object);
     expect(metadata.managedFields).to.equal(undefined);
     expect(metadata.annotations).to.deep.equal({ own: 'yes' });
   });

@@ -131,13 +131,13 @@ describe('a watch asks and delivers', () => {
         expected: [...seen, 'MODIFIED a -', '> watch from 10'],
       },
       {
-        title: 'after a pause what follows the list, when the server ends every watch at once',
+        title: 'after a pause what follows the list, when the server ends every watch immediately',
         replies: [streamed, [OPEN, 999], [OPEN, 999], [OPEN, 1_000], [OPEN]],
         expected: [
-          ...[...seen, '> watch from 10', 'watching', 'waiting 800: the server ends every watch at once'],
-          ...['> watch from 10', 'watching', 'waiting 1600: the server ends every watch at once'],
+          ...[...seen, '> watch from 10', 'watching', 'waiting 800: the server ends every watch immediately'],
+          ...['> watch from 10', 'watching', 'waiting 1600: the server ends every watch immediately'],
           ...['> watch from 10', 'watching', '> watch from 10', 'watching'],
-          ...['waiting 800: the server ends every watch at once', '> watch from 10'],
+          ...['waiting 800: the server ends every watch immediately', '> watch from 10'],
         ],
       },
       {

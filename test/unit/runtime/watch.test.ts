@@ -9,7 +9,7 @@ const names = (objects: Iterable<{ metadata: { name: string } }>): string[] =>
 const reset = (): Error => new TransportError('lost the connection (ECONNRESET)', true);
 
 describe('a watch', () => {
-  it('S45: goes on from where it was after every kind of error, ever more slowly, without a list', async () => {
+  it('RUN-45: goes on from where it was after every kind of error, ever more slowly, without a list', async () => {
     const { api, cache, clock, start, listen } = harness();
     api.put(thing('a'));
     await start();
@@ -210,7 +210,7 @@ describe('a watch', () => {
     expect(api.count('watch')).to.equal(before + 1);
   });
 
-  it('S46: lists again after 410 in the stream and tells what changed, went and came back', async () => {
+  it('RUN-46: lists again after 410 in the stream and tells what changed, went and came back', async () => {
     const { api, clock, start, listen } = harness();
     api.put(thing('x'));
     api.put(thing('y'));
@@ -237,7 +237,7 @@ describe('a watch', () => {
     expect(heard.indexOf('delete ns/z 13 unknown')).to.be.below(heard.indexOf('add ns/z 17'));
   });
 
-  it('S46: treats 410 as HTTP status the same way', async () => {
+  it('RUN-46: treats 410 as HTTP status the same way', async () => {
     const { api, cache, clock, start } = harness();
     await start();
     await clock.advance(5_000);
@@ -260,7 +260,7 @@ describe('a watch', () => {
     expect(api.count('list')).to.be.below(12);
   });
 
-  it('S47: refuses a list from the past and asks for one that is not older', async () => {
+  it('RUN-47: refuses a list from the past and asks for one that is not older', async () => {
     const { api, cache, clock, start, listen } = harness();
     api.version = 99;
     api.put(thing('x', { spec: { now: true } }));
@@ -351,7 +351,7 @@ describe('a watch', () => {
     expect(cache.get('ns/a')?.metadata.uid).to.equal('new');
   });
 
-  it('C15: tells a recreation whose deletion was missed as delete, then add', async () => {
+  it('RUN-C15: tells a recreation whose deletion was missed as delete, then add', async () => {
     const { api, start, listen } = harness();
     api.put(thing('a', { uid: 'old' }));
     await start();
@@ -362,7 +362,7 @@ describe('a watch', () => {
     expect(heard).to.deep.equal(['delete ns/a 11 unknown', 'add ns/a 12']);
   });
 
-  it('S48: starts the list over when its token expires half-way, without adding anything twice', async () => {
+  it('RUN-48: starts the list over when its token expires half-way, without adding anything twice', async () => {
     const { api, cache, clock, start, listen } = harness();
     for (let i = 0; i < 1200; i++) api.put(thing(`t${String(i)}`));
     const heard = listen();
@@ -401,7 +401,7 @@ describe('a watch', () => {
     expect(names(cache.list())).to.deep.equal(['b']);
   });
 
-  it('S49: resumes a quiet watch from the last bookmark', async () => {
+  it('RUN-49: resumes a quiet watch from the last bookmark', async () => {
     const { api, cache, clock, start } = harness();
     api.put(thing('a'));
     await start();
@@ -419,7 +419,7 @@ describe('a watch', () => {
     expect(api.requests.at(-1)?.query.resourceVersion).to.equal(String(api.version));
   });
 
-  it('S50: asks for pages for good when the server refuses to stream lists', async () => {
+  it('RUN-50: asks for pages for good when the server refuses to stream lists', async () => {
     const { api, clock, start } = harness();
     api.put(thing('a'));
     await start();
@@ -434,7 +434,7 @@ describe('a watch', () => {
     expect(api.requests.slice(1).some((r) => r.query.sendInitialEvents)).to.equal(false);
   });
 
-  it('S50: asks for pages after ten seconds of silence without the end of a streamed list', async () => {
+  it('RUN-50: asks for pages after ten seconds of silence without the end of a streamed list', async () => {
     const { api, cache, clock, start, listen } = harness();
     api.streaming = 'no bookmark';
     api.put(thing('a'));
@@ -448,7 +448,7 @@ describe('a watch', () => {
     expect(api.openWatches).to.equal(1);
   });
 
-  it('S50: bears a streamed list that takes long but is not silent', async () => {
+  it('RUN-50: bears a streamed list that takes long but is not silent', async () => {
     const { api, cache, clock, start } = harness();
     api.streaming = 'no bookmark';
     await start();
@@ -492,7 +492,7 @@ describe('a watch', () => {
     expect(names(cache.list())).to.deep.equal(['b']);
   });
 
-  it('S51: leaves a half-open connection five seconds after its time and resumes', async () => {
+  it('RUN-51: leaves a half-open connection five seconds after its time and resumes', async () => {
     const { api, clock, start, listen } = harness();
     api.put(thing('a'));
     await start();
@@ -515,7 +515,7 @@ describe('a watch', () => {
     expect(heard).to.deep.equal(['add ns/b 12']);
   });
 
-  it('S51: sends nothing after it was stopped during a list, a pause or a watch', async () => {
+  it('RUN-51: sends nothing after it was stopped during a list, a pause or a watch', async () => {
     for (const phase of ['list', 'pause', 'watch']) {
       const { api, clock, start, stop } = harness();
       if (phase === 'list') api.beforePage = stop;

@@ -38,7 +38,7 @@ describe('writing the primary', () => {
     draft.status = { phase: 'Ready' };
   };
 
-  it('S26: writes the resource first and the status on top of the answer', async () => {
+  it('RUN-26: writes the resource first and the status on top of the answer', async () => {
     await answering({ write: 'both' }, bothChanged);
     const [first, second, ...more] = world.cluster.requests;
     expect(first).to.deep.include({
@@ -53,14 +53,14 @@ describe('writing the primary', () => {
     expect(more).to.deep.equal([]);
   });
 
-  it('S26: leaves out the request that would change nothing', async () => {
+  it('RUN-26: leaves out the request that would change nothing', async () => {
     await answering({ write: 'both' }, (draft) => {
       draft.status = { phase: 'Ready' };
     });
     expect(world.cluster.writes).to.deep.equal(['merge status Widget A/1']);
   });
 
-  it('S26: sends nothing at all when nothing differs', async () => {
+  it('RUN-26: sends nothing at all when nothing differs', async () => {
     await answering({ write: 'both' }, () => undefined);
     expect(world.cluster.writes).to.deep.equal([]);
   });
@@ -99,7 +99,7 @@ describe('writing the primary', () => {
     });
   }
 
-  it('S27: makes our finalizer part of an applied intent', async () => {
+  it('RUN-27: makes our finalizer part of an applied intent', async () => {
     const finalizer = 'widgets.example.io/finalizer';
     world.control(succeeding, {
       reconciler: {

@@ -33,7 +33,7 @@ describe('certificates of the webhooks', () => {
     const stored = made();
     expect(after(stored, 0)).to.equal(undefined);
     expect(after(stored, 240)).to.equal(undefined);
-    expect(after(stored, 250)?.why).to.equal('the certificate comes to its end');
+    expect(after(stored, 250)?.why).to.equal('the certificate expires soon');
   });
 
   it('come from the same authority again', () => {
@@ -46,7 +46,7 @@ describe('certificates of the webhooks', () => {
 
   it('are made anew for a name that they do not have, but not for one that they need not have', () => {
     const stored = made();
-    expect(after(stored, 1, [...HOSTS, 'other'])?.why).to.equal('it does not name other');
+    expect(after(stored, 1, [...HOSTS, 'other'])?.why).to.equal('it is not valid for other');
     expect(after(stored, 1, ['hooks'])).to.equal(undefined);
   });
 
@@ -75,7 +75,7 @@ describe('certificates of the webhooks', () => {
   it('come from an authority that is valid now when a clock was ahead as the old one was made', () => {
     const stored = renewal(undefined, HOSTS, NOW + 30 * DAY)?.certificates as Certificates;
     const renewed = after(stored, 0);
-    expect(renewed?.why).to.equal('the authority is not valid yet');
+    expect(renewed?.why).to.equal('the certificate authority is not valid yet');
     const next = renewed?.certificates as Certificates;
     const server = new X509Certificate(next.certificate);
     const issuer = certificatesIn(next.caBundle).find((ca) => server.verify(ca.publicKey));
@@ -97,20 +97,24 @@ describe('certificates of the webhooks', () => {
   });
 
   const unusable: readonly (readonly [string, Partial<Certificates>, string])[] = [
-    ['the authority is missing', { caBundle: '' }, 'the authority is missing, unreadable or expired'],
+    [
+      'the authority is missing',
+      { caBundle: '' },
+      'the certificate authority is missing, unreadable or expired',
+    ],
     [
       'the authority is no certificate',
       { caBundle: 'nonsense' },
-      'the authority is missing, unreadable or expired',
+      'the certificate authority is missing, unreadable or expired',
     ],
     [
       'the key is not that of the authority',
       { caKey: made().caKey },
-      'the authority is missing, unreadable or expired',
+      'the certificate authority is missing, unreadable or expired',
     ],
     ['the certificate is missing', { certificate: '' }, 'the certificate is missing or unreadable'],
     ['its key is another', { key: made().key }, 'the certificate is missing or unreadable'],
-    ['nobody knows who signed', authorityOf(made()), 'its authority is not there any more'],
+    ['nobody knows who signed', authorityOf(made()), 'its certificate authority no longer exists'],
   ];
   for (const [title, change, why] of unusable) {
     it(`are made anew when ${title}`, () => {

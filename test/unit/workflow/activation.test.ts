@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import type { Source } from '../../../src/runtime/sources/sources.ts';
 import type { View } from '../../../src/runtime/types.ts';
 import { ActivationSources } from '../../../src/workflow/activation.ts';
-import type { AnyDependent, MadeSource, Setup } from '../../../src/workflow/dependent.ts';
+import type { AnyDependent, CreatedSource, Setup } from '../../../src/workflow/dependent.ts';
 import { widgets, type Widget } from '../runtime/support/world.ts';
 import { primary } from './support.ts';
 
@@ -32,7 +32,7 @@ function stage() {
   });
   const maker = (name: string, from = 'cms', more: object = {}): AnyDependent<Widget> => ({
     ...reader(name, from),
-    makeSource({ isSeparate }): MadeSource<Widget> {
+    makeSource({ isSeparate }): CreatedSource<Widget> {
       log.push(`make ${from}${isSeparate ? ' separate' : ''}`);
       return { source: source(from), release: () => void log.push(`release ${from}`) };
     },

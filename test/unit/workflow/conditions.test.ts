@@ -77,13 +77,13 @@ describe('crdPresent', () => {
     });
   }
   it('is false if there is no definition, and asks again in 10 s', async () => {
-    expect(await stage().ask()).to.deep.equal({ met: false, again: 10_000 });
+    expect(await stage().ask()).to.deep.equal({ met: false, requeueAfterMs: 10_000 });
   });
   it('does not look again before that', async () => {
     const { clock, ask, looks } = stage();
     await ask();
     await clock.advance(4_000);
-    expect(await ask()).to.deep.equal({ met: false, again: 6_000 });
+    expect(await ask()).to.deep.equal({ met: false, requeueAfterMs: 6_000 });
     expect(looks()).to.equal(1);
     await clock.advance(6_000);
     await ask();

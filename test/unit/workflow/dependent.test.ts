@@ -79,15 +79,19 @@ describe('the reconciliation of a dependent', () => {
   }
 
   const empty = () => Promise.resolve(nothing);
-  const once = '"desired" answered undefined; use a condition for what is wanted only sometimes';
+  const once = '"desired" returned undefined; use a condition for an optional dependent';
   for (const [title, more, message] of [
     ['nothing is wanted', { desired: () => nothing }, once],
-    ['null is wanted', { desired: () => null as unknown as string }, '"desired" answered null'],
-    ['it was created as nothing', { create: empty }, '"create" answered undefined; answer with the object'],
+    ['null is wanted', { desired: () => null as unknown as string }, '"desired" returned null'],
+    [
+      'it was created as nothing',
+      { create: empty },
+      '"create" returned undefined; return the current object',
+    ],
     [
       'it was updated to nothing',
       { update: empty, there: 'old' },
-      '"update" answered undefined; answer with',
+      '"update" returned undefined; return the current',
     ],
   ] as const) {
     it(`fails if ${title}`, async () => {
@@ -233,9 +237,9 @@ describe('the reconciliation of a bulk dependent', () => {
       'no map is wanted',
       { desiredAll: () => nothing as unknown as Map<string, string> },
       {},
-      '"desiredAll" answered undefined; answer with an empty map for none',
+      '"desiredAll" returned undefined; return an empty map for none',
     ],
-    ['one of them is nothing', {}, { a: nothing }, '"desired" answered undefined; use a condition'],
+    ['one of them is nothing', {}, { a: nothing }, '"desired" returned undefined; use a condition'],
   ] as const) {
     it(`fails if ${title}`, async () => {
       const { use, calls } = many({ b: '1' }, wanted, more);

@@ -371,14 +371,14 @@ describe('external dependents', () => {
     const knowledge = fetched<Bucket, Widget>({ idOf: ({ id }) => id, fetch: () => Promise.resolve(two) });
     await operate(bucketOf(knowledge));
     await add();
-    expect(errors[0]).to.include('dependent "bucket" of Widget A/1: 2 of them are there');
+    expect(errors[0]).to.include('dependent "bucket" of Widget A/1: 2 candidates exist');
   });
 
   it('say by their name that they were made as nothing', async () => {
     const knowledge = fetched<Bucket, Widget>({ fetch: () => Promise.resolve([]) });
     await operate(bucketOf(knowledge, { create: () => Promise.resolve(undefined as unknown as Bucket) }));
     await add();
-    expect(errors[0]).to.include('dependent "bucket" of Widget A/1: "create" answered undefined');
+    expect(errors[0]).to.include('dependent "bucket" of Widget A/1: "create" returned undefined');
   });
 });
 
@@ -439,7 +439,7 @@ describe('external dependents with state', () => {
     await settle();
   };
 
-  it('S65: keep their id, are found by it after a restart, and go before it', async () => {
+  it('RUN-65: keep their id, are found by it after a restart, and go before it', async () => {
     await operate(single());
     await add();
     expect(stateData()).to.deep.equal({ id: '42' });
@@ -452,7 +452,7 @@ describe('external dependents with state', () => {
     expect(world.cluster.read(widgets, 'A/1')).to.equal(undefined);
   });
 
-  it('S65: may keep it in a Secret', async () => {
+  it('RUN-65: may keep it in a Secret', async () => {
     await operate(single({ state: { kind: 'Secret' } }));
     await add();
     const data = world.cluster.read(kept('Secret'), 'A/1-bucket')?.data;
@@ -533,7 +533,7 @@ describe('external dependents with state', () => {
     expect(await message(use.create?.({ id: '', size: 1 }, primary, ctx))).to.include('503');
     expect(await message(use.actual(primary, ctx))).to.include('503');
     use.forget?.(primary);
-    expect(await message(use.actual(primary, ctx))).to.include('nobody noted its id');
+    expect(await message(use.actual(primary, ctx))).to.include('its id was not stored');
   });
 
   it('leave the note alone when somebody else has written it since', async () => {
@@ -550,7 +550,7 @@ describe('external dependents with state', () => {
     expect(stateData()).to.deep.equal({ id: '99' });
   });
 
-  it('S66: have a state each in bulk, and lose one with its item', async () => {
+  it('RUN-66: have a state each in bulk, and lose one with its item', async () => {
     await operate(bulk());
     await add(3);
     expect(states()).to.deep.equal(['1-bucket-item0', '1-bucket-item1', '1-bucket-item2']);
@@ -576,7 +576,7 @@ describe('external dependents with state', () => {
     await world.clock.advance(3_600_000);
     expect(buckets.calls).to.deep.equal(['create 42']);
     expect(errors).to.have.length(1);
-    expect(errors[0]).to.include('ConfigMap A/1-bucket').and.include('nobody noted its id');
+    expect(errors[0]).to.include('ConfigMap A/1-bucket').and.include('its id was not stored');
     // What the sentence advises:
     world.cluster.edit(configMaps, 'A/1-bucket', {
       metadata: { annotations: { 'espalier.dev/pending': null } },
@@ -663,14 +663,18 @@ describe('external dependents with state', () => {
     expect(kept).to.deep.equal({ id: '42' });
     await restart(single({ name: 'bucket-x' }));
     expect(world.cluster.read(configMaps, 'A/1-bucket-x')?.data).to.deep.equal(kept);
-    expect(errors[0]).to.include('ConfigMap A/1-bucket-x, where its state is to be kept, is somebody else');
+    expect(errors[0]).to.include(
+      'ConfigMap A/1-bucket-x, which should store its state, belongs to another owner',
+    );
   });
 
   it('keep away from an object of the name of their state that is somebody else’s', async () => {
     world.cluster.put(configMaps, { metadata: { namespace: 'A', name: '1-bucket' }, data: { theirs: 'x' } });
     await operate(single());
     await add();
-    expect(errors[0]).to.include("ConfigMap A/1-bucket, where its state is to be kept, is somebody else's");
+    expect(errors[0]).to.include(
+      'ConfigMap A/1-bucket, which should store its state, belongs to another owner',
+    );
     expect(buckets.calls).to.deep.equal([]);
     expect(stateData()).to.deep.equal({ theirs: 'x' });
   });

@@ -69,7 +69,7 @@ describe('the thing of an external dependent', () => {
   ] as const) {
     it(`is not guessed among several ${title}`, async () => {
       expect(String(await failureOf(given(a, b).use(more).actual(primary, ctx)))).to.include(
-        '2 of them are there; give it an idOf and a desired',
+        '2 candidates exist; give the dependent an idOf and a desired',
       );
     });
   }

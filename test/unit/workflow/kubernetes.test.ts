@@ -111,7 +111,7 @@ describe('what a dependent on a cluster wants', () => {
   for (const text of ['', 'word', '3']) {
     it(`cannot be YAML of ${text === '' ? 'nothing' : text}`, async () => {
       const error: unknown = await desired({ desired: () => text }).catch((failure: unknown) => failure);
-      expect(String(error)).to.include('the YAML of Part is no object');
+      expect(String(error)).to.include('the YAML of Part is not an object');
     });
   }
 });
@@ -182,7 +182,7 @@ describe('the creation of an object', () => {
     it(`refuses to overwrite an object ${title}`, async () => {
       const { ctx, requests } = runWith({ answers: [exists], live: [part({ uid: 'u', ...mark })] });
       expect(String(await create(ctx, use))).to.include(
-        'dependent "part" of Widget ns/a: Part ns/p is there already and not of this primary; set adopt',
+        'dependent "part" of Widget ns/a: Part ns/p already exists and does not belong to this primary; set adopt',
       );
       expect(requests).to.deep.equal(['create', 'get ns/p']);
     });
@@ -239,7 +239,9 @@ describe('the update of an object', () => {
   ] as const) {
     it(`is refused if ${title}`, async () => {
       const { ctx, requests } = runWith({ answers: [conflict], live: [part({ uid: 'v' }, { x: 'theirs' })] });
-      expect(String(await update(ctx, from))).to.include('is there already and not of this primary');
+      expect(String(await update(ctx, from))).to.include(
+        'already exists and does not belong to this primary',
+      );
       expect(requests).to.deep.equal(['replace', 'get ns/p']);
     });
   }

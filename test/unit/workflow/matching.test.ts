@@ -24,16 +24,22 @@ const object = (more: object, metadata: object = {}): Any => ({
 describe('the generic matcher', () => {
   const rows: [string, object, object, GenericMatch | undefined, boolean][] = [
     [
-      'S59: takes a default that was added',
+      'RUN-59: takes a default that was added',
       { spec: { a: 1, added: 2 } },
       { spec: { a: 1 } },
       undefined,
       true,
     ],
-    ['S59: sees a changed value', { spec: { a: 2 } }, { spec: { a: 1 } }, undefined, false],
+    ['RUN-59: sees a changed value', { spec: { a: 2 } }, { spec: { a: 1 } }, undefined, false],
     ['sees a value that is missing', { spec: {} }, { spec: { a: 1 } }, undefined, false],
-    ['S59: takes a shortened list', { list: [1, 2] }, { list: [1] }, undefined, true],
-    ['S59: sees a shortened list when strict', { list: [1, 2] }, { list: [1] }, { values: 'equal' }, false],
+    ['RUN-59: takes a shortened list', { list: [1, 2] }, { list: [1] }, undefined, true],
+    [
+      'RUN-59: sees a shortened list when strict',
+      { list: [1, 2] },
+      { list: [1] },
+      { values: 'equal' },
+      false,
+    ],
     ['sees an added value when strict', { a: 1, b: 2 }, { a: 1 }, { values: 'equal' }, false],
     ['sees a list in another order', { list: [2, 1] }, { list: [1, 2] }, undefined, false],
     ['ignores the status', { status: { x: 1 } }, { status: { x: 2 } }, undefined, true],
@@ -73,7 +79,7 @@ describe('the generic matcher', () => {
     ['other metadata always', { uid: 'u', generation: 2 }, {}, 'equal', true],
   ];
   for (const [what, actual, desired, how, matched] of metadata) {
-    it(`S59: takes ${what}`, () => {
+    it(`RUN-59: takes ${what}`, () => {
       const matcher = genericMatcher<Any, Widget>({ metadata: how ?? 'ignore' });
       const answer = matcher.match(object({}, actual), object({}, desired), primary, ctx);
       expect(answer.matched).to.equal(matched);
@@ -82,7 +88,7 @@ describe('the generic matcher', () => {
 
   it('is either strict or ignores', () => {
     expect(() => genericMatcher({ values: 'equal', ignore: ['/a'] })).to.throw('choose one of them');
-    expect(() => genericMatcher({ ignore: ['spec.a'] })).to.throw('"spec.a" is no JSON pointer');
+    expect(() => genericMatcher({ ignore: ['spec.a'] })).to.throw('"spec.a" is not a JSON pointer');
   });
 
   it('says where they differ, and nothing of a Secret', () => {
@@ -211,12 +217,12 @@ describe('the matcher by applied fields', () => {
   const match = (actual: View<Any>, desired: Any) =>
     ssaMatcher<Any, Widget>().match(actual, desired, primary, ctx);
 
-  it('S55: compares what is ours and nothing else', () => {
+  it('RUN-55: compares what is ours and nothing else', () => {
     const actual = applied({ spec: { image: 'a', replicas: 5 } }, { 'f:spec': { 'f:image': {} } });
     expect(match(actual, object({ spec: { image: 'a' } })).matched).to.equal(true);
     expect(match(actual, object({ spec: { image: 'b' } })).diff).to.equal('/spec/image: "a", wanted "b"');
   });
-  it('S56: sees a field that is ours and not wanted any more', () => {
+  it('RUN-56: sees a field that is ours and not wanted any more', () => {
     const actual = applied({ data: { x: '1', y: '2' } }, { 'f:data': { 'f:x': {}, 'f:y': {} } });
     expect(match(actual, object({ data: { x: '1' } })).matched).to.equal(false);
   });
@@ -225,7 +231,7 @@ describe('the matcher by applied fields', () => {
     ['an update', { operation: 'Update' }],
     ['a subresource', { subresource: 'status' }],
   ] as const) {
-    it(`S57: does not take ${title} for an apply of ours`, () => {
+    it(`RUN-57: does not take ${title} for an apply of ours`, () => {
       const actual = applied({ data: { x: '1' } }, { 'f:data': { 'f:x': {} } }, more);
       expect(match(actual, object({ data: { x: '1' } }))).to.deep.equal({
         matched: false,
@@ -244,7 +250,7 @@ describe('the matcher by applied fields', () => {
     };
     expect(match(twice, object({ data: { x: '1' } })).matched).to.equal(false);
   });
-  it('S58: takes for matched what the server made of the same wish, until either changes', () => {
+  it('RUN-58: takes for matched what the server made of the same wish, until either changes', () => {
     const matcher = ssaMatcher<Any, Widget>();
     const fields = { 'f:data': { 'f:x': {} } };
     const answer = applied({ data: { x: 'rewritten' } }, fields);
@@ -271,7 +277,7 @@ describe('the matcher by applied fields', () => {
     expect(judge(of('2', 'v2'), '1'), 'another version').to.equal(false);
     expect(judge(of('2', 'v2'), '2')).to.equal(true);
   });
-  it('S58: compares and remembers integers beyond 2^53 with all their digits', () => {
+  it('RUN-58: compares and remembers integers beyond 2^53 with all their digits', () => {
     const matcher = ssaMatcher<Any, Widget>();
     const answer = applied({ spec: { n: LONG } }, { 'f:spec': { 'f:n': {} } });
     const wish = object({ spec: { n: LONG + 1n } });
@@ -303,7 +309,7 @@ describe('the choice between applying and replacing', () => {
     ['follows the dependent before all', { ssa: true }, { ssa: false, kinds: { Part: false } }, 'apply'],
   ];
   for (const [title, choice, defaults, expected] of rows) {
-    it(`S59: ${title}`, () => {
+    it(`RUN-59: ${title}`, () => {
       expect(strategyOf(choice, defaults)).to.equal(expected);
     });
   }

@@ -77,7 +77,7 @@ describe('an operator', () => {
       { nodes: [{ use: node('a') }], explicit: true },
       {
         cleanup: () =>
-          Promise.resolve(isKept ? { finalizer: 'keep', again: 5_000 } : { finalizer: 'remove' }),
+          Promise.resolve(isKept ? { finalizer: 'keep', requeueAfterMs: 5_000 } : { finalizer: 'remove' }),
       },
     );
     await begin();
@@ -91,7 +91,7 @@ describe('an operator', () => {
   it('cleans up again when its own cleanup wants, although a node is not gone', async () => {
     operate(
       { nodes: [{ use: node('a'), deleted: () => false }] },
-      { cleanup: () => Promise.resolve({ finalizer: 'keep', again: 5_000 }) },
+      { cleanup: () => Promise.resolve({ finalizer: 'keep', requeueAfterMs: 5_000 }) },
     );
     await begin();
     await remove();
@@ -102,8 +102,8 @@ describe('an operator', () => {
 
   it('cleans up again no later than a node wants', async () => {
     operate(
-      { nodes: [{ use: node('a'), deleted: () => ({ met: false, again: 2_000 }) }] },
-      { cleanup: () => Promise.resolve({ finalizer: 'keep', again: 5_000 }) },
+      { nodes: [{ use: node('a'), deleted: () => ({ met: false, requeueAfterMs: 2_000 }) }] },
+      { cleanup: () => Promise.resolve({ finalizer: 'keep', requeueAfterMs: 5_000 }) },
     );
     await begin();
     await remove();

@@ -63,7 +63,7 @@ const watched = () => world.cluster.watches.filter((kind) => kind === 'Part').le
 const big = (_: unknown, { spec }: View<Widget>) => (spec?.size ?? 0) > 1;
 
 describe('the named sources of dependents', () => {
-  it('S38: are one watch for two dependents, whichever brings it along', async () => {
+  it('RUN-38: are one watch for two dependents, whichever brings it along', async () => {
     operate([{ use: part('a', { from: 'cms' }) }, { use: part('b', 'cms') }]);
     await begin();
     expect(watched()).to.equal(1);
@@ -82,7 +82,7 @@ describe('the named sources of dependents', () => {
     expect(made('a')).to.not.equal(undefined);
   });
 
-  it('S38: fail the start when nobody has them, with the name and what may be meant', () => {
+  it('RUN-38: fail the start when nobody has them, with the name and what may be meant', () => {
     const unknown = [{ use: part('a', { from: 'cmss' }) }, { use: part('b', 'cms') }];
     expect(() => operate(unknown)).to.throw(
       DefinitionError,
@@ -122,7 +122,7 @@ describe('the named sources of dependents', () => {
       });
     it('are refused to others that make objects', () => {
       expect(() => sourcesOf([many(), part('a', 'cms')], setup())).to.throw(
-        'would delete what dependent "a" makes, since both read source cms; give "many" an idOf',
+        'would delete the objects that dependent "a" creates, since both read source cms; give "many" an idOf',
       );
     });
     const reader = readOnly<Part, Widget>({ name: 'reader', kind: parts, source: 'cms' });
@@ -137,7 +137,7 @@ describe('the named sources of dependents', () => {
     }
   });
 
-  it('S38: fail the start also for a node that is not active yet', () => {
+  it('RUN-38: fail the start also for a node that is not active yet', () => {
     const active = () => false;
     const nodes = [
       { use: part('a', { from: 'cmss' }), active },
@@ -156,7 +156,7 @@ describe('the named sources of dependents', () => {
     );
   });
 
-  it('S85: are made for an active node by the one that brings them along, active or not', async () => {
+  it('RUN-85: are made for an active node by the one that brings them along, active or not', async () => {
     operate([
       { use: part('a', { from: 'cms' }), active: big },
       { use: part('b', 'cms'), active: () => false },
@@ -187,7 +187,7 @@ describe('the source of a node that is not always active', () => {
 });
 
 describe('a dependent with a procedure of its own', () => {
-  it('D2: is reconciled by it, and all else works with it', async () => {
+  it('RUN-D2: is reconciled by it, and all else works with it', async () => {
     const answers: Done[] = [{ did: 'created', value: { hello: 'world' } }, { did: 'noop' }];
     const own: Dependent<unknown, Widget> = {
       name: 'own',
@@ -242,7 +242,7 @@ describe('the numbers of a workflow', () => {
     delete: () => Promise.resolve(),
   });
 
-  it('S126: have every series from the start, at 0', async () => {
+  it('RUN-126: have every series from the start, at 0', async () => {
     operate([{ use: slow('a') }]);
     for (const outcome of ['ready', 'unready', 'failed', 'doomed', 'removed'])
       expect(await count('a', 'reconcile', outcome), outcome).to.equal(0);

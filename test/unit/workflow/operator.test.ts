@@ -111,7 +111,7 @@ describe('an operator with a workflow', () => {
   };
   const there = (): Widget | undefined => world.cluster.read(widgets, 'A/1');
 
-  it('S69: brings its nodes in line before its own logic runs', async () => {
+  it('RUN-69: brings its nodes in line before its own logic runs', async () => {
     let seen: string | undefined;
     operate(
       [{ use: partOf('x') }],
@@ -130,7 +130,7 @@ describe('an operator with a workflow', () => {
     expect(world.cluster.writes).to.deep.equal(['json Widget A/1', 'create Part A/1-x']);
   });
 
-  it('S79: keeps its finalizer while a node is not gone', async () => {
+  it('RUN-79: keeps its finalizer while a node is not gone', async () => {
     let isDone = false;
     operate(nodesOf(diamond({ 2: { deleted: () => isDone } })));
     await begin();
@@ -144,7 +144,7 @@ describe('an operator with a workflow', () => {
     expect(there()).to.equal(undefined);
   });
 
-  it('S81: asks every node to go, sends nothing for what is not there, and lets go', async () => {
+  it('RUN-81: asks every node to go, sends nothing for what is not there, and lets go', async () => {
     const absent = (name: string): Dependent<Part, Widget> => {
       const { create: _, ...use } = partOf(name);
       return {
@@ -164,7 +164,7 @@ describe('an operator with a workflow', () => {
     expect(there()).to.equal(undefined);
   });
 
-  it('S80: tries a cleanup that failed again, after a delay', async () => {
+  it('RUN-80: tries a cleanup that failed again, after a delay', async () => {
     operate(nodesOf({ 1: { fails: 'delete' } }));
     await begin();
     await remove();
@@ -180,7 +180,7 @@ describe('an operator with a workflow', () => {
     expect(there()?.metadata.finalizers).to.equal(undefined);
   });
 
-  it('S82: tells of all errors at once, instead of running its own logic', async () => {
+  it('RUN-82: tells of all errors at once, instead of running its own logic', async () => {
     const errors: unknown[] = [];
     let seen: readonly string[] | undefined;
     operate(
@@ -202,7 +202,7 @@ describe('an operator with a workflow', () => {
     expect(seen).to.deep.equal(['c']);
   });
 
-  it('S82: tries again after errors that may pass, and not after those that do not', async () => {
+  it('RUN-82: tries again after errors that may pass, and not after those that do not', async () => {
     operate(nodesOf({ a: { fails: 'reconcile' } }));
     await begin();
     await world.clock.advance(1_000);
@@ -224,7 +224,7 @@ describe('an operator with a workflow', () => {
     expect(story).to.deep.equal(['final']);
   });
 
-  it('S83: leaves errors to its own logic when told to', async () => {
+  it('RUN-83: leaves errors to its own logic when told to', async () => {
     let errored: string[] = [];
     operate(
       nodesOf({ a: { fails: 'reconcile' }, b: { fails: 'reconcile' } }),
@@ -270,11 +270,11 @@ describe('an operator with a workflow', () => {
     };
     world.cluster.edit(widgets, 'A/1', { spec: { size: 2 } });
     await settle();
-    expect(errors[0]).to.include('Part A/1-x is there already and not of this primary');
+    expect(errors[0]).to.include('Part A/1-x already exists and does not belong to this primary');
     expect(world.cluster.read(parts, 'A/1-x')?.data).to.deep.equal({ theirs: 'x' });
   });
 
-  it('S86: looks for a definition no more than every 10 s, for all together, then rarely, then never again', async () => {
+  it('RUN-86: looks for a definition no more than every 10 s, for all together, then rarely, then never again', async () => {
     const use = nodesOf({ 1: {} })[0]?.use as Dependent<Obj, Widget>;
     operate([{ use, active: crdPresent('things.example.io') }]);
     world.cluster.put(widgets, widget('A/2'));
@@ -302,7 +302,7 @@ describe('an operator with a workflow', () => {
     expect(story.filter((what) => what === 'reconcile 1')).to.have.length(4);
   });
 
-  it('S88: holds back, makes and takes away by its conditions, and reports readiness', async () => {
+  it('RUN-88: holds back, makes and takes away by its conditions, and reports readiness', async () => {
     let isReady = false;
     let isGone = false;
     const readiness: (boolean | undefined)[] = [];
@@ -348,7 +348,7 @@ describe('an operator with a workflow', () => {
     expect(there()).to.equal(undefined);
   });
 
-  it('S90: runs its workflow only when called, as often as it is called', async () => {
+  it('RUN-90: runs its workflow only when called, as often as it is called', async () => {
     operate(
       nodesOf(diamond()),
       { explicit: true },
@@ -374,7 +374,7 @@ describe('an operator with a workflow', () => {
     expect(story).to.have.length(12);
   });
 
-  it('S91: leaves the cleanup to its cleaner, which may call the workflow', async () => {
+  it('RUN-91: leaves the cleanup to its cleaner, which may call the workflow', async () => {
     let isCalling = false;
     operate(
       nodesOf(diamond()),
@@ -401,7 +401,7 @@ describe('an operator with a workflow', () => {
     ]);
   });
 
-  it('S92: cleans up by itself when nobody says how', async () => {
+  it('RUN-92: cleans up by itself when nobody says how', async () => {
     operate(nodesOf(diamond()), { explicit: true });
     await begin();
     await remove();
@@ -409,7 +409,7 @@ describe('an operator with a workflow', () => {
     expect(there()).to.equal(undefined);
   });
 
-  it('S93: keeps what comes first while what depends on it has a finalizer of somebody else', async () => {
+  it('RUN-93: keeps what comes first while what depends on it has a finalizer of somebody else', async () => {
     operate([
       { use: partOf('1'), deleted: isGone },
       { use: partOf('2'), dependsOn: ['1'], deleted: isGone },
@@ -434,7 +434,9 @@ describe('an operator with a workflow', () => {
       {
         cleanup() {
           story.push('own cleanup');
-          return Promise.resolve(isKept ? { finalizer: 'keep', again: 5_000 } : { finalizer: 'remove' });
+          return Promise.resolve(
+            isKept ? { finalizer: 'keep', requeueAfterMs: 5_000 } : { finalizer: 'remove' },
+          );
         },
       },
     );
@@ -466,7 +468,7 @@ describe('an operator with a workflow', () => {
   const given = <T extends Obj>(cache: Cache<T>) =>
     watchSource<T, Widget>({ name: 'given', cache, toPrimary: () => [] });
 
-  it('S52: does not start when a dependent compares managed fields that its source drops', () => {
+  it('RUN-52: does not start when a dependent compares managed fields that its source drops', () => {
     const source = given(world.caches.of(parts));
     const use = kubernetes<Part, Widget>({ kind: parts, source: 'given', desired: () => '' });
     expect(() => operate([{ use }], {}, {}, { sources: [source] })).to.throw(
@@ -493,12 +495,12 @@ describe('an operator with a workflow', () => {
     const many = (more: object = {}) =>
       kubernetesBulk<Part, Widget>({ kind: parts, name: 'many', desiredAll: () => new Map(), ...more });
     expect(() => operate([{ use: one }, { use: many() }])).to.throw(
-      'dependent "many" would delete what dependent "one" makes',
+      'dependent "many" would delete the objects that dependent "one" creates',
     );
     operate([{ use: one }, { use: many({ idOf: () => undefined }) }]);
   });
 
-  it('S70: does without a workflow, in the order and under the conditions of its author', async () => {
+  it('RUN-70: does without a workflow, in the order and under the conditions of its author', async () => {
     const [first, second] = [partOf('first', true), partOf('second', true)];
     const setup = setupOf({ name: 'widgets', kind: widgets }, world.caches);
     world.manager.add<Widget>({
@@ -532,7 +534,7 @@ describe('an operator with a workflow', () => {
     ]);
   });
 
-  it('S89: or with a workflow that its author calls by hand', async () => {
+  it('RUN-89: or with a workflow that its author calls by hand', async () => {
     const wanted = (_: unknown, { spec }: View<Widget>) => spec?.size === 2;
     const nodes = [
       { use: partOf('first', true) },

@@ -1,7 +1,7 @@
 /** Applied objects: what can be compared of them, and what is remembered. */
 import { expect } from 'chai';
 import type { Obj, View } from '../../../src/runtime/types.ts';
-import { appliedFields, comparableIntent, ssaMatcher } from '../../../src/workflow/match-ssa.ts';
+import { appliedFields, comparableIntent, isAsApplied, ssaMatcher } from '../../../src/workflow/match-ssa.ts';
 import { FakeClock } from '../../support/clock.ts';
 import type { Widget } from '../runtime/support/world.ts';
 import { contextOn, primary } from './support.ts';
@@ -72,6 +72,26 @@ describe('an applied object', () => {
     const actual = applied({ data: { x: base64('a') } }, data, {}, 'Secret');
     expect(match(actual, object({ stringData: { x: 'b' } }, 'Secret')).diff).to.equal('/data/x');
   });
+});
+
+describe('an empty list that a manager owns', () => {
+  const rules = { 'f:rules': {} };
+  for (const [title, actual, intent, expected] of [
+    ['is there although the server shows null', applied({ rules: null }, rules), { rules: [] }, true],
+    ['is there when the server shows it', applied({ rules: [] }, rules), { rules: [] }, true],
+    ['is not there once it is no longer wanted', applied({ rules: null }, rules), {}, false],
+    ['is no list with elements', applied({ rules: null }, rules), { rules: [{ verbs: ['get'] }] }, false],
+    ['is no empty object', applied({ rules: null }, rules), { rules: {} }, false],
+    ['is not there when nobody owns it', applied({ rules: null }, {}), { rules: [] }, false],
+    ['may be inside', applied({ a: { rules: null, b: 1 } }, { 'f:a': rules }), { a: { rules: [] } }, true],
+  ] as const) {
+    it(title, () => {
+      expect(isAsApplied(actual, object(intent), 'widgets')).to.equal(expected);
+      expect(ssaMatcher<Any, Widget>().match(actual, object(intent), primary, ctx).matched).to.equal(
+        expected,
+      );
+    });
+  }
 });
 
 describe('the memory of applied objects', () => {

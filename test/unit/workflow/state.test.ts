@@ -175,10 +175,10 @@ describe('keeping a state', () => {
     });
   }
   const clusterScoped: View<Widget> = { ...primary, metadata: { name: 'a', uid: 'uid-a' } };
-  it('of a primary without a namespace needs one', async () => {
+  it('of a cluster-scoped primary needs a namespace', async () => {
     const run = runWith();
     expect(String(await keep(run, {}, '', {}, clusterScoped))).to.include(
-      'dependent "bucket" of Widget a: a primary without a namespace needs one to keep state in',
+      'dependent "bucket" of Widget a: a cluster-scoped primary needs a namespace for its state',
     );
     await keep(run, {}, '', { namespace: 'states' }, clusterScoped);
     expect(createdIn(run)?.metadata.namespace).to.equal('states');
@@ -237,7 +237,7 @@ describe('keeping a state', () => {
       const run = runWith({ refusal: exists, live });
       const failure = await keep(run, { id: '42' });
       expect(String(failure)).to.include(
-        `dependent "bucket" of Widget ns/a: ConfigMap ns/a-bucket, where its state is to be kept, is somebody else's`,
+        `dependent "bucket" of Widget ns/a: ConfigMap ns/a-bucket, which should store its state, belongs to another owner`,
       );
       expect(failure).to.have.property('cause', exists);
       expect(run.writes).to.have.length(1);

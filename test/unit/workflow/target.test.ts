@@ -59,7 +59,7 @@ describe('the object of a dependent', () => {
   ] as const) {
     it(`is not guessed among candidates ${title}`, async () => {
       const error: unknown = await find([b, a], rules).catch((failure: unknown) => failure);
-      expect(String(error)).to.include('dependent "part" of Widget ns/a: ns/a, ns/b all could be it');
+      expect(String(error)).to.include('dependent "part" of Widget ns/a: ns/a, ns/b all match');
     });
   }
 

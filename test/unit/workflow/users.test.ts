@@ -13,7 +13,7 @@ describe('an execution', () => {
     planStart(self, templates, assign(self, templates, items).active);
   const old = done('j0');
 
-  it('S95: hands its job to a and c, then to b, and is through when all have succeeded', () => {
+  it('RUN-95: hands its job to a and c, then to b, and is through when all have succeeded', () => {
     const first = planned([item('e', 'a', old), item('e', 'b', old), item('e', 'c', old)]);
     expect(first.start).to.deep.equal(['a', 'c']);
     const second = planned([item('e', 'a', done('j1')), item('e', 'b', old), item('e', 'c', running('j1'))]);
@@ -22,7 +22,7 @@ describe('an execution', () => {
     expect(last).to.include({ settled: true }).and.to.deep.include({ blocked: [], failed: [] });
   });
 
-  it('S95: lets what runs finish after a failure, and hands its job to nobody else', () => {
+  it('RUN-95: lets what runs finish after a failure, and hands its job to nobody else', () => {
     const failed = item('e', 'a', done('j1', 'Failed'));
     const during = planned([failed, item('e', 'b', old), item('e', 'c', running('j1'))]);
     expect(during).to.deep.include({ start: [], running: ['c'], settled: false });
@@ -30,7 +30,7 @@ describe('an execution', () => {
     expect(after).to.deep.include({ start: [], blocked: ['b'], failed: ['a'], settled: true });
   });
 
-  it('S95: takes b away before a and c, and stops behind one that cannot be deleted', () => {
+  it('RUN-95: takes b away before a and c, and stops behind one that cannot be deleted', () => {
     const gone = execution('e', { items: templates, status: running('j2'), meta: deleting });
     const left = (...items: readonly DeployItem[]) => planRemoval(gone, templates, items);
     const [a, b, c] = ['a', 'b', 'c'].map((name) => item('e', name, done('j1'))) as [
@@ -59,7 +59,7 @@ describe('the manifest deployer', () => {
   };
   const role = { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRole', metadata: { name: 'r' } };
 
-  it('S96: works in three waves, and a failure in one does not stop the next', async () => {
+  it('RUN-96: works in three waves, and a failure in one does not stop the next', async () => {
     const b = new Bench(manifestDeployer());
     b.givenTarget();
     b.target.fail = (verb, what) => {
@@ -78,7 +78,7 @@ describe('the manifest deployer', () => {
     expect(b.status().lastError?.message).to.include('ClusterRole r').and.include('roles are not to be had');
   });
 
-  it('S96: does with each object what its policy allows', async () => {
+  it('RUN-96: does with each object what its policy allows', async () => {
     const policies = ['manage', 'keep', 'immutable', 'fallback', 'ignore'] as const;
     const manifests = (mode: string, without: readonly string[] = []): object =>
       manifestConfig({
@@ -109,7 +109,7 @@ describe('the manifest deployer', () => {
     expect(b.target.names('ConfigMap')).to.include('app/keep').and.not.include('app/manage');
   });
 
-  it('S96: deletes in three waves, each once the one before it has gone', async () => {
+  it('RUN-96: deletes in three waves, each once the one before it has gone', async () => {
     const b = new Bench(manifestDeployer());
     b.givenTarget();
     const held = configMap('m');

@@ -12,7 +12,7 @@ import { contextOn, diamond, fork, graphOf, no, primary, yes } from './support.t
 const names = (map: ReadonlyMap<string, unknown>): string[] => [...map.keys()].sort();
 
 describe('a workflow that reconciles', () => {
-  it('S71: works through a diamond: 1, then 2 and 3 at once, then 4', async () => {
+  it('RUN-71: works through a diamond: 1, then 2 and 3 at once, then 4', async () => {
     const graph = graphOf(diamond());
     const { reconciled, allReady } = await graph.reconcile();
     expect(graph.story).to.deep.equal(['reconcile 1', 'reconcile 2 + reconcile 3', 'reconcile 4']);
@@ -20,7 +20,7 @@ describe('a workflow that reconciles', () => {
     expect(allReady).to.equal(true);
   });
 
-  it('S72: stops behind a node that is not ready, and nowhere else', async () => {
+  it('RUN-72: stops behind a node that is not ready, and nowhere else', async () => {
     const graph = graphOf(diamond({ 2: { ready: no } }));
     const result = await graph.reconcile();
     expect(graph.story).to.deep.equal(['reconcile 1', 'reconcile 2 + reconcile 3']);
@@ -28,14 +28,14 @@ describe('a workflow that reconciles', () => {
     expect(result.allReady).to.equal(false);
   });
 
-  it('S73: reconciles only the first when that is not ready, and deletes nothing', async () => {
+  it('RUN-73: reconciles only the first when that is not ready, and deletes nothing', async () => {
     const graph = graphOf(diamond({ 1: { ready: no } }));
     const { deleted } = await graph.reconcile();
     expect(graph.story).to.deep.equal(['reconcile 1']);
     expect(deleted).to.deep.equal([]);
   });
 
-  it('S74: does as much as possible when a node fails', async () => {
+  it('RUN-74: does as much as possible when a node fails', async () => {
     const graph = graphOf(diamond({ 2: { fails: 'reconcile' } }));
     const result = await graph.reconcile();
     expect(graph.story).to.deep.equal(['reconcile 1', 'reconcile 2 + reconcile 3']);
@@ -43,7 +43,7 @@ describe('a workflow that reconciles', () => {
     expect(result.reconciled).to.deep.equal(['1', '3']);
   });
 
-  it('S75: deletes a node that is not wanted after all that depends on it', async () => {
+  it('RUN-75: deletes a node that is not wanted after all that depends on it', async () => {
     const graph = graphOf(fork({ 3: { when: no }, 4: { deleted: yes }, 5: { deleted: yes } }));
     const result = await graph.reconcile();
     expect(graph.story).to.deep.equal(['reconcile 1', 'delete 4 + delete 5 + reconcile 2', 'delete 3']);
@@ -51,7 +51,7 @@ describe('a workflow that reconciles', () => {
     expect(result.allReady).to.equal(true);
   });
 
-  it('S76: goes no further down while one below is not gone', async () => {
+  it('RUN-76: goes no further down while one below is not gone', async () => {
     const graph = graphOf(fork({ 3: { when: no }, 5: { deleted: no } }));
     const result = await graph.reconcile();
     expect(graph.story.join(' ')).to.include('delete 5').and.not.include('delete 3');
@@ -59,7 +59,7 @@ describe('a workflow that reconciles', () => {
     expect(result.allReady).to.equal(false);
   });
 
-  it('S77: goes no further down when one below cannot be deleted', async () => {
+  it('RUN-77: goes no further down when one below cannot be deleted', async () => {
     const graph = graphOf(fork({ 3: { when: no }, 5: { fails: 'delete' } }));
     const result = await graph.reconcile();
     expect(graph.story.join(' ')).to.not.include('delete 3');
@@ -72,7 +72,7 @@ describe('a workflow that reconciles', () => {
     ['all at once with room for 16', 16, 1],
     ['in threes with room for 3', 3, 4],
   ] as const) {
-    it(`S84: works on ten roots ${title}`, async () => {
+    it(`RUN-84: works on ten roots ${title}`, async () => {
       const roots = Object.fromEntries(Array.from({ length: 10 }, (_, i) => [`r${String(i)}`, {}]));
       const graph = graphOf(roots, { concurrency });
       await graph.reconcile();
@@ -81,11 +81,11 @@ describe('a workflow that reconciles', () => {
     });
   }
 
-  it('S84: refuses to work without any room', () => {
+  it('RUN-84: refuses to work without any room', () => {
     expect(() => graphOf({}, { concurrency: 0 })).to.throw('at least 1, not 0');
   });
 
-  it('S85: leaves alone what is not active, and deletes what depends on it', async () => {
+  it('RUN-85: leaves alone what is not active, and deletes what depends on it', async () => {
     const graph = graphOf(diamond({ 2: { active: no } }));
     const result = await graph.reconcile();
     expect(graph.story).to.deep.equal(['reconcile 1', 'delete 4 + reconcile 3']);
@@ -93,13 +93,13 @@ describe('a workflow that reconciles', () => {
     expect(result.deleted).to.deep.equal(['4']);
   });
 
-  it('S85: never deletes what is not active, not even in a cleanup', async () => {
+  it('RUN-85: never deletes what is not active, not even in a cleanup', async () => {
     const graph = graphOf(diamond({ 4: { active: no } }));
     await graph.cleanup();
     expect(graph.story).to.deep.equal(['delete 2 + delete 3', 'delete 1']);
   });
 
-  it('S87: hands on the data of a condition, which was asked once', async () => {
+  it('RUN-87: hands on the data of a condition, which was asked once', async () => {
     let asked = 0;
     const ready = () => ({ met: ++asked > 0, data: { missing: 2 } });
     const graph = graphOf(diamond({ 1: { ready } }));
@@ -108,7 +108,9 @@ describe('a workflow that reconciles', () => {
       typeof (value as never)['missing'] === 'number';
     const isText = (value: unknown): value is string => typeof value === 'string';
     expect(result.data('1', 'ready', isMissing)).to.deep.equal({ missing: 2 });
-    expect(() => result.data('1', 'ready', isText)).to.throw('"ready" of node "1" is not of the type');
+    expect(() => result.data('1', 'ready', isText)).to.throw(
+      '"ready" of node "1" does not have the expected type',
+    );
     expect(result.data('1', 'when', isText)).to.equal(undefined);
     const messageOf = (node: string): string => {
       try {
@@ -122,7 +124,7 @@ describe('a workflow that reconciles', () => {
     expect(asked).to.equal(1);
   });
 
-  it('S94: cannot be built with a circle, a name twice, or an unknown one', () => {
+  it('RUN-94: cannot be built with a circle, a name twice, or an unknown one', () => {
     expect(() =>
       graphOf({ a: { dependsOn: ['c'] }, b: { dependsOn: ['a'] }, c: { dependsOn: ['b'] } }),
     ).to.throw(/a -> c -> b -> a/);
@@ -165,8 +167,8 @@ describe('a workflow that reconciles', () => {
   });
 
   it('asks again no later than the first condition wants', async () => {
-    const later = (again: number) => () => ({ met: false, again });
-    const met = () => ({ met: true, again: 100 });
+    const later = (requeueAfterMs: number) => () => ({ met: false, requeueAfterMs });
+    const met = () => ({ met: true, requeueAfterMs: 100 });
     const never = () => ({ met: false });
     const graph = graphOf({
       ...{
@@ -177,8 +179,8 @@ describe('a workflow that reconciles', () => {
         5: { ready: never },
       },
     });
-    expect((await graph.reconcile()).again).to.equal(200);
-    expect((await graphOf({ 1: {} }).reconcile()).again).to.equal(undefined);
+    expect((await graph.reconcile()).requeueAfterMs).to.equal(200);
+    expect((await graphOf({ 1: {} }).reconcile()).requeueAfterMs).to.equal(undefined);
   });
 
   it('shows all items of a bulk dependent to its conditions', async () => {
@@ -247,14 +249,14 @@ describe('a workflow that reconciles', () => {
 });
 
 describe('a workflow that cleans up', () => {
-  it('S78: takes a diamond apart in reverse: 4, then 2 and 3 at once, then 1', async () => {
+  it('RUN-78: takes a diamond apart in reverse: 4, then 2 and 3 at once, then 1', async () => {
     const graph = graphOf(diamond());
     const { allRemoved } = await graph.cleanup();
     expect(graph.story).to.deep.equal(['delete 4', 'delete 2 + delete 3', 'delete 1']);
     expect(allRemoved).to.equal(true);
   });
 
-  it('S79: leaves the first alone while 2 is not gone', async () => {
+  it('RUN-79: leaves the first alone while 2 is not gone', async () => {
     const graph = graphOf(diamond({ 2: { deleted: no } }));
     const { allRemoved, deleted } = await graph.cleanup();
     expect(graph.story).to.deep.equal(['delete 4', 'delete 2 + delete 3']);
@@ -262,20 +264,20 @@ describe('a workflow that cleans up', () => {
     expect(allRemoved).to.equal(false);
   });
 
-  it('S80: leaves the first alone when 2 fails', async () => {
+  it('RUN-80: leaves the first alone when 2 fails', async () => {
     const graph = graphOf(diamond({ 2: { fails: 'delete' } }));
     const { errored } = await graph.cleanup();
     expect(graph.story).to.deep.equal(['delete 4', 'delete 2 + delete 3']);
     expect(names(errored)).to.deep.equal(['2']);
   });
 
-  it('S81: touches nothing else when 4 fails', async () => {
+  it('RUN-81: touches nothing else when 4 fails', async () => {
     const graph = graphOf(diamond({ 4: { fails: 'delete' } }));
     await graph.cleanup();
     expect(graph.story).to.deep.equal(['delete 4']);
   });
 
-  it('S61: leaves to the cluster what it collects, but deletes it when it is only not wanted', async () => {
+  it('RUN-61: leaves to the cluster what it collects, but deletes it when it is only not wanted', async () => {
     const plans = { g: { gc: true }, n: { gc: false } };
     const graph = graphOf(plans);
     const { allRemoved } = await graph.cleanup();
@@ -286,7 +288,7 @@ describe('a workflow that cleans up', () => {
     expect(unwanted.story).to.deep.equal(['delete g + delete n']);
   });
 
-  it('S54: counts as deleted what cannot be deleted', async () => {
+  it('RUN-54: counts as deleted what cannot be deleted', async () => {
     const graph = graphOf(diamond({ 4: { canDelete: false } }));
     const { deleted } = await graph.cleanup();
     expect(deleted).to.deep.equal(['2', '3', '1']);
@@ -306,7 +308,7 @@ describe('a workflow that cleans up', () => {
 });
 
 describe('the errors of a workflow', () => {
-  it('S82: are one, with all names', async () => {
+  it('RUN-82: are one, with all names', async () => {
     const graph = graphOf({ a: { fails: 'reconcile' }, b: { fails: 'reconcile' }, c: {} });
     const result = await graph.reconcile();
     expect(result.reconciled).to.deep.equal(['c']);
@@ -315,7 +317,7 @@ describe('the errors of a workflow', () => {
     }).to.throw(AggregateNodeError, '2 nodes failed: "a": cannot reconcile a; "b": cannot reconcile b');
   });
 
-  it('S82: are named by the only one, which is their cause', () => {
+  it('RUN-82: are named by the only one, which is their cause', () => {
     const cause = new Error('no');
     const error = new AggregateNodeError(new Map([['a', cause]]));
     expect(error).to.deep.include({ message: 'a node failed: "a": no', cause });

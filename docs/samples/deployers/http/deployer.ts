@@ -21,10 +21,15 @@ export const httpDeployer = definePlugin({
   }),
   status: schemaCodec('ProviderStatus', { 'http.example.org/v1': z.object({ url: z.url() }) }),
 
-  async apply({ config, target, previous, begin, checkpoint, signal }) {
+  async apply({ config, target, previous, begin, assertTimeLeft, signal }) {
     const base = target?.text('endpoint');
-    if (!base) throw new ConfigurationError('Apply', 'NoEndpoint', 'the target has no key endpoint');
-    checkpoint('http: before upload');
+    if (!base)
+      throw new ConfigurationError({
+        operation: 'Apply',
+        reason: 'NoEndpoint',
+        message: 'the target has no key endpoint',
+      });
+    assertTimeLeft('http: before upload');
     const url = new URL(config.path, base).toString();
     const status = { apiVersion: 'http.example.org/v1', kind: 'ProviderStatus', url };
     if (previous?.url !== url) {
@@ -46,5 +51,6 @@ async function ask(method: string, url: string, signal: AbortSignal, body: strin
   const answer = await fetch(url, { method, body, signal });
   if (answer.ok || (method !== 'PUT' && answer.status === 404)) return answer;
   const isDenied = answer.status === 401 || answer.status === 403;
-  throw new (isDenied ? UnauthorizedError : RetryError)('Http', method, `${url} answered ${answer.status}`);
+  const message = `${url} answered ${answer.status}`;
+  throw new (isDenied ? UnauthorizedError : RetryError)({ operation: 'Http', reason: method, message });
 }

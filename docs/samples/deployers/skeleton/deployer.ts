@@ -18,8 +18,8 @@ export const plugin = definePlugin({
   config,
 
   /** Installs or updates. Called again after a crash, and whenever it answered `wait`: it must not mind. */
-  async apply({ config: { greeting, ready }, checkpoint, log }) {
-    checkpoint('skeleton: before the work');
+  async apply({ config: { greeting, ready }, assertTimeLeft, log }) {
+    assertTimeLeft('skeleton: before the work');
     if (!ready) return wait();
     log.info({ greeting }, 'installed');
     return done({ exports: { value: { greeting } } });

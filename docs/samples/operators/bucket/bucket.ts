@@ -56,7 +56,7 @@ class BucketHandler implements ExternalHandler<Bucket> {
       upToDate: quotaGiB === bucket.spec.quotaGiB,
       message: `the quota is ${quotaGiB} GiB`,
       attributes: { region, quotaGiB },
-      details: { endpoint, secretKey },
+      connectionDetails: { endpoint, secretKey },
       lateInitialized: isOpen,
     };
   }

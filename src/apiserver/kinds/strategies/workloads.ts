@@ -17,7 +17,7 @@ export function defaultTemplate(spec: JsonObject): void {
 }
 
 /** Selector present, sane, and matching the template's labels. */
-export function templateErrors(spec: JsonObject, restart: readonly string[] = ['Always']): FieldError[] {
+function templateErrors(spec: JsonObject, restart: readonly string[] = ['Always']): FieldError[] {
   const errors: FieldError[] = [];
   const selector = spec['selector'];
   const template = isObject(spec['template']) ? spec['template'] : {};

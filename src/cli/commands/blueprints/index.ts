@@ -14,8 +14,8 @@ export function addBlueprintCommands(
   const group = program
     .command('blueprints')
     .aliases(['blueprint', 'blue', 'bp'])
-    .summary('check blueprints and try them out, without a cluster')
-    .description('Checks blueprints and tries them out, without a cluster. See docs/blueprints.md.');
+    .summary('check and render blueprints, without a cluster')
+    .description('Checks and renders blueprints, without a cluster. See docs/blueprints.md.');
   addLint(group, terminal, onExit);
   addValidate(group, terminal, onExit);
   addRender(group, terminal, onExit);
@@ -31,8 +31,8 @@ function addLint(group: Command, terminal: Terminal, onExit: (code: Exit) => voi
       'after',
       examples([
         ['espalier blueprints lint ./blueprint', 'the blueprint in a folder'],
-        ['espalier demo --print | espalier blueprints lint -', 'the one in an Installation'],
-        ['espalier blueprints lint --strict -o github */blueprint', 'all, in a workflow'],
+        ['espalier demo --print | espalier blueprints lint -', 'the inline blueprint of an Installation'],
+        ['espalier blueprints lint --strict -o github */blueprint', 'all blueprints, in a GitHub workflow'],
       ]),
     )
     .action(async (paths: readonly string[], options: LintOptions) => {
@@ -78,31 +78,27 @@ function addRender(group: Command, terminal: Terminal, onExit: (code: Exit) => v
       '<blueprint>',
       'folder with a blueprint.yaml, file with an Installation, or - for standard input',
     )
-    .summary('show what an installation would make of a blueprint')
+    .summary('show the objects that an installation would create from a blueprint')
     .description(
-      'Shows the sub-installations, deploy items and exports that an installation would make of a blueprint. ' +
+      'Shows the sub-installations, deploy items and exports that an installation would create from a blueprint. ' +
         'Values from targets and secrets are masked.',
     )
-    .option('-f, --imports <file>', 'values by the names of imports; targets are Target objects')
+    .option('-f, --imports <file>', 'values by import name; targets are Target objects')
     .option(
       '-c, --component <path>',
       'folder with a component.yaml, transport archive, or component descriptor',
     )
-    .option('-e, --exports <file>', 'what deploy items export, by their names')
+    .option('-e, --exports <file>', 'exports of the deploy items, by item name')
     .option('-i, --installation <file>', 'the Installation, for its names, mappings and exports')
-    .option('--deep', 'look into sub-installations too')
+    .option('--deep', 'render sub-installations too')
     .addOption(
       new Option('-o, --output <format>', 'objects, or a picture of them')
         .choices(['yaml', 'json', 'tree'])
         .default('yaml'),
     )
-    .option('--show-secrets', 'do not mask anything')
-    .option(
-      '--now <time>',
-      'the time that templates see, such as 2026-01-31T12:00:00Z; default the real one',
-      instant,
-    )
-    .option('--seed <number>', 'where the chance that templates see begins', wholeNumber, 1)
+    .option('--show-secrets', 'do not mask secret values')
+    .option('--now <time>', 'time that templates see, such as 2026-01-31T12:00:00Z; default: now', instant)
+    .option('--seed <number>', 'seed of the random functions in templates', wholeNumber, 1)
     .addHelpText(
       'after',
       examples([

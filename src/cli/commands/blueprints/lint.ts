@@ -59,7 +59,7 @@ async function inspectAll(
 ): Promise<number> {
   if (paths.length === 0) {
     throw new UsageError(
-      'which blueprint? Give a folder with a blueprint.yaml, or a file with an Installation',
+      'no blueprint given; name a folder with a blueprint.yaml, or a file with an Installation',
     );
   }
   const { found, unreadable } = await read(paths, manner);

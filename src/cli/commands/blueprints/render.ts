@@ -36,7 +36,7 @@ import { renderedObjects } from './rendering/objects.ts';
 import { renderedTree } from './rendering/print.ts';
 import { templateFinding } from './rendering/explain.ts';
 import { TreeBudget } from '../../tree/budget.ts';
-import { JOB, simulate, type RenderedInstallation } from './rendering/simulate.ts';
+import { JOB, renderTree, type RenderedInstallation } from './rendering/render-tree.ts';
 import { suppliedExports, uselessExports, type SuppliedExports } from './rendering/supplied-exports.ts';
 import { ImportsUnusable, suppliedImports } from './rendering/supplied-imports.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
@@ -65,7 +65,7 @@ export async function render(path: string, options: RenderOptions, terminal: Ter
   try {
     supplied = suppliedImports(yamlFile(options.imports), blueprint.info, self);
     const exports = exportsFile(options);
-    const rendered = await simulate(self, blueprint, supplied, {
+    const rendered = await renderTree(self, blueprint, supplied, {
       runner: inThisThread({ clock: clockAt(options.now), rng: seededRng(options.seed) }),
       ...{ components, exports, seen },
       isDeep: options.deep === true,
@@ -115,7 +115,7 @@ async function setting(path: string, found: FoundBlueprint, options: RenderOptio
   const installation = { ...given, metadata, spec, status } as unknown as Installation;
   const refusal = refusalForJob('installations', installation);
   if (refusal !== undefined) {
-    throw new CommandError(`no controller works with installation ${metadata.name ?? ''}: ${refusal}`);
+    throw new CommandError(`installation ${metadata.name ?? ''} is not valid: ${refusal}`);
   }
   return { installation, components };
 }
@@ -211,7 +211,7 @@ function parsed<T>(path: string, parse: (text: string) => T): T {
     return parse(text);
   } catch (error) {
     if (!(error instanceof YamlError)) throw error;
-    throw new UsageError(`${nameOfFile(path)} is no YAML: ${error.message.replace(/^yaml: /, '')}`);
+    throw new UsageError(`${nameOfFile(path)} is not valid YAML: ${error.message.replace(/^yaml: /, '')}`);
   }
 }
 
@@ -289,9 +289,7 @@ function complainAbout(
   const { paintError, columns } = terminal;
   if (error instanceof ImportsUnusable) {
     const source = options.imports ?? 'no file; give one with --imports';
-    terminal.warn(
-      `${paintError.red('error:')} the imports are not what the blueprint wants (from ${source})`,
-    );
+    terminal.warn(`${paintError.red('error:')} the imports do not match the blueprint (from ${source})`);
     for (const problem of error.problems) terminal.warn(`  ${problem}`);
     return;
   }

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { BLUEPRINT_FILE, BLUEPRINT_KIND } from '../../../api/blueprint.ts';
 import { noYaml } from '../../../blueprint/lint/document.ts';
 import type { Finding } from '../../../blueprint/lint/finding.ts';
-import { holderOf } from '../../../blueprint/lint/holder.ts';
+import { enclosingObjectOf } from '../../../blueprint/lint/enclosing-object.ts';
 import { inlineInput, type BlueprintInput } from '../../../blueprint/lint/inspect.ts';
 import { Source } from '../../../blueprint/lint/source.ts';
 import { sourceFilesOf } from '../../../blueprint/lint/source-files.ts';
@@ -58,7 +58,7 @@ async function inFolder(folder: string): Promise<FoundBlueprint> {
     const near = ['blueprint', 'blueprints'].map((name) => join(folder, name));
     const found = near.find((one) => existsSync(join(one, BLUEPRINT_FILE)));
     const hint = found === undefined ? '' : `; did you mean ${found}?`;
-    throw new UsageError(`the folder ${folder} is no blueprint: it has no file ${BLUEPRINT_FILE}${hint}`);
+    throw new UsageError(`the folder ${folder} is not a blueprint: it has no file ${BLUEPRINT_FILE}${hint}`);
   }
   const contents = await filesBelow(withoutGit(filesOnDisk(folder, MAX_FILE_BYTES)), '.');
   const files = sourceFilesOf(contents, (path) => join(folder, path));
@@ -83,7 +83,7 @@ function inYaml(file: string, text: string): readonly FoundBlueprint[] {
   const found = values.flatMap((value, i) => inObject(value, YamlText.of(source, i)) ?? []);
   if (found.length > 0) return found;
   const kinds = values.flatMap((value) => ownField(value, 'kind') ?? []).map(String);
-  const what = kinds.length === 0 ? 'no object of Kubernetes' : `only ${kinds.join(', ')}`;
+  const what = kinds.length === 0 ? 'no Kubernetes object' : `only ${kinds.join(', ')}`;
   throw new UsageError(
     `there is no blueprint in ${file}, ${what}; give a folder with a ${BLUEPRINT_FILE}, or an Installation with an inline blueprint`,
   );
@@ -97,7 +97,7 @@ function inObject(value: unknown, document: YamlText): FoundBlueprint | undefine
     const files = sourceFilesOf(new Map(), () => file);
     return { name: file, input: { files, written: { document, value } }, holder: undefined };
   }
-  const holder = holderOf(document, value);
+  const holder = enclosingObjectOf(document, value);
   if (!holder?.filesystem) return undefined;
   const { filesystem, caller, name, findings } = holder;
   const input = inlineInput(filesystem.document, filesystem.value, caller);

@@ -19,9 +19,9 @@ export function addComponentCommands(program: Command, terminal: Terminal): void
   const group = program
     .command('components')
     .aliases(['component', 'comp'])
-    .summary('pack components, push them into registries, and verify them')
+    .summary('pack, push and verify components')
     .description(
-      'Packs folders as component versions, brings them into registries, and checks what is there. See docs/components.md.',
+      'Packs folders as component versions, pushes them to registries, and verifies component versions. See docs/components.md.',
     );
   addPack(group, terminal);
   addPush(group, terminal);
@@ -34,15 +34,16 @@ function addPack(group: Command, terminal: Terminal): void {
     .argument('<folder>', 'folder with a file component.yaml; its folder blueprint is packed by itself')
     .summary('pack a folder as a component version into an archive')
     .description(
-      'Packs a folder as a component version into an archive in the common transport format. An archive that is there gets one more version.',
+      'Packs a folder as a component version into an archive in the common transport format. If the archive exists, the version is added to it.',
     )
     .requiredOption('--to <file>', 'the archive to write')
     .addOption(
-      new Option('--format <format>', 'default: as the archive is, or tgz for that ending, else tar').choices(
-        ['directory', 'tar', 'tgz'],
-      ),
+      new Option(
+        '--format <format>',
+        'default: that of the existing archive, else tgz for the suffix .tgz, else tar',
+      ).choices(['directory', 'tar', 'tgz']),
     )
-    .option('--force', 'replace a version that is in the archive with other contents')
+    .option('--force', 'replace a version that is in the archive with different content')
     .addHelpText(
       'after',
       examples([['espalier components pack ./shop --to shop.ctf', 'the component in the folder shop']]),
@@ -57,18 +58,18 @@ function addPush(group: Command, terminal: Terminal): void {
   group
     .command('push')
     .argument('<archive>', 'archive in the common transport format')
-    .argument('<registry>', 'where to, such as registry.example.org/components')
+    .argument('<registry>', 'destination, such as registry.example.org/components')
     .summary('store the component versions of an archive in a registry')
     .description(
-      'Stores all component versions of an archive in a registry. Credentials are those of `docker login`, if there are any.',
+      'Stores all component versions of an archive in a registry. Uses the credentials of `docker login`, if there are any.',
     )
     .option(...PLAIN_HTTP)
     .option(...DOCKER_CONFIG)
     .addHelpText(
       'after',
       examples([
-        ['espalier components push shop.ctf registry.example.org/components', 'into a registry'],
-        ['espalier components push shop.ctf localhost:5000 --plain-http', 'into one on this machine'],
+        ['espalier components push shop.ctf registry.example.org/components', 'to a registry'],
+        ['espalier components push shop.ctf localhost:5000 --plain-http', 'to a registry on this machine'],
       ]),
     )
     .action(async (archive: string, registry: string, options: RegistryOptions) => {
@@ -81,14 +82,14 @@ function addVerify(group: Command, terminal: Terminal): void {
   group
     .command('verify')
     .argument('<place>', 'archive in the common transport format, or a registry')
-    .argument('[component]', 'NAME:VERSION; of an archive all, when it is left out')
-    .summary('check that components are what their descriptors and signatures say')
+    .argument('[component]', 'NAME:VERSION; default: all versions of the archive')
+    .summary('check components against their descriptors and signatures')
     .description(
-      'Reads all contents that lie beside a component and compares them with the digests in its descriptor, and components with the digests of references to them. What lies elsewhere is named and not fetched.',
+      'Compares the resources stored with a component with the digests in its descriptor, and referenced components with the digests of the references. Resources stored elsewhere are listed but not fetched.',
     )
-    .option('--signature <name>', 'demand this signature')
-    .option('--public-key <file>', 'key that signed, PEM')
-    .option('--ca <file>', 'certificates of authorities that vouch for who signed, PEM')
+    .option('--signature <name>', 'require this signature')
+    .option('--public-key <file>', 'public key of the signer, PEM')
+    .option('--ca <file>', 'certificates of the authorities that issued the certificate of the signer, PEM')
     .option(...PLAIN_HTTP)
     .option(...DOCKER_CONFIG)
     .addHelpText(
@@ -97,7 +98,7 @@ function addVerify(group: Command, terminal: Terminal): void {
         ['espalier components verify shop.ctf', 'all components of an archive'],
         [
           'espalier components verify registry.example.org/components example.org/shop:1.0.0 --signature release --public-key key.pem',
-          'one in a registry, which must be signed',
+          'one in a registry, with its signature',
         ],
       ]),
     )

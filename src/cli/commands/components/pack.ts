@@ -14,7 +14,7 @@ import {
   withComponent,
   type CtfContent,
 } from '../../../components/pack.ts';
-import { createStock } from '../../../components/stock.ts';
+import { createComponentRepositories } from '../../../components/component-repositories.ts';
 import { systemClock } from '../../../lib/clock.ts';
 import { isGzip } from '../../../lib/gzip.ts';
 import { secureRng } from '../../../lib/secure-rng.ts';
@@ -51,7 +51,7 @@ function formatOf(path: string): NonNullable<PackOptions['format']> {
 
 function store(ctf: CtfContent, path: string, format: NonNullable<PackOptions['format']>): void {
   if (existsSync(path) && isFolder(path) !== (format === 'directory')) {
-    throw new UsageError(`${path} is there already in another format than ${format}; choose another name`);
+    throw new UsageError(`${path} already exists in another format than ${format}; choose another name`);
   }
   if (format !== 'directory') {
     mkdirSync(dirname(resolve(path)), { recursive: true });
@@ -75,7 +75,7 @@ export async function push(
 ): Promise<void> {
   if (!existsSync(archive)) throw new UsageError(`there is no archive ${archive}`);
   const { host, path } = addressOf(registry);
-  const stock = createStock({
+  const stock = createComponentRepositories({
     clock: systemClock,
     rng: secureRng,
     allowPlainHttp: options.plainHttp === true,

@@ -6,7 +6,7 @@ import { nameOf } from '../../../components/descriptor.ts';
 import { inspect, type Demand, type Findings } from '../../../components/inspect.ts';
 import { componentsIn, ociRepository } from '../../../components/oci-repository.ts';
 import type { FoundComponent, Repository } from '../../../components/repository.ts';
-import { createStock } from '../../../components/stock.ts';
+import { createComponentRepositories } from '../../../components/component-repositories.ts';
 import { systemClock } from '../../../lib/clock.ts';
 import { secureRng } from '../../../lib/secure-rng.ts';
 import { archiveAt, counted, credentials, type RegistryOptions } from './places.ts';
@@ -52,7 +52,7 @@ export async function verify(
     );
   }
   const { host, path: prefix } = addressOf(place);
-  const stock = createStock({
+  const stock = createComponentRepositories({
     clock: systemClock,
     rng: secureRng,
     allowPlainHttp: options.plainHttp === true,
@@ -74,7 +74,9 @@ interface Wanted {
 function parsed(text: string): Wanted {
   const [, name, version] = /^(.+):([^:/]+)$/.exec(text) ?? [];
   if (name === undefined || version === undefined) {
-    throw new UsageError(`"${text}" names no component: write NAME:VERSION, such as example.org/shop:1.0.0`);
+    throw new UsageError(
+      `"${text}" is not a component version: write NAME:VERSION, such as example.org/shop:1.0.0`,
+    );
   }
   return { name, version };
 }
@@ -90,7 +92,7 @@ function demandOf({ signature, publicKey, ca }: VerifyOptions): Demand | undefin
   };
   if (publicKey !== undefined) return { signatureName: signature, trust: { publicKey: read(publicKey) } };
   if (ca !== undefined) return { signatureName: signature, trust: { caCertificates: read(ca) } };
-  throw new UsageError('say what to check the signature with: --public-key, or --ca');
+  throw new UsageError('no key given to check the signature; set --public-key or --ca');
 }
 
 /** @returns whether nothing is wrong */
@@ -112,6 +114,6 @@ function summary({ sound, unproved, elsewhere }: Findings, demand: Demand | unde
   const parts = [`${counted(sound.length, 'content')} compared`];
   if (unproved.length > 0) parts.push(`without a digest: ${unproved.join(', ')}`);
   if (elsewhere.length > 0) parts.push(`not here: ${elsewhere.join(', ')}`);
-  if (demand) parts.push(`signature ${demand.signatureName} looked at`);
+  if (demand) parts.push(`signature ${demand.signatureName} checked`);
   return parts.join('; ');
 }

@@ -133,7 +133,7 @@ async function clusterFor({ kubeconfig: file }: CheckOptions, command: readonly 
   }
   if (command.length === 0) {
     throw new UsageError(
-      'where does the deployer run? Name its cluster with --kubeconfig, or write the command that starts it behind --',
+      'no deployer given; name its cluster with --kubeconfig, or write the command that starts it after --',
     );
   }
   const { kubeconfig, stop } = await startTestCluster();

@@ -15,7 +15,7 @@ export function addDeployerCommands(
   const group = program
     .command('deployers')
     .alias('deployer')
-    .summary('write deployers of your own, and check them')
+    .summary('write deployers of your own and check them')
     .description('For authors of deployers. See docs/deployers.md.');
   addNew(group, terminal);
   addCheck(group, terminal, onExit);
@@ -24,11 +24,11 @@ export function addDeployerCommands(
 function addNew(group: Command, terminal: Terminal): void {
   group
     .command('new')
-    .argument('<name>', 'what it is called, such as dns-record')
+    .argument('<name>', 'name of the deployer, such as dns-record')
     .summary('write the skeleton of a deployer')
     .description('Writes a working deployer in TypeScript with its test into a folder.')
-    .option('--to <folder>', 'where to; default a folder with its name')
-    .option('--type <domain/name>', 'type of the deploy items it serves; default example.org/<name>')
+    .option('--to <folder>', 'destination; default a folder with its name')
+    .option('--type <domain/name>', 'type of the deploy items it handles; default example.org/<name>')
     .addHelpText(
       'after',
       examples([
@@ -44,21 +44,24 @@ function addNew(group: Command, terminal: Terminal): void {
 function addCheck(group: Command, terminal: Terminal, onExit: (code: Exit) => void): void {
   group
     .command('check')
-    .argument('<file>', 'what the deployer can be told to do, see docs/deployers.md')
+    .argument('<file>', 'description of the deployer, see docs/deployers.md')
     .argument('[command...]', 'starts the deployer, which finds the cluster in KUBECONFIG')
-    .summary('put a deployer through the conformance suite')
+    .summary('run the conformance suite against a deployer')
     .description(
-      'Plays the core on a cluster and looks at what the deployer does, in whatever language it is written. ' +
-        'Without --kubeconfig an API server is started for it.',
+      'Acts as the core on a cluster and checks how the deployer reacts. Works for deployers in any language. ' +
+        'Without --kubeconfig it starts an API server.',
     )
-    .option('--kubeconfig <file>', 'a cluster with our kinds, on which the deployer runs or is started')
+    .option(
+      '--kubeconfig <file>',
+      'cluster with the CustomResourceDefinitions, on which the deployer runs or is started',
+    )
     .option('--only <names>', 'names of checks, separated by commas', list)
-    .option('--patience <seconds>', 'how long the deployer has for anything; default 20', seconds)
+    .option('--patience <seconds>', 'how long to wait for the deployer in each step; default 20', seconds)
     .addHelpText(
       'after',
       examples([
         ['espalier deployers check subject.yaml -- npm start', 'on an API server of its own'],
-        ['espalier deployers check subject.yaml --kubeconfig kc.yaml', 'one that runs already'],
+        ['espalier deployers check subject.yaml --kubeconfig kc.yaml', 'a deployer that is already running'],
       ]),
     )
     .action(async (file: string, command: readonly string[], options: CheckOptions) => {
@@ -77,9 +80,9 @@ function seconds(text: string): number {
 export function addContainerCommands(program: Command, terminal: Terminal): void {
   const group = program
     .command('container')
-    .summary('what the containers beside an image do; called in pods')
+    .summary('programs of the helper containers; called in pods')
     .description(
-      'The programs of the init and the wait container in pods of the container deployer. They are told what to do by ' +
+      'The programs of the init and the wait container in pods of the container deployer. They are configured by ' +
         'variables, see docs/container.md.',
     );
   const add = (name: string, summary: string, description: string): Command => {
@@ -96,15 +99,15 @@ export function addContainerCommands(program: Command, terminal: Terminal): void
     'prepare the files for the image',
     'Writes imports, target and content, and restores the state.',
   )
-    .option('--allow-plain-http', 'speak to registries without TLS, too')
+    .option('--allow-plain-http', 'also use registries without TLS')
     .action(async (options: ContainerProgramOptions) => {
       const { containerInit } = await import('../container.ts');
       await containerInit(options, terminal);
     });
   add(
     'wait',
-    'keep the state and the exports of the image',
-    'Waits until the main container has ended, keeps its state, and hands on what it exports.',
+    'save the state and the exports of the image',
+    'Waits until the main container has exited, then saves its state and its exports.',
   ).action(async (options: ContainerProgramOptions) => {
     const { containerWait } = await import('../container.ts');
     await containerWait(options, terminal);

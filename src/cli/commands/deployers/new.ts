@@ -18,9 +18,9 @@ const DOMAIN = 'example.org';
 
 export function newDeployer(name: string, options: NewDeployerOptions, terminal: Terminal): void {
   if (!NAME.test(name))
-    throw new UsageError(`a deployer cannot be called "${name}"; write small letters, digits and dashes`);
+    throw new UsageError(`"${name}" is not a valid deployer name; use lower-case letters, digits and dashes`);
   const type = options.type ?? `${DOMAIN}/${name}`;
-  if (!TYPE.test(type)) throw new UsageError(`"${type}" is no type; write it as DOMAIN/NAME`);
+  if (!TYPE.test(type)) throw new UsageError(`"${type}" is not a valid type; use DOMAIN/NAME`);
   const to = resolve(options.to ?? name);
   if (existsSync(to) && readdirSync(to).length > 0)
     throw new UsageError(`${to} is not empty; choose another folder with --to`);

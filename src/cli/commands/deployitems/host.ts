@@ -1,13 +1,15 @@
-/** The host cluster of a run, in memory, with the deployers on it and the objects of the run put there. */
+/** The host cluster of a run, in memory: the objects that controllers and deployers find there when they start. */
 import { contextKind } from '../../../api/kinds/context.ts';
-import { deployItemKind } from '../../../api/kinds/deployitem.ts';
+import { deployItemKind, type DeployItem } from '../../../api/kinds/deployitem.ts';
+import { executionKind } from '../../../api/kinds/execution.ts';
 import { targetKind } from '../../../api/kinds/target.ts';
-import { annotations, API_VERSION, FINALIZER, GROUP, NO_TARGET_NAME } from '../../../api/labels.ts';
+import { API_VERSION, GROUP } from '../../../api/labels.ts';
 import type { Fields } from '../../../lib/objects.ts';
 import { namespaceKind } from '../../../landscape/world.ts';
 import type { Client, Kind, Obj } from '../../../runtime/types.ts';
 import { UsageError } from '../../errors.ts';
 import { namespaceObject } from '../../objects.ts';
+import { executionsOf, keyOf } from './executions.ts';
 import type { RunInput, WantedItem } from './input.ts';
 
 /** Name of the target of items that name none. */
@@ -25,8 +27,8 @@ export interface Population {
 export const keyOfItem = ({ namespace, name }: Pick<WantedItem, 'name' | 'namespace'>): string =>
   `${namespace}/${name}`;
 
-/** @throws UsageError when an item's target is nowhere to be had */
-export async function populate(client: Client, population: Population): Promise<void> {
+/** @returns keys of the executions. @throws UsageError when the target of an item is not available */
+export async function populate(client: Client, population: Population): Promise<readonly string[]> {
   const { input, statusOf } = population;
   const objects = [...input.others, ...targetsFor(population), ...contextsFor(input)];
   const namespaces = new Set([
@@ -35,38 +37,27 @@ export async function populate(client: Client, population: Population): Promise<
   ]);
   for (const namespace of namespaces) await apply(client, namespaceKind, namespaceObject(namespace));
   for (const { kind, object } of objects) await apply(client, kind, object);
-  for (const item of input.items) await giveItem(client, item, population, statusOf(item));
+  const executions = executionsOf(input.items, (item) => targetOf(item, population));
+  for (const { object, items } of executions) {
+    for (const item of items) await createItem(client, item.object, statusOf(item.wanted));
+    await client.send({ verb: 'create', kind: executionKind, object });
+  }
+  return executions.map(({ key }) => key);
 }
 
 const apply = (client: Client, kind: Kind, object: Obj): Promise<Obj> =>
   client.send({ verb: 'apply', kind, object, manager: 'espalier-cli', force: true });
 
-/** Finalizer included: an item that is removed without ever having been applied here is removed by its deployer too. */
-async function giveItem(
+/** With what is known of it from an earlier run. */
+async function createItem(
   client: Client,
-  item: WantedItem,
-  population: Population,
+  object: DeployItem,
   providerStatus: Fields | undefined,
 ): Promise<void> {
-  const { name, namespace, labels, annotations: notes } = item;
-  const target = targetOf(item, population);
-  const object = {
-    apiVersion: API_VERSION,
-    kind: deployItemKind.kind,
-    metadata: {
-      ...{ name, namespace, labels, finalizers: [FINALIZER] },
-      annotations: {
-        ...notes,
-        [annotations.deployerType]: item.spec.type,
-        [annotations.deployerTargetName]: target ?? NO_TARGET_NAME,
-      },
-    },
-    spec: { ...item.spec, ...(target !== undefined && { target: { name: target, namespace } }) },
-  };
-  await client.send({ verb: 'create', kind: deployItemKind, object: object });
+  await client.send({ verb: 'create', kind: deployItemKind, object });
   if (!providerStatus) return;
   const body = { status: { observedGeneration: 0, providerStatus } };
-  await client.send({ verb: 'merge', kind: deployItemKind, key: keyOfItem(item), body, sub: 'status' });
+  await client.send({ verb: 'merge', kind: deployItemKind, key: keyOf(object), body, sub: 'status' });
 }
 
 const targetOf = ({ spec }: WantedItem, { defaultKubeconfig }: Population): string | undefined =>
@@ -87,7 +78,7 @@ function targetsFor(population: Population): readonly { readonly kind: Kind; rea
     const kubeconfig = kubeconfigs.get(name) ?? defaultKubeconfig;
     if (kubeconfig === undefined) {
       throw new UsageError(
-        `where is target ${name} of DeployItem ${item.name}? Give its kubeconfig with --target-kubeconfig FILE ` +
+        `no kubeconfig for target ${name} of DeployItem ${item.name}; give it with --target-kubeconfig FILE ` +
           `or --target ${name}=FILE, or put the Target into the file`,
       );
     }

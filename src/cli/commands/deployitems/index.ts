@@ -13,15 +13,15 @@ export function addDeployItemCommands(
   const group = program
     .command('deployitems')
     .aliases(['deployitem', 'di'])
-    .summary('carry out deploy items, without a host cluster')
-    .description('Carries out deploy items by themselves. See docs/deploy-items.md.');
+    .summary('process deploy items, without a host cluster')
+    .description('Processes deploy items without installations. See docs/deploy-items.md.');
   const run = group
     .command('run')
     .argument('<file>', 'DeployItems as YAML, and Secrets, Targets … beside them; - for standard input')
-    .summary('carry out deploy items on a cluster')
+    .summary('process deploy items against a target cluster')
     .description(
-      'Carries out deploy items with the deployers of this program; the cluster that they deploy to is the only one ' +
-        'it takes. Items wait for those in their spec.dependsOn. What they made is remembered in a file beside theirs.',
+      'Processes deploy items with the deployers of this program; the target cluster is the only cluster ' +
+        'it needs. Items wait for the items in their spec.dependsOn. A state file beside the input remembers the created objects.',
     )
     .option('--target-kubeconfig <file>', 'kubeconfig of the cluster to deploy to')
     .option('--target-context <name>', 'context of it; default its current one')
@@ -30,19 +30,19 @@ export function addDeployItemCommands(
       'kubeconfig of another target, by its name; can be given several times',
       list,
     )
-    .option('--delete', 'uninstall what an earlier run has installed')
-    .option('--state <file>', 'what to remember between runs; default FILE.state.json')
-    .option('--no-state', 'remember nothing')
-    .option('--exports <file>', 'where to write what the items export; default standard output')
+    .option('--delete', 'uninstall what an earlier run installed')
+    .option('--state <file>', 'state file; default FILE.state.json')
+    .option('--no-state', 'do not write a state file')
+    .option('--exports <file>', 'where to write the exports of the items; default standard output')
     .addOption(
-      new Option('-o, --output <format>', 'of the exports').choices(['yaml', 'json']).default('yaml'),
+      new Option('-o, --output <format>', 'format of the exports').choices(['yaml', 'json']).default('yaml'),
     )
     .option('--config <file>', 'configuration, a LandscaperConfiguration')
     .addHelpText(
       'after',
       examples([
-        ['espalier deployitems run web.yaml --target-kubeconfig kc.yaml', 'install, or bring up to date'],
-        ['espalier deployitems run web.yaml --target-kubeconfig kc.yaml --delete', 'take it away again'],
+        ['espalier deployitems run web.yaml --target-kubeconfig kc.yaml', 'install or update'],
+        ['espalier deployitems run web.yaml --target-kubeconfig kc.yaml --delete', 'uninstall'],
         ['espalier di run web.yaml --target-kubeconfig kc.yaml -o json | jq .web', 'use what it exports'],
       ]),
     )

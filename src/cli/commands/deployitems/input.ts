@@ -9,7 +9,7 @@ import { isObject, ownField, type Fields } from '../../../lib/objects.ts';
 import { configMapKind, secretKind } from '../../../landscape/world.ts';
 import { DefinitionError } from '../../../runtime/errors.ts';
 import type { Kind, Obj } from '../../../runtime/types.ts';
-import { buildDag, type Dag } from '../../../workflow/dag.ts';
+import { buildDag } from '../../../workflow/dag.ts';
 import { UsageError } from '../../errors.ts';
 
 export interface WantedItem {
@@ -17,6 +17,8 @@ export interface WantedItem {
   readonly namespace: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly annotations: Readonly<Record<string, string>>;
+  /** Names of the items in the file that must have succeeded before. */
+  readonly dependsOn: readonly string[];
   readonly spec: DeployItem['spec'];
   /** Of an item that was read from a cluster. */
   readonly providerStatus: Fields | undefined;
@@ -24,19 +26,20 @@ export interface WantedItem {
 
 export interface RunInput {
   readonly items: readonly WantedItem[];
-  /** Which waits for which, by name. */
-  readonly dag: Dag;
   readonly others: readonly { readonly kind: Kind; readonly object: Obj }[];
 }
 
 const DEFAULT_NAMESPACE = 'default';
+
+/** Name of the Context of an item. */
+export const contextOf = ({ spec }: Pick<WantedItem, 'spec'>): string => spec.context ?? 'default';
 
 const besides = [secretKind, configMapKind, contextKind, targetKind] as readonly unknown[] as readonly Kind[];
 
 /** @throws UsageError naming the document, what is wrong with it, and what is expected */
 export function readInput(documents: readonly unknown[], file: string): RunInput {
   const objects = documents.filter((one) => one !== null && one !== undefined).flatMap(membersOf);
-  const found: { item: WantedItem; dependsOn: readonly string[]; alias: string | undefined }[] = [];
+  const found: { item: WantedItem; alias: string | undefined }[] = [];
   const others: { kind: Kind; object: Obj }[] = [];
   for (const [i, object] of objects.entries()) {
     const place = `${file}, object ${String(i + 1)}`;
@@ -47,11 +50,12 @@ export function readInput(documents: readonly unknown[], file: string): RunInput
   if (found.length === 0) throw new UsageError(`${file} has no ${deployItemKind.kind} in it`);
   const aliases = new Map(found.flatMap(({ item, alias }) => (alias ? [[alias, item.name] as const] : [])));
   const names = new Set(found.map(({ item }) => item.name));
-  const nodes = found.map(({ item, dependsOn }) => ({
-    name: item.name,
-    dependsOn: dependsOn.map((name) => (names.has(name) ? name : (aliases.get(name) ?? name))),
+  const items = found.map(({ item }) => ({
+    ...item,
+    dependsOn: item.dependsOn.map((name) => (names.has(name) ? name : (aliases.get(name) ?? name))),
   }));
-  return { items: found.map(({ item }) => item), dag: dagOf(nodes, file), others };
+  checkOrder(items, file);
+  return { items, others };
 }
 
 const membersOf = (document: unknown): readonly unknown[] => {
@@ -59,9 +63,10 @@ const membersOf = (document: unknown): readonly unknown[] => {
   return Array.isArray(items) ? (items as readonly unknown[]) : [document];
 };
 
-function dagOf(nodes: readonly { name: string; dependsOn: readonly string[] }[], file: string): Dag {
+/** @throws UsageError */
+function checkOrder(items: readonly WantedItem[], file: string): void {
   try {
-    return buildDag(nodes);
+    buildDag(items);
   } catch (error) {
     if (!(error instanceof DefinitionError)) throw error;
     throw new UsageError(`${file}: ${error.message}`);
@@ -91,10 +96,11 @@ function itemFrom(object: Fields, place: string) {
     namespace: typeof namespace === 'string' && namespace !== '' ? namespace : DEFAULT_NAMESPACE,
     labels: own,
     annotations: kept,
+    dependsOn: dependenciesOf(dependsOn, notes, place),
     spec: rest as unknown as DeployItem['spec'],
     providerStatus: isObject(providerStatus) ? providerStatus : undefined,
   };
-  return { item, dependsOn: dependenciesOf(dependsOn, notes, place), alias: own[labels.executionName] };
+  return { item, alias: own[labels.executionName] };
 }
 
 /** As in an execution, or as an execution has noted it on an item. */

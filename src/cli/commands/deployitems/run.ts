@@ -1,11 +1,13 @@
 /** `espalier deployitems run`: carries out deploy items without a host cluster, by the same deployers as everywhere. */
-import { deployItemKind, type DeployItem } from '../../../api/kinds/deployitem.ts';
+import type { DeployItem } from '../../../api/kinds/deployitem.ts';
+import type { Execution } from '../../../api/kinds/execution.ts';
+import { sleep } from '../../../lib/clock.ts';
 import { randomUuid } from '../../../lib/uuid.ts';
 import { secureRng } from '../../../lib/secure-rng.ts';
 import { isObject, type Fields, type View } from '../../../lib/objects.ts';
 import { parseYaml, toYaml } from '../../../lib/yaml.ts';
 import { secretKind } from '../../../landscape/world.ts';
-import { getIfThere } from '../../../runtime/transport/read.ts';
+import { ensureCrds } from '../../../landscape/ensure-crds.ts';
 import { onInterrupt, type Interruption } from '../../../runtime/manager/signals.ts';
 import { STDIN } from '../blueprints/sources.ts';
 import { withCluster, type Cluster } from '../../cluster.ts';
@@ -15,7 +17,7 @@ import { withEmbeddedLandscaper } from '../../composition/embedded-landscaper.ts
 import { CommandError, exitCodes, UsageError } from '../../errors.ts';
 import { mustBeWritable, nameOf, readYamlDocuments, writePrivateFile } from '../../files.ts';
 import { unreadFieldsOf } from '../../composition/item-configurations.ts';
-import { interrupt, nextSteps, trigger, type Item, type Work } from './drive.ts';
+import { interruptJob, isOver, keyOf, startJob, type Job } from './executions.ts';
 import { keyOfItem, populate, type Population } from './host.ts';
 import { readInput, type RunInput, type WantedItem } from './input.ts';
 import { openState, type StateFile } from './state.ts';
@@ -24,7 +26,8 @@ import { deployerNames, itemTypes } from '../../names.ts';
 import { showProgress } from '../../tree/progress.ts';
 import { targetKubeconfig } from '../targets/kubeconfig.ts';
 import { asideOf, type Terminal } from '../../terminal/terminal.ts';
-import { itemTrees, type Node } from '../../tree/tree.ts';
+import { collect, type Collected } from '../../tree/collect.ts';
+import { itemTrees } from '../../tree/tree.ts';
 
 export interface RunItemsOptions extends LogOptions {
   readonly targetKubeconfig?: string;
@@ -58,19 +61,24 @@ export async function runItems(file: string, options: RunItemsOptions, terminal:
   warnOfForgotten(forgotten, state, terminal);
   const interruption = onInterrupt();
   try {
+    let executions: readonly string[] = [];
     return await withEmbeddedLandscaper(
       { simulate: false, log },
-      // The deployers alone: the core is played here.
       {
-        controllers: [],
+        controllers: ['execution'],
         deployers: DEPLOYERS,
-        configuration: { ...configuration, installsCrds: true },
+        configuration,
+        crds: false,
+        prepare: (embedded) =>
+          withCluster({ kubeconfig: embedded.kubeconfigFile }, terminal, async ({ client, clock }) => {
+            await ensureCrds(client, clock, log);
+            executions = await populate(client, population);
+          }),
       },
       ({ embedded }) =>
-        withCluster({ kubeconfig: embedded.kubeconfigFile }, terminal, async (cluster) => {
-          await populate(cluster.client, population);
-          return run({ cluster, input, state, forgotten, interruption, options, terminal });
-        }),
+        withCluster({ kubeconfig: embedded.kubeconfigFile }, terminal, (cluster) =>
+          run({ cluster, input, executions, state, forgotten, interruption, options, terminal }),
+        ),
     );
   } finally {
     interruption.release();
@@ -89,12 +97,12 @@ function refuseUnserved(items: readonly WantedItem[]): void {
   const { name, spec } = stranger;
   if (spec.type === itemTypes.container) {
     throw new UsageError(
-      `DeployItem ${name} is of type ${spec.type}, which runs in pods, and there are none without a host cluster; ` +
+      `DeployItem ${name} is of type ${spec.type}, which needs pods in a host cluster; ` +
         'apply it to a cluster on which Espalier runs',
     );
   }
   throw new UsageError(
-    `DeployItem ${name} is of type ${spec.type}, which no deployer here serves; served are ${types.join(', ')}`,
+    `DeployItem ${name} is of type ${spec.type}, which no deployer in this program handles; known types are ${types.join(', ')}`,
   );
 }
 
@@ -110,7 +118,7 @@ function stateFor(file: string, input: RunInput, options: RunItemsOptions, termi
   if (path === undefined && !options.delete)
     terminal.warn(
       terminal.paintError.dim(
-        'nothing is remembered of this run; with --state FILE a later one can change and delete what it made',
+        'this run writes no state file; with --state FILE a later run can change and delete the objects of this one',
       ),
     );
   const opened = openState(path);
@@ -118,8 +126,8 @@ function stateFor(file: string, input: RunInput, options: RunItemsOptions, termi
   const gone = opened.items.filter((item) => !wanted.has(item));
   if (gone.length > 0)
     terminal.warn(
-      `${terminal.paintError.yellow('warning:')} ${gone.join(', ')} of an earlier run: no longer in ${file}, and left ` +
-        'as it is; put it back and run with --delete to take it away',
+      `${terminal.paintError.yellow('warning:')} ${gone.join(', ')} of an earlier run: no longer in ${file}, but not ` +
+        'deleted; put it back and run with --delete to uninstall it',
     );
   return opened;
 }
@@ -138,9 +146,9 @@ function warnOfForgotten(items: readonly WantedItem[], { path }: StateFile, term
   if (items.length === 0) return;
   const names = items.map(({ name }) => name).join(', ');
   terminal.warn(
-    `${terminal.paintError.yellow('warning:')} nothing is known of an earlier run of ${names}` +
-      `${path === undefined ? '' : `, for ${path} does not tell`}; objects that it made stay, but for releases of Helm. To ` +
-      'take them away, give the state of that run with --state, or run once more without --delete first, which finds them again',
+    `${terminal.paintError.yellow('warning:')} there is no state of an earlier run of ${names}` +
+      `${path === undefined ? '' : `in ${path}`}; objects that it created are not deleted, except for Helm releases. To ` +
+      'delete them, give the state of that run with --state, or run once without --delete first to find them again',
   );
 }
 
@@ -169,6 +177,8 @@ function kubeconfigs({
 interface Stage {
   readonly cluster: Cluster;
   readonly input: RunInput;
+  /** Keys of the executions. */
+  readonly executions: readonly string[];
   readonly state: StateFile;
   /** Items to delete of which no earlier run is known. */
   readonly forgotten: readonly WantedItem[];
@@ -178,110 +188,103 @@ interface Stage {
 }
 
 async function run(stage: Stage): Promise<number> {
-  const { cluster, input, state, interruption, options, terminal } = stage;
-  const work: Work = {
-    dag: input.dag,
-    jobID: randomUuid(secureRng),
-    direction: options.delete ? 'remove' : 'apply',
-  };
-  const given = new Set<string>();
+  const { cluster, input, executions, state, interruption, options, terminal } = stage;
+  const job: Job = { jobID: randomUuid(secureRng), direction: options.delete ? 'remove' : 'apply' };
   const ending = new AbortController();
-  let failure: unknown;
-  let isComplete = false;
-  const doing = (promise: Promise<void>): void => {
-    promise.catch((error: unknown) => {
-      failure ??= error;
-      ending.abort();
-    });
+  let starting: Promise<void> | undefined;
+  const start = async (): Promise<void> => {
+    for (const key of executions) await startJob(key, job, cluster);
   };
   const onInterrupted = (): void => {
     terminal.warn('interrupting …');
     ending.abort();
   };
   interruption.signal.addEventListener('abort', onInterrupted);
-  const look = (roots: readonly Node[]): boolean => {
-    const items = itemsIn(roots, input);
-    remember(items, input, state, given);
+  const onChange = (collected: Collected): boolean => {
+    const items = itemsIn(collected, input);
+    remember(items, input, state, starting !== undefined);
     if (interruption.signal.aborted) return true;
+    if (starting) return isOver(job, executions, collected);
     // Until all are in view, one that is missing has only not been heard of yet.
-    isComplete ||= items.size === input.items.length;
-    if (!isComplete) return false;
-    const { trigger: names, isOver } = nextSteps(work, items);
-    for (const name of names) {
-      const item = items.get(name);
-      if (!item || given.has(name)) continue;
-      given.add(name);
-      doing(trigger(item, work, cluster));
-    }
-    return isOver;
+    if (items.size < input.items.length || collected.executions.length < executions.length) return false;
+    starting = start();
+    starting.catch(() => {
+      ending.abort();
+    });
+    return false;
   };
-  const roots = await showProgress({
+  await showProgress({
     ...{ terminal: asideOf(terminal), clock: cluster.clock, caches: cluster.caches, namespace: undefined },
     rootsIn: itemTrees,
     signal: ending.signal,
-    isOver: look,
+    isOver: (_roots, collected) => onChange(collected),
   });
-  if (failure !== undefined) throw failure as Error;
-  if (interruption.signal.aborted) return interrupted(roots, work, stage);
-  return conclude(roots, stage);
+  await starting;
+  if (!interruption.signal.aborted) return conclude(await collect(cluster.client, undefined), stage);
+  if (starting) await endJobs(job, stage);
+  throw interruptedError(state, options);
 }
 
-function itemsIn(roots: readonly Node[], { items }: RunInput): ReadonlyMap<string, Item> {
-  const byKey = new Map(roots.map(({ namespace, name, object }) => [`${namespace}/${name}`, object]));
+function itemsIn({ deployItems }: Collected, { items }: RunInput): ReadonlyMap<string, View<DeployItem>> {
+  const byKey = new Map(deployItems.map((item) => [keyOf(item), item]));
   return new Map(
     items.flatMap((wanted) => {
-      const object = byKey.get(keyOfItem(wanted));
-      return object ? [[wanted.name, object as View<DeployItem>] as const] : [];
+      const item = byKey.get(keyOfItem(wanted));
+      return item ? [[wanted.name, item] as const] : [];
     }),
   );
 }
 
-/** An item that was told to go and is not there any more has taken everything with it. */
+/** What the deployers have noted. @param isStarted an item that is not there any more has been uninstalled */
 function remember(
-  items: ReadonlyMap<string, Item>,
+  items: ReadonlyMap<string, View<DeployItem>>,
   { items: wanted }: RunInput,
   state: StateFile,
-  given: ReadonlySet<string>,
+  isStarted: boolean,
 ): void {
   for (const one of wanted) {
-    const status = items.get(one.name)?.status?.providerStatus;
-    if (items.has(one.name)) {
-      if (isObject(status)) state.set(keyOfItem(one), status);
-    } else if (given.has(one.name)) state.set(keyOfItem(one), undefined);
-  }
-}
-
-/** Deployers let go as soon as somebody else has ended their job; what they noted until then counts. */
-async function interrupted(roots: readonly Node[], work: Work, stage: Stage): Promise<number> {
-  const { cluster, input, state, options } = stage;
-  for (const item of itemsIn(roots, input).values())
-    if (item.status?.jobID === work.jobID && item.status.jobIDFinished !== work.jobID)
-      await interrupt(item, cluster);
-  for (const one of input.items) {
-    const item = await getIfThere(cluster.client, deployItemKind, keyOfItem(one));
+    const item = items.get(one.name);
     if (isObject(item?.status?.providerStatus)) state.set(keyOfItem(one), item.status.providerStatus);
+    else if (!item && isStarted) state.set(keyOfItem(one), undefined);
   }
-  const where = state.path === undefined ? '' : `, and ${state.path} remembers what is there`;
-  const way = options.delete
-    ? 'run it again to go on'
-    : 'run it again to go on, or with --delete to take it back';
-  throw new CommandError(`interrupted${where}; ${way}`);
 }
 
-async function conclude(roots: readonly Node[], stage: Stage): Promise<number> {
+const POLL_MS = 50;
+
+/** Deployers end their work as soon as the controller has ended its jobs; what they noted until then counts. */
+async function endJobs(job: Job, { cluster, input, executions, state }: Stage): Promise<void> {
+  const { client, clock } = cluster;
+  for (const key of executions) await interruptJob(key, client);
+  let collected = await collect(client, undefined);
+  while (!isOver(job, executions, collected)) {
+    await sleep(clock, POLL_MS);
+    collected = await collect(client, undefined);
+  }
+  remember(itemsIn(collected, input), input, state, true);
+}
+
+function interruptedError({ path }: StateFile, options: RunItemsOptions): CommandError {
+  const where = path === undefined ? '' : `, and ${path} lists the created objects`;
+  const way = options.delete
+    ? 'run it again to continue'
+    : 'run it again to continue, or with --delete to uninstall';
+  return new CommandError(`interrupted${where}; ${way}`);
+}
+
+async function conclude(collected: Collected, stage: Stage): Promise<number> {
   const { input, options, terminal } = stage;
-  const items = itemsIn(roots, input);
+  const items = itemsIn(collected, input);
   const isOk = options.delete
     ? items.size === 0
-    : input.items.every(({ name }) => items.get(name)?.status?.phase === 'Succeeded');
-  for (const [name, item] of items) {
-    const { phase, lastError } = item.status ?? {};
-    if (phase !== 'Failed' && phase !== 'DeleteFailed') continue;
-    const why = lastError?.message || 'no reason given';
-    terminal.warn(`${terminal.paintError.red(`DeployItem ${name} ${phase}:`)} ${why}`);
-  }
+    : collected.executions.every(({ status }) => status?.phase === 'Succeeded');
+  const failed = [...items].filter(([, { status }]) => isFailed(status));
+  for (const [name, { status }] of failed) complain('DeployItem', name, status, terminal);
+  // Otherwise it says no more than its items.
+  if (failed.length === 0)
+    for (const { metadata, status } of collected.executions.filter((one) => isFailed(one.status)))
+      complain('Execution', metadata.name, status, terminal);
   const waiting = [...items].filter(([, { status }]) => !status?.phase).map(([name]) => name);
-  if (!isOk && waiting.length > 0) terminal.warn(`not begun because of that: ${waiting.join(', ')}`);
+  if (!isOk && waiting.length > 0) terminal.warn(`not started because of that: ${waiting.join(', ')}`);
   if (!options.delete) await writeExports(items, stage);
   else if (isOk) {
     const gone = input.items.filter((item) => !stage.forgotten.includes(item)).map(({ name }) => name);
@@ -290,9 +293,22 @@ async function conclude(roots: readonly Node[], stage: Stage): Promise<number> {
   return isOk ? exitCodes.ok : exitCodes.failed;
 }
 
+const isFailed = (status: View<Execution | DeployItem>['status']): boolean =>
+  status?.phase === 'Failed' || status?.phase === 'DeleteFailed';
+
+function complain(
+  kind: string,
+  name: string,
+  status: View<Execution | DeployItem>['status'],
+  terminal: Terminal,
+): void {
+  const why = status?.lastError?.message || 'no reason given';
+  terminal.warn(`${terminal.paintError.red(`${kind} ${name} ${status?.phase ?? ''}:`)} ${why}`);
+}
+
 /** By the names of items; nothing when none exports anything. */
 async function writeExports(
-  items: ReadonlyMap<string, Item>,
+  items: ReadonlyMap<string, View<DeployItem>>,
   { cluster: { client }, options, terminal }: Stage,
 ): Promise<void> {
   const values: Record<string, unknown> = {};

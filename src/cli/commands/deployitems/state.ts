@@ -46,7 +46,7 @@ function read(path: string): readonly (readonly [string, Fields])[] {
   }
   const items = ownField(document, 'items');
   if (!isObject(items) || ownField(document, 'kind') !== KIND)
-    throw new UsageError(`${path} is no state of an earlier run; choose another file with --state`);
+    throw new UsageError(`${path} is not a state file; choose another file with --state`);
   return Object.entries(items).filter((entry): entry is [string, Fields] => isObject(entry[1]));
 }
 

@@ -29,9 +29,9 @@ import type { InstallSettings } from './settings.ts';
 export type Outcome = 'created' | 'changed' | 'unchanged' | 'removed';
 
 /** Hears what became of an object. */
-export type Tell = (outcome: Outcome, what: string, fields?: readonly string[]) => void;
+type Tell = (outcome: Outcome, what: string, fields?: readonly string[]) => void;
 
-export interface ApplyPorts {
+interface ApplyPorts {
   readonly client: Client;
   readonly clock: Clock;
   readonly tell: Tell;
@@ -54,7 +54,7 @@ export async function applyProduct(settings: InstallSettings, ports: ApplyPorts)
   const foreign = present.find((object) => object && object.kind !== namespaceKind.kind && !isOurs(object));
   if (foreign) {
     throw new CommandError(
-      `${wordsFor(foreign)} is there and was not made by "espalier install"; rename or delete it, or choose another namespace with -n`,
+      `${wordsFor(foreign)} already exists and was not created by "espalier install"; rename or delete it, or choose another namespace with -n`,
     );
   }
   if (settings.crds) await applyCrds(ports);
@@ -68,8 +68,8 @@ export async function checkHome(client: Client, namespace: string): Promise<void
   const home = binding && isOurs(binding) ? binding.subjects?.[0]?.namespace : undefined;
   if (home === undefined || home === namespace) return;
   throw new CommandError(
-    `Espalier is installed in namespace ${home}; work on that with -n ${home}, ` +
-      `or take it away first with: espalier uninstall -n ${home}`,
+    `Espalier is installed in namespace ${home}; update it with -n ${home}, ` +
+      `or remove it first with: espalier uninstall -n ${home}`,
   );
 }
 

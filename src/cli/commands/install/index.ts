@@ -19,24 +19,24 @@ function addInstall(program: Command, terminal: Terminal, onExit: (code: Exit) =
     .command('install')
     .summary('run Espalier in a cluster, or update it there')
     .description(
-      'Installs the CustomResourceDefinitions, an account with the rights it needs and no more, and a Deployment ' +
-        'of all controllers. Called again it changes what is different, and nothing else; what is not said goes ' +
-        'back to its default.',
+      'Installs the CustomResourceDefinitions, a service account with only the necessary rights, and a Deployment ' +
+        'of all controllers. Called again, it updates only what differs; options that are not given return ' +
+        'to their defaults.',
     )
-    .option('--image <image>', 'image of Espalier; needed')
-    .option('-n, --namespace <name>', 'namespace of the product, made if it is not there', NAMESPACE)
+    .option('--image <image>', 'image of Espalier; required')
+    .option('-n, --namespace <name>', 'namespace of the product, created if missing', NAMESPACE)
     .option('--replicas <number>', 'pods that share the work', replicas, 1)
     .option('--config <file>', 'configuration, a LandscaperConfiguration')
     .option('--deployers <names>', `which deployers to run: ${deployerNames.join(', ')}; default all`, list)
-    .option('--webhooks', 'the validating webhooks as well')
-    .option('--no-webhooks', 'take webhooks of an earlier call away')
-    .option('--pull-secret <name>', 'secret of the namespace with the login for the registry of the image')
+    .option('--webhooks', 'also install the validating webhooks')
+    .option('--no-webhooks', 'remove the webhooks of an earlier call')
+    .option('--pull-secret <name>', 'secret in the namespace with credentials for the registry of the image')
     .option(
       '--metrics-from <namespaces>',
       'only pods of these namespaces may read /metrics; default all',
       list,
     )
-    .option('--no-crds', 'leave the CustomResourceDefinitions alone')
+    .option('--no-crds', 'do not install or update the CustomResourceDefinitions')
     .option('--dry-run', 'only print the objects')
     .addOption(
       new Option('-o, --output <format>', 'how --dry-run prints them; default yaml').choices([
@@ -54,7 +54,7 @@ function addInstall(program: Command, terminal: Terminal, onExit: (code: Exit) =
         ],
         [
           'espalier install --image registry.example.org/espalier:0.1.0 --dry-run | kubectl apply --server-side -f -',
-          'as files, for kubectl or a GitOps repository',
+          'as YAML, for kubectl or a GitOps repository',
         ],
       ]),
     )
@@ -68,22 +68,22 @@ function addInstall(program: Command, terminal: Terminal, onExit: (code: Exit) =
 function addUninstall(program: Command, terminal: Terminal, onExit: (code: Exit) => void): void {
   const uninstall = program
     .command('uninstall')
-    .summary('take Espalier out of a cluster')
+    .summary('remove Espalier from a cluster')
     .description(
-      'Takes away what install has made: webhooks, Deployment, rights, settings. Never a landscape: while there are ' +
-        'objects that only Espalier can delete it refuses. The namespace stays.',
+      'Removes what install has created: webhooks, Deployment, rights, settings. Never a landscape: while there are ' +
+        'objects that only Espalier can delete, it refuses. The namespace is not deleted.',
     )
     .option('-n, --namespace <name>', 'namespace of the product', NAMESPACE)
-    .option('--keep-objects', 'also while there are installations; they and all definitions stay as they are')
-    .option('--crds', 'the CustomResourceDefinitions as well; only when no object is left')
-    .option('-y, --yes', 'do not ask')
+    .option('--keep-objects', 'also while there are installations; keep them and all definitions')
+    .option('--crds', 'also the CustomResourceDefinitions; only if no object is left')
+    .option('-y, --yes', 'do not ask for confirmation')
     .option('--dry-run', 'only show what would be removed')
     .addHelpText(
       'after',
       examples([
-        ['espalier uninstall --dry-run', 'look first'],
+        ['espalier uninstall --dry-run', 'show it first'],
         ['espalier uninstall --crds --yes', 'everything, in scripts'],
-        ['espalier uninstall --keep-objects', 'to hand over to Landscaper'],
+        ['espalier uninstall --keep-objects', 'to switch to Landscaper'],
       ]),
     )
     .action(async (options: UninstallOptions) => {

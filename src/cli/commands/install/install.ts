@@ -22,7 +22,7 @@ export interface InstallCommandOptions extends InstallOptions, ClusterOptions, L
 
 export async function install(options: InstallCommandOptions, terminal: Terminal): Promise<number> {
   if (options.output !== undefined && !options.dryRun) {
-    throw new UsageError('-o says how --dry-run prints; add --dry-run, or leave it out');
+    throw new UsageError('-o is only valid with --dry-run; add --dry-run, or remove -o');
   }
   const settings = settingsFrom(options, notesTo(terminal));
   for (const folder of foldersIn(options.config))
@@ -52,15 +52,15 @@ export async function install(options: InstallCommandOptions, terminal: Terminal
       await removeWebhooks({ client, clock, namespace, removed });
     } else if (!settings.webhooks && (await hasWebhooks(client, namespace))) {
       terminal.print(
-        'The webhooks of an earlier call stay as they are; --webhooks updates them, --no-webhooks takes them away.',
+        'The webhooks of an earlier call are not changed; --webhooks updates them, --no-webhooks removes them.',
       );
     }
   });
   const hasChanged = tally.created + tally.changed + tally.removed > 0;
   terminal.print(
     hasChanged
-      ? `See it start with: kubectl rollout status deployment/${NAME} -n ${namespace}`
-      : 'Everything is as it should be.',
+      ? `Watch it start with: kubectl rollout status deployment/${NAME} -n ${namespace}`
+      : 'Nothing to change.',
   );
   return exitCodes.ok;
 }

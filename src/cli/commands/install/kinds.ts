@@ -16,7 +16,7 @@ const kind = <T extends Obj = Obj>(
 const RBAC = 'rbac.authorization.k8s.io';
 
 /** Somebody's rights. */
-export interface Binding extends Obj {
+interface Binding extends Obj {
   subjects?: readonly { readonly kind: string; readonly name: string; readonly namespace?: string }[];
 }
 
@@ -40,7 +40,7 @@ const all: readonly Kind[] = [
 
 export function kindOf(object: Obj): Kind {
   const found = all.find((each) => each.kind === object.kind);
-  if (!found) throw new TypeError(`nothing of kind ${object.kind} is installed`);
+  if (!found) throw new TypeError(`objects of kind ${object.kind} are not installed`);
   return found;
 }
 

@@ -3,7 +3,6 @@ import type { Obj, View } from '../../../runtime/types.ts';
 
 export const NAME = 'espalier';
 export const WEBHOOKS_NAME = 'espalier-webhooks';
-export const DEFAULT_NAMESPACE = 'ls-system';
 
 /** Who the server notes as the writer of what is installed. */
 export const MANAGER = 'espalier-install';

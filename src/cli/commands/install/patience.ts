@@ -26,7 +26,7 @@ export const patiently = <T>(
     rng,
     givenUp: (error, tries) =>
       new CommandError(
-        `cannot ${what}, given up after ${String(tries)} tries: ${error.message}; what is done stays, so check the API server and run the command again`,
+        `cannot ${what}, given up after ${String(tries)} tries: ${error.message}; completed steps are kept, so check the API server and run the command again`,
         { cause: error },
       ),
   });

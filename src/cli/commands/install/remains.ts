@@ -34,7 +34,7 @@ export async function remainsIn(client: Client): Promise<Remains> {
   return { all, held: all.filter(isHeld) };
 }
 
-export const isHeld = ({ metadata }: View<Obj>): boolean => metadata.finalizers?.includes(FINALIZER) ?? false;
+const isHeld = ({ metadata }: View<Obj>): boolean => metadata.finalizers?.includes(FINALIZER) ?? false;
 
 /** As every namespace gets one. */
 export function isPlainContext(object: View<Obj>): boolean {

@@ -149,7 +149,7 @@ async function untilEnded(component: Component, { client, clock, namespace }: Re
     if (clock.now() >= deadline) {
       const names = pods.map((pod) => wordsFor({ ...pod, kind: podKind.kind })).join(', ');
       throw new CommandError(
-        `${names} did not end within ${String(PATIENCE_MS / 1000)} s; look with kubectl what holds them, then run the command again`,
+        `${names} did not end within ${String(PATIENCE_MS / 1000)} s; check with kubectl which finalizers block them, then run the command again`,
       );
     }
     await sleep(clock, LOOK_MS);

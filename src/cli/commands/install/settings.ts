@@ -78,12 +78,12 @@ const IMAGE =
 function imageIn(image: string | undefined): string {
   if (image === undefined) {
     throw new UsageError(
-      'which image? Name it with --image, such as registry.example.org/espalier:0.1.0; ' +
-        'none is published, the Dockerfile makes one',
+      'no image given; set --image, such as registry.example.org/espalier:0.1.0; ' +
+        'no image is published, build one with the Dockerfile',
     );
   }
   if (IMAGE.test(image)) return image;
-  throw new UsageError(`"${image}" is no image; write it like registry.example.org/espalier:0.1.0`);
+  throw new UsageError(`"${image}" is not a valid image; write it like registry.example.org/espalier:0.1.0`);
 }
 
 const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
@@ -91,7 +91,9 @@ const SUBDOMAIN = /^[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?$/;
 
 function checkName(what: string, name: string, pattern: RegExp): void {
   if (!pattern.test(name)) {
-    throw new UsageError(`"${name}" is no name of a ${what}; use small letters, digits and hyphens`);
+    throw new UsageError(
+      `"${name}" is not a valid name of a ${what}; use lower-case letters, digits and hyphens`,
+    );
   }
 }
 

@@ -21,7 +21,9 @@ export interface UninstallOptions extends ClusterOptions, LogOptions {
 export async function uninstall(options: UninstallOptions, terminal: Terminal): Promise<number> {
   const { namespace, keepObjects, crds, yes, dryRun } = options;
   if (keepObjects && crds) {
-    throw new UsageError('--keep-objects and --crds exclude each other: objects go with their definitions');
+    throw new UsageError(
+      '--keep-objects and --crds exclude each other: deleting a definition deletes its objects',
+    );
   }
   return withCluster(options, terminal, async ({ client, clock }) => {
     await checkHome(client, namespace);
@@ -40,7 +42,7 @@ export async function uninstall(options: UninstallOptions, terminal: Terminal): 
     const leftovers = await leftoversIn(ports, parts.controllers);
     const all = [...parts.webhooks, ...parts.controllers, ...leftovers];
     if (all.length === 0 && !crds) {
-      terminal.print(`Nothing of Espalier is in namespace ${namespace}.`);
+      terminal.print(`Espalier is not installed in namespace ${namespace}.`);
       return exitCodes.ok;
     }
     if (dryRun) {
@@ -67,14 +69,14 @@ function refuseWhileHeld({ held }: Remains): void {
   throw new CommandError(
     `${named(held)} could not be deleted any more without Espalier. ` +
       'Delete the root installations (and TargetSyncs) with kubectl and wait until they are gone, which uninstalls what they have deployed; ' +
-      'or forget them with: espalier installations force-delete NAME; or leave everything in place with --keep-objects',
+      'or delete them without uninstalling: espalier installations force-delete NAME; or keep everything with --keep-objects',
   );
 }
 
 function refuseWhileThere(objects: readonly View<Obj>[]): void {
   if (objects.length === 0) return;
   throw new CommandError(
-    `with the definitions these would go, too: ${named(objects)}; delete them first, or leave --crds out`,
+    `deleting the definitions would also delete these objects: ${named(objects)}; delete them first, or omit --crds`,
   );
 }
 
@@ -91,18 +93,20 @@ async function confirm(
   terminal: Terminal,
 ): Promise<void> {
   const what = `${String(count)} objects of Espalier${crds ? ' and its CustomResourceDefinitions' : ''}`;
-  const answer = await terminal.ask(`Takes ${what} away. Type the namespace (${namespace}) to go on: `);
+  const answer = await terminal.ask(`Removes ${what}. Type the namespace (${namespace}) to continue: `);
   if (answer === undefined)
-    throw new UsageError('nobody is there to confirm; look with --dry-run what would happen, then add --yes');
+    throw new UsageError(
+      'cannot ask for confirmation without a terminal; check with --dry-run, then add --yes',
+    );
   if (answer.trim() !== namespace) throw new CommandError('not confirmed, nothing was removed');
 }
 
 function farewell({ namespace, crds }: UninstallOptions, { held }: Remains): readonly string[] {
   return [
-    `Espalier is gone. Namespace ${namespace} stays${crds ? '' : ', and so do the CustomResourceDefinitions'}.`,
+    `Espalier is removed. Kept: namespace ${namespace}${crds ? '' : ' and the CustomResourceDefinitions'}.`,
     ...(held.length > 0
       ? [
-          `Left as they are, with nobody who works on them: ${named(held)}. ` +
+          `Kept, but no controller reconciles them: ${named(held)}. ` +
             'They can be deleted when Espalier or Landscaper runs again.',
         ]
       : []),

@@ -54,10 +54,12 @@ export async function forceDelete(
 async function confirm(root: Node, count: number, terminal: Terminal): Promise<void> {
   const question =
     `Deletes ${String(count)} objects without uninstalling anything. ` +
-    `Type the name of the installation to go on: `;
+    `Type the name of the installation to continue: `;
   const answer = await terminal.ask(question);
   if (answer === undefined)
-    throw new UsageError('nobody is there to confirm; look with --dry-run what would happen, then add --yes');
+    throw new UsageError(
+      'cannot ask for confirmation without a terminal; check with --dry-run, then add --yes',
+    );
   if (answer.trim() !== root.name) throw new CommandError('not confirmed, nothing was deleted');
 }
 

@@ -14,9 +14,9 @@ export function addInstallationCommands(
   const group = program
     .command('installations')
     .aliases(['inst', 'installation', 'i'])
-    .summary('look at installations, start and stop their jobs')
+    .summary('inspect installations, start and stop their jobs')
     .description(
-      'Looks at installations, starts and stops their jobs, and gets rid of those that are stuck.',
+      'Inspects installations, starts and stops their jobs, and deletes installations that are stuck.',
     );
   addInspect(group, terminal, onExit);
   addReconcile(group, terminal, onExit);
@@ -33,19 +33,19 @@ function addInspect(group: Command, terminal: Terminal, onExit: (code: Exit) => 
     .description('Shows installations with their sub-installations, executions and deploy items as a tree.')
     .option('-n, --namespace <name>', "namespace; default that of the kubeconfig's context")
     .option('-A, --all-namespaces', 'installations of all namespaces')
-    .option('-f, --show-failed', 'only what failed, and what it belongs to')
+    .option('-f, --show-failed', 'only failed objects and their parents')
     .option('-d, --show-details', 'the YAML of each object beneath it')
     .addOption(
       // What it says of other words is the command's own.
-      new Option('-o, --output <mode>', 'how to print it')
+      new Option('-o, --output <mode>', 'output format')
         .choices(['tree', 'wide', 'yaml', 'json'])
         .argParser((mode) => mode),
     )
     .option('-w, --wide', 'as -o wide: components, blueprints, types of deploy items')
     .option('-y, --yaml', 'as -o yaml')
     .option('-j, --json', 'as -o json')
-    .option('--watch', 'show changes as they happen until Ctrl-C')
-    .option('--exit-code', 'exit with 1 when something failed')
+    .option('--watch', 'watch changes until Ctrl-C')
+    .option('--exit-code', 'exit with 1 if something failed')
     .addHelpText(
       'after',
       examples([
@@ -73,7 +73,7 @@ function addReconcile(group: Command, terminal: Terminal, onExit: (code: Exit) =
     .option('--timeout <duration>', 'how long to wait, such as 90s or 10m', '30m')
     .addHelpText(
       'after',
-      examples([['espalier inst reconcile web -n shop --wait', 'start it and see how it goes']]),
+      examples([['espalier inst reconcile web -n shop --wait', 'start it and show its progress']]),
     )
     .action(async (name: string, options: OperationOptions) => {
       const { reconcile: run } = await import('./operation.ts');
@@ -88,10 +88,10 @@ function addInterrupt(group: Command, terminal: Terminal, onExit: (code: Exit) =
     .argument('<name>', 'installation')
     .summary('end the running job of an installation')
     .description(
-      'Ends the running job of an installation and all below it, by annotation. They will be Failed.',
+      'Ends the running jobs of an installation and of all objects below it, by annotation. Their phase becomes Failed.',
     )
     .option('-n, --namespace <name>', "namespace; default that of the kubeconfig's context")
-    .addHelpText('after', examples([['espalier inst interrupt web -n shop', 'do not wait any longer']]))
+    .addHelpText('after', examples([['espalier inst interrupt web -n shop', 'stop waiting for it']]))
     .action(async (name: string, options: OperationOptions) => {
       const { interrupt: run } = await import('./operation.ts');
       onExit(await run(name, options, terminal));
@@ -106,16 +106,16 @@ function addForceDelete(group: Command, terminal: Terminal, onExit: (code: Exit)
     .argument('<name>', 'installation')
     .summary('delete an installation without uninstalling anything')
     .description(
-      'Deletes an installation and all objects below it, whatever state they are in. Nothing is uninstalled: ' +
-        'what was deployed stays where it is, and is listed first.',
+      'Deletes an installation and all objects below it, in any state. Nothing is uninstalled: ' +
+        'deployed objects stay on the targets, and are listed first.',
     )
     .option('-n, --namespace <name>', "namespace; default that of the kubeconfig's context")
-    .option('-y, --yes', 'do not ask')
-    .option('--dry-run', 'only show what would be deleted, and what stays')
+    .option('-y, --yes', 'do not ask for confirmation')
+    .option('--dry-run', 'only show what would be deleted and what would be kept')
     .addHelpText(
       'after',
       examples([
-        ['espalier inst force-delete web -n shop --dry-run', 'look first'],
+        ['espalier inst force-delete web -n shop --dry-run', 'show it first'],
         ['espalier inst force-delete web -n shop --yes', 'in scripts'],
       ]),
     )

@@ -6,7 +6,7 @@ import { isDuration, parseDuration } from '../../../lib/duration.ts';
 import { NotFound } from '../../../runtime/errors.ts';
 import { withCluster, type Cluster, type NamespacedOptions } from '../../cluster.ts';
 import { CommandError, exitCodes, UsageError } from '../../errors.ts';
-import { isKindUnknown } from '../../complain.ts';
+import { isKindUnknown } from '../../report-error.ts';
 import { showProgress } from '../../tree/progress.ts';
 import { onInterrupt } from '../../../runtime/manager/signals.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
@@ -33,7 +33,7 @@ export async function reconcile(
     const { metadata } = await annotate(cluster, name, operations.reconcile);
     terminal.print('The reconcile annotation was added to the installation');
     if (isSuspended(metadata)) {
-      const message = `${name} is suspended; the job starts when the annotation ${annotations.suspended} is taken away`;
+      const message = `${name} is suspended; the job starts when the annotation ${annotations.suspended} is removed`;
       if (options.wait) throw new CommandError(message);
       terminal.warn(message);
     }
@@ -101,9 +101,9 @@ async function waitForJob(cluster: Cluster, terminal: Terminal, wait: Wait): Pro
       isOver: ([now]) => now !== undefined && isAnswered(now, wait.before),
     });
     if (!root || !isAnswered(root, wait.before)) {
-      const why = interruption.signal.aborted ? 'interrupted' : 'the time is up';
+      const why = interruption.signal.aborted ? 'interrupted' : 'timed out';
       const isAtWork = root !== undefined && !isFinished(root.object);
-      const next = isAtWork ? 'the job goes on, follow it' : 'no job is at work, see what happens';
+      const next = isAtWork ? 'the job continues, watch it' : 'no job is running, check the installation';
       throw new CommandError(
         `${why}; ${next} with: espalier installations inspect ${wait.name} -n ${cluster.namespace} --watch`,
       );
@@ -142,5 +142,5 @@ export function report(root: Node, terminal: Terminal): number {
 function timeoutOf(text: string): number {
   const ms = isDuration(text) ? parseDuration(text) : 0;
   if (ms > 0) return ms;
-  throw new UsageError(`--timeout: "${text}" is no duration; write one such as 90s or 10m`);
+  throw new UsageError(`--timeout: "${text}" is not a duration; use a value like 90s or 10m`);
 }

@@ -55,7 +55,7 @@ function byName(list: readonly unknown[]): ReadonlyMap<string, unknown> | undefi
 }
 
 /** One line of a text: kept, gone or new. */
-export interface LineChange {
+interface LineChange {
   readonly sign: ' ' | '-' | '+';
   readonly line: string;
 }

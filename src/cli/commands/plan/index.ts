@@ -10,24 +10,20 @@ export function addPlanCommand(program: Command, terminal: Terminal, onExit: (co
     .argument('<name>', 'installation, or deploy item')
     .summary('show what the next job would change, and change nothing')
     .description(
-      'Renders what the next job would do with the imports as they are, and compares it with what is on the targets, ' +
-        'object by object. Nothing is written: the API servers are asked by dry runs. Values of secrets are masked.',
+      'Renders the objects of the next job with the current imports, and compares them with the objects on the targets, ' +
+        'one by one. Nothing is written: the API servers get dry-run requests. Values of secrets are masked.',
     )
     .option('-n, --namespace <name>', "namespace; default that of the kubeconfig's context")
-    .option('--delete', 'what its deletion would take away')
-    .option('-d, --show-details', 'whole objects where one is made or taken away')
-    .addOption(
-      new Option('-o, --output <format>', 'for people, or for programs')
-        .choices(['text', 'json'])
-        .default('text'),
-    )
-    .option('--exit-code', 'exit with 2 when something would change')
+    .option('--delete', 'show what deleting it would delete')
+    .option('-d, --show-details', 'show whole objects that would be created or deleted')
+    .addOption(new Option('-o, --output <format>', 'output format').choices(['text', 'json']).default('text'))
+    .option('--exit-code', 'exit with 2 if something would change')
     .option('--config <file>', 'configuration, a LandscaperConfiguration')
     .addHelpText(
       'after',
       examples([
-        ['espalier plan web -n shop', 'what would a reconcile of web do?'],
-        ['espalier plan web -n shop --delete', 'and its deletion?'],
+        ['espalier plan web -n shop', 'what would a reconcile of web change?'],
+        ['espalier plan web -n shop --delete', 'what would its deletion delete?'],
         ['espalier plan web -n shop --exit-code -o json > plan.json', 'in a pipeline'],
       ]),
     )

@@ -1,10 +1,10 @@
 /** `espalier plan`: what the next job of an installation, or of a deploy item, would change on its targets. */
 import { setMaxListeners } from 'node:events';
-import { componentFinder } from '../../../../controllers/installation/component.ts';
+import { componentFinder } from '../../../../controllers/installation/gather/component.ts';
 import { connectorOf, targetReaderOf, withoutWrites } from '../../../../deployers/sdk/index.ts';
 import type { Obj } from '../../../runtime/types.ts';
 import { inThisThread } from '../../../blueprint/work.ts';
-import { createStock } from '../../../components/stock.ts';
+import { createComponentRepositories } from '../../../components/component-repositories.ts';
 import { Closing } from '../../../lib/closing.ts';
 import { append } from '../../../lib/lists.ts';
 import { secureRng } from '../../../lib/secure-rng.ts';
@@ -107,9 +107,9 @@ function portsFor({ cluster, configuration, closing }: Stage): Omit<PlanPorts, '
   const { signal } = closing;
   const rng = secureRng;
   const log = silentLogger;
-  const stock = createStock({ clock, rng, signal, ...configuration.registry });
+  const stock = createComponentRepositories({ clock, rng, signal, ...configuration.registry });
   closing.add(() => stock.close());
-  // One tree at a time: a thread of its own would take longer to start than the templates take.
+  // One tree at a time: a process of its own would take longer to start than the templates take.
   const { limits } = configuration.templating;
   const runner = inThisThread({ clock, rng, ...(limits && { limits }) });
   const open = connectorOf({ clock, log, rng });

@@ -9,14 +9,14 @@ import type { Paint } from '../../terminal/terminal.ts';
 import { diffOf, lineDiff, type FieldChange } from './diff.ts';
 import type { PlannedItem, PlannedTree } from './walk.ts';
 
-export interface PlanPrinting {
+interface PlanPrinting {
   readonly paint: Paint;
   readonly mask: Mask;
   /** Whole objects where one is made or taken away. */
   readonly hasDetails: boolean;
 }
 
-export type Counts = Readonly<Record<PlannedChange | 'unknown' | 'problems', number>>;
+type Counts = Readonly<Record<PlannedChange | 'unknown' | 'problems', number>>;
 
 export function countsOf({ items, problems }: PlannedTree): Counts {
   const objects = items.flatMap(({ plan }) => plan?.objects ?? []);

@@ -2,18 +2,22 @@
  * Goes down a tree as its next job would: renders each installation with what it imports now, and asks the deployers of
  * its items. What depends on values that only the job brings is said to be unknown, not guessed.
  */
-import type { FindComponent } from '../../../../controllers/installation/component.ts';
-import { gather } from '../../../../controllers/installation/gather.ts';
+import type { FindComponent } from '../../../../controllers/installation/gather/component.ts';
+import { gather } from '../../../../controllers/installation/gather/index.ts';
 import {
   childrenOf,
   executionOf,
   ownExecution,
   type Inst,
-} from '../../../../controllers/installation/relatives.ts';
-import { assignChildren, templateNameOf } from '../../../../controllers/installation/children.ts';
+} from '../../../../controllers/installation/related-objects.ts';
+import { partitionChildren, templateNameOf } from '../../../../controllers/installation/children.ts';
+import { executionObject } from '../../../../controllers/installation/execution.ts';
+import { checkImports } from '../../../../controllers/installation/import-conflicts.ts';
+import { executionGoing, prerequisites } from '../../../../controllers/installation/phases/init.ts';
+import type { Snapshot } from '../../../../controllers/installation/snapshot.ts';
 import { assign, isUnusedDouble } from '../../../../controllers/execution/classify.ts';
 import { managedItems } from '../../../../controllers/execution/gather.ts';
-import { createItem, updateItem } from '../../../../controllers/execution/items.ts';
+import { itemObject, updateItem, type Author } from '../../../../controllers/execution/items.ts';
 import {
   planItem,
   type DeployerPlugin,
@@ -26,17 +30,17 @@ import { hasAnnotation, isBeingDeleted } from '../../../api/job.ts';
 import type { InstallationLimits } from '../../../api/limits.ts';
 import type { DeployItem } from '../../../api/kinds/deployitem.ts';
 import type { DeployItemTemplate, Execution } from '../../../api/kinds/execution.ts';
-import type { Installation } from '../../../api/kinds/installation.ts';
 import type { Target } from '../../../api/kinds/target.ts';
-import { annotations, API_VERSION, labels, TRUE } from '../../../api/labels.ts';
+import { annotations, labels, TRUE } from '../../../api/labels.ts';
 import type { RunnerOf } from '../../../blueprint/work.ts';
 import { secretValues } from '../../../blueprint/secrets.ts';
 import type { WrittenObject } from '../../../dataflow/objects.ts';
+import type { WantedChild } from '../../../dataflow/render-installation.ts';
 import { timestamp, type Clock } from '../../../lib/clock.ts';
 import { append } from '../../../lib/lists.ts';
 import type { Rng } from '../../../lib/rng.ts';
-import { PhaseError } from '../../../machine/decision.ts';
-import { gatherOnce } from '../../../machine/phase.ts';
+import { PhaseError, type Problem } from '../../../machine/decision.ts';
+import { firstAnswer, gatherOnce, type Get, type Step } from '../../../machine/phase.ts';
 import type { TreeSizes } from '../../../landscape/tree-size.ts';
 import type { World } from '../../../landscape/world.ts';
 import type { Logger } from '../../../observability/log.ts';
@@ -69,7 +73,7 @@ export interface PlanPorts {
 }
 
 /** `new` is made by the job, `gone` is taken away by it, `idle` asked to be left alone when it has not changed. */
-export type ItemState = 'new' | 'changed' | 'same' | 'gone' | 'idle';
+type ItemState = 'new' | 'changed' | 'same' | 'gone' | 'idle';
 
 export interface PlannedItem {
   /** Names of installations from the top, and of the item in its blueprint, separated by `/`. */
@@ -115,27 +119,37 @@ export async function planInstallation(
   if (ports.budget.isSpent) return join([]);
   const get = gatherOnce(gather({ ...ports, world, trees })(self, timestamp(ports.clock)));
   try {
+    const refused = await problemAt(prerequisites, get);
+    if (refused) return failed(path, refused);
     const { imports, missing } = await get('imports');
     if (missing.length > 0) {
       const names = missing.map(({ import: name }) => name).join(', ');
-      const message = `not known: imports that are not there yet: ${names}`;
+      const message = `not known: imports that do not exist yet: ${names}`;
       return { items: [], problems: [{ path, message, isUnknown: true }] };
     }
+    // An execution of that name has nothing to do with an installation that does not exist yet.
+    const going = self.status?.jobID === PLANNED_JOB ? undefined : await problemAt([executionGoing], get);
+    if (going) return failed(path, going);
     append(ports.secrets, secretValues(imports));
     const rendered = await get('rendered');
     append(
       ports.secrets,
       rendered.importObjects.filter(isTarget).map(({ spec }) => spec.config),
     );
-    const inside = withObjects(world, rendered.importObjects);
+    // A job that fails here starts nothing below.
     const { children, items } = rendered;
+    const { refusal } = checkImports({
+      ...{ self, rendered, children: await get('children'), importUpserts: await get('importUpserts') },
+    });
+    if (refusal) return failed(path, refusal);
+    if (children instanceof PhaseError) return failed(path, children);
     const tooMany = ports.budget.count(items instanceof PhaseError ? 0 : items.length);
     if (tooMany !== undefined) return failed(path, new Error(tooMany));
+    if (items instanceof PhaseError) return failed(path, items);
+    const inside = withObjects(world, rendered.importObjects);
     return join([
-      items instanceof PhaseError ? failed(path, items) : await planItems(self, items, path, inside, ports),
-      children instanceof PhaseError
-        ? failed(path, children)
-        : await planChildren(self, children, path, inside, ports),
+      await planItems(self, items, path, inside, ports),
+      await planChildren(self, children, path, inside, ports),
     ]);
   } catch (error) {
     if (ports.signal.aborted || !(error instanceof PhaseError)) throw error;
@@ -143,16 +157,22 @@ export async function planInstallation(
   }
 }
 
+/** Why the job ends at one of these steps. */
+async function problemAt(steps: readonly Step<Snapshot>[], get: Get<Snapshot>): Promise<Problem | undefined> {
+  const answer = await firstAnswer(steps, get, ['self', 'now']);
+  return answer?.do === 'fail' || answer?.do === 'retry' ? answer.problem : undefined;
+}
+
 /** A plan creates nothing. */
 const trees: TreeSizes = {
   claim() {
-    throw new Error('a plan claims no room');
+    throw new Error('a plan reserves no objects');
   },
 };
 
 const isTarget = (one: WrittenObject): one is Target => one.kind === 'Target';
 
-const failed = (path: string, { message }: Error): PlannedTree => ({
+const failed = (path: string, { message }: { readonly message: string }): PlannedTree => ({
   items: [],
   problems: [{ path, message: plainMessage(message), isUnknown: false }],
 });
@@ -161,15 +181,15 @@ const failed = (path: string, { message }: Error): PlannedTree => ({
 
 async function planChildren(
   self: Inst,
-  wanted: readonly { readonly name: string; readonly object: object }[],
+  wanted: readonly WantedChild[],
   path: string,
   world: World,
   ports: PlanPorts,
 ): Promise<PlannedTree> {
-  const { living, orphans } = assignChildren(self, wanted, childrenOf(world, self));
+  const { living, orphans } = partitionChildren(self, wanted, childrenOf(world, self));
   const trees: PlannedTree[] = [];
   for (const { name, object } of wanted) {
-    const child = asPlanned(object as Installation, name, living.get(name));
+    const child = asPlanned(object, name, living.get(name));
     trees.push(await planInstallation(child, `${path}/${name}`, world, ports, false));
   }
   for (const orphan of orphans) {
@@ -181,7 +201,7 @@ async function planChildren(
 }
 
 /** With the spec that its parent would give it. */
-function asPlanned(wanted: Installation, name: string, existing: Inst | undefined): Inst {
+function asPlanned(wanted: WantedChild['object'], name: string, existing: Inst | undefined): Inst {
   if (existing) return { ...existing, spec: wanted.spec };
   const status = { observedGeneration: 0, jobID: PLANNED_JOB };
   return { ...wanted, metadata: { ...wanted.metadata, name, uid: `${PLANNED_JOB}/${name}` }, status };
@@ -237,13 +257,9 @@ async function planItems(
   ports: PlanPorts,
 ): Promise<PlannedTree> {
   const [found] = ownExecution({ self, execution: executionOf(world, self) });
-  const execution = found ?? newExecution(self);
-  const context = self.spec.context ?? 'default';
-  const author = {
-    self: { ...execution, spec: { ...execution.spec, context } },
-    now: timestamp(ports.clock),
-    clusterNames: new Map<string, string>(),
-  };
+  const wanted = executionObject(self, []);
+  const execution: View<Execution> = found ? { ...found, spec: wanted.spec } : wanted;
+  const author = { self: execution, now: timestamp(ports.clock), clusterNames: new Map<string, string>() };
   const { active, orphans } = assign(execution, templates, found ? managedItems(world, found) : []);
   const candidates = [
     ...templates.map((template) => candidateOf(template, active.get(template.name), author, path)),
@@ -252,22 +268,13 @@ async function planItems(
   return { items: await inOrder(candidates, (one) => planOne(one, world, ports)), problems: [] };
 }
 
-const newExecution = ({ metadata }: Inst): View<Execution> =>
-  ({
-    apiVersion: API_VERSION,
-    kind: 'Execution',
-    metadata: { name: metadata.name, namespace: metadata.namespace },
-    spec: {},
-  }) as unknown as View<Execution>;
-
 function candidateOf(
   template: DeployItemTemplate,
   existing: View<DeployItem> | undefined,
-  author: Parameters<typeof createItem>[0],
+  author: Author,
   path: string,
 ): Candidate {
-  const effect = createItem(author, template, (prefix) => `${prefix}xxxxx`);
-  const wanted = (effect as unknown as { readonly object: DeployItem }).object;
+  const wanted = itemObject(author, template, (prefix) => `${prefix}xxxxx`);
   const at = { path: `${path}/${template.name}`, direction: 'apply' } as const;
   if (!existing) return { ...at, state: 'new', item: wanted };
   const isSame = updateItem(author, template, existing) === undefined;
@@ -314,7 +321,7 @@ async function planOne(
   const shownTarget = target?.metadata.labels?.[labels.dataKey] ?? targetName;
   const about = { path, type, target: shownTarget, state };
   if (state === 'idle')
-    return { ...about, plan: { objects: [], notes: [] }, note: 'left alone: it has not changed' };
+    return { ...about, plan: { objects: [], notes: [] }, note: 'skipped: it has not changed' };
   const plugin = ports.plugins.get(type);
   if (!plugin?.plan)
     return { ...about, plan: undefined, note: `not known: items of type ${type} are not planned` };
@@ -331,7 +338,7 @@ async function planOne(
       },
     );
     if (plan) return { ...about, plan };
-    return { ...about, plan, note: 'not known: its deployer cannot tell' };
+    return { ...about, plan, note: 'not known: its deployer cannot plan it' };
   } catch (error) {
     if (signal.aborted || !(error instanceof Error)) throw error;
     return { ...about, plan: undefined, problem: plainMessage(error.message) };

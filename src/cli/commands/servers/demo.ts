@@ -73,7 +73,7 @@ async function play(stage: Stage): Promise<number> {
   if (interruption.signal.aborted) return exitCodes.failed;
   if (!root || !hasEnded(root))
     throw new CommandError(
-      `the landscape did not get ready within ${elapsedText(DEADLINE_MS, false)}; the tree says what it waits for`,
+      `the landscape was not ready within ${elapsedText(DEADLINE_MS, false)}; the tree shows why`,
     );
   terminal.print('');
   const code = report(root, terminal);
@@ -89,7 +89,7 @@ async function play(stage: Stage): Promise<number> {
   const isServing = terminal.isLive && !stage.options.exit;
   terminal.print(isServing ? whileServing(embedded, code) : afterwards());
   if (!isServing) return code;
-  terminal.print(`Serving ${paint.cyan(embedded.url)}; Ctrl-C ends it.`);
+  terminal.print(`Serving ${paint.cyan(embedded.url)}; press Ctrl-C to stop.`);
   await aborted(interruption.signal);
   terminal.print('\nStopping …');
   return exitCodes.ok;

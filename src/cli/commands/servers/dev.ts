@@ -24,7 +24,7 @@ export async function dev(options: DevOptions, terminal: Terminal): Promise<void
   const configuration = options.config === undefined ? undefined : readConfiguration(options.config, log);
   const { data, port, namespace } = options;
   const interruption = onInterrupt(() => {
-    log.info({}, 'stopping; a second signal ends at once');
+    log.info({}, 'stopping; a second signal exits immediately');
   });
   try {
     await withEmbeddedLandscaper(
@@ -46,7 +46,7 @@ export async function dev(options: DevOptions, terminal: Terminal): Promise<void
 }
 
 function welcome(url: string, kubeconfigFile: string, data: string | undefined, { paint }: Terminal): string {
-  const where = data === undefined ? 'in memory, gone when it ends' : `in the folder ${data}`;
+  const where = data === undefined ? 'in memory, until it stops' : `in the folder ${data}`;
   return [
     `${paint.bold(`Espalier ${packageInfo().version}`)} serves ${paint.cyan(url)}; objects are kept ${where}.`,
     'Use it from another terminal:',
@@ -55,7 +55,7 @@ function welcome(url: string, kubeconfigFile: string, data: string | undefined, 
     '  kubectl get installations,executions,deployitems -A',
     `  ${selfCommand()} installations inspect -A`,
     '',
-    'Ctrl-C ends it.',
+    'Press Ctrl-C to stop.',
     '',
   ].join('\n');
 }

@@ -23,18 +23,18 @@ function addDemo(program: Command, terminal: Terminal, onExit: (code: Exit) => v
     .command('demo')
     .summary('install a sample landscape, without a cluster')
     .description(
-      'Starts everything in this process, installs a sample landscape and shows its progress. ' +
-        'On a terminal it goes on serving until Ctrl-C.',
+      'Starts an API server, controllers and deployers in this process, installs a sample landscape and shows its progress. ' +
+        'On a terminal it keeps serving until Ctrl-C.',
     )
     .option('--port <number>', 'port of the API server; 0 takes any free one', port, 0)
     .option('--print', 'print the objects of the sample as YAML instead, for a cluster of your own')
     .option('--target-kubeconfig <file>', 'with --print: kubeconfig of the cluster to deploy to')
-    .option('--exit', 'end when the landscape has, also on a terminal')
+    .option('--exit', 'exit when the landscape is ready, also on a terminal')
     .addHelpText(
       'after',
       examples([
-        ['espalier demo', 'watch it, then play with it until Ctrl-C'],
-        ['espalier demo --print', 'see what is applied'],
+        ['espalier demo', 'watch it, then try commands until Ctrl-C'],
+        ['espalier demo --print', 'show what is applied'],
       ]),
     )
     .action(async (options: DemoOptions) => {
@@ -95,10 +95,10 @@ function addStart(program: Command, terminal: Terminal): void {
     .option('--metrics-address <host:port>', 'serve /metrics, /healthz and /readyz here', address)
     .option(
       '--lease <namespace/name>',
-      'share the work with all replicas that name the same; Leases that begin with this name divide it',
+      'share the work with all replicas that set the same name; the names of their Leases begin with it',
       namespacedName,
     )
-    .option('--no-crds', 'leave the CustomResourceDefinitions alone')
+    .option('--no-crds', 'do not install or update the CustomResourceDefinitions')
     .addHelpText(
       'after',
       examples([
@@ -121,16 +121,16 @@ function addWebhooks(program: Command, terminal: Terminal): void {
     .command('webhooks')
     .summary('serve the validating webhooks of a cluster')
     .description(
-      'Serves the validating webhooks until SIGTERM or Ctrl-C, and tells the API server to ask them. ' +
-        'Certificates are made when they are needed and kept in the secret landscaper-webhook-certs.',
+      'Serves the validating webhooks until SIGTERM or Ctrl-C, and registers them at the API server. ' +
+        'Certificates are created on demand and stored in the secret landscaper-webhook-certs.',
     )
     .option(
       '--webhook-service <namespace/name>',
-      'Service through which the API server finds the webhooks',
+      'Service at which the API server calls the webhooks',
       namespacedName,
     )
     .option('--webhook-service-port <number>', 'port of that Service', port, 9443)
-    .option('--webhook-url <url>', 'URL at which it finds them, instead of a Service', webhookUrl)
+    .option('--webhook-url <url>', 'URL at which the API server calls them, instead of a Service', webhookUrl)
     .option('--host <address>', 'address to listen on', '0.0.0.0')
     .option('--port <number>', 'port to listen on', port, 9443)
     .option(
@@ -139,12 +139,12 @@ function addWebhooks(program: Command, terminal: Terminal): void {
     )
     .option(
       '--disable-webhooks <names>',
-      'what not to validate: installations, deployitems, executions, targets, or all, which also removes the ' +
+      'kinds not to validate: installations, deployitems, executions, targets, or all, which also removes the ' +
         'ValidatingWebhookConfiguration',
       list,
     )
-    .option('--config <file>', 'configuration, a LandscaperConfiguration: its limits are asked for here, too')
-    .option('--no-install', 'leave the ValidatingWebhookConfiguration alone')
+    .option('--config <file>', 'configuration, a LandscaperConfiguration: its limits apply here too')
+    .option('--no-install', 'do not write the ValidatingWebhookConfiguration')
     .addHelpText(
       'after',
       examples([
@@ -152,7 +152,7 @@ function addWebhooks(program: Command, terminal: Terminal): void {
         ['espalier webhooks --webhook-url https://10.0.0.5:9443 --cert-ns ls-system', 'beside the cluster'],
         [
           'espalier webhooks --webhook-url https://10.0.0.5:9443 --disable-webhooks all',
-          'let the API server ask nobody any more',
+          'remove the webhooks from the API server',
         ],
       ]),
     )
@@ -168,7 +168,7 @@ function addApiServer(program: Command, terminal: Terminal): void {
   const apiserver = program
     .command('apiserver')
     .summary('the development API server alone')
-    .description('Runs the API server alone, for development and tests. It holds no controllers of ours.')
+    .description('Runs the API server alone, for development and tests. It runs no controllers of Espalier.')
     .option('--data <folder>', 'keep the objects in this folder; default: in memory')
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .option(
@@ -177,17 +177,20 @@ function addApiServer(program: Command, terminal: Terminal): void {
       port,
     )
     .option('--write-kubeconfig <file>', 'where to write the kubeconfig')
-    .option('--simulate', 'let workloads become ready although nothing runs')
+    .option('--simulate', 'simulate workloads: they become ready although nothing runs')
     .option(
       '--controllers <names>',
-      'controllers of Kubernetes to imitate, separated by commas; default all, or none',
+      'Kubernetes controllers to simulate, separated by commas; default all, or none',
       list,
     )
-    .option('--crds', 'install our CustomResourceDefinitions')
+    .option('--crds', 'install the CustomResourceDefinitions')
     .addHelpText(
       'after',
       examples([
-        ['espalier apiserver --crds --write-kubeconfig kc.yaml', 'with our kinds, in memory'],
+        [
+          'espalier apiserver --crds --write-kubeconfig kc.yaml',
+          'with the CustomResourceDefinitions, in memory',
+        ],
         ['espalier apiserver --data ./data --port 6443', 'durable, on a fixed port'],
       ]),
     )

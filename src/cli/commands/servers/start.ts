@@ -24,7 +24,7 @@ export async function start(options: StartOptions, terminal: Terminal): Promise<
   const kubeconfig = kubeconfigSource(options, terminal.env);
   const configuration = options.config === undefined ? undefined : readConfiguration(options.config, log);
   const interruption = onInterrupt(() => {
-    log.info({}, 'stopping; a second signal ends at once');
+    log.info({}, 'stopping; a second signal exits immediately');
   });
   const { signal } = interruption;
   try {

@@ -43,7 +43,7 @@ export async function webhooks(options: WebhooksCommandOptions, terminal: Termin
   const { limits, templating } =
     options.config === undefined ? defaults : readConfiguration(options.config, log);
   const interruption = onInterrupt(() => {
-    log.info({}, 'stopping; a second signal ends at once');
+    log.info({}, 'stopping; a second signal exits immediately');
   });
   try {
     const [clock, rng] = [systemClock, systemRng];
@@ -70,7 +70,7 @@ export async function webhooks(options: WebhooksCommandOptions, terminal: Termin
   }
 }
 
-/** In a thread that namespaces share by turns. */
+/** In a process that namespaces share by turns. */
 const checkIn =
   (runnerOf: RunnerOf, limits: InstallationLimits): LargeItemsCheck =>
   async (namespace, packed) => {
@@ -92,7 +92,7 @@ export function endpointOf(
   if (webhookService && !webhookUrl) return { service: { ...webhookService, port: webhookServicePort } };
   if (webhookUrl && !webhookService) return { url: webhookUrl };
   throw new UsageError(
-    `where does the API server find the webhooks? Give ${webhookUrl ? 'only one' : 'one'} of --webhook-service NAMESPACE/NAME and --webhook-url URL`,
+    `the address of the webhooks is ${webhookUrl ? 'ambiguous' : 'missing'}; give ${webhookUrl ? 'only one' : 'one'} of --webhook-service NAMESPACE/NAME and --webhook-url URL`,
   );
 }
 

@@ -37,7 +37,7 @@ const CLUSTER_WORDS: readonly string[] = ['kubernetes-cluster', 'k8s-cluster', '
 /** What no API server takes is refused before it is piped there. @throws UsageError */
 function refuseName(what: string, name: string, rule: (text: string) => string[]): void {
   const [problem] = rule(name);
-  if (problem !== undefined) throw new UsageError(`no ${what} can be called "${name}": ${problem}`);
+  if (problem !== undefined) throw new UsageError(`"${name}" is not a valid name of a ${what}: ${problem}`);
 }
 
 /** @param first the name, or, as with Landscaper's command line, the word for clusters */
@@ -68,7 +68,7 @@ export function createTarget(
     },
   };
   const refusal = refusalForJob('targets', target);
-  if (refusal !== undefined) throw new UsageError(`no deployer would work with target ${name}: ${refusal}`);
+  if (refusal !== undefined) throw new UsageError(`target ${name} is not valid: ${refusal}`);
   const secret = {
     apiVersion: 'v1',
     kind: 'Secret',
@@ -90,10 +90,10 @@ const KEY = 'config';
 function nameOf(first: string | undefined, { name }: CreateTargetOptions): string {
   const isWord = first !== undefined && CLUSTER_WORDS.includes(first);
   if (first !== undefined && !isWord && name !== undefined && name !== first)
-    throw new UsageError(`the target is called ${first} and, with --name, ${name}; say it once`);
+    throw new UsageError(`two names for the target: ${first} and, with --name, ${name}; give only one`);
   const chosen = name ?? (isWord ? undefined : first);
   if (chosen === undefined)
-    throw new UsageError('what is the target called? Write its name, or give it with --name');
+    throw new UsageError('no name given for the target; write it as an argument, or set --name');
   return chosen;
 }
 
@@ -113,14 +113,14 @@ function contentOf(options: CreateTargetOptions, type: string): unknown {
     const ways = Object.keys(WAYS).join(', ');
     throw new UsageError(
       taken.length === 0
-        ? `where does the target lead to? Give one of ${ways}`
-        : `where does the target lead to? Give only one of ${taken.map(([way]) => way).join(', ')}`,
+        ? `no cluster given for the target; set one of ${ways}`
+        : `more than one cluster given for the target; set only one of ${taken.map(([way]) => way).join(', ')}`,
     );
   }
   const kubeconfig = options.targetKubeconfig ?? options.kubeconfig;
   if (options.config !== undefined) return ownContent(options.config, type);
   if (type !== CLUSTER)
-    throw new UsageError(`a target of type ${type} has contents of its own; give them with --config`);
+    throw new UsageError(`a target of type ${type} needs its content; give it with --config`);
   if (kubeconfig !== undefined) {
     const isFlattened = options.flatten === true;
     return {
@@ -129,7 +129,9 @@ function contentOf(options: CreateTargetOptions, type: string): unknown {
   }
   const account = options.serviceAccount;
   if (account === undefined)
-    throw new UsageError('as whom do deployers reach the cluster? Name the account with --service-account');
+    throw new UsageError(
+      'which identity should deployers use on the target cluster? Name the service account with --service-account',
+    );
   const common = {
     serviceAccount: { name: account },
     ...(options.expiration !== undefined && { expirationSeconds: options.expiration }),
@@ -155,7 +157,7 @@ function oidcServer({ oidcServer: server = '', oidcCa }: CreateTargetOptions): o
     throw new UsageError(`cannot read ${oidcCa} (${(error as NodeJS.ErrnoException).code ?? 'error'})`);
   }
   if (!pem.includes('-----BEGIN CERTIFICATE-----'))
-    throw new UsageError(`${oidcCa} holds no certificate in PEM, which --oidc-ca needs`);
+    throw new UsageError(`${oidcCa} contains no certificate in PEM format, which --oidc-ca needs`);
   return { server, caData: Buffer.from(pem).toString('base64') };
 }
 
@@ -175,18 +177,16 @@ function neededBesides(options: CreateTargetOptions, { paintError }: Terminal): 
   const where = options.self ? 'this cluster' : `the cluster ${options.oidcServer ?? ''}`;
   return [
     paintError.dim(
-      `It takes a ServiceAccount ${account} in ${namespace}, of which deployers may ask for tokens`,
+      `It needs a ServiceAccount ${account} in ${namespace}, for which deployers may request tokens`,
     ),
     paintError.dim(
-      '(verb create on serviceaccounts/token), and which may do what they are to do on the target:',
+      '(verb create on serviceaccounts/token), and which has the rights that deployers need on the target:',
     ),
     ...(options.self
       ? []
       : [
           paintError.dim(`${where} has to trust the issuer of these tokens` + audienceNote(options)),
-          paintError.dim(
-            'and calls the account as its --oidc-username-claim and --oidc-username-prefix say.',
-          ),
+          paintError.dim('and name the account as its --oidc-username-claim and --oidc-username-prefix say.'),
         ]),
     printYaml([binding(options, account)]),
   ];

@@ -14,36 +14,36 @@ export function addTargetCommands(program: Command, terminal: Terminal, onExit: 
   group
     .command('create')
     .alias('c')
-    .argument('[name]', 'what it is called; "kubernetes-cluster" with --name, as with landscaper-cli')
+    .argument('[name]', 'name of the target; "kubernetes-cluster" with --name, as with landscaper-cli')
     .summary('print a target for a cluster')
     .description(
-      'Prints a Target, with a Secret for the credentials when asked to. A kubeconfig is checked by the rules ' +
-        'that deployers go by: no files, no commands.',
+      'Prints a Target, with a Secret for the credentials if requested. A kubeconfig is checked against the rules ' +
+        'of deployers: no files, no commands.',
     )
-    .option('--target-kubeconfig <file>', 'kubeconfig of the cluster it leads to')
+    .option('--target-kubeconfig <file>', 'kubeconfig of the target cluster')
     .option('--kubeconfig <file>', 'the same')
     .option('--target-context <name>', 'context of it; default its current one')
-    .option('--flatten', 'take the files that it names into it, and only what the context needs')
+    .option('--flatten', 'embed the files that the kubeconfig names, and keep only what the context needs')
     .option('--oidc-server <url>', 'a cluster that trusts the tokens of this one')
     .option('--oidc-ca <file>', 'certificate of that cluster, PEM')
-    .option('--audience <names>', 'whom the tokens are for, separated by commas', list)
+    .option('--audience <names>', 'audiences of the tokens, separated by commas', list)
     .option('--self', 'the cluster that holds the target')
-    .option('--service-account <name>', 'with --oidc-server and --self: whose tokens are used')
-    .option('--expiration <seconds>', 'how long tokens are good; default a day', wholeNumber)
+    .option('--service-account <name>', 'with --oidc-server and --self: the service account of the tokens')
+    .option('--expiration <seconds>', 'validity of tokens; default a day', wholeNumber)
     .option('--type <domain/name>', 'of other targets; default landscaper.gardener.cloud/kubernetes-cluster')
     .option('--config <file>', 'content of other targets, YAML')
-    .option('--name <name>', 'what it is called')
+    .option('--name <name>', 'name of the target')
     .option('-n, --namespace <name>', 'namespace to write into the objects')
     .option('-s, --secret <name>', 'keep the content in a Secret of this name')
-    .option('-o, --output-file <file>', 'where to; default standard output')
+    .option('-o, --output-file <file>', 'output file; default standard output')
     .addHelpText(
       'after',
       examples([
         ['espalier targets create prod --kubeconfig prod.yaml -n shop -s prod-access', 'with a Secret'],
-        ['espalier targets create here --self --service-account deployer -n shop', 'this very cluster'],
+        ['espalier targets create here --self --service-account deployer -n shop', 'this cluster'],
         [
           'espalier targets create edge --oidc-server https://edge:6443 --oidc-ca ca.pem --service-account deployer',
-          'no credentials at all',
+          'without stored credentials',
         ],
       ]),
     )

@@ -9,7 +9,7 @@ import { isObject, ownField, type Fields } from '../../../lib/objects.ts';
 import { UsageError } from '../../errors.ts';
 import { readTextFile, readYamlFile } from '../../files.ts';
 
-export interface KubeconfigChoice {
+interface KubeconfigChoice {
   readonly file: string;
   /** Default: the current one, or the only one. */
   readonly context?: string | undefined;
@@ -21,7 +21,7 @@ export interface KubeconfigChoice {
 export function targetKubeconfig({ file, context, isFlattened }: KubeconfigChoice): string {
   const document = readYamlFile(file);
   if (!isObject(document) || !Array.isArray(document['clusters']) || document['clusters'].length === 0) {
-    throw new UsageError(`${file} names no cluster; is it a kubeconfig?`);
+    throw new UsageError(`${file} contains no cluster; is it a kubeconfig?`);
   }
   const chosen = { ...document, 'current-context': contextOf(document, file, context) };
   const result = isFlattened ? flattened(chosen, file) : chosen;
@@ -33,7 +33,7 @@ export function targetKubeconfig({ file, context, isFlattened }: KubeconfigChoic
 }
 
 const wayOut = (problem: string, isFlattened: boolean): string =>
-  problem.includes(' files are not supported') && !isFlattened ? '; --flatten takes the files into it' : '';
+  problem.includes(' files are not supported') && !isFlattened ? '; --flatten embeds the files' : '';
 
 function contextOf(document: Fields, file: string, wanted: string | undefined): string {
   const names = namesIn(document['contexts']);
@@ -44,9 +44,7 @@ function contextOf(document: Fields, file: string, wanted: string | undefined): 
     (typeof current === 'string' && current !== '' ? current : names.length === 1 ? only : undefined);
   const choices = names.join(', ') || 'none';
   if (name === undefined) {
-    throw new UsageError(
-      `${file} does not say which context counts; choose one with --target-context: ${choices}`,
-    );
+    throw new UsageError(`${file} has no current context; choose one with --target-context: ${choices}`);
   }
   if (!names.includes(name)) throw new UsageError(`${file} has no context ${name}; it has ${choices}`);
   return name;
@@ -110,6 +108,6 @@ function withToken(user: Fields, folder: string): Fields {
 
 function contents(path: string, field: string): Buffer {
   if (!existsSync(path))
-    throw new UsageError(`there is no file ${path}, which the kubeconfig names as its ${field}`);
+    throw new UsageError(`there is no file ${path}, which is the ${field} of the kubeconfig`);
   return readFileSync(path);
 }

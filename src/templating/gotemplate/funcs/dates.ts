@@ -9,7 +9,7 @@ import { formatTime, parseTime, type Instant } from './time-layout.ts';
 const TYPE = 'time.Time';
 
 /** A Go time. */
-export function timeObject(instant: Instant): GoObject {
+function timeObject(instant: Instant): GoObject {
   const text = (): string => formatTime('2006-01-02 15:04:05.999999999 -0700 MST', instant, instant.zone);
   return new GoObject({
     type: TYPE,

@@ -14,7 +14,7 @@ const UNITS: Readonly<Record<string, bigint>> = {
 };
 
 /** How package time quotes: everything beyond ASCII as bytes. */
-export const quoteTime = (text: string): string =>
+const quoteTime = (text: string): string =>
   `"${Array.from(bytesOf(text), (b) => {
     const char = String.fromCharCode(b);
     if (char === '"' || char === '\\') return `\\${char}`;

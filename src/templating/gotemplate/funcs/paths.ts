@@ -2,7 +2,7 @@
 import type { FunctionTable } from '../env.ts';
 import { fn } from '../signature.ts';
 
-export function cleanPath(path: string): string {
+function cleanPath(path: string): string {
   const isRooted = path.startsWith('/');
   const out: string[] = [];
   for (const part of path.split('/')) {

@@ -18,8 +18,8 @@ const lowerRune = (c: string): string => {
   return Array.from(low).length === 1 ? low : c;
 };
 
-export const toUpper = (s: string): string => Array.from(s, upperRune).join('');
-export const toLower = (s: string): string => Array.from(s, lowerRune).join('');
+const toUpper = (s: string): string => Array.from(s, upperRune).join('');
+const toLower = (s: string): string => Array.from(s, lowerRune).join('');
 
 /** Upper case at the start of every word; a word ends where a character is no letter, digit, `_` or quote. */
 function title(s: string): string {

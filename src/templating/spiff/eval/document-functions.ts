@@ -13,7 +13,7 @@ import { fileFunctions } from './files.ts';
 import { answer, fail, type Outcome } from './outcome.ts';
 import { validationFunctions } from './validation.ts';
 
-export type DocumentFunction = (engine: Engine, args: readonly Value[], binding: Binding) => Outcome;
+type DocumentFunction = (engine: Engine, args: readonly Value[], binding: Binding) => Outcome;
 
 /** The value of the expression that a text holds. */
 const evaluateText: DocumentFunction = (engine, args, binding) => {

@@ -60,7 +60,7 @@ export function lambdaFrom(
   return engine.evaluate(parsed, binding, isLocal);
 }
 
-export interface CallOptions {
+interface CallOptions {
   /** Written where it is used: it sees the names there, and cannot call itself. */
   readonly isInline?: boolean;
   readonly isCurried?: boolean;

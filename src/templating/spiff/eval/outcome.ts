@@ -24,7 +24,7 @@ export type Outcome =
   | { readonly kind: 'open'; readonly expr: Expr; readonly info: Info }
   | { readonly kind: 'failed'; readonly info: Info };
 export type Failed = Extract<Outcome, { kind: 'failed' }>;
-export type Open = Extract<Outcome, { kind: 'open' }>;
+type Open = Extract<Outcome, { kind: 'open' }>;
 
 export const NOTHING: Info = {};
 

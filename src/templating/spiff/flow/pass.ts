@@ -91,7 +91,7 @@ function flowNode(pass: Pass, root: Node, here: Binding, isOverridden: boolean):
 }
 
 /** A text that is an expression becomes one; what cannot be parsed stays a text, and is an error in the end. */
-export function parseText(engine: Engine, it: Node, { path, stubPath }: Binding): Node {
+function parseText(engine: Engine, it: Node, { path, stubPath }: Binding): Node {
   const text = typeof it.value === 'string' ? embedded(it.value) : undefined;
   if (text === undefined) return it;
   try {
@@ -102,7 +102,7 @@ export function parseText(engine: Engine, it: Node, { path, stubPath }: Binding)
   }
 }
 
-export const asMarker = (value: Node['value']): MarkerExpr | undefined =>
+const asMarker = (value: Node['value']): MarkerExpr | undefined =>
   isExpr(value) && value.kind === 'marker' ? value : undefined;
 
 interface Flowed {
@@ -159,7 +159,7 @@ function annotated(result: Node, root: Node, info: Info): Node {
 }
 
 /** Keeps the path at which it went wrong before: values travel. */
-export function withIssue(
+function withIssue(
   it: Node,
   binding: Binding,
   issue: Issue | undefined,

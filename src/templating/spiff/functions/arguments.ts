@@ -12,7 +12,7 @@ import {
 } from '../value.ts';
 
 /** Texts and lists that a function makes may not be longer: bytes or elements. */
-export const MAX_TEXT = 16 * 2 ** 20;
+const MAX_TEXT = 16 * 2 ** 20;
 export const MAX_ELEMENTS = 100_000;
 
 export function fail(message: string, cause?: unknown): never {

@@ -10,7 +10,7 @@ import { count, fail, parseInteger, text } from './arguments.ts';
 const LINE = /^[A-Za-z0-9+/]*={0,2}$/;
 
 /** @throws Unresolvable for what is no base 64 with padding; line breaks do not count */
-export function decodeBase64(source: string, message: string): Buffer {
+function decodeBase64(source: string, message: string): Buffer {
   const plain = source.replace(/[\r\n]/g, '');
   if (plain.length % 4 !== 0 || !LINE.test(plain)) fail(message);
   return Buffer.from(plain, 'base64');

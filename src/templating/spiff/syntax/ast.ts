@@ -8,7 +8,7 @@ export interface Parameter {
   readonly value?: Expr;
 }
 
-export type BinaryOperator = '+' | '-' | '*' | '/' | '%';
+type BinaryOperator = '+' | '-' | '*' | '/' | '%';
 export type Comparison = '==' | '!=' | '<=' | '>=' | '<' | '>';
 
 export interface LambdaExpr {
@@ -76,7 +76,7 @@ export interface LoopExpr {
 }
 
 /** Stands for the element in question inside of a projection. */
-export interface ProjectedExpr {
+interface ProjectedExpr {
   readonly kind: 'projected';
   readonly slot: object;
 }

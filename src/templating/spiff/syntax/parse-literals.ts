@@ -86,7 +86,7 @@ export function key(cursor: Cursor): boolean {
 }
 
 /** `[1]`, `[-1]` */
-export function index(cursor: Cursor): boolean {
+function index(cursor: Cursor): boolean {
   const start = cursor.pos;
   const found = cursor.attempt(() => {
     if (!cursor.take('[')) return undefined;

@@ -70,7 +70,7 @@ function mergeText({ path, isRedirected, isReplacing, isRequired, keyName }: Mer
 }
 
 /** A value where an expression shows it. */
-export function valueText(value: Value): string {
+function valueText(value: Value): string {
   if (value === null) return '%!s(<nil>)';
   if (typeof value === 'string') return `"${value}"`;
   if (typeof value === 'number') return formatGoFloat(value, 'g');

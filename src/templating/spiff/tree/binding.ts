@@ -9,7 +9,7 @@ const ROOT = '___';
 const NO_FIELDS: Fields = new Map();
 
 /** The names of one map, or of the parameters of a lambda. Scopes of lambdas are kept up to date between passes. */
-export class Scope {
+class Scope {
   local: Fields | undefined;
   /** The document, when it is a list. */
   readonly list: List | undefined;
@@ -48,7 +48,7 @@ interface Place {
 }
 
 /** Tags of all documents of an execution. */
-export interface Tag {
+interface Tag {
   readonly name: string;
   readonly node: Node;
   readonly path: Path;

@@ -20,7 +20,7 @@ const FLAGS = ['hasError', 'hasFailed', 'isUndefined', 'isMerged', 'isPreferred'
 
 const equalIssues = (a: Issue | undefined, b: Issue | undefined): boolean => a === b || equalPlain(a, b);
 
-export function equalValues(a: Value | Expr, b: Value | Expr): boolean {
+function equalValues(a: Value | Expr, b: Value | Expr): boolean {
   if (a === b) return true;
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return Object.is(a, b);
   if (isExpr(a)) return isExpr(b) && equalExprs(a, b);

@@ -6,7 +6,7 @@ import { equalExprs, equalNodes } from './equal.ts';
 import { Lambda, Template, type Node } from './node.ts';
 
 /** undefined: the two cannot be compared, which is an error of `==` */
-export type Verdict = boolean | undefined;
+type Verdict = boolean | undefined;
 
 /** A value whose parts are `T`. */
 type Whole<T> =

@@ -40,7 +40,7 @@ describe('a function that gives a kubeconfig', () => {
       'a name that is none',
       'getServiceAccountKubeconfig',
       [5, 'b', 1, target],
-      'getServiceAccountToken expects a string as 1st argument, namely the service account name',
+      'getServiceAccountToken expects a string as 1st argument, the service account name',
     ],
     [
       'a name that leads elsewhere in an address',
@@ -49,10 +49,10 @@ describe('a function that gives a kubeconfig', () => {
       'getServiceAccountToken expects a service account namespace of lower-case letters',
     ],
     [
-      'a time that is a text',
+      'a time that is a string',
       'getShootAdminKubeconfig',
       ['a', 'b', '600', target],
-      'expects an integer as 3rd argument, namely the expiration seconds: unsupported type string',
+      'expects an integer as 3rd argument, the expiration seconds: unsupported type string',
     ],
     [
       'a target that is none',
@@ -66,7 +66,7 @@ describe('a function that gives a kubeconfig', () => {
       ['a', 'b', target, 1],
       'expects 3 arguments: issuer url, client id',
     ],
-    ['an issuer that is no text', 'getOidcKubeconfig', [1, 'b', target], 'namely the issuer url'],
+    ['an issuer that is no text', 'getOidcKubeconfig', [1, 'b', target], 'as 1st argument, the issuer url'],
   ];
   for (const [title, name, args, message] of rows) {
     it(`refuses ${title}`, () => {
@@ -99,7 +99,10 @@ describe('a function that gives a kubeconfig', () => {
 
   it('says where there is no cluster to ask', () => {
     const { getShootAdminKubeconfig: get } = kubeconfigFunctions(undefined);
-    expect(() => get(['a', 'b', 600, target])).to.throw(KubeconfigProblem, 'no cluster is asked here');
+    expect(() => get(['a', 'b', 600, target])).to.throw(
+      KubeconfigProblem,
+      'rendering does not call clusters',
+    );
   });
 });
 
@@ -158,7 +161,7 @@ users:
 
   const broken: readonly (readonly [string, string, string])[] = [
     ['no YAML', 'a: [secret', 'is not valid YAML'],
-    ['no map', '- secret', 'is no map'],
+    ['no map', '- secret', 'is not a map'],
     ['no context', toYaml({ ...whole, 'current-context': 'c' }), 'has no current context'],
     ['no cluster', toYaml({ ...whole, clusters: [] }), 'does not have the cluster of its current context'],
   ];

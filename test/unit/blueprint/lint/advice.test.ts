@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import { adviceOn, describeAdvice } from '../../../../src/blueprint/lint/advice.ts';
+import { warningsOn, describeFindings } from '../../../../src/blueprint/lint/warnings.ts';
 import { blueprint } from '../../dataflow/given.ts';
 
-const advice = (bp: object): string => describeAdvice(adviceOn(blueprint(bp)));
+const advice = (bp: object): string => describeFindings(warningsOn(blueprint(bp)));
 const text = { type: 'string' };
 
 describe('what is doubtful about a blueprint', () => {

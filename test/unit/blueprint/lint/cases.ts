@@ -20,13 +20,13 @@ export const cases: readonly Case[] = [
     title: 'a blueprint that is no YAML',
     replace: 'imports:\n  - name: cluster',
     by: 'imports: [\n  - name: cluster',
-    says: 'blueprint.yaml:6:3: error: this is no YAML: did not find expected node content [yaml-syntax]',
+    says: 'blueprint.yaml:6:3: error: this is not valid YAML: did not find expected node content [yaml-syntax]',
   },
   {
     title: 'a file of another kind',
     replace: 'kind: Blueprint',
     by: 'kind: Blueprnit',
-    says: 'blueprint.yaml:2:7: error: kind is "Blueprnit" instead of Blueprint, a slip of the pen? [wrong-kind]',
+    says: 'blueprint.yaml:2:7: error: kind is "Blueprnit" instead of Blueprint, a typo? [wrong-kind]',
   },
   {
     title: 'a blueprint without kind',
@@ -39,19 +39,19 @@ export const cases: readonly Case[] = [
     file: 'db.yaml',
     replace: '    blueprint.yaml: |',
     by: '    blueprnit.yaml: |',
-    says: 'db.yaml:16:3: error: there is no text "blueprint.yaml" at the top of the blueprint [blueprint-missing]',
+    says: 'db.yaml:16:3: error: there is no file "blueprint.yaml" at the top level of the blueprint [blueprint-missing]',
   },
   {
     title: 'a text where a list should be',
     replace: 'subinstallations:\n  - file: /db.yaml\n  - file: /web.yaml',
     by: 'subinstallations: /db.yaml',
-    says: 'blueprint.yaml:21:19: error: "subinstallations" must be a list, but is a text [wrong-type]',
+    says: 'blueprint.yaml:21:19: error: "subinstallations" must be a list, but is a string [wrong-type]',
   },
   {
     title: 'a field that is there twice',
     replace: 'kind: Blueprint\n',
     by: 'kind: Blueprint\nkind: Blueprint\n',
-    says: 'blueprint.yaml:3:1: warning: "kind" is here a second time; the last one wins [duplicate-key]',
+    says: 'blueprint.yaml:3:1: warning: "kind" is a duplicate; the last one wins [duplicate-key]',
   },
   {
     title: 'a field that is misspelt',
@@ -83,7 +83,7 @@ export const cases: readonly Case[] = [
     title: 'two imports of one name',
     replace: region,
     by: region + region,
-    says: 'blueprint.yaml:13:11: error: there is another import called "region" [duplicate-name]',
+    says: 'blueprint.yaml:13:11: error: there is another import with the name "region" [duplicate-name]',
   },
   {
     title: 'an execution without a name',
@@ -119,7 +119,7 @@ export const cases: readonly Case[] = [
     title: 'a schema beside a target type',
     replace: '  - name: region\n    schema: { type: string }\n',
     by: '  - name: region\n    targetType: example\n    schema: { type: string }\n',
-    says: 'blueprint.yaml:12:5: warning: the targetType of the import "region" does not count: as data it is held to its schema [schema-or-target-type]',
+    says: 'blueprint.yaml:12:5: warning: the targetType of the import "region" has no effect: as data it is checked against its schema [schema-or-target-type]',
   },
   {
     title: 'a target type that is misspelt',
@@ -131,13 +131,13 @@ export const cases: readonly Case[] = [
     title: 'a default that is never used',
     replace: '    required: false\n',
     by: '',
-    says: 'blueprint.yaml:14:5: warning: the default of "port" is never used: the import is required; say required: false [default-ignored]',
+    says: 'blueprint.yaml:14:5: warning: the default of "port" is never used: the import is required; set required: false [default-ignored]',
   },
   {
     title: 'conditional imports that are none',
     replace: region,
     by: `${region}    imports: [{ name: zone, schema: {} }]\n`,
-    says: 'blueprint.yaml:13:5: warning: the imports below "region" are demanded in any case, because it is required itself; say required: false [conditional-import]',
+    says: 'blueprint.yaml:13:5: warning: the imports below "region" are always required because "region" is required; set required: false [conditional-import]',
   },
   // ---------------------------------------------------------------- schemas
   {
@@ -168,7 +168,7 @@ export const cases: readonly Case[] = [
     title: 'a word that means nothing in a schema',
     replace: 'maximum: 65535',
     by: 'maximun: 65535',
-    says: 'blueprint.yaml:4:26: warning: "maximun" means nothing in a schema; did you mean "maximum"? [schema-keyword]',
+    says: 'blueprint.yaml:4:26: warning: "maximun" is not a keyword of schemas; did you mean "maximum"? [schema-keyword]',
   },
   {
     title: 'a word of schemas that is too new',
@@ -186,7 +186,7 @@ export const cases: readonly Case[] = [
     title: 'a word that means nothing in a part of a later draft',
     replace: '  port: { type: integer, maximum: 65535 }',
     by: '  port: { $schema: "https://json-schema.org/draft/2020-12/schema", prefixItems: [{ maximun: 1 }] }',
-    says: 'blueprint.yaml:4:84: warning: "maximun" means nothing in a schema; did you mean "maximum"? [schema-keyword]',
+    says: 'blueprint.yaml:4:84: warning: "maximun" is not a keyword of schemas; did you mean "maximum"? [schema-keyword]',
   },
   {
     title: 'a default that its schema refuses',
@@ -223,7 +223,7 @@ export const cases: readonly Case[] = [
     title: 'an execution with a file that is not read',
     replace: '    template: |\n',
     by: '    file: /deploy.yaml\n    template: |\n',
-    says: 'blueprint.yaml:30:5: warning: the file /deploy.yaml is not read, because there is a "template" too [template-twice]',
+    says: 'blueprint.yaml:30:5: warning: the file /deploy.yaml is not read, because there is also a "template" [template-twice]',
   },
   {
     title: 'a template that cannot be parsed, in a file',
@@ -291,14 +291,14 @@ export const cases: readonly Case[] = [
     title: 'an export that nothing makes',
     replace: '        url: {{ .values',
     by: '        uri: {{ .values',
-    says: 'blueprint.yaml:25:11: warning: nothing makes the export "url": no export execution mentions it [export-not-made]',
+    says: 'blueprint.yaml:25:11: warning: the export "url" is never created: no export execution mentions it [export-not-made]',
   },
   {
     title: 'an export that is asked for and nothing makes',
     file: 'db.yaml',
     replace: '              out: {{',
     by: '              uot: {{',
-    says: 'db.yaml:36:17: error: nothing makes the export "out": no export execution mentions it [export-missing]',
+    says: 'db.yaml:36:17: error: the export "out" is never created: no export execution mentions it [export-missing]',
   },
   {
     title: 'a result that is no export',
@@ -310,7 +310,7 @@ export const cases: readonly Case[] = [
     title: 'an export of a sub-installation that nobody wants',
     replace: '.values.dataobjects.webUrl',
     by: '.imports.region',
-    says: 'web.yaml:13:16: info: nobody reads "webUrl", which web exports [child-export-unused]',
+    says: 'web.yaml:13:16: info: "webUrl", which web exports, is never read [child-export-unused]',
   },
   // ---------------------------------------------------------------- sub-installations
   {
@@ -318,14 +318,14 @@ export const cases: readonly Case[] = [
     file: 'db.yaml',
     replace: 'name: db\n',
     by: 'name: My_DB\n',
-    says: 'db.yaml:3:7: error: "My_DB" cannot be a name: only a-z, 0-9 and "-", and no "-" at the ends [child-name]',
+    says: 'db.yaml:3:7: error: "My_DB" is not a valid name: use only a-z, 0-9 and "-", and begin and end with a letter or digit [child-name]',
   },
   {
-    title: 'two sub-installations of one name',
+    title: 'two sub-installations with the same name',
     file: 'web.yaml',
     replace: 'name: web\n',
     by: 'name: db\n',
-    says: 'web.yaml:3:7: error: there is another sub-installation called "db" [child-duplicate]',
+    says: 'web.yaml:3:7: error: there is another sub-installation with the name "db" [child-duplicate]',
   },
   {
     title: 'a reference to a blueprint that leads nowhere',
@@ -344,7 +344,7 @@ export const cases: readonly Case[] = [
     file: 'db.yaml',
     replace: '      dataRef: region',
     by: '      secretRef: { name: s }',
-    says: 'db.yaml:7:7: error: secretRef is for root installations only; import it there, and use dataRef here [child-reference]',
+    says: 'db.yaml:7:7: error: secretRef is only for root installations; import it there, and use dataRef here [child-reference]',
   },
   {
     title: 'an import from nowhere',
@@ -372,7 +372,7 @@ export const cases: readonly Case[] = [
     file: 'web.yaml',
     replace: 'dataRef: webUrl',
     by: 'dataRef: dbUrl',
-    says: 'web.yaml:13:16: error: "dbUrl" is exported by db already [child-export-conflict]',
+    says: 'web.yaml:13:16: error: "dbUrl" is already exported by db [child-export-conflict]',
   },
   {
     title: 'sub-installations that wait for each other',
@@ -393,7 +393,7 @@ export const cases: readonly Case[] = [
     file: 'deploy.yaml',
     replace: 'name: second',
     by: 'name: first',
-    says: 'deploy.yaml:8:11: error: there is another deploy item called "first" [item-name]',
+    says: 'deploy.yaml:8:11: error: there is another deploy item with the name "first" [item-name]',
   },
   {
     title: 'a deploy item without type',
@@ -403,7 +403,7 @@ export const cases: readonly Case[] = [
     says: 'deploy.yaml:2:5: error: the deploy item "first" has no type [item-type]',
   },
   {
-    title: 'a field of a deploy item that nobody reads',
+    title: 'an unknown field of a deploy item',
     file: 'deploy.yaml',
     replace: 'dependsOn:',
     by: 'dependOn:',
@@ -421,7 +421,7 @@ export const cases: readonly Case[] = [
     file: 'deploy.yaml',
     replace: 'import: nodes, index: 0',
     by: 'import: nodes',
-    says: 'deploy.yaml:10:23: error: "nodes" is a target list; say which element with "index" [item-target]',
+    says: 'deploy.yaml:10:23: error: "nodes" is a target list; select an element with "index" [item-target]',
   },
   {
     title: 'a dependency on an item that does not exist',
@@ -457,14 +457,14 @@ export const cases: readonly Case[] = [
     file: 'db.yaml',
     replace: 'target: cluster\n',
     by: 'targetListRef: nodes\n',
-    says: 'db.yaml:9:13: error: the blueprint wants a target as "cluster", but gets a targetList [import-of-other-kind]',
+    says: 'db.yaml:9:13: error: the blueprint expects a target as "cluster", but gets a targetList [import-of-other-kind]',
   },
   {
     title: 'a target of another type',
     file: 'db.yaml',
     replace: 'targetType: landscaper.gardener.cloud/kubernetes-cluster',
     by: 'targetType: example.org/other',
-    says: 'db.yaml:9:13: error: "cluster" is a target of the type landscaper.gardener.cloud/kubernetes-cluster, but the blueprint wants example.org/other [target-type-mismatch]',
+    says: 'db.yaml:9:13: error: "cluster" is a target of type landscaper.gardener.cloud/kubernetes-cluster, but the blueprint expects example.org/other [target-type-mismatch]',
   },
   {
     title: 'an export that the blueprint does not have',
@@ -485,7 +485,7 @@ export const cases: readonly Case[] = [
     file: 'web.yaml',
     replace: '"http://" in',
     by: '"http://" inn',
-    says: 'web.yaml:9:8: error: the mapping refers to "inn", which is not there; did you mean "in"? [mapping-reference]',
+    says: 'web.yaml:9:8: error: the mapping refers to "inn", which does not exist; did you mean "in"? [mapping-reference]',
   },
 ];
 

@@ -65,14 +65,14 @@ describe('inspecting a blueprint in an Installation', () => {
 `),
     );
     expect(found.map(lineOf)).to.include(
-      'installation.yaml:13:33: error: there is another import called "x" [duplicate-name]',
+      'installation.yaml:13:33: error: there is another import with the name "x" [duplicate-name]',
     );
   });
 
   it('tells what keeps controllers from working with the Installation itself', () => {
     const text = `${installation('        blueprint.yaml: ""\n')}  imports:\n    data: [{ name: x }]\n`;
     expect(inspectInstallation(text).map(lineOf)).to.include(
-      'installation.yaml:10:12: error: no controller works with this installation: spec.imports.data[0]: Required value: exactly one of [DataRef, SecretRef, ConfigMapRef] must be set (currently set: none) [installation-invalid]',
+      'installation.yaml:10:12: error: this installation is not valid: spec.imports.data[0]: Required value: exactly one of [DataRef, SecretRef, ConfigMapRef] must be set (currently set: none) [installation-invalid]',
     );
   });
 

@@ -1,5 +1,5 @@
 /** A blueprint without fault; each case of the tests spoils one thing in it. */
-import { holderOf } from '../../../../src/blueprint/lint/holder.ts';
+import { enclosingObjectOf } from '../../../../src/blueprint/lint/enclosing-object.ts';
 import { inspectBlueprint, inlineInput } from '../../../../src/blueprint/lint/inspect.ts';
 import type { Finding } from '../../../../src/blueprint/lint/finding.ts';
 import { Source } from '../../../../src/blueprint/lint/source.ts';
@@ -141,7 +141,7 @@ export const inspect = (files: Files): readonly Finding[] => {
 /** An Installation and the blueprint in it, given as YAML. */
 export function inspectInstallation(text: string): readonly Finding[] {
   const document = YamlText.of(new Source('installation.yaml', text));
-  const holder = holderOf(document, parseYaml(text));
+  const holder = enclosingObjectOf(document, parseYaml(text));
   if (!holder?.filesystem) return holder?.findings ?? [];
   const { filesystem, caller, findings } = holder;
   const input = inlineInput(filesystem.document, filesystem.value, caller);

@@ -154,7 +154,7 @@ describe('the objects of an installed Espalier', () => {
     expect(
       at(find(objects, 'NetworkPolicy ls-system/espalier-webhooks'), 'spec', 'ingress', 0),
     ).not.to.have.property('from');
-    expect(() => settings({ metricsFrom: ['a b'] })).to.throw('"a b" is no name of a namespace');
+    expect(() => settings({ metricsFrom: ['a b'] })).to.throw('"a b" is not a valid name of a namespace');
   });
 
   for (const name of ['espalier', 'espalier-webhooks'])
@@ -288,17 +288,21 @@ describe('the page about installing', () => {
 
 describe('install', () => {
   const mistakes: readonly (readonly [args: string, code: number, line: RegExp])[] = [
-    ['install', 2, /^error: which image\? Name it with --image/],
-    ['install --image Not*An*Image', 2, /^error: "Not\*An\*Image" is no image; write it like registry/],
-    ['install --image a:b -n Up', 2, /^error: "Up" is no name of a namespace/],
-    ['install --image a:b --pull-secret _', 2, /^error: "_" is no name of a pull secret/],
+    ['install', 2, /^error: no image given; set --image/],
+    [
+      'install --image Not*An*Image',
+      2,
+      /^error: "Not\*An\*Image" is not a valid image; write it like registry/,
+    ],
+    ['install --image a:b -n Up', 2, /^error: "Up" is not a valid name of a namespace/],
+    ['install --image a:b --pull-secret _', 2, /^error: "_" is not a valid name of a pull secret/],
     ['install --image a:b --replicas 0', 2, /^error: .*'0' is invalid: write a number from 1 to 100/],
     [
       'install --image a:b --deployers helmet',
       2,
       /^error: there is no deployer "helmet"; known are helm, manifest/,
     ],
-    ['install --image a:b -o json', 2, /^error: -o says how --dry-run prints; add --dry-run/],
+    ['install --image a:b -o json', 2, /^error: -o is only valid with --dry-run; add --dry-run/],
     ['install --image a:b --config /nowhere', 2, /^error: cannot read configuration \/nowhere: ENOENT/],
   ];
   for (const [args, code, line] of mistakes)

@@ -1,20 +1,20 @@
 /** How an installation finds its component: by reference or inline, with what its Context names, proved by signatures. */
 import { expect } from 'chai';
-import { componentFinder } from '../../../../controllers/installation/component.ts';
+import { componentFinder } from '../../../../controllers/installation/gather/component.ts';
 import {
   NotAvailableNow,
   asPhaseError,
   explained,
   explainedAsync,
   unlessDeleted,
-} from '../../../../controllers/installation/component-errors.ts';
-import type { VerificationPolicy } from '../../../../controllers/installation/verification.ts';
+} from '../../../../controllers/installation/gather/component-errors.ts';
+import type { VerificationPolicy } from '../../../../controllers/installation/gather/verification.ts';
 import type { Context } from '../../../../src/api/kinds/context.ts';
 import type { Installation } from '../../../../src/api/kinds/installation.ts';
 import { KubeconfigProblem } from '../../../../src/blueprint/kubeconfigs/errors.ts';
 import { readDescriptor, type JsonMap } from '../../../../src/components/descriptor.ts';
 import { ComponentProblem, RegistryUnavailable } from '../../../../src/components/errors.ts';
-import type { Request, Stock } from '../../../../src/components/stock.ts';
+import type { Request, ComponentRepositories } from '../../../../src/components/component-repositories.ts';
 import { ComponentView, type ComponentSource } from '../../../../src/components/view.ts';
 import { PhaseError } from '../../../../src/machine/decision.ts';
 import { InvalidObjectName, apiErrorFrom } from '../../../../src/runtime/errors.ts';
@@ -73,7 +73,7 @@ function stockOf({ found = document(), unproved = [], refusal }: StockFacts = {}
         new ComponentView(source, { all: [own], targets: new Map(), unproved }, {} as never),
       );
     },
-  } as unknown as Stock;
+  } as unknown as ComponentRepositories;
   return { calls, stock };
 }
 
@@ -115,7 +115,7 @@ describe('the component of an installation', () => {
   });
   it('cannot be found without a Context', async () => {
     expect(await problemOf(finder().find(asking(), undefined))).to.deep.equal(
-      fails('CalculateContext', 'the context of the installation does not exist any more'),
+      fails('CalculateContext', 'the context of the installation no longer exists'),
     );
   });
 
@@ -281,7 +281,7 @@ describe('what a Context names', () => {
       finder({ stored }).find(asking(), context({ ocmConfig: { name: 'ocm' } })),
     );
     expect(reason).to.equal('CalculateContext');
-    expect(message).to.match(/^\.ocmconfig in config map demo\/ocm is no YAML: /);
+    expect(message).to.match(/^\.ocmconfig in config map demo\/ocm is not valid YAML: /);
   });
   it('is an OCM configuration under its key', async () => {
     const stored = [core('ConfigMap', 'ocm', { other: resolvers })];
@@ -411,7 +411,7 @@ describe('the signature of a component', () => {
     await accepts(look(demanding(), { found: unsigned, where: context(), verification: 'Disabled' }));
   });
   const mustName =
-    'components have to be signed here: spec.verification.signatureName must name the signature to check';
+    'this installation requires signed components: spec.verification.signatureName must name the signature to check';
   it('must be named where it is enforced, or asked for', async () => {
     const enforced = look(asking(), { verification: 'Enforce' });
     expect(await problemOf(enforced)).to.deep.equal(fails('ExtractVerifyInfo', mustName));
@@ -444,7 +444,7 @@ describe('the signature of a component', () => {
     expect(await problemOf(look(demanding(), { unproved: ['reference a', 'reference b'] }))).to.deep.equal(
       fails(
         'VerifySignature',
-        'signature release of component x.org/c:1.0.0 does not reach everything: of reference a, reference b nothing can be compared; reference and component must hold all digests',
+        'signature release of component x.org/c:1.0.0 does not cover all components: the digests of reference a, reference b cannot be compared; references and components must contain all digests',
       ),
     );
     await accepts(look(asking(), { unproved: ['reference a'] }));
@@ -500,7 +500,7 @@ describe('the signature of a component', () => {
       'a secret of another namespace',
       byKey({ namespace: 'other' }),
       key(),
-      'references secret other/keys of another namespace; copy the secret to namespace demo and leave the namespace out',
+      'references secret other/keys of another namespace; copy the secret to namespace demo and remove the namespace from the reference',
     ],
     [
       'a secret that is not there',
@@ -508,36 +508,36 @@ describe('the signature of a component', () => {
       key(),
       'references secret demo/no, which cannot be found',
     ],
-    ['a secret without entries', byKey({}), key({}), 'references secret demo/keys, which holds nothing'],
+    ['a secret without entries', byKey({}), key({}), 'references secret demo/keys, which contains nothing'],
     [
       'a secret without data',
       byKey({}),
       { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'keys', namespace: 'demo' } },
-      'references secret demo/keys, which holds nothing',
+      'references secret demo/keys, which contains nothing',
     ],
     [
       'an entry that a secret does not have',
       byKey({ key: 'toString' }),
       key(),
-      "references secret demo/keys, which holds nothing under the key 'toString'",
+      "references secret demo/keys, which contains no value under key 'toString'",
     ],
     [
       'an entry that is empty',
       byKey({}),
       key({ key: '' }),
-      "references secret demo/keys, which holds nothing under the key 'key'",
+      "references secret demo/keys, which contains no value under key 'key'",
     ],
     [
       'one of several entries without saying which',
       byKey({}),
       key({ a: 'x', b: 'y' }),
-      'references secret demo/keys, which holds several entries; name one in key',
+      'references secret demo/keys, which contains several entries; name one in key',
     ],
     [
       'an entry that a secret with several does not have',
       byKey({ key: 'c' }),
       key({ a: 'x', b: 'y' }),
-      "references secret demo/keys, which holds nothing under the key 'c'",
+      "references secret demo/keys, which contains no value under key 'c'",
     ],
   ];
   for (const [title, where, secret, message] of refused) {

@@ -6,7 +6,8 @@ import { checkImports } from '../../../../controllers/installation/import-confli
 import { deleteAll, fence, handDown } from '../../../../controllers/installation/job.ts';
 import { asExport, asImport, cannotWrite, upsert } from '../../../../controllers/installation/objects.ts';
 import { storeState } from '../../../../controllers/installation/state-effects.ts';
-import type { Snapshot, WantedChild } from '../../../../controllers/installation/snapshot.ts';
+import type { Snapshot } from '../../../../controllers/installation/snapshot.ts';
+import type { WantedChild } from '../../../../src/dataflow/render-installation.ts';
 import { readDeployItems, type Execution } from '../../../../src/api/kinds/execution.ts';
 import { FINALIZER, annotations, labels } from '../../../../src/api/labels.ts';
 import { defaultLimits } from '../../../../src/api/limits.ts';

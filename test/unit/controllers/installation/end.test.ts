@@ -1,7 +1,7 @@
 /** The status in which a job ends: which roots it starts, and what it can no longer claim. */
 import { expect } from 'chai';
 import { atEnd } from '../../../../controllers/installation/end.ts';
-import type { Inst, InstStatus } from '../../../../controllers/installation/relatives.ts';
+import type { Inst, InstStatus } from '../../../../controllers/installation/related-objects.ts';
 import { annotations, labels } from '../../../../src/api/labels.ts';
 import { installationContext } from '../../../../src/dataflow/scope.ts';
 import { importsHash } from '../../../../src/dataflow/imports-hash.ts';

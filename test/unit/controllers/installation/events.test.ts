@@ -1,7 +1,7 @@
 /** What wakes the installation controller: which changes of installations and executions concern which installations. */
 import { expect } from 'chai';
 import { installationController } from '../../../../controllers/installation/index.ts';
-import type { Inst } from '../../../../controllers/installation/relatives.ts';
+import type { Inst } from '../../../../controllers/installation/related-objects.ts';
 import { annotations } from '../../../../src/api/labels.ts';
 import { createTreeSizes } from '../../../../src/landscape/tree-size.ts';
 import type { World } from '../../../../src/landscape/world.ts';

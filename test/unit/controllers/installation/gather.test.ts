@@ -1,8 +1,8 @@
 /** The facts that the phases of an installation ask for, from caches with given objects and a server that is asked rarely. */
 import { expect } from 'chai';
-import { gather, type Sources } from '../../../../controllers/installation/gather.ts';
-import { NotAvailableNow } from '../../../../controllers/installation/component-errors.ts';
-import type { Inst } from '../../../../controllers/installation/relatives.ts';
+import { gather, type Sources } from '../../../../controllers/installation/gather/index.ts';
+import { NotAvailableNow } from '../../../../controllers/installation/gather/component-errors.ts';
+import type { Inst } from '../../../../controllers/installation/related-objects.ts';
 import type { Snapshot } from '../../../../controllers/installation/snapshot.ts';
 import { GROUP, labels } from '../../../../src/api/labels.ts';
 import { defaultLimits } from '../../../../src/api/limits.ts';

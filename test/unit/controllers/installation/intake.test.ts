@@ -1,8 +1,8 @@
 /** The rules before the phases of an installation: which one answers, what it writes, and whether the pass goes on. */
 import { expect } from 'chai';
-import { withoutExports } from '../../../../controllers/installation/claims.ts';
+import { withoutExports } from '../../../../controllers/installation/failed-status.ts';
 import { intake, isWaitingForUs, type Facts } from '../../../../controllers/installation/intake.ts';
-import type { Inst } from '../../../../controllers/installation/relatives.ts';
+import type { Inst } from '../../../../controllers/installation/related-objects.ts';
 import { FINALIZER, annotations } from '../../../../src/api/labels.ts';
 import type { Status } from '../../../../src/machine/status.ts';
 import { effectsOf } from '../../../support/ask.ts';
@@ -276,7 +276,7 @@ describe('an installation that starts a job in spite of the annotation ignore', 
   it('says that it has no effect, and what holds jobs back', () => {
     expect(event({ [annotations.ignore]: 'true' })).to.deep.equal({
       reason: 'IgnoreHasNoEffect',
-      note: 'a job was started in spite of landscaper.gardener.cloud/ignore, which nobody reads; espalier.dev/suspended=true holds jobs back',
+      note: 'a job was started although landscaper.gardener.cloud/ignore is set: the annotation has no effect; use espalier.dev/suspended=true to hold jobs back',
     });
   });
   it('says nothing without that annotation', () => {
@@ -340,8 +340,8 @@ describe('an installation at rest', () => {
   const condition = {
     ...{ type: 'AutomaticReconcile', status: 'False', reason: 'SpecChanged' },
     message:
-      'no job is started by the clock, for the spec has changed since the last job; ' +
-      'ask for one with landscaper.gardener.cloud/operation=reconcile, or for one after every change with ' +
+      'no scheduled job is started because the spec has changed since the last job; ' +
+      'start one with landscaper.gardener.cloud/operation=reconcile, or start one after every change with ' +
       'landscaper.gardener.cloud/reconcile-if-changed=true',
     ...{ lastTransitionTime: NOW, lastUpdateTime: NOW },
   };

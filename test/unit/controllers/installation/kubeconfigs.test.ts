@@ -1,6 +1,6 @@
 /** Kubeconfigs that templates ask for: whose access is used, what is requested of which cluster, and why there is none. */
 import { expect } from 'chai';
-import { kubeconfigIssuer } from '../../../../controllers/installation/kubeconfigs.ts';
+import { kubeconfigIssuer } from '../../../../controllers/installation/gather/issue-kubeconfigs.ts';
 import { KubeconfigUnusable } from '../../../../src/blueprint/kubeconfigs/document.ts';
 import { IssuerUnavailable } from '../../../../src/blueprint/kubeconfigs/errors.ts';
 import type { Issued, KubeconfigRequest } from '../../../../src/blueprint/kubeconfigs/request.ts';
@@ -137,7 +137,7 @@ describe('the kubeconfig of a target', () => {
       'it says it is in another namespace',
       referring({}, { namespace: 'other' }),
       secret({ kubeconfig: base64('k') }),
-      'the target says it is in namespace "other", and secrets are read in "demo" only, where the installation is',
+      'the namespace of the target is stated as "other", but only secrets in "demo", the namespace of the installation, are read',
     ],
     ['there is no secret', referring(), undefined, 'secret demo/s not found, which the target refers to'],
     ['the secret is empty', referring(), secret(undefined), 'the target contains no kubeconfig'],
@@ -151,7 +151,7 @@ describe('the kubeconfig of a target', () => {
       'the secret holds no YAML',
       referring({ key: 'k' }),
       secret({ k: base64('{') }),
-      'key k in secret demo/s is no YAML',
+      'key k in secret demo/s is not valid YAML',
     ],
   ];
   for (const [title, given, stored, why] of lacking) {
@@ -195,7 +195,7 @@ describe('the kubeconfig of a service account', () => {
     for (const empty of [{}, { status: { token: '' } }, undefined]) {
       const { issued } = await issue({ more, answer: empty });
       expect(issued).to.deep.equal(
-        problem('the cluster answered without a token', 'service account ns/robot'),
+        problem('the response of the cluster contains no token', 'service account ns/robot'),
       );
     }
   });
@@ -229,7 +229,9 @@ describe('the kubeconfig of a shoot', () => {
   });
   it('is none without a kubeconfig', async () => {
     const { issued } = await issue({ more, answer: { status: {} } });
-    expect(issued).to.deep.equal(problem('the cluster answered without a kubeconfig', 'shoot garden-x/prod'));
+    expect(issued).to.deep.equal(
+      problem('the response of the cluster contains no kubeconfig', 'shoot garden-x/prod'),
+    );
   });
 });
 

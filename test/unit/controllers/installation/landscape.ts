@@ -6,7 +6,7 @@ import {
 import { contextKind } from '../../../../src/api/kinds/context.ts';
 import { installationKind, type Installation } from '../../../../src/api/kinds/installation.ts';
 import { API_VERSION, annotations } from '../../../../src/api/labels.ts';
-import type { Stock } from '../../../../src/components/stock.ts';
+import type { ComponentRepositories } from '../../../../src/components/component-repositories.ts';
 import { seededRng } from '../../../../src/lib/rng.ts';
 import { createTreeSizes } from '../../../../src/landscape/tree-size.ts';
 import { createWorld, type World } from '../../../../src/landscape/world.ts';
@@ -73,7 +73,7 @@ export async function inLandscape(
     installationController({
       ...{ world, client: cluster, clock, rng: seededRng(1), trees: createTreeSizes(world) },
       sources: nowhere<ClientPool>('another cluster'),
-      stock: nowhere<Stock>('for components'),
+      stock: nowhere<ComponentRepositories>('for components'),
       runnerOf: () => runner,
       entered: (phase, from) => entered.push(`${from ?? ''} ${phase}`),
       ...ports,

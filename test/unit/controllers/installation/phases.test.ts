@@ -445,7 +445,7 @@ describe('a tree that stops growing', () => {
         reason: 'AncestorBeingDeleted',
         message:
           'installation "demo/stack" does not create its sub-installations (1 new): installation "top" above it is being deleted; ' +
-          'its deletion goes on when this job has ended',
+          'its deletion continues when this job has ended',
         codes: ['ERR_FOR_INFO_ONLY'],
       });
     });

@@ -1,7 +1,7 @@
 /** What an installation reads: its relatives, its imports and exports, and what its executions remember. */
 import { expect } from 'chai';
-import { cachedImports, exportsOf } from '../../../../controllers/installation/lookups.ts';
-import { readImports } from '../../../../controllers/installation/read-imports.ts';
+import { cachedImports, exportsOf } from '../../../../controllers/installation/cached-objects.ts';
+import { readImports } from '../../../../controllers/installation/gather/read-imports.ts';
 import {
   childrenOf,
   executionOf,
@@ -10,8 +10,8 @@ import {
   parentOf,
   siblingsOf,
   stuckBelow,
-} from '../../../../controllers/installation/relatives.ts';
-import { StateSecrets } from '../../../../controllers/installation/states.ts';
+} from '../../../../controllers/installation/related-objects.ts';
+import { StateSecrets } from '../../../../controllers/installation/gather/state-secrets.ts';
 import { labels } from '../../../../src/api/labels.ts';
 import { installationContext } from '../../../../src/dataflow/scope.ts';
 import { PhaseError } from '../../../../src/machine/decision.ts';
@@ -258,7 +258,7 @@ describe('the secrets in which executions remember', () => {
       operation: 'ReadState',
       reason: 'Template',
       message:
-        'secret demo/bad should hold the state of an execution, but its "config" is no YAML; correct it, or delete it to begin anew',
+        'secret demo/bad should contain the state of an execution, but its key "config" is not valid YAML; correct it, or delete the secret to start without state',
       codes: [],
     });
     expect(error.cause).to.be.instanceOf(Error);

@@ -5,7 +5,7 @@ import {
   renderExportObjects,
   renderForInit,
   type Tools,
-} from '../../../../controllers/installation/render.ts';
+} from '../../../../controllers/installation/gather/render.ts';
 import { defaultLimits } from '../../../../src/api/limits.ts';
 import { IssuerUnavailable } from '../../../../src/blueprint/kubeconfigs/errors.ts';
 import { IssuedKubeconfigs, type IssueKubeconfig } from '../../../../src/blueprint/kubeconfigs/issued.ts';
@@ -231,7 +231,7 @@ describe('imports of a blueprint', () => {
         imports: importSet({ targets: { t: cluster } }),
       }),
     );
-    const why = 'import "t" is of type target, but its value is no target, which cannot be stored';
+    const why = 'import "t" is of type target, but its value is not a target, which cannot be stored';
     expect(message).to.equal(step('CreateOrUpdateImports', why));
     expect(conditions).to.deep.equal([
       { type: 'CreateImports', status: 'False', reason: 'CreateTargets', message: why },

@@ -68,7 +68,7 @@ describe('the problem that an installation tells', () => {
         operation: 'InitPrerequisites',
         reason: 'CalculateContext',
         message:
-          'RepositoryContextMissing: neither the installation nor context "default" says where component x.org/c is',
+          'RepositoryContextMissing: neither the installation nor context "default" has a repository context for component x.org/c',
       },
     ],
     [
@@ -97,7 +97,7 @@ describe('the problem that an installation tells', () => {
         operation: 'init',
         reason: 'FetchPredecessors',
         message:
-          'installations import from each other in a circle: stack -{depends_on}-> other -{depends_on}-> stack; take one of the imports away',
+          'installations import from each other in a cycle: stack -{depends_on}-> other -{depends_on}-> stack; remove one of the imports',
         codes: ['ERR_CYCLIC_DEPENDENCIES'],
       },
     ],
@@ -169,7 +169,7 @@ describe('the problem that an installation tells', () => {
       {
         operation: 'handlePhaseInit',
         reason: 'ReconcileExecution',
-        message: 'execution demo/stack belongs to somebody else; rename it or the installation',
+        message: 'execution demo/stack belongs to another owner; rename the execution or the installation',
       },
     ],
     [
@@ -179,7 +179,7 @@ describe('the problem that an installation tells', () => {
       {
         operation: 'handlePhaseInit',
         reason: 'ReconcileExecution',
-        message: 'execution stack was deleted; it is uninstalled before it is created anew',
+        message: 'execution stack was deleted; it is uninstalled before it is created again',
       },
     ],
     [
@@ -219,7 +219,7 @@ describe('the problem that an installation tells', () => {
       {
         operation: 'handlePhaseCleanupOrphaned',
         reason: 'OrphanedSubinstsStillDeleting',
-        message: 'sub-installations that are no longer wanted are being removed: b-x, c-x',
+        message: 'sub-installations that are no longer part of the blueprint are being deleted: b-x, c-x',
       },
     ],
     [
@@ -326,7 +326,7 @@ describe('the problem that an installation tells', () => {
       {
         operation: 'CheckSuccessorSibling',
         reason: 'SiblingDeleteError',
-        message: 'a sibling that stays imports the exports: user',
+        message: 'a sibling that is not being deleted imports the exports: user',
         codes: INFO,
       },
     ],
@@ -491,13 +491,13 @@ describe('an installation whose exports a sibling imports', () => {
       'could not go',
       { ...done('j1', 'DeleteFailed'), ...lastErrorOf('disk full') },
       deleting,
-      'its deletion failed (disk full), so repeat that',
+      'its deletion failed (disk full); repeat the deletion',
     ],
     [
       'could not go and does not say why',
       done('j1', 'DeleteFailed'),
       deleting,
-      'its deletion failed (), so repeat that',
+      'its deletion failed (); repeat the deletion',
     ],
   ];
   for (const [title, status, meta, advice] of rows) {

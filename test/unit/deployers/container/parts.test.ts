@@ -43,7 +43,7 @@ describe('the configuration of the container deployer', () => {
   });
 
   const wrong: readonly (readonly [string, object, string])[] = [
-    ['a command that is a text', { command: 'ls' }, 'command'],
+    ['a command that is a string', { command: 'ls' }, 'command'],
     ['import values that are a list', { importValues: [1] }, 'importValues'],
     [
       'a pull secret without namespace',

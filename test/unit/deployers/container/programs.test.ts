@@ -23,7 +23,7 @@ import { runInit } from '../../../../deployers/container/programs/init.ts';
 import { labelsOf, namesOf } from '../../../../deployers/container/names.ts';
 import { restoreState, saveState } from '../../../../deployers/container/programs/state.ts';
 import { runWait } from '../../../../deployers/container/programs/wait.ts';
-import { createStock } from '../../../../src/components/stock.ts';
+import { createComponentRepositories } from '../../../../src/components/component-repositories.ts';
 import { seededRng } from '../../../../src/lib/rng.ts';
 import { writeTar } from '../../../../src/lib/tar.ts';
 import { silentLogger as log } from '../../../../src/observability/log.ts';
@@ -75,23 +75,23 @@ describe('the programs in a pod', () => {
     it('refuses pipes, which never end', async () => {
       execFileSync('mkfifo', [at('pipe')]);
       expect(await failureOf(packFolder(folder))).to.contain(
-        'pipe in the state is neither file nor directory',
+        'pipe in the state is neither a file nor a directory',
       );
     });
 
     it('refuses more than could be put back, before it reads it', async () => {
       writeFileSync(at('x'), 'small');
       writeFileSync(at('y'), Buffer.alloc(10_000));
-      expect(await failureOf(packFolder(folder, 10_000))).to.contain('the state is too big: with y');
+      expect(await failureOf(packFolder(folder, 10_000))).to.contain('the state is too large: with y');
       writeFileSync(at('huge'), '');
       truncateSync(at('huge'), 2 ** 40);
-      expect(await failureOf(packFolder(folder))).to.contain('the state is too big: with huge');
+      expect(await failureOf(packFolder(folder))).to.contain('the state is too large: with huge');
     });
 
     for (const path of ['../outside', '/etc/outside', 'a/../../outside']) {
       it(`is not written outside of itself: ${path}`, async () => {
         const archive = gzipSync(writeTar([[path, Buffer.from('x')]]));
-        expect(await failureOf(unpackFolder(archive, at('to')))).to.contain('lies outside of it');
+        expect(await failureOf(unpackFolder(archive, at('to')))).to.contain('is outside the state folder');
         expect(existsSync(at('outside'))).to.equal(false);
       });
     }
@@ -142,7 +142,7 @@ describe('the programs in a pod', () => {
   });
 
   describe('init', () => {
-    const stock = createStock({ clock: new FakeClock(), rng: seededRng(1) });
+    const stock = createComponentRepositories({ clock: new FakeClock(), rng: seededRng(1) });
     const environment = (): Environment =>
       readEnvironment({
         POD_NAME: 'p',
@@ -169,7 +169,7 @@ describe('the programs in a pod', () => {
       return runInit(environment(), { client, stock, log });
     };
 
-    it('S-78: writes an inline blueprint, and needs no secrets for it', async () => {
+    it('DEP-78: writes an inline blueprint, and needs no secrets for it', async () => {
       await init({
         blueprint: { inline: { filesystem: { 'blueprint.yaml': 'kind: Blueprint', f: { 'a.txt': 'a' } } } },
       });
@@ -188,7 +188,7 @@ describe('the programs in a pod', () => {
     it('does not write a blueprint outside of its folder', async () => {
       const filesystem = { '..': { 'evil.txt': 'x' } };
       expect(await failureOf(init({ blueprint: { inline: { filesystem } } }))).to.contain(
-        'no name for a file',
+        'not a valid file name',
       );
       expect(existsSync(at('evil.txt'))).to.equal(false);
     });
@@ -372,8 +372,8 @@ describe('the program that waits', () => {
       },
       'is a symbolic link',
     ],
-    ['a pipe', (path) => execFileSync('mkfifo', [path]), 'is no file in a folder'],
-    ['a folder', (path) => mkdirSync(path), 'is no file in a folder'],
+    ['a pipe', (path) => execFileSync('mkfifo', [path]), 'is not a file in a folder'],
+    ['a folder', (path) => mkdirSync(path), 'is not a file in a folder'],
     ['too big for a secret', (path) => writeFileSync(path, `a: ${'x'.repeat(2 ** 20)}`), 'has 1048584 bytes'],
     [
       'too big to be read',
@@ -435,7 +435,7 @@ describe('the program that waits', () => {
         const state = await told(grace);
         await clock.advance(seconds * 1_000 - 2_000);
         expect(state.answer).to.equal('waiting');
-        expect(await answerOf(state)).to.equal('the pod was ended while the main container was at work');
+        expect(await answerOf(state)).to.equal('pod terminated while the main container was running');
         expect(cluster.names('Secret')).to.have.length(1);
       });
     }

@@ -1,7 +1,7 @@
 /** The tokens of the accounts of a pod, and when they are renewed. */
 import { expect } from 'chai';
 import { ensureTokens } from '../../../../deployers/container/accounts.ts';
-import type { ContainerRun } from '../../../../deployers/container/options.ts';
+import type { ContainerContext } from '../../../../deployers/container/options.ts';
 import type { Client } from '../../../../src/runtime/types.ts';
 import { FakeClock } from '../../../support/clock.ts';
 
@@ -26,7 +26,7 @@ describe('the tokens of a pod', () => {
     return {
       asked,
       clock,
-      look: (leftMs: number) => ensureTokens(run as unknown as ContainerRun, place, owner, leftMs),
+      look: (leftMs: number) => ensureTokens(run as unknown as ContainerContext, place, owner, leftMs),
     };
   };
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { helmDeployer } from '../../../../deployers/helm/index.ts';
 import { failAt } from '../../../../deployers/sdk/timeout.ts';
-import { createStock } from '../../../../src/components/stock.ts';
+import { createComponentRepositories } from '../../../../src/components/component-repositories.ts';
 import { systemClock as clock } from '../../../../src/lib/clock.ts';
 import { seededRng } from '../../../../src/lib/rng.ts';
 import { ChartStopped } from '../../../../src/templating/helm/errors.ts';
@@ -10,7 +10,7 @@ import { chartCheckpoints } from '../../../support/deployer-tables.ts';
 import { c1, chartsHere, raw } from '../../../support/helm-charts.ts';
 import { Bench, helmConfig, LS } from '../bench.ts';
 
-const stock = createStock({ clock, rng: seededRng(1) });
+const stock = createComponentRepositories({ clock, rng: seededRng(1) });
 
 describe('the time of a job with a chart is noticed', () => {
   const bench = (checkpoint: string, config: object): Bench => {
@@ -23,7 +23,7 @@ describe('the time of a job with a chart is noticed', () => {
   };
 
   for (const checkpoint of chartCheckpoints) {
-    it(`S-69: at "${checkpoint}"`, async () => {
+    it(`DEP-69: at "${checkpoint}"`, async () => {
       const b = bench(checkpoint, helmConfig(raw(c1())));
       await b.kick('j1');
       expect(b.status().phase).to.equal('Failed');
@@ -33,7 +33,7 @@ describe('the time of a job with a chart is noticed', () => {
   }
 
   for (const checkpoint of ['before installing release', 'start delete', 'start deleting']) {
-    it(`S-69: at "${checkpoint}" of a release`, async () => {
+    it(`DEP-69: at "${checkpoint}" of a release`, async () => {
       const b = bench(checkpoint, helmConfig({ ...raw(c1()), helmDeployment: true }));
       await b.kick('j1');
       if (!checkpoint.startsWith('before')) {
@@ -55,7 +55,7 @@ describe('the time of a job with a chart is noticed', () => {
   });
 
   it('a chart that had to be stopped fails for good, wherever it came to that', async () => {
-    const why = 'the work on the chart was stopped because it takes longer than 10000 ms; templating.timeout';
+    const why = 'rendering the chart was stopped because it takes longer than 10000 ms; templating.timeout';
     const stop = () => Promise.reject(new ChartStopped(why));
     const exports = { exports: [{ key: 'k', jsonPath: '.Values.msg' }] };
     const rows: readonly [Partial<ChartRunner>, object][] = [

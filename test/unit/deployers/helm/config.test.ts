@@ -72,7 +72,7 @@ describe('the configuration of a chart', () => {
     ],
   ];
   for (const [what, fields, message] of mistakes) {
-    it(`S-61: refuses ${what}`, () => {
+    it(`DEP-61: refuses ${what}`, () => {
       expect(() => decode(fields)).to.throw(message);
     });
   }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { createChartCache } from '../../../../deployers/helm/cache.ts';
-import { isAsMade } from '../../../../deployers/helm/drift.ts';
+import { matchesRelease } from '../../../../deployers/helm/drift.ts';
 import { actionFlags, timeoutFlag } from '../../../../deployers/helm/flags.ts';
 import { complaintOf, findHelm } from '../../../../deployers/helm/helm-cli.ts';
 import { maskFor } from '../../../../deployers/helm/problems.ts';
@@ -112,7 +112,7 @@ describe('the objects in the record of a release', () => {
       expect(error).to.be.instanceOf(ConfigurationError).with.property('message').that.matches(sentence);
       expect(error)
         .to.have.property('message')
-        .that.contains('the record of the release in secret n/r of the target cannot be read');
+        .that.contains('the release record in secret n/r of the target cannot be read');
     });
   }
 });
@@ -137,7 +137,7 @@ describe('a release that may have changed', () => {
   });
   cluster.put(deployment('1', '512Mi'));
   const { signal } = new AbortController();
-  const is = (...objects: object[]) => isAsMade(objects as KubeObject[], 'app', cluster, signal);
+  const is = (...objects: object[]) => matchesRelease(objects as KubeObject[], 'app', cluster, signal);
   const secret = (value: string): object => ({
     apiVersion: 'v1',
     kind: 'Secret',

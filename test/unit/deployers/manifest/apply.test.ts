@@ -29,7 +29,7 @@ const cm = (name: string, data?: Record<string, string>): object => manage(confi
 
 describe('applying manifests', () => {
   for (const updateStrategy of ['update', 'patch']) {
-    it(`S-21: an object is made with its label, and changed in place (${updateStrategy})`, async () => {
+    it(`DEP-21: an object is made with its label, and changed in place (${updateStrategy})`, async () => {
       const creds = (pw: string) => ({
         apiVersion: 'v1',
         kind: 'Secret',
@@ -57,7 +57,7 @@ describe('applying manifests', () => {
     ['mergeOverwrite', 'fast', '1', 'hand'],
   ] as const;
   for (const [updateStrategy, mode, extra, note] of strategyRows) {
-    it(`S-22: ${updateStrategy} makes the mode ${mode} and ${extra ? 'keeps' : 'drops'} what others added`, async () => {
+    it(`DEP-22: ${updateStrategy} makes the mode ${mode} and ${extra ? 'keeps' : 'drops'} what others added`, async () => {
       const b = await applied({
         updateStrategy,
         manifests: [manage(configMap('settings', { mode: 'slow' }))],
@@ -78,14 +78,14 @@ describe('applying manifests', () => {
     });
   }
 
-  it('S-22: an object that is as it should be is read and not written', async () => {
+  it('DEP-22: an object that is as it should be is read and not written', async () => {
     const b = await applied({ manifests: [cm('settings')] });
     b.target.takeRequests();
     await b.kick('j2');
     expect(b.target.takeRequests()).to.deep.equal(['get ConfigMap app/settings']);
   });
 
-  it('S-24: what the server gave out and what others hold on to is carried over', async () => {
+  it('DEP-24: what the server gave out and what others hold on to is carried over', async () => {
     const service = (labels: object) =>
       manage({
         apiVersion: 'v1',
@@ -110,7 +110,7 @@ describe('applying manifests', () => {
     expect(front.metadata.ownerReferences).to.have.length(1);
   });
 
-  it('S-25: an unknown strategy ends the job before anything is made', async () => {
+  it('DEP-25: an unknown strategy ends the job before anything is made', async () => {
     const b = await applied({ updateStrategy: 'replace', manifests: [cm('settings')] });
     expect(b.status().phase).to.equal('Failed');
     expect(b.status().lastError).to.deep.include({
@@ -122,7 +122,7 @@ describe('applying manifests', () => {
     expect(b.target.names('ConfigMap')).to.deep.equal([]);
   });
 
-  it('S-31: the elements of a list are objects of their own with the policy of the list', async () => {
+  it('DEP-31: the elements of a list are objects of their own with the policy of the list', async () => {
     const list = (items: unknown[]) => ({
       manifests: [{ policy: 'keep', manifest: { apiVersion: 'v1', kind: 'ConfigMapList', items } }],
     });
@@ -136,7 +136,7 @@ describe('applying manifests', () => {
     expect(empty.status().providerStatus).to.not.have.property('managedResources');
   });
 
-  it('S-32: definitions first, then what the cluster shares, then what is in namespaces', async () => {
+  it('DEP-32: definitions first, then what the cluster shares, then what is in namespaces', async () => {
     const b = await applied({
       manifests: [
         manage({ apiVersion: 'example.org/v1', kind: 'Gadget', metadata: { name: 'g', namespace: 'fresh' } }),
@@ -157,14 +157,14 @@ describe('applying manifests', () => {
     expect(b.status().phase).to.equal('Succeeded');
   });
 
-  it('S-33: the inventory is sorted by kind, namespace and name within each group', async () => {
+  it('DEP-33: the inventory is sorted by kind, namespace and name within each group', async () => {
     const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'z', namespace: 'app' } };
     const role = { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRole', metadata: { name: 'c' } };
     const b = await applied({ manifests: [cm('b'), manage(secret), cm('a'), manage(role)] });
     expect(namesOf(b)).to.deep.equal(['c', 'a', 'b', 'z']);
   });
 
-  it('S-34: notes for new objects are set at creation only', async () => {
+  it('DEP-34: notes for new objects are set at creation only', async () => {
     const manifest = configMap('settings', { a: 'b' }, { annotations: { k: 'v' } });
     const b = await applied({ manifests: [manage(manifest, { annotateBeforeCreate: { born: 'now' } })] });
     const annotations = (): unknown => b.target.find('ConfigMap', 'app/settings')?.metadata.annotations;
@@ -173,7 +173,7 @@ describe('applying manifests', () => {
     expect(annotations()).to.deep.equal({ k: 'v' });
   });
 
-  it('S-35: a patch after the deployment wins, a patch before the deletion is seen', async () => {
+  it('DEP-35: a patch after the deployment wins, a patch before the deletion is seen', async () => {
     const b = await applied({
       manifests: [
         manage(configMap('settings', { a: '1' }), {
@@ -194,7 +194,7 @@ describe('applying manifests', () => {
     expect(b.isGone()).to.equal(true);
   });
 
-  it('S-36: the older version is read with its exports, its status too', async () => {
+  it('DEP-36: the older version is read with its exports, its status too', async () => {
     const b = bench();
     b.giveItem(
       manifestConfig(
@@ -236,7 +236,7 @@ describe('applying manifests', () => {
     expect(Buffer.from(secret.config, 'base64').toString()).to.equal('{"k":"b"}');
   });
 
-  it('S-37: refused credentials end the job at the first look', async () => {
+  it('DEP-37: refused credentials end the job at the first look', async () => {
     const b = bench();
     b.target.fail = () => {
       throw unauthorized();
@@ -248,7 +248,7 @@ describe('applying manifests', () => {
     expect(b.phases()).to.deep.equal(['Failed']);
   });
 
-  it('S-38: an item with a long name marks its objects with a hash and knows them again', async () => {
+  it('DEP-38: an item with a long name marks its objects with a hash and knows them again', async () => {
     const name = 'x'.repeat(80);
     const b = bench();
     b.giveItem(manifestConfig({ manifests: [{ policy: 'fallback', manifest: configMap('settings') }] }), {

@@ -37,7 +37,7 @@ const left = (b: Bench): string[] =>
   );
 
 describe('deleting what was applied', () => {
-  it('S-45: namespaced objects first, then those of the cluster, definitions last', async () => {
+  it('DEP-45: namespaced objects first, then those of the cluster, definitions last', async () => {
     const b = await applied({ manifests: six() });
     await b.delete();
     b.target.takeRequests();
@@ -54,7 +54,7 @@ describe('deleting what was applied', () => {
     expect(b.isGone()).to.equal(true);
   });
 
-  it('S-45: a group waits until the one before it has gone', async () => {
+  it('DEP-45: a group waits until the one before it has gone', async () => {
     const b = await applied({ manifests: [account('a', { finalizers: ['test/hold'] }), role('a')] });
     await b.delete();
     await b.kick('j2');
@@ -101,7 +101,7 @@ describe('deleting what was applied', () => {
     ['an empty list, which means the default groups', [], /./],
   ] as const;
   for (const [title, deletionGroups, goes] of groupRows) {
-    it(`S-46: deletion groups with ${title}`, async () => {
+    it(`DEP-46: deletion groups with ${title}`, async () => {
       const b = await applied({ manifests: six(), deletionGroups });
       const all = left(b);
       await b.delete();
@@ -111,7 +111,7 @@ describe('deleting what was applied', () => {
     });
   }
 
-  it('S-47: an object that is held ends the job with its time, forceDelete strips its finalizers', async () => {
+  it('DEP-47: an object that is held ends the job with its time, forceDelete strips its finalizers', async () => {
     const held = { manifests: [account('a', { finalizers: ['test/hold'] })] };
     const b = await applied(held);
     await b.delete();
@@ -154,7 +154,7 @@ describe('deleting what was applied', () => {
     ['of a namespace', { namespaces: ['app'] }, ['late/y']],
     ['of a name', { names: ['y'] }, ['app/one', 'app/x']],
   ] as const) {
-    it(`S-48: deleteAllResources takes everything ${title}`, async () => {
+    it(`DEP-48: deleteAllResources takes everything ${title}`, async () => {
       const target = new FakeCluster('app', 'late');
       target.put(configMap('x'));
       target.put(configMap('y', {}, { namespace: 'late' }));
@@ -166,7 +166,7 @@ describe('deleting what was applied', () => {
     });
   }
 
-  it('S-48: a group with another target must take everything; the mistake shows when its turn comes', async () => {
+  it('DEP-48: a group with another target must take everything; the mistake shows when its turn comes', async () => {
     const b = await applied({
       manifests: [manage(configMap('one'))],
       deletionGroups: [
@@ -184,7 +184,7 @@ describe('deleting what was applied', () => {
     expect(b.target.names('ConfigMap')).to.deep.equal(['app/one']);
   });
 
-  it('S-49: orphans go by the groups for updates', async () => {
+  it('DEP-49: orphans go by the groups for updates', async () => {
     const groups = [{ predefinedResourceGroup: { type: 'cluster-scoped-resources' } }];
     const b = await applied({ manifests: six(), deletionGroupsDuringUpdate: groups });
     b.configure(manifestConfig({ manifests: [account('a'), role('a'), crd('x')] }));
@@ -193,7 +193,7 @@ describe('deleting what was applied', () => {
     expect(b.target.names('ServiceAccount')).to.deep.equal(['app/a', 'app/b']);
   });
 
-  it('S-50: an object that another owner recreated stays', async () => {
+  it('DEP-50: an object that another owner recreated stays', async () => {
     const b = await applied({ manifests: [manage(configMap('settings'))] });
     b.target.drop('ConfigMap', 'app/settings');
     b.target.put(configMap('settings', { of: 'others' }));

@@ -114,7 +114,7 @@ describe('manifests of real landscapes', () => {
     expect(b.target.find('ConfigMap', 'app/same')?.['data']).to.deep.equal({ a: '2' });
     expect(namesOf(b)).to.deep.equal(['same']);
     expect(b.events).to.deep.equal([
-      'Warning DuplicateManifest: ConfigMap app/same (manifests[0]) is given once more further down, which is what counts',
+      'Warning DuplicateManifest: ConfigMap app/same (manifests[0]) is defined again further down; the later definition is used',
     ]);
   });
 

@@ -25,7 +25,7 @@ const modeOf = (b: Bench): unknown =>
 
 describe('policies of manifests', () => {
   for (const row of policyRows) {
-    it(`S-26: ${row.policy}: creation and change`, async () => {
+    it(`DEP-26: ${row.policy}: creation and change`, async () => {
       const b = bench();
       b.giveItem(p(row.policy, 'slow'));
       await b.kick('j1');
@@ -35,7 +35,7 @@ describe('policies of manifests', () => {
       expect(modeOf(b)).to.equal(row.made ? (row.updated ? 'fast' : 'slow') : undefined);
     });
 
-    it(`S-26: ${row.policy}: an object that somebody else made`, async () => {
+    it(`DEP-26: ${row.policy}: an object that somebody else made`, async () => {
       const b = bench();
       b.target.put(configMap('p', { mode: 'foreign' }));
       b.giveItem(p(row.policy, 'slow'));
@@ -47,7 +47,7 @@ describe('policies of manifests', () => {
       expect(isWarned).to.equal(row.policy === 'immutable');
     });
 
-    it(`S-26: ${row.policy}: deletion after the label was altered`, async () => {
+    it(`DEP-26: ${row.policy}: deletion after the label was altered`, async () => {
       const b = bench();
       b.giveItem(p(row.policy, 'slow'));
       await b.kick('j1');
@@ -59,7 +59,7 @@ describe('policies of manifests', () => {
       expect(b.target.names('ConfigMap')).to.have.length(row.made && !row.deletedUnlabelled ? 1 : 0);
     });
 
-    it(`S-26: ${row.policy}: removal from the list`, async () => {
+    it(`DEP-26: ${row.policy}: removal from the list`, async () => {
       const b = bench();
       b.giveItem(p(row.policy, 'slow'));
       await b.kick('j1');
@@ -79,7 +79,7 @@ describe('policies of manifests', () => {
     expect(b.status().lastError?.message).to.contain('manifests[0].policy: "mine" is not a policy');
   });
 
-  it('S-27: an object that becomes ignored is released, not deleted', async () => {
+  it('DEP-27: an object that becomes ignored is released, not deleted', async () => {
     const b = bench();
     b.giveItem(p('manage', 'slow'));
     await b.kick('j1');
@@ -95,7 +95,7 @@ describe('policies of manifests', () => {
 
   const cm = (name: string): object => manage(configMap(name));
 
-  it('S-28: an object that leaves the list is deleted', async () => {
+  it('DEP-28: an object that leaves the list is deleted', async () => {
     const b = bench();
     b.giveItem(manifestConfig({ manifests: [cm('one'), cm('two')] }));
     await b.kick('j1');
@@ -105,7 +105,7 @@ describe('policies of manifests', () => {
     expect(listed(b)).to.deep.equal(['one']);
   });
 
-  it('S-29: an orphan is remembered while the apply fails', async () => {
+  it('DEP-29: an orphan is remembered while the apply fails', async () => {
     const b = bench();
     b.giveItem(manifestConfig({ manifests: [cm('one'), cm('two')] }));
     await b.kick('j1');
@@ -123,7 +123,7 @@ describe('policies of manifests', () => {
     expect(listed(b)).to.have.members(['one', 'three']);
   });
 
-  it('S-30: an orphan is noted before it is deleted', async () => {
+  it('DEP-30: an orphan is noted before it is deleted', async () => {
     const b = bench();
     b.giveItem(
       manifestConfig({

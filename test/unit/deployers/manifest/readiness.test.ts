@@ -60,7 +60,7 @@ describe('readiness of manifests', () => {
     },
   });
 
-  it('S-40: a check that never holds ends the job with its time and names the object and the reason', async () => {
+  it('DEP-40: a check that never holds ends the job with its time and names the object and the reason', async () => {
     const b = bench();
     b.giveItem(manifestConfig(check({ jsonPath: '.data.up', operator: 'exists' })));
     await b.kick('j1');
@@ -80,7 +80,7 @@ describe('readiness of manifests', () => {
     expect(second).to.contain('field with JSON path .data.up does not exist');
   });
 
-  it('S-40: objects chosen by labels need not be managed; none at all is not ready', async () => {
+  it('DEP-40: objects chosen by labels need not be managed; none at all is not ready', async () => {
     const labelSelector = { apiVersion: 'v1', kind: 'ConfigMap', matchLabels: { role: 'worker' } };
     const b = bench();
     b.giveItem(
@@ -99,7 +99,7 @@ describe('readiness of manifests', () => {
     expect(b.status().phase).to.equal('Succeeded');
   });
 
-  it('S-40: a disabled check is not asked', async () => {
+  it('DEP-40: a disabled check is not asked', async () => {
     const b = bench();
     b.giveItem(manifestConfig(check({ jsonPath: '.data.up', operator: 'exists' }, { disabled: true })));
     await b.kick('j1');
@@ -115,7 +115,7 @@ describe('readiness of manifests', () => {
   const exporting = (...exports: object[]): object =>
     manifestConfig({ manifests: [manage(configMap('settings', { host: 'h1' }))], exports: { exports } });
 
-  it('S-20, S-41: an export is written to a secret of the item before the job ends', async () => {
+  it('DEP-20, DEP-41: an export is written to a secret of the item before the job ends', async () => {
     const b = bench();
     b.giveItem(exporting(one()));
     await b.kick('j1');
@@ -125,7 +125,7 @@ describe('readiness of manifests', () => {
     expect(owner).to.deep.include({ kind: 'DeployItem', name: 'web' }).and.not.have.property('controller');
   });
 
-  it('S-42: an export may come late', async () => {
+  it('DEP-42: an export may come late', async () => {
     const b = bench();
     b.giveItem(exporting(one({ fromResource: ref('other') })));
     await b.kick('j1');
@@ -139,7 +139,7 @@ describe('readiness of manifests', () => {
     expect(exported(b)).to.deep.equal({ db: { host: 'h2' } });
   });
 
-  it('S-42: an export that never comes ends the job', async () => {
+  it('DEP-42: an export that never comes ends the job', async () => {
     const b = bench();
     b.giveItem(exporting(one({ fromResource: ref('other') })));
     await b.kick('j1');
@@ -154,7 +154,7 @@ describe('readiness of manifests', () => {
     expect(exported(b)).to.equal(undefined);
   });
 
-  it('S-43: an export may follow a reference', async () => {
+  it('DEP-43: an export may follow a reference', async () => {
     const b = bench();
     b.target.put({
       apiVersion: 'v1',
@@ -185,7 +185,7 @@ describe('readiness of manifests', () => {
     ['no source', [{ key: 'k', jsonPath: '.data.host' }], {}],
     ['no key', [one({ key: undefined })], { '': 'h1' }],
   ] as const) {
-    it(`S-44: exports with ${title} are accepted`, async () => {
+    it(`DEP-44: exports with ${title} are accepted`, async () => {
       const b = bench();
       b.giveItem(exporting(...entries));
       await b.kick('j1');
@@ -207,7 +207,7 @@ describe('readiness of manifests', () => {
       'exports.exports[0].fromObjectRef.kind: Required value',
     ],
   ] as const) {
-    it(`S-44: an export with ${title} ends the job before anything is made`, async () => {
+    it(`DEP-44: an export with ${title} ends the job before anything is made`, async () => {
       const b = bench();
       b.giveItem(exporting(entry));
       await b.kick('j1');
@@ -218,7 +218,7 @@ describe('readiness of manifests', () => {
     });
   }
 
-  it('S-87: an export may come from another target, which may come late', async () => {
+  it('DEP-87: an export may come from another target, which may come late', async () => {
     const other = new FakeCluster('app');
     other.put(configMap('settings', { host: 'other' }));
     const b = bench({
@@ -233,7 +233,7 @@ describe('readiness of manifests', () => {
   });
 
   for (const checkpoint of manifestCheckpoints) {
-    it(`S-51: the job may end at "${checkpoint}"`, async () => {
+    it(`DEP-51: the job may end at "${checkpoint}"`, async () => {
       const b = bench({ timeouts: failAt(checkpoint) });
       b.giveItem(exporting(one()));
       await b.kick('j1');
@@ -243,7 +243,7 @@ describe('readiness of manifests', () => {
     });
   }
   for (const checkpoint of ['manifest deployer: start delete', 'deployer: delete resources']) {
-    it(`S-51: a deletion may end at "${checkpoint}"`, async () => {
+    it(`DEP-51: a deletion may end at "${checkpoint}"`, async () => {
       const b = bench({ timeouts: failAt(checkpoint) });
       b.giveItem(exporting());
       await b.kick('j1');

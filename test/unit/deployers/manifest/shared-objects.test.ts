@@ -35,7 +35,7 @@ describe('an object that two deploy items manage', () => {
     expect(uidOf(b, 'shared')).to.equal(uid);
     expect(labelsOf(b, 'shared')).to.include({ [MANIFEST_LABEL]: 'api', [NAMESPACE_LABEL]: 'proj' });
     expect(b.events).to.include(
-      'Normal LeftToOthers: ConfigMap app/shared stays, because other deploy items manage it, too: proj/api',
+      'Normal LeftToOthers: ConfigMap app/shared is not deleted because other deploy items also manage it: proj/api',
     );
   });
 

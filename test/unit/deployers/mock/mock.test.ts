@@ -20,7 +20,7 @@ describe('the mock deployer', () => {
     ['a phase next to an initial phase', { initialPhase: 'Progressing', phase: 'Succeeded' }, 'Succeeded'],
   ] as const;
   for (const [title, config, phase] of ends) {
-    it(`S-81: ends in ${phase} with ${title}`, async () => {
+    it(`DEP-81: ends in ${phase} with ${title}`, async () => {
       const status = (await played(config)).status();
       expect(status.phase).to.equal(phase);
       expect(status.jobIDFinished).to.equal('j1');
@@ -28,7 +28,7 @@ describe('the mock deployer', () => {
     });
   }
 
-  it('S-81: stays in the initial phase until the configuration says otherwise, also beyond the timeout', async () => {
+  it('DEP-81: stays in the initial phase until the configuration says otherwise, also beyond the timeout', async () => {
     const bench = await played({ initialPhase: 'Progressing' }, { timeout: '5s' });
     await bench.pass(10 * 60_000);
     expect(bench.status().phase).to.equal('Progressing');
@@ -39,7 +39,7 @@ describe('the mock deployer', () => {
     expect(bench.status().jobIDFinished).to.equal('j1');
   });
 
-  it('S-81: ends a waiting item with its timeout when it is told to', async () => {
+  it('DEP-81: ends a waiting item with its timeout when it is told to', async () => {
     const bench = new Bench(mockDeployer({ endsOnTimeout: true }));
     bench.giveItem(mockConfig({ initialPhase: 'Progressing' }), { type, target: null, timeout: '5s' });
     await bench.kick('j1');
@@ -56,7 +56,7 @@ describe('the mock deployer', () => {
     expect(bench.status().jobIDFinished).to.equal(undefined);
   });
 
-  it('S-82: exports, reports a provider status and its validation', async () => {
+  it('DEP-82: exports, reports a provider status and its validation', async () => {
     const providerStatus = { apiVersion: 't/v1', kind: 'S', ok: true };
     const bench = await played({ export: { k: { a: 1 } }, providerStatus });
     const { exportRef, conditions, ...status } = bench.status();
@@ -82,7 +82,7 @@ describe('the mock deployer', () => {
     ['a field of another type', mockConfig({ phase: 5 })],
     ['another kind', { ...mockConfig(), kind: 'Other' }],
   ] as const) {
-    it(`S-82: fails at once with ${title}`, async () => {
+    it(`DEP-82: fails at once with ${title}`, async () => {
       const bench = new Bench(mockDeployer());
       bench.giveItem(config, { type, target: null });
       await bench.kick('j1');
@@ -122,7 +122,7 @@ describe('the mock deployer', () => {
     expect(bench.host.names('Secret')).to.deep.equal([secret]);
   });
 
-  it('S-82: takes its export secret away, also when somebody was quicker', async () => {
+  it('DEP-82: takes its export secret away, also when somebody was quicker', async () => {
     for (const isQuicker of [false, true]) {
       const bench = await played({ export: { a: 1 } });
       const [secret = ''] = bench.host.names('Secret');

@@ -140,7 +140,7 @@ describe('one manifest', () => {
     const { entry: noted, isTouched } = await a.one(mine('immutable'));
     expect([noted?.resource.uid, isTouched]).to.deep.equal([a.live?.metadata.uid, false]);
     expect(a.warnings).to.have.length(1);
-    expect(a.warnings[0]).to.match(/^ForeignObject: ConfigMap app\/one was not made by this item/);
+    expect(a.warnings[0]).to.match(/^ForeignObject: ConfigMap app\/one was not created by this item/);
     a.cluster.put(configMap('one', { a: 'old' }, owned));
     await a.one(mine('immutable'));
     expect(a.warnings).to.have.length(1);
@@ -198,7 +198,7 @@ describe('one manifest', () => {
     [{ name: '', namespace: 'app' }, 'the manifest has no metadata.name'],
     [{ name: 5, namespace: 'app' }, 'the manifest has no metadata.name'],
     [{ name: 'a/b', namespace: 'app' }, 'metadata.name must not contain a slash'],
-    [{ name: 'a' }, 'the manifest names no namespace, and there is no default one'],
+    [{ name: 'a' }, 'the manifest has no namespace, and there is no default namespace'],
   ] as const) {
     it(`is not sent with metadata ${JSON.stringify(metadata)}`, async () => {
       const a = new Applying();

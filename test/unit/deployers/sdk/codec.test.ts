@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import {
-  asItIs,
+  passthrough,
   codec,
   CodecError,
   optionalBoolean,
@@ -53,13 +53,13 @@ describe('a codec', () => {
   });
 
   it('may hand a document on as it is', () => {
-    expect(asItIs.decode('x')).to.equal('x');
+    expect(passthrough.decode('x')).to.equal('x');
   });
 });
 
 describe('fields of a configuration', () => {
   const rows = [
-    ['a text', optionalString, 'x', 1, 'expected a text'],
+    ['a string', optionalString, 'x', 1, 'expected a string'],
     ['true or false', optionalBoolean, false, 'yes', 'expected true or false'],
     ['an object', optionalObject, { a: 1 }, [], 'expected an object'],
     ['a list', optionalList, [1], {}, 'expected a list'],
@@ -77,8 +77,8 @@ describe('fields of a configuration', () => {
   }
 
   it('are named by place within lists and maps', () => {
-    expect(() => optionalStrings(['x', 1], 'a')).to.throw(CodecError, 'a[1]: expected a text');
-    expect(() => optionalStringMap({ x: 'y', z: 1 }, 'a')).to.throw(CodecError, 'a.z: expected a text');
+    expect(() => optionalStrings(['x', 1], 'a')).to.throw(CodecError, 'a[1]: expected a string');
+    expect(() => optionalStringMap({ x: 'y', z: 1 }, 'a')).to.throw(CodecError, 'a.z: expected a string');
   });
 });
 
@@ -105,6 +105,6 @@ describe('a codec from a schema', () => {
   });
 
   it('cannot wait', () => {
-    expect(() => decode(Promise.resolve({ value: 'x' }))).to.throw(TypeError, 'asynchronously');
+    expect(() => decode(Promise.resolve({ value: 'x' }))).to.throw(TypeError, 'asynchronous');
   });
 });

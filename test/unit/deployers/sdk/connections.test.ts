@@ -21,7 +21,12 @@ describe('a deploy item whose server cannot be reached', () => {
   for (const code of ['DEPTH_ZERO_SELF_SIGNED_CERT', 'ERR_SSL_WRONG_VERSION_NUMBER']) {
     it(`fails at once because of ${code}, also when a plugin says it in its own words`, () => {
       expect(look(item, code, 0)).to.deep.include({ end: 'Failed' });
-      const own = new RetryError('Reconcile', 'Template', 'no chart', { cause: failure(code) });
+      const own = new RetryError({
+        operation: 'Reconcile',
+        reason: 'Template',
+        message: 'no chart',
+        cause: failure(code),
+      });
       expect(problemOf(own, place)).to.deep.include({
         codes: ['ERR_CONFIGURATION_PROBLEM'],
         reason: 'Template',

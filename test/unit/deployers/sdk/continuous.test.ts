@@ -24,7 +24,7 @@ describe('schedules', () => {
     { cron: '@every 5m' },
     { every: '0s' },
   ]) {
-    it(`S-17: ${JSON.stringify(schedule)} is accepted`, () => {
+    it(`DEP-17: ${JSON.stringify(schedule)} is accepted`, () => {
       expect(() => decodeContinuous(schedule)).to.not.throw();
     });
   }
@@ -35,7 +35,7 @@ describe('schedules', () => {
     { every: '-1s' },
     { every: 'often' },
   ]) {
-    it(`S-17: ${JSON.stringify(schedule)} is refused`, () => {
+    it(`DEP-17: ${JSON.stringify(schedule)} is refused`, () => {
       expect(() => decodeContinuous(schedule)).to.throw(CodecError);
     });
   }
@@ -81,7 +81,7 @@ describe('continuous reconcile', () => {
   }
   const data = (b: Bench): unknown => b.target.find('ConfigMap', 'app/settings')?.['data'];
 
-  it('S-18: repairs drift with a job of its own when the time has come', async () => {
+  it('DEP-18: repairs drift with a job of its own when the time has come', async () => {
     const b = await drifted();
     await b.pass(9 * 60_000);
     expect(data(b)).to.deep.equal({ a: 'drift' });
@@ -96,7 +96,7 @@ describe('continuous reconcile', () => {
     expect(data(b)).to.deep.equal({ a: 'b' });
   });
 
-  it('S-18: is suspended by an annotation, by the deployer, and while the execution runs', async () => {
+  it('DEP-18: is suspended by an annotation, by the deployer, and while the execution runs', async () => {
     const suspended = await drifted(
       {},
       { annotations: { 'continuousreconcile.extensions.landscaper.gardener.cloud/active': 'false' } },

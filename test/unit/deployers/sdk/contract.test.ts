@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { manifestDeployer } from '../../../../deployers/manifest/index.ts';
-import { asItIs } from '../../../../deployers/sdk/codec.ts';
+import { passthrough } from '../../../../deployers/sdk/codec.ts';
 import { done, wait, type DeployerPlugin, type TargetSelector } from '../../../../deployers/sdk/index.ts';
 import { Bench, configMap, kubeconfigOf, LS, manage, manifestConfig, type BenchOptions } from '../bench.ts';
 import type { Any } from '../fake-cluster.ts';
@@ -14,7 +14,7 @@ function bench(options: BenchOptions = {}): Bench {
 }
 
 describe('the deployer contract', () => {
-  it('S-01: an item of another type costs no request and is left alone', async () => {
+  it('DEP-01: an item of another type costs no request and is left alone', async () => {
     const b = bench();
     b.giveItem(settings, { type: 'example.org/blob' });
     b.host.takeRequests();
@@ -47,7 +47,7 @@ describe('the deployer contract', () => {
     ['no selectors', [], true],
   ];
   for (const [title, targetSelector, isOurs] of selectorRows) {
-    it(`S-02, S-03, S-04: a target with ${title} is ${isOurs ? '' : 'not '}ours`, async () => {
+    it(`DEP-02, DEP-03, DEP-04: a target with ${title} is ${isOurs ? '' : 'not '}ours`, async () => {
       const b = bench({ config: { targetSelector } });
       b.giveItem(settings);
       await b.kick('j1');
@@ -56,9 +56,9 @@ describe('the deployer contract', () => {
     });
   }
 
-  it('S-04: selectors that make no sense are refused when the deployer starts', () => {
+  it('DEP-04: selectors that make no sense are refused when the deployer starts', () => {
     const targetSelector = [{ labels: [{ key: 'a', operator: '=', values: ['1', '2'] }] }];
-    expect(() => bench({ config: { targetSelector } })).to.throw('operator "=" does not go with 2 values');
+    expect(() => bench({ config: { targetSelector } })).to.throw('operator "=" does not accept 2 values');
   });
 
   it('an item without a target is left to others where the configuration says so', async () => {
@@ -70,7 +70,7 @@ describe('the deployer contract', () => {
     }
   });
 
-  it('S-05: a job begins and ends with all its fields, the end in one write', async () => {
+  it('DEP-05: a job begins and ends with all its fields, the end in one write', async () => {
     const b = bench();
     b.giveItem(settings);
     await b.pass(5000);
@@ -119,7 +119,7 @@ describe('the deployer contract', () => {
     expect(b.host.takeRequests()).to.deep.equal([]);
   });
 
-  it('S-05: a job with one object costs two writes of the item and one request to the target', async () => {
+  it('DEP-05: a job with one object costs two writes of the item and one request to the target', async () => {
     const b = bench();
     b.giveItem(settings, { finalizers: ['finalizer.landscaper.gardener.cloud'] });
     b.host.takeRequests();
@@ -132,7 +132,7 @@ describe('the deployer contract', () => {
     expect(b.target.takeRequests()).to.deep.equal(['create ConfigMap app/settings']);
   });
 
-  it('S-06: a changed spec alone starts nothing', async () => {
+  it('DEP-06: a changed spec alone starts nothing', async () => {
     const b = bench();
     b.giveItem(settings);
     await b.kick('j1');
@@ -143,7 +143,7 @@ describe('the deployer contract', () => {
     expect(b.target.find('ConfigMap', 'app/settings')?.['data']).to.deep.equal({ a: 'new' });
   });
 
-  it('S-07: a missing configuration ends the job', async () => {
+  it('DEP-07: a missing configuration ends the job', async () => {
     const b = bench();
     b.giveItem(undefined);
     await b.kick('j1');
@@ -160,7 +160,7 @@ describe('the deployer contract', () => {
     expect(b.events).to.deep.equal(['Warning ProviderConfigurationMissing: provider configuration missing']);
   });
 
-  it('S-08: a missing target ends the job without a finalizer, or leaves it on an item that has one', async () => {
+  it('DEP-08: a missing target ends the job without a finalizer, or leaves it on an item that has one', async () => {
     const b = bench();
     b.giveItem(settings, { target: 'nowhere' });
     await b.kick('j1');
@@ -183,7 +183,7 @@ describe('the deployer contract', () => {
     expect(b.item('old').metadata.finalizers).to.have.length(1);
   });
 
-  it('S-09: a target whose secret lacks the key is shown and tried again until the secret is right', async () => {
+  it('DEP-09: a target whose secret lacks the key is shown and tried again until the secret is right', async () => {
     const b = bench();
     const secret = b.host.find('Secret', 'proj/cluster-a-kc');
     b.host.edit('Secret', 'proj/cluster-a-kc', { data: { kubeconfig: null, other: 'eA==' } });
@@ -221,7 +221,7 @@ describe('the deployer contract', () => {
     ['as', { token: 't', as: 'admin' }, 'impersonation is not supported'],
   ] as const;
   for (const [field, user, message] of forbidden) {
-    it(`S-10: a kubeconfig with ${field} ends the job before anything is done`, async () => {
+    it(`DEP-10: a kubeconfig with ${field} ends the job before anything is done`, async () => {
       const b = bench();
       b.host.edit('Target', 'proj/cluster-a', {
         spec: { secretRef: null, config: { kubeconfig: kubeconfigOf('a', user) } },
@@ -236,7 +236,7 @@ describe('the deployer contract', () => {
     });
   }
 
-  it('S-11: updateOnChangeOnly ends a job at once while nothing about the item changed', async () => {
+  it('DEP-11: updateOnChangeOnly ends a job at once while nothing about the item changed', async () => {
     const b = bench();
     b.giveItem(settings, { updateOnChangeOnly: true });
     await b.kick('j1');
@@ -249,7 +249,7 @@ describe('the deployer contract', () => {
     expect(b.target.find('ConfigMap', 'app/settings')).to.not.equal(undefined);
   });
 
-  it('S-12: test-reconcile gives an item a job of its own', async () => {
+  it('DEP-12: test-reconcile gives an item a job of its own', async () => {
     const b = bench();
     b.giveItem(settings);
     await b.kick('j1');
@@ -265,7 +265,7 @@ describe('the deployer contract', () => {
     expect(b.status().phase).to.equal('Succeeded');
   });
 
-  it('S-13: a deletion waits for the next job, then objects and item go', async () => {
+  it('DEP-13: a deletion waits for the next job, then objects and item go', async () => {
     const b = bench();
     b.giveItem(settings);
     await b.kick('j1');
@@ -282,7 +282,7 @@ describe('the deployer contract', () => {
     ['true', true],
     ['yes', false],
   ] as const) {
-    it(`S-14: delete-without-uninstall: "${value}" ${stays ? 'leaves the objects' : 'means nothing'}`, async () => {
+    it(`DEP-14: delete-without-uninstall: "${value}" ${stays ? 'leaves the objects' : 'means nothing'}`, async () => {
       const b = bench();
       b.giveItem(settings, { annotations: { [`${LS}/delete-without-uninstall`]: value } });
       await b.kick('j1');
@@ -295,7 +295,7 @@ describe('the deployer contract', () => {
 
   const late = manifestConfig({ manifests: [manage(configMap('settings', {}, { namespace: 'late' }))] });
 
-  it('S-15: a failure that may heal is shown and tried again until it has healed', async () => {
+  it('DEP-15: a failure that may heal is shown and tried again until it has healed', async () => {
     const b = bench();
     b.giveItem(late);
     await b.kick('j1');
@@ -313,7 +313,7 @@ describe('the deployer contract', () => {
     expect(b.status().firstError?.operation).to.equal('ApplyObjects');
   });
 
-  it('S-15: a failure that repeats itself is written and told once', async () => {
+  it('DEP-15: a failure that repeats itself is written and told once', async () => {
     const b = bench();
     b.giveItem(late);
     await b.kick('j1');
@@ -334,7 +334,7 @@ describe('the deployer contract', () => {
   };
   const waiting = manifestConfig({ manifests: [manage(configMap('settings'))], readinessChecks: never });
 
-  it('S-16: an interruption is left as the core wrote it, and the next job works', async () => {
+  it('DEP-16: an interruption is left as the core wrote it, and the next job works', async () => {
     const b = bench();
     b.giveItem(waiting);
     await b.kick('j1');
@@ -392,7 +392,7 @@ describe('the deployer contract', () => {
     expect(b.isGone()).to.equal(true);
   });
 
-  it('S-52: the time of a job counts over all attempts, none means for ever', async () => {
+  it('DEP-52: the time of a job counts over all attempts, none means for ever', async () => {
     const b = bench();
     b.giveItem(late, { timeout: '1m' });
     b.giveItem(late, { name: 'patient', timeout: 'none' });
@@ -408,7 +408,7 @@ describe('the deployer contract', () => {
     expect(b.status('patient').phase).to.equal('Progressing');
   });
 
-  it('S-53: a job that waits fails for what it waits for, also when its time runs out within a slow look', async () => {
+  it('DEP-53: a job that waits fails for what it waits for, also when its time runs out within a slow look', async () => {
     const onTimeout = {
       operation: 'WaitForObjectsReady',
       reason: 'ProgressingTimeout',
@@ -419,10 +419,10 @@ describe('the deployer contract', () => {
       type: 'example.org/slow',
       name: 'slow.example.org',
       version: '1',
-      config: asItIs,
+      config: passthrough,
       apply: ({ scratch, signal }) => {
         if (!scratch.has('begun'))
-          return Promise.resolve(wait({ onTimeout, afterMs: 1000 })).finally(() =>
+          return Promise.resolve(wait({ onTimeout, requeueAfterMs: 1000 })).finally(() =>
             scratch.set('begun', true),
           );
         return new Promise((_, reject) => {
@@ -444,7 +444,7 @@ describe('the deployer contract', () => {
     expect(lastError).to.deep.include({ operation: 'WaitForObjectsReady', codes: [...onTimeout.codes] });
   });
 
-  it('S-53: a timeout keeps the problem that led to it', async () => {
+  it('DEP-53: a timeout keeps the problem that led to it', async () => {
     const b = bench();
     b.giveItem(late);
     await b.kick('j1');

@@ -24,33 +24,77 @@ const tooLarge = (isFinal: boolean): Error =>
 
 describe('what a plugin throws', () => {
   const rows: readonly (readonly [DeployerError, string, readonly string[]])[] = [
-    [new DeployerError('o', 'r', 'm'), 'DeployerError', []],
-    [new ConfigurationError('o', 'r', 'm'), 'ConfigurationError', ['ERR_CONFIGURATION_PROBLEM']],
-    [new UnauthorizedError('o', 'r', 'm'), 'UnauthorizedError', ['ERR_UNAUTHORIZED']],
-    [new InternalError('o', 'r', 'm'), 'InternalError', ['ERR_INTERNAL_PROBLEM']],
-    [new TimeoutError('o', 'r', 'm'), 'TimeoutError', ['ERR_TIMEOUT']],
+    [new DeployerError({ operation: 'o', reason: 'r', message: 'm' }), 'DeployerError', []],
     [
-      new TimeoutError('o', 'r', 'm', ['ERR_TIMEOUT', 'ERR_FOR_INFO_ONLY']),
+      new ConfigurationError({ operation: 'o', reason: 'r', message: 'm' }),
+      'ConfigurationError',
+      ['ERR_CONFIGURATION_PROBLEM'],
+    ],
+    [
+      new UnauthorizedError({ operation: 'o', reason: 'r', message: 'm' }),
+      'UnauthorizedError',
+      ['ERR_UNAUTHORIZED'],
+    ],
+    [
+      new InternalError({ operation: 'o', reason: 'r', message: 'm' }),
+      'InternalError',
+      ['ERR_INTERNAL_PROBLEM'],
+    ],
+    [new TimeoutError({ operation: 'o', reason: 'r', message: 'm' }), 'TimeoutError', ['ERR_TIMEOUT']],
+    [
+      new TimeoutError({
+        operation: 'o',
+        reason: 'r',
+        message: 'm',
+        codes: ['ERR_TIMEOUT', 'ERR_FOR_INFO_ONLY'],
+      }),
       'TimeoutError',
       ['ERR_TIMEOUT', 'ERR_FOR_INFO_ONLY'],
     ],
-    [new RetryError('o', 'r', 'm'), 'RetryError', []],
-    [new RetryError('o', 'r', 'm', { info: true }), 'RetryError', ['ERR_FOR_INFO_ONLY']],
-    [new RetryError('o', 'r', 'm', { cause: new Error('may pass') }), 'RetryError', []],
-    [new RetryError('o', 'r', 'm', { cause: definite }), 'RetryError', ['ERR_CONFIGURATION_PROBLEM']],
+    [new RetryError({ operation: 'o', reason: 'r', message: 'm' }), 'RetryError', []],
     [
-      new RetryError('o', 'r', 'm', { cause: definite, info: true }),
+      new RetryError({ operation: 'o', reason: 'r', message: 'm', info: true }),
+      'RetryError',
+      ['ERR_FOR_INFO_ONLY'],
+    ],
+    [
+      new RetryError({ operation: 'o', reason: 'r', message: 'm', cause: new Error('may pass') }),
+      'RetryError',
+      [],
+    ],
+    [
+      new RetryError({ operation: 'o', reason: 'r', message: 'm', cause: definite }),
+      'RetryError',
+      ['ERR_CONFIGURATION_PROBLEM'],
+    ],
+    [
+      new RetryError({ operation: 'o', reason: 'r', message: 'm', cause: definite, info: true }),
       'RetryError',
       ['ERR_CONFIGURATION_PROBLEM', 'ERR_FOR_INFO_ONLY'],
     ],
     [
-      new DeployerError('o', 'r', 'm', ['ERR_FOR_INFO_ONLY'], { cause: definite }),
+      new DeployerError({
+        operation: 'o',
+        reason: 'r',
+        message: 'm',
+        codes: ['ERR_FOR_INFO_ONLY'],
+        cause: definite,
+      }),
       'DeployerError',
       ['ERR_FOR_INFO_ONLY', 'ERR_CONFIGURATION_PROBLEM'],
     ],
-    [new UnauthorizedError('o', 'r', 'm', { cause: definite }), 'UnauthorizedError', ['ERR_UNAUTHORIZED']],
     [
-      new RetryError('o', 'r', 'm', { cause: caused('ERR_SSL_WRONG_VERSION_NUMBER') }),
+      new UnauthorizedError({ operation: 'o', reason: 'r', message: 'm', cause: definite }),
+      'UnauthorizedError',
+      ['ERR_UNAUTHORIZED'],
+    ],
+    [
+      new RetryError({
+        operation: 'o',
+        reason: 'r',
+        message: 'm',
+        cause: caused('ERR_SSL_WRONG_VERSION_NUMBER'),
+      }),
       'RetryError',
       ['ERR_CONFIGURATION_PROBLEM'],
     ],
@@ -67,14 +111,16 @@ describe('what a plugin throws', () => {
   it('keeps its cause, and says when to come back', () => {
     const cause = new Error('x');
     for (const error of [
-      new ConfigurationError('o', 'r', 'm', { cause }),
-      new UnauthorizedError('o', 'r', 'm', { cause }),
-      new InternalError('o', 'r', 'm', { cause }),
-      new TimeoutError('o', 'r', 'm', undefined, { cause }),
-      new RetryError('o', 'r', 'm', { cause }),
+      new ConfigurationError({ operation: 'o', reason: 'r', message: 'm', cause }),
+      new UnauthorizedError({ operation: 'o', reason: 'r', message: 'm', cause }),
+      new InternalError({ operation: 'o', reason: 'r', message: 'm', cause }),
+      new TimeoutError({ operation: 'o', reason: 'r', message: 'm', cause }),
+      new RetryError({ operation: 'o', reason: 'r', message: 'm', cause }),
     ])
       expect(error.cause).to.equal(cause);
-    expect(new RetryError('o', 'r', 'm', { afterMs: 7 }).afterMs).to.equal(7);
+    expect(
+      new RetryError({ operation: 'o', reason: 'r', message: 'm', requeueAfterMs: 7 }).requeueAfterMs,
+    ).to.equal(7);
     expect(new InterruptedError().name).to.equal('InterruptedError');
   });
 });
@@ -82,7 +128,7 @@ describe('what a plugin throws', () => {
 describe('any other error', () => {
   const rows: readonly (readonly [string, unknown, readonly string[], boolean])[] = [
     ['an error', new Error('m'), [], false],
-    ['a text', 'm', [], false],
+    ['a string', 'm', [], false],
     ['refused credentials', refused, ['ERR_UNAUTHORIZED'], true],
     ['a name that no object can have', definite, ['ERR_CONFIGURATION_PROBLEM'], true],
     ['an answer too large for a tenant', tooLarge(true), ['ERR_CONFIGURATION_PROBLEM'], true],
@@ -119,7 +165,7 @@ describe('any other error', () => {
     [new SyntaxError('x'), true],
     ['thrown', true],
     [new Error('x'), false],
-    [new RetryError('o', 'r', 'm'), false],
+    [new RetryError({ operation: 'o', reason: 'r', message: 'm' }), false],
   ] as const) {
     it(`${expected ? 'says' : 'does not say'} that the program is wrong: ${String(error)}`, () => {
       expect(isCrash(error)).to.equal(expected);

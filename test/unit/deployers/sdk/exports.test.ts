@@ -5,8 +5,8 @@ import {
   decodeExports,
   exportTimeout,
   exportWait,
-  lookForExports,
-  type ExportLook,
+  readExports,
+  type ExportReading,
   type ExportSpec,
 } from '../../../../deployers/objects/exports.ts';
 import { InvalidObjectName } from '../../../../src/runtime/errors.ts';
@@ -65,10 +65,10 @@ describe('the exports of a configuration', () => {
           `.fromObjectRef.${field}: ${missing}`,
         ] as const,
     ),
-    [entry({ jsonPath: 1 }), '.jsonPath: expected a text'],
-    [{ key: 1 }, '.key: expected a text'],
-    [entry({ targetName: 1 }), '.targetName: expected a text'],
-    [entry({ fromResource: { ...source, namespace: 1 } }), '.namespace: expected a text'],
+    [entry({ jsonPath: 1 }), '.jsonPath: expected a string'],
+    [{ key: 1 }, '.key: expected a string'],
+    [entry({ targetName: 1 }), '.targetName: expected a string'],
+    [entry({ fromResource: { ...source, namespace: 1 } }), '.namespace: expected a string'],
   ];
   for (const [each, message] of refused) {
     it(`are refused by place: ${message}`, () => {
@@ -99,8 +99,11 @@ describe('a look for exports', () => {
     second.put(configMap('one', { a: 'elsewhere' }));
     const life = new AbortController();
     const [checkpoints, asked]: [string[], string[]] = [[], []];
-    const look = (specs: readonly ExportSpec[], known?: ReadonlyMap<string, unknown>): Promise<ExportLook> =>
-      lookForExports(
+    const look = (
+      specs: readonly ExportSpec[],
+      known?: ReadonlyMap<string, unknown>,
+    ): Promise<ExportReading> =>
+      readExports(
         specs,
         {
           ...{ access: cluster, signal: life.signal },
@@ -108,7 +111,7 @@ describe('a look for exports', () => {
             asked.push(name);
             return Promise.resolve(second);
           },
-          checkpoint: (name) => checkpoints.push(name),
+          assertTimeLeft: (name) => checkpoints.push(name),
         },
         known,
       );
@@ -170,7 +173,7 @@ describe('a look for exports', () => {
     for (const odd of [{}, { name: '' }, { name: 5 }, 'two']) {
       cluster.put({ ...configMap('refs'), near: odd });
       expect(await look([to('near')])).to.deep.equal({
-        ...{ isComplete: false, key: 'near', why: 'JSON path .near yields no reference with a name' },
+        ...{ isComplete: false, key: 'near', why: 'JSON path .near does not select a reference with a name' },
       });
     }
   });
@@ -208,7 +211,10 @@ describe('a look for exports', () => {
   }
 
   it('throws what no waiting helps against, and the end of the run', async () => {
-    for (const error of [new ConfigurationError('o', 'r', 'm'), new InvalidObjectName('no')]) {
+    for (const error of [
+      new ConfigurationError({ operation: 'o', reason: 'r', message: 'm' }),
+      new InvalidObjectName('no'),
+    ]) {
       const { look, cluster } = given();
       cluster.fail = () => {
         throw error;
@@ -226,7 +232,7 @@ describe('a look for exports', () => {
 
   it('is told while it is waited for, and when its time is up', () => {
     expect(exportWait('Op', 'k', 'why')).to.deep.equal({
-      ...{ operation: 'Op', reason: 'ReadExportValues', message: 'export k is not there yet: why' },
+      ...{ operation: 'Op', reason: 'ReadExportValues', message: 'export k is not available yet: why' },
     });
     expect(exportTimeout('Op', 'k')).to.deep.include({
       operation: 'Op',

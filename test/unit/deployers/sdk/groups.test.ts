@@ -92,7 +92,7 @@ describe('the deletion groups of a configuration', () => {
       'a type that is no text',
       [predefined({ type: 1 })],
       'decode',
-      'deletionGroups[0].predefinedResourceGroup.type: expected a text',
+      'deletionGroups[0].predefinedResourceGroup.type: expected a string',
     ],
     [
       'an unknown type',
@@ -131,7 +131,7 @@ describe('the deletion groups of a configuration', () => {
           `a resource whose ${field} is no text`,
           [custom({}, { [field]: 1 })],
           'decode' as const,
-          `deletionGroups[0].customResourceGroup.resources[0].${field}: expected a text`,
+          `deletionGroups[0].customResourceGroup.resources[0].${field}: expected a string`,
         ] as const,
     ),
     ...(['namespaces', 'names'] as const).map(
@@ -140,7 +140,7 @@ describe('the deletion groups of a configuration', () => {
           `${field} that are no list of texts`,
           [custom({}, { [field]: [1] })],
           'decode' as const,
-          `deletionGroups[0].customResourceGroup.resources[0].${field}[0]: expected a text`,
+          `deletionGroups[0].customResourceGroup.resources[0].${field}[0]: expected a string`,
         ] as const,
     ),
     ...(['forceDelete', 'deleteAllResources'] as const).map(
@@ -156,7 +156,7 @@ describe('the deletion groups of a configuration', () => {
       'a target that is no text',
       [custom({ targetName: 1 })],
       'decode',
-      'deletionGroups[0].customResourceGroup.targetName: expected a text',
+      'deletionGroups[0].customResourceGroup.targetName: expected a string',
     ],
   ];
   for (const [title, value, step, message] of refused) {

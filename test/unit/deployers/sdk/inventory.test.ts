@@ -120,10 +120,10 @@ describe('the inventory in a provider status', () => {
     [{ resource: 'one' }, 'managedResources[0].resource: expected an object'],
     ...texts.map(
       (field) =>
-        [{ resource: { [field]: 1 } }, `managedResources[0].resource.${field}: expected a text`] as const,
+        [{ resource: { [field]: 1 } }, `managedResources[0].resource.${field}: expected a string`] as const,
     ),
-    [{ policy: 1 }, 'managedResources[0].policy: expected a text'],
-    [{ annotateBeforeDelete: { a: 1 } }, 'managedResources[0].annotateBeforeDelete.a: expected a text'],
+    [{ policy: 1 }, 'managedResources[0].policy: expected a string'],
+    [{ annotateBeforeDelete: { a: 1 } }, 'managedResources[0].annotateBeforeDelete.a: expected a string'],
     [{ patchBeforeDelete: [] }, 'managedResources[0].patchBeforeDelete: expected an object'],
   ];
   for (const [entry, message] of wrong) {

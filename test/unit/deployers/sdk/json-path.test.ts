@@ -109,9 +109,9 @@ describe('JSON paths', () => {
     ['.a.', 'JSON path ".a.": a field name is missing at 3'],
     ['.a]', 'JSON path ".a]": unexpected "]" at 2'],
     ['.a b', 'JSON path ".a b": unexpected " " at 2'],
-    ['.a[?(x)]', 'JSON path filter "x" is not understood'],
-    ['.a[?(@.b==c)]', '"c" is not a value a JSON path can compare with'],
-    ['.a[?(@.b==  )]', 'JSON path filter "@.b==" is not understood'],
+    ['.a[?(x)]', 'JSON path filter "x" is not valid'],
+    ['.a[?(@.b==c)]', '"c" is not a value that a JSON path can compare with'],
+    ['.a[?(@.b==  )]', 'JSON path filter "@.b==" is not valid'],
   ];
   for (const [path, message] of refused) {
     it(`"${path}" is refused`, () => {

@@ -87,7 +87,7 @@ describe('manifests', () => {
   });
 
   for (const [title, item] of [
-    ['a text', 'x'],
+    ['a string', 'x'],
     ['an object without a type', { metadata }],
     ['an object without a name', { apiVersion: 'v1', kind: 'ConfigMap' }],
   ] as const) {
@@ -262,6 +262,6 @@ describe('the update strategy of a configuration', () => {
         'updateStrategy: replace is not a valid update strategy, use one of update, patch, merge, mergeOverwrite, apply',
       )
       .with.property('step', 'validate');
-    expect(() => decodeStrategy(1)).to.throw(CodecError, 'updateStrategy: expected a text');
+    expect(() => decodeStrategy(1)).to.throw(CodecError, 'updateStrategy: expected a string');
   });
 });

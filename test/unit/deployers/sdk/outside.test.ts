@@ -49,7 +49,7 @@ describe('a deployer from outside', () => {
     return b;
   }
 
-  it('S-95: puts, exports, moves and deletes', async () => {
+  it('DEP-95: puts, exports, moves and deletes', async () => {
     const b = await given('/one');
     expect(b.status().phase, b.status().lastError?.message).to.equal('Succeeded');
     const { config } = b.host.find('Secret', 'proj/web-export')?.['data'] as { config: string };
@@ -64,14 +64,14 @@ describe('a deployer from outside', () => {
     expect([...documents.keys()]).to.deep.equal([]);
   });
 
-  it('S-95: ends the job when it is denied', async () => {
+  it('DEP-95: ends the job when it is denied', async () => {
     refusal = 403;
     const b = await given('/one');
     expect(b.status().phase).to.equal('Failed');
     expect(b.status().lastError?.codes).to.deep.equal(['ERR_UNAUTHORIZED']);
   });
 
-  it('S-95: tries again every five seconds while the server fails', async () => {
+  it('DEP-95: tries again every five seconds while the server fails', async () => {
     refusal = 500;
     const b = await given('/one');
     await b.pass(1000);
@@ -83,7 +83,7 @@ describe('a deployer from outside', () => {
     expect(b.status().phase).to.equal('Succeeded');
   });
 
-  it('S-95: killed between upload and result, the next process still takes the document away', async () => {
+  it('DEP-95: killed between upload and result, the next process still takes the document away', async () => {
     const b = new Bench(httpDeployer);
     const dead = (): never => {
       throw new Error('killed');

@@ -1,7 +1,7 @@
 /** What a plugin is told when the job of an item is over, and what wakes items besides themselves. */
 import { expect } from 'chai';
 import { done, wait, type DeployerPlugin } from '../../../../deployers/sdk/index.ts';
-import { asItIs } from '../../../../deployers/sdk/codec.ts';
+import { passthrough } from '../../../../deployers/sdk/codec.ts';
 import { CONFIG_MAP } from '../../../../deployers/container/kinds.ts';
 import { Bench } from '../bench.ts';
 
@@ -12,16 +12,16 @@ describe('the end of a job', () => {
   let failures = 0;
   let answer: 'done' | 'wait' = 'done';
   const plugin: DeployerPlugin = {
-    ...{ type: TYPE, name: 'worker.example.org', version: '1', config: asItIs },
+    ...{ type: TYPE, name: 'worker.example.org', version: '1', config: passthrough },
     watches: (caches) => [
       { cache: caches.of(CONFIG_MAP), toItems: ({ metadata }) => [`proj/${metadata.name}`] },
     ],
     apply: () => {
       calls.push('apply');
-      return Promise.resolve(answer === 'done' ? done() : wait({ afterMs: 3_600_000 }));
+      return Promise.resolve(answer === 'done' ? done() : wait({ requeueAfterMs: 3_600_000 }));
     },
     remove: () => Promise.resolve(done()),
-    over: ({ status }) => {
+    onJobEnded: ({ status }) => {
       calls.push(`over ${status?.jobIDFinished ?? ''}`);
       return failures-- > 0 ? Promise.reject(new Error('no answer')) : Promise.resolve();
     },

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { KubeAccess } from '../../../../deployers/sdk/access.ts';
 import { ConfigurationError } from '../../../../deployers/sdk/errors.ts';
-import { lookForExports, type ExportPorts } from '../../../../deployers/objects/exports.ts';
+import { readExports, type ExportPorts } from '../../../../deployers/objects/exports.ts';
 import { evaluate } from '../../../../deployers/objects/json-path.ts';
 import { customChecks } from '../../../../deployers/objects/readiness/check.ts';
 import type { FieldRequirement } from '../../../../deployers/objects/readiness/custom.ts';
@@ -20,7 +20,7 @@ const portsTo = (object: unknown): ExportPorts => {
     access,
     secondary: () => Promise.resolve(access),
     signal: new AbortController().signal,
-    checkpoint: () => undefined,
+    assertTimeLeft: () => undefined,
   };
 };
 
@@ -57,9 +57,9 @@ describe('limits on JSON paths', () => {
   it('hold for all exports of one look together', async () => {
     const object = { list: Array.from({ length: 100_000 }, (_, i) => i) };
     const exports = Array.from({ length: 20 }, (_, i) => ({ key: `k${String(i)}`, jsonPath: '..*', from }));
-    const one = await lookForExports(exports.slice(0, 1), portsTo(object));
+    const one = await readExports(exports.slice(0, 1), portsTo(object));
     expect(one).to.include({ isComplete: true });
-    const all = await lookForExports(exports, portsTo(object)).catch((error: unknown) => error);
+    const all = await readExports(exports, portsTo(object)).catch((error: unknown) => error);
     expect(all)
       .to.be.instanceOf(ConfigurationError)
       .with.property('message')
@@ -69,8 +69,8 @@ describe('limits on JSON paths', () => {
   it('hold for the size of all exports together', async () => {
     const object = { text: 'x'.repeat(2 ** 20) };
     const exports = Array.from({ length: 20 }, (_, i) => ({ key: `k${String(i)}`, jsonPath: '.text', from }));
-    expect(await lookForExports(exports.slice(0, 15), portsTo(object))).to.include({ isComplete: true });
-    const all = await lookForExports(exports, portsTo(object)).catch((error: unknown) => error);
+    expect(await readExports(exports.slice(0, 15), portsTo(object))).to.include({ isComplete: true });
+    const all = await readExports(exports, portsTo(object)).catch((error: unknown) => error);
     expect(all)
       .to.be.instanceOf(ConfigurationError)
       .with.property('message')

@@ -33,10 +33,10 @@ describe('the plan of a job that takes manifests back', () => {
     b.target.edit('ConfigMap', 'app/relabelled', { metadata: { labels: { [MANIFEST_LABEL]: 'other' } } });
     expect(await rowsOf(b, undefined, removal)).to.have.deep.members([
       ['delete ConfigMap mine'],
-      ['kept ConfigMap kept', 'policy keep leaves it there'],
-      ['kept ConfigMap anew', 'it belongs to somebody else'],
-      ['kept ConfigMap relabelled', 'it belongs to somebody else'],
-      ['kept Namespace shared', 'no deletion group has it'],
+      ['kept ConfigMap kept', 'policy keep keeps it'],
+      ['kept ConfigMap anew', 'it belongs to another owner'],
+      ['kept ConfigMap relabelled', 'it belongs to another owner'],
+      ['kept Namespace shared', 'no deletion group contains it'],
     ]);
   });
 
@@ -57,7 +57,7 @@ describe('the plan of a job that takes manifests back', () => {
     expect(await rowsOf(b, undefined, removal)).to.deep.equal([['delete ConfigMap mine']]);
     b.target.edit('ConfigMap', 'app/mine', { metadata: { labels: { [MANIFEST_LABEL]: null } } });
     expect(await rowsOf(b, undefined, removal)).to.deep.equal([
-      ['kept ConfigMap mine', 'it belongs to somebody else'],
+      ['kept ConfigMap mine', 'it belongs to another owner'],
     ]);
   });
 
@@ -101,7 +101,7 @@ describe('the plan of a job that takes manifests back', () => {
       const b = await deployed(everything({}, type), target);
       expect(await rowsOf(b, undefined, removal)).to.deep.equal([
         ['delete ConfigMap mine'],
-        ...taken.map((name) => [`delete ConfigMap ${name}`, 'deleteAllResources takes it along']),
+        ...taken.map((name) => [`delete ConfigMap ${name}`, 'deleteAllResources deletes it']),
       ]);
     });
   }
@@ -113,7 +113,7 @@ describe('the plan of a job that takes manifests back', () => {
     secondary.put(configMap('z'));
     expect(await rowsOf(b, undefined, { ...removal, secondary })).to.deep.equal([
       ['delete ConfigMap mine'],
-      ['delete ConfigMap z', 'deleteAllResources takes it along on target cluster-b'],
+      ['delete ConfigMap z', 'deleteAllResources deletes it on target cluster-b'],
     ]);
   });
 

@@ -65,9 +65,9 @@ describe('the plan of a job that applies manifests', () => {
       b.target.put(configMap('theirs', { of: 'others' }));
       const plan = await planOf(b, given(rules(policy, configMap('theirs'))));
       expect(plan?.objects.map(rowOf)).to.deep.equal([
-        ['kept ConfigMap theirs', `policy ${policy} leaves it as it is`],
+        ['kept ConfigMap theirs', `policy ${policy} does not change it`],
       ]);
-      const warned = plan?.notes.filter((note) => note.includes('was not made by this item')) ?? [];
+      const warned = plan?.notes.filter((note) => note.includes('was not created by this item')) ?? [];
       expect(warned).to.have.length(policy === 'immutable' ? 1 : 0);
     });
   }
@@ -76,7 +76,7 @@ describe('the plan of a job that applies manifests', () => {
     it(`deletes nothing that was managed and has policy ${policy} from now on`, async () => {
       const b = await deployed(given(manage(configMap('one'))));
       expect(await rowsOf(b, given(rules(policy, configMap('one'))))).to.deep.equal([
-        ['kept ConfigMap one', `policy ${policy} leaves it as it is`],
+        ['kept ConfigMap one', `policy ${policy} does not change it`],
       ]);
     });
   }
@@ -84,11 +84,11 @@ describe('the plan of a job that applies manifests', () => {
   it('keeps what leaves the list under policy keep, or when others manage it', async () => {
     const b = await deployed(given(rules('keep', configMap('kept')), manage(configMap('shared'))));
     expect(await rowsOf(b, given(), { others: [other('api'), other('job')] })).to.deep.equal([
-      ['kept ConfigMap kept', 'other deploy items manage it, too: proj/api, proj/job'],
-      ['kept ConfigMap shared', 'other deploy items manage it, too: proj/api, proj/job'],
+      ['kept ConfigMap kept', 'other deploy items also manage it: proj/api, proj/job'],
+      ['kept ConfigMap shared', 'other deploy items also manage it: proj/api, proj/job'],
     ]);
     expect(await rowsOf(b, given())).to.deep.equal([
-      ['kept ConfigMap kept', 'policy keep leaves it there'],
+      ['kept ConfigMap kept', 'policy keep keeps it'],
       ['delete ConfigMap shared'],
     ]);
   });
@@ -102,7 +102,7 @@ describe('the plan of a job that applies manifests', () => {
     );
     b.target.put(configMap('one2'));
     expect((await planOf(b, next, { others: [other('api')] }))?.notes).to.deep.equal([
-      'ConfigMap app/one is managed by other deploy items, too: proj/api',
+      'ConfigMap app/one is also managed by other deploy items: proj/api',
     ]);
     expect((await planOf(b, next))?.notes).to.deep.equal([]);
   });
@@ -119,10 +119,10 @@ describe('the plan of a job that applies manifests', () => {
       ['create Namespace late'],
       [
         'create ConfigMap a',
-        'not checked by the cluster, which does not know its namespace late or its kind yet',
+        'not checked by the cluster: its namespace late or its kind does not exist there yet',
       ],
       ['create CustomResourceDefinition gadgets.example.org'],
-      ['create Gadget g', 'not checked by the cluster, which does not know its kind yet'],
+      ['create Gadget g', 'not checked by the cluster: its kind does not exist there yet'],
     ]);
   });
 
@@ -130,7 +130,7 @@ describe('the plan of a job that applies manifests', () => {
     const b = await deployed(given());
     const [[change, note] = []] = await rowsOf(b, given(gadget));
     expect(change).to.equal('create Gadget g');
-    expect(note).to.match(/^its kind is not there yet: unable to get api resources for example.org\/v1/);
+    expect(note).to.match(/^its kind does not exist yet: unable to get api resources for example.org\/v1/);
   });
 
   it('shows what the cluster would refuse, and deletes nothing for it', async () => {

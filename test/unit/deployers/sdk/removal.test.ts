@@ -188,7 +188,7 @@ describe('an object that other deploy items manage, too', () => {
       [MANIFEST_LABEL]: 'api',
     });
     expect(r.notes).to.deep.equal([
-      'ConfigMap app/shared stays, because other deploy items manage it, too: proj/api, proj/job',
+      'ConfigMap app/shared is not deleted because other deploy items also manage it: proj/api, proj/job',
     ]);
   });
 

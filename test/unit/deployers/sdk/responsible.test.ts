@@ -115,19 +115,19 @@ describe('target selectors of a configuration', () => {
       (key) => [{ key, operator: 'exists' }, 'the key is not a valid label key'] as const,
     ),
     ...['=', '==', '!=', 'gt', 'lt'].flatMap((operator) => [
-      [{ key: 'a', operator }, `operator "${operator}" does not go with 0 values`] as const,
+      [{ key: 'a', operator }, `operator "${operator}" does not accept 0 values`] as const,
       [
         { key: 'a', operator, values: ['1', '2'] },
-        `operator "${operator}" does not go with 2 values`,
+        `operator "${operator}" does not accept 2 values`,
       ] as const,
     ]),
     ...['in', 'notin'].map(
       (operator) =>
-        [{ key: 'a', operator, values: [] }, `operator "${operator}" does not go with 0 values`] as const,
+        [{ key: 'a', operator, values: [] }, `operator "${operator}" does not accept 0 values`] as const,
     ),
     ...['exists', '!'].map(
       (operator) =>
-        [{ key: 'a', operator, values: ['x'] }, `operator "${operator}" does not go with 1 values`] as const,
+        [{ key: 'a', operator, values: ['x'] }, `operator "${operator}" does not accept 1 values`] as const,
     ),
     ...['-a', 'a-', 'a b', 'x'.repeat(64)].map(
       (value) =>

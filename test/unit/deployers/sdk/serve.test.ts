@@ -70,7 +70,11 @@ describe('a deployer that is a program of its own', () => {
       () => ['--metrics-address', 'a:x'],
       /^error: --metrics-address a:x is not host:port\n$/,
     ],
-    ['a level that is none', () => ['--log-level', 'loud'], /^error: --log-level loud is none; it can be /],
+    [
+      'a level that is none',
+      () => ['--log-level', 'loud'],
+      /^error: --log-level loud is not a valid level; use one of /,
+    ],
     [
       'a configuration that is not there',
       () => ['--config', join(folder, 'no')],

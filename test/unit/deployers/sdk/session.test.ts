@@ -210,8 +210,8 @@ describe('tokens of a host', () => {
 
   for (const [title, answer, message] of [
     ['refused', new Error('no right'), 'unable to create token for service account proj/deploy: no right'],
-    ['not in the answer', { status: {} }, 'the host cluster gave no token for proj/deploy'],
-    ['not in an odd answer', 'x', 'the host cluster gave no token for proj/deploy'],
+    ['not in the answer', { status: {} }, 'the host cluster issued no token for proj/deploy'],
+    ['not in an odd answer', 'x', 'the host cluster issued no token for proj/deploy'],
   ] as const) {
     it(`that are ${title} are tried again`, async () => {
       const error = await given(answer)

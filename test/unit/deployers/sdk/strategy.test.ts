@@ -30,17 +30,17 @@ describe('deep merge of a manifest with what is stored', () => {
       ['into', merge],
       ['from', overwrite],
     ] as [Wins, unknown][]) {
-      it(`S-23: ${title}, ${wins === 'into' ? 'stored' : 'manifest'} values win`, () => {
+      it(`DEP-23: ${title}, ${wins === 'into' ? 'stored' : 'manifest'} values win`, () => {
         expect(deepMerge({ f: stored }, { f: manifest }, wins)).to.deep.equal({ f: expected });
       });
     }
   }
 
-  it('S-23: fields of one side only are there afterwards', () => {
+  it('DEP-23: fields of one side only are there afterwards', () => {
     expect(deepMerge({ a: 1 }, { b: 2 }, 'into')).to.deep.equal({ a: 1, b: 2 });
   });
 
-  it('S-23: a whole spec', () => {
+  it('DEP-23: a whole spec', () => {
     const stored = { on: false, n: 0, name: 'a', tags: ['x'], opts: {} };
     const manifest = { on: true, n: 5, name: 'b', tags: ['y', 'z'], opts: { k: 'v' }, more: 1 };
     expect(deepMerge(stored, manifest, 'into')).to.deep.equal({ ...manifest, name: 'a', tags: ['x'] });

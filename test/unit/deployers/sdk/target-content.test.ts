@@ -122,13 +122,13 @@ describe('the kubeconfig of a target', () => {
   });
 
   for (const [config, message] of [
-    [{ oidcConfig: { serviceAccount } }, 'the oidcConfig of the target names no server'],
-    [{ oidcConfig: { server } }, 'the target names no service account'],
-    [{ oidcConfig: { server, serviceAccount: { name: '' } } }, 'the target names no service account'],
-    [{ oidcConfig: { server, serviceAccount: { name: 5 } } }, 'the target names no service account'],
+    [{ oidcConfig: { serviceAccount } }, 'the oidcConfig of the target has no server'],
+    [{ oidcConfig: { server } }, 'the target has no service account'],
+    [{ oidcConfig: { server, serviceAccount: { name: '' } } }, 'the target has no service account'],
+    [{ oidcConfig: { server, serviceAccount: { name: 5 } } }, 'the target has no service account'],
     [
       { selfConfig: { serviceAccount } },
-      'self targets are not available: the address of the own cluster is not configured',
+      'self targets are not available: the address of this cluster is not configured',
     ],
   ] as const) {
     it(`is refused: ${JSON.stringify(config)}`, async () => {

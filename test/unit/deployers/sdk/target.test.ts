@@ -77,14 +77,14 @@ describe('targets', () => {
     ['the config itself', { config: JSON.parse(A) as object }],
   ];
   for (const [title, spec] of forms) {
-    it(`S-83: a kubeconfig as ${title} is understood`, async () => {
+    it(`DEP-83: a kubeconfig as ${title} is understood`, async () => {
       const b = await withTarget(spec);
       expect(b.status().phase).to.equal('Succeeded');
       expect(openedAs(b).server).to.equal('https://a.invalid');
     });
   }
 
-  it('S-83: a kubeconfig may be an entry of a secret, wrapped or not, or the secret may be read as a whole', async () => {
+  it('DEP-83: a kubeconfig may be an entry of a secret, wrapped or not, or the secret may be read as a whole', async () => {
     for (const [data, key] of [
       [{ kubeconfig: A }, 'kubeconfig'],
       [{ config: JSON.stringify({ kubeconfig: A }) }, 'config'],
@@ -104,17 +104,17 @@ describe('targets', () => {
     }
   });
 
-  it('S-83: content that is no kubeconfig is a problem that may heal, and is not shown', async () => {
+  it('DEP-83: content that is no kubeconfig is a problem that may heal, and is not shown', async () => {
     const b = await withTarget({ config: { foo: 'secret-bar' } });
     expect(b.status().phase).to.equal('Progressing');
     expect(b.status().lastError).to.deep.include({
       operation: 'ReconcileManifests',
       reason: 'ensureTargetAccess',
     });
-    expect(b.status().lastError?.message).to.contain('names no cluster').and.not.contain('secret-bar');
+    expect(b.status().lastError?.message).to.contain('has no cluster').and.not.contain('secret-bar');
   });
 
-  it('S-83: text that is no YAML ends the job without showing it', async () => {
+  it('DEP-83: text that is no YAML ends the job without showing it', async () => {
     const b = await withTarget({ config: { kubeconfig: '{{ secret' } });
     expect(b.status().phase).to.equal('Failed');
     expect(b.status().lastError?.reason).to.equal('ValidateTarget');
@@ -139,7 +139,7 @@ describe('targets', () => {
     );
   });
 
-  it('S-84: an OIDC target is reached with a token of the host cluster', async () => {
+  it('DEP-84: an OIDC target is reached with a token of the host cluster', async () => {
     const oidcConfig = {
       server: 'https://oidc.invalid',
       serviceAccount: { name: 'deploy' },
@@ -158,7 +158,7 @@ describe('targets', () => {
 
   const self = { server: 'https://host.invalid' };
 
-  it('S-85: a self target is the host cluster, reached as a service account', async () => {
+  it('DEP-85: a self target is the host cluster, reached as a service account', async () => {
     const b = await withTarget({ config: { selfConfig: { serviceAccount: { name: 'me' } } } }, { self });
     expect(openedAs(b)).to.deep.equal({ server: 'https://host.invalid', token: 'token-of-me' });
   });
@@ -179,7 +179,7 @@ describe('targets', () => {
     });
   }
 
-  it('S-86: a kubeconfig comes before OIDC, OIDC before the host cluster', async () => {
+  it('DEP-86: a kubeconfig comes before OIDC, OIDC before the host cluster', async () => {
     const selfConfig = { serviceAccount: { name: 'me' } };
     const oidcConfig = { server: 'https://oidc.invalid', serviceAccount: { name: 'deploy' } };
     const first = await withTarget({ config: { kubeconfig: A, oidcConfig, selfConfig } }, { self });
@@ -212,7 +212,7 @@ describe('targets', () => {
     expect(b.status().phase).to.equal('Succeeded');
   });
 
-  it('S-83: with one context nobody needs to say which one counts', async () => {
+  it('DEP-83: with one context nobody needs to say which one counts', async () => {
     const b = await withTarget({ config: { kubeconfig: withUser({ token: 't' }) } });
     expect(b.status().phase).to.equal('Succeeded');
     expect(JSON.parse(b.opened[0] ?? '')).to.include({ 'current-context': 'only' });
@@ -245,7 +245,7 @@ describe('targets', () => {
     expect((await withTarget({ config: { kubeconfig } })).status().phase).to.equal('Succeeded');
   });
 
-  it('S-87: a secondary target is held to the same rules', async () => {
+  it('DEP-87: a secondary target is held to the same rules', async () => {
     const b = new Bench(manifestDeployer());
     b.givenTarget();
     b.givenTarget('cluster-b');
@@ -316,7 +316,7 @@ describe('targets', () => {
     expect(b.status().lastError?.codes).to.deep.equal(['ERR_UNAUTHORIZED']);
   });
 
-  it('S-84: a token from before that is refused is replaced within the job', async () => {
+  it('DEP-84: a token from before that is refused is replaced within the job', async () => {
     const oidcConfig = { server: 'https://oidc.invalid', serviceAccount: { name: 'deploy' } };
     const b = await withTarget({ config: { oidcConfig } });
     await b.pass(60_000);
@@ -336,14 +336,20 @@ describe('a failure that another attempt cannot heal', () => {
   const place = { operation: 'o', reason: 'r' };
 
   it('ends the job wherever it comes up', () => {
-    expect(endsJob(new RetryError('o', 'r', 'cannot read', { cause }).problem)).to.equal(true);
+    expect(
+      endsJob(new RetryError({ operation: 'o', reason: 'r', message: 'cannot read', cause }).problem),
+    ).to.equal(true);
     expect(endsJob(problemOf(cause, place))).to.equal(true);
     expect(endsJob(at(place, cause).problem)).to.equal(true);
   });
 
   it('is no other failure', () => {
     const passing = new Error('connection reset');
-    expect(endsJob(new RetryError('o', 'r', 'cannot read', { cause: passing }).problem)).to.equal(false);
+    expect(
+      endsJob(
+        new RetryError({ operation: 'o', reason: 'r', message: 'cannot read', cause: passing }).problem,
+      ),
+    ).to.equal(false);
     expect(endsJob(problemOf(passing, place))).to.equal(false);
   });
 });

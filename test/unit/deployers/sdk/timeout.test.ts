@@ -197,7 +197,7 @@ describe('the schedule of an item', () => {
     [{ cron: '@daily' }, { cron: '@daily' }],
     [{ every: '1h', cron: '' }, { every: '1h' }],
     ['x', 'continuousReconcile must be an object'],
-    [{ cron: 1 }, 'continuousReconcile.cron must be a text'],
+    [{ cron: 1 }, 'continuousReconcile.cron must be a string'],
     [{ every: 1 }, 'continuousReconcile.every must be a duration such as "1h30m"'],
     [{ every: '-1s' }, 'continuousReconcile.every: specified duration has to be greater than zero'],
     [{ every: '1h', cron: '@daily' }, 'exactly one of [Cron, Every] must be set'],

@@ -123,12 +123,12 @@ describe('fields of configurations that nobody reads', () => {
     [
       'manifest',
       { exports: { exports: [{ ...export_, timeout: '1m' }] } },
-      'exports.exports[0].timeout is ignored; known here are key, jsonPath, targetName, fromResource, fromObjectRef',
+      'exports.exports[0].timeout is ignored; known fields are key, jsonPath, targetName, fromResource, fromObjectRef',
     ],
     [
       'manifest',
       { deletionGroups: [{ forceDelete: true, customResourceGroup: {} }] },
-      'deletionGroups[0].forceDelete is ignored; known here are predefinedResourceGroup, customResourceGroup',
+      'deletionGroups[0].forceDelete is ignored; known fields are predefinedResourceGroup, customResourceGroup',
     ],
     [
       'helm',

@@ -1,6 +1,6 @@
 /** What the worker makes of the answers of a plugin: when it comes back, what it tells, and whom it serves. */
 import { expect } from 'chai';
-import { asItIs } from '../../../../deployers/sdk/codec.ts';
+import { passthrough } from '../../../../deployers/sdk/codec.ts';
 import { deployerController } from '../../../../deployers/sdk/controller.ts';
 import {
   done,
@@ -40,7 +40,7 @@ function given(
     return next instanceof Error ? Promise.reject(next) : Promise.resolve(next);
   };
   const plugin: DeployerPlugin = {
-    ...{ type: TYPE, name: 'worker.example.org', version: '1', config: asItIs },
+    ...{ type: TYPE, name: 'worker.example.org', version: '1', config: passthrough },
     ...{ apply: act, remove: act },
   };
   const b = new Bench(plugin, options);
@@ -51,12 +51,22 @@ function given(
 describe('the time until a plugin is asked again', () => {
   const rows: readonly (readonly [string, (look: number) => Outcome | Error, number, readonly number[]])[] = [
     ['grows while it waits', () => wait(), 5_000, [0, 500, 1000, 1500, 2000, 2500, 3000, 3500, 4083, 4764]],
-    ['is what it says while it waits', () => wait({ afterMs: 2000 }), 5_000, [0, 2000, 4000]],
+    ['is what it says while it waits', () => wait({ requeueAfterMs: 2000 }), 5_000, [0, 2000, 4000]],
     ['is a second, then five, after failures', () => retry(problem()), 12_000, [0, 1000, 6000, 11_000]],
-    ['is what it says after a failure', () => retry(problem(), { afterMs: 3000 }), 7_000, [0, 3000, 6000]],
-    ['is what an error says', () => new RetryError('o', 'r', 'm', { afterMs: 4000 }), 9_000, [0, 4000, 8000]],
+    [
+      'is what it says after a failure',
+      () => retry(problem(), { requeueAfterMs: 3000 }),
+      7_000,
+      [0, 3000, 6000],
+    ],
+    [
+      'is what an error says',
+      () => new RetryError({ operation: 'o', reason: 'r', message: 'm', requeueAfterMs: 4000 }),
+      9_000,
+      [0, 4000, 8000],
+    ],
     ['is five minutes after a crash', () => new TypeError('bug'), 310_000, [0, 300_000]],
-    ['is at least a millisecond', (look) => (look < 3 ? wait({ afterMs: 0 }) : done()), 10, [0, 1, 2]],
+    ['is at least a millisecond', (look) => (look < 3 ? wait({ requeueAfterMs: 0 }) : done()), 10, [0, 1, 2]],
     [
       'begins anew when it waits after a failure, and fails after it waited',
       (look) => (look === 1 || look === 4 ? retry(problem()) : wait()),
@@ -74,7 +84,7 @@ describe('the time until a plugin is asked again', () => {
   }
 
   it('is never beyond the end of the job', async () => {
-    const { b } = given(() => wait({ afterMs: 600_000 }), {}, { timeout: '10s' });
+    const { b } = given(() => wait({ requeueAfterMs: 600_000 }), {}, { timeout: '10s' });
     await b.kick('j1');
     await b.pass(10_000);
     expect(b.passes).to.equal(2);
@@ -87,7 +97,7 @@ describe('what is told of a job', () => {
     const metrics = {
       jobEnded: (name: string, phase: string, seconds: number) =>
         told.push(`${name} ${phase} ${String(seconds)}`),
-      lookFailed: (name: string, reason: string) => told.push(`${name} ${reason}`),
+      reconcileFailed: (name: string, reason: string) => told.push(`${name} ${reason}`),
     };
     const answers = [
       retry(problem('a')),
@@ -119,7 +129,7 @@ describe('what is told of a job', () => {
     const metrics = createMetrics();
     const counted = deployerMetrics(metrics);
     counted.jobEnded('d', 'Failed', 7);
-    counted.lookFailed('d', 'Because');
+    counted.reconcileFailed('d', 'Because');
     const text = await metrics.registry.metrics();
     expect(text).to.match(/\{[^}]*deployer="d"[^}]*\} \d/);
     expect(text).to.contain('phase="Failed"').and.contain('reason="Because"');
@@ -200,7 +210,7 @@ describe('an item whose target is not there', () => {
 
 describe('the controller of a deployer', () => {
   const plugin: DeployerPlugin = {
-    ...{ type: TYPE, name: 'worker.example.org', version: '1', config: asItIs },
+    ...{ type: TYPE, name: 'worker.example.org', version: '1', config: passthrough },
     apply: () => Promise.resolve(done()),
     remove: () => Promise.resolve(done()),
   };
@@ -255,7 +265,7 @@ describe('the controller of a deployer', () => {
   it('wakes for a job that somebody else ended where the plugin wants to know', () => {
     const isOver = (more: Partial<DeployerPlugin>, type = TYPE) =>
       specOf(more).filter?.update?.(item(open, { type }), item(over, { type }));
-    const wanting = { over: () => Promise.resolve() };
+    const wanting = { onJobEnded: () => Promise.resolve() };
     expect([isOver({}), isOver(wanting), isOver(wanting, 'other')]).to.deep.equal([false, true, false]);
     expect(specOf(wanting).filter?.update?.(item(over), item(over))).to.equal(false);
   });

@@ -5,7 +5,7 @@ import { isActive } from '../../../../src/runtime/external/index.ts';
 import { secretKind, type Secret } from '../../../../src/runtime/core-kinds.ts';
 import type {
   Created,
-  Details,
+  ConnectionDetails,
   ExternalHandler,
   ExternalObject,
   ExternalState,
@@ -54,7 +54,7 @@ export class Cloud implements ExternalHandler<Bucket> {
   readonly faults: Partial<Record<'connect' | 'observe' | 'create' | 'update' | 'delete', Error>> = {};
   /** What a creation answers with, and in which state the thing begins. */
   created: Created = {};
-  details: Details | undefined;
+  details: ConnectionDetails | undefined;
   initially: ExternalState = 'ready';
   message: string | undefined;
   attributes: (() => Record<string, unknown>) | undefined;
@@ -79,7 +79,7 @@ export class Cloud implements ExternalHandler<Bucket> {
       state: thing.state,
       lateInitialized: isLate,
       ...(this.message !== undefined && { message: this.message }),
-      ...(this.details && { details: this.details }),
+      ...(this.details && { connectionDetails: this.details }),
       ...(this.attributes && { attributes: this.attributes() }),
     };
   }

@@ -18,7 +18,7 @@ import { buckets, Cloud, createScene, FINALIZER, KEY, NAME, type Bucket, type Sc
 
 const mark = (name: string): string => `external.espalier.dev/${name}`;
 
-describe('S112: a creation whose end was never written down', () => {
+describe('RUN-112: a creation whose end was never written down', () => {
   let scene: Scene;
   afterEach(() => scene.world.end());
   const pending = {
@@ -232,7 +232,7 @@ describe('S112: a creation whose end was never written down', () => {
   }
 });
 
-describe('S113: a thing that was created and is not to be seen', () => {
+describe('RUN-113: a thing that was created and is not to be seen', () => {
   let scene: Scene;
   afterEach(() => scene.world.end());
   const createdAgo = (ms: number) => ({
@@ -277,7 +277,7 @@ describe('S113: a thing that was created and is not to be seen', () => {
   });
 });
 
-describe('S118: names of external things', () => {
+describe('RUN-118: names of external things', () => {
   let scene: Scene;
   afterEach(() => scene.world.end());
   const object = { apiVersion: 'v1', kind: 'X', metadata: { name: 'photos', uid: 'd8b8-1' } };

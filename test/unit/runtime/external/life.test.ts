@@ -23,7 +23,7 @@ describe('an external resource', () => {
     scene.cloud.calls.length = 0;
   };
 
-  it('S103: that has never been seen is created once, and is Creating', async () => {
+  it('RUN-103: that has never been seen is created once, and is Creating', async () => {
     const { cloud } = scene;
     cloud.initially = 'creating';
     scene.put();
@@ -35,7 +35,7 @@ describe('an external resource', () => {
     expect(cloud.disconnects).to.equal(cloud.connects);
   });
 
-  it('S103: is held by the finalizer, named and marked in one write before it is created', async () => {
+  it('RUN-103: is held by the finalizer, named and marked in one write before it is created', async () => {
     const { cloud } = scene;
     const seen: unknown[] = [];
     cloud.during = (step) => {
@@ -57,7 +57,7 @@ describe('an external resource', () => {
     ]);
   });
 
-  it('S104: becomes Ready when it is seen to be, publishes its details, and rests for the poll interval', async () => {
+  it('RUN-104: becomes Ready when it is seen to be, publishes its details, and rests for the poll interval', async () => {
     const { cloud, world, connectedAt } = scene;
     cloud.initially = 'creating';
     scene.put({ size: 1, writeConnectionSecretToRef: { name: 'conn' } });
@@ -84,7 +84,7 @@ describe('an external resource', () => {
     expect(connectedAt).to.deep.equal([90]);
   });
 
-  it('S105: is Creating and Failed after a timeout, and Creating since the same time when that is over', async () => {
+  it('RUN-105: is Creating and Failed after a timeout, and Creating since the same time when that is over', async () => {
     const { cloud, world } = scene;
     cloud.initially = 'creating';
     scene.put();
@@ -99,7 +99,7 @@ describe('an external resource', () => {
     expect(scene.condition('Creating')?.lastTransitionTime).to.equal('2026-01-01T00:00:00Z');
   });
 
-  it('S106: is Failed and no longer Creating when the service says that its creation failed', async () => {
+  it('RUN-106: is Failed and no longer Creating when the service says that its creation failed', async () => {
     const { cloud, world } = scene;
     cloud.initially = 'creating';
     scene.put();
@@ -112,7 +112,7 @@ describe('an external resource', () => {
     expect(cloud.calls).to.deep.equal([`create ${NAME}`]);
   });
 
-  it('S106: is not created again when the handler says that it is no use, until something changes', async () => {
+  it('RUN-106: is not created again when the handler says that it is no use, until something changes', async () => {
     const { cloud, world } = scene;
     cloud.faults.create = new NoRetryError('the name is forbidden');
     scene.put();
@@ -134,7 +134,7 @@ describe('an external resource', () => {
   });
 
   for (const state of ['ready', 'creating', 'updating', 'failed', 'unknown', 'deleting'] as const) {
-    it(`S107: is deleted whatever its state outside (${state}), and Deleting is all that is the case`, async () => {
+    it(`RUN-107: is deleted whatever its state outside (${state}), and Deleting is all that is the case`, async () => {
       await settled();
       const { cloud, world } = scene;
       cloud.deletesAtOnce = false;
@@ -152,7 +152,7 @@ describe('an external resource', () => {
     });
   }
 
-  it('S107: is Deleting and Failed while its deletion does not succeed, which is tried again', async () => {
+  it('RUN-107: is Deleting and Failed while its deletion does not succeed, which is tried again', async () => {
     await settled();
     const { cloud, world } = scene;
     cloud.faults.delete = new Error('still in use');
@@ -164,7 +164,7 @@ describe('an external resource', () => {
     expect(scene.get()).to.equal(undefined);
   });
 
-  it('S108: is updated when it has drifted, and Updating until it is seen to be in step', async () => {
+  it('RUN-108: is updated when it has drifted, and Updating until it is seen to be in step', async () => {
     await settled();
     const { cloud, world } = scene;
     let stay = true;
@@ -181,7 +181,7 @@ describe('an external resource', () => {
     expect(scene.active()).to.deep.equal(['Ready']);
   });
 
-  it('S108: is updated when its spec changes', async () => {
+  it('RUN-108: is updated when its spec changes', async () => {
     await settled();
     await scene.edit({ spec: { size: 3 } });
     expect(scene.cloud.calls).to.deep.equal([`update ${NAME}`]);
@@ -190,14 +190,14 @@ describe('an external resource', () => {
     expect(scene.get()?.status?.observedGeneration).to.equal(2);
   });
 
-  it('S109: stays Ready beside Failed when it cannot be looked at', async () => {
+  it('RUN-109: stays Ready beside Failed when it cannot be looked at', async () => {
     await settled();
     scene.cloud.faults.observe = new Error('the credential is not valid');
     await scene.world.clock.advance(60_000);
     expect(scene.active()).to.deep.equal(['Ready', 'Failed']);
   });
 
-  it('S111: is Failed when there is no connection, which is tried again ever more rarely', async () => {
+  it('RUN-111: is Failed when there is no connection, which is tried again ever more rarely', async () => {
     const { cloud, world, connectedAt } = scene;
     cloud.faults.connect = new Error('no credentials');
     scene.put();
@@ -257,7 +257,7 @@ describe('an external resource', () => {
   });
 });
 
-describe('S110: an external resource and an API server that fails', () => {
+describe('RUN-110: an external resource and an API server that fails', () => {
   const refused = apiErrorFrom(500, {}, { verb: 'patch', kind: 'Bucket' });
   const gone = apiErrorFrom(404, { reason: 'NotFound' }, { verb: 'get', kind: 'Bucket' });
   let scene: Scene;

@@ -1,7 +1,11 @@
 /** What is written on external resources, and how it is read: annotations, marks of creations, policies, conditions. */
 import { expect } from 'chai';
 import type { Obj, View } from '../../../../src/runtime/types.ts';
-import { annotationOf, pollComplaint, pollIntervalMs } from '../../../../src/runtime/external/annotations.ts';
+import {
+  annotationOf,
+  pollIntervalError,
+  pollIntervalMs,
+} from '../../../../src/runtime/external/annotations.ts';
 import { Conditions, isActive, type Happening } from '../../../../src/runtime/external/conditions.ts';
 import {
   failedMarks,
@@ -41,7 +45,7 @@ describe('the interval at which an external thing is looked at', () => {
     it(`is ${String(expected)} ms if the object says ${text ?? 'nothing'}`, () => {
       const annotations = text === undefined ? undefined : { [NAME('poll-interval')]: text };
       expect(pollIntervalMs(object(annotations), 60_000, 10_000)).to.equal(expected);
-      const complaint = pollComplaint(object(annotations));
+      const complaint = pollIntervalError(object(annotations));
       if (text === 'often') expect(complaint).to.include('external.espalier.dev/poll-interval is "often"');
       else expect(complaint).to.equal(undefined);
     });
@@ -155,7 +159,7 @@ describe('the policies of an object', () => {
       'spec.managementPolicies has "Watch"; it can hold "*", "Observe", "Create"',
     ],
     [{ managementPolicies: [{ Observe: true }] }, 'spec.managementPolicies has an object'],
-    [{ managementPolicies: ['Create'] }, 'spec.managementPolicies lacks "Observe"'],
+    [{ managementPolicies: ['Create'] }, 'spec.managementPolicies must include "Observe"'],
   ] as const) {
     it(`are refused: ${complaint}`, () => {
       const reading = read(spec);

@@ -122,11 +122,11 @@ describe('the publication of connection details', () => {
   });
   for (const [title, metadata, whose] of [
     ['of another object', { ownerReferences: [{ ...owner, uid: 'x' }] }, 'Bucket b (uid x)'],
-    ['of no object', { ownerReferences: undefined }, 'nobody that we know'],
+    ['of no object', { ownerReferences: undefined }, 'an unknown owner'],
     [
       'that it owns and does not control',
       { ownerReferences: [{ ...owner, controller: false }] },
-      'nobody that we know',
+      'an unknown owner',
     ],
   ] as const) {
     it(`refuses a Secret ${title}`, async () => {

@@ -10,20 +10,38 @@ const error = new Error('no');
 
 describe('when an external resource is looked at again', () => {
   const rows = [
-    ['S97: dirty', true, {}, undefined, { when: 'now' }],
-    ['S97: dirty, with an error', true, {}, error, { when: 'now' }],
-    ['S97: dirty, asked to wait', true, { after: 60_000 }, undefined, { when: 'now' }],
-    ['S97: dirty, asked to back off', true, { requeue: true }, error, { when: 'now' }],
-    ['S98: clean, with an error', false, {}, error, { when: 'backoff' }],
-    ['S98: clean, with an error, whatever was asked', false, { after: 60_000 }, error, { when: 'backoff' }],
-    ['S98: clean, with an error, told not to', false, { requeue: false }, error, { when: 'backoff' }],
-    ['S99: clean, asked to back off', false, { requeue: true }, undefined, { when: 'backoff' }],
-    ['S99: clean, asked to back off, with an error', false, { requeue: true }, error, { when: 'backoff' }],
-    ['S99: clean, asked for both', false, { requeue: true, after: 5 }, undefined, { when: 'backoff' }],
-    ['S100: clean, told not to', false, { requeue: false }, undefined, { when: 'sync' }],
-    ['S100: clean, nothing said', false, {}, undefined, { when: 'sync' }],
-    ['S101: clean, asked to wait', false, { after: 60_000 }, undefined, { when: 'after', ms: 60_000 }],
-    ['S101: clean, asked for at once', false, { after: 0 }, undefined, { when: 'after', ms: 0 }],
+    ['RUN-97: dirty', true, {}, undefined, { when: 'now' }],
+    ['RUN-97: dirty, with an error', true, {}, error, { when: 'now' }],
+    ['RUN-97: dirty, asked to wait', true, { requeueAfterMs: 60_000 }, undefined, { when: 'now' }],
+    ['RUN-97: dirty, asked to back off', true, { requeue: true }, error, { when: 'now' }],
+    ['RUN-98: clean, with an error', false, {}, error, { when: 'backoff' }],
+    [
+      'RUN-98: clean, with an error, whatever was asked',
+      false,
+      { requeueAfterMs: 60_000 },
+      error,
+      { when: 'backoff' },
+    ],
+    ['RUN-98: clean, with an error, told not to', false, { requeue: false }, error, { when: 'backoff' }],
+    ['RUN-99: clean, asked to back off', false, { requeue: true }, undefined, { when: 'backoff' }],
+    ['RUN-99: clean, asked to back off, with an error', false, { requeue: true }, error, { when: 'backoff' }],
+    [
+      'RUN-99: clean, asked for both',
+      false,
+      { requeue: true, requeueAfterMs: 5 },
+      undefined,
+      { when: 'backoff' },
+    ],
+    ['RUN-100: clean, told not to', false, { requeue: false }, undefined, { when: 'sync' }],
+    ['RUN-100: clean, nothing said', false, {}, undefined, { when: 'sync' }],
+    [
+      'RUN-101: clean, asked to wait',
+      false,
+      { requeueAfterMs: 60_000 },
+      undefined,
+      { when: 'after', ms: 60_000 },
+    ],
+    ['RUN-101: clean, asked for at once', false, { requeueAfterMs: 0 }, undefined, { when: 'after', ms: 0 }],
   ] as const;
   for (const [title, dirty, result, thrown, expected] of rows) {
     it(title, () => {
@@ -31,22 +49,22 @@ describe('when an external resource is looked at again', () => {
     });
   }
 
-  it('S97–S101: is what the queue of a controller does, too', () => {
+  it('RUN-97–RUN-101: is what the queue of a controller does, too', () => {
     const timing = {
       retry: exponential({ initialMs: 1_000, factor: 2, maxMs: 60_000 }),
       syncMs: 36_000_000,
       syncJitter: 0,
     };
-    const said = { run: 'now', retry: 'backoff', sync: 'sync', again: 'after' } as const;
+    const said = { run: 'now', retry: 'backoff', sync: 'sync', requeue: 'after' } as const;
     for (const dirty of [true, false]) {
-      for (const result of [{}, { requeue: true }, { requeue: false }, { after: 60_000 }]) {
+      for (const result of [{}, { requeue: true }, { requeue: false }, { requeueAfterMs: 60_000 }]) {
         for (const thrown of [undefined, error]) {
           const isFailure = thrown !== undefined || ('requeue' in result && result.requeue);
           const slot: Slot = { attempt: 0, gone: false, dirty };
-          const again = 'after' in result ? { again: result.after } : {};
+          const control = 'requeueAfterMs' in result ? { requeueAfterMs: result.requeueAfterMs } : {};
           const step = next(
             slot,
-            isFailure ? { ok: false, error, retry: true } : { ok: true, ...again },
+            isFailure ? { ok: false, error, retry: true } : { ok: true, ...control },
             timing,
             0,
             noChance,
@@ -59,7 +77,7 @@ describe('when an external resource is looked at again', () => {
   });
 });
 
-describe('S102: the moments of runs', () => {
+describe('RUN-102: the moments of runs', () => {
   let scene: Scene;
   beforeEach(() => {
     scene = createScene();

@@ -28,15 +28,15 @@ describe('the steps of an external resource, called one by one (X16)', () => {
   it('create writes the marks and one status, and says when to look', async () => {
     cloud.initially = 'creating';
     const outcome = await resource.create(object(), cloud, ctx);
-    expect(outcome).to.deep.equal({ result: { after: 30_000 } });
+    expect(outcome).to.deep.equal({ result: { requeueAfterMs: 30_000 } });
     expect(cloud.calls).to.deep.equal([`create ${NAME}`]);
     expect(statuses()).to.equal(1);
   });
 
   it('sync waits for what is under way, and writes nothing that is known', async () => {
-    expect(await resource.sync(object(), cloud, ctx)).to.deep.equal({ result: { after: 30_000 } });
+    expect(await resource.sync(object(), cloud, ctx)).to.deep.equal({ result: { requeueAfterMs: 30_000 } });
     const before = statuses();
-    expect(await resource.sync(object(), cloud, ctx)).to.deep.equal({ result: { after: 30_000 } });
+    expect(await resource.sync(object(), cloud, ctx)).to.deep.equal({ result: { requeueAfterMs: 30_000 } });
     expect(statuses()).to.equal(before);
   });
 
@@ -46,7 +46,7 @@ describe('the steps of an external resource, called one by one (X16)', () => {
     await resource.sync(object(), cloud, ctx);
     await resource.update(object(), cloud, ctx);
     expect(cloud.calls).to.deep.equal([`update ${NAME}`, `update ${NAME}`]);
-    expect(await resource.sync(object(), cloud, ctx)).to.deep.equal({ result: { after: 60_000 } });
+    expect(await resource.sync(object(), cloud, ctx)).to.deep.equal({ result: { requeueAfterMs: 60_000 } });
   });
 
   it('what fails is in the outcome and in the status, not thrown', async () => {
@@ -61,7 +61,7 @@ describe('the steps of an external resource, called one by one (X16)', () => {
   it('delete lets go when nothing is left', async () => {
     cluster.remove(buckets, KEY);
     expect(object().metadata.finalizers).to.deep.equal([FINALIZER]);
-    expect(await resource.delete(object(), cloud, ctx)).to.deep.equal({ result: { after: 30_000 } });
+    expect(await resource.delete(object(), cloud, ctx)).to.deep.equal({ result: { requeueAfterMs: 30_000 } });
     expect(await resource.delete(object(), cloud, ctx)).to.deep.equal({ result: { requeue: false } });
     expect(object()).to.equal(undefined);
   });

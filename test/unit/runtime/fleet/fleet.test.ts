@@ -578,15 +578,14 @@ describe('a fleet of replicas', () => {
     scene.log = {
       ...silentLogger,
       info: (fields, message) => {
-        const { replicas: of } = fields as { replicas?: number };
-        if (of !== undefined) lines.push(`${message}, ${String(of)} replicas`);
+        if (message === 'shards assigned') lines.push(JSON.stringify(fields));
       },
       child: () => scene.log ?? silentLogger,
     };
     await started('a');
     await started('bb');
     await scene.clock.advance(60_000);
-    expect(lines.filter((line) => line === 'holds 16 of 16 shards, 1 replicas')).to.have.length(1);
-    expect(lines.filter((line) => line === 'holds 8 of 16 shards, 2 replicas')).to.have.length(2);
+    expect(lines.filter((line) => line === '{"shards":16,"of":16,"replicas":1}')).to.have.length(1);
+    expect(lines.filter((line) => line === '{"shards":8,"of":16,"replicas":2}')).to.have.length(2);
   });
 });

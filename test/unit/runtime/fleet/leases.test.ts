@@ -2,10 +2,10 @@
 import { expect } from 'chai';
 import { silentLogger } from '../../../../src/observability/log.ts';
 import { apiErrorFrom, ShareLostError } from '../../../../src/runtime/errors.ts';
-import { Deeds } from '../../../../src/runtime/fleet/deeds.ts';
-import { readLedger, type Ledger } from '../../../../src/runtime/fleet/ledger.ts';
+import { LeaseWrites } from '../../../../src/runtime/fleet/lease-writes.ts';
+import { readFleetState, type FleetState } from '../../../../src/runtime/fleet/fleet-state.ts';
 import { memberLeaseName, SHARDS, shardLeaseName } from '../../../../src/runtime/fleet/names.ts';
-import { Obituaries } from '../../../../src/runtime/fleet/obituaries.ts';
+import { FailureDetector } from '../../../../src/runtime/fleet/failure-detector.ts';
 import type { LeaseObject } from '../../../../src/runtime/manager/lease.ts';
 import type { Write } from '../../../../src/runtime/types.ts';
 import { FakeClock } from '../../../support/clock.ts';
@@ -40,10 +40,10 @@ const shard = (role: string, holder?: string): LeaseObject =>
   lease(`shard-${role}`, role, holder === undefined ? {} : { holderIdentity: holder });
 
 describe('the leases of a fleet', () => {
-  const read = (...leases: readonly LeaseObject[]): Ledger => readLedger(leases, 'main');
-  const held = ({ holders }: Ledger) =>
+  const read = (...leases: readonly LeaseObject[]): FleetState => readFleetState(leases, 'main');
+  const held = ({ holders }: FleetState) =>
     holders.flatMap((holder, i) => (holder === undefined ? [] : [`${String(i)} ${holder}`]));
-  const known = ({ shards }: Ledger) => shards.flatMap((each, i) => (each ? [i] : []));
+  const known = ({ shards }: FleetState) => shards.flatMap((each, i) => (each ? [i] : []));
 
   it('name members that live, and those that have left', () => {
     const [a, gone, empty] = [member('a'), member(undefined), member('')];
@@ -102,11 +102,11 @@ describe('the name of a lease', () => {
 });
 
 describe('a silent replica', () => {
-  const ledgerOf = (...members: readonly LeaseObject[]) => readLedger(members, 'main');
+  const ledgerOf = (...members: readonly LeaseObject[]) => readFleetState(members, 'main');
   /** Looks at leases, and how long it is to the next one that could die. */
   const watching = () => {
     const clock = new FakeClock();
-    const obituaries = new Obituaries(clock, 15_000);
+    const obituaries = new FailureDetector(clock, 15_000);
     return {
       clock,
       look(...members: readonly LeaseObject[]) {
@@ -167,7 +167,7 @@ describe('a write of a lease', () => {
   /** @param answer what the server does with a write */
   const writing = (answer: () => Promise<void> = () => Promise.resolve()) => {
     const writes: Write[] = [];
-    const deeds = new Deeds({
+    const deeds = new LeaseWrites({
       async write(write) {
         writes.push(write);
         await answer();
@@ -198,7 +198,7 @@ describe('a write of a lease', () => {
       expect(objects(writes)).to.deep.equal([['replace', { ...found, spec }]]);
     });
   }
-  for (const verb of ['release', 'bury'] as const) {
+  for (const verb of ['release', 'evict'] as const) {
     it(`that is to ${verb} a lease takes the holder away and nothing else`, async () => {
       const { writes, deeds } = writing();
       const held = lease('x', '3', { holderIdentity: 'a', leaseTransitions: 4 }, { resourceVersion: '7' });

@@ -98,10 +98,7 @@ describe('a pass in a shard', () => {
     const { shard, may } = shardIn('held');
     const { fence } = shard.begin(() => undefined);
     may.write = false;
-    expect(fence).to.throw(
-      ShareLostError,
-      'nothing of shard 3 is written any more: this replica could not renew',
-    );
+    expect(fence).to.throw(ShareLostError, 'writes to shard 3 are blocked: this replica could not renew');
   });
   it('ends with the shard, once', () => {
     const { shard } = shardIn('held');
@@ -110,7 +107,7 @@ describe('a pass in a shard', () => {
     shard.lose('others hold it');
     shard.lose('again');
     expect(reasons.map(({ message }) => message)).to.deep.equal([
-      'nothing of shard 3 is written any more: others hold it',
+      'writes to shard 3 are blocked: others hold it',
     ]);
     expect(fence).to.throw(ShareLostError, 'others hold it');
     expect([shard.state, shard.busyMs]).to.deep.equal(['none', 0]);
@@ -127,7 +124,7 @@ describe('a pass in a shard', () => {
     const reasons: Error[] = [];
     const { fence } = shard.begin((reason) => void reasons.push(reason));
     expect(reasons).to.have.length(1);
-    expect(fence).to.throw('it was lost before the pass began');
+    expect(fence).to.throw('it was lost before the reconcile began');
     expect(shard.busyMs).to.equal(0);
   });
 });
@@ -151,7 +148,7 @@ describe('shards that have come', () => {
     const rounds: ((error?: Error) => void)[] = [];
     const warmUp = new WarmUp(
       {
-        ...{ clock, log: silentLogger, againMs: 1_000, shards, member: () => life.now },
+        ...{ clock, log: silentLogger, retryAfterMs: 1_000, shards, member: () => life.now },
         catchUp: () =>
           new Promise((resolve, reject) => {
             rounds.push((error) => (error ? reject(error) : resolve()));

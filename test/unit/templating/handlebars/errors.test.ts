@@ -23,7 +23,7 @@ const rows: readonly (readonly [string, string, string])[] = [
   [
     'a field of a text',
     '{{imports.provider.name}}',
-    'imports.provider.name is missing: there is no name; imports.provider is a text',
+    'imports.provider.name is missing: there is no name; imports.provider is a string',
   ],
   [
     'a missing argument',
@@ -39,7 +39,7 @@ const rows: readonly (readonly [string, string, string])[] = [
   [
     'an argument of the wrong kind',
     '{{upper imports.list}}',
-    'error calling upper: argument 1: expected a text, found a list',
+    'error calling upper: argument 1: expected a string, found a list',
   ],
   ['too few arguments', '{{replace "a" name}}', 'error calling replace: expected 3 arguments, found 2'],
   [
@@ -52,7 +52,7 @@ const rows: readonly (readonly [string, string, string])[] = [
     '{{imports.provider 1}}',
     'a path cannot be called; only functions take arguments',
   ],
-  ['a value that has no elements', '{{#each name}}{{/each}}', 'expected a list or a map, found a text'],
+  ['a value that has no elements', '{{#each name}}{{/each}}', 'expected a list or a map, found a string'],
   [
     'a partial that is not there',
     '{{> other.hbs}}',

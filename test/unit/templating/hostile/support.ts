@@ -1,4 +1,4 @@
-/** Runs what means harm in a thread, and watches whether this one goes on. */
+/** Runs what means harm in a worker, and watches whether this process goes on. */
 import { asideRunners, type AsideRunners } from '../../../../src/blueprint/aside/runner.ts';
 import { systemClock } from '../../../../src/lib/clock.ts';
 import type { TemplateRunner } from '../../../../src/blueprint/work.ts';
@@ -39,7 +39,7 @@ export async function watched(work: () => Promise<unknown>): Promise<Ending> {
   }
 }
 
-/** A runner for the tests of the describe block that calls this, with its thread started. */
+/** A runner for the tests of the describe block that calls this, with its worker started. */
 export function useRunner(): { readonly runner: TemplateRunner } {
   let runners: AsideRunners | undefined;
   before(async function () {
@@ -51,7 +51,7 @@ export function useRunner(): { readonly runner: TemplateRunner } {
   after(() => runners?.close());
   return {
     get runner() {
-      if (!runners) throw new Error('the thread runs only within tests');
+      if (!runners) throw new Error('the worker runs only within tests');
       return runners.of('bad');
     },
   };

@@ -1,4 +1,4 @@
-/** What threads of tests run: work that uses processor time, memory, or neither. */
+/** What workers of tests run: work that uses processor time, memory, or neither. */
 import { getHeapStatistics } from 'node:v8';
 import { ownCpuClock } from '../../../../src/templating/worker/cpu-time.ts';
 import { serve } from '../../../../src/templating/worker/serve.ts';
@@ -10,6 +10,13 @@ export type Burning =
   /** Is kept from running, as by a machine that has no time for it. */
   | { readonly kind: 'rest'; readonly ms: number }
   | { readonly kind: 'eat' }
+  /** Makes one value that is larger than its heap. */
+  | { readonly kind: 'gorge' }
+  /** Is killed, as by a system that has no memory left. */
+  | { readonly kind: 'die' }
+  | { readonly kind: 'environment' }
+  /** Sends itself a signal. */
+  | { readonly kind: 'signal'; readonly signal: 'SIGINT' }
   /** Tells how many MiB its heap may have. */
   | { readonly kind: 'heap' };
 
@@ -30,8 +37,17 @@ serve({
       case 'rest':
         Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, burning.ms);
         return 'rested';
+      case 'die':
+        return process.kill(process.pid, 'SIGKILL');
+      case 'environment':
+        return Object.keys(process.env);
+      case 'signal':
+        process.kill(process.pid, burning.signal);
+        return 'sent';
       case 'heap':
         return getHeapStatistics().heap_size_limit / 2 ** 20;
+      case 'gorge':
+        return Array.from({ length: 2 ** 25 }, (_, i) => i + 0.5).length;
       case 'eat': {
         const eaten: number[][] = [];
         for (;;) eaten.push(Array.from({ length: 10_000 }, (_, i) => i + 0.5));

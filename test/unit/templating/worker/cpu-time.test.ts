@@ -25,7 +25,7 @@ describe('the processor time of a thread', () => {
   });
 
   it('is not known of a thread that is not there', () => {
-    expect(cpuTimeOf('1')).to.equal(undefined);
+    expect(cpuTimeOf('0')).to.equal(undefined);
   });
 
   it('grows with work and not with waiting', async function () {

@@ -7,7 +7,7 @@ interface Work {
   readonly name: string;
 }
 
-/** A queue with threads that end their work only when a test says so. */
+/** A queue with workers that end their work only when a test says so. */
 class Bench {
   readonly clock = new FakeClock();
   readonly #queue: FairQueue<Work>;
@@ -23,7 +23,7 @@ class Bench {
     return this;
   }
 
-  /** Gives work to all threads that are free. @returns what has started */
+  /** Gives work to all workers that are free. @returns what has started */
   start(): readonly string[] {
     const started: string[] = [];
     for (let work = this.#queue.take(this.clock.now()); work; work = this.#queue.take(this.clock.now())) {
@@ -59,8 +59,8 @@ describe('the order in which namespaces are served', () => {
   const rows: readonly [string, number, readonly string[], string][] = [
     ['takes the work of one namespace as it comes', 1, ['a1', 'a2', 'a3'], 'a1 a2 a3'],
     ['goes round the namespaces', 1, ['a1', 'a2', 'a3', 'b1', 'b2', 'c1'], 'a1 b1 c1 a2 b2 a3'],
-    ['uses all threads for several namespaces', 2, ['a1', 'a2', 'b1', 'b2'], 'a1 b1 a2 b2'],
-    ['leaves one thread to others', 3, many('a', 4), 'a1 a2 a3 a4'],
+    ['uses all workers for several namespaces', 2, ['a1', 'a2', 'b1', 'b2'], 'a1 b1 a2 b2'],
+    ['leaves one worker to others', 3, many('a', 4), 'a1 a2 a3 a4'],
   ];
   for (const [title, size, names, wanted] of rows) {
     it(title, () => {
@@ -73,14 +73,14 @@ describe('the order in which namespaces are served', () => {
     });
   }
 
-  it('gives one namespace all threads but one, and the only one', () => {
+  it('gives one namespace all workers but one, and the only one', () => {
     expect(new Bench({ size: 3 }).add(...many('a', 9)).start()).to.deep.equal(['a1', 'a2']);
     expect(new Bench({ size: 2 }).add(...many('a', 9)).start()).to.deep.equal(['a1']);
     expect(new Bench({ size: 1 }).add(...many('a', 9)).start()).to.deep.equal(['a1']);
   });
 
   for (const size of [1, 2, 4]) {
-    it(`lets nobody wait for more than one piece of work of a thousand on ${String(size)} threads`, () => {
+    it(`lets nobody wait for more than one piece of work of a thousand on ${String(size)} workers`, () => {
       const b = new Bench({ size }).add(...many('a', 1000));
       const [first = ''] = b.start();
       b.add('b1');
@@ -117,13 +117,13 @@ describe('the budget of a namespace', () => {
     expect(used().add('a2', 'a3').all(500)).to.deep.equal(['a2', 'a3']);
   });
 
-  it('keeps the last free thread for others when it is used up', () => {
+  it('keeps the last free worker for others when it is used up', () => {
     const b = used(2);
     b.add('c1').start();
     b.add('a2');
     expect(b.start()).to.deep.equal([]);
     expect(b.add('d1').start()).to.deep.equal(['d1']);
-    expect(b.end('c1').start(), 'd1 has one thread, and nobody else waits').to.deep.equal([]);
+    expect(b.end('c1').start(), 'd1 has one worker, and nobody else waits').to.deep.equal([]);
     expect(b.end('d1').start()).to.deep.equal(['a2']);
   });
 

@@ -3,13 +3,13 @@ import { setFlagsFromString } from 'node:v8';
 import { systemClock } from '../../../../src/lib/clock.ts';
 import { cpuTimeOf } from '../../../../src/templating/worker/cpu-time.ts';
 import { WorkerPool, type PoolOptions } from '../../../../src/templating/worker/pool.ts';
-import { WorkStopped, type StopReason } from '../../../../src/templating/worker/thread.ts';
+import { WorkStopped, type StopReason } from '../../../../src/templating/worker/worker-process.ts';
 import { FakeClock, inTime } from '../../../support/clock.ts';
 import type { Burning } from './burner.ts';
 
 const ENTRY = new URL('burner.ts', import.meta.url);
 
-describe('threads shared by namespaces', () => {
+describe('workers shared by namespaces', () => {
   const pools: WorkerPool[] = [];
   const start = (options: Partial<PoolOptions> = {}) => {
     const pool = new WorkerPool({
@@ -48,7 +48,7 @@ describe('threads shared by namespaces', () => {
     const run = start();
     expect(await run('a', { kind: 'rest', ms: 1000 }, 200)).to.equal('rested');
     expect(await stopped(run('a', { kind: 'burn', ms: 60_000 }, 200))).to.equal('time');
-    expect(await run('a', { kind: 'echo', value: 1 }), 'by another thread').to.equal(1);
+    expect(await run('a', { kind: 'echo', value: 1 }), 'by another worker').to.equal(1);
   });
 
   it('give up in the end what gets no processor time, as no fault of its own', async () => {
@@ -77,6 +77,32 @@ describe('threads shared by namespaces', () => {
   it('replace one that needs too much memory', async () => {
     const run = start({ memoryMiB: 32 });
     expect(await stopped(run('a', { kind: 'eat' }))).to.equal('memory');
+    expect(await run('a', { kind: 'echo', value: 1 })).to.equal(1);
+  });
+
+  it('replace one that makes a single value larger than its memory', async () => {
+    const run = start({ memoryMiB: 32 });
+    expect(await stopped(run('a', { kind: 'gorge' }))).to.equal('memory');
+    expect(await run('a', { kind: 'echo', value: 1 })).to.equal(1);
+  });
+
+  it('say why one has ended', async () => {
+    const run = start();
+    const error = await run('a', { kind: 'die' }).catch((reason: unknown) => reason);
+    expect(error).to.be.instanceOf(WorkStopped).with.property('reason', 'crash');
+    expect((error as Error).cause).to.have.property('message', 'the process ended with signal SIGKILL: ');
+    expect(await run('a', { kind: 'echo', value: 1 })).to.equal(1);
+  });
+
+  it('hand nothing of their process down but the time zone', async () => {
+    expect(await start()('a', { kind: 'environment' })).to.deep.equal(
+      process.env['TZ'] === undefined ? [] : ['TZ'],
+    );
+  });
+
+  it('outlive what a terminal sends to all', async () => {
+    const run = start({ size: 1 });
+    expect(await run('a', { kind: 'signal', signal: 'SIGINT' })).to.equal('sent');
     expect(await run('a', { kind: 'echo', value: 1 })).to.equal(1);
   });
 

@@ -47,7 +47,7 @@ export async function localComponents(path: string, wanted: string | undefined):
   const descriptor = await files.read(DESCRIPTOR_FILE);
   if (descriptor) return fromDescriptor(descriptor, path);
   throw new UsageError(
-    `the folder ${path} is no component: it has none of the files ${COMPONENT_FILE}, ${CTF_INDEX} and ${DESCRIPTOR_FILE}`,
+    `the folder ${path} is not a component: it has none of the files ${COMPONENT_FILE}, ${CTF_INDEX} and ${DESCRIPTOR_FILE}`,
   );
 }
 
@@ -90,7 +90,7 @@ function chosen(all: readonly FoundComponent[], wanted: string | undefined, path
   throw new UsageError(
     roots.length === 0
       ? `there is no component in ${path}`
-      : `${path} has several components: ${list}; give --installation with a componentDescriptor that names one`,
+      : `${path} has several components: ${list}; choose one with --installation and its componentDescriptor`,
   );
 }
 
@@ -141,6 +141,6 @@ async function componentsOf(
 
 const offline = (address: string): never => {
   throw new RepositoryUnusable(
-    `rendering works without network, so nothing is read from the registry ${address}`,
+    `rendering does not use the network, so it cannot read from the registry ${address}`,
   );
 };

@@ -1,14 +1,14 @@
 /** What was rendered as objects of Kubernetes, as the controllers would create them. */
-import { createItem } from '../../../../../controllers/execution/items.ts';
-import type { Execution } from '../../../../api/kinds/execution.ts';
-import { annotations, API_VERSION } from '../../../../api/labels.ts';
+import { itemObject } from '../../../../../controllers/execution/items.ts';
+import { executionObject } from '../../../../../controllers/installation/execution.ts';
+import { annotations } from '../../../../api/labels.ts';
 import { stateSecret } from '../../../../blueprint/state.ts';
 import { goJson } from '../../../../lib/gojson.ts';
 import { isObject, ownField, type Fields } from '../../../../lib/objects.ts';
 import { MASK, type Mask } from './mask.ts';
-import type { RenderedInstallation } from './simulate.ts';
+import type { RenderedInstallation } from './render-tree.ts';
 
-export interface RenderedObject {
+interface RenderedObject {
   /** What it is, with its path: `deploy item database/server`. */
   readonly title: string;
   readonly object: Fields;
@@ -25,22 +25,19 @@ export function renderedObjects(
     title,
     object: shown(object as Fields, options),
   });
-  const execution = {
-    apiVersion: API_VERSION,
-    kind: 'Execution',
-    metadata: { name: installation.metadata.name, namespace: installation.metadata.namespace },
-    spec: { context: installation.spec.context ?? 'default' },
-  } as unknown as Execution;
+  const author = {
+    self: executionObject(installation, []),
+    now: '',
+    clusterNames: new Map<string, string>(),
+  };
   return [
     ...children.map(({ name, object }) => one(`sub-installation ${at(name)}`, object)),
-    ...items.map((item) => {
-      const effect = createItem(
-        { self: execution, now: '', clusterNames: new Map() },
-        item,
-        (prefix) => prefix,
-      );
-      return one(`deploy item ${at(item.name)}`, effect.do === 'create' ? effect.object : {});
-    }),
+    ...items.map((item) =>
+      one(
+        `deploy item ${at(item.name)}`,
+        itemObject(author, item, (prefix) => prefix),
+      ),
+    ),
     ...states.map((state) => one(`state of ${at(state.secretName)}`, stateSecret(installation, state))),
     ...(typeof exports === 'string'
       ? []

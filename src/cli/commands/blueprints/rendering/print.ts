@@ -6,9 +6,9 @@ import { goJson } from '../../../../lib/gojson.ts';
 import { cut } from '../../../tree/print.ts';
 import type { Paint } from '../../../terminal/terminal.ts';
 import type { Mask } from './mask.ts';
-import type { RenderedChild, RenderedInstallation } from './simulate.ts';
+import type { RenderedChild, RenderedInstallation } from './render-tree.ts';
 
-export interface TreeOptions {
+interface TreeOptions {
   readonly paint: Paint;
   readonly columns: number;
   readonly mask: Mask;

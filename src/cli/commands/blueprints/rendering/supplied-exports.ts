@@ -14,7 +14,7 @@ export interface SuppliedExports {
 export function suppliedExports(file: unknown, name: string): SuppliedExports {
   if (file === null || file === undefined) return { values: new Map() };
   if (!isObject(file)) {
-    throw new UsageError(`${name} must be a map from the names of deploy items to what they export`);
+    throw new UsageError(`${name} must be a map from the names of deploy items to their exports`);
   }
   return { values: new Map(Object.entries(file)) };
 }

@@ -52,7 +52,7 @@ const rows: readonly (readonly [object, true | string])[] = [
 
 describe('custom readiness', () => {
   for (const [requirement, expected] of rows) {
-    it(`S-40: ${JSON.stringify(requirement)} ${expected === true ? 'holds' : 'does not hold'}`, () => {
+    it(`DEP-40: ${JSON.stringify(requirement)} ${expected === true ? 'holds' : 'does not hold'}`, () => {
       const verdict = customVerdict(settings, requirementOf(requirement));
       expect(verdict).to.deep.equal(
         expected === true ? { isReady: true } : { isReady: false, why: expected },
@@ -60,7 +60,7 @@ describe('custom readiness', () => {
     });
   }
 
-  it('S-40: a path in braces cannot be read and is never fulfilled', () => {
+  it('DEP-40: a path in braces cannot be read and is never fulfilled', () => {
     const verdict = customVerdict(settings, requirementOf({ jsonPath: '{.data.state}', operator: 'exists' }));
     expect(verdict.isReady).to.equal(false);
   });
@@ -97,7 +97,7 @@ describe('custom readiness', () => {
     ['no path', { ...good, requirements: [{ operator: 'exists' }] }, 'must not be empty'],
   ];
   for (const [title, check, message] of mistakes) {
-    it(`S-44: a check with ${title} is refused`, () => {
+    it(`DEP-44: a check with ${title} is refused`, () => {
       expect(() => decodeReadiness({ custom: [check] }, 'readinessChecks'))
         .to.throw(CodecError, message)
         .with.property('step', 'validate');
@@ -147,23 +147,23 @@ describe('custom readiness', () => {
   });
   const unreadable: readonly (readonly [unknown, string])[] = [
     ['x', ': expected an object'],
-    [{ ...good, name: 1 }, '.name: expected a text'],
+    [{ ...good, name: 1 }, '.name: expected a string'],
     [{ ...good, disabled: 'yes' }, '.disabled: expected true or false'],
-    [{ ...good, targetName: 1 }, '.targetName: expected a text'],
+    [{ ...good, targetName: 1 }, '.targetName: expected a string'],
     [{ ...good, resourceSelector: {} }, '.resourceSelector: expected a list'],
     [{ ...good, requirements: {} }, '.requirements: expected a list'],
     [resource('x'), '.resourceSelector[0]: expected an object'],
     ...['apiVersion', 'kind', 'name', 'namespace'].map(
-      (field) => [resource({ [field]: 1 }), `.resourceSelector[0].${field}: expected a text`] as const,
+      (field) => [resource({ [field]: 1 }), `.resourceSelector[0].${field}: expected a string`] as const,
     ),
     [{ ...good, labelSelector: 'x' }, '.labelSelector: expected an object'],
-    [labels({ matchLabels: { a: 1 } }), '.labelSelector.matchLabels.a: expected a text'],
+    [labels({ matchLabels: { a: 1 } }), '.labelSelector.matchLabels.a: expected a string'],
     ...['apiVersion', 'kind'].map(
-      (field) => [labels({ [field]: 1 }), `.labelSelector.${field}: expected a text`] as const,
+      (field) => [labels({ [field]: 1 }), `.labelSelector.${field}: expected a string`] as const,
     ),
     [{ ...good, requirements: ['x'] }, '.requirements[0]: expected an object'],
-    [requirement({ jsonPath: 1 }), '.requirements[0].jsonPath: expected a text'],
-    [requirement({ operator: 1 }), '.requirements[0].operator: expected a text'],
+    [requirement({ jsonPath: 1 }), '.requirements[0].jsonPath: expected a string'],
+    [requirement({ operator: 1 }), '.requirements[0].operator: expected a string'],
     [requirement({ values: 'x' }), '.requirements[0].values: expected a list'],
     [
       requirement({ operator: '~' }),

@@ -189,7 +189,7 @@ const rows: readonly (readonly [string, KubeObject, true | string])[] = [
 
 describe('default readiness', () => {
   for (const [title, input, expected] of rows) {
-    it(`S-39: ${title} is ${expected === true ? '' : 'not '}ready`, () => {
+    it(`DEP-39: ${title} is ${expected === true ? '' : 'not '}ready`, () => {
       const verdict = defaultVerdict(input);
       expect(verdict).to.deep.equal(
         expected === true ? { isReady: true } : { isReady: false, why: expected },

@@ -1,0 +1,51 @@
+/** What is wrong with a component, in the words of an installation. */
+import { isBeingDeleted } from '../../../src/api/job.ts';
+import type { Installation } from '../../../src/api/kinds/installation.ts';
+import { KubeconfigProblem } from '../../../src/blueprint/kubeconfigs/errors.ts';
+import { ComponentProblem } from '../../../src/components/errors.ts';
+import { PhaseError } from '../../../src/machine/decision.ts';
+import { remoteTroubleOf } from '../../../src/machine/remote.ts';
+import type { View } from '../../../src/runtime/types.ts';
+
+/** A server that may be back: tried again until a limit. */
+export class NotAvailableNow extends PhaseError {
+  override readonly outcome = 'retry';
+}
+
+export const problem = (reason: string, message: string, cause?: unknown): PhaseError =>
+  new PhaseError('InitPrerequisites', reason, message, [], { cause });
+
+/** What is definite ends the job; what may pass by itself is shown and tried again, until the limit for that. */
+export function asPhaseError(reason: string, error: unknown, operation = 'InitPrerequisites'): unknown {
+  if (!(error instanceof ComponentProblem) && !(error instanceof KubeconfigProblem)) return error;
+  const { message } = error;
+  return error.isPassing
+    ? new NotAvailableNow(operation, reason, message, [], { cause: error, remote: remoteTroubleOf(error) })
+    : new PhaseError(operation, reason, message, [], { cause: error });
+}
+
+/** Nothing of a job is under way while it looks for its component: who deletes the installation does not want it to wait. */
+export async function unlessDeleted<T>({ metadata }: View<Installation>, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof NotAvailableNow) || !isBeingDeleted(metadata)) throw error;
+    throw new PhaseError(error.operation, error.reason, error.message, error.codes, { cause: error });
+  }
+}
+
+export function explained<T>(reason: string, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw asPhaseError(reason, error);
+  }
+}
+
+export async function explainedAsync<T>(reason: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw asPhaseError(reason, error);
+  }
+}

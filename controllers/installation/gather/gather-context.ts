@@ -1,0 +1,72 @@
+/** What the gatherers of one reconcile share. */
+import type { Installation } from '../../../src/api/kinds/installation.ts';
+import type { InstallationLimits } from '../../../src/api/limits.ts';
+import { IssuedKubeconfigs } from '../../../src/blueprint/kubeconfigs/issued.ts';
+import type { RunnerOf } from '../../../src/blueprint/work.ts';
+import type { WrittenObject } from '../../../src/dataflow/objects.ts';
+import { installationContext } from '../../../src/dataflow/scope.ts';
+import type { TreeSizes } from '../../../src/landscape/tree-size.ts';
+import type { World } from '../../../src/landscape/world.ts';
+import type { Gatherers } from '../../../src/machine/phase.ts';
+import type { ClientPool } from '../../../src/runtime/transport/client-pool.ts';
+import type { Client, View } from '../../../src/runtime/types.ts';
+import type { Snapshot, Upsert } from '../snapshot.ts';
+import type { FindComponent } from './component.ts';
+import { kubeconfigIssuer } from './issue-kubeconfigs.ts';
+import type { Tools } from './render.ts';
+import { StateSecrets } from './state-secrets.ts';
+
+export interface Sources {
+  readonly world: World;
+  /** For secrets and config maps, which are not cached. */
+  readonly client: Client;
+  /** Clients of the clusters that issue kubeconfigs. */
+  readonly sources: ClientPool;
+  /** Where templates are executed. */
+  readonly runnerOf: RunnerOf;
+  readonly findComponent: FindComponent;
+  /** How many levels of installations a tree may have; default 30. */
+  readonly treeDepth?: number;
+  readonly trees: TreeSizes;
+  /** Default: those of a configuration that says nothing. */
+  readonly limits?: InstallationLimits;
+}
+
+export interface GatherContext {
+  readonly self: View<Installation>;
+  readonly namespace: string;
+  readonly jobID: string;
+  /** The label value of objects that are visible inside of the installation, with its namespace. */
+  readonly ownScope: string;
+  readonly world: World;
+  readonly client: Client;
+  /** Read at most once. */
+  readonly secrets: StateSecrets;
+  readonly tools: Omit<Tools, 'states'>;
+}
+
+/** Some of the facts. */
+export type Facts<Names extends keyof Snapshot> = Pick<Gatherers<Snapshot>, Names>;
+
+export function contextOf(
+  { world, client, sources, runnerOf }: Sources,
+  limits: InstallationLimits,
+  self: View<Installation>,
+): GatherContext {
+  const namespace = self.metadata.namespace ?? '';
+  const kubeconfigs = new IssuedKubeconfigs(kubeconfigIssuer({ client, sources }, namespace));
+  return {
+    ...{ self, namespace, world, client },
+    jobID: self.status?.jobID ?? '',
+    ownScope: `${namespace}/${installationContext(self.metadata.name)}`,
+    secrets: new StateSecrets(client, namespace),
+    tools: { runner: runnerOf(namespace), kubeconfigs, limits },
+  };
+}
+
+/** Objects to be written, each with what is there under its name. */
+export const upserts = ({ world, namespace }: GatherContext, objects: readonly WrittenObject[]): Upsert[] =>
+  objects.map((wanted) => {
+    const cache = wanted.kind === 'Target' ? world.targets : world.dataObjects;
+    return { wanted, existing: cache.get(`${namespace}/${wanted.metadata.name}`) };
+  });

@@ -1,0 +1,92 @@
+/** Everything that an installation imports, from the caches and from the server. */
+import { dataObjectKind } from '../../../src/api/kinds/dataobject.ts';
+import { targetKind } from '../../../src/api/kinds/target.ts';
+import { parentInstallation } from '../../../src/api/job.ts';
+import { ImportBudget, tooManyImports } from '../../../src/dataflow/import-limits.ts';
+import {
+  findImports,
+  neededObjects,
+  refusedImports,
+  type FoundImports,
+  type ImportLookups,
+} from '../../../src/dataflow/imports.ts';
+import { exactJson } from '../../../src/lib/exact-json.ts';
+import { configMapKind, secretKind, type World } from '../../../src/landscape/world.ts';
+import { joinKey } from '../../../src/runtime/keys.ts';
+import { getIfThere } from '../../../src/runtime/transport/read.ts';
+import type { Client, Kind, Obj } from '../../../src/runtime/types.ts';
+import { cachedImports } from '../cached-objects.ts';
+import type { Inst } from '../related-objects.ts';
+
+/** Requests for one installation that are on their way together: those of others need connections, too. */
+const AT_ONCE = 8;
+
+/**
+ * Secrets and config maps are the only imports that cost a request; and what is missing, because a cache may be behind:
+ * who applies an object and an installation that imports it in one go must not be told that it does not exist.
+ */
+export async function readImports(self: Inst, world: World, client: Client): Promise<FoundImports> {
+  const tooMany = tooManyImports(self);
+  if (tooMany !== undefined) return refusedImports(self, tooMany);
+  const namespace = self.metadata.namespace ?? '';
+  const parent = parentInstallation(self.metadata);
+  const needed = neededObjects(self, parent);
+  const reader = new Reader(client, namespace);
+  const secrets = await reader.readAll(secretKind, needed.secrets);
+  const configMaps = await reader.readAll(configMapKind, needed.configMaps);
+  if (reader.refusal !== undefined) return refusedImports(self, reader.refusal);
+  const cached: ImportLookups = {
+    ...cachedImports(world, namespace),
+    secret: (name) => secrets.get(name),
+    configMap: (name) => configMaps.get(name),
+  };
+  const found = findImports(self, parent, cached);
+  if (found.missing.length === 0) return found;
+
+  const absent = <T>(names: readonly string[], get: (name: string) => T | undefined): readonly string[] =>
+    names.filter((name) => get(name) === undefined);
+  const dataObjects = await reader.readAll(
+    dataObjectKind,
+    absent(needed.dataObjects, (name) => cached.dataObject(name)),
+  );
+  const targets = await reader.readAll(
+    targetKind,
+    absent(needed.targets, (name) => cached.target(name)),
+  );
+  if (reader.refusal !== undefined) return refusedImports(self, reader.refusal);
+  return findImports(self, parent, {
+    ...cached,
+    dataObject: (name) => dataObjects.get(name) ?? cached.dataObject(name),
+    target: (name) => targets.get(name) ?? cached.target(name),
+  });
+}
+
+/** Reads objects until they are more than one installation may import: whole secrets count, whatever is used of them. */
+class Reader {
+  /** Why reading has ended early. */
+  refusal: string | undefined;
+  readonly #client: Client;
+  readonly #namespace: string;
+  readonly #budget = new ImportBudget();
+
+  constructor(client: Client, namespace: string) {
+    this.#client = client;
+    this.#namespace = namespace;
+  }
+
+  async readAll<T extends Obj>(kind: Kind<T>, names: readonly string[]): Promise<ReadonlyMap<string, T>> {
+    const found = new Map<string, T>();
+    const left = names.values();
+    const read = async (): Promise<void> => {
+      for (const name of left) {
+        if (this.refusal !== undefined) return;
+        const object = await getIfThere(this.#client, kind, joinKey(this.#namespace, name));
+        if (!object) continue;
+        this.refusal ??= this.#budget.take(exactJson(object).length);
+        found.set(name, object);
+      }
+    };
+    await Promise.all(Array.from({ length: Math.min(AT_ONCE, names.length) }, read));
+    return found;
+  }
+}

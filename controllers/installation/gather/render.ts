@@ -1,0 +1,159 @@
+/** Renders the blueprint of an installation, and says in upstream's words which step of it failed. */
+import type { Installation } from '../../../src/api/kinds/installation.ts';
+import { BlueprintProblem, ImportsRejected } from '../../../src/blueprint/errors.ts';
+import type { ExportSources } from '../../../src/blueprint/exports.ts';
+import type { ImportSet } from '../../../src/blueprint/import-set.ts';
+import type { IssuedKubeconfigs } from '../../../src/blueprint/kubeconfigs/issued.ts';
+import { loadBlueprint, type LoadedBlueprint } from '../../../src/blueprint/load.ts';
+import { maskFor } from '../../../src/blueprint/secrets.ts';
+import type { ComponentView } from '../../../src/components/view.ts';
+import {
+  renderInstallation,
+  renderInstallationExports,
+  StepFailed,
+  type RenderedExports,
+  type RenderStep,
+  type RenderTools,
+} from '../../../src/dataflow/render-installation.ts';
+import { maskError, shorten, type Mask } from '../../../src/lib/masking.ts';
+import { PhaseError, asText, type PhaseCondition } from '../../../src/machine/decision.ts';
+import type { View } from '../../../src/runtime/types.ts';
+import { asPhaseError } from './component-errors.ts';
+import type { Rendered } from '../snapshot.ts';
+
+type Self = View<Installation>;
+
+/** @throws PhaseError when there is no usable blueprint */
+export async function loadOrExplain(
+  self: Self,
+  component: ComponentView | undefined,
+): Promise<LoadedBlueprint> {
+  try {
+    return await loadBlueprint(self.spec.blueprint, component);
+  } catch (error) {
+    if (!(error instanceof BlueprintProblem)) throw asPhaseError('ResolveBlueprint', error);
+    throw new PhaseError('InitPrerequisites', 'ResolveBlueprint', error.message, error.codes, {
+      cause: error,
+    });
+  }
+}
+
+export type Tools = RenderTools & { readonly kubeconfigs: IssuedKubeconfigs };
+
+/** @throws PhaseError when the imports do not fit; what fails later is an error inside the answer */
+export async function renderForInit(
+  self: Self,
+  blueprint: LoadedBlueprint,
+  imports: ImportSet,
+  tools: Tools,
+): Promise<Rendered> {
+  const phaseErrorOf = explainer(initWords, maskOver(imports, tools));
+  try {
+    const { children, items, ...rest } = await renderInstallation(self, blueprint, imports, tools);
+    return {
+      ...rest,
+      children: children instanceof StepFailed ? asResult(phaseErrorOf(children)) : children,
+      items: items instanceof StepFailed ? asResult(phaseErrorOf(items)) : items,
+    };
+  } catch (error) {
+    throw phaseErrorOf(error);
+  }
+}
+
+/** @throws PhaseError */
+export async function renderExportObjects(
+  self: Self,
+  blueprint: LoadedBlueprint,
+  imports: ImportSet,
+  sources: ExportSources,
+  tools: Tools,
+): Promise<RenderedExports> {
+  try {
+    return await renderInstallationExports(self, blueprint, imports, sources, tools);
+  } catch (error) {
+    throw explainer(exportWords, maskOver(imports, tools, sources))(error);
+  }
+}
+
+// ---------------------------------------------------------------- words
+
+/** The names under which the steps of one phase fail. */
+interface Words {
+  readonly operation: string;
+  /** Reason of the phase's error; steps appear inside its message. Without it they are the reason themselves. */
+  readonly reason?: string;
+  readonly steps: Partial<Readonly<Record<RenderStep, string>>>;
+  readonly conditions?: Partial<Readonly<Record<RenderStep, (problem: BlueprintProblem) => PhaseCondition>>>;
+}
+
+const initWords: Words = {
+  operation: 'handlePhaseInit',
+  reason: 'CreateImportsAndSubobjects',
+  steps: {
+    imports: 'ConstructImports',
+    importExecutions: 'RenderImportExecutions',
+    importObjects: 'CreateOrUpdateImports',
+    subInstallations: 'EnsureSubinstallations',
+    deployItems: 'ReconcileExecution',
+  },
+  conditions: {
+    importExecutions: (problem) => ({
+      type: 'ValidateImports',
+      status: 'False',
+      reason: 'ImportValidationFailed',
+      message:
+        problem instanceof ImportsRejected ? problem.errors.join(', ') : 'Unable to template executions',
+    }),
+    importObjects: ({ message }) => ({
+      type: 'CreateImports',
+      status: 'False',
+      reason: 'CreateTargets',
+      message,
+    }),
+    deployItems: ({ message }) => ({
+      type: 'ReconcileExecution',
+      status: 'False',
+      reason: 'TemplatingFailed',
+      message,
+    }),
+  },
+};
+
+const exportWords: Words = {
+  operation: 'handlePhaseCompleting',
+  steps: {
+    imports: 'ConstructImportsForExports',
+    importExecutions: 'RenderImportExecutionsForExports',
+    exports: 'ConstructExports',
+  },
+};
+
+/** Hides what errors must not show. Made when it is needed: executions may have noted state before the one that fails. */
+const maskOver =
+  (imports: ImportSet, { states, kubeconfigs }: Tools, sources?: ExportSources): Mask =>
+  (text) =>
+    maskFor(imports, sources, [...states.documents, ...kubeconfigs.secrets])(text);
+
+/** What stands in the place of a result. @throws any error but that of the phase */
+const asResult = (error: unknown): PhaseError => {
+  if (error instanceof PhaseError) return error;
+  throw error;
+};
+
+/** The error of the phase for the error of a step; any other error stays as it is. */
+const explainer =
+  ({ operation, reason, steps, conditions = {} }: Words, mask: Mask) =>
+  (failure: unknown): unknown => {
+    if (!(failure instanceof StepFailed)) return failure;
+    const name = steps[failure.step] ?? failure.step;
+    const error = maskError(failure.cause, mask);
+    if (!(error instanceof BlueprintProblem)) return asPhaseError(name, error, operation);
+    const found = conditions[failure.step]?.(error);
+    const options = {
+      cause: error,
+      conditions: found ? [{ ...found, message: shorten(mask(found.message)) }] : [],
+    };
+    if (!reason) return new PhaseError(operation, name, error.message, error.codes, options);
+    const message = asText({ operation: reason, reason: name, message: error.message });
+    return new PhaseError(operation, reason, message, error.codes, options);
+  };

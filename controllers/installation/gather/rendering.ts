@@ -1,0 +1,34 @@
+/** The blueprint of an installation, and what it renders from the imports. */
+import { contextKind } from '../../../src/api/kinds/context.ts';
+import { describeFindings, warningsOn } from '../../../src/blueprint/lint/warnings.ts';
+import { stateSecretNames } from '../../../src/blueprint/state.ts';
+import { getIfThere } from '../../../src/runtime/transport/read.ts';
+import { unlessDeleted } from './component-errors.ts';
+import { upserts, type Facts, type GatherContext, type Sources } from './gather-context.ts';
+import { loadOrExplain, renderForInit } from './render.ts';
+
+export const renderingFacts = (
+  ctx: GatherContext,
+  { findComponent }: Sources,
+): Facts<
+  'context' | 'component' | 'blueprint' | 'advice' | 'rendered' | 'stateUpserts' | 'importUpserts'
+> => {
+  const { self, namespace, world, client, secrets, tools } = ctx;
+  return {
+    context: () => {
+      const key = `${namespace}/${self.spec.context ?? 'default'}`;
+      return world.contexts.get(key) ?? getIfThere(client, contextKind, key);
+    },
+    component: (get) => unlessDeleted(self, async () => findComponent(self, await get('context'))),
+    blueprint: (get) => unlessDeleted(self, async () => loadOrExplain(self, (await get('component')).view)),
+    advice: async (get) => describeFindings(warningsOn(await get('blueprint'))),
+    rendered: (get) =>
+      unlessDeleted(self, async () => {
+        const blueprint = await get('blueprint');
+        const states = await secrets.states(stateSecretNames(self.metadata.name, blueprint, 'deploy'));
+        return renderForInit(self, blueprint, (await get('imports')).imports, { ...tools, states });
+      }),
+    stateUpserts: async (get) => secrets.upserts((await get('rendered')).states),
+    importUpserts: async (get) => upserts(ctx, (await get('rendered')).importObjects),
+  };
+};

@@ -1,0 +1,172 @@
+/**
+ * One pass of a target sync: rotate the token when it is due, bring targets and secrets in line with the source
+ * cluster, tell how it went. Whatever goes wrong is in the status before the pass is tried again.
+ */
+import { FINALIZER, annotations, operations } from '../../src/api/labels.ts';
+import { hasFinalizer, isBeingDeleted } from '../../src/api/job.ts';
+import { targetSyncKind } from '../../src/api/kinds/targetsync.ts';
+import { timestamp, type Clock } from '../../src/lib/clock.ts';
+import { append } from '../../src/lib/lists.ts';
+import { Applier } from '../../src/machine/apply.ts';
+import { amend, patch, patchStatus, type Effect } from '../../src/machine/decision.ts';
+import { openSource, SourceUnavailable, type SourceCluster } from '../../src/landscape/source-cluster.ts';
+import { secretKind } from '../../src/landscape/world.ts';
+import type { ClientPool } from '../../src/runtime/transport/client-pool.ts';
+import {
+  ApiError,
+  DefinitionError,
+  KubeconfigError,
+  ResponseTooLarge,
+  TransportError,
+} from '../../src/runtime/errors.ts';
+import type { Context } from '../../src/runtime/types.ts';
+import type { TargetSync } from '../../src/api/kinds/targetsync.ts';
+import { livingSiblings, mistakeIn, planRemoval, planSync } from './decide.ts';
+import { gatherHost, gatherWanted, MistakenSpec, type HostPorts } from './gather.ts';
+import { isRotationDue, renewable, RotationImpossible } from './rotation.ts';
+import type { Sync } from './snapshot.ts';
+import { IncompleteAnswer, requestToken } from './source.ts';
+
+export interface ReconcilePorts extends HostPorts {
+  readonly sources: ClientPool;
+  readonly clock: Clock;
+}
+
+/** The pass did not succeed; the status says why. Thrown so that it is repeated after a growing interval. */
+export class NotSynced extends Error {
+  override readonly name = 'NotSynced';
+}
+
+/** Everything a step of the pass needs. */
+interface Pass extends ReconcilePorts {
+  readonly self: Sync;
+  readonly signal: AbortSignal;
+  readonly applier: Applier;
+}
+
+/** @throws NotSynced; the errors of runtime/errors.ts when not even the status can be written */
+export async function reconcileTargetSync(
+  ports: ReconcilePorts,
+  self: Sync,
+  ctx: Context<TargetSync>,
+): Promise<void> {
+  const { signal, write } = ctx;
+  const read = (...[kind, key]: Parameters<typeof ports.client.get>) => ports.client.get(kind, key, signal);
+  const pass: Pass = { ...ports, self, signal, applier: new Applier({ write, read, signal }) };
+  if (!hasFinalizer(self.metadata)) {
+    if (isBeingDeleted(self.metadata)) return;
+    const finalizers = [...(self.metadata.finalizers ?? []), FINALIZER];
+    await pass.applier.carryOut(patch(targetSyncKind, self, { metadata: { finalizers } }));
+  }
+  if (isBeingDeleted(self.metadata)) await letGo(pass);
+  else await report(pass, await problemsOf(() => sync(pass)));
+}
+
+/** Others of the namespace go on with what is there: it is theirs then. */
+async function letGo(pass: Pass): Promise<void> {
+  const { world, self, applier, signal } = pass;
+  const problems = await problemsOf(async () => {
+    const siblings = livingSiblings(self, world.targetSyncs.list(self.metadata.namespace));
+    if (siblings.length > 0) return [];
+    return carryOutEach(pass, [planRemoval(self, await gatherHost(pass, self, signal))]);
+  });
+  if (problems.length > 0) {
+    await applier.carryOut(patchStatus(targetSyncKind, self, { lastErrors: told(problems) }));
+    throw new NotSynced(problems.join('; '));
+  }
+  const finalizers = (self.metadata.finalizers ?? []).filter((f) => f !== FINALIZER);
+  await applier.carryOut(patch(targetSyncKind, self, { metadata: { finalizers } }));
+}
+
+/** @returns what could not be done although everything was found out */
+async function sync(pass: Pass): Promise<readonly string[]> {
+  const { world, self, clock, signal } = pass;
+  if (livingSiblings(self, world.targetSyncs.list(self.metadata.namespace)).length > 0) {
+    throw new MistakenSpec('more than one TargetSync object in the same namespace is not allowed');
+  }
+  const source = await rotated(pass, await openSource(pass, self, signal));
+  const mistake = mistakeIn(self);
+  if (mistake) throw new MistakenSpec(mistake);
+  const host = await gatherHost(pass, self, signal);
+  const now = timestamp(clock);
+  const wanted = await gatherWanted({ self, source: source.client, host, now, signal });
+  const { writes, removals, problems } = planSync(self, wanted, host);
+  const failures = await carryOutEach(pass, writes);
+  // What could not be written may be what was meant to take the place of what would be removed.
+  if (failures.length === 0) append(failures, await carryOutEach(pass, [removals]));
+  return [...problems, ...failures];
+}
+
+/** Every group by itself: one that is refused does not keep the others from being written. */
+async function carryOutEach({ applier }: Pass, groups: readonly (readonly Effect[])[]): Promise<string[]> {
+  const failures: string[] = [];
+  for (const effects of groups) {
+    const problems = await problemsOf(async () => {
+      for (const effect of effects) await applier.carryOut(effect);
+      return [];
+    });
+    append(failures, problems);
+  }
+  return failures;
+}
+
+// ---------------------------------------------------------------- rotation
+
+/** The source cluster with a new token, when that is due. The secret is written first: a token that is lost is no access. */
+async function rotated(pass: Pass, source: SourceCluster): Promise<SourceCluster> {
+  const { self, clock, applier, signal } = pass;
+  if (!isRotationDue(self, clock.wall())) return source;
+  const access = renewable(source.kubeconfig);
+  const token = await requestToken(source.client, self.spec.sourceNamespace, access.account, signal);
+  const kubeconfig = access.withToken(token);
+  const data = { [source.key]: Buffer.from(kubeconfig).toString('base64') };
+  await applier.carryOut(patch(secretKind, source.secret, { data }));
+  await applier.carryOut(patchStatus(targetSyncKind, self, { lastTokenRotationTime: timestamp(clock) }));
+  const asked = self.metadata.annotations?.[annotations.rotateToken];
+  if (asked !== undefined) {
+    await applier.carryOut(
+      amend(targetSyncKind, self, { dropAnnotations: { [annotations.rotateToken]: asked } }),
+    );
+  }
+  return { ...source, kubeconfig, client: await pass.sources.open(kubeconfig) };
+}
+
+// ---------------------------------------------------------------- telling
+
+/** What went wrong as sentences; what only the runtime or a developer can deal with is thrown on. */
+async function problemsOf(run: () => Promise<readonly string[]>): Promise<readonly string[]> {
+  try {
+    return await run();
+  } catch (error) {
+    if (isTellable(error)) return [error.message];
+    throw error;
+  }
+}
+
+const tellable = [
+  ...[ApiError, TransportError, ResponseTooLarge, KubeconfigError, DefinitionError],
+  ...[SourceUnavailable, MistakenSpec, RotationImpossible, IncompleteAnswer],
+];
+const isTellable = (error: unknown): error is Error => tellable.some((Class) => error instanceof Class);
+
+const MAX_TOLD = 50;
+
+const told = (problems: readonly string[]): readonly string[] | null => {
+  if (problems.length === 0) return null;
+  const more = problems.length - MAX_TOLD;
+  return more > 0 ? [...problems.slice(0, MAX_TOLD), `and ${String(more)} more`] : problems;
+};
+
+/** The annotation goes even after a failure: who asked for a pass has had it. */
+async function report({ self, clock, applier }: Pass, problems: readonly string[]): Promise<void> {
+  const status = {
+    observedGeneration: self.metadata.generation,
+    lastUpdateTime: timestamp(clock),
+    lastErrors: told(problems),
+  };
+  await applier.carryOut(patchStatus(targetSyncKind, self, status));
+  await applier.carryOut(
+    amend(targetSyncKind, self, { dropAnnotations: { [annotations.operation]: operations.reconcile } }),
+  );
+  if (problems.length > 0) throw new NotSynced(problems.join('; '));
+}

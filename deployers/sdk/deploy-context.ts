@@ -1,0 +1,223 @@
+/** What a plugin sees of one look: brought together from the item, its context and its target, and checked on the way. */
+import { isBeingDeleted } from '../../src/api/job.ts';
+import { refusalForJob } from '../../src/api/validation/index.ts';
+import { othersKeeping } from '../../src/api/managed-objects.ts';
+import { inexactIn, refusedInteger } from '../../src/lib/exact-json.ts';
+import type { Logger } from '../../src/observability/log.ts';
+import { joinKey } from '../../src/runtime/keys.ts';
+import { NotFound } from '../../src/runtime/errors.ts';
+import type { Client, Store, View } from '../../src/runtime/types.ts';
+import { CodecError, type Codec } from './codec.ts';
+import type { DeployerPlugin, DeployContext } from './deployer.ts';
+import { ConfigurationError, InternalError, RetryError, messageOf } from './errors.ts';
+import { hostApi } from './host.ts';
+import { CONTEXT, TARGET, type ContextObject, type DeployItem, type Target } from './kinds.ts';
+import { VALIDATE_TARGET, validateTarget, type ResolvedTarget, type TargetReader } from './target.ts';
+import type { TimeoutPolicy } from './timeout.ts';
+
+const VALIDATE_ITEM = 'ValidateDeployItem';
+
+/** Where the facts of a run come from. */
+export interface DeployContextPorts {
+  readonly plugin: DeployerPlugin;
+  readonly client: Client;
+  readonly contexts: Pick<Store<ContextObject>, 'get'>;
+  readonly targets: Pick<Store<Target>, 'get'>;
+  readonly reader: TargetReader;
+  readonly timeouts: TimeoutPolicy;
+  /** Items whose status names the object with this uid. */
+  readonly managersOf: (uid: string) => readonly View<DeployItem>[];
+  readonly clock: DeployContext['clock'];
+  readonly rng: DeployContext['rng'];
+}
+
+/** The item of a run, and what the run may do for it. */
+interface Subject extends Pick<DeployContext, 'begin' | 'scratch' | 'event'> {
+  readonly item: View<DeployItem>;
+  readonly log: Logger;
+}
+
+/** The bounds of one run. */
+export interface Bounds {
+  /** Milliseconds. */
+  left(): number;
+  readonly signal: AbortSignal;
+  /** The last checkpoint passed is noted here. */
+  readonly deadline: { checkpoint: string };
+}
+
+/** What the webhooks refuse, should they not have been asked. @throws ConfigurationError */
+export function refuseInvalid(
+  item: View<DeployItem>,
+  target: View<Target> | undefined,
+  operation: string,
+): void {
+  const itemRefusal = refusalForJob('deployitems', item);
+  if (itemRefusal !== undefined)
+    throw new ConfigurationError({ operation, reason: VALIDATE_ITEM, message: itemRefusal });
+  const targetRefusal = target && refusalForJob('targets', target);
+  if (target && targetRefusal !== undefined) {
+    throw new ConfigurationError({
+      operation,
+      reason: VALIDATE_TARGET,
+      message: `target ${target.metadata.name}: ${targetRefusal}`,
+    });
+  }
+}
+
+/** A configuration that nobody can read was never carried out, so there is nothing to take back. */
+export function neverApplied({ spec, status }: View<DeployItem>, { config }: DeployerPlugin): boolean {
+  if (status?.providerStatus !== undefined) return false;
+  if (inexactIn(spec.config)) return true;
+  try {
+    config.decode(spec.config);
+    return false;
+  } catch (error) {
+    if (error instanceof CodecError) return true;
+    throw error;
+  }
+}
+
+/** The cache may not have heard of a Context that was made together with the item; then the server is asked. */
+export async function contextOf(
+  item: View<DeployItem>,
+  { contexts, client, timeouts }: DeployContextPorts,
+  pass: Bounds,
+  operation: string,
+): Promise<View<ContextObject>> {
+  const key = joinKey(item.metadata.namespace, item.spec.context || 'default');
+  const cached = contexts.get(key);
+  if (cached) return cached;
+  timeouts.check('deployer: before start', pass.left());
+  try {
+    return await client.get(CONTEXT, key, pass.signal);
+  } catch (error) {
+    const isMissing = error instanceof NotFound;
+    // Contexts go first when a namespace is deleted: what is installed has to go all the same.
+    if (isMissing && operation === 'delete') return withoutContext(item);
+    if (isMissing && isBeingDeleted(item.metadata)) {
+      throw new ConfigurationError({
+        operation,
+        reason: 'GetLandscaperContext',
+        message: `the Context ${key} no longer exists, and the deploy item is being deleted`,
+      });
+    }
+    const why = isMissing ? 'it does not exist' : messageOf(error);
+    throw new RetryError({
+      operation,
+      reason: 'GetLandscaperContext',
+      message: `unable to get the Context ${key}: ${why}`,
+      cause: error,
+    });
+  }
+}
+
+/** Stands in for a Context that is gone: it gives access to nothing. */
+const withoutContext = ({ metadata, spec }: View<DeployItem>): View<ContextObject> => ({
+  apiVersion: `${CONTEXT.group}/${CONTEXT.version}`,
+  kind: CONTEXT.kind,
+  metadata: { name: spec.context || 'default', ...(metadata.namespace && { namespace: metadata.namespace }) },
+});
+
+export function deployContextOf(
+  subject: Subject,
+  ports: DeployContextPorts,
+  pass: Bounds,
+  facts: { readonly target: ResolvedTarget | undefined; readonly context: View<ContextObject> },
+): DeployContext {
+  const { plugin, clock, rng } = ports;
+  const { item } = subject;
+  return {
+    item,
+    config: decoded(plugin, plugin.config, faithful(plugin, item), 'ProviderConfiguration'),
+    previous: item.status?.providerStatus && statusOf(plugin, item.status.providerStatus),
+    context: facts.context,
+    target: facts.target,
+    secondaryTarget: (name) => secondaryTarget(name, item, ports, pass.signal),
+    alsoManagedBy: (uid) => othersKeeping(item, ports.managersOf(uid)),
+    host: hostApi(ports.client, item, pass.signal),
+    signal: pass.signal,
+    assertTimeLeft(name) {
+      pass.deadline.checkpoint = name;
+      pass.signal.throwIfAborted();
+      return ports.timeouts.check(name, pass.left());
+    },
+    begin: subject.begin,
+    scratch: subject.scratch,
+    clock,
+    rng,
+    log: subject.log,
+    event: subject.event,
+  };
+}
+
+/** The configuration, if nothing of it would lose digits on its way to the target. @throws ConfigurationError */
+function faithful(
+  { initOperation = 'Init', decodeReason = 'Parse' }: DeployerPlugin,
+  item: View<DeployItem>,
+): unknown {
+  const { metadata, spec } = item;
+  const found = inexactIn(spec.config, 'spec.config');
+  if (!found) return spec.config;
+  const where = `deploy item ${metadata.namespace ?? ''}/${metadata.name}: ${found.path}`;
+  throw new ConfigurationError({
+    operation: initOperation,
+    reason: `${decodeReason}ProviderConfiguration`,
+    message: refusedInteger(where, found.digits),
+  });
+}
+
+const statusOf = (plugin: DeployerPlugin, status: unknown): unknown =>
+  plugin.status ? decoded(plugin, plugin.status, status, 'ProviderStatus') : status;
+
+function decoded<T>(plugin: DeployerPlugin, codec: Codec<T>, document: unknown, what: string): T {
+  const { initOperation: operation = 'Init', decodeReason = 'Parse' } = plugin;
+  try {
+    return codec.decode(document);
+  } catch (error) {
+    if (!(error instanceof CodecError))
+      throw new InternalError({
+        operation,
+        reason: `${decodeReason}${what}`,
+        message: messageOf(error),
+        cause: error,
+      });
+    throw new ConfigurationError({
+      operation,
+      reason: `${error.step === 'decode' ? decodeReason : 'Validate'}${what}`,
+      message: error.message,
+    });
+  }
+}
+
+async function secondaryTarget(
+  name: string,
+  item: View<DeployItem>,
+  { targets, client, reader }: DeployContextPorts,
+  signal: AbortSignal,
+): Promise<ResolvedTarget> {
+  const place = { operation: 'SecondaryTarget', reason: 'ReadSecondaryTarget' } as const;
+  const key = joinKey(item.metadata.namespace, name);
+  let target = targets.get(key);
+  try {
+    target ??= await client.get(TARGET, key, signal);
+  } catch (error) {
+    throw new RetryError({
+      ...place,
+      message: `unable to read secondary target ${name}: ${messageOf(error)}`,
+      cause: error,
+    });
+  }
+  try {
+    const resolved = await reader.resolve(target, signal);
+    validateTarget(resolved, place.operation);
+    return resolved;
+  } catch (error) {
+    if (error instanceof ConfigurationError) throw error;
+    throw new RetryError({
+      ...place,
+      message: `unable to resolve secondary target ${name}: ${messageOf(error)}`,
+      cause: error,
+    });
+  }
+}

@@ -1,0 +1,204 @@
+/**
+ * One look at an item: everything a plugin needs is brought together, the plugin is asked, and whatever happens becomes
+ * an outcome. The order of the questions is upstream's, since it decides which of several mistakes a user is shown.
+ */
+import { setMaxListeners } from 'node:events';
+import type { Clock } from '../../src/lib/clock.ts';
+import type { Problem } from '../../src/machine/decision.ts';
+import type { Context, View } from '../../src/runtime/types.ts';
+import type { DeployContext } from './deployer.ts';
+import {
+  ConfigurationError,
+  InterruptedError,
+  RetryError,
+  TimeoutError,
+  isCrash,
+  messageOf,
+  problemOf,
+} from './errors.ts';
+import { isLeftInPlace, type Direction } from './intake.ts';
+import type { DeployItem, Target } from './kinds.ts';
+import type { Memory } from './memory.ts';
+import { done, fail, retry, type Outcome } from './outcome.ts';
+import {
+  contextOf,
+  neverApplied,
+  refuseInvalid,
+  deployContextOf,
+  type Bounds,
+  type DeployContextPorts,
+} from './deploy-context.ts';
+import type { Session } from './session.ts';
+import { validateTarget, type ResolvedTarget, type TargetReader } from './target.ts';
+import { remainingMs, timeoutAt, withLastProblem } from './timeout.ts';
+
+export type LookPorts = DeployContextPorts;
+
+interface ReconcileInput {
+  readonly session: Session;
+  readonly ctx: Context<DeployItem>;
+  readonly direction: Direction;
+  readonly memory: Memory;
+  /** The item's target, known to exist; undefined when it has none. */
+  readonly target: View<Target> | undefined;
+  /** When the job began, RFC 3339. */
+  readonly initTime: string | undefined;
+  readonly begin: DeployContext['begin'];
+}
+
+/** What came of it, and whether the plugin had been reached. */
+export interface ReconcileResult {
+  readonly outcome: Outcome;
+  readonly isInPlugin: boolean;
+  readonly isCrash: boolean;
+}
+
+export async function reconcileItem(at: ReconcileInput, ports: LookPorts): Promise<ReconcileResult> {
+  const state = { isInPlugin: false };
+  const { item } = at.session;
+  const left = (): number => remainingMs(item.spec.timeout, at.initTime, ports.clock.wall());
+  const deadline = deadlineOf(left(), ports.clock);
+  const signal = AbortSignal.any([at.ctx.signal, at.ctx.interrupt, deadline.signal]);
+  const kept = at.memory.target;
+  setMaxListeners(0, signal); // every request of the look listens
+  try {
+    if (at.memory.onTimeout && left() <= 0) return seen(fail(late(at.memory.onTimeout, item)));
+    const outcome = await ask(at, ports, { left, signal, state, deadline });
+    return withFreshCredentials({ outcome, isInPlugin: state.isInPlugin, isCrash: false }, kept, at, ports);
+  } catch (thrown) {
+    if (at.session.failure) throw at.session.failure;
+    if (at.ctx.interrupt.aborted) throw new InterruptedError();
+    if (at.ctx.signal.aborted) throw thrown;
+    const isLate = deadline.signal.aborted || (thrown instanceof TimeoutError && left() <= 0);
+    // What has been waited for so long is the reason, wherever in this look the time ran out.
+    if (isLate && at.memory.onTimeout) return seen(fail(late(at.memory.onTimeout, at.session.item)));
+    const error: unknown = deadline.signal.aborted ? deadline.signal.reason : thrown;
+    return withFreshCredentials(judged(error, at, state.isInPlugin), kept, at, ports);
+  } finally {
+    deadline.cancel();
+  }
+}
+
+const seen = (outcome: Outcome): ReconcileResult => ({ outcome, isInPlugin: true, isCrash: false });
+
+/**
+ * Credentials may have been replaced since they were read: a job that has been waiting, or that was given a token from
+ * before, tries once more with new ones.
+ * @param kept the target as an earlier look had read it
+ */
+function withFreshCredentials(
+  seen: ReconcileResult,
+  kept: Memory['target'],
+  at: ReconcileInput,
+  ports: LookPorts,
+): ReconcileResult {
+  const { outcome } = seen;
+  if (outcome.kind !== 'retry' && outcome.kind !== 'fail') return seen;
+  const { codes = [], ...problem } = outcome.problem;
+  if (!at.target || at.memory.isRefused || !codes.includes('ERR_UNAUTHORIZED')) return seen;
+  const hadOldTokens = ports.reader.forget();
+  const hadOldTarget = kept !== undefined && kept === at.memory.target;
+  at.memory.target = undefined;
+  if (!hadOldTokens && !hadOldTarget) return seen;
+  at.memory.isRefused = true;
+  const others = codes.filter((code) => code !== 'ERR_UNAUTHORIZED');
+  return { ...seen, outcome: { ...outcome, kind: 'retry', problem: { ...problem, codes: others } } };
+}
+
+const late = (timeout: Problem, item: View<DeployItem>): Problem =>
+  withLastProblem(timeout, item.status?.lastError?.message);
+
+function judged(error: unknown, at: ReconcileInput, isInPlugin: boolean): ReconcileResult {
+  const isApply = at.direction === 'apply';
+  if (error instanceof InterruptedError) throw error;
+  if (error instanceof TimeoutError) {
+    return { outcome: fail(late(error.problem, at.session.item)), isInPlugin, isCrash: false };
+  }
+  if (isCrash(error)) {
+    at.ctx.log.error({ err: error }, 'deployer crashed');
+    const problem = {
+      operation: isApply ? 'Reconcile' : 'Delete',
+      reason: 'Panic',
+      message: messageOf(error),
+    };
+    return { outcome: retry(problem), isInPlugin, isCrash: true };
+  }
+  const place = isApply
+    ? { operation: 'reconcile', reason: 'Reconcile' }
+    : { operation: 'delete', reason: 'DeleteWithUninstall' };
+  const problem = problemOf(error, place);
+  const requeueAfterMs = error instanceof RetryError ? error.requeueAfterMs : undefined;
+  return { outcome: retry(problem, { requeueAfterMs }), isInPlugin, isCrash: false };
+}
+
+interface Deadline {
+  readonly signal: AbortSignal;
+  /** The last checkpoint passed, named when time runs out in the middle of something. */
+  checkpoint: string;
+  cancel(): void;
+}
+
+function deadlineOf(left: number, clock: Clock): Deadline {
+  const controller = new AbortController();
+  const deadline: Deadline = {
+    signal: controller.signal,
+    checkpoint: 'deployer: before start',
+    cancel: () => undefined,
+  };
+  if (left <= 0 || !Number.isFinite(left)) return deadline;
+  deadline.cancel = clock.at(clock.now() + left, () => {
+    const { operation, reason, message } = timeoutAt(deadline.checkpoint);
+    controller.abort(new TimeoutError({ operation, reason, message }));
+  });
+  return deadline;
+}
+
+interface Pass extends Bounds {
+  readonly state: { isInPlugin: boolean };
+}
+
+async function ask(at: ReconcileInput, ports: LookPorts, pass: Pass): Promise<Outcome> {
+  const { plugin } = ports;
+  const { item } = at.session;
+  const isApply = at.direction === 'apply';
+  const operation = isApply ? 'reconcile' : 'delete';
+  if (!isApply && isLeftInPlace(item)) return done();
+  if (isApply) {
+    refuseInvalid(item, at.target, operation);
+    await at.session.addFinalizer();
+  }
+
+  const target = at.target && (await resolved(at.target, at.memory, ports.reader, pass.signal));
+  if (target) validateTarget(target, operation);
+  const context = await contextOf(item, ports, pass, operation);
+  if (item.spec.config === undefined && isApply) {
+    throw new ConfigurationError({
+      operation,
+      reason: 'ProviderConfigurationMissing',
+      message: 'provider configuration missing',
+    });
+  }
+  if (!isApply && neverApplied(item, plugin)) return done();
+  const subject = {
+    ...{ item, begin: at.begin, scratch: at.memory.scratch, log: at.ctx.log },
+    event: (...[type, reason, note]: Parameters<DeployContext['event']>) => {
+      at.ctx.event(type, reason, note);
+    },
+  };
+  const ctx = deployContextOf(subject, ports, pass, { target, context });
+  pass.state.isInPlugin = true;
+  return isApply ? plugin.apply(ctx) : plugin.remove(ctx);
+}
+
+async function resolved(
+  target: View<Target>,
+  memory: Memory,
+  reader: TargetReader,
+  signal: AbortSignal,
+): Promise<ResolvedTarget> {
+  const version = `${target.metadata.uid ?? ''}/${target.metadata.resourceVersion ?? ''}`;
+  if (memory.target?.version !== version) {
+    memory.target = { version, resolved: await reader.resolve(target, signal) };
+  }
+  return memory.target.resolved;
+}

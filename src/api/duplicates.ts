@@ -1,0 +1,29 @@
+/** Several objects that stand for the same template: which of them counts. */
+import { isTriggeredFor, type JobView } from './job.ts';
+
+/** An object that may have doubles. */
+interface Duplicate extends Pick<JobView, 'status'> {
+  readonly metadata: { readonly creationTimestamp?: string };
+}
+
+/** Whether the object ever had a job. */
+export const everHadJob = ({ status }: Pick<JobView, 'status'>): boolean =>
+  [status?.jobID, status?.jobIDFinished, status?.phase].some(Boolean);
+
+/**
+ * Sorts the one in use before those that did nothing yet, then by age: first comes what has the job of the parent, then what
+ * succeeded, then what did any work.
+ */
+export const byUse =
+  <T extends Duplicate>(jobID: string, hasWorked: (object: T) => boolean = everHadJob) =>
+  (a: T, b: T): number => {
+    const claims: readonly ((object: T) => boolean)[] = [
+      (object) => jobID !== '' && isTriggeredFor(object, jobID),
+      ({ status }) => status?.phase === 'Succeeded',
+      hasWorked,
+    ];
+    const deciding = claims.find((claim) => claim(a) !== claim(b));
+    if (deciding) return deciding(a) ? -1 : 1;
+    const [first = '', second = ''] = [a, b].map(({ metadata }) => metadata.creationTimestamp);
+    return first === second ? 0 : first < second ? -1 : 1;
+  };

@@ -1,0 +1,48 @@
+/**
+ * What a controller says of a blueprint that works all the same: the structural rules, which take time in proportion to
+ * the definitions. Templates, schemas and their patterns are programs of strangers, and are not looked into here.
+ */
+import { BLUEPRINT_FILE } from '../../api/blueprint.ts';
+import { readText } from '../../lib/file-tree.ts';
+import type { LoadedBlueprint } from '../load.ts';
+import { definitionRules } from './definitions.ts';
+import type { Finding } from './finding.ts';
+import { schemaWordRules } from './schemas.ts';
+import { Source } from './source.ts';
+import type { SourceFiles } from './source-files.ts';
+import type { Subject } from './subject.ts';
+import { YamlText } from './yaml-text.ts';
+
+const groups = [definitionRules, schemaWordRules];
+
+/** In the order of lines; places are those in `blueprint.yaml`. */
+export function warningsOn(blueprint: LoadedBlueprint): readonly Finding[] {
+  // Most blueprints are sound, and finding places costs a second reading of the text.
+  if (inspect(blueprint, new Source(BLUEPRINT_FILE, '')).length === 0) return [];
+  const found = inspect(
+    blueprint,
+    new Source(BLUEPRINT_FILE, readText(blueprint.files, BLUEPRINT_FILE) ?? ''),
+  );
+  return [...found].sort((a, b) => a.place.line - b.place.line || a.place.column - b.place.column);
+}
+
+function inspect(blueprint: LoadedBlueprint, source: Source): readonly Finding[] {
+  const files: SourceFiles = { tree: blueprint.files, paths: [], source: () => undefined };
+  const subject: Subject = {
+    ...{ document: YamlText.of(source), raw: {}, blueprint, files },
+    ...{ templates: [], children: [], unreadable: [], caller: undefined },
+  };
+  return groups.flatMap((group) => group.inspect(subject));
+}
+
+const MAX_SHOWN = 10;
+
+/** One line for each finding. */
+export function describeFindings(findings: readonly Finding[]): string {
+  const lines = findings.map(
+    ({ place, message, rule }) =>
+      `${place.file}:${String(place.line)}:${String(place.column)}: ${message} [${rule}]`,
+  );
+  const more = lines.length - MAX_SHOWN;
+  return [...lines.slice(0, MAX_SHOWN), ...(more > 0 ? [`and ${String(more)} more`] : [])].join('\n');
+}

@@ -1,0 +1,156 @@
+/** What everything in a process stands on: connections, caches, contents, workers, and the share of the work. */
+import { hostname } from 'node:os';
+import { asideRunners } from '../../blueprint/aside/runner.ts';
+import type { RunnerOf } from '../../blueprint/work.ts';
+import {
+  createComponentRepositories,
+  type ComponentRepositories,
+} from '../../components/component-repositories.ts';
+import { systemClock, type Clock } from '../../lib/clock.ts';
+import type { Closing } from '../../lib/closing.ts';
+import type { Rng } from '../../lib/rng.ts';
+import { secureRng } from '../../lib/secure-rng.ts';
+import { createTreeFleet } from '../../landscape/tree-fleet.ts';
+import { createWorld, type World } from '../../landscape/world.ts';
+import type { Logger } from '../../observability/log.ts';
+import { createMetrics, type Metrics } from '../../observability/metrics.ts';
+import { createCaches, type StartableCaches } from '../../runtime/cache/cache.ts';
+import { createClient } from '../../runtime/transport/client.ts';
+import { createClientPool, type ClientPool } from '../../runtime/transport/client-pool.ts';
+import { connect, type KubeconfigSource, type ServerAddress } from '../../runtime/transport/http.ts';
+import { createResponses, type Responses } from '../../runtime/transport/responses.ts';
+import type { Share } from '../../runtime/controller/share.ts';
+import type { Client } from '../../runtime/types.ts';
+import { defaults, type Configuration } from '../configuration/configuration.ts';
+
+export interface ProcessServicesOptions {
+  readonly kubeconfig: KubeconfigSource;
+  readonly log: Logger;
+  /** Default: the machine's. */
+  readonly clock?: Clock;
+  readonly configuration?: Configuration;
+  /** Share the work with all replicas that name the same; they must run the same controllers and deployers. */
+  readonly fleet?: FleetName;
+  /** Stands between all controllers and the cluster; tests put a client in between that fails at the right moment. */
+  readonly wrapClient?: (client: Client) => Client;
+}
+
+interface FleetName {
+  /** Where the Leases are. */
+  readonly namespace: string;
+  /** What their names begin with. */
+  readonly name: string;
+  /** Milliseconds; default 15 000, 10 000 and 3 000. All replicas must have the same. */
+  readonly timing?: {
+    /** How long a replica may be silent before its work goes to others. */
+    readonly durationMs: number;
+    /** How long a replica works without a renewal; less than the duration by what a request may take. */
+    readonly renewDeadlineMs: number;
+    readonly renewMs: number;
+  };
+}
+
+/** What everything in this process stands on. */
+export interface ProcessServices {
+  readonly client: Client;
+  /** Where the cluster is, for targets that mean itself. */
+  readonly self: ServerAddress;
+  readonly caches: StartableCaches;
+  readonly world: World;
+  /** Clients of other clusters. */
+  readonly sources: ClientPool;
+  /** How large the answers of servers may be. */
+  readonly responses: Responses;
+  /** What was read from registries and archives. */
+  readonly stock: ComponentRepositories;
+  /** Executes templates beside everything else. */
+  readonly runnerOf: RunnerOf;
+  readonly clock: Clock;
+  readonly rng: Rng;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+}
+
+export async function createProcessServices(
+  options: ProcessServicesOptions,
+  closing: Closing,
+): Promise<ProcessServices> {
+  const { kubeconfig, log, clock = systemClock, wrapClient = (own: Client) => own } = options;
+  const metrics = createMetrics({ process: true });
+  const { registry } = metrics;
+  const { configuration = defaults } = options;
+  const responses = createResponses(configuration.limits.responses);
+  const { host, target, downloads } = responses;
+  const connection = await connect({ kubeconfig, ...common(log, clock), registry, responses: host });
+  const client = wrapClient(createClient(connection));
+  closing.add(() => client.close());
+  const sources = createClientPool(clock, async (text) =>
+    createClient(await connect({ kubeconfig: { text }, ...common(log, clock), responses: target })),
+  );
+  closing.add(() => sources.close());
+  const stock = createComponentRepositories({
+    clock,
+    rng,
+    signal: closing.signal,
+    ...configuration.registry,
+    downloads,
+  });
+  closing.add(() => stock.close());
+  const runners = asideRunners({ clock, ...configuration.templating });
+  closing.add(() => runners.close());
+  observeCache(stock, metrics);
+  const caches = createCaches({ client, clock, rng, log, registry });
+  const self = await connection.address();
+  const world = createWorld(caches);
+  return {
+    ...{ client, self, caches, world, sources, responses, stock, runnerOf: runners.of },
+    ...{ clock, rng, log, metrics },
+  };
+}
+
+/** Under upstream's names. */
+function observeCache(stock: ComponentRepositories, metrics: Metrics): void {
+  const labels = ['id'];
+  const id = { id: 'components' };
+  metrics.observed(
+    { name: 'ociclient_cache_memory_usage_bytes', help: 'Bytes of fetched contents that are kept.', labels },
+    () => [[id, stock.cache.size]],
+  );
+  metrics.observed(
+    { name: 'ociclient_cache_items_total', help: 'Fetched contents that are kept.', labels },
+    () => [[id, stock.cache.items]],
+  );
+}
+
+const rng: Rng = secureRng;
+const common = (log: Logger, clock: Clock) => ({ userAgent: 'espalier', clock, rng, log }) as const;
+
+/** The leases have connections of their own, so that nothing delays a renewal. */
+export async function fleetOf(
+  { fleet, kubeconfig, log, wrapClient = (own: Client) => own }: ProcessServicesOptions,
+  { client, world, metrics, responses, clock }: ProcessServices,
+  closing: Closing,
+): Promise<Share | undefined> {
+  if (!fleet) return undefined;
+  const own = wrapClient(
+    createClient(await connect({ kubeconfig, ...common(log, clock), responses: responses.host })),
+  );
+  closing.add(() => own.close());
+  return createTreeFleet({
+    ...{
+      namespace: fleet.namespace,
+      name: fleet.name,
+      ...fleet.timing,
+      client: own,
+      treeClient: client,
+      world,
+      clock,
+      rng,
+      log,
+      metrics,
+    },
+    identity: identity(),
+  });
+}
+
+export const identity = (): string => `${process.env['MY_POD_NAME'] ?? hostname()}-${String(process.pid)}`;

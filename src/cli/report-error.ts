@@ -1,0 +1,49 @@
+/** Turns whatever went wrong into one line on standard error that names the way out, and into an exit code. */
+import { exitCodes } from './errors.ts';
+import type { Terminal } from './terminal/terminal.ts';
+
+/** Writes the line and returns the exit code. */
+export function reportError(terminal: Terminal, error: unknown): number {
+  terminal.warn(`${terminal.paintError.red('error:')} ${lineFor(error)}`);
+  if (terminal.isVerbose && error instanceof Error && error.stack) terminal.warn(error.stack);
+  return (error as { readonly exitCode?: number } | undefined)?.exitCode ?? exitCodes.failed;
+}
+
+/** One line without line breaks. */
+export function lineFor(error: unknown): string {
+  if (!(error instanceof Error)) return oneLine(String(error));
+  const message = oneLine(error.message);
+  const hint = hintFor(error);
+  return hint ? `${message}; ${hint}` : message;
+}
+
+/** By name, so that no command's code has to be loaded to complain. */
+const hints: Readonly<Record<string, string>> = {
+  TransportError: 'check that the server is running and --kubeconfig is correct',
+  Unauthorized: 'renew the credentials in the kubeconfig, or choose another --context',
+  HealthPortError: 'choose another address with --metrics-address',
+  WebhookPortError: 'choose another one with --host and --port',
+  CrdsNotApplied:
+    'check that the API server is healthy and that no other program keeps writing the definition, or skip it with --no-crds (crdManagement.deployCrd: false) and install the definitions with: espalier crds | kubectl apply --server-side --force-conflicts -f -',
+  Forbidden: 'request that permission, or choose another --context',
+};
+const builtIn = ['Error', 'TypeError', 'RangeError', 'ReferenceError', 'SyntaxError'];
+
+function hintFor(error: Error): string | undefined {
+  if (isKindUnknown(error))
+    return 'install the definitions with: espalier crds | kubectl apply --server-side -f -';
+  // Errors of the system (ENOENT, EADDRINUSE…) and our own classes explain themselves.
+  if ('code' in error || !builtIn.includes(error.name)) return hints[error.name];
+  return 'this is unexpected; run the command with --log-level debug for details';
+}
+
+/** A 404 about the path instead of an object: the server does not know the kind. */
+export const isKindUnknown = (error: Error): boolean =>
+  error.name === 'NotFound' && error.message.includes('could not find the requested resource');
+
+const oneLine = (text: string): string =>
+  text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '')
+    .join(' ');

@@ -1,0 +1,137 @@
+/** What all installations of a process share to get at components: connections, tokens, and what was fetched before. */
+import type { DownloadLimits } from '../lib/byte-budget.ts';
+import type { Clock } from '../lib/clock.ts';
+import { goJson } from '../lib/gojson.ts';
+import type { Rng } from '../lib/rng.ts';
+import type { ArtifactStore } from './artifact.ts';
+import { Authorization } from './authorization.ts';
+import { createContentCache, type CacheFacts } from './cache.ts';
+import { openRepository } from './context.ts';
+import type { Credentials } from './credentials.ts';
+import { nameOf, readDescriptor, type JsonMap } from './descriptor.ts';
+import { BlobMissing, ContentInvalid } from './errors.ts';
+import { overwritten, type ComponentReference, type Overwrite } from './overwrites.ts';
+import { defaultLimits, Registry, type Limits } from './registry.ts';
+import { inRepository, type FoundComponent, type Repository } from './repository.ts';
+import { findComponent, resolveAll, type Lookup } from './resolve.ts';
+import type { Resolver } from './resolvers.ts';
+import { Transport } from './transport.ts';
+import { ComponentView, type ComponentSource } from './view.ts';
+
+interface ComponentRepositoriesOptions {
+  readonly clock: Clock;
+  readonly rng: Rng;
+  readonly signal?: AbortSignal;
+  readonly allowPlainHttp?: boolean;
+  /** The folder below which repositories in files must lie; without it there are none. */
+  readonly localRoot?: string | undefined;
+  /** Bytes of fetched blobs to keep; default 64 MiB. */
+  readonly cacheBytes?: number;
+  readonly limits?: Partial<Limits>;
+  /** How large blobs may be, and how much of them is fetched at a time; shared with others who download. */
+  readonly downloads?: DownloadLimits;
+  /** How long one request may take; default 5 minutes. */
+  readonly deadlineMs?: number;
+}
+
+/** One installation's way to components. */
+export interface Request {
+  readonly credentials: Credentials;
+  readonly resolvers: readonly Resolver[];
+  readonly overwrites: readonly Overwrite[];
+}
+
+export interface ComponentRepositories {
+  registry(address: string, credentials: Credentials): Registry;
+  /** @throws ComponentProblem */
+  find(reference: ComponentReference, request: Request): Promise<FoundComponent>;
+  /** @throws ComponentProblem */
+  inline(document: JsonMap, context: JsonMap | undefined, request: Request): FoundComponent;
+  /** Everything that a component refers to. @throws ComponentProblem */
+  view(
+    source: ComponentSource,
+    own: FoundComponent,
+    context: JsonMap | undefined,
+    request: Request,
+  ): Promise<ComponentView>;
+  /** Of the contents that are kept. */
+  readonly cache: CacheFacts;
+  close(): Promise<void>;
+}
+
+const CACHE_BYTES = 64 * 2 ** 20;
+
+export function createComponentRepositories(options: ComponentRepositoriesOptions): ComponentRepositories {
+  const { downloads } = options;
+  const transport = new Transport({ ...options, ...(downloads && { budget: downloads.budget }) });
+  const authorization = new Authorization(transport);
+  const limits = {
+    ...defaultLimits,
+    ...(downloads && { maxBlobBytes: downloads.maxBytes }),
+    ...options.limits,
+  };
+  const cache = createContentCache(options.cacheBytes ?? CACHE_BYTES);
+  const registry = (address: string, credentials: Credentials): Registry =>
+    new Registry(address, credentials, { transport, authorization, cache, limits });
+  /** A request opens each repository once: some have to be unpacked. */
+  const opened = new WeakMap<Request, Map<string, Promise<Repository>>>();
+  const open = (context: JsonMap, request: Request): Promise<Repository> => {
+    const known = opened.get(request) ?? new Map<string, Promise<Repository>>();
+    opened.set(request, known);
+    const key = goJson(context);
+    const repository =
+      known.get(key) ??
+      openRepository(context, {
+        localRoot: options.localRoot,
+        maxFileBytes: limits.maxBlobBytes,
+        registry: (address): ArtifactStore => registry(address, request.credentials),
+      });
+    known.set(key, repository);
+    repository.catch(() => known.delete(key));
+    return repository;
+  };
+  const lookup = (request: Request): Lookup => ({ ...request, open: (context) => open(context, request) });
+  return {
+    registry,
+    get cache() {
+      return cache.facts;
+    },
+    find: (reference, request) => findComponent(overwritten(reference, request.overwrites), lookup(request)),
+    inline(document, context, request) {
+      const component = readDescriptor(document);
+      const place = component.repositoryContexts.at(-1) ?? context;
+      const found = place ? inRepository(component, place) : component;
+      return { component: found, repository: place ? lazily(place, () => open(place, request)) : nowhere };
+    },
+    async view(source, own, context, request) {
+      const resolved = await resolveAll(own, context, lookup(request));
+      return new ComponentView(source, resolved, {
+        registry: (address) => registry(address, request.credentials),
+      });
+    },
+    close: () => transport.close(),
+  };
+}
+
+/** The repository of an inline descriptor is asked for blobs only, if at all. */
+const lazily = (context: JsonMap, open: () => Promise<Repository>): Repository => ({
+  name: 'the repository of the inline descriptor',
+  context,
+  find: async (name, version) => (await open()).find(name, version),
+  localBlob: async (component, reference) => (await open()).localBlob(component, reference),
+  relativeArtifact: async (reference) => {
+    const repository = await open();
+    if (repository.relativeArtifact) return repository.relativeArtifact(reference);
+    throw new ContentInvalid(`${repository.name} is not a registry, so relative references are not possible`);
+  },
+});
+
+const nowhere: Repository = {
+  name: 'no repository',
+  context: {},
+  find: () => Promise.resolve(undefined),
+  localBlob: (component) =>
+    Promise.reject(
+      new BlobMissing(`component ${nameOf(component)} has no repositoryContexts that locate its blobs`),
+    ),
+};

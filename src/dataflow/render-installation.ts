@@ -1,0 +1,204 @@
+/**
+ * Renders an installation: from its imports to what it creates, and from the results of that to its exports. The steps and
+ * their order are the same in a job, in a plan, and for a blueprint without a cluster.
+ */
+import type { InstallationTemplate } from '../api/blueprint.ts';
+import type { DeployItemTemplate } from '../api/kinds/execution.ts';
+import type { Installation } from '../api/kinds/installation.ts';
+import { parentInstallation } from '../api/job.ts';
+import type { InstallationLimits } from '../api/limits.ts';
+import { refusalForJob } from '../api/validation/index.ts';
+import { renderDeployItems } from '../blueprint/deployitems.ts';
+import { BlueprintProblem, DeployItemsInvalid, SubInstallationsInvalid } from '../blueprint/errors.ts';
+import { renderExports, type ExportSources } from '../blueprint/exports.ts';
+import type { ImportSet } from '../blueprint/import-set.ts';
+import { constructImports, runImportExecutions } from '../blueprint/imports.ts';
+import { withSupplies } from '../blueprint/interruptions.ts';
+import { KubeconfigProblem } from '../blueprint/kubeconfigs/errors.ts';
+import type { IssuedKubeconfigs } from '../blueprint/kubeconfigs/issued.ts';
+import type { LoadedBlueprint } from '../blueprint/load.ts';
+import type { JsonMap } from '../blueprint/model.ts';
+import { templateScope, type RenderContext } from '../blueprint/render.ts';
+import { secretFinder, secretInChildren, secretInItems } from '../blueprint/secret-names.ts';
+import type { States, StateUpdate } from '../blueprint/state.ts';
+import {
+  childInstallation,
+  renderSubInstallations,
+  type ChildInstallation,
+} from '../blueprint/sub-installations.ts';
+import type { TemplateRunner } from '../blueprint/work.ts';
+import { ComponentProblem } from '../components/errors.ts';
+import type { ComponentView } from '../components/view.ts';
+import type { View } from '../lib/objects.ts';
+import { exportObjects, importObjects, type WrittenObject } from './objects.ts';
+
+export type RenderStep =
+  'imports' | 'importExecutions' | 'importObjects' | 'subInstallations' | 'deployItems' | 'exports';
+
+/** A step has failed; `cause` says why. */
+export class StepFailed extends Error {
+  override readonly cause: unknown;
+  readonly step: RenderStep;
+
+  constructor(step: RenderStep, cause: unknown) {
+    super(`rendering failed at step ${step}`, { cause });
+    this.name = 'StepFailed';
+    this.cause = cause;
+    this.step = step;
+  }
+}
+
+/** A sub-installation as the blueprint wants it, with the name of its template. */
+export interface WantedChild {
+  readonly name: string;
+  readonly object: ChildInstallation;
+}
+
+/** What a blueprint makes of the imports. `Failure` stands where sub-installations or deploy items cannot be rendered. */
+export interface Rendered<Failure = StepFailed> {
+  readonly importObjects: readonly WrittenObject[];
+  readonly children: readonly WantedChild[] | Failure;
+  readonly items: readonly DeployItemTemplate[] | Failure;
+  /** What executions want to remember, also if one of them failed later. */
+  readonly states: readonly StateUpdate[];
+}
+
+export interface RenderedExports {
+  readonly objects: readonly WrittenObject[];
+  readonly states: readonly StateUpdate[];
+}
+
+export interface RenderTools {
+  readonly runner: TemplateRunner;
+  /** As they are stored before the rendering. */
+  readonly states: States;
+  /** Those that templates have asked for. Undefined without a cluster to ask. */
+  readonly kubeconfigs?: IssuedKubeconfigs | undefined;
+  /** Default: those of a configuration that says nothing. */
+  readonly limits?: InstallationLimits | undefined;
+}
+
+/** What is rendered, and from what. */
+interface Subject {
+  readonly self: View<Installation>;
+  readonly blueprint: LoadedBlueprint;
+  readonly imports: ImportSet;
+  readonly tools: RenderTools;
+}
+
+/** @throws StepFailed if the imports do not fit; for what may work another time, wherever it happens */
+export async function renderInstallation(
+  self: View<Installation>,
+  blueprint: LoadedBlueprint,
+  imports: ImportSet,
+  tools: RenderTools,
+): Promise<Rendered> {
+  const subject = { self, blueprint, imports, tools };
+  const { states } = tools;
+  const context = await contextOf(subject);
+  const objects = await step(subject, 'importObjects', () =>
+    importObjects(self, blueprint, context.scope.imports),
+  );
+  const children = await orFailure(
+    step(subject, 'subInstallations', () => states.attempt(() => renderChildren(subject, context))),
+  );
+  const items = await orFailure(
+    step(subject, 'deployItems', () => states.attempt(() => renderItems(subject, context))),
+  );
+  return { importObjects: objects, children, items, states: states.updates };
+}
+
+/** The exports as they are stored, and what their executions want to remember. @throws StepFailed */
+export async function renderInstallationExports(
+  self: View<Installation>,
+  blueprint: LoadedBlueprint,
+  imports: ImportSet,
+  sources: ExportSources,
+  tools: RenderTools,
+): Promise<RenderedExports> {
+  const subject = { self, blueprint, imports, tools };
+  const { states } = tools;
+  const context = await contextOf(subject);
+  const values = await step(subject, 'exports', () =>
+    states.attempt(() => renderExports(context, self, sources)),
+  );
+  return { objects: exportObjects(self, parentInstallation(self.metadata), values), states: states.updates };
+}
+
+// ---------------------------------------------------------------- steps
+
+/** What executions see, with the values that import executions have set. */
+async function contextOf(subject: Subject): Promise<RenderContext> {
+  const { self, blueprint, imports, tools } = subject;
+  const contextFor = (values: JsonMap): RenderContext => ({
+    ...tools,
+    blueprint,
+    scope: templateScope(self, values, blueprint),
+    installation: self.metadata.name,
+  });
+  const constructed = await step(subject, 'imports', () =>
+    constructImports(self, blueprint, imports, tools.runner),
+  );
+  return step(subject, 'importExecutions', async () =>
+    contextFor(await runImportExecutions(contextFor(constructed))),
+  );
+}
+
+async function renderChildren(
+  { self, blueprint, imports }: Subject,
+  context: RenderContext,
+): Promise<WantedChild[]> {
+  const templates = await renderSubInstallations(context);
+  const exposed = secretInChildren(templates, secretFinder(imports));
+  if (exposed !== undefined) throw new SubInstallationsInvalid(exposed);
+  return templates.map((template) => ({
+    name: template.name,
+    object: validChild(self, template, blueprint.component),
+  }));
+}
+
+/** A child that no controller could work with is not created. @throws SubInstallationsInvalid */
+function validChild(
+  self: View<Installation>,
+  template: InstallationTemplate,
+  component: ComponentView | undefined,
+): ChildInstallation {
+  const child = childInstallation(self, template, component);
+  const refusal = refusalForJob('installations', child);
+  if (refusal === undefined) return child;
+  throw new SubInstallationsInvalid(`unable to create installation for ${template.name}: ${refusal}`);
+}
+
+async function renderItems(
+  { self, imports }: Subject,
+  context: RenderContext,
+): Promise<readonly DeployItemTemplate[]> {
+  const items = await renderDeployItems(context, { ...imports, namespace: self.metadata.namespace ?? '' });
+  const exposed = secretInItems(items, secretFinder(imports));
+  if (exposed !== undefined) throw new DeployItemsInvalid(exposed);
+  return items;
+}
+
+/** Runs one step, again for each content and kubeconfig that it turns out to need. */
+async function step<T>(
+  { blueprint: { component }, tools: { kubeconfigs } }: Subject,
+  name: RenderStep,
+  work: () => T | Promise<T>,
+): Promise<T> {
+  try {
+    return await withSupplies({ component, kubeconfigs }, work);
+  } catch (error) {
+    throw new StepFailed(name, error);
+  }
+}
+
+const orFailure = <T>(result: Promise<T>): Promise<T | StepFailed> =>
+  result.catch((error: unknown) => {
+    if (error instanceof StepFailed && isDefinite(error.cause)) return error;
+    throw error;
+  });
+
+/** Whether another attempt with the same input fails in the same way. */
+const isDefinite = (error: unknown): boolean =>
+  error instanceof BlueprintProblem ||
+  ((error instanceof ComponentProblem || error instanceof KubeconfigProblem) && !error.isPassing);

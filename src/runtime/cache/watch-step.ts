@@ -1,0 +1,291 @@
+/**
+ * List and watch as a table: what a watch tells, and where it is next, is a pure function of where it is and what happens.
+ *
+ *     start    – open → listing, or resuming where there is a version to resume from
+ *     listing  – list complete → start (pages), resuming (stream) · failure → waiting, or start
+ *     resuming – change, bookmark → resuming · end, failure → waiting, or start; 410 → start, with a list due
+ *     waiting  – open → listing, resuming
+ */
+import type { Rng } from '../../lib/rng.ts';
+import { ApiError, Gone, Invalid, NotFound, ResponseTooLarge } from '../errors.ts';
+import { isVersionTooLarge } from '../transport/failure.ts';
+import type { Frame, Obj } from '../types.ts';
+import { afterEnd, afterFailure, SHORTEST_WATCH_MS, type Connection, type Reopening } from './reopening.ts';
+import type { CompareVersions } from './versions.ts';
+import { NoStreaming, Overdue } from './watch-connection.ts';
+
+/** Why everything is listed again. */
+type RelistReason = 'start' | 'expired' | 'missing' | 'stale' | 'oversized';
+
+/** Why nothing is open, and for how long. */
+interface Pause {
+  readonly trouble: string;
+  readonly ms: number;
+  /** Whether the next attempt will come to the same end. */
+  readonly isFinal?: boolean;
+}
+
+export type WatchState = { readonly phase: 'listing' | 'watching' } | ({ readonly phase: 'waiting' } & Pause);
+
+export type WatchEvent<T> =
+  /** A full picture begins. `isAnew`: older versions are to be believed, the server's history went back. */
+  | { readonly type: 'init'; readonly reason: RelistReason; readonly isAnew: boolean }
+  | { readonly type: 'object'; readonly object: T }
+  /** The picture is complete as of `version`; what it did not show is gone. */
+  | { readonly type: 'initDone'; readonly version: string }
+  | { readonly type: 'change'; readonly change: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly object: T }
+  | { readonly type: 'bookmark'; readonly version: string }
+  | { readonly type: 'state'; readonly state: WatchState };
+
+/** What outlasts a connection. */
+interface Knowledge {
+  /** Whether lists are asked for as streams. */
+  readonly isStreaming: boolean;
+  /** Where to resume; undefined: a list is due. */
+  readonly from: string | undefined;
+  /** The newest version ever seen; no list may be older. */
+  readonly newest: string | undefined;
+  readonly reason: RelistReason;
+  /** Lists in a row that were older than what had been seen. */
+  readonly staleLists: number;
+  /** When the last list was complete, by the clock. */
+  readonly listedAt: number;
+  /** Connections in a row that were good for nothing. */
+  readonly failures: number;
+}
+
+type Start = { readonly at: 'start' } & Knowledge;
+type Listing = {
+  readonly at: 'listing';
+  readonly by: 'stream' | 'pages';
+  /** The first object has come, or there is none. */
+  readonly hasBegun: boolean;
+} & Knowledge &
+  Connection;
+type Resuming = { readonly at: 'resuming'; readonly from: string } & Knowledge & Connection;
+type Waiting = { readonly at: 'waiting'; readonly pause: Pause } & Knowledge;
+type State = Start | Listing | Resuming | Waiting;
+/** A state in which there is a connection. */
+export type Open = Listing | Resuming;
+
+/** What happens to a watch. */
+export type Happening<T> =
+  /** It is time to open a connection. */
+  | { readonly type: 'open' }
+  /** A page of a list begins. */
+  | { readonly type: 'page'; readonly version: string }
+  | { readonly type: 'item'; readonly object: T }
+  | { readonly type: 'lastPage'; readonly version: string }
+  | { readonly type: 'frame'; readonly frame: Exclude<Frame<T>, { readonly type: 'ERROR' }> }
+  /** The server ended the connection in order. */
+  | { readonly type: 'end' }
+  | { readonly type: 'failure'; readonly error: unknown };
+
+/** What a step needs to know besides: the time in milliseconds, chance, and the order of versions. */
+interface Surroundings {
+  readonly now: number;
+  readonly rng: Rng;
+  readonly compare: CompareVersions;
+}
+
+/** What is told, and the next state. */
+type Step<T> = readonly [readonly WatchEvent<T>[], State];
+
+/** Lists in a row that are older than what was seen, before we believe that history went back. */
+const MAX_STALE_LISTS = 3;
+
+/** A list was older than something already seen. */
+class StaleList extends Error {}
+
+export const start = (isStreaming: boolean): State => ({
+  ...{ at: 'start', isStreaming, reason: 'start', from: undefined, newest: undefined },
+  ...{ staleLists: 0, listedAt: -Infinity, failures: 0 },
+});
+
+export const isOpen = (state: State): state is Open => state.at === 'listing' || state.at === 'resuming';
+
+/** What a list has to be at least as new as, once a list turned out to be older; undefined: anything will do. */
+export const floorOf = ({ staleLists, newest }: State): string | undefined =>
+  staleLists > 0 && staleLists < MAX_STALE_LISTS ? newest : undefined;
+
+export function step<T extends Obj>(state: State, happening: Happening<T>, around: Surroundings): Step<T> {
+  if (happening.type === 'open') return opened(state, around);
+  // What is under way when a connection is closed is of no use any more.
+  if (!isOpen(state)) return [[], state];
+  switch (happening.type) {
+    case 'page':
+      return begun(state, happening.version, around);
+    case 'item':
+      return [[{ type: 'object', object: happening.object }], state];
+    case 'lastPage':
+      return [
+        [{ type: 'initDone', version: happening.version }],
+        { ...knowledgeOf(listed(state, happening.version, around)), at: 'start' },
+      ];
+    case 'frame':
+      return state.at === 'listing'
+        ? whileListing(state, happening.frame, around)
+        : whileResuming(state, happening.frame, around);
+    case 'end':
+      return closed(
+        state,
+        'the server ends every watch immediately',
+        afterEnd(state, state.failures, around.now, around.rng),
+      );
+    case 'failure':
+      return failed(state, happening.error, around);
+  }
+}
+
+// -------------------------------------------------------------- opening
+
+function opened<T>(state: State, { now }: Surroundings): Step<T> {
+  const connection: Connection = { openedAt: now, watchingSince: undefined, hasAdvanced: false };
+  const known = knowledgeOf(state);
+  if (known.from !== undefined) return [[], { ...known, ...connection, at: 'resuming', from: known.from }];
+  const by = known.isStreaming ? 'stream' : 'pages';
+  return [[phase('listing')], { ...known, ...connection, at: 'listing', by, hasBegun: false }];
+}
+
+// -------------------------------------------------------------- listing
+
+function begun<T>(state: Open, version: string, around: Surroundings): Step<T> {
+  if (state.at !== 'listing' || state.hasBegun) return [[], state];
+  const stale = staleness(state, version, around);
+  return stale ? failed(state, stale, around) : begin(state);
+}
+
+function begin<T>(state: Listing): readonly [readonly WatchEvent<T>[], Listing] {
+  if (state.hasBegun) return [[], state];
+  const isAnew = state.staleLists >= MAX_STALE_LISTS;
+  return [
+    [{ type: 'init', reason: state.reason, isAnew }],
+    { ...state, hasBegun: true, newest: isAnew ? undefined : state.newest },
+  ];
+}
+
+const listed = <S extends Knowledge>(state: S, version: string, { now }: Surroundings): S => ({
+  ...state,
+  ...{ from: version, newest: version, staleLists: 0, listedAt: now },
+});
+
+type LiveFrame<T> = Extract<Happening<T>, { readonly type: 'frame' }>['frame'];
+
+function whileListing<T extends Obj>(before: Listing, frame: LiveFrame<T>, around: Surroundings): Step<T> {
+  if (frame.type === 'OPEN') return [[], before];
+  const [told, state] = begin<T>(before);
+  switch (frame.type) {
+    case 'DELETED':
+      return [[...told, { type: 'change', change: 'DELETED', object: frame.object }], state];
+    case 'BOOKMARK': {
+      const version = frame.resourceVersion;
+      if (!frame.initialEventsEnd) return [told, state];
+      const stale = staleness(state, version, around);
+      if (stale) {
+        const [toldOfFailure, next] = failed<T>(state, stale, around);
+        return [[...told, ...toldOfFailure], next];
+      }
+      const next = listed(state, version, around);
+      return [
+        [...told, { type: 'initDone', version }, phase('watching')],
+        { ...next, at: 'resuming', from: version, watchingSince: state.watchingSince ?? around.now },
+      ];
+    }
+    default:
+      return [[...told, { type: 'object', object: frame.object }], state];
+  }
+}
+
+// -------------------------------------------------------------- resuming
+
+function whileResuming<T extends Obj>(state: Resuming, frame: LiveFrame<T>, around: Surroundings): Step<T> {
+  switch (frame.type) {
+    case 'OPEN':
+      return [[phase('watching')], { ...state, watchingSince: state.watchingSince ?? around.now }];
+    case 'BOOKMARK': {
+      const version = frame.resourceVersion;
+      // Resuming from a version that the server has not reached yet, it would just keep silent.
+      const stale = staleness(state, version, around);
+      if (stale) return failed(state, stale, around);
+      return [[{ type: 'bookmark', version }], advanced(state, version, around)];
+    }
+    default:
+      return [
+        [{ type: 'change', change: frame.type, object: frame.object }],
+        advanced(state, frame.object.metadata.resourceVersion, around),
+      ];
+  }
+}
+
+function advanced(state: Resuming, version: string | undefined, { compare }: Surroundings): Resuming {
+  if (version === undefined) return state;
+  const order = compare(version, state.newest);
+  return {
+    ...state,
+    from: version,
+    newest: order === undefined || order > 0 ? version : state.newest,
+    hasAdvanced: state.hasAdvanced || version !== state.from,
+  };
+}
+
+// -------------------------------------------------------------- what follows
+
+function failed<T>(state: Open, error: unknown, { now, rng }: Surroundings): Step<T> {
+  const trouble = error instanceof Error ? error.message : String(error);
+  const again = (askedMs?: number): Reopening => afterFailure(state, state.failures, now, rng, askedMs);
+  if (error instanceof Overdue) return closed(state);
+  if (error instanceof NoStreaming || (error instanceof Invalid && isStreamedList(state)))
+    return closed({ ...state, isStreaming: false });
+  if (error instanceof StaleList || isVersionTooLarge(error)) {
+    const next = { ...relisting(state, 'stale'), staleLists: state.staleLists + 1 };
+    return closed(next, trouble, again());
+  }
+  if (error instanceof Gone) {
+    const next = relisting(state, 'expired');
+    // Now and then it is quite normal; a server whose lists expire at once is asked more and more slowly.
+    return now - state.listedAt >= SHORTEST_WATCH_MS ? closed(next) : closed(next, trouble, again());
+  }
+  if (error instanceof ResponseTooLarge) {
+    // The same event would come again from here, and again in a streamed list; pages show the object or its limit.
+    const isFinal = error.isFinal() && state.at === 'listing' && state.by === 'pages';
+    const { failures, ms } = again();
+    const next = { ...relisting(state, 'oversized'), isStreaming: false };
+    return closed(next, trouble, { failures, ms: Math.max(ms ?? 0, SHORTEST_WATCH_MS) }, isFinal);
+  }
+  // The kind itself is gone; when it comes back, it comes back empty.
+  const next = error instanceof NotFound ? relisting(state, 'missing') : state;
+  return closed(next, trouble, again(error instanceof ApiError ? error.retryAfterMs : undefined));
+}
+
+const isStreamedList = (state: Open): boolean => state.at === 'listing' && state.by === 'stream';
+
+const relisting = (state: Knowledge, reason: RelistReason): Knowledge => ({
+  ...knowledgeOf(state),
+  ...{ from: undefined, reason },
+});
+
+/** After a connection: a pause if one is due, or the next one. A server that ends a watch in time is healthy. */
+function closed<T>(state: Knowledge, trouble = '', reopening?: Reopening, isFinal?: boolean): Step<T> {
+  const known = { ...knowledgeOf(state), failures: reopening?.failures ?? state.failures };
+  if (reopening?.ms === undefined) return [[], { ...known, at: 'start' }];
+  const pause: Pause = { trouble, ms: reopening.ms, ...(isFinal !== undefined && { isFinal }) };
+  return [[{ type: 'state', state: { phase: 'waiting', ...pause } }], { ...known, at: 'waiting', pause }];
+}
+
+function staleness(state: Knowledge, version: string, { compare }: Surroundings): StaleList | undefined {
+  const order = compare(version, state.newest);
+  if (order === undefined || order >= 0 || state.staleLists >= MAX_STALE_LISTS) return undefined;
+  return new StaleList(
+    `the server listed version ${version}, older than ${String(state.newest)} seen before`,
+  );
+}
+
+const phase = (name: 'listing' | 'watching'): WatchEvent<never> => ({
+  type: 'state',
+  state: { phase: name },
+});
+
+function knowledgeOf(state: Knowledge): Knowledge {
+  const { isStreaming, from, newest, reason, staleLists, listedAt, failures } = state;
+  return { isStreaming, from, newest, reason, staleLists, listedAt, failures };
+}

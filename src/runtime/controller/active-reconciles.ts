@@ -1,0 +1,114 @@
+/** The runs of a controller that are under way: their signals, their deadlines, their ages. */
+import type { Clock } from '../../lib/clock.ts';
+import type { Key } from '../types.ts';
+
+interface ActiveReconcile {
+  /** Aborts when the run takes too long or the process cannot wait any longer. */
+  readonly signal: AbortSignal;
+  /** Aborts when something has happened that makes the rest of the run pointless. */
+  readonly interrupt: AbortSignal;
+  /** Aborts `signal`. */
+  abort(reason: Error): void;
+  end(): void;
+}
+
+/** Most runs look at neither signal, and making one costs more than the rest of a short run. */
+class Signals {
+  #controller: AbortController | undefined;
+
+  get signal(): AbortSignal {
+    return (this.#controller ??= new AbortController()).signal;
+  }
+
+  get isAborted(): boolean {
+    return this.#controller?.signal.aborted === true;
+  }
+
+  abort(reason: Error): void {
+    (this.#controller ??= new AbortController()).abort(reason);
+  }
+}
+
+class Run implements ActiveReconcile {
+  readonly since: number;
+  readonly abortion = new Signals();
+  readonly interruption = new Signals();
+  readonly #end: () => void;
+
+  constructor(since: number, end: () => void) {
+    this.since = since;
+    this.#end = end;
+  }
+
+  get signal(): AbortSignal {
+    return this.abortion.signal;
+  }
+
+  get interrupt(): AbortSignal {
+    return this.interruption.signal;
+  }
+
+  abort(reason: Error): void {
+    this.abortion.abort(reason);
+  }
+
+  end(): void {
+    this.#end();
+  }
+}
+
+export class ActiveReconciles {
+  readonly #clock: Clock;
+  readonly #timeoutMs: number | undefined;
+  readonly #onTimeout: () => void;
+  readonly #runs = new Map<Key, Run>();
+
+  constructor(clock: Clock, timeoutMs: number | undefined, onTimeout: () => void) {
+    this.#clock = clock;
+    this.#timeoutMs = timeoutMs;
+    this.#onTimeout = onTimeout;
+  }
+
+  get size(): number {
+    return this.#runs.size;
+  }
+
+  has(key: Key): boolean {
+    return this.#runs.has(key);
+  }
+
+  begin(key: Key): ActiveReconcile {
+    const since = this.#clock.now();
+    const timeoutMs = this.#timeoutMs;
+    const disarm =
+      timeoutMs === undefined
+        ? undefined
+        : this.#clock.at(since + timeoutMs, () => {
+            this.#onTimeout();
+            run.abort(new Error(`reconcile took longer than ${String(timeoutMs)} ms`));
+          });
+    const run = new Run(since, () => {
+      disarm?.();
+      this.#runs.delete(key);
+    });
+    this.#runs.set(key, run);
+    return run;
+  }
+
+  /** Interrupts the run of a key if there is one that has not been, and `isCause` says so. */
+  interrupt(key: Key, isCause: () => boolean): void {
+    const run = this.#runs.get(key);
+    if (!run || run.interruption.isAborted || !isCause()) return;
+    run.interruption.abort(new Error(`${key} has changed in a way that interrupts the reconcile`));
+  }
+
+  abortAll(reason: Error): void {
+    for (const run of this.#runs.values()) run.abort(reason);
+  }
+
+  /** Seconds since the beginning of each. */
+  ages(): number[] {
+    const now = this.#clock.now();
+    return [...this.#runs.values()].map(({ since }) => (now - since) / 1_000);
+  }
+}

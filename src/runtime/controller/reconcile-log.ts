@@ -1,0 +1,54 @@
+/** What the log says about runs: the fields of every line in one, and how loud a failure is. */
+import type { Rng } from '../../lib/rng.ts';
+import type { Logger } from '../../observability/log.ts';
+import { Conflict } from '../errors.ts';
+import type { Obj, View } from '../types.ts';
+
+/** Fields of every line that is logged during a run, wherever the call is; made for the first line. */
+export function reconcileFields(controller: string, primary: View<Obj>, rng: Rng): () => object {
+  let fields: object | undefined;
+  return () => (fields ??= fieldsOf(controller, primary, rng));
+}
+
+const fieldsOf = (controller: string, { apiVersion, kind, metadata }: View<Obj>, rng: Rng): object => ({
+  controller,
+  reconcileID: randomId(rng),
+  'resource.apiVersion': apiVersion,
+  'resource.kind': kind,
+  'resource.namespace': metadata.namespace,
+  'resource.name': metadata.name,
+  'resource.uid': metadata.uid,
+  'resource.resourceVersion': metadata.resourceVersion,
+  'resource.generation': metadata.generation,
+});
+
+/** 64 random bits, enough to find the lines of one run again. */
+const randomId = (rng: Rng): string => word(rng) + word(rng);
+
+const word = (rng: Rng): string =>
+  Math.floor(rng.next() * 2 ** 32)
+    .toString(16)
+    .padStart(8, '0');
+
+interface Failure {
+  readonly error: unknown;
+  /** The author's handler dealt with it. */
+  readonly isHandled: boolean;
+  readonly willRetry: boolean;
+  /** Milliseconds until the next run, when there is one. */
+  readonly waitMs: number | undefined;
+}
+
+/** Losing a race is news, a handled failure is detail, an unhandled one a warning, a final one an error. */
+export function logFailure(log: Logger, { error, isHandled, willRetry, waitMs }: Failure): void {
+  const fields = { err: error instanceof Error ? error.message : String(error), nextRunMs: waitMs };
+  if (!willRetry) {
+    log.error({ ...fields, err: error }, 'reconcile failed, not retrying');
+  } else if (error instanceof Conflict) {
+    log.info(fields, 'object changed concurrently, retrying');
+  } else if (isHandled) {
+    log.debug(fields, 'reconcile failed, retrying');
+  } else {
+    log.warn(fields, 'reconcile failed, retrying');
+  }
+}

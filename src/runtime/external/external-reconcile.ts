@@ -1,0 +1,151 @@
+/** One run over one object: what is known of it, what has happened to it, and the few writes that tell the server. */
+import { timestamp, type Clock } from '../../lib/clock.ts';
+import { copy, equal } from '../../lib/json.ts';
+import { writeStatus } from '../controller/controls.ts';
+import { ApiError, TransportError } from '../errors.ts';
+import { hasFinalizer } from '../controller/finalizer.ts';
+import { keyOf } from '../keys.ts';
+import type { Context, Kind, Meta, View } from '../types.ts';
+import { annotationOf, annotations } from './annotations.ts';
+import { Conditions, type Happening } from './conditions.ts';
+import type { Marks } from './creation.ts';
+import type { NameStrategy } from './names.ts';
+import type { ExternalObject, Observation } from './types.ts';
+import { filledIn } from './late.ts';
+
+export interface ExternalReconcilePorts<M extends ExternalObject> {
+  readonly kind: Kind<M>;
+  readonly finalizer: string;
+  readonly names: NameStrategy<M>;
+  readonly clock: Clock;
+  /** Field manager of writes. */
+  readonly manager: string;
+}
+
+/** Marks have to be written: the thing is there, and only we know. */
+const MARK_TRIES = 3;
+
+export class ExternalReconcile<M extends ExternalObject> {
+  /** What handlers get, and what collects the status. */
+  readonly draft: M;
+  readonly ctx: Context<M>;
+  readonly #ports: ExternalReconcilePorts<M>;
+  readonly #conditions: Conditions;
+  /** As the server has it. */
+  #base: View<M>;
+
+  constructor(object: View<M>, ctx: Context<M>, ports: ExternalReconcilePorts<M>) {
+    this.ctx = ctx;
+    this.#ports = ports;
+    this.#base = object;
+    this.draft = copy(object) as M;
+    this.#conditions = new Conditions(object.status?.conditions ?? []);
+  }
+
+  get object(): View<M> {
+    return this.#base;
+  }
+
+  /** Under which name the service knows the thing, or shall; undefined when it has yet to choose. */
+  get name(): string | undefined {
+    return annotationOf(this.#base, 'name') ?? this.#ports.names.nameOf(this.#base);
+  }
+
+  /** Milliseconds since 1970. */
+  get wall(): number {
+    return this.#ports.clock.wall();
+  }
+
+  note(happening: Happening, reason: string, message = ''): void {
+    this.#conditions.note(happening, reason, message);
+  }
+
+  // ------------------------------------------------------------ writes
+
+  /**
+   * Puts on the finalizer and the marks, and nothing if they are there.
+   * @throws Conflict when somebody has touched the object: what was decided may be wrong now
+   */
+  async prepare(marks: Marks): Promise<void> {
+    const { finalizer } = this.#ports;
+    const { metadata } = this.#base;
+    const news = Object.entries(marks).filter(
+      ([name, value]) => (metadata.annotations?.[name] ?? null) !== value,
+    );
+    const isHeld = hasFinalizer(this.#base, finalizer);
+    if (news.length === 0 && isHeld) return;
+    await this.#patch(
+      {
+        resourceVersion: metadata.resourceVersion,
+        ...(news.length > 0 && { annotations: Object.fromEntries(news) }),
+        ...(!isHeld && { finalizers: [...(metadata.finalizers ?? []), finalizer] }),
+      },
+      this.ctx.signal,
+    );
+  }
+
+  /**
+   * Writes marks whatever others have done meanwhile, and even if the run has been told to end.
+   * @throws what the last try failed with
+   */
+  async record(marks: Marks): Promise<void> {
+    for (let tries = 1; ; tries++) {
+      try {
+        await this.#patch({ uid: this.#base.metadata.uid, annotations: marks }, new AbortController().signal);
+        return;
+      } catch (error) {
+        const isPassing = error instanceof ApiError || error instanceof TransportError;
+        if (!isPassing || tries >= MARK_TRIES) throw error;
+      }
+    }
+  }
+
+  /** Stores what the service chose for fields of the spec that were open; what was filled in stays as it is. */
+  async storeLateValues(): Promise<boolean> {
+    const before = this.#base.spec ?? {};
+    const spec = filledIn(before, this.draft.spec ?? {});
+    if (equal(before, spec)) return false;
+    const { resourceVersion } = this.#base.metadata;
+    await this.#patch({ resourceVersion }, this.ctx.signal, { spec });
+    return true;
+  }
+
+  /** Stores the status, in one request or none. */
+  async storeStatus(): Promise<void> {
+    const { clock, kind, manager } = this.#ports;
+    const status = (this.draft.status ??= {});
+    const conditions = this.#conditions.render(timestamp(clock));
+    if (conditions.length > 0) status.conditions = conditions;
+    const request = annotationOf(this.#base, 'request');
+    if (request !== undefined) status.lastRequest = request;
+    const version = this.#base.metadata.resourceVersion;
+    const ports = { kind, manager, write: this.ctx.write, observed: undefined };
+    this.#base = await writeStatus(this.draft, this.#base, { version }, ports);
+  }
+
+  /** Takes over what was seen. */
+  observed({ state, providerState, attributes }: Observation): void {
+    const status = (this.draft.status ??= {});
+    if (this.name !== undefined) status.id = this.name;
+    status.state = providerState ?? state;
+    if (attributes) status.attributes = copy(attributes);
+    const { generation } = this.#base.metadata;
+    if (generation !== undefined) status.observedGeneration = generation;
+  }
+
+  async #patch(metadata: object, signal: AbortSignal, more: object = {}): Promise<void> {
+    const { kind } = this.#ports;
+    const body = { metadata, ...more };
+    const lock = 'resourceVersion' in metadata;
+    const key = keyOf(this.#base);
+    this.#base = (await this.ctx.write({ verb: 'merge', kind, key, body, lock }, signal)) as View<M>;
+    this.draft.metadata = copy(this.#base.metadata) as Meta;
+    if (this.#base.spec) this.draft.spec = copy(this.#base.spec);
+  }
+
+  /** Marks that name the thing, when its name is not on the object yet. */
+  nameMarks(): Marks {
+    const { name } = this;
+    return name === undefined ? {} : { [annotations.name]: name };
+  }
+}

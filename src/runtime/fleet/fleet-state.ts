@@ -1,0 +1,43 @@
+/** The leases of a fleet, read: who lives, and who holds what. Pure. */
+import type { LeaseObject } from '../manager/lease.ts';
+import type { View } from '../types.ts';
+import type { Holders } from './assign.ts';
+import { fleetLabel, memberRole, roleLabel, SHARDS } from './names.ts';
+
+export interface FleetState {
+  /** Members that hold their lease, by identity. */
+  readonly members: ReadonlyMap<string, View<LeaseObject>>;
+  /** Leases of members that have gone or were given up. */
+  readonly left: readonly View<LeaseObject>[];
+  /** By number; absent until somebody has made it. */
+  readonly shards: readonly (View<LeaseObject> | undefined)[];
+  /** By shard: who holds it, if that is a member. */
+  readonly holders: Holders;
+}
+
+export const holderOf = (lease: View<LeaseObject> | undefined): string | undefined =>
+  lease?.spec?.holderIdentity || undefined;
+
+/** @param leases of the namespace; others than those of the fleet are passed over */
+export function readFleetState(leases: Iterable<View<LeaseObject>>, fleet: string): FleetState {
+  const members = new Map<string, View<LeaseObject>>();
+  const left: View<LeaseObject>[] = [];
+  const shards: (View<LeaseObject> | undefined)[] = Array.from({ length: SHARDS }, () => undefined);
+  for (const lease of leases) {
+    const { [fleetLabel]: of, [roleLabel]: role = '' } = lease.metadata.labels ?? {};
+    if (of !== fleet) continue;
+    if (role !== memberRole) {
+      const shard = Number(role);
+      if (Number.isInteger(shard) && shard < SHARDS) shards[shard] = lease;
+      continue;
+    }
+    const holder = holderOf(lease);
+    if (holder === undefined) left.push(lease);
+    else members.set(holder, lease);
+  }
+  const holders = shards.map((lease) => {
+    const holder = holderOf(lease);
+    return holder !== undefined && members.has(holder) ? holder : undefined;
+  });
+  return { members, left, shards, holders };
+}

@@ -1,0 +1,332 @@
+/** Passes of a target sync between two clusters in memory: what is written, in which order, and what the status tells. */
+import { expect } from 'chai';
+import { NotSynced } from '../../../controllers/targetsync/reconcile.ts';
+import { targetKind } from '../../../src/api/kinds/target.ts';
+import { targetSyncKind } from '../../../src/api/kinds/targetsync.ts';
+import { FINALIZER, annotations } from '../../../src/api/labels.ts';
+import { parseYaml } from '../../../src/lib/yaml.ts';
+import { secretKind } from '../../../src/landscape/world.ts';
+import { KubeconfigError, ResponseTooLarge, TransportError } from '../../../src/runtime/errors.ts';
+import { NOW } from '../../support/given.ts';
+import { base64, KUBECONFIG, OK, refusal, TwoClusters, WISH } from './support/two-clusters.ts';
+
+const ALL = { secretNameExpression: '*' };
+const status = 'merge status TargetSync demo/sync';
+const own = 'merge TargetSync demo/sync';
+const toldOf = (clusters: TwoClusters) => clusters.self?.status?.lastErrors;
+
+describe('a pass of a target sync', () => {
+  let clusters: TwoClusters;
+  beforeEach(() => {
+    clusters = new TwoClusters();
+  });
+
+  it('copies secrets, makes targets, and tells that it did', async () => {
+    clusters.sync(
+      { ...ALL, createTargetToSource: true, targetToSourceName: 'hub' },
+      { annotations: { ...WISH, mine: 'yes' } },
+    );
+    clusters.sourceSecret('prod-1', { type: 'example.org/access', data: { kubeconfig: base64('one') } });
+    expect(await clusters.pass()).to.deep.equal({ write: 'none', requeueAfterMs: 300_000 });
+    expect(clusters.writes).to.deep.equal([
+      'create Secret demo/prod-1',
+      'create Target demo/prod-1',
+      'create Target demo/hub',
+      status,
+      own,
+    ]);
+    expect(clusters.here.read(secretKind, 'demo/prod-1')).to.deep.include({
+      apiVersion: 'v1',
+      kind: 'Secret',
+      type: 'example.org/access',
+      data: { kubeconfig: base64('one') },
+    });
+    expect(clusters.here.read(targetKind, 'demo/hub')?.spec.secretRef).to.deep.equal({
+      name: 'source-access',
+      key: 'kubeconfig',
+    });
+    expect(clusters.self?.status).to.deep.equal({ observedGeneration: 1, lastUpdateTime: NOW });
+    expect(clusters.self?.metadata.annotations).to.deep.equal({ mine: 'yes' });
+  });
+
+  it('changes no wish that is none of a pass', async () => {
+    clusters.sync(ALL, { annotations: { [annotations.operation]: 'other' } });
+    await clusters.pass();
+    expect(clusters.writes).to.deep.equal([status]);
+  });
+
+  it('sets its finalizer before it writes anything', async () => {
+    clusters.sync(ALL, { finalizers: ['mine'] });
+    clusters.sourceSecret('prod-1');
+    await clusters.pass();
+    expect(clusters.writes[0]).to.equal(own);
+    expect(clusters.self?.metadata.finalizers).to.deep.equal(['mine', FINALIZER]);
+    expect(await clusters.names(targetKind)).to.deep.equal(['prod-1']);
+  });
+
+  it('sets its finalizer where there is none', async () => {
+    clusters.sync(ALL, { finalizers: undefined });
+    await clusters.pass();
+    expect(clusters.self?.metadata.finalizers).to.deep.equal([FINALIZER]);
+  });
+
+  it('removes what is no longer wanted', async () => {
+    clusters.sync(ALL);
+    clusters.secret('old', { kubeconfig: 'x' }, OK);
+    clusters.target('old');
+    await clusters.pass();
+    expect(clusters.writes.slice(0, 2)).to.deep.equal(['delete Secret demo/old', 'delete Target demo/old']);
+  });
+
+  it('writes the rest where one write is refused, removes nothing then, and tells all of it', async () => {
+    clusters.sync({ ...ALL, createTargetToSource: true });
+    for (const name of ['a', 'b', 'foreign']) clusters.sourceSecret(name);
+    clusters.secret('foreign', {});
+    clusters.secret('old', { kubeconfig: 'x' }, OK);
+    clusters.target('old');
+    clusters.here.fault = ({ verb, key }) =>
+      verb === 'create' && key === 'demo/a' ? refusal(403, 'no right') : undefined;
+    const error = await clusters.pass();
+    expect(error).to.be.instanceOf(NotSynced).with.property('name', 'NotSynced');
+    expect(await clusters.names(targetKind)).to.deep.equal(['b', 'clusters', 'old']);
+    expect(clusters.writes).to.not.include('create Target demo/a');
+    const told = toldOf(clusters) ?? [];
+    expect(told).to.have.length(2);
+    expect(told[0]).to.match(/^secret demo\/foreign was not created by a TargetSync/);
+    expect(told[1]).to.contain('no right');
+    expect(error).to.have.property('message', told.join('; '));
+    expect(clusters.self?.metadata.annotations ?? {}).to.deep.equal({});
+  });
+
+  it('tells fifty problems, and counts the others', async () => {
+    for (const count of [50, 52]) {
+      clusters = new TwoClusters();
+      clusters.sync(ALL);
+      for (let i = 0; i < count; i++) {
+        clusters.sourceSecret(`s${String(i)}`);
+        clusters.secret(`s${String(i)}`, {});
+      }
+      await clusters.pass();
+      expect(toldOf(clusters)).to.have.length(count === 50 ? 50 : 51);
+      if (count > 50) expect(toldOf(clusters)?.at(-1)).to.equal('and 2 more');
+    }
+  });
+
+  it('takes what it has told away once it succeeds', async () => {
+    clusters.sync(ALL);
+    clusters.source.unlisted.set('Secret', refusal(500, 'broken'));
+    await clusters.pass();
+    expect(toldOf(clusters)).to.have.length(1);
+    clusters.source.unlisted.clear();
+    await clusters.pass();
+    expect(toldOf(clusters)).to.equal(undefined);
+  });
+
+  it('reads no content of secrets that are not its own, and of the source only its namespace', async () => {
+    clusters.sync(ALL);
+    await clusters.pass();
+    expect(clusters.here.lists).to.deep.equal([
+      ['Secret', { namespace: 'demo', labels: 'landscaper.gardener.cloud/targetsync=ok' }],
+      ['Secret', { namespace: 'demo', metadataOnly: true }],
+    ]);
+    expect(clusters.source.lists).to.deep.equal([['Secret', { namespace: 'clusters' }]]);
+    clusters = new TwoClusters();
+    clusters.sync({ shootNameExpression: '*' });
+    await clusters.pass();
+    expect(clusters.source.lists).to.deep.equal([['Shoot', { namespace: 'clusters' }]]);
+  });
+
+  it('takes the wish away also when the object has changed meanwhile', async () => {
+    clusters.sync(ALL);
+    let isFirst = true;
+    clusters.here.fault = ({ verb, sub, kind }) => {
+      if (verb !== 'merge' || sub || kind !== 'TargetSync' || !isFirst) return undefined;
+      isFirst = false;
+      return refusal(409, 'changed', 'Conflict');
+    };
+    expect(await clusters.pass()).to.include({ write: 'none' });
+    expect(clusters.self?.metadata.annotations ?? {}).to.deep.equal({});
+  });
+
+  it('fails with what only a bug throws, and the status says nothing of it', async () => {
+    clusters.sync(ALL);
+    const bug = new TypeError('x is undefined');
+    clusters.source.unlisted.set('Secret', bug);
+    expect(await clusters.pass()).to.equal(bug);
+    expect(clusters.writes).to.deep.equal([]);
+  });
+});
+
+describe('a target sync that cannot go to work', () => {
+  const tooLarge = new ResponseTooLarge('too large', { excess: 'bytes', isFinal: true });
+  const rows: readonly (readonly [string, object, (clusters: TwoClusters) => void, RegExp])[] = [
+    ['both expressions', { ...ALL, shootNameExpression: '*' }, () => undefined, /with both, secretNameExpression and shootNameExpression/],
+    ['no source namespace', { ...ALL, sourceNamespace: '' }, () => undefined, /^sourceNamespace is empty$/],
+    ['another one in the namespace', ALL, (c) => c.sync({}, {}, 'second'), /^more than one TargetSync object in the same namespace/],
+    ['an access that is not there', { ...ALL, secretRef: { name: 'gone', key: 'x' } }, () => undefined, /^secret demo\/gone not found/],
+    ['a kubeconfig that is none', ALL, (c) => (c.unopened = new KubeconfigError('no cluster')), /^no cluster$/],
+    ['a source that cannot be reached', ALL, (c) => c.source.unlisted.set('Secret', new TransportError('reset', true)), /^reset$/],
+    ['a source that answers too much', ALL, (c) => c.source.unlisted.set('Secret', tooLarge), /^too large$/],
+    ['a source that refuses', ALL, (c) => c.source.unlisted.set('Secret', refusal(403, 'no right')), /the source cluster from secret demo\/source-access answered: no right/],
+    ['an expression that is none', { secretNameExpression: '(' }, () => undefined, /^invalid regular expression to filter names: \($/],
+    ['an expression for shoots that is none', { shootNameExpression: '(' }, () => undefined, /^invalid regular expression to filter names: \($/],
+    ['a source without shoots', { shootNameExpression: '*' }, (c) => c.source.unlisted.set('Shoot', refusal(404, 'no', 'NotFound')), /^the source cluster does not serve the kind Shoot/],
+    ['a source whose shoots may not be read', { shootNameExpression: '*' }, (c) => c.source.unlisted.set('Shoot', refusal(403, 'no right')), /no right/],
+    ['a token that is not given', { ...ALL, tokenRotation: { enabled: true } }, (c) => c.source.answers.set('/api/v1/namespaces/clusters/serviceaccounts/reader/token', {}), /^the source cluster issued no token for service account clusters\/reader$/],
+    ['a kubeconfig whose token cannot be renewed', { ...ALL, tokenRotation: { enabled: true }, secretRef: { name: 'other', key: 'kubeconfig' } }, (c) => c.secret('other', { kubeconfig: '{}' }), /^the token cannot be rotated/],
+  ]; // prettier-ignore
+  for (const [what, spec, prepare, sentence] of rows) {
+    it(`because of ${what} says so, keeps what there is, and tries again`, async () => {
+      const clusters = new TwoClusters();
+      clusters.sync(spec);
+      prepare(clusters);
+      clusters.target('old');
+      expect(await clusters.pass()).to.be.instanceOf(NotSynced);
+      expect(toldOf(clusters)).to.have.length(1);
+      expect(toldOf(clusters)?.[0]).to.match(sentence);
+      expect(clusters.self?.status).to.include({ lastUpdateTime: NOW, observedGeneration: 1 });
+      expect(clusters.writes).to.deep.equal([status, own]);
+    });
+  }
+});
+
+describe('the rotation of the token for the source cluster', () => {
+  const PATH = '/api/v1/namespaces/clusters/serviceaccounts/reader/token';
+  const enabled = { ...ALL, tokenRotation: { enabled: true } };
+  const given = (meta: object = {}): TwoClusters => {
+    const clusters = new TwoClusters();
+    clusters.sync(enabled, { annotations: {}, ...meta });
+    clusters.source.answers.set(PATH, { status: { token: 'new' } });
+    return clusters;
+  };
+
+  it('asks for a token of 90 days, and goes on with it once it is stored', async () => {
+    const clusters = given();
+    await clusters.pass();
+    expect(clusters.source.asked).to.deep.equal([
+      {
+        path: `POST ${PATH}`,
+        body: {
+          apiVersion: 'authentication.k8s.io/v1',
+          kind: 'TokenRequest',
+          spec: { expirationSeconds: 90 * 24 * 3_600 },
+        },
+      },
+    ]);
+    expect(clusters.writes).to.deep.equal(['merge Secret demo/source-access', status, status]);
+    const [before, after] = clusters.opened;
+    expect(before).to.equal(KUBECONFIG);
+    expect(parseYaml(after ?? '')).to.deep.equal({ users: [{ name: 'reader', user: { token: 'new' } }] });
+    expect(clusters.here.read(secretKind, 'demo/source-access')?.data).to.deep.equal({
+      kubeconfig: base64(after ?? ''),
+    });
+    expect(clusters.self?.status).to.include({ lastTokenRotationTime: NOW, lastUpdateTime: NOW });
+  });
+
+  it('is not repeated in the next pass', async () => {
+    const clusters = given();
+    await clusters.pass();
+    await clusters.pass();
+    expect(clusters.source.asked).to.have.length(1);
+    expect(clusters.opened).to.have.length(3);
+  });
+
+  it('is due where nothing has been annotated yet', async () => {
+    const clusters = given({ annotations: undefined });
+    expect(await clusters.pass()).to.include({ write: 'none' });
+    expect(clusters.source.asked).to.have.length(1);
+  });
+
+  it('is repeated when it is asked for, and the wish is taken away', async () => {
+    const clusters = given({ annotations: { [annotations.rotateToken]: 'please', mine: 'yes' } });
+    await clusters.pass();
+    expect(clusters.self?.metadata.annotations).to.deep.equal({ mine: 'yes' });
+  });
+
+  for (const answer of [{}, { status: {} }, { status: { token: '' } }, { status: { token: 7 } }]) {
+    it(`keeps the token it has when the answer is ${JSON.stringify(answer)}`, async () => {
+      const clusters = given();
+      clusters.source.answers.set(PATH, answer);
+      expect(await clusters.pass()).to.be.instanceOf(NotSynced);
+      expect(clusters.writes).to.deep.equal([status]);
+    });
+  }
+});
+
+describe('a target sync that is deleted', () => {
+  const given = (): TwoClusters => {
+    const clusters = new TwoClusters();
+    clusters.sync({ ...ALL }, { finalizers: ['mine', FINALIZER] });
+    clusters.secret('prod-1', { kubeconfig: 'x' }, OK);
+    clusters.target('prod-1');
+    clusters.secret('foreign', {});
+    return clusters;
+  };
+  const leave = (clusters: TwoClusters): Promise<unknown> => {
+    clusters.here.remove(targetSyncKind, 'demo/sync');
+    return clusters.pass();
+  };
+
+  it('takes what it has made with it, and then its finalizer', async () => {
+    const clusters = given();
+    await leave(clusters);
+    expect(clusters.writes).to.deep.equal(['delete Secret demo/prod-1', 'delete Target demo/prod-1', own]);
+    expect(await clusters.names(secretKind)).to.deep.equal(['foreign', 'source-access']);
+    expect(clusters.self?.metadata.finalizers).to.deep.equal(['mine']);
+    expect(clusters.opened).to.deep.equal([]);
+  });
+
+  it('leaves all of it to another one of the namespace', async () => {
+    const clusters = given();
+    clusters.sync({}, {}, 'second');
+    await leave(clusters);
+    expect(clusters.writes).to.deep.equal([own]);
+    expect(clusters.self?.metadata.finalizers).to.deep.equal(['mine']);
+  });
+
+  it('stays until all is removed, and says why', async () => {
+    const clusters = given();
+    clusters.here.fault = ({ verb, kind }) =>
+      verb === 'delete' && kind === 'Target' ? refusal(403, 'no right') : undefined;
+    const error = await leave(clusters);
+    expect(error).to.be.instanceOf(NotSynced);
+    expect(clusters.self?.metadata.finalizers).to.deep.equal(['mine', FINALIZER]);
+    expect(toldOf(clusters)?.join()).to.contain('no right');
+    expect(error).to.have.property('message', toldOf(clusters)?.join('; '));
+  });
+
+  it('is left alone once it has lost its finalizer', async () => {
+    const clusters = new TwoClusters();
+    clusters.sync(ALL, { finalizers: ['mine'] });
+    clusters.target('prod-1');
+    await leave(clusters);
+    expect(clusters.writes).to.deep.equal([]);
+  });
+});
+
+describe('the source of a target sync', () => {
+  const rows: readonly (readonly [string, object, readonly string[]])[] = [
+    ['gives the secrets whose names fit', { secretNameExpression: '^prod' }, ['prod-1', 'prod-2']],
+    ['is a target under its own name', { createTargetToSource: true, targetToSourceName: 'hub' }, ['hub']],
+    ['is a target called like its namespace by default', { createTargetToSource: true }, ['clusters']],
+    ['is no target where that is not wanted', { targetToSourceName: 'hub' }, []],
+  ];
+  for (const [title, spec, names] of rows) {
+    it(title, async () => {
+      const clusters = new TwoClusters();
+      clusters.sync(spec);
+      for (const name of ['prod-1', 'prod-2', 'test']) clusters.sourceSecret(name);
+      clusters.source.put(secretKind, { metadata: { name: 'prod-3', namespace: 'other' } });
+      await clusters.pass();
+      expect(await clusters.names(targetKind)).to.deep.equal(names);
+    });
+  }
+
+  it('may have secrets without type and data', async () => {
+    const clusters = new TwoClusters();
+    clusters.sync(ALL);
+    clusters.sourceSecret('bare');
+    await clusters.pass();
+    expect(clusters.here.read(secretKind, 'demo/bare')).to.deep.include({ type: 'Opaque', data: {} });
+  });
+});

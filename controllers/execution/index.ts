@@ -57,7 +57,7 @@ export function executionController(ports: ExecutionPorts): ControllerSpec<Execu
         table: phases,
         gather: gather(ports, reader),
         always: ['self', 'now'],
-        isBelowAtWork: (self) =>
+        isChildAtWork: (self) =>
           managedItems(world, self).some((item) => isTriggeredFor(item, jobOf(self)) && !isFinished(item)),
         fence: async (self) =>
           (await itemsToFence(world, self, reader)).map((item) => touch(deployItemKind, item)),

@@ -90,9 +90,9 @@ export function installationController(ports: InstallationPorts): ControllerSpec
         gather: gather({ ...ports, findComponent: componentFinder(ports) }),
         always: ['self', 'now'],
         ...(ports.remoteRetryMs !== undefined && { remoteRetryMs: ports.remoteRetryMs }),
-        celebrates: (self) => isRoot(self.metadata),
-        atEnd: (self, status, removed) => atEnd({ world, removed }, self, status),
-        isBelowAtWork: (self) =>
+        reportsSuccess: (self) => isRoot(self.metadata),
+        completeStatus: (self, status, removed) => atEnd({ world, removed }, self, status),
+        isChildAtWork: (self) =>
           below(world, self).some((o) => isTriggeredFor(o, self.status?.jobID ?? '') && !isFinished(o)),
         fence: (self) => fence(self, below(world, self)),
       },

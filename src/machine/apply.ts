@@ -1,9 +1,8 @@
-/** Carries out effects: the only place where a decision becomes requests. */
+/** Carries out effects: the only place where decisions become requests. */
 import { Conflict, NotFound } from '../runtime/errors.ts';
 import type { Kind, Obj, View, Writer } from '../runtime/types.ts';
 import type { Amendment, Effect } from './decision.ts';
 
-/** What effects are carried out with. */
 export interface ApplyPorts {
   readonly write: Writer;
   /** Reads an object from the server, past every cache. */
@@ -15,14 +14,14 @@ export const keyOf = (obj: View<Obj>): string =>
   obj.metadata.namespace ? `${obj.metadata.namespace}/${obj.metadata.name}` : obj.metadata.name;
 
 /**
- * Remembers the versions that our own writes made, so that a second patch to the same object within one pass
- * builds on the first instead of conflicting with it.
+ * Remembers the versions that our own writes returned, so that a second patch of the same object in one reconcile
+ * uses the new version instead of ending in a conflict.
  */
 export class Applier {
   readonly #ports: ApplyPorts;
   readonly #versions = new Map<string, string>();
 
-  /** @param written what was stored by other means since the effects were decided upon, nobody else's write in between */
+  /** @param written the newest version of an object that was stored elsewhere after the effects were decided */
   constructor(ports: ApplyPorts, written?: View<Obj>) {
     this.#ports = ports;
     if (written) this.#remember(written);
@@ -39,7 +38,7 @@ export class Applier {
   }
 
   #onNewest(effect: Effect): Effect {
-    // A replacement would undo what was written before it in this pass: let it conflict, and the pass be repeated.
+    // A replacement would undo earlier writes of this reconcile: it ends in a conflict, and the reconcile is repeated.
     if (effect.do !== 'patch' && effect.do !== 'amend') return effect;
     const resourceVersion = this.#versions.get(effect.target.metadata.uid ?? '');
     if (!resourceVersion) return effect;
@@ -51,8 +50,8 @@ export class Applier {
 }
 
 /**
- * One effect. Deleting what is gone is success; everything else that fails throws, and the pass is repeated from
- * what is there then.
+ * Carries out one effect. Deleting an object that does not exist succeeds; every other failure throws, and the reconcile is
+ * repeated with the current objects.
  * @throws the errors of runtime/errors.ts
  */
 async function carryOut(effect: Effect, ports: ApplyPorts): Promise<Obj | undefined> {
@@ -75,7 +74,7 @@ async function carryOut(effect: Effect, ports: ApplyPorts): Promise<Obj | undefi
   }
 }
 
-/** A merge patch that fails with Conflict when `target` is not the newest version. */
+/** A merge patch that fails with Conflict unless `target` is the newest version. */
 export function lockedPatch<T extends Obj>(
   kind: Kind<T>,
   target: View<T>,
@@ -117,7 +116,7 @@ async function deleteIfThere(
 
 const MAX_AMENDS = 5;
 
-/** @throws Conflict when others keep writing the object faster than we can */
+/** @throws Conflict after MAX_AMENDS conflicts in a row */
 async function amendMetadata(
   kind: Kind,
   target: View<Obj>,
@@ -138,7 +137,7 @@ async function amendMetadata(
   }
 }
 
-/** The merge patch that an amendment amounts to for this version; undefined when there is nothing to do. */
+/** The merge patch of an amendment for this version of the object; undefined if it needs no change. */
 export function amendmentOf(object: View<Obj>, change: Amendment): object | undefined {
   const { finalizers = [], annotations = {} } = object.metadata;
   const spec = (object as { spec?: Readonly<Record<string, unknown>> }).spec ?? {};

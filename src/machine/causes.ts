@@ -1,35 +1,35 @@
 /**
- * What went wrong below, as one text for a status. Pure.
+ * The failures of child objects as one message for a status. Pure.
  *
- * A parent repeats what its children say, and they repeat theirs. Where that gets too long the middle of the chain is cut: the
- * end is the sentence of the object at the bottom, the only one that says what to do.
+ * A parent quotes the messages of its children, and they quote theirs. If the result gets too long, its middle is cut: the end is
+ * the message of the innermost object, which says what to do.
  */
 import { cutEnd, cutMiddle } from '../lib/cut.ts';
 
 const MAX_CAUSES = 10;
-/** Of one cause, however few there are. */
+/** Maximum length of one cause. */
 const MAX_LENGTH = 1024;
-/** Of all of them together: a status message has at most 8 KiB. */
+/** Maximum length of all causes together; a status message has at most 8 KiB. */
 const MAX_TOTAL = 7000;
-/** Of the sentence at the bottom; fits into the share of each cause, also when as many as possible are told. */
+/** Maximum length of the innermost message; it fits into the share of one cause even if MAX_CAUSES are listed. */
 const MAX_INNERMOST = 600;
 const MAX_NAMES = 20;
-/** Stands for the middle of a chain. */
+/** Replaces the middle of a chain. */
 const CUT = ' (…) ';
 
 /**
- * Where a chain of causes goes on with the next cause or one level down. All lists of causes are written by the phases of
- * installations and executions, which begin with these words.
+ * Where the next cause, or a cause one level down, begins in a chain. The phases of installations and executions write all
+ * lists of causes, and they begin with these words.
  */
 const LINK =
   /Failed sub-installation\(s\): [^()]*\(|Execution is failed \(|has failed (?:or missing deploy )?items: |not all sub objects were deleted: | \(…\) |; (?=(?:[A-Z][A-Za-z]+ )?[a-z0-9][-a-z0-9.]*: )/g;
 
-/** A sibling that waited in vain: what it waited for says more. */
+/** A sibling that failed because another one failed; the message of the other one says more. */
 const CONSEQUENCE = /^[^:]*: Op: NotCompletedDependents /;
 
 /**
- * The first of them, each up to a length, and how many there are. The end of the text is always the end of a cause that is
- * no consequence of another one, if there is one.
+ * The first causes, each up to a maximum length, and how many there are. Causes that are consequences of others come first, so
+ * the message ends with a real cause if there is one.
  * @param causes `name: message` of each object below
  */
 export function causesText(causes: readonly string[]): string {
@@ -37,13 +37,13 @@ export function causesText(causes: readonly string[]): string {
   const consequences = causes
     .filter((cause) => CONSEQUENCE.test(cause))
     .slice(0, MAX_CAUSES - reasons.length);
-  const told = [...consequences, ...reasons];
-  const max = Math.min(MAX_LENGTH, Math.floor(MAX_TOTAL / told.length));
-  const text = told.map((cause) => shortened(cause, max)).join('; ');
-  return told.length < causes.length ? `${told.length} of ${causes.length}: ${text}` : text;
+  const shown = [...consequences, ...reasons];
+  const max = Math.min(MAX_LENGTH, Math.floor(MAX_TOTAL / shown.length));
+  const text = shown.map((cause) => shortened(cause, max)).join('; ');
+  return shown.length < causes.length ? `${shown.length} of ${causes.length}: ${text}` : text;
 }
 
-/** The first names, and how many more there are. */
+/** The first names, and the number of the others. */
 export function listed(names: readonly string[]): string {
   const more = names.length - MAX_NAMES;
   return more > 0 ? `${names.slice(0, MAX_NAMES).join(', ')} and ${more} more` : names.join(', ');

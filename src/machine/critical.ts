@@ -1,6 +1,6 @@
 /**
- * Critical problems: a pass that ends with what only a bug throws is put on record, for a person to read with
- * kubectl. The pass itself is tried again like any other that failed.
+ * Critical problems: if a reconcile throws an error that only a bug can cause, the error is recorded in a CriticalProblems object
+ * that users read with kubectl. The reconcile is retried like any other that failed.
  */
 import { API_VERSION } from '../api/labels.ts';
 import {
@@ -18,15 +18,15 @@ import type { Client, Context, Obj, View, Writer } from '../runtime/types.ts';
 import { lockedPatch } from './apply.ts';
 import { NotNow } from './run.ts';
 
-/** Puts one problem on record; never fails. */
+/** Records one problem; never fails. */
 export type ReportProblem = (description: string) => Promise<void>;
 
-/** Runs a pass of a controller and puts on record what goes wrong in the program itself; the failure goes on its way. */
-export const noteBugs =
+/** Runs a reconcile and records an error that is a bug; rethrows every error. */
+export const recordBugs =
   (controller: string, report: ReportProblem) =>
-  async <R>(primary: View<Obj>, pass: () => Promise<R>): Promise<R> => {
+  async <R>(primary: View<Obj>, reconcile: () => Promise<R>): Promise<R> => {
     try {
-      return await pass();
+      return await reconcile();
     } catch (error) {
       const bug = bugIn(error);
       if (bug) await report(describeBug(bug, controller, primary));
@@ -34,22 +34,22 @@ export const noteBugs =
     }
   };
 
-/** The same controller, with a record of what goes wrong in itself. */
+/** The same controller; errors that are bugs are recorded. */
 export function withCriticalProblems<P extends Obj>(
   spec: ControllerSpec<P>,
   report: ReportProblem,
 ): ControllerSpec<P> {
-  const noting = noteBugs(spec.name, report);
+  const recording = recordBugs(spec.name, report);
   const { reconciler } = spec;
   const cleanup = reconciler.cleanup?.bind(reconciler);
   return {
     ...spec,
     reconciler: {
       ...reconciler,
-      reconcile: (primary, ctx) => noting(primary as View<Obj>, () => reconciler.reconcile(primary, ctx)),
+      reconcile: (primary, ctx) => recording(primary as View<Obj>, () => reconciler.reconcile(primary, ctx)),
       ...(cleanup && {
         cleanup: (primary: View<P>, ctx: Context<P>) =>
-          noting(primary as View<Obj>, () => cleanup(primary, ctx)),
+          recording(primary as View<Obj>, () => cleanup(primary, ctx)),
       }),
     },
   };
@@ -57,7 +57,7 @@ export function withCriticalProblems<P extends Obj>(
 
 const bugClasses = [TypeError, RangeError, ReferenceError, SyntaxError, EvalError, URIError];
 
-/** What only a bug throws, also where the loop over phases has wrapped it; undefined for every failure that is foreseen. */
+/** The error if only a bug can cause it, also inside NotNow; undefined for all expected failures. */
 export function bugIn(error: unknown): Error | undefined {
   if (error instanceof NotNow) return bugIn(error.cause);
   return bugClasses.some((Class) => error instanceof Class) ? (error as Error) : undefined;
@@ -66,7 +66,7 @@ export function bugIn(error: unknown): Error | undefined {
 const FRAMES = 4;
 const MAX_LENGTH = 1_000;
 
-/** Where it happened and what; a parser's message is left out, for it quotes what was parsed. */
+/** Where the error occurred and its message. Messages of parsers are left out because they quote the input, which may be secret. */
 export function describeBug(bug: Error, controller: string, primary: View<Obj>): string {
   const message = bug instanceof SyntaxError ? '' : `: ${bug.message}`;
   const frames = (bug.stack ?? '')
@@ -78,15 +78,15 @@ export function describeBug(bug: Error, controller: string, primary: View<Obj>):
   return [`${bug.name} at ${where}${message}`, ...frames].join(' | ').slice(0, MAX_LENGTH);
 }
 
-// ---------------------------------------------------------------- the record
+// ---------------------------------------------------------------- the CriticalProblems object
 
 const NAME = 'critical-problems';
-/** Older ones give way. */
+/** Older problems are dropped. */
 const MAX_PROBLEMS = 10;
-/** A pass that fails again and again for the same reason is noted this often. */
+/** The same problem is recorded at most once in this time. */
 const REPEAT_MS = 5 * 60_000;
 
-/** The list with one more problem; undefined when it says so already. Pure. */
+/** The list with the problem appended; undefined if it was recorded recently. Pure. */
 export function withProblem(
   problems: readonly CriticalProblem[],
   problem: { readonly podName: string; readonly creationTime: string; readonly description: string },
@@ -111,12 +111,12 @@ interface RecordPorts {
 
 const MAX_TRIES = 5;
 
-/** Keeps the record in the namespace of the pod. */
+/** Keeps the object in the namespace of the pod. */
 export function criticalProblemsRecord({ client, write, clock, log, pod }: RecordPorts): ReportProblem {
   const key = `${pod.namespace}/${NAME}`;
   let last = Promise.resolve();
 
-  const note = async (description: string): Promise<void> => {
+  const record = async (description: string): Promise<void> => {
     const problem = { podName: pod.name, creationTime: timestamp(clock), description };
     const existing = await getIfThere(client, criticalProblemsKind, key);
     const problems = withProblem(existing?.spec?.criticalProblem ?? [], problem);
@@ -125,10 +125,10 @@ export function criticalProblemsRecord({ client, write, clock, log, pod }: Recor
     if (existing) await lockedPatch(criticalProblemsKind, existing, { spec }, write);
     else await write({ verb: 'create', kind: criticalProblemsKind, object: empty(pod.namespace, spec) });
   };
-  const noteStubbornly = async (description: string): Promise<void> => {
+  const recordWithRetries = async (description: string): Promise<void> => {
     for (let tries = 1; ; tries++) {
       try {
-        await note(description);
+        await record(description);
         return;
       } catch (error) {
         const isRace = error instanceof Conflict || error instanceof AlreadyExists;
@@ -140,7 +140,7 @@ export function criticalProblemsRecord({ client, write, clock, log, pod }: Recor
   };
   return (description) => {
     log.error({ problem: description }, 'unexpected error, probably a bug');
-    last = last.then(() => noteStubbornly(description));
+    last = last.then(() => recordWithRetries(description));
     return last;
   };
 }

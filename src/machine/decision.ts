@@ -1,6 +1,6 @@
 /**
- * What a phase may answer. A decision is data: what to write, where to go next, or why not yet. Nothing here
- * reads a clock or talks to anybody; apply.ts and run.ts carry decisions out.
+ * The decisions a phase can return. A decision is data: which objects to write, and which phase follows or why the job has to
+ * wait. Nothing here reads a clock or sends requests; apply.ts and run.ts carry decisions out.
  */
 import type { ConditionReason, ConditionType } from '../api/conditions.ts';
 import type { ErrorCode } from '../api/error-codes.ts';
@@ -9,17 +9,17 @@ import { TRUE, annotations } from '../api/labels.ts';
 import type { Kind, Obj, View } from '../runtime/types.ts';
 import type { Status } from './status.ts';
 
-/** A reason in the form of `status.lastError`: what was attempted, what was found, a sentence, codes. */
+/** A problem in the form of `status.lastError`. */
 export interface Problem {
   readonly operation: string;
   readonly reason: string;
   readonly message: string;
   readonly codes?: readonly ErrorCode[];
-  /** A server outside is the cause, and may be back: tried again until a limit. Not part of `status.lastError`. */
+  /** Set if an external server is the cause: the job retries up to a time limit. Not part of `status.lastError`. */
   readonly remote?: 'NameNotFound' | 'ServerUnavailable';
 }
 
-/** Ends the work on the present phase: `fail` ends the job, `retry` tries again after a growing interval. */
+/** Ends the current phase: `fail` ends the job, `retry` repeats the phase with back-off. */
 export class PhaseError extends Error {
   readonly outcome: 'fail' | 'retry' = 'fail';
   readonly operation: string;
@@ -53,14 +53,14 @@ export class PhaseError extends Error {
   }
 }
 
-/** Upstream's textual form of a problem inside another one's message. */
+/** A problem as upstream quotes it in the message of another one. */
 export const asText = (p: Problem): string =>
   `Op: ${p.operation} - Reason: ${p.reason} - Message: ${p.message}`;
 
-/** One write. What changes an object carries the version of `target`, so a change we have not seen makes it fail. */
+/** One write. Changes of existing objects carry the version of `target`, so they fail if the object has changed meanwhile. */
 export type Effect = Write & { readonly ifRefused?: Refusal };
 
-/** What a definite refusal means to the phase that asked for the write; what was refused and why is added to it. */
+/** How the phase reports a permanent refusal of its write; the server's reason is appended to the message. */
 export interface Refusal extends Problem {
   readonly condition: PhaseCondition;
 }
@@ -74,27 +74,27 @@ type Write =
       readonly body: object;
       readonly sub?: 'status';
     }
-  /** The whole object, for what no patch can say: a merge patch takes null for "remove". */
+  /** Replaces the whole object, for content with null: a merge patch would remove such fields. */
   | { readonly do: 'replace'; readonly kind: Kind; readonly target: View<Obj>; readonly object: View<Obj> }
   | { readonly do: 'amend'; readonly kind: Kind; readonly target: View<Obj>; readonly change: Amendment }
   | { readonly do: 'delete'; readonly kind: Kind; readonly target: View<Obj> };
 
 /**
- * A change of metadata that holds whatever else has changed: on a conflict it is worked out anew from the latest
- * version instead of repeating the pass, because what it completes cannot be done twice.
+ * A change of metadata that is valid for every version of the object. After a conflict it is computed again from the latest
+ * version; repeating the whole reconcile would start another job.
  */
 export interface Amendment {
   readonly addFinalizer?: string;
-  /** Annotations to take away, each only while it has this value. */
+  /** Annotations to remove, each only if it has this value. */
   readonly dropAnnotations?: Readonly<Record<string, string>>;
   /** Fields of the spec to fill in where they are empty. */
   readonly specDefaults?: Readonly<Record<string, unknown>>;
 }
 
-/** A condition as a phase wants it; time stamps are added when the status is written. */
+/** A condition without timestamps; they are added when the status is written. */
 export interface ConditionChange<Type extends string = string> {
   readonly type: Type;
-  /** `Progressing` while it is not decided yet. */
+  /** `Progressing` until the result is known. */
   readonly status: 'True' | 'False' | 'Progressing';
   readonly reason: string;
   readonly message: string;
@@ -103,53 +103,53 @@ export interface ConditionChange<Type extends string = string> {
 /** A condition of one of our own types. */
 export type PhaseCondition = ConditionChange<ConditionType>;
 
-/** Changes of a status `S` besides phase, job ids, errors and times. */
+/** Changes of a status `S`, except for phase, job ids, errors and times. */
 export interface StatusChange<S extends Status = Status> {
   readonly set?: MergePatch<S>;
   readonly conditions?: readonly PhaseCondition[];
-  /** Types of conditions that only report a failure, and no longer hold. */
+  /** Condition types to remove: they report only failures, and the failure is over. */
   readonly settled?: readonly ConditionType[];
 }
 
-/** Facts of the snapshot, by name, that must still be the same once the effects are done; otherwise: not now. */
+/** Facts of the snapshot, by name, that must be unchanged after the effects; otherwise the phase is repeated. */
 export type Confirmation = Readonly<Record<string, unknown>>;
 
 interface Common<S extends Status> {
-  /** In order; the first that fails ends the pass. */
+  /** Carried out in order; the first failure ends the reconcile. */
   readonly effects: readonly Effect[];
   readonly status: StatusChange<S>;
 }
 
-/** `installation stack-a-x1`: an object as it is called in a list of what is awaited. */
+/** The name of an object in the list of awaited objects, such as `installation stack-a-x1`. */
 export const named = ({ kind, metadata }: View<Obj>): string =>
   `${kind === 'DeployItem' ? 'deploy item' : kind.toLowerCase()} ${metadata.name}`;
 
-/** What a wait is for. Shown in the condition `Waiting` until the job goes on. */
+/** What the job waits for. Shown in the condition `Waiting` until the job continues. */
 export interface Awaited {
   readonly reason: ConditionReason;
   /** Kind and name of each object, as in `deploy item web-app-x1`. */
   readonly objects: readonly string[];
-  /** What else a person should know. */
+  /** Additional information for users. */
   readonly note?: string;
 }
 
 /** `Next`: the phases it may lead to; `S`: the status of the object it is about. */
 export type Decision<Next extends string = string, S extends Status = Status> =
-  /** Go on in phase `to` within the same pass. */
+  /** Continue with phase `to` in the same reconcile. */
   | (Common<S> & { readonly do: 'advance'; readonly to: Next; readonly confirm: Confirmation })
-  /** Something else must happen first; its event wakes us. */
+  /** Wait for another object; its event starts the next reconcile. */
   | (Common<S> & {
       readonly do: 'wait';
       readonly why: Problem | undefined;
       readonly awaited?: Awaited;
-      /** Look again then, event or not. */
+      /** Reconcile again after this time even without an event. */
       readonly requeueAfterMs?: number;
     })
   /** The job ends without success. */
   | (Common<S> & { readonly do: 'fail'; readonly problem: Problem })
-  /** Not now; another attempt after a growing interval may help. */
+  /** Repeat the phase with back-off. */
   | (Common<S> & { readonly do: 'retry'; readonly problem: Problem; readonly cause?: unknown })
-  /** After the effects the object is no longer ours to look after. */
+  /** After the effects, the controller no longer manages the object. */
   | (Common<S> & { readonly do: 'release' });
 
 interface Extras<S extends Status> {
@@ -210,7 +210,7 @@ export const replace = (kind: Kind, target: View<Obj>, object: View<Obj>): Effec
   target,
   object,
 });
-/** A write that changes nothing but the version: a write that was made for the version before and arrives later is refused. */
+/** A write that changes only the version of the object, so a delayed write to the previous version ends in a conflict. */
 export const touch = (kind: Kind, target: View<Obj>): Effect => {
   const isTouched = target.metadata.annotations?.[annotations.touch] !== undefined;
   return patch(kind, target, { metadata: { annotations: { [annotations.touch]: isTouched ? null : TRUE } } });

@@ -1,4 +1,4 @@
-/** An object as stored, together with the status it is heading for; stores the difference in one write. */
+/** A stored object together with its new status. Stores the difference in one write. */
 import { equal } from '../lib/json.ts';
 import { mergeDiff } from '../lib/merge.ts';
 import type { Kind, Obj, View } from '../runtime/types.ts';
@@ -9,7 +9,7 @@ import { changed, inPhase, statusOf, waitingFor, withoutWait, withProblem, type 
 export interface DraftPorts extends ApplyPorts {
   /** RFC 3339, whole seconds. */
   readonly now: () => string;
-  /** Called with every phase that is entered, for metrics. */
+  /** Called for every phase that is entered, for metrics. */
   readonly entered?: (phase: string, from: string | undefined) => void;
 }
 
@@ -17,7 +17,7 @@ export interface DraftPorts extends ApplyPorts {
 export class Draft<Self extends Obj, S extends Status> {
   self: View<Self>;
   status: S;
-  /** Uids of what was deleted on the way: caches may show it a moment longer. */
+  /** Uids of the objects that this reconcile has deleted; caches may still have them for a moment. */
   readonly removed = new Set<string>();
   readonly #kind: Kind<Self>;
   readonly #ports: DraftPorts;
@@ -33,8 +33,8 @@ export class Draft<Self extends Obj, S extends Status> {
     return statusOf<S>(this.self);
   }
 
-  /** The object with the status it is heading for: what phases look at. */
-  get picture(): View<Self> {
+  /** The object with its new status: the view that phases get. */
+  get object(): View<Self> {
     return { ...this.self, status: this.status };
   }
 
@@ -47,16 +47,16 @@ export class Draft<Self extends Obj, S extends Status> {
     this.status = changed(this.status, change, this.#ports.now());
   }
 
-  /** What is being waited for. A wait for the same that only found other words is not written again. */
-  await(why: Problem | undefined, awaited: Awaited | undefined): void {
+  /** Notes what the job waits for. The same wait with another message is not written again. */
+  wait(why: Problem | undefined, awaited: Awaited | undefined): void {
     const { lastError, conditions } = this.status;
     this.status = waitingFor(this.status, awaited, this.#ports.now());
     const isSameWait = why && lastError?.operation === why.operation && lastError.reason === why.reason;
     if (!isSameWait || !equal(conditions, this.status.conditions)) this.explain(why);
   }
 
-  /** What went wrong for now, where nothing is waited for. */
-  stumble(problem: Problem): void {
+  /** Notes a problem that is retried without waiting for an object. */
+  fail(problem: Problem): void {
     this.status = withoutWait(this.status, this.#ports.now());
     this.explain(problem);
   }
@@ -71,7 +71,7 @@ export class Draft<Self extends Obj, S extends Status> {
     this.status = inPhase(waitingFor(this.status, undefined, now), phase, now, { final });
   }
 
-  /** One write of everything that differs, or none. */
+  /** Writes everything that differs in one request; no request if nothing does. */
   async store(): Promise<void> {
     const diff = mergeDiff(this.#stored, this.status);
     if (!diff) return;

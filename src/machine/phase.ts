@@ -1,6 +1,6 @@
 /**
- * Phases and the table that joins them. A phase is a list of steps; a step names what it needs to know, and is
- * asked only when the steps before it had no answer, so nothing is gathered for a question that does not come up.
+ * Phases and the phase table. A phase is a list of steps; a step names the facts that it needs. A step runs only if the steps
+ * before it returned no decision, so facts are gathered only when they are needed.
  */
 import type { Decision } from './decision.ts';
 import type { Status } from './status.ts';
@@ -20,10 +20,10 @@ export interface Phase<Snapshot, Next extends string = string> {
   readonly steps: readonly Step<Snapshot, Next>[];
 }
 
-/** What every phase may look at: the object itself and the time of the pass. */
+/** Facts that every phase gets: the object and the time of the reconcile. */
 type Always = 'self' | 'now';
 
-/** One question within a phase; `undefined` hands over to the next. */
+/** One step of a phase; if it returns undefined, the next step decides. */
 export const stepOf =
   <Snapshot>() =>
   <const Need extends keyof Snapshot, Next extends string = never>(
@@ -33,7 +33,7 @@ export const stepOf =
     ) => Decision<Next, StatusOf<Snapshot>> | undefined,
   ): Step<Snapshot, Next> & { readonly decide: typeof decide } => ({ needs, decide });
 
-/** A phase that is one question. */
+/** A phase with one step. */
 export const phaseOf =
   <Snapshot>() =>
   <const Need extends keyof Snapshot, const Next extends string>(spec: {
@@ -48,7 +48,7 @@ export const phaseOf =
     decide: spec.decide,
   });
 
-/** A phase that is several questions in a fixed order; the last one must have an answer. */
+/** A phase with several steps in a fixed order; the last one must return a decision. */
 export const phaseInSteps =
   <Snapshot>() =>
   <const Next extends string>(
@@ -58,32 +58,32 @@ export const phaseInSteps =
 
 export interface PhaseRow<Snapshot, Name extends string> {
   readonly phase: Phase<Snapshot, Name>;
-  /** The final phase that a failure here leads to. */
+  /** The final phase if this phase fails. */
   readonly onFail: Name;
   /**
-   * When the phase must have been stored before it is left. `always`: others watch for it. `before-effects`: what it
-   * does must not be prepared a second time. Default: only when something holds it up.
+   * When the phase must be stored before the job leaves it. `always`: other programs look for it. `before-effects`: its effects
+   * must not be computed a second time after a crash. Default: only if the phase waits.
    */
   readonly seen?: 'always' | 'before-effects';
   /**
-   * What a definite refusal of a write amounts to. `retry` where objects below may be at work already: the job must not
-   * end before they do. Default: the end of the job.
+   * What happens if a write is refused permanently. `retry` where children may already be working: the job must not end before
+   * they do. Default: the job fails.
    */
   readonly onRefusal?: 'retry';
 }
 
-/** One line per working phase, in the order of the road. */
+/** One line per working phase, in the order of a job. */
 export type PhaseTable<Snapshot, Working extends string, Final extends string> = Readonly<
   Record<Working, PhaseRow<Snapshot, Working | Final>>
 >;
 
-/** Looks things up once per snapshot, when first asked for. */
+/** How to gather each fact of a snapshot; called once, when the fact is first needed. */
 export type Gatherers<Snapshot> = {
   readonly [K in keyof Snapshot]: (get: Get<Snapshot>) => Snapshot[K] | Promise<Snapshot[K]>;
 };
 export type Get<Snapshot> = <K extends keyof Snapshot>(key: K) => Promise<Snapshot[K]>;
 
-/** A memo over gatherers: every fact is gathered at most once, also when several steps or other facts need it. */
+/** Gathers every fact at most once, even if several steps or other facts need it. */
 export function gatherOnce<Snapshot extends object>(gatherers: Gatherers<Snapshot>): Get<Snapshot> {
   const known = new Map<keyof Snapshot, Promise<unknown>>();
   const get = <K extends keyof Snapshot>(key: K): Promise<Snapshot[K]> => {
@@ -97,19 +97,19 @@ export function gatherOnce<Snapshot extends object>(gatherers: Gatherers<Snapsho
   return get;
 }
 
-/** Asks the steps of a phase in order. `get` looks each fact up once. @throws whatever a gatherer throws */
+/** Runs the steps of a phase in order. @throws whatever a gatherer throws */
 export async function decide<Snapshot extends object, Next extends string>(
   phase: Phase<Snapshot, Next>,
   get: Get<Snapshot>,
   always: readonly (keyof Snapshot)[],
 ): Promise<Decision<Next, StatusOf<Snapshot>>> {
-  const decision = await firstAnswer(phase.steps, get, always);
+  const decision = await firstDecision(phase.steps, get, always);
   if (decision) return decision;
   throw new TypeError('the last step of a phase must decide');
 }
 
-/** The answer of the first step that has one. @throws whatever a gatherer throws */
-export async function firstAnswer<Snapshot extends object, Next extends string>(
+/** The decision of the first step that returns one. @throws whatever a gatherer throws */
+export async function firstDecision<Snapshot extends object, Next extends string>(
   steps: readonly Step<Snapshot, Next>[],
   get: Get<Snapshot>,
   always: readonly (keyof Snapshot)[],

@@ -1,6 +1,6 @@
 /**
- * One pass over an object that takes part in jobs: the rules that come before any phase, then the phases. Holds no rule
- * itself; installation and execution controllers differ only in what they hand in here.
+ * One reconcile of an object with jobs: first the intake rules, then the phases. Contains no rule itself; the installation and
+ * the execution controller pass in theirs.
  */
 import { isFinished, isJobUnstarted, type JobView } from '../api/job.ts';
 import { timestamp, type Clock } from '../lib/clock.ts';
@@ -13,11 +13,11 @@ import type { StatusOf } from './phase.ts';
 import { runPhases, type Machine, type PhasePorts } from './run.ts';
 import { changed, statusOf } from './status.ts';
 
-/** What a rule before the phases answers: effects, and whether the pass is over. */
+/** The answer of a rule before the phases: effects, and whether the reconcile ends. */
 export interface Intake {
   readonly effects: readonly Effect[];
   readonly then: 'stop' | 'continue';
-  /** A warning to those who watch the object, once the effects are done. */
+  /** A warning event about the object, sent after the effects. */
   readonly event?: { readonly reason: string; readonly note: string };
 }
 
@@ -26,19 +26,19 @@ export interface JobController<Self extends Obj, Snapshot extends object> {
   readonly client: Client;
   readonly clock: Clock;
   readonly machine: Machine<Self, Snapshot>;
-  /** The first rule that has an answer; asked again after its effects, until none has. */
+  /** The answer of the first rule that applies. Called again after its effects, until no rule applies. */
   readonly intake: (self: View<Self>, now: string) => Intake | undefined;
-  /** How the status changes when a job begins that was handed down without its first phase. */
+  /** How the status changes at the start of a job that was handed down without a first phase. */
   readonly begin: (self: View<Self>, now: string) => StatusChange<StatusOf<Snapshot>>;
-  /** How long a finished object may rest, for rules that depend on time. */
+  /** When to reconcile a finished object again, for rules that depend on time. */
   readonly restMs?: (self: View<Self>, now: string) => number | undefined;
-  /** Called with each phase entered. */
+  /** Called for every phase that is entered. */
   readonly entered?: (phase: string, from: string | undefined) => void;
 }
 
-/** Waiting is driven by events; this is the net below, in case one is lost. */
+/** Events end each wait; this interval is the safety net in case one is lost. */
 const SAFETY_NET_MS = 5 * 60_000;
-/** More rules in a row than there are rules: one of them does not do what it says. */
+/** More answers in a row than there are rules: one of them has no effect. */
 const MAX_RULES = 20;
 
 export function jobReconciler<Self extends Obj & JobView, Snapshot extends object>(
@@ -97,6 +97,6 @@ async function reconcileJob<Self extends Obj & JobView, Snapshot extends object>
   throw new Error(`the rules before the phases do not terminate for ${ctx.key}`);
 }
 
-/** Somebody took the finalizer off meanwhile: nobody is left to be told about. */
+/** The object was deleted meanwhile, so there is no status left to write. */
 const isGone = (error: unknown, self: View<Obj>): boolean =>
   error instanceof NotFound && error.ref.kind === self.kind && error.ref.name === self.metadata.name;

@@ -1,6 +1,6 @@
 /**
- * How long a job tries again while a server that it needs cannot be used: a registry, or a cluster that issues kubeconfigs.
- * Since when that is so is kept in a condition, so a restart of the controllers does not begin the time again. Pure.
+ * How long a job retries while a server that it needs is unavailable: a registry, or a cluster that issues kubeconfigs. A
+ * condition stores when that began, so a restart of the controllers does not restart the time. Pure.
  */
 import { conditionReasons, conditionTypes } from '../api/conditions.ts';
 import { connectionFault } from '../lib/connection.ts';
@@ -8,22 +8,22 @@ import { formatDuration } from '../lib/duration.ts';
 import type { PhaseCondition, Problem } from './decision.ts';
 import type { Status } from './status.ts';
 
-/** Unless the configuration says otherwise. */
+/** The default of `limits.remoteRetryTimeout`. */
 export const DEFAULT_REMOTE_RETRY_MS = 10 * 60_000;
-/** A name that is not found for so long is misspelt; a hiccup of DNS is over. */
+/** A host name that DNS does not find for this long is taken for misspelt, not for a hiccup of DNS. */
 export const NAME_NOT_FOUND_MS = 60_000;
 
-/** What is the matter with the server, by the error that a request to it ended with. */
+/** Classifies the error of a request to an external server. */
 export const remoteTroubleOf = (error: unknown): NonNullable<Problem['remote']> =>
   connectionFault(error) === 'name' ? 'NameNotFound' : 'ServerUnavailable';
 
 type RemoteJudgement =
-  /** Another attempt is due; the condition keeps the time. */
+  /** Retry; the condition stores since when. */
   | { readonly isOver: false; readonly condition: PhaseCondition }
   | { readonly isOver: true; readonly problem: Problem };
 
 /**
- * Whether the time is up.
+ * Decides whether the time for retries is over.
  * @param problem with `remote`
  * @param now RFC 3339
  * @param limitMs over all attempts; Infinity: no limit
@@ -48,7 +48,8 @@ export function judgeRemote(
   return { isOver, condition: { type, status: 'True', reason: remote, message: MESSAGE } };
 }
 
-const MESSAGE = 'a server that the job needs cannot be used and is retried; lastError says which one and why';
+const MESSAGE =
+  'a server that the job needs is unavailable; the job retries, and lastError names the server and the reason';
 
 const gaveUp = (isName: boolean, limitMs: number): string =>
   isName

@@ -1,9 +1,9 @@
 /**
- * The loop that drives one object through its phases: gather, decide, apply, as far as it goes without waiting.
+ * The loop that drives one object through its phases: gather, decide, apply, until a phase has to wait.
  *
- * The one subtle idea is what is stored when. A pass holds the status it is heading for and stores it when it has to
- * wait, when the table says a phase must be seen, and at the end: a job that meets no obstacle costs few writes, and
- * after a crash every phase can run again from what is stored.
+ * The subtle point is when the status is stored. A reconcile keeps the new status in memory and stores it when it has to
+ * wait, when the phase table requires that a phase is visible, and at the end. So a job without obstacles needs few writes,
+ * and after a crash every phase can run again from the stored status.
  */
 import { failedPhase, isBeingDeleted, type MetaView } from '../api/job.ts';
 import { equal } from '../lib/json.ts';
@@ -22,23 +22,23 @@ export interface Machine<Self extends Obj, Snapshot extends object> {
   readonly kind: Kind<Self>;
   /** Working phases by name; where each may lead was checked where the table is written. */
   readonly table: Readonly<Record<string, PhaseRow<Snapshot, string>>>;
-  /** How to find out each fact, for an object in the given phase. */
+  /** How to gather each fact of the snapshot. */
   readonly gather: (self: View<Self>, now: string) => Gatherers<Snapshot>;
-  /** Facts that every step may look at without asking. */
+  /** Facts that every step gets without naming them in `needs`. */
   readonly always: readonly (keyof Snapshot)[];
-  /** Whether the good end of a job is worth an event; a bad one always is. Default: no. */
-  readonly celebrates?: (self: View<Self>) => boolean;
-  /** Whether something below is at work for the job of `self`: then even a failure does not end it yet. */
-  readonly isBelowAtWork?: (self: View<Self>) => boolean;
+  /** Whether a job that succeeds is reported by an event; a failed one always is. Default: no. */
+  readonly reportsSuccess?: (self: View<Self>) => boolean;
+  /** Whether a child is still working on the job of `self`. Until it has finished, even a failure does not end the job. */
+  readonly isChildAtWork?: (self: View<Self>) => boolean;
   /**
-   * Writes to what lies below and has not got the job of `self`, before a failure ends it: a write with the job whose answer
-   * never came is refused when it arrives after these.
+   * Writes to children that do not have the job of `self`, carried out before the job fails. They change the version of the
+   * children, so a write of the job id that timed out and arrives later ends in a conflict.
    */
   readonly fence?: (self: View<Self>) => readonly Effect[] | Promise<readonly Effect[]>;
-  /** How long servers that the job needs are tried again, in milliseconds; default 10 minutes. */
+  /** How long a job retries while a server that it needs is unavailable, in milliseconds; default 10 minutes. */
   readonly remoteRetryMs?: number;
-  /** Last touches to a status that ends the job, such as whom to trigger next. */
-  readonly atEnd?: (
+  /** Completes the status that ends the job, for example with the dependents to trigger. */
+  readonly completeStatus?: (
     self: View<Self>,
     status: StatusOf<Snapshot>,
     removed: ReadonlySet<string>,
@@ -50,13 +50,13 @@ export interface PhasePorts extends DraftPorts {
   readonly event: (type: 'Normal' | 'Warning', reason: string, note: string) => void;
 }
 
-/** `finished`: the job ended. `released`: the object is no longer ours. `waiting`: an event will wake it. */
+/** `finished`: the job ended. `released`: this controller no longer manages the object. `waiting`: an event resumes it. */
 type PhasesEnd<Self> =
   | { readonly end: 'finished'; readonly self: Self }
   | { readonly end: 'waiting'; readonly self: Self; readonly requeueAfterMs?: number | undefined }
   | { readonly end: 'released' };
 
-/** The phase could not be completed now. Thrown so that the queue tries again after a growing interval. */
+/** The phase cannot be completed now. Thrown so that the queue retries with back-off. */
 export class NotNow extends Error {
   readonly problem: Problem;
   constructor(problem: Problem, options?: ErrorOptions) {
@@ -66,7 +66,7 @@ export class NotNow extends Error {
 }
 
 /**
- * Runs the phases of `self`, whose job is unfinished, starting from `status` (which may be ahead of what is stored).
+ * Runs the phases of `self`, whose job is unfinished, starting from `status` (which may be newer than the stored one).
  * @throws NotNow when another attempt is due; the errors of runtime/errors.ts when a write failed for now
  */
 export async function runPhases<Self extends Obj, Snapshot extends object>(
@@ -82,13 +82,13 @@ export async function runPhases<Self extends Obj, Snapshot extends object>(
       const { metadata } = draft.self;
       return end(machine, draft, failedPhase(metadata), misplaced(draft.status.phase, metadata), ports);
     }
-    const found = await decideOrExplain(row, machine.gather(draft.picture, ports.now()), machine.always);
+    const found = await decideOrExplain(row, machine.gather(draft.object, ports.now()), machine.always);
     const decision = withinLimit(found, draft.status, ports.now(), machine.remoteRetryMs);
 
-    const problem = isHeldUp(decision)
-      ? await holdUp(row, decision, draft, ports)
-      : await carryOn(machine, row, decision, draft, ports);
-    if (!problem && isHeldUp(decision)) {
+    const problem = isHeld(decision)
+      ? await hold(row, decision, draft, ports)
+      : await proceed(machine, row, decision, draft, ports);
+    if (!problem && isHeld(decision)) {
       return {
         end: 'waiting',
         self: draft.self,
@@ -104,7 +104,7 @@ export async function runPhases<Self extends Obj, Snapshot extends object>(
   }
 }
 
-/** The row of the phase. None for a phase that we have not, or that is for deletions where nothing is being deleted. */
+/** The row of the phase. Undefined for an unknown phase, and for a phase of deletions if the object is not being deleted. */
 function rowOf<Self extends Obj, Snapshot extends object>(
   { table }: Machine<Self, Snapshot>,
   { status, self }: Draft<Self, StatusOf<Snapshot>>,
@@ -113,7 +113,7 @@ function rowOf<Self extends Obj, Snapshot extends object>(
   return row?.onFail === 'DeleteFailed' && !isBeingDeleted(self.metadata) ? undefined : row;
 }
 
-/** Ends the job, unless something below is still at work for it: then the problem is shown, and waits for that. */
+/** Ends the job. While a child is still working on it, a problem is only shown, and the job waits for that child. */
 async function end<Self extends Obj, Snapshot extends object>(
   machine: Machine<Self, Snapshot>,
   draft: Draft<Self, StatusOf<Snapshot>>,
@@ -121,49 +121,49 @@ async function end<Self extends Obj, Snapshot extends object>(
   problem: Problem | undefined,
   ports: PhasePorts,
 ): Promise<PhasesEnd<View<Self>>> {
-  if (problem && machine.isBelowAtWork?.(draft.picture)) {
-    draft.await(problem, undefined);
+  if (problem && machine.isChildAtWork?.(draft.object)) {
+    draft.wait(problem, undefined);
     await draft.store();
     return { end: 'waiting', self: draft.self };
   }
-  if (problem) await putUpFence(machine, draft, ports);
+  if (problem) await fenceChildren(machine, draft, ports);
   draft.explain(problem);
   draft.enter(phase, true);
-  if (machine.atEnd) draft.status = machine.atEnd(draft.self, draft.status, draft.removed);
+  if (machine.completeStatus) draft.status = machine.completeStatus(draft.self, draft.status, draft.removed);
   await draft.store();
-  announceEnd(draft, problem, machine.celebrates?.(draft.self) ?? false, ports);
+  announceEnd(draft, problem, machine.reportsSuccess?.(draft.self) ?? false, ports);
   return { end: 'finished', self: draft.self };
 }
 
 /**
- * For a job that fails: when one ends well, every object below has finished it. What is refused for good must not keep
- * the job from its end.
+ * Only for jobs that fail: after a success every child has finished the job. If the API server refuses such a write
+ * permanently, the job ends without it.
  */
-async function putUpFence<Self extends Obj, Snapshot extends object>(
+async function fenceChildren<Self extends Obj, Snapshot extends object>(
   { fence }: Machine<Self, Snapshot>,
   draft: Draft<Self, StatusOf<Snapshot>>,
   ports: PhasePorts,
 ): Promise<void> {
-  for (const effect of (await fence?.(draft.picture)) ?? []) {
+  for (const effect of (await fence?.(draft.object)) ?? []) {
     const refusal = await applyEffects({}, [effect], draft, ports);
     if (refusal) ports.log.warn({ effect: nameOf(effect), reason: refusal.message }, 'fencing failed');
   }
 }
 
-type HeldUp<S extends Status = Status> = Extract<Decision<string, S>, { readonly do: 'wait' | 'retry' }>;
-const isHeldUp = <S extends Status>(decision: Decision<string, S>): decision is HeldUp<S> =>
+type Held<S extends Status = Status> = Extract<Decision<string, S>, { readonly do: 'wait' | 'retry' }>;
+const isHeld = <S extends Status>(decision: Decision<string, S>): decision is Held<S> =>
   decision.do === 'wait' || decision.do === 'retry';
 
-/** Stores why it goes no further; what is started meanwhile comes after that. Answers a problem that ends the job. */
-async function holdUp<Self extends Obj, S extends Status>(
+/** Stores why the job waits or retries, then carries out the effects. Returns the problem that ends the job, if any. */
+async function hold<Self extends Obj, S extends Status>(
   row: RefusalRule,
-  decision: HeldUp<S>,
+  decision: Held<S>,
   draft: Draft<Self, S>,
   ports: PhasePorts,
 ): Promise<Problem | undefined> {
   draft.change(decision.status);
-  if (decision.do === 'wait') draft.await(decision.why, decision.awaited);
-  else draft.stumble(decision.problem);
+  if (decision.do === 'wait') draft.wait(decision.why, decision.awaited);
+  else draft.fail(decision.problem);
   await draft.store();
   const failure = await applyEffects(row, decision.effects, draft, ports);
   if (decision.do === 'retry' && !failure) {
@@ -172,11 +172,11 @@ async function holdUp<Self extends Obj, S extends Status>(
   return failure;
 }
 
-/** Does what leads out of the phase. Answers a problem that ends the job. */
-async function carryOn<Self extends Obj, Snapshot extends object>(
+/** Carries out the effects of a decision that leaves the phase. Returns the problem that ends the job, if any. */
+async function proceed<Self extends Obj, Snapshot extends object>(
   machine: Machine<Self, Snapshot>,
   row: PhaseRow<Snapshot, string>,
-  decision: Exclude<Decision<string, StatusOf<Snapshot>>, HeldUp<StatusOf<Snapshot>>>,
+  decision: Exclude<Decision<string, StatusOf<Snapshot>>, Held<StatusOf<Snapshot>>>,
   draft: Draft<Self, StatusOf<Snapshot>>,
   ports: PhasePorts,
 ): Promise<Problem | undefined> {
@@ -188,7 +188,7 @@ async function carryOn<Self extends Obj, Snapshot extends object>(
   const failure = await applyEffects(row, decision.effects, draft, ports);
   if (failure) return failure;
   if (decision.do === 'advance') {
-    await confirm(decision.confirm, gatherOnce(machine.gather(draft.picture, ports.now())), draft);
+    await confirm(decision.confirm, gatherOnce(machine.gather(draft.object, ports.now())), draft);
   }
   draft.change(decision.status);
   return decision.do === 'fail' ? decision.problem : undefined;
@@ -209,24 +209,24 @@ async function decideOrExplain<Snapshot extends object, Name extends string>(
     if (error instanceof ShutdownError || (error instanceof Error && error.name === 'AbortError'))
       throw error;
     const nothing = { effects: [], status: {} };
-    // The answer of a tenant's server will be no smaller; the job says so, and ends.
+    // The next answer of the same server would be as large, so retrying does not help.
     if (ResponseTooLarge.in(error)?.isFinal()) {
-      const problem = { ...couldNotFindOut(error), reason: 'ReadFailed' };
+      const problem = { ...gatherFailed(error), reason: 'ReadFailed' };
       return { do: 'fail', problem, ...nothing };
     }
     if (isFinal(error)) return { do: 'fail', problem: impossible(error), ...nothing };
-    return { do: 'retry', problem: couldNotFindOut(error), cause: error, ...nothing };
+    return { do: 'retry', problem: gatherFailed(error), cause: error, ...nothing };
   }
 }
 
-/** What somebody wrote can never be carried out. */
+/** An object contains a reference that can never be resolved. */
 const impossible = (error: unknown): Problem => ({
-  ...couldNotFindOut(error),
+  ...gatherFailed(error),
   reason: 'InvalidReference',
   codes: ['ERR_CONFIGURATION_PROBLEM'],
 });
 
-/** Ends a job that has tried a server outside for as long as it may; notes since when it does. */
+/** Ends a job that has retried an external server up to the limit; until then, notes in a condition since when it retries. */
 function withinLimit<S extends Status>(
   decision: Decision<string, S>,
   status: S,
@@ -243,14 +243,14 @@ function withinLimit<S extends Status>(
   return { ...decision, status: { ...decision.status, conditions } };
 }
 
-/** Nobody's fault that we know of; shown to the user all the same, and tried again. */
-const couldNotFindOut = (error: unknown): Problem => ({
+/** An error of unknown cause. It is shown to the user and retried. */
+const gatherFailed = (error: unknown): Problem => ({
   operation: 'reconcile',
   reason: error instanceof ApiError || error instanceof TransportError ? 'ReadFailed' : 'UnexpectedError',
   message: error instanceof Error ? error.message : String(error),
 });
 
-/** What was decided on a picture that has changed since must be decided again. */
+/** If a fact that the decision relied on has changed meanwhile, the phase is decided again. */
 async function confirm<Self extends Obj, Snapshot extends object>(
   facts: Confirmation,
   get: Get<Snapshot>,
@@ -260,7 +260,7 @@ async function confirm<Self extends Obj, Snapshot extends object>(
     if (equal(before, await get(name as keyof Snapshot))) continue;
     const message = `${name} changed while they were in use`;
     const problem = { operation: 'confirm', reason: name, message, codes: ['ERR_FOR_INFO_ONLY'] } as const;
-    draft.stumble(problem);
+    draft.fail(problem);
     await draft.store();
     throw new NotNow(problem);
   }
@@ -268,7 +268,7 @@ async function confirm<Self extends Obj, Snapshot extends object>(
 
 type RefusalRule = Pick<PhaseRow<never, string>, 'onRefusal'>;
 
-/** The problem that a definite refusal amounts to; anything that may pass by itself is thrown. */
+/** Returns the problem if a write is refused permanently. @throws whatever is worth a retry */
 async function applyEffects<Self extends Obj, S extends Status>(
   { onRefusal }: RefusalRule,
   effects: readonly Effect[],
@@ -283,8 +283,8 @@ async function applyEffects<Self extends Obj, S extends Status>(
     } catch (error) {
       const verdict = judgeWrite(error, effect, draft.self.metadata);
       if (verdict.outcome === 'fail' && onRefusal !== 'retry') return refused(effect, verdict.problem, draft);
-      if (verdict.outcome !== 'again') {
-        draft.stumble(verdict.problem);
+      if (verdict.outcome !== 'repeat') {
+        draft.fail(verdict.problem);
         await draft.store();
         throw new NotNow(verdict.problem, { cause: error });
       }
@@ -295,7 +295,7 @@ async function applyEffects<Self extends Obj, S extends Status>(
   return undefined;
 }
 
-/** The phase's own words for it, if it has some, and the condition that goes with them. */
+/** The problem and the condition that the phase has named for a refusal of this write, if any. */
 function refused<Self extends Obj, S extends Status>(
   { ifRefused }: Effect,
   found: Problem,
@@ -311,11 +311,11 @@ function refused<Self extends Obj, S extends Status>(
 function announceEnd<Self extends Obj, S extends Status>(
   { status: { phase, jobID } }: Draft<Self, S>,
   problem: Problem | undefined,
-  celebrates: boolean,
+  reportsSuccess: boolean,
   ports: PhasePorts,
 ): void {
   if (problem) ports.event('Warning', problem.reason, problem.message);
-  else if (celebrates) ports.event('Normal', phase ?? '', `job ${jobID ?? ''} has finished`);
+  else if (reportsSuccess) ports.event('Normal', phase ?? '', `job ${jobID ?? ''} has finished`);
   ports.log.info({ phase, jobID, ...(problem && { reason: problem.reason }) }, 'job finished');
 }
 

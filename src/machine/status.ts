@@ -1,6 +1,6 @@
 /**
- * From a decision to the status on the wire: phase, times, conditions, lastError. Waiting is no error inside, but
- * `lastError` is where people and tools look for the reason; that translation happens here and nowhere else. Pure.
+ * From a decision to the stored status: phase, times, conditions, lastError. A wait is not an error internally, but users and
+ * tools look for its reason in `lastError`; only this file translates one into the other. Pure.
  */
 import { equal } from '../lib/json.ts';
 import { shorten } from '../lib/masking.ts';
@@ -10,10 +10,10 @@ import { conditionReasons, conditionTypes } from '../api/conditions.ts';
 import type { Condition, JobStatus, LastError } from '../api/shared.ts';
 import type { Awaited, ConditionChange, Problem, StatusChange } from './decision.ts';
 
-/** A status as phase machines see it: of an installation, an execution or a deploy item. */
+/** The status of an installation, an execution or a deploy item, as phase machines use it. */
 export type Status = View<JobStatus>;
 
-/** The status of an object whose status is an `S`; empty where none was written yet. */
+/** The status of an object; empty if it has none yet. */
 export const statusOf = <S extends Status>(self: object): S => ((self as { status?: S }).status ?? {}) as S;
 
 /** The status after `change`. */
@@ -30,21 +30,21 @@ export function changed<S extends Status>(status: S, change: StatusChange<S>, no
 const isSettled = (type: string, { settled = [] }: StatusChange): boolean =>
   settled.some((one) => one === type);
 
-/** Names beyond these are counted. */
+/** Further names are only counted. */
 const MAX_AWAITED = 10;
 /** Between what is waited for and what else there is to know. */
 const NOTE = '; ';
 
-/** What holds only as long as the job is held up. */
-const HELD_UP = [conditionTypes.Waiting, conditionTypes.RemoteUnavailable] as const;
+/** Conditions that are valid only while the job waits or retries. */
+const WHILE_HELD = [conditionTypes.Waiting, conditionTypes.RemoteUnavailable] as const;
 
-/** The status of a job that stumbled over something other than a wait; since when servers are tried again is kept. */
+/** The status of a job that retries without waiting for an object; the condition about unavailable servers stays. */
 export const withoutWait = <S extends Status>(status: S, now: string): S =>
   changed(status, { settled: [conditionTypes.Waiting] }, now);
 
-/** The status with what is being waited for, or without. */
+/** The status with the condition `Waiting` for `awaited`, or without it. */
 export function waitingFor<S extends Status>(status: S, awaited: Awaited | undefined, now: string): S {
-  if (!awaited) return changed(status, { settled: HELD_UP }, now);
+  if (!awaited) return changed(status, { settled: WHILE_HELD }, now);
   const names = awaited.objects.slice(0, MAX_AWAITED).join(', ');
   const more = awaited.objects.length - MAX_AWAITED;
   const message = `waits for ${names}${more > 0 ? ` and ${more} more` : ''}${awaited.note ? `${NOTE}${awaited.note}` : ''}`;
@@ -64,7 +64,7 @@ export function noteOfWait(conditions?: readonly View<Condition>[]): string | un
   return wait?.message.slice(wait.message.indexOf(NOTE) + NOTE.length);
 }
 
-/** The status in `phase`; a final phase finishes the job in the same breath. */
+/** The status in `phase`; a final phase also finishes the job. */
 export function inPhase<S extends Status>(
   status: S,
   phase: string,
@@ -77,13 +77,13 @@ export function inPhase<S extends Status>(
   return { ...next, jobIDFinished: status.jobID, transitionTimes };
 }
 
-/** The status with `problem` as its last error, or without one. */
+/** The status with `problem` as `lastError`, or without `lastError`. */
 export function withProblem<S extends Status>(status: S, problem: Problem | undefined, now: string): S {
   if (!problem) return without(status, 'lastError');
   const { lastError: before } = status;
   const codes = problem.codes && problem.codes.length > 0 ? [...problem.codes] : undefined;
   const { operation, reason } = problem;
-  // A status that is too big is refused, and the job with it would never end.
+  // The API server refuses a status that is too large, and the job would never end.
   const after = { operation, reason, message: shorten(problem.message), ...(codes && { codes }) };
   if (before && sameProblem(before, after)) return status;
   const moved = before?.operation === operation ? before.lastTransitionTime : now;
@@ -102,7 +102,7 @@ function sameProblem(
   );
 }
 
-/** Conditions by type; `lastTransitionTime` moves with the status, `lastUpdateTime` with anything. */
+/** Merges conditions by type. `lastTransitionTime` changes with the status, `lastUpdateTime` with every change. */
 export function mergeConditions<C extends View<Condition>>(
   before: readonly C[],
   changes: readonly ConditionChange[],

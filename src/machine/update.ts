@@ -1,6 +1,6 @@
 /**
- * Changes of objects whose content may hold null. A merge patch takes null for "remove", and a difference of merge patches
- * sees none between null and nothing: where it matters, the whole object is sent.
+ * Changes of objects whose content may contain null. In a merge patch null means "remove", so a patch cannot set a field to
+ * null; in this case the whole object is sent.
  */
 import { equal } from '../lib/json.ts';
 import { mergeDiff, mergePatch } from '../lib/merge.ts';
@@ -8,9 +8,9 @@ import type { Kind, Obj, View } from '../runtime/types.ts';
 import { patch, replace, type Effect } from './decision.ts';
 
 /**
- * The write after which the object has these fields, or undefined when it has them already.
- * @param body a merge patch with what else is to change
- * @param wanted fields of the object, each as a whole
+ * The write after which the object has the wanted fields; undefined if it already has them.
+ * @param body a merge patch with further changes
+ * @param wanted complete values by field of the object
  */
 export function update(
   kind: Kind,
@@ -22,7 +22,7 @@ export function update(
   const actual = Object.fromEntries(Object.keys(wanted).map((field) => [field, before[field]]));
   const change = { ...mergeDiff(actual, wanted), ...body };
   const next = mergePatch(existing, change) as unknown as Readonly<Record<string, unknown>>;
-  const isSaid = Object.entries(wanted).every(([field, value]) => equal(next[field], value));
-  if (!isSaid) return replace(kind, existing, { ...next, ...wanted } as unknown as View<Obj>);
+  const isExpressible = Object.entries(wanted).every(([field, value]) => equal(next[field], value));
+  if (!isExpressible) return replace(kind, existing, { ...next, ...wanted } as unknown as View<Obj>);
   return Object.keys(change).length === 0 ? undefined : patch(kind, existing, change);
 }

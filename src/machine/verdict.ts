@@ -1,4 +1,4 @@
-/** What a refused write means: another look, another attempt later, or the end of the job. Pure. */
+/** What a refused write means: repeat the reconcile, retry later, or end the job. Pure. */
 import { isBeingDeleted, type MetaView } from '../api/job.ts';
 import {
   AlreadyExists,
@@ -15,16 +15,16 @@ import {
 import type { Effect, Problem } from './decision.ts';
 
 type Verdict =
-  { readonly outcome: 'again' } | { readonly outcome: 'fail' | 'retry'; readonly problem: Problem };
+  { readonly outcome: 'repeat' } | { readonly outcome: 'fail' | 'retry'; readonly problem: Problem };
 
 /**
- * A refused write: is it worth another look, another attempt, or final?
- * @param self metadata of the object whose job it is: a namespace that goes takes nothing new any more, so a job in it
- *     has to end before the object itself can go
+ * Judges a refused write: `repeat` at once with the current objects, `retry` with back-off, or `fail`.
+ * @param self metadata of the object that has the job. A terminating namespace accepts no new objects, so a deletion job in it
+ *     must fail instead of waiting for the namespace
  */
 export function judgeWrite(error: unknown, effect: Effect, self: MetaView): Verdict {
   if (error instanceof Conflict || error instanceof AlreadyExists || error instanceof NotFound) {
-    return { outcome: 'again' };
+    return { outcome: 'repeat' };
   }
   const problem = {
     operation: 'write',
@@ -48,13 +48,13 @@ export function judgeWrite(error: unknown, effect: Effect, self: MetaView): Verd
   throw error;
 }
 
-/** What a server refused says by itself which object it was. */
+/** Messages of the API server already name the object. */
 function sentenceOf(error: unknown, effect: Effect): string {
   if (error instanceof ApiError) return error.message;
   return `${nameOf(effect)}: ${error instanceof Error ? error.message : String(error)}`;
 }
 
-/** API servers say it with a code, etcd behind them only in words, as trouble of the server. */
+/** API servers answer with status 413; etcd's refusal arrives as an internal error with a message. */
 const isTooLarge = (error: unknown): boolean =>
   error instanceof ApiError &&
   (error.status === 413 || error.message.includes('etcdserver: request is too large'));

@@ -24,7 +24,7 @@ import {
 import { Closing } from '../../lib/closing.ts';
 import {
   criticalProblemsRecord,
-  noteBugs,
+  recordBugs,
   withCriticalProblems,
   type ReportProblem,
 } from '../../machine/critical.ts';
@@ -225,7 +225,7 @@ export function deployerPlugin(
 /** A crash of a plugin ends in the item's status; it belongs on record as well. */
 function withRecord(plugin: DeployerPlugin, report: ReportProblem | undefined): DeployerPlugin {
   if (!report) return plugin;
-  const noting = noteBugs(plugin.name, report);
+  const noting = recordBugs(plugin.name, report);
   return {
     ...plugin,
     apply: (run) => noting(run.item, () => plugin.apply(run)),

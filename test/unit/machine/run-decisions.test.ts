@@ -216,7 +216,7 @@ describe('a phase that advances', () => {
       () => advance('Done', { effects: [remove(installationKind, other), ...effects] }),
       {
         machine: {
-          atEnd: (_, status, removed) => {
+          completeStatus: (_, status, removed) => {
             gone.push(...removed);
             return { ...status, triggered: true };
           },
@@ -230,11 +230,11 @@ describe('a phase that advances', () => {
   const events: readonly (readonly [string, Partial<Machine<Installation, Snapshot>>, readonly string[]])[] =
     [
       [
-        'is told where the machine celebrates',
-        { celebrates: () => true },
+        'is reported where the machine reports successes',
+        { reportsSuccess: () => true },
         ['Normal Done job j1 has finished'],
       ],
-      ['is not told where it does not', { celebrates: () => false }, []],
+      ['is not reported where it does not', { reportsSuccess: () => false }, []],
       ['is not told by default', {}, []],
     ];
   for (const [title, machine, told] of events) {

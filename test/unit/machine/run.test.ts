@@ -22,7 +22,7 @@ const noRight = (): Error =>
 function run(
   table: Record<string, PhaseRow<Snapshot, string>>,
   refuses: (write: Write) => boolean,
-  more: Partial<Pick<Machine<Installation, Snapshot>, 'isBelowAtWork' | 'fence'>> = {},
+  more: Partial<Pick<Machine<Installation, Snapshot>, 'isChildAtWork' | 'fence'>> = {},
   refusal: () => Error = noRight,
   lookUp: () => Promise<string> = () => Promise.resolve(NOW),
 ) {
@@ -110,12 +110,12 @@ describe('the loop over phases', () => {
       decide: () => fail({ operation: 'x', reason: 'Broken', message: 'no' }),
     });
     const table = { One: { phase: fails, onFail: 'Failed' } };
-    const busy = run(table, () => false, { isBelowAtWork: () => true });
+    const busy = run(table, () => false, { isChildAtWork: () => true });
     expect((await busy.end).end).to.equal('waiting');
     expect(busy.writes).to.have.length(1);
     expect(busy.writes[0]).to.have.nested.property('lastError.reason', 'Broken');
     expect(busy.writes[0]).not.to.have.property('jobIDFinished');
-    const idle = run(table, () => false, { isBelowAtWork: () => false });
+    const idle = run(table, () => false, { isChildAtWork: () => false });
     expect((await idle.end).end).to.equal('finished');
   });
 
@@ -165,7 +165,7 @@ describe('the loop over phases', () => {
   it('ends a job that succeeds whatever is at work below', async () => {
     const succeeds = phase({ needs: [], next: ['Done'], decide: () => advance('Done') });
     const table = { One: { phase: succeeds, onFail: 'Failed' } };
-    const { end } = run(table, () => false, { isBelowAtWork: () => true });
+    const { end } = run(table, () => false, { isChildAtWork: () => true });
     expect((await end).end).to.equal('finished');
   });
 

@@ -22,8 +22,8 @@ const effect = create(deployItemKind, item('plan', 'a'));
 
 describe('a refused write', () => {
   const rows = [
-    { what: 'a conflict', error: new Conflict('x', facts(409)), outcome: 'again' },
-    { what: 'an object that is gone', error: new NotFound('x', facts(404)), outcome: 'again' },
+    { what: 'a conflict', error: new Conflict('x', facts(409)), outcome: 'repeat' },
+    { what: 'an object that is gone', error: new NotFound('x', facts(404)), outcome: 'repeat' },
     { what: 'an object that makes no sense', error: new Invalid('x', facts(422)), outcome: 'fail' },
     { what: 'a missing right', error: new Forbidden('x', facts(403)), outcome: 'fail' },
     {

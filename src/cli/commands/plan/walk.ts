@@ -40,7 +40,7 @@ import { timestamp, type Clock } from '../../../lib/clock.ts';
 import { append } from '../../../lib/lists.ts';
 import type { Rng } from '../../../lib/rng.ts';
 import { PhaseError, type Problem } from '../../../machine/decision.ts';
-import { firstAnswer, gatherOnce, type Get, type Step } from '../../../machine/phase.ts';
+import { firstDecision, gatherOnce, type Get, type Step } from '../../../machine/phase.ts';
 import type { TreeSizes } from '../../../landscape/tree-size.ts';
 import type { World } from '../../../landscape/world.ts';
 import type { Logger } from '../../../observability/log.ts';
@@ -159,7 +159,7 @@ export async function planInstallation(
 
 /** Why the job ends at one of these steps. */
 async function problemAt(steps: readonly Step<Snapshot>[], get: Get<Snapshot>): Promise<Problem | undefined> {
-  const answer = await firstAnswer(steps, get, ['self', 'now']);
+  const answer = await firstDecision(steps, get, ['self', 'now']);
   return answer?.do === 'fail' || answer?.do === 'retry' ? answer.problem : undefined;
 }
 

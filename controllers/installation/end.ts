@@ -6,13 +6,12 @@ import { replacedTargets } from '../../src/dataflow/copies.ts';
 import { findImports } from '../../src/dataflow/imports.ts';
 import { importsHash } from '../../src/dataflow/imports-hash.ts';
 import { installationContext } from '../../src/dataflow/scope.ts';
-import { siblingOf, successorsOf } from '../../src/dataflow/siblings.ts';
 import { index, type World } from '../../src/landscape/world.ts';
 import { withoutExports } from './failed-status.ts';
 import { isWaitingForUs } from './intake.ts';
 import { cachedImports, exportsOf } from './cached-objects.ts';
 import { withWayOn } from './rest.ts';
-import { siblingsOf, type Inst, type InstStatus } from './related-objects.ts';
+import { importersFrom, type Inst, type InstStatus } from './related-objects.ts';
 
 interface Left {
   readonly world: World;
@@ -37,9 +36,7 @@ function withSuccessors(world: World, self: Inst, status: InstStatus): InstStatu
   const isSource =
     status.phase === 'Succeeded' && isRoot(self.metadata) && !self.spec.optimization?.hasNoSiblingExports;
   if (!isSource || isBeingDeleted(self.metadata)) return status;
-  const idle = siblingsOf(world, self).filter((sibling) => !isWaitingForUs(sibling));
-  const successors = successorsOf(siblingOf(self), idle.map(siblingOf)).map(({ name }) => name);
-  const started = idle.filter((s) => successors.includes(s.metadata.name) && !isUpToDate(world, s));
+  const started = importersFrom(world, self).filter((s) => !isWaitingForUs(s) && !isUpToDate(world, s));
   if (started.length === 0) return status;
   return { ...status, dependentsToTrigger: started.map(({ metadata: { name } }) => ({ name })) };
 }

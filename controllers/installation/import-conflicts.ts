@@ -1,5 +1,5 @@
 /** Copies of imports that would be written over what another installation exports. Pure. */
-import { exportedNames } from '../../src/blueprint/dependencies.ts';
+import { exportedNames } from '../../src/api/data-names.ts';
 import { importConflict } from '../../src/dataflow/objects.ts';
 import { installationContext, objectName } from '../../src/dataflow/scope.ts';
 import { isBeingDeleted } from '../../src/api/job.ts';
@@ -51,7 +51,7 @@ function exportersIn(
   const context = installationContext(self.metadata.name);
   const objects = ({ spec: { exports } }: Pick<Inst, 'spec'>): ReadonlySet<string> =>
     new Set(
-      [...exportedNames({ name: '', exports })].map((id) => {
+      [...exportedNames({ exports })].map((id) => {
         const [kind = '', ...ref] = id.split('/');
         return `${kind === 'data' ? 'DataObject' : 'Target'}/${objectName(context, ref.join('/'))}`;
       }),

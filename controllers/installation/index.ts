@@ -16,10 +16,10 @@ import { installationKind, type Installation } from '../../src/api/kinds/install
 import type { ComponentRepositories } from '../../src/components/component-repositories.ts';
 import type { Clock } from '../../src/lib/clock.ts';
 import type { Rng } from '../../src/lib/rng.ts';
-import { isTrading, predecessorsOf, siblingOf, successorsOf } from '../../src/dataflow/siblings.ts';
 import { randomUuid } from '../../src/lib/uuid.ts';
 import { isAbandoned } from '../../src/landscape/abandoned.ts';
 import { keyOf } from '../../src/machine/apply.ts';
+import { joinKey } from '../../src/runtime/keys.ts';
 import { begun } from '../../src/landscape/begin.ts';
 import { jobReconciler } from '../../src/machine/reconcile.ts';
 import { driftOf } from '../../src/landscape/rest-conditions.ts';
@@ -42,7 +42,8 @@ import {
   executionOf,
   ownExecution,
   parentOf,
-  siblingsOf,
+  exportersFor,
+  importersFrom,
   stuckBelow,
   type Inst,
 } from './related-objects.ts';
@@ -100,7 +101,7 @@ export function installationController(ports: InstallationPorts): ControllerSpec
         intake(self, {
           now,
           newJobID: randomUuid(ports.rng),
-          siblings: () => siblingsOf(world, self),
+          dependents: () => dependentsOf(world, self),
           below: () => below(world, self),
           hasExports: () => exportsOf(world, self).length > 0,
           isAbandoned: isAbandoned(world, self),
@@ -147,9 +148,7 @@ function concerned(world: World, installation: Inst): readonly Key[] {
   const parent = parentOf(world, installation);
   if (parent) add(parent);
   if (!world.installations.get(keyOf(installation))) childrenOf(world, installation).forEach(add);
-  if (isTrading(siblingOf(installation))) {
-    tradingPartners(installation, siblingsOf(world, installation).filter(mayWait)).forEach(add);
-  }
+  [...exportersFor(world, installation), ...importersFrom(world, installation)].filter(mayWait).forEach(add);
   return keys;
 }
 
@@ -164,13 +163,10 @@ const hasNewJob = (self: Inst): boolean =>
 /** Its stored phase does not tell: a pass that is under way may be in another one, and about to wait there. */
 const mayWait = (sibling: Inst): boolean => !isFinished(sibling);
 
-/** Predecessors and successors: nobody waits for any other sibling. */
-function tradingPartners(self: Inst, siblings: readonly Inst[]): readonly Inst[] {
-  const others = siblings.map(siblingOf);
-  const partners = [...predecessorsOf(siblingOf(self), others), ...successorsOf(siblingOf(self), others)];
-  const names = new Set(partners.map((p) => p.name));
-  return siblings.filter((s) => names.has(s.metadata.name));
-}
+const dependentsOf = (world: World, { metadata, status }: Inst): readonly Inst[] =>
+  (status?.dependentsToTrigger ?? []).flatMap(
+    ({ name = '' }) => world.installations.get(joinKey(metadata.namespace, name)) ?? [],
+  );
 
 function below(world: World, self: Inst) {
   return [...ownExecution({ self, execution: executionOf(world, self) }), ...childrenOf(world, self)];

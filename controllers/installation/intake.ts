@@ -39,7 +39,8 @@ export interface Facts {
   readonly now: string;
   /** A fresh job id, should one be needed. */
   readonly newJobID: string;
-  readonly siblings: () => readonly Inst[];
+  /** Roots that `dependentsToTrigger` names. */
+  readonly dependents: () => readonly Inst[];
   /** Sub-installations and the execution. */
   readonly below: () => readonly SubObject[];
   /** Of this job or of earlier ones. */
@@ -58,10 +59,10 @@ const abandoned: Rule = (self, { below, isAbandoned }) =>
   isAbandoned && below().length === 0 ? letGo(installationKind, self) : undefined;
 
 /** Roots that import from here run again. Children need no push: the event of our end wakes them. */
-const successorsToStart: Rule = (self, { siblings }) => {
+const successorsToStart: Rule = (self, { dependents }) => {
   const names = (self.status?.dependentsToTrigger ?? []).map((d) => d.name);
   if (names.length === 0) return undefined;
-  const roots = siblings().filter((s) => names.includes(s.metadata.name) && isRoot(s.metadata));
+  const roots = dependents().filter((s) => names.includes(s.metadata.name) && isRoot(s.metadata));
   const idle = roots.filter((s) => !isWaitingForUs(s) && !hasOperation(s.metadata, operations.reconcile));
   return {
     effects: [

@@ -1,10 +1,11 @@
 /** Who belongs to an installation: parent, siblings, children, execution. Reads the caches, never the server. */
 import { isRoot, parentInstallation } from '../../src/api/job.ts';
+import { exportedNames, importedNames } from '../../src/api/data-names.ts';
 import type { Execution } from '../../src/api/kinds/execution.ts';
 import type { Installation, InstallationStatus } from '../../src/api/kinds/installation.ts';
 import { keyOf } from '../../src/machine/apply.ts';
 import { noteOfWait } from '../../src/machine/status.ts';
-import { index, type World } from '../../src/landscape/world.ts';
+import { index, namesInFamily, type World } from '../../src/landscape/world.ts';
 import type { Obj, View } from '../../src/runtime/types.ts';
 
 export type Inst = View<Installation>;
@@ -18,14 +19,40 @@ export const parentOf = (world: World, self: Inst): Inst | undefined => {
 export const childrenOf = (world: World, self: Inst): readonly Inst[] =>
   world.installations.byIndex(index.owner, self.metadata.uid ?? '');
 
-/** Roots see the other roots of their namespace, children the other children of their parent. */
-export function siblingsOf(world: World, self: Inst): readonly Inst[] {
-  if (isRoot(self.metadata)) {
-    const roots = world.installations.byIndex(index.roots, self.metadata.namespace ?? '');
-    return roots.filter((i) => i.metadata.name !== self.metadata.name);
+/**
+ * Siblings (other roots of the namespace, other children of the parent) that export what `self` imports. Found by name, so the cost
+ * does not depend on the number of other siblings.
+ */
+export const exportersFor = (world: World, self: Inst): readonly Inst[] =>
+  others(world, self, index.exports, namesInFamily(self, importedNames));
+
+/** Siblings that import what `self` exports. */
+export const importersFrom = (world: World, self: Inst): readonly Inst[] =>
+  others(world, self, index.imports, namesInFamily(self, exportedNames));
+
+function others(world: World, self: Inst, name: string, values: readonly string[]): readonly Inst[] {
+  if (values.length === 0 || !(isRoot(self.metadata) || parentOf(world, self))) return [];
+  const found = new Set(values.flatMap((value) => world.installations.byIndex(name, value)));
+  return [...found].filter(({ metadata }) => metadata.name !== self.metadata.name);
+}
+
+/**
+ * The siblings that the phases compare `self` with: those that import from it, and those that it imports from, directly or through
+ * others. Without imports and exports there are none.
+ */
+export function tradingSiblings(world: World, self: Inst): readonly Inst[] {
+  const found = new Map<string, Inst>();
+  const open = [self];
+  for (let at = open.pop(); at; at = open.pop()) {
+    for (const exporter of exportersFor(world, at)) {
+      const { name } = exporter.metadata;
+      if (name === self.metadata.name || found.has(name)) continue;
+      found.set(name, exporter);
+      open.push(exporter);
+    }
   }
-  const parent = parentOf(world, self);
-  return parent ? childrenOf(world, parent).filter((i) => i.metadata.name !== self.metadata.name) : [];
+  for (const importer of importersFrom(world, self)) found.set(importer.metadata.name, importer);
+  return [...found.values()];
 }
 
 /** What the object says about an item further down that nobody takes up. */

@@ -1,13 +1,10 @@
 /** The edges between siblings: who exports what another imports, and whether that goes round in a circle. */
-import type { InstallationExports, InstallationImports } from '../api/kinds/installation.ts';
+import { exportedNames, importedNames, type ImportsAndExports } from '../api/data-names.ts';
 import { shortestCycle, type Dependencies } from '../lib/graph.ts';
-import type { View } from '../lib/objects.ts';
 
-/** Anything with imports and exports: an installation, or a template of one. */
-export interface Sibling {
+/** An installation among its siblings, or a template of one. */
+export interface Sibling extends ImportsAndExports {
   readonly name: string;
-  readonly imports?: View<InstallationImports> | undefined;
-  readonly exports?: View<InstallationExports> | undefined;
 }
 
 /** A shortest cycle as names, first = last; undefined when there is none. An import of one's own export is one. */
@@ -29,23 +26,4 @@ export function dependenciesOf(siblings: readonly Sibling[]): Dependencies {
       [...new Set([...importedNames(sibling)].flatMap((id) => exporters.get(id) ?? []))],
     ]),
   );
-}
-
-/** `data/<name>` and `target/<name>`; references to lists and maps of the parent make no edge. */
-export function importedNames({ imports }: Sibling): ReadonlySet<string> {
-  const names = new Set<string>();
-  for (const { dataRef } of imports?.data ?? []) if (dataRef) names.add(`data/${dataRef}`);
-  for (const { target, targets, targetMap } of imports?.targets ?? []) {
-    for (const ref of [target, ...(targets ?? []), ...Object.values(targetMap ?? {})]) {
-      if (ref) names.add(`target/${ref}`);
-    }
-  }
-  return names;
-}
-
-export function exportedNames({ exports }: Sibling): ReadonlySet<string> {
-  const names = new Set<string>();
-  for (const { dataRef } of exports?.data ?? []) if (dataRef) names.add(`data/${dataRef}`);
-  for (const { target } of exports?.targets ?? []) if (target) names.add(`target/${target}`);
-  return names;
 }

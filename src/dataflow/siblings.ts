@@ -1,13 +1,7 @@
 /** Who depends on whom among siblings: edges are equal names in exports and imports. */
 import type { Installation } from '../api/kinds/installation.ts';
-import {
-  cycleText,
-  dependenciesOf,
-  exportedNames,
-  findCycle,
-  importedNames,
-  type Sibling,
-} from '../blueprint/dependencies.ts';
+import { exportedNames, importedNames } from '../api/data-names.ts';
+import { cycleText, dependenciesOf, findCycle, type Sibling } from '../blueprint/dependencies.ts';
 import { dependencyOrder, dependsOn, shortestCycleThrough } from '../lib/graph.ts';
 import type { View } from '../lib/objects.ts';
 
@@ -75,10 +69,6 @@ export const circleThrough = (self: Sibling, siblings: readonly Sibling[]): read
   importedNames(self).size === 0 || exportedNames(self).size === 0
     ? undefined
     : shortestCycleThrough(dependenciesOf([self, ...siblings]), self.name);
-
-/** Whether it exchanges anything with siblings; most do not, and need not be compared with any. */
-export const isTrading = (self: Sibling): boolean =>
-  importedNames(self).size > 0 || exportedNames(self).size > 0;
 
 /** Those that import what `self` exports, but for those that `self` needs in turn: nobody can wait for them. */
 export function successorsOutsideCircles<T extends Sibling>(

@@ -7,7 +7,8 @@ import { installationKind, type Installation } from '../api/kinds/installation.t
 import { syncObjectKind, type SyncObject } from '../api/kinds/syncobject.ts';
 import { targetKind, type Target } from '../api/kinds/target.ts';
 import { targetSyncKind, type TargetSync } from '../api/kinds/targetsync.ts';
-import { isRoot } from '../api/job.ts';
+import { exportedNames, importedNames, type ImportsAndExports } from '../api/data-names.ts';
+import { parentInstallation } from '../api/job.ts';
 import { labels } from '../api/labels.ts';
 import type { Cache, Caches, Obj, View } from '../runtime/types.ts';
 
@@ -40,8 +41,10 @@ export const index = {
   context: 'context',
   /** `namespace/writer` of a data object or target */
   source: 'source',
-  /** `namespace` of an installation without a parent */
-  roots: 'roots',
+  /** family and name of what an installation exports; see `namesInFamily` */
+  exports: 'exports',
+  /** family and name of what an installation imports; see `namesInFamily` */
+  imports: 'imports',
 } as const;
 
 export function createWorld(caches: Caches): World {
@@ -56,7 +59,8 @@ export function createWorld(caches: Caches): World {
     syncObjects: caches.of(syncObjectKind),
   };
   world.installations.index(index.owner, ownersOf);
-  world.installations.index(index.roots, (i) => (isRoot(i.metadata) ? [i.metadata.namespace ?? ''] : []));
+  world.installations.index(index.exports, (i) => namesInFamily(i, exportedNames));
+  world.installations.index(index.imports, (i) => namesInFamily(i, importedNames));
   world.executions.index(index.owner, ownersOf);
   world.deployItems.index(index.managedBy, byLabel(labels.executionManagedBy));
   for (const cache of [world.dataObjects, world.targets] as unknown as readonly Cache<Obj>[]) {
@@ -64,6 +68,18 @@ export function createWorld(caches: Caches): World {
     cache.index(index.source, byLabel(labels.dataSource));
   }
   return world;
+}
+
+/** Names of exports or imports, each with the family in which it is unique: the roots of a namespace, or the children of one parent. */
+export function namesInFamily(
+  installation: View<Installation>,
+  namesOf: (spec: ImportsAndExports) => ReadonlySet<string>,
+): string[] {
+  const { namespace = '', ownerReferences } = installation.metadata;
+  const parent = parentInstallation(installation.metadata);
+  const owner = ownerReferences?.find(({ name, kind }) => kind === 'Installation' && name === parent);
+  const family = owner ? owner.uid : namespace;
+  return [...namesOf(installation.spec)].map((name) => `${family}/${name}`);
 }
 
 const ownersOf = (obj: View<Obj>): string[] =>

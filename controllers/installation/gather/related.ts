@@ -7,7 +7,7 @@ import { index, type World } from '../../../src/landscape/world.ts';
 import { keyOf } from '../../../src/machine/apply.ts';
 import { PhaseError } from '../../../src/machine/decision.ts';
 import { partitionChildren } from '../children.ts';
-import { childrenOf, executionOf, isOwnedBy, siblingsOf, type Inst } from '../related-objects.ts';
+import { childrenOf, executionOf, isOwnedBy, tradingSiblings, type Inst } from '../related-objects.ts';
 import type { Rendered } from '../snapshot.ts';
 import type { Facts, GatherContext, Sources } from './gather-context.ts';
 
@@ -35,7 +35,7 @@ export const relatedFacts = (
   treeDepth: () => treeDepth,
   room: async (get) =>
     trees.claim(self, newObjects(world, self, await get('rendered'), await get('children'))),
-  siblings: () => siblingsOf(world, self),
+  siblings: () => tradingSiblings(world, self),
   predecessors: async (get) => pickPredecessors(self, await get('siblings')),
   predecessorJobs: async (get) =>
     Object.fromEntries(

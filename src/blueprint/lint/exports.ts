@@ -1,5 +1,5 @@
 /** Rules about exports: that something makes them, and that somebody wants those of sub-installations. */
-import { exportedNames, importedNames } from '../dependencies.ts';
+import { exportedNames, importedNames } from '../../api/data-names.ts';
 import { ruleGroup, type Report } from './finding.ts';
 import { knowsAllChildren } from './sub-installations.ts';
 import type { Subject } from './subject.ts';

@@ -2,7 +2,8 @@
 import { parseComponentUri } from '../../components/relative-reference.ts';
 import { ComponentProblem } from '../../components/errors.ts';
 import { isDns1123Label } from '../../lib/names.ts';
-import { cycleText, exportedNames, findCycle, importedNames } from '../dependencies.ts';
+import { exportedNames, importedNames } from '../../api/data-names.ts';
+import { cycleText, findCycle } from '../dependencies.ts';
 import { SubInstallationsInvalid } from '../errors.ts';
 import { checkTemplates, declaredImports } from '../template-checks.ts';
 import { ruleGroup, type Report } from './finding.ts';
@@ -201,7 +202,7 @@ function inspectCycle({ children }: Subject, say: Say): void {
   const [name, next] = cycle;
   const child = children.find(({ template }) => template.name === name);
   const given = exportedNames(
-    children.find(({ template }) => template.name === next)?.template ?? { name: '' },
+    children.find(({ template }) => template.name === next)?.template ?? {},
   );
   if (!child) return;
   const ref = [...importedNames(child.template)].find((id) => given.has(id))?.replace(/^\w+\//, '');

@@ -821,7 +821,7 @@ describe('an installation before its phases', () => {
   const facts: Facts = {
     now: NOW,
     newJobID: 'new',
-    siblings: () => [],
+    dependents: () => [],
     below: () => [],
     hasExports: () => false,
     isAbandoned: false,
@@ -965,7 +965,7 @@ describe('an installation before its phases', () => {
     });
     const answer = intake(finished, {
       ...facts,
-      siblings: () => [installation('consumer', { status: done('c1') })],
+      dependents: () => [installation('consumer', { status: done('c1') })],
     });
     expect(answer && effectsOf(answer)).to.deep.equal(['patch consumer', 'status producer']);
   });
@@ -981,7 +981,7 @@ describe('an installation before its phases', () => {
     });
     const waiting = installation('consumer', { status: running('c1', 'Init') });
     expect(
-      effectsOf(intake(finished, { ...facts, siblings: () => [waiting] }) ?? { effects: [] }),
+      effectsOf(intake(finished, { ...facts, dependents: () => [waiting] }) ?? { effects: [] }),
     ).to.deep.equal(['status producer']);
   });
 });

@@ -150,7 +150,7 @@ describe('a job started by the clock', () => {
   const facts: Facts = {
     now: at('08:00'),
     newJobID: 'new',
-    siblings: () => [],
+    dependents: () => [],
     below: () => [],
     hasExports: () => false,
     isAbandoned: false,

@@ -6,7 +6,6 @@ import {
   duplicateExports,
   duplicatesText,
   findCycle,
-  isTrading,
   ordered,
   predecessorsOf,
   siblingOf,
@@ -113,12 +112,6 @@ describe('an installation among its siblings', () => {
     const imports = { data: [{ name: 'in', dataRef: 'x' }] };
     const exports = { targets: [{ name: 'out', target: 'y' }] };
     expect(siblingOf(installation('a', { imports, exports }))).to.deep.equal({ name: 'a', imports, exports });
-  });
-
-  it('exchanges something when it imports or exports, and nothing when it does neither', () => {
-    expect(isTrading(sibling('a', ['x']))).to.equal(true);
-    expect(isTrading(sibling('a', [], ['x']))).to.equal(true);
-    expect(isTrading(sibling('a'))).to.equal(false);
   });
 });
 

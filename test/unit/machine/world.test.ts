@@ -29,10 +29,20 @@ const data = (kind: string, meta: object): Obj => ({
   metadata: { name: 'x', namespace: 'demo', ...meta },
 });
 
+const trader = <T extends { readonly spec: object }>(object: T): T => ({
+  ...object,
+  spec: {
+    ...object.spec,
+    imports: { data: [{ name: 'in', dataRef: 'in' }], targets: [{ name: 'to', target: 'to' }] },
+    exports: { data: [{ name: 'out', dataRef: 'out' }] },
+  },
+});
+
 describe('the index of a cache', () => {
   const rows: readonly (readonly [string, Obj, Record<string, readonly string[]>])[] = [
-    ['has a root installation by its namespace', installation('top'), { [index.owner]: [], [index.roots]: ['demo'] }],
-    ['has a sub-installation by its owner', child('top', 'a'), { [index.owner]: ['uid-top'], [index.roots]: [] }],
+    ['has a root by its exports and imports in its namespace', trader(installation('top')), { [index.owner]: [], [index.exports]: ['demo/data/out'], [index.imports]: ['demo/data/in', 'demo/target/to'] }],
+    ['has a sub-installation by its owner, and by its exports and imports below that owner', trader(child('top', 'a')), { [index.owner]: ['uid-top'], [index.exports]: ['uid-top/data/out'], [index.imports]: ['uid-top/data/in', 'uid-top/target/to'] }],
+    ['has no installation by exports and imports without any', installation('alone'), { [index.owner]: [], [index.exports]: [], [index.imports]: [] }],
     ['has an execution by the owner that controls it, and no other', execution('top', { meta: { ownerReferences: owners } }), { [index.owner]: ['uid-top'] }],
     ['has no execution without an owner', execution('plan'), { [index.owner]: [] }],
     ['has a deploy item by its execution', item('plan', 'a'), { [index.managedBy]: ['demo/plan'] }],

@@ -199,7 +199,7 @@ describe('the predecessors of an installation', () => {
 
   it('are the siblings that export what it imports', async () => {
     const { get } = facts({ self: importing(), objects });
-    expect(namesOf(await get('siblings'))).to.deep.equal(['producer', 'other']);
+    expect(namesOf(await get('siblings'))).to.deep.equal(['producer']);
     expect(await get('predecessors')).to.deep.equal([producer]);
     expect(await get('predecessorJobs')).to.deep.equal({ producer: 'p1' });
   });

@@ -12,7 +12,7 @@ import { lastErrorOf } from './given.ts';
 const facts: Facts = {
   now: NOW,
   newJobID: 'new',
-  siblings: () => [],
+  dependents: () => [],
   below: () => [],
   hasExports: () => false,
   isAbandoned: false,
@@ -289,7 +289,7 @@ describe('a root that has roots to start', () => {
   const producer = installation('producer', {
     status: { ...done('p1'), dependentsToTrigger: [{ name: 'consumer' }] },
   });
-  const starts = (...siblings: Inst[]) => answers(producer, { siblings: () => siblings })?.effects;
+  const starts = (...siblings: Inst[]) => answers(producer, { dependents: () => siblings })?.effects;
 
   it('forgets them in the same pass, which goes on', () => {
     const answer = intake(producer, facts);
@@ -297,7 +297,7 @@ describe('a root that has roots to start', () => {
     expect(answer?.effects[0]).to.have.deep.nested.property('body.status', { dependentsToTrigger: null });
   });
   it('starts those by the annotation', () => {
-    const answer = intake(producer, { ...facts, siblings: () => [installation('consumer')] });
+    const answer = intake(producer, { ...facts, dependents: () => [installation('consumer')] });
     expect(answer?.effects[0]).to.have.deep.nested.property('body.metadata.annotations', {
       [annotations.operation]: 'reconcile',
     });

@@ -8,7 +8,9 @@ import {
   isOwnedBy,
   ownExecution as owned,
   parentOf,
-  siblingsOf,
+  exportersFor,
+  importersFrom,
+  tradingSiblings,
   stuckBelow,
 } from '../../../../controllers/installation/related-objects.ts';
 import { StateSecrets } from '../../../../controllers/installation/gather/state-secrets.ts';
@@ -18,7 +20,8 @@ import { PhaseError } from '../../../../src/machine/decision.ts';
 import type { Client, Obj, View } from '../../../../src/runtime/types.ts';
 import { NOW, child, execution, installation } from '../../../support/given.ts';
 import { worldOf } from '../../../support/static-world.ts';
-import { dataObject, ownExecution, self, target } from './given.ts';
+import type { Inst } from '../../../../controllers/installation/related-objects.ts';
+import { dataObject, ownExecution, self, target, trading } from './given.ts';
 import { server } from './server.ts';
 
 const namesOf = (objects: readonly View<Obj>[]) => objects.map(({ metadata: { name } }) => name);
@@ -52,15 +55,6 @@ describe('the relatives of an installation', () => {
     const { uid: _, ...metadata } = parent.metadata;
     expect(childrenOf(world, { ...parent, metadata })).to.deep.equal([]);
   });
-  it('are the other roots of its namespace for a root', () => {
-    expect(namesOf(siblingsOf(world, parent))).to.deep.equal(['other']);
-    const roots = worldOf(placeless(parent), placeless(other), parent);
-    expect(namesOf(siblingsOf(roots, placeless(parent)))).to.deep.equal(['other']);
-  });
-  it('are the other children of its parent below a root, and none without that parent', () => {
-    expect(namesOf(siblingsOf(world, a))).to.deep.equal(['b-x']);
-    expect(siblingsOf(worldOf(a, b), a)).to.deep.equal([]);
-  });
   it('are its execution, of the same name', () => {
     expect(executionOf(world, parent)?.metadata.name).to.equal('p');
     expect(executionOf(world, other)).to.equal(undefined);
@@ -84,6 +78,79 @@ describe('the relatives of an installation', () => {
     };
     expect(stuckBelow(child('p', 'a', { conditions: [waiting] }))).to.equal('no deployer');
     expect(stuckBelow(installation('a'))).to.equal(undefined);
+  });
+});
+
+describe('the siblings that an installation trades with', () => {
+  const root = (name: string, takes: string[], gives: string[]): Inst =>
+    installation(name, { spec: trading({ takes, gives }) });
+  const below = (parent: string, name: string, takes: string[], gives: string[]): Inst => {
+    const object = child(parent, name);
+    return { ...object, spec: { ...object.spec, ...trading({ takes, gives }) } };
+  };
+  const inOther = (object: Inst): Inst => ({
+    ...object,
+    metadata: { ...object.metadata, namespace: 'other' },
+  });
+  const self = root('self', ['in'], ['out']);
+  const direct = root('direct', ['far'], ['in']);
+  const indirect = root('indirect', [], ['far']);
+  const user = root('user', ['out'], ['more']);
+  const stranger = root('stranger', ['more'], ['strange']);
+  const world = worldOf(
+    self,
+    direct,
+    indirect,
+    user,
+    stranger,
+    inOther(direct),
+    below('self', 'c', ['out'], ['in']),
+  );
+
+  it('are those that export what it imports, and those that import what it exports', () => {
+    expect(namesOf(exportersFor(world, self))).to.deep.equal(['direct']);
+    expect(namesOf(importersFrom(world, self))).to.deep.equal(['user']);
+  });
+  it('include those that it imports from through others, but not the importers of others', () => {
+    expect(namesOf(tradingSiblings(world, self))).to.have.members(['direct', 'indirect', 'user']);
+  });
+  it('are named once in a cycle of imports, which ends', () => {
+    const [a, b] = [root('a', ['y'], ['x']), root('b', ['x'], ['y'])];
+    expect(namesOf(tradingSiblings(worldOf(a, b), a))).to.deep.equal(['b']);
+  });
+  it('do not include itself, even if it imports its own export', () => {
+    const own = root('own', ['x'], ['x']);
+    expect(tradingSiblings(worldOf(own), own)).to.deep.equal([]);
+  });
+  it('are children of the same parent below a root, and none without that parent', () => {
+    const parent = installation('p');
+    const [a, b, other] = [
+      below('p', 'a', ['x'], []),
+      below('p', 'b', [], ['x']),
+      below('q', 'c', [], ['x']),
+    ];
+    const all = [a, b, other, root('r', [], ['x'])];
+    expect(namesOf(exportersFor(worldOf(parent, ...all), a))).to.deep.equal(['b-x']);
+    expect(exportersFor(worldOf(...all), a)).to.deep.equal([]);
+  });
+  it('do not make a lookup cost more when other installations are many', () => {
+    const crowd = Array.from({ length: 500 }, (_, i) =>
+      root(`other-${String(i)}`, [`i${String(i)}`], [`o${String(i)}`]),
+    );
+    const counted = worldOf(self, direct, user, ...crowd);
+    let seen = 0;
+    const { installations } = counted;
+    const byIndex = installations.byIndex.bind(installations);
+    installations.byIndex = (index, value) => {
+      const found = byIndex(index, value);
+      seen += found.length;
+      return found;
+    };
+    tradingSiblings(counted, self);
+    expect(seen).to.be.at.most(6);
+    seen = 0;
+    tradingSiblings(counted, installation('without-imports-and-exports'));
+    expect(seen).to.equal(0);
   });
 });
 

@@ -140,7 +140,7 @@ export class YamlDecoder {
       const key = items[i] as YamlNode;
       const value = items[i + 1] as YamlNode;
       if (isMerge(key)) this.#merge(map, value);
-      else setOwn(map, this.#key(key, value), this.decode(value));
+      else setOwn(map, this.key(key, value), this.decode(value));
     }
   }
 
@@ -160,8 +160,8 @@ export class YamlDecoder {
     }
   }
 
-  /** JSON has only keys of text. */
-  #key(node: YamlNode, value: YamlNode): string {
+  /** JSON has only keys of text. @param value what stands at the key, for the message @throws YamlError */
+  key(node: YamlNode, value?: YamlNode): string {
     this.#count();
     const target = node.kind === 'alias' ? node.target : node;
     if (target.kind !== 'scalar') throw yamlErrorAt('invalid map key: a list or a map', node.line);
@@ -169,7 +169,7 @@ export class YamlDecoder {
     const key = this.#scalar(target);
     if (typeof key === 'number') return floatKey(key);
     if (key !== null && !(typeof key === 'bigint' && key >= 2n ** 63n)) return String(key);
-    const of = value.kind === 'scalar' ? `, value: ${JSON.stringify(value.value)}` : '';
+    const of = value?.kind === 'scalar' ? `, value: ${JSON.stringify(value.value)}` : '';
     const what = key === null ? '%!s(<nil>), key: <nil>' : `uint64, key: ${key.toString()}`;
     throw new YamlError(`unsupported map key of type: ${what}${of}`, node.line + 1);
   }

@@ -3,38 +3,49 @@ import { yamlErrorAt } from './yaml-error.ts';
 import { YamlScanner, type YamlScanOptions } from './yaml-scan.ts';
 import type { YamlToken, YamlTokenKind } from './yaml-tokens.ts';
 
-export interface ScalarNode {
-  readonly kind: 'scalar';
+/** Where a node stands in the text, without its anchor and tag. */
+interface Extent {
   /** 0-based. */
   readonly line: number;
+  /** Offset in UTF-16 code units; of a scalar that of its quote or block sign. */
+  readonly start: number;
+  /** Offset behind it; the same as `start` when nothing is written. */
+  end: number;
+}
+export interface ScalarNode extends Readonly<Extent> {
+  readonly kind: 'scalar';
   readonly value: string;
   /** The full tag; empty when there is none. */
   readonly tag: string;
   /** Whether it may be something else than text. */
   readonly isPlain: boolean;
-  /** Where it begins in the text, at its quote or block sign; undefined when nothing is written. */
-  readonly index?: number | undefined;
 }
-interface SequenceNode {
+interface SequenceNode extends Extent {
   readonly kind: 'sequence';
-  readonly line: number;
   readonly items: YamlNode[];
 }
-export interface MappingNode {
+export interface MappingNode extends Extent {
   readonly kind: 'mapping';
-  readonly line: number;
   /** Keys and values by turns. */
   readonly items: YamlNode[];
 }
-export interface AliasNode {
+export interface AliasNode extends Readonly<Extent> {
   readonly kind: 'alias';
-  readonly line: number;
   readonly name: string;
   readonly target: YamlNode;
 }
+type Collection = SequenceNode | MappingNode;
 export type YamlNode = ScalarNode | SequenceNode | MappingNode | AliasNode;
 
 const MAX_DEPTH = 1000;
+/** Tokens before which nothing is written. */
+const AFTER_DOCUMENT_START = new Set<YamlTokenKind>([
+  'version',
+  'tag-directive',
+  'document-start',
+  'document-end',
+  'stream-end',
+]);
 const AFTER_BLOCK_ENTRY = new Set<YamlTokenKind>(['entry', 'block-end']);
 const AFTER_LOOSE_ENTRY = new Set<YamlTokenKind>(['entry', 'key', 'value', 'block-end']);
 const AFTER_BLOCK_KEY = new Set<YamlTokenKind>(['key', 'value', 'block-end']);
@@ -74,26 +85,18 @@ export class YamlParser {
     if (token.kind === 'stream-end') return undefined;
     const isBare = this.#isFirst && !['version', 'tag-directive', 'document-start'].includes(token.kind);
     this.#isFirst = false;
-    if (!isBare) {
-      this.#directives();
-      if (this.#peek().kind !== 'document-start') this.#fail('did not find expected <document start>');
-      this.#scanner.skip();
-    }
-    const node = this.#content(isBare);
+    const node = isBare ? this.#node('block') : this.#marked();
     if (this.#peek().kind === 'document-end') this.#scanner.skip();
     return node;
   }
 
-  #content(isBare: boolean): YamlNode {
-    const { kind, line } = this.#peek();
-    const ends: readonly YamlTokenKind[] = [
-      'version',
-      'tag-directive',
-      'document-start',
-      'document-end',
-      'stream-end',
-    ];
-    return !isBare && ends.includes(kind) ? empty(line) : this.#node('block');
+  /** A document that begins with `---`, perhaps after directives. */
+  #marked(): YamlNode {
+    this.#directives();
+    const { kind, end } = this.#peek();
+    if (kind !== 'document-start') this.#fail('did not find expected <document start>');
+    const next = this.#next();
+    return AFTER_DOCUMENT_START.has(next.kind) ? empty(next.line, end) : this.#node('block');
   }
 
   #directives(): void {
@@ -132,7 +135,8 @@ export class YamlParser {
       const target = this.#anchors.get(token.value);
       if (!target) throw yamlErrorAt(`unknown anchor '${token.value}' referenced`, token.line);
       this.#scanner.skip();
-      return { kind: 'alias', line: token.line, name: token.value, target };
+      const { line, start, end } = token;
+      return { kind: 'alias', line, start, end, name: token.value, target };
     }
     if (++this.#depth > MAX_DEPTH) this.#fail(`exceeded max depth of ${String(MAX_DEPTH)}`);
     const node = this.#afterProperties(context, this.#properties());
@@ -162,7 +166,7 @@ export class YamlParser {
   }
 
   #afterProperties(context: 'block' | 'loose' | 'flow', properties: Properties): YamlNode {
-    const { kind, line } = this.#peek();
+    const { kind, line, start } = this.#peek();
     if (kind === 'entry' && context === 'loose') return this.#looseSequence(properties);
     if (kind === 'scalar') return this.#scalar(properties);
     if (kind === 'sequence') return this.#flowSequence(properties);
@@ -171,7 +175,7 @@ export class YamlParser {
     if (kind === 'block-mapping' && context !== 'flow') return this.#blockMapping(properties);
     if (properties.anchor === undefined && properties.tag === '')
       this.#fail('did not find expected node content');
-    return this.#remember(properties, { ...empty(line), tag: properties.tag });
+    return this.#remember(properties, { ...empty(line, start), tag: properties.tag });
   }
 
   #remember<T extends YamlNode>({ anchor }: Properties, node: T): T {
@@ -180,70 +184,77 @@ export class YamlParser {
   }
 
   #scalar(properties: Properties): ScalarNode {
-    const { line, value, isPlain, index } = this.#peek();
+    const { line, value, isPlain, start, end } = this.#peek();
     this.#scanner.skip();
     const { tag } = properties;
     return this.#remember(properties, {
       kind: 'scalar',
       line,
+      start,
+      end,
       value,
       tag,
       isPlain: tag === '!' || (tag === '' && isPlain),
-      index,
     });
   }
 
+  /** A list that begins at the next token. */
   #sequence(properties: Properties): SequenceNode {
-    return this.#remember(properties, { kind: 'sequence', line: this.#peek().line, items: [] });
+    const { line, start, end } = this.#peek();
+    return this.#remember(properties, { kind: 'sequence', line, start, end, items: [] });
   }
 
   #mapping(properties: Properties): MappingNode {
-    return this.#remember(properties, { kind: 'mapping', line: this.#peek().line, items: [] });
+    const { line, start, end } = this.#peek();
+    return this.#remember(properties, { kind: 'mapping', line, start, end, items: [] });
+  }
+
+  /** Ends a block, which reaches to the end of its last item. */
+  #endBlock(node: Collection, problem: string): void {
+    if (this.#peek().kind !== 'block-end') this.#fail(problem);
+    this.#scanner.skip();
+    endAtLastItem(node);
+  }
+
+  #endFlow(node: Collection): void {
+    node.end = this.#peek().end;
+    this.#scanner.skip();
   }
 
   #blockSequence(properties: Properties): SequenceNode {
     const node = this.#sequence(properties);
-    let token = this.#next();
-    while (token.kind === 'entry') {
-      const { line } = token;
-      const isEmpty = AFTER_BLOCK_ENTRY.has(this.#next().kind);
-      node.items.push(isEmpty ? empty(line) : this.#node('block'));
-      token = this.#peek();
-    }
-    if (token.kind !== 'block-end') this.#fail("did not find expected '-' indicator");
     this.#scanner.skip();
+    this.#entries(node, AFTER_BLOCK_ENTRY);
+    this.#endBlock(node, "did not find expected '-' indicator");
     return node;
   }
 
   /** A list at the indentation of its key: no token marks its end. */
   #looseSequence(properties: Properties): SequenceNode {
     const node = this.#sequence(properties);
-    for (let token = this.#peek(); token.kind === 'entry'; token = this.#peek()) {
-      const { line } = token;
-      const isEmpty = AFTER_LOOSE_ENTRY.has(this.#next().kind);
-      node.items.push(isEmpty ? empty(line) : this.#node('block'));
-    }
+    this.#entries(node, AFTER_LOOSE_ENTRY);
+    endAtLastItem(node);
     return node;
+  }
+
+  #entries({ items }: SequenceNode, ends: ReadonlySet<YamlTokenKind>): void {
+    for (let token = this.#peek(); token.kind === 'entry'; token = this.#peek()) {
+      const { line, end } = token;
+      items.push(ends.has(this.#next().kind) ? empty(line, end) : this.#node('block'));
+    }
   }
 
   #blockMapping(properties: Properties): MappingNode {
     const node = this.#mapping(properties);
     let token = this.#next();
     while (token.kind === 'key') {
-      const { line } = token;
-      const key = AFTER_BLOCK_KEY.has(this.#next().kind) ? empty(line) : this.#node('loose');
-      node.items.push(key, this.#blockValue());
+      const { line, end } = token;
+      const key = AFTER_BLOCK_KEY.has(this.#next().kind) ? empty(line, end) : this.#node('loose');
+      node.items.push(key, this.#valueOf(key, 'loose', AFTER_BLOCK_KEY));
       token = this.#peek();
     }
-    if (token.kind !== 'block-end') this.#fail('did not find expected key');
-    this.#scanner.skip();
+    this.#endBlock(node, 'did not find expected key');
     return node;
-  }
-
-  #blockValue(): YamlNode {
-    const { kind, line } = this.#peek();
-    if (kind !== 'value') return empty(line);
-    return AFTER_BLOCK_KEY.has(this.#next().kind) ? empty(line) : this.#node('loose');
   }
 
   #flowSequence(properties: Properties): SequenceNode {
@@ -251,11 +262,11 @@ export class YamlParser {
     let token = this.#next();
     while (token.kind !== 'sequence-end') {
       if (node.items.length > 0) token = this.#afterEntry(token, "did not find expected ',' or ']'");
-      if (token.kind === 'key') node.items.push(this.#pair(token.line));
+      if (token.kind === 'key') node.items.push(this.#pair(token));
       else if (token.kind !== 'sequence-end') node.items.push(this.#node('flow'));
       token = this.#peek();
     }
-    this.#scanner.skip();
+    this.#endFlow(node);
     return node;
   }
 
@@ -264,14 +275,13 @@ export class YamlParser {
   }
 
   /** `[a: b]`: a map of one entry in a list. */
-  #pair(line: number): MappingNode {
+  #pair({ line, start, end }: YamlToken): MappingNode {
     const first = this.#next();
-    let key: YamlNode = empty(first.line);
+    let key: YamlNode = empty(first.line, end);
     if (AFTER_PAIR_KEY.has(first.kind)) this.#scanner.skip();
     else key = this.#node('flow');
-    const token = this.#peek();
-    const isEmpty = token.kind !== 'value' || AFTER_PAIR_VALUE.has(this.#next().kind);
-    return { kind: 'mapping', line, items: [key, isEmpty ? empty(token.line) : this.#node('flow')] };
+    const value = this.#valueOf(key, 'flow', AFTER_PAIR_VALUE);
+    return { kind: 'mapping', line, start, end: value.end, items: [key, value] };
   }
 
   #flowMapping(properties: Properties): MappingNode {
@@ -280,21 +290,39 @@ export class YamlParser {
     while (token.kind !== 'mapping-end') {
       if (node.items.length > 0) token = this.#afterEntry(token, "did not find expected ',' or '}'");
       if (token.kind === 'key') {
+        const { line, end } = token;
+        const key = AFTER_FLOW_KEY.has(this.#next().kind) ? empty(line, end) : this.#node('flow');
+        node.items.push(key, this.#valueOf(key, 'flow', AFTER_FLOW_VALUE));
+      } else if (token.kind !== 'mapping-end') {
         const { line } = token;
-        const key = AFTER_FLOW_KEY.has(this.#next().kind) ? empty(line) : this.#node('flow');
-        node.items.push(key, this.#flowValue());
-      } else if (token.kind !== 'mapping-end') node.items.push(this.#node('flow'), empty(token.line));
+        const key = this.#node('flow');
+        node.items.push(key, empty(line, key.end));
+      }
       token = this.#peek();
     }
-    this.#scanner.skip();
+    this.#endFlow(node);
     return node;
   }
 
-  #flowValue(): YamlNode {
-    const { kind, line } = this.#peek();
-    if (kind !== 'value') return empty(line);
-    return AFTER_FLOW_VALUE.has(this.#next().kind) ? empty(line) : this.#node('flow');
+  /** @param ends tokens before which nothing is written */
+  #valueOf(key: YamlNode, context: 'loose' | 'flow', ends: ReadonlySet<YamlTokenKind>): YamlNode {
+    const { kind, line, end } = this.#peek();
+    if (kind !== 'value') return empty(line, key.end);
+    return ends.has(this.#next().kind) ? empty(line, end) : this.#node(context);
   }
 }
 
-const empty = (line: number): ScalarNode => ({ kind: 'scalar', line, value: '', tag: '', isPlain: true });
+function endAtLastItem(node: Collection): void {
+  node.end = node.items.at(-1)?.end ?? node.end;
+}
+
+/** @param at offset where it might have been written */
+const empty = (line: number, at: number): ScalarNode => ({
+  kind: 'scalar',
+  line,
+  start: at,
+  end: at,
+  value: '',
+  tag: '',
+  isPlain: true,
+});

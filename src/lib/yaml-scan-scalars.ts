@@ -50,8 +50,13 @@ class Gap {
   }
 }
 
-interface PlainScalar {
+interface ScannedScalar {
   readonly text: string;
+  /** Offset behind its last character; the cursor is behind the white space that follows. */
+  readonly end: number;
+}
+
+interface PlainScalar extends ScannedScalar {
   /** Whether a line break follows; then a key may come. */
   readonly endsInBreak: boolean;
 }
@@ -71,6 +76,7 @@ export function scanPlain(cursor: Cursor, options: PlainOptions): PlainScalar {
   const indent = options.indent + 1;
   const gap = new Gap();
   let text = '';
+  let behind = cursor.index;
   for (;;) {
     if (cursor.isDocumentIndicator() || cursor.code() === 35) break;
     const start = cursor.index;
@@ -85,13 +91,14 @@ export function scanPlain(cursor: Cursor, options: PlainOptions): PlainScalar {
     if (end > start) {
       text += gap.flush() + cursor.text.slice(start, end);
       cursor.skip(end - start);
+      behind = end;
     }
     const c = cursor.code();
     if (!isBlankCode(c) && !isBreakCode(c)) break;
     gap.take(cursor, indent);
     if (!options.isFlow && cursor.column < indent) break;
   }
-  return { text, endsInBreak: gap.hasBreak };
+  return { text, end: behind, endsInBreak: gap.hasBreak };
 }
 
 const ESCAPES: Readonly<Record<string, string>> = {
@@ -189,6 +196,8 @@ interface BlockHeader {
   readonly chomping: '+' | '-' | '';
   /** Columns that the author names; 0 when they are to be found out. */
   readonly increment: number;
+  /** Offset behind it. */
+  readonly end: number;
 }
 
 function takeBlockHeader(cursor: Cursor): BlockHeader {
@@ -204,13 +213,14 @@ function takeBlockHeader(cursor: Cursor): BlockHeader {
     } else break;
     cursor.skip();
   }
+  const end = cursor.index;
   cursor.skipBlanks();
   cursor.skipComment();
   if (!isBreakOrEnd(cursor.code())) {
     throw yamlErrorAt('did not find expected comment or line break', cursor.line);
   }
   cursor.takeBreak();
-  return { chomping, increment };
+  return { chomping, increment, end };
 }
 
 /** Empty lines; finds out the indentation when `indent` is 0. */
@@ -230,13 +240,14 @@ function takeBlockBreaks(cursor: Cursor, indent: number, parent: number): { brea
 }
 
 /** A literal or folded scalar; the cursor is at `|` or `>`. @param parent indentation of the block around */
-export function scanBlock(cursor: Cursor, parent: number, isLiteral: boolean): string {
-  const { chomping, increment } = takeBlockHeader(cursor);
+export function scanBlock(cursor: Cursor, parent: number, isLiteral: boolean): ScannedScalar {
+  const { chomping, increment, end: headerEnd } = takeBlockHeader(cursor);
   const wanted = increment === 0 ? 0 : Math.max(parent, 0) + increment;
   let { breaks, indent } = takeBlockBreaks(cursor, wanted, parent);
   let text = '';
   let leading = '';
   let wasBlank = false;
+  let end = headerEnd;
   while (cursor.column === indent && cursor.code() !== END) {
     const isBlank = isBlankCode(cursor.code());
     const isFolded = !isLiteral && leading === '\n' && !wasBlank && !isBlank;
@@ -245,10 +256,11 @@ export function scanBlock(cursor: Cursor, parent: number, isLiteral: boolean): s
     wasBlank = isBlank;
     const start = cursor.index;
     while (!isBreakOrEnd(cursor.code())) cursor.skip();
-    text += cursor.text.slice(start, cursor.index);
+    end = cursor.index;
+    text += cursor.text.slice(start, end);
     leading = cursor.takeBreak();
     ({ breaks, indent } = takeBlockBreaks(cursor, indent, parent));
   }
   if (chomping !== '-') text += leading;
-  return chomping === '+' ? text + breaks : text;
+  return { text: chomping === '+' ? text + breaks : text, end };
 }

@@ -60,13 +60,39 @@ export class YamlScanner {
     return false;
   }
 
-  #push(kind: YamlTokenKind, line: number, value = '', suffix = ''): void {
-    this.#tokens.push({ kind, line, value, suffix, isPlain: false });
+  /** A token that no character stands for. */
+  #push(kind: YamlTokenKind): void {
+    const { line, index } = this.#cursor;
+    this.#tokens.push({ kind, line, value: '', suffix: '', isPlain: false, start: index, end: index });
   }
 
-  #insert(token: number, kind: YamlTokenKind, line: number): void {
+  /** A token for the next characters. */
+  #take(kind: YamlTokenKind, length = 1): void {
+    const { line, index } = this.#cursor;
+    this.#cursor.skip(length);
+    this.#tokens.push({
+      kind,
+      line,
+      value: '',
+      suffix: '',
+      isPlain: false,
+      start: index,
+      end: index + length,
+    });
+  }
+
+  /** The same before a key that has been taken already. */
+  #insert({ token, line, index }: SimpleKey, kind: YamlTokenKind): void {
     const at = this.#head + token - this.#taken;
-    this.#tokens.splice(at, 0, { kind, line, value: '', suffix: '', isPlain: false });
+    this.#tokens.splice(at, 0, {
+      kind,
+      line,
+      value: '',
+      suffix: '',
+      isPlain: false,
+      start: index,
+      end: index,
+    });
   }
 
   /** A key is on one line, and not endless. */
@@ -103,22 +129,23 @@ export class YamlScanner {
     key.isPossible = false;
   }
 
-  /** Opens a block when the column is deeper. @param token where the opening goes; undefined for the end */
-  #roll(column: number, kind: YamlTokenKind, at: { line: number; token?: number }): void {
+  /** Opens a block when the column is deeper. @param key where the block begins; undefined for here */
+  #roll(column: number, kind: YamlTokenKind, key?: SimpleKey): void {
     if (this.#flowLevel > 0 || this.#indent >= column) return;
     this.#indents.push(this.#indent);
     this.#indent = column;
-    if (this.#indents.length > MAX_DEPTH)
-      throw yamlErrorAt(`exceeded max depth of ${String(MAX_DEPTH)}`, at.line);
-    if (at.token === undefined) this.#push(kind, at.line);
-    else this.#insert(at.token, kind, at.line);
+    if (this.#indents.length > MAX_DEPTH) {
+      throw yamlErrorAt(`exceeded max depth of ${String(MAX_DEPTH)}`, key?.line ?? this.#cursor.line);
+    }
+    if (key) this.#insert(key, kind);
+    else this.#push(kind);
   }
 
   /** Closes the blocks that are deeper than the column. */
   #unroll(column: number): void {
     if (this.#flowLevel > 0) return;
     while (this.#indent > column) {
-      this.#push('block-end', this.#cursor.line);
+      this.#push('block-end');
       this.#indent = this.#indents.pop() as number;
     }
   }
@@ -155,21 +182,20 @@ export class YamlScanner {
 
   #fetchEnd(): void {
     this.#endBlocks();
-    this.#push('stream-end', this.#cursor.line);
+    this.#push('stream-end');
     this.#isDone = true;
   }
 
   #fetchDirective(): void {
     this.#endBlocks();
-    const { line } = this.#cursor;
-    const directive = scanDirective(this.#cursor);
-    this.#push(directive.kind, line, directive.value, directive.prefix);
+    const { line, index: start } = this.#cursor;
+    const { kind, value, prefix: suffix } = scanDirective(this.#cursor);
+    this.#tokens.push({ kind, line, value, suffix, isPlain: false, start, end: this.#cursor.index });
   }
 
   #fetchDocumentIndicator(isStart: boolean): void {
     this.#endBlocks();
-    this.#push(isStart ? 'document-start' : 'document-end', this.#cursor.line);
-    this.#cursor.skip(3);
+    this.#take(isStart ? 'document-start' : 'document-end', 3);
   }
 
   #fetchContent(c: string, isFollowedByBlank: boolean): void {
@@ -204,8 +230,7 @@ export class YamlScanner {
       throw yamlErrorAt(`exceeded max depth of ${String(MAX_DEPTH)}`, this.#cursor.line);
     }
     this.#isKeyAllowed = true;
-    this.#push(kind, this.#cursor.line);
-    this.#cursor.skip();
+    this.#take(kind);
   }
 
   #close(kind: YamlTokenKind): void {
@@ -215,15 +240,13 @@ export class YamlScanner {
       this.#keys.pop();
     }
     this.#isKeyAllowed = false;
-    this.#push(kind, this.#cursor.line);
-    this.#cursor.skip();
+    this.#take(kind);
   }
 
   #flowEntry(): void {
     this.#dropKey();
     this.#isKeyAllowed = true;
-    this.#push('flow-entry', this.#cursor.line);
-    this.#cursor.skip();
+    this.#take('flow-entry');
   }
 
   /** What may stand only where a line of a block begins. */
@@ -231,77 +254,74 @@ export class YamlScanner {
     if (this.#flowLevel > 0) return;
     const { line, column } = this.#cursor;
     if (!this.#isKeyAllowed) throw yamlErrorAt(problem, line);
-    this.#roll(column, kind, { line });
+    this.#roll(column, kind);
   }
 
   #entry(): void {
     this.#checkBlockStart('block sequence entries are not allowed in this context', 'block-sequence');
     this.#dropKey();
     this.#isKeyAllowed = true;
-    this.#push('entry', this.#cursor.line);
-    this.#cursor.skip();
+    this.#take('entry');
   }
 
   #key(): void {
     this.#checkBlockStart('mapping keys are not allowed in this context', 'block-mapping');
     this.#dropKey();
     this.#isKeyAllowed = this.#flowLevel === 0;
-    this.#push('key', this.#cursor.line);
-    this.#cursor.skip();
+    this.#take('key');
   }
 
   #value(): void {
     const key = this.#lastKey();
     if (this.#isValid(key)) {
-      this.#insert(key.token, 'key', key.line);
-      this.#roll(key.column, 'block-mapping', { line: key.line, token: key.token });
+      this.#insert(key, 'key');
+      this.#roll(key.column, 'block-mapping', key);
       key.isPossible = false;
       this.#isKeyAllowed = false;
     } else {
       this.#checkBlockStart('mapping values are not allowed in this context', 'block-mapping');
       this.#isKeyAllowed = this.#flowLevel === 0;
     }
-    this.#push('value', this.#cursor.line);
-    this.#cursor.skip();
+    this.#take('value');
   }
 
   #property(c: '*' | '&' | '!'): void {
     this.#saveKey();
     this.#isKeyAllowed = false;
-    const { line } = this.#cursor;
-    if (c !== '!') this.#push(c === '*' ? 'alias' : 'anchor', line, scanAnchor(this.#cursor));
-    else {
-      const { handle, suffix } = scanTag(this.#cursor);
-      this.#push('tag', line, handle, suffix);
-    }
+    const { line, index: start } = this.#cursor;
+    const { handle, suffix } =
+      c === '!' ? scanTag(this.#cursor) : { handle: scanAnchor(this.#cursor), suffix: '' };
+    const kind = ({ '*': 'alias', '&': 'anchor', '!': 'tag' } as const)[c];
+    this.#tokens.push({ kind, line, value: handle, suffix, isPlain: false, start, end: this.#cursor.index });
   }
 
   #blockScalar(isLiteral: boolean): void {
     this.#dropKey();
     this.#isKeyAllowed = true;
-    const { line, index } = this.#cursor;
-    const value = scanBlock(this.#cursor, this.#indent, isLiteral);
-    this.#tokens.push({ kind: 'scalar', line, value, suffix: '', isPlain: false, index });
+    const { line, index: start } = this.#cursor;
+    const { text, end } = scanBlock(this.#cursor, this.#indent, isLiteral);
+    this.#tokens.push({ kind: 'scalar', line, value: text, suffix: '', isPlain: false, start, end });
   }
 
   #quoted(quote: '"' | "'"): void {
     this.#saveKey();
     this.#isKeyAllowed = false;
-    const { line, index } = this.#cursor;
+    const { line, index: start } = this.#cursor;
     const value = scanQuoted(this.#cursor, quote);
-    this.#tokens.push({ kind: 'scalar', line, value, suffix: '', isPlain: false, index });
+    const end = this.#cursor.index;
+    this.#tokens.push({ kind: 'scalar', line, value, suffix: '', isPlain: false, start, end });
   }
 
   #plain(): void {
     this.#saveKey();
     this.#isKeyAllowed = false;
-    const { line, index } = this.#cursor;
-    const scalar = scanPlain(this.#cursor, {
+    const { line, index: start } = this.#cursor;
+    const { text, end, endsInBreak } = scanPlain(this.#cursor, {
       indent: this.#indent,
       isFlow: this.#flowLevel > 0,
       refusesColon: this.#refusesColon,
     });
-    if (scalar.endsInBreak) this.#isKeyAllowed = true;
-    this.#tokens.push({ kind: 'scalar', line, value: scalar.text, suffix: '', isPlain: true, index });
+    if (endsInBreak) this.#isKeyAllowed = true;
+    this.#tokens.push({ kind: 'scalar', line, value: text, suffix: '', isPlain: true, start, end });
   }
 }

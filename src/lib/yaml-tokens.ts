@@ -32,8 +32,10 @@ export interface YamlToken {
   readonly suffix: string;
   /** A scalar without quotes and on its own; only such ones can be numbers and the like. */
   readonly isPlain: boolean;
-  /** Where a scalar begins in the text, at its quote or block sign; undefined for other tokens. */
-  readonly index?: number;
+  /** Offset in the text, in UTF-16 code units; of a scalar that of its quote or block sign. */
+  readonly start: number;
+  /** Offset behind it; of a block scalar behind its last line. */
+  readonly end: number;
 }
 
 /** A token that may turn out to be a key; one for each level of flow collections. */

@@ -35,17 +35,26 @@ export function parseYaml(text: string, options: YamlOptions = {}): unknown {
   return node ? new YamlDecoder(options).decode(node) : null;
 }
 
+/** A document as JSON. @throws YamlError */
+export const decodeYaml = (node: YamlNode): unknown => new YamlDecoder({}).decode(node);
+
+/** The name in JSON of a key in a document. @throws YamlError when JSON cannot have it */
+export const yamlKey = (key: YamlNode): string => new YamlDecoder({}).key(key);
+
 /** All documents of a YAML stream. @throws YamlError */
 export const parseYamlAll = (text: string, options: YamlOptions = {}): unknown[] =>
   parseYamlNodes(text).map((node) => new YamlDecoder(options).decode(node));
 
 /** All documents of a YAML stream as trees, for those who give scalars another meaning. @throws YamlError */
-export function parseYamlNodes(text: string, options: YamlScanOptions = {}): YamlNode[] {
+export const parseYamlNodes = (text: string, options: YamlScanOptions = {}): YamlNode[] => [
+  ...yamlNodes(text, options),
+];
+
+/** The same one by one: those before a mistake come before the error. @throws YamlError */
+export function* yamlNodes(text: string, options: YamlScanOptions = {}): Generator<YamlNode, void> {
   checkCharacters(text);
   const parser = new YamlParser(text, options);
-  const documents: YamlNode[] = [];
-  for (let node = parser.document(); node; node = parser.document()) documents.push(node);
-  return documents;
+  for (let node = parser.document(); node; node = parser.document()) yield node;
 }
 
 /**

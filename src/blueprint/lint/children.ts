@@ -7,7 +7,7 @@ import { readTemplate } from './document.ts';
 import type { Finding } from './finding.ts';
 import type { SourceFiles } from './source-files.ts';
 import type { Child, Subject } from './subject.ts';
-import { YamlText } from './yaml-text.ts';
+import type { YamlText } from './yaml-text.ts';
 
 /** Entries that cannot be read are left out; what is wrong with their documents is among the findings. */
 export function findChildren(
@@ -25,14 +25,12 @@ export function findChildren(
     const file = entry.text('file') ?? '';
     const source = file === '' ? undefined : files.source(file);
     if (file !== '' && !source) return [];
-    if (source) {
-      const read = readTemplate(source);
-      append(findings, read.findings);
-      if (!read.value) return [];
-    }
+    const read = source && readTemplate(source);
+    if (read) append(findings, read.findings);
+    if (read && !read.readable) return [];
     try {
       const template = staticTemplate(entry, index, blueprint);
-      const own = source ? YamlText.of(source) : document.below(['subinstallations', index]);
+      const own = read?.readable?.document ?? document.below(['subinstallations', index]);
       return [{ index, document: own, template }];
     } catch (error) {
       if (!(error instanceof SubInstallationsInvalid)) throw error;

@@ -5,7 +5,7 @@
 import { deployItemSpecification } from '../../api/blueprint.ts';
 import { shortestCycle } from '../../lib/graph.ts';
 import { anyCaseField, isObject, ownField } from '../../lib/objects.ts';
-import { parseYaml, YamlError } from '../../lib/yaml.ts';
+import { YamlError } from '../../lib/yaml.ts';
 import { declaredImports } from '../template-checks.ts';
 import { ruleGroup, type Report } from './finding.ts';
 import { hasControl, parsedGoTemplate } from './gouses.ts';
@@ -13,7 +13,7 @@ import { misfits } from './shape.ts';
 import { Source } from './source.ts';
 import type { FoundTemplate, Subject } from './subject.ts';
 import { hintFor } from './words.ts';
-import { YamlText, type Path } from './yaml-text.ts';
+import { readYaml, type Path, type YamlText } from './yaml-text.ts';
 
 const rules = {
   'item-name': { level: 'error', about: 'a deploy item without a name, or with one that another item has' },
@@ -59,24 +59,23 @@ function itemsOf({ executor, source }: FoundTemplate): readonly Item[] | undefin
       ? action.replace(/[^\n]/g, ' ')
       : MARK.repeat(action.length),
   );
-  let output: unknown;
+  const marked = new Source(source.file, text, {
+    outer: source,
+    offset: (line, column) => source.lineStart(line) + column,
+  });
+  let output: ReturnType<typeof readYaml>;
   try {
-    output = parseYaml(text);
+    output = readYaml(marked);
   } catch (error) {
     if (error instanceof YamlError) return undefined;
     throw error;
   }
-  const list = anyCaseField(output, 'deployItems');
+  const { value, document } = output;
+  const list = anyCaseField(value, 'deployItems');
   if (!Array.isArray(list)) return list === undefined || list === null ? [] : undefined;
-  const document = YamlText.of(
-    new Source(source.file, text, {
-      outer: source,
-      offset: (line, column) => source.lineStart(line) + column,
-    }),
-  );
-  return list.flatMap((value, i): readonly Item[] =>
-    isObject(value)
-      ? [{ name: textOf(value, 'name'), value, document: document.below(['deployItems', i]) }]
+  return list.flatMap((item, i): readonly Item[] =>
+    isObject(item)
+      ? [{ name: textOf(item, 'name'), value: item, document: document.below(['deployItems', i]) }]
       : [],
   );
 }

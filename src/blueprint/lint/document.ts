@@ -10,12 +10,12 @@ import {
 import { API_VERSION } from '../../api/labels.ts';
 import { closest } from '../../lib/closest.ts';
 import { isObject } from '../../lib/objects.ts';
-import { parseYaml, YamlError } from '../../lib/yaml.ts';
+import { YamlError } from '../../lib/yaml.ts';
 import { typeName } from '../decode.ts';
 import type { Finding, RuleFacts } from './finding.ts';
 import { misfits } from './shape.ts';
 import type { Place, Source } from './source.ts';
-import { YamlText } from './yaml-text.ts';
+import { readYaml, type YamlText } from './yaml-text.ts';
 
 export const documentRules = {
   'yaml-syntax': { level: 'error', about: 'a file that is not valid YAML' },
@@ -42,40 +42,42 @@ const finding = (rule: RuleName, place: Place, message: string): Finding => ({
 
 /** What was read; without a value there is nothing to look at any further. */
 export interface Read {
-  readonly value: Readonly<Record<string, unknown>> | undefined;
+  readonly readable:
+    { readonly document: YamlText; readonly value: Readonly<Record<string, unknown>> } | undefined;
   readonly findings: readonly Finding[];
 }
 
+const unreadable = (...findings: readonly Finding[]): Read => ({ readable: undefined, findings });
+
 /** Reads a document, first one of the text. */
 function readDocument(source: Source, schema: z.ZodType, kind: string): Read {
-  let value: unknown;
   try {
-    value = parseYaml(source.text);
+    const { document, value } = readYaml(source);
+    return checkDocument(document, value, schema, kind);
   } catch (error) {
     if (!(error instanceof YamlError)) throw error;
-    return { value: undefined, findings: [noYaml(source, error)] };
+    return unreadable(noYaml(source, error));
   }
-  return checkDocument(YamlText.of(source), value, schema, kind);
 }
 
 /** The same for one that is part of another document. */
 export function checkDocument(document: YamlText, value: unknown, schema: z.ZodType, kind: string): Read {
   if (value === null && kind === BLUEPRINT_KIND) {
     const message = 'the blueprint is empty, so it does nothing';
-    return { value: undefined, findings: [finding('blueprint-empty', document.at([]), message)] };
+    return unreadable(finding('blueprint-empty', document.at([]), message));
   }
   const repeated = document
     .repeatedKeys()
     .map(({ key, place }) => finding('duplicate-key', place, `"${key}" is a duplicate; the last one wins`));
   if (!isObject(value)) {
     const message = `expected ${article(kind)} ${kind}, found ${typeName(value)}`;
-    return { value: undefined, findings: [finding('wrong-kind', document.at([]), message)] };
+    return unreadable(finding('wrong-kind', document.at([]), message));
   }
   const wrongKind = kindFindings(document, value, kind);
-  if (wrongKind.length > 0) return { value: undefined, findings: wrongKind };
+  if (wrongKind.length > 0) return unreadable(...wrongKind);
   const shape = shapeFindings(document, value, schema);
   const isUsable = shape.every(({ rule }) => rule !== 'wrong-type');
-  return { value: isUsable ? value : undefined, findings: [...repeated, ...shape] };
+  return { readable: isUsable ? { document, value } : undefined, findings: [...repeated, ...shape] };
 }
 
 const article = (word: string): string => (/^[aeiou]/i.test(word) ? 'an' : 'a');

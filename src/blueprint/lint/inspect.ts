@@ -67,10 +67,11 @@ export function inlineInput(
 export function templateSources(input: BlueprintInput): readonly Source[] {
   const { files, written } = input;
   const source = files.source(BLUEPRINT_FILE);
-  const document = written?.document ?? (source && YamlText.of(source));
   const text = written ? JSON.stringify(written.value) : source?.text;
-  if (!document || text === undefined) return [];
+  if (text === undefined) return [];
   const info = parseBlueprint(text);
+  const document = written?.document ?? (source && YamlText.of(source));
+  if (!document) return [];
   const { children } = findChildren(document, { info, files: files.tree }, files);
   return [
     ...findTemplates(document, info, files).flatMap((template) => template.source ?? []),
@@ -92,16 +93,16 @@ function inspectAll(input: BlueprintInput): readonly Finding[] {
     ? checkDocument(written.document, written.value, schema, BLUEPRINT_KIND)
     : source
       ? readBlueprint(source)
-      : { value: undefined, findings: input.at ? [missingBlueprint(input.at)] : [] };
-  const document = written?.document ?? (source && YamlText.of(source));
-  if (!read.value || !document) return read.findings;
+      : { readable: undefined, findings: input.at ? [missingBlueprint(input.at)] : [] };
+  if (!read.readable) return read.findings;
 
-  const info = parseBlueprint(JSON.stringify(read.value));
+  const { document, value: raw } = read.readable;
+  const info = parseBlueprint(JSON.stringify(raw));
   const blueprint = { info, files: files.tree };
   const { children, unreadable, findings } = findChildren(document, blueprint, files);
   const templates = findTemplates(document, info, files);
   const subject: Subject = {
-    ...{ document, raw: read.value, blueprint, files, templates, children, unreadable, caller },
+    ...{ document, raw, blueprint, files, templates, children, unreadable, caller },
   };
   const found = Object.values(groups).flatMap((group) => group.inspect(subject));
   const below = children.flatMap((child) => inspectChild(subject, child));

@@ -17,22 +17,15 @@ const groups = [definitionRules, schemaWordRules];
 
 /** In the order of lines; places are those in `blueprint.yaml`. */
 export function warningsOn(blueprint: LoadedBlueprint): readonly Finding[] {
-  // Most blueprints are sound, and finding places costs a second reading of the text.
-  if (inspect(blueprint, new Source(BLUEPRINT_FILE, '')).length === 0) return [];
-  const found = inspect(
-    blueprint,
-    new Source(BLUEPRINT_FILE, readText(blueprint.files, BLUEPRINT_FILE) ?? ''),
-  );
-  return [...found].sort((a, b) => a.place.line - b.place.line || a.place.column - b.place.column);
-}
-
-function inspect(blueprint: LoadedBlueprint, source: Source): readonly Finding[] {
+  const source = new Source(BLUEPRINT_FILE, readText(blueprint.files, BLUEPRINT_FILE) ?? '');
   const files: SourceFiles = { tree: blueprint.files, paths: [], source: () => undefined };
   const subject: Subject = {
     ...{ document: YamlText.of(source), raw: {}, blueprint, files },
     ...{ templates: [], children: [], unreadable: [], caller: undefined },
   };
-  return groups.flatMap((group) => group.inspect(subject));
+  return groups
+    .flatMap((group) => group.inspect(subject))
+    .sort((a, b) => a.place.line - b.place.line || a.place.column - b.place.column);
 }
 
 const MAX_SHOWN = 10;

@@ -121,13 +121,13 @@ function* scalarsIn(node: YamlNode, path: Path = []): Generator<Written> {
 }
 
 /** Behind the quote; of a block, behind the indentation of its first line. */
-function startOf({ index }: ScalarNode, text: string): number | undefined {
-  if (index === undefined) return undefined;
-  const sign = text.charAt(index);
-  if (sign === '"' || sign === "'") return index + 1;
-  if (sign !== '|' && sign !== '>') return index;
-  const lineEnd = text.indexOf('\n', index);
-  return lineEnd < 0 ? index : behindBlanks(text, lineEnd);
+function startOf({ start, end }: ScalarNode, text: string): number | undefined {
+  if (start === end) return undefined;
+  const sign = text.charAt(start);
+  if (sign === '"' || sign === "'") return start + 1;
+  if (sign !== '|' && sign !== '>') return start;
+  const lineEnd = text.indexOf('\n', start);
+  return lineEnd < 0 ? start : behindBlanks(text, lineEnd);
 }
 
 const isBlank = (char: string): boolean => /^\s$/.test(char);

@@ -114,7 +114,7 @@ describe('a walk through a whole file tree', () => {
   });
 
   it('does not enter them to look for mistakes, either', () => {
-    const document = YamlText.of(new Source('here', '{}'), 0);
+    const document = YamlText.of(new Source('here', '{}'));
     expect(sourceFilesIn(document, circles).paths).to.deep.equal(['d/f', 'l']);
   });
 });

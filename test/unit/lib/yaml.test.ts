@@ -1,6 +1,13 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { parseYaml, parseYamlAll, toYaml, YamlError } from '../../../src/lib/yaml.ts';
+import {
+  parseYaml,
+  parseYamlAll,
+  toYaml,
+  YamlError,
+  yamlNodes,
+  type YamlNode,
+} from '../../../src/lib/yaml.ts';
 
 describe('reading YAML', () => {
   const rows: readonly [string, unknown][] = [
@@ -120,6 +127,65 @@ describe('reading YAML', () => {
     const below = `a: &a {deep: [${LONG}]}\nb: [${'*a, '.repeat(many)}]`;
     const keys = `a: &a ${LONG}\nb: [${'{*a : 1}, '.repeat(many)}]`;
     for (const text of [below, keys]) expect(() => parseYaml(text)).to.throw(YamlError, 'more than 16 MiB');
+  });
+});
+
+/** What is written for each node of a document, outermost first. */
+function writtenIn(text: string, node: YamlNode): string[] {
+  const inner =
+    node.kind === 'sequence' || node.kind === 'mapping'
+      ? node.items.flatMap((item) => writtenIn(text, item))
+      : [];
+  return [text.slice(node.start, node.end), ...inner];
+}
+
+describe('the nodes of a YAML document', () => {
+  const rows: readonly [string, string, readonly string[]][] = [
+    ['plain scalars', 'a: one  # why\n', ['a: one', 'a', 'one']],
+    ['scalars over lines', 'a: one\n  two \n\nb: 1', ['a: one\n  two \n\nb: 1', 'a', 'one\n  two', 'b', '1']],
+    ['quoted scalars', `["x", 'y' ]`, [`["x", 'y' ]`, '"x"', "'y'"]],
+    [
+      'block scalars',
+      'a: |-\r\n  x\r\n\r\n  y\r\n\r\nb: >\r\n',
+      ['a: |-\r\n  x\r\n\r\n  y\r\n\r\nb: >', 'a', '|-\r\n  x\r\n\r\n  y', 'b', '>'],
+    ],
+    ['anchors, tags and aliases', 'a: &x !!str 1\nb: *x', ['a: &x !!str 1\nb: *x', 'a', '1', 'b', '*x']],
+    ['lists', '- 1\n- - 2\n\n# end\n', ['- 1\n- - 2', '1', '- 2', '2']],
+    [
+      'lists at the indentation of their key',
+      'a:\n- 1\n- \nb: 2',
+      ['a:\n- 1\n- \nb: 2', 'a', '- 1\n-', '1', '', 'b', '2'],
+    ],
+    [
+      'maps in flows',
+      '[a: 1, {b, c: }] #',
+      ['[a: 1, {b, c: }]', 'a: 1', 'a', '1', '{b, c: }', 'b', '', 'c', ''],
+    ],
+    ['keys with a sign of their own', '? a\n: b', ['? a\n: b', 'a', 'b']],
+    [
+      'a text with a byte order mark and emojis',
+      '\ufeff\u{1f600}: \u{1f601}',
+      ['\u{1f600}: \u{1f601}', '\u{1f600}', '\u{1f601}'],
+    ],
+    ['a later document', 'a\n--- b\n', ['b']],
+    ['an empty document', 'a\n---\n\n', ['']],
+  ];
+  for (const [title, text, written] of rows) {
+    it(`know where they stand: ${title}`, () => {
+      expect(writtenIn(text, [...yamlNodes(text)].at(-1) as YamlNode)).to.deep.equal(written);
+    });
+  }
+
+  it('are behind the colon or dash when nothing is written', () => {
+    const [root] = yamlNodes('a:  \n\nb: 1');
+    const empty = root?.kind === 'mapping' ? root.items[1] : undefined;
+    expect(empty).to.include({ start: 2, end: 2, line: 0 });
+  });
+
+  it('are there for all documents before a mistake', () => {
+    const nodes = yamlNodes('a: 1\n---\n[');
+    expect(nodes.next().value).to.include({ start: 0, end: 4 });
+    expect(() => nodes.next()).to.throw(YamlError, 'line 3');
   });
 });
 

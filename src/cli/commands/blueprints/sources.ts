@@ -8,10 +8,10 @@ import { enclosingObjectOf } from '../../../blueprint/lint/enclosing-object.ts';
 import { inlineInput, type BlueprintInput } from '../../../blueprint/lint/inspect.ts';
 import { Source } from '../../../blueprint/lint/source.ts';
 import { sourceFilesOf } from '../../../blueprint/lint/source-files.ts';
-import { YamlText } from '../../../blueprint/lint/yaml-text.ts';
+import { readYamlAll, type YamlText } from '../../../blueprint/lint/yaml-text.ts';
 import { filesBelow, filesOnDisk, type Files } from '../../../components/files.ts';
 import { ownField } from '../../../lib/objects.ts';
-import { parseYamlAll, YamlError } from '../../../lib/yaml.ts';
+import { YamlError } from '../../../lib/yaml.ts';
 import { CommandError, UsageError } from '../../errors.ts';
 
 /** A blueprint that was found, with the object that it stands in, if it does. */
@@ -73,16 +73,16 @@ const withoutGit = (files: Files): Files => ({
 
 function inYaml(file: string, text: string): readonly FoundBlueprint[] {
   const source = new Source(file, text);
-  let values: readonly unknown[];
+  let objects: ReturnType<typeof readYamlAll>;
   try {
-    values = parseYamlAll(text);
+    objects = readYamlAll(source);
   } catch (error) {
     if (!(error instanceof YamlError)) throw error;
     throw new Unreadable(noYaml(source, error));
   }
-  const found = values.flatMap((value, i) => inObject(value, YamlText.of(source, i)) ?? []);
+  const found = objects.flatMap(({ value, document }) => inObject(value, document) ?? []);
   if (found.length > 0) return found;
-  const kinds = values.flatMap((value) => ownField(value, 'kind') ?? []).map(String);
+  const kinds = objects.flatMap(({ value }) => ownField(value, 'kind') ?? []).map(String);
   const what = kinds.length === 0 ? 'no Kubernetes object' : `only ${kinds.join(', ')}`;
   throw new UsageError(
     `there is no blueprint in ${file}, ${what}; give a folder with a ${BLUEPRINT_FILE}, or an Installation with an inline blueprint`,

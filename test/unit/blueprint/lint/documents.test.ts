@@ -69,6 +69,35 @@ describe('inspecting a blueprint in an Installation', () => {
     );
   });
 
+  it('finds a template that is written elsewhere in the document', () => {
+    const found = inspectInstallation(
+      installation(`        blueprint.yaml:
+          apiVersion: landscaper.gardener.cloud/v1alpha1
+          kind: Blueprint
+          imports:
+            - { name: x, schema: { type: string, description: &text '{{ .imports.y }}' } }
+          deployExecutions:
+            - { name: main, type: GoTemplate, template: *text }
+`),
+    );
+    expect(found.map(lineOf)).to.include(
+      'installation.yaml:12:82: warning: the blueprint has no import "y"; did you mean "x"? [import-unknown]',
+    );
+  });
+
+  it('warns of a name that is there twice, however it is written', () => {
+    const found = inspectInstallation(
+      installation(`        blueprint.yaml:
+          apiVersion: landscaper.gardener.cloud/v1alpha1
+          kind: Blueprint
+          localTypes: { 1: { type: string }, 0x1: { type: integer } }
+`),
+    );
+    expect(found.map(lineOf)).to.include(
+      'installation.yaml:11:46: warning: "1" is a duplicate; the last one wins [duplicate-key]',
+    );
+  });
+
   it('tells what keeps controllers from working with the Installation itself', () => {
     const text = `${installation('        blueprint.yaml: ""\n')}  imports:\n    data: [{ name: x }]\n`;
     expect(inspectInstallation(text).map(lineOf)).to.include(

@@ -1,138 +1,46 @@
-/** bcrypt. The cipher's tables are digits of pi, so they are computed, not listed. */
-const ROUNDS = 16;
-const BOX_WORDS = 1024;
-const SUBKEYS = ROUNDS + 2;
-const ALPHABET = './ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
+/** bcrypt as Go's golang.org/x/crypto does it, with its errors, but not for hours. */
+import { encodeBase64, hashSync } from 'bcryptjs';
+import { byteLength, isValidText } from './go-string.ts';
 
-/** The first words after the point of pi, by Machin's formula. */
-function piWords(count: number): Uint32Array {
-  const guard = 64n;
-  const scale = BigInt(count * 32) + guard;
-  const arctan = (n: bigint): bigint => {
-    let term = (1n << scale) / n;
-    let sum = term;
-    for (let k = 3n; term !== 0n; k += 2n) {
-      term /= -(n * n);
-      sum += term / k;
-    }
-    return sum;
-  };
-  const pi = 4n * (4n * arctan(5n) - arctan(239n));
-  const fraction = (pi - (3n << scale)) >> guard;
-  const hex = fraction.toString(16).padStart(count * 8, '0');
-  return Uint32Array.from({ length: count }, (_, i) => Number.parseInt(hex.slice(i * 8, i * 8 + 8), 16));
-}
+const MIN_COST = 4;
+const MAX_COST = 31;
+const DEFAULT_COST = 10;
+/** Each step doubles the time; this is some seconds. The original would take hours for the largest. */
+const LARGEST_COST = 14;
+const MAX_PASSWORD_BYTES = 72;
 
-let initial: Uint32Array | undefined;
-
-/** The cipher's state: the subkeys, then the four boxes. */
-class Blowfish {
-  readonly #state: Uint32Array;
-  #left = 0;
-  #right = 0;
-
-  constructor() {
-    initial ??= piWords(SUBKEYS + BOX_WORDS);
-    this.#state = initial.slice();
-  }
-
-  /** Encrypts the two halves in place. */
-  #encrypt(): void {
-    const s = this.#state;
-    let left = this.#left;
-    let right = this.#right;
-    for (let i = 0; i < ROUNDS; i += 2) {
-      left ^= s[i] as number;
-      right ^= this.#mix(left);
-      right ^= s[i + 1] as number;
-      left ^= this.#mix(right);
-    }
-    this.#left = right ^ (s[ROUNDS + 1] as number);
-    this.#right = left ^ (s[ROUNDS] as number);
-  }
-
-  #mix(x: number): number {
-    const s = this.#state;
-    const a = (s[SUBKEYS + (x >>> 24)] as number) + (s[SUBKEYS + 256 + ((x >>> 16) & 255)] as number);
-    return (
-      ((a ^ (s[SUBKEYS + 512 + ((x >>> 8) & 255)] as number)) + (s[SUBKEYS + 768 + (x & 255)] as number)) | 0
-    );
-  }
-
-  /** Mixes a key into the state, with a salt or without. */
-  expand(key: Uint32Array, salt?: Uint32Array): void {
-    const s = this.#state;
-    for (let i = 0; i < SUBKEYS; i++) s[i] = (s[i] as number) ^ (key[i % key.length] as number);
-    this.#left = 0;
-    this.#right = 0;
-    let at = 0;
-    for (let i = 0; i < s.length; i += 2) {
-      if (salt) {
-        this.#left ^= salt[at] as number;
-        this.#right ^= salt[at + 1] as number;
-        at = (at + 2) % salt.length;
-      }
-      this.#encrypt();
-      s[i] = this.#left;
-      s[i + 1] = this.#right;
-    }
-  }
-
-  encryptWords(words: Uint32Array): void {
-    for (let i = 0; i < words.length; i += 2) {
-      this.#left = words[i] as number;
-      this.#right = words[i + 1] as number;
-      this.#encrypt();
-      words[i] = this.#left;
-      words[i + 1] = this.#right;
-    }
-  }
-}
-
-/** Big-endian words of the bytes, repeated until there are `count`. */
-const wordsOf = (bytes: Uint8Array, count: number): Uint32Array =>
-  Uint32Array.from({ length: count }, (_, i) => {
-    let word = 0;
-    for (let k = 0; k < 4; k++) word = (word << 8) | (bytes[(i * 4 + k) % bytes.length] as number);
-    return word;
-  });
-
-/** bcrypt's own base 64. */
-function encode(bytes: Uint8Array): string {
-  let binary = Array.from(bytes, (b) => b.toString(2).padStart(8, '0')).join('');
-  binary = binary.padEnd(Math.ceil(binary.length / 6) * 6, '0');
-  return (binary.match(/.{6}/g) ?? []).map((g) => ALPHABET.charAt(Number.parseInt(g, 2))).join('');
+export class BcryptError extends Error {
+  override readonly name = 'BcryptError';
 }
 
 /**
- * @param password with its end marked here, not by the caller
  * @param salt 16 bytes
- * @param cost 4 to 31; each step doubles the time
+ * @param cost costs below 4 stand for 10
+ * @throws BcryptError
  */
-export function bcryptHash(password: Uint8Array, salt: Uint8Array, cost: number): string {
-  const key = wordsOf(Buffer.concat([password, Buffer.of(0)]), SUBKEYS);
-  const saltWords = wordsOf(salt, 4);
-  const saltKey = wordsOf(salt, SUBKEYS);
-  const cipher = new Blowfish();
-  cipher.expand(key, saltWords);
-  for (let i = 0; i < 2 ** cost; i++) {
-    cipher.expand(key);
-    cipher.expand(saltKey);
+export function bcryptHash(password: string, salt: Uint8Array, cost: bigint | number = DEFAULT_COST): string {
+  if (byteLength(password) > MAX_PASSWORD_BYTES) {
+    throw new BcryptError(`bcrypt: password length exceeds ${String(MAX_PASSWORD_BYTES)} bytes`);
   }
-  const text = wordsOf(Buffer.from('OrpheanBeholderScryDoubt'), 6);
-  for (let i = 0; i < 64; i++) cipher.encryptWords(text);
-  const out = Buffer.alloc(24);
-  text.forEach((word, i) => out.writeUInt32BE(word >>> 0, i * 4));
-  return `$2a$${String(cost).padStart(2, '0')}$${encode(salt)}${encode(out.subarray(0, 23))}`;
+  if (cost > MAX_COST) {
+    throw new BcryptError(`crypto/bcrypt: cost ${String(cost)} is outside allowed inclusive range 4..31`);
+  }
+  const used = cost < MIN_COST ? DEFAULT_COST : Number(cost);
+  return hash(password, encodeBase64(salt, salt.length), used);
 }
 
-/** The salt in a hash; undefined for what is no bcrypt hash. */
-export function bcryptParts(hash: string): { readonly salt: Buffer; readonly cost: number } | undefined {
-  const match = /^\$2[abxy]?\$(\d\d)\$([./A-Za-z0-9]{22})[./A-Za-z0-9]{31}$/.exec(hash);
-  if (!match) return undefined;
-  const bits = Array.from(match[2] as string, (c) => ALPHABET.indexOf(c).toString(2).padStart(6, '0')).join(
-    '',
-  );
-  const bytes = bits.slice(0, 128).match(/.{8}/g) ?? [];
-  return { salt: Buffer.from(bytes.map((b) => Number.parseInt(b, 2))), cost: Number(match[1]) };
+const HASH = /^\$2[abxy]?\$(\d\d)\$([./A-Za-z0-9]{22})([./A-Za-z0-9]{31})$/;
+
+/** Whether the hash is one of the password, of which 72 bytes count. @throws BcryptError */
+export function bcryptMatches(password: string, known: string): boolean {
+  const [, cost = '', salt = '', digest = ''] = HASH.exec(known) ?? [];
+  const isHash = digest !== '' && Number(cost) >= MIN_COST && Number(cost) <= MAX_COST;
+  return isHash && hash(password, salt, Number(cost)).endsWith(digest);
+}
+
+function hash(password: string, salt: string, cost: number): string {
+  if (cost > LARGEST_COST) throw new BcryptError(`a cost over ${String(LARGEST_COST)} takes too long`);
+  // Go hashes any bytes, the library only text.
+  if (!isValidText(password)) throw new BcryptError('the password is not valid UTF-8');
+  return hashSync(password, `$2a$${String(cost).padStart(2, '0')}$${salt}`);
 }

@@ -1,20 +1,17 @@
 /** bcrypt, for passwords in htpasswd files. */
-import { bcryptHash } from '../../go/bcrypt.ts';
+import { BcryptError, bcryptHash } from '../../go/bcrypt.ts';
 import type { Env, FunctionTable } from '../env.ts';
-import { bytesOf } from '../../go/go-string.ts';
 import { envFn } from '../signature.ts';
 import { randomBytes } from './random.ts';
 
-const COST = 10;
-const MAX_PASSWORD_BYTES = 72;
-
 function bcrypt(env: Env, password: string): string {
-  const bytes = bytesOf(password);
-  if (bytes.length > MAX_PASSWORD_BYTES) {
-    return 'failed to encrypt string with bcrypt: bcrypt: password length exceeds 72 bytes';
-  }
   env.charge(10_000);
-  return bcryptHash(bytes, randomBytes(env, 16), COST);
+  try {
+    return bcryptHash(password, randomBytes(env, 16));
+  } catch (error) {
+    if (!(error instanceof BcryptError)) throw error;
+    return `failed to encrypt string with bcrypt: ${error.message}`;
+  }
 }
 
 export const bcryptFunctions: FunctionTable = {

@@ -1,10 +1,10 @@
 /** Check sums and hashes of passwords. */
 import { createHash } from 'node:crypto';
-import { bcryptHash, bcryptParts } from '../../go/bcrypt.ts';
+import { bcryptHash, bcryptMatches } from '../../go/bcrypt.ts';
 import { bytesOf } from '../../go/go-string.ts';
 import type { SpiffFunction, SpiffFunctionTable } from '../function.ts';
 import type { SpiffValue } from '../value.ts';
-import { count, fail, integer, text } from './arguments.ts';
+import { attempt, count, fail, integer, text } from './arguments.ts';
 import { APR1, md5crypt } from './md5crypt.ts';
 import { randomBytes, randomText } from './random.ts';
 
@@ -32,42 +32,19 @@ function hash(args: readonly SpiffValue[]): SpiffValue {
   return digest(ALGORITHMS.get(mode) ?? fail(`invalid hash type '${mode}'`), source);
 }
 
-const MIN_COST = 4n;
-const MAX_COST = 31n;
-const DEFAULT_COST = 10n;
-/** Each step doubles the time; this is some seconds. The original would take hours for the largest. */
-const LARGEST_COST = 14;
-const MAX_PASSWORD_BYTES = 72;
-
-function costOf(wanted: bigint): number {
-  if (wanted > MAX_COST) {
-    fail(`bcrypt error: crypto/bcrypt: cost ${wanted.toString()} is outside allowed inclusive range 4..31`);
-  }
-  if (wanted > LARGEST_COST) fail(`bcrypt error: a cost over ${String(LARGEST_COST)} takes too long`);
-  return Number(wanted < MIN_COST ? DEFAULT_COST : wanted);
-}
-
 const bcrypt: SpiffFunction = (args, { rng }) => {
   count(args, 1, 2, 'bcrypt takes one or two arguments');
-  const password = bytesOf(text(args[0], 'first argument for bcrypt must be a string'));
+  const password = text(args[0], 'first argument for bcrypt must be a string');
   const cost =
-    args.length > 1 ? integer(args[1], 'second argument for bcrypt must be an integer') : DEFAULT_COST;
-  if (password.length > MAX_PASSWORD_BYTES) fail('bcrypt error: bcrypt: password length exceeds 72 bytes');
-  return bcryptHash(password, randomBytes(rng, 16), costOf(cost));
+    args.length > 1 ? integer(args[1], 'second argument for bcrypt must be an integer') : undefined;
+  return attempt(() => bcryptHash(password, randomBytes(rng, 16), cost), 'bcrypt error: ');
 };
 
 function bcryptCheck(args: readonly SpiffValue[]): SpiffValue {
   count(args, 2, 2, 'bcrypt_check takes two arguments');
   const password = text(args[0], 'first argument for bcrypt_check must be a string');
   const known = text(args[1], 'second argument for bcrypt_check must be a string');
-  const parts = bcryptParts(known);
-  if (!parts || parts.cost < MIN_COST || parts.cost > MAX_COST) return false;
-  const made = bcryptHash(
-    bytesOf(password).subarray(0, MAX_PASSWORD_BYTES),
-    parts.salt,
-    costOf(BigInt(parts.cost)),
-  );
-  return made.slice(-53) === known.slice(-53);
+  return attempt(() => bcryptMatches(password, known), 'bcrypt error: ');
 }
 
 const SALT_ALPHABET = './0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';

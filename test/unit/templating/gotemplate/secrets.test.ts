@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { secureRng } from '../../../../src/lib/secure-rng.ts';
-import { bcryptHash } from '../../../../src/templating/go/bcrypt.ts';
+import { BcryptError, bcryptHash, bcryptMatches } from '../../../../src/templating/go/bcrypt.ts';
 import { FakeClock } from '../../../support/clock.ts';
 import { failure, render } from './support.ts';
 
@@ -57,8 +57,34 @@ describe('certificates made by templates', () => {
 
 describe('bcrypt', () => {
   it('makes the hash that others accept', () => {
-    const hash = bcryptHash(Buffer.from('secret'), Buffer.from('0123456789abcdef'), 10);
+    const hash = bcryptHash('secret', Buffer.from('0123456789abcdef'), 10);
     expect(hash).to.equal('$2a$10$KBCwKxOzLha2MUDgW0PjXe5iC0KgerkTIWLGUoONajjj98vdFiyt2');
+  });
+
+  it('knows hashes that others made', () => {
+    const digest = 'KBCwKxOzLha2MUDgW0PjXe5iC0KgerkTIWLGUoONajjj98vdFiyt2';
+    for (const version of ['$2$', '$2a$', '$2b$', '$2x$', '$2y$']) {
+      expect(bcryptMatches('secret', `${version}10$${digest}`), version).to.equal(true);
+      expect(bcryptMatches('Secret', `${version}10$${digest}`), version).to.equal(false);
+    }
+    for (const known of [`$2a$03$${digest}`, `$2a$99$${digest}`, `$2a$10$${digest}x`, digest, '']) {
+      expect(bcryptMatches('secret', known), known).to.equal(false);
+    }
+  });
+
+  it('looks at 72 bytes of the password that it compares, and refuses to hash more', () => {
+    const [salt, long] = [Buffer.alloc(16), 'ä'.repeat(36)];
+    expect(bcryptMatches(`${long}more`, bcryptHash(long, salt, 4))).to.equal(true);
+    expect(() => bcryptHash(`${long}x`, salt, 4)).to.throw(BcryptError, 'length exceeds 72 bytes');
+    expect(render(`{{ bcrypt "${long}x" }}`, {})).to.equal(
+      'failed to encrypt string with bcrypt: bcrypt: password length exceeds 72 bytes',
+    );
+  });
+
+  it('refuses passwords that are not text', () => {
+    expect(render('{{ bcrypt (b64dec "/w==") }}', {})).to.equal(
+      'failed to encrypt string with bcrypt: the password is not valid UTF-8',
+    );
   });
 
   it('is what htpasswd writes after the name', () => {

@@ -44,11 +44,7 @@ export interface UserInfo {
 /** Result of evaluating a selector on an object. */
 export type Predicate = (object: KubeObject) => boolean;
 
-export type JsonObject = Record<string, unknown>;
-
-export const isObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
+export { isObject, type Fields as JsonObject } from '../lib/objects.ts';
 export { copy as cloneJson, equal as equalJson } from '../lib/json.ts';
 
 /** The text that a member should hold; anything else counts as none. */

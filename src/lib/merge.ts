@@ -3,9 +3,7 @@
  * @see RFC 7396
  */
 import { copy, define, equal } from './json.ts';
-import type { View } from './objects.ts';
-
-type Fields = Record<string, unknown>;
+import { isObject, ownField, type Fields, type View } from './objects.ts';
 
 /** A merge patch of a `T`: fields that are left out stay, null removes an optional field, arrays are replaced whole. */
 export type MergePatch<T> = T extends readonly unknown[]
@@ -31,11 +29,12 @@ export function mergeDiff(base: object, next: object): object | undefined {
   const before = base as Fields;
   const after = next as Fields;
   for (const key of Object.keys(before)) {
-    if (before[key] !== undefined && before[key] !== null && ownOf(after, key) === undefined) put(key, null);
+    if (before[key] !== undefined && before[key] !== null && ownField(after, key) === undefined)
+      put(key, null);
   }
   for (const key of Object.keys(after)) {
     const to = after[key];
-    const from = ownOf(before, key);
+    const from = ownField(before, key);
     if (to === undefined || equal(from ?? null, to)) continue;
     if (isObject(from) && isObject(to)) {
       const inner = mergeDiff(from, to);
@@ -61,7 +60,7 @@ function applied(target: unknown, patch: unknown): unknown {
     const value = patch[key];
     if (value === undefined) continue;
     if (value === null) delete result[key];
-    else define(result, key, applied(ownOf(result, key), value));
+    else define(result, key, applied(ownField(result, key), value));
   }
   return result;
 }
@@ -76,9 +75,3 @@ function withoutNulls(value: Fields): Fields {
   }
   return result;
 }
-
-const ownOf = (fields: Fields, key: string): unknown =>
-  Object.hasOwn(fields, key) ? fields[key] : undefined;
-
-const isObject = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,5 +1,6 @@
 /** What can go wrong between us and the cluster, one class per situation; told apart by `instanceof`. */
 import { cutBetweenWords, cutMiddle } from '../lib/cut.ts';
+import { isObject } from '../lib/objects.ts';
 
 /** The root of everything the runtime throws on purpose. */
 export class EspalierError extends Error {
@@ -244,8 +245,8 @@ export function apiErrorFrom(
   ref: RequestRef,
   retryAfter?: number,
 ): ApiError {
-  const status = isRecord(body) ? body : {};
-  const details = isRecord(status['details']) ? status['details'] : {};
+  const status = isObject(body) ? body : {};
+  const details = isObject(status['details']) ? status['details'] : {};
   const reason = typeof status['reason'] === 'string' ? status['reason'] : '';
   const seconds = retryAfter ?? details['retryAfterSeconds'];
   const Class = classOf(statusCode, reason);
@@ -282,10 +283,7 @@ function wordsIn(statusCode: number, status: Record<string, unknown>, ref: Reque
   return cutBetweenWords(message.replace(LONG_WORD, LEFT_OUT), MAX_MESSAGE);
 }
 
-const causesOf = (causes: unknown): Cause[] => (Array.isArray(causes) ? causes.filter(isRecord) : []);
+const causesOf = (causes: unknown): Cause[] => (Array.isArray(causes) ? causes.filter(isObject) : []);
 
 const withoutTexts = (causes: unknown): Cause[] =>
   causesOf(causes).map(({ reason, field }) => ({ ...(reason && { reason }), ...(field && { field }) }));
-
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -2,6 +2,7 @@
 import { gzipSync } from 'node:zlib';
 import { goJson } from '../lib/gojson.ts';
 import { maskOf } from '../lib/masking.ts';
+import { isObject } from '../lib/objects.ts';
 import { fromJson, typeName } from './gotemplate/values.ts';
 
 const LINES_AROUND = 5;
@@ -43,8 +44,7 @@ const MAX_DEPTH = 10;
 const MAX_PLAIN_BYTES = 512;
 
 function mask(value: unknown, depth = 0): unknown {
-  const isMap = typeof value === 'object' && value !== null && !Array.isArray(value);
-  if (isMap && depth < MAX_DEPTH) {
+  if (isObject(value) && depth < MAX_DEPTH) {
     return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, mask(item, depth + 1)]));
   }
   return value === null || value === undefined

@@ -3,7 +3,7 @@ import { customObjectType, objectMeta, typeOfSchema, type FieldType, type MapTyp
 import { kindsData, REF, type NamedSchema } from '../kinds/schemas.ts';
 import type { ObjectType } from './managed-fields.ts';
 import type { JsonSchema } from '../schema/types.ts';
-import type { JsonObject } from '../types.ts';
+import { isObject, type JsonObject } from '../types.ts';
 
 const OBJECT_META = 'io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta';
 
@@ -75,5 +75,4 @@ function targetOf(property: JsonSchema): NamedSchema | undefined {
   return ref === undefined ? undefined : kindsData().schemas[ref.slice(REF.length)];
 }
 
-const isEmptyObject = (value: unknown): boolean =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) && Object.keys(value).length === 0;
+const isEmptyObject = (value: unknown): boolean => isObject(value) && Object.keys(value).length === 0;

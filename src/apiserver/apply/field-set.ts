@@ -7,6 +7,7 @@
  * `{"f:data":{"f:a":{}}}` holds `.data.a` but not `.data`. The root is not a field; an empty root is the empty
  * set. Sets are never changed, and share what they can.
  */
+import { isObject } from '../types.ts';
 
 export interface FieldNode {
   readonly [element: string]: FieldNode;
@@ -152,7 +153,5 @@ export function sortedSet(set: FieldSet): FieldSet {
 
 /** Whether a value from outside can be a set: objects all the way down, with the known kinds of keys. */
 export const isFieldSet = (value: unknown): value is FieldSet =>
-  typeof value === 'object' &&
-  value !== null &&
-  !Array.isArray(value) &&
+  isObject(value) &&
   Object.entries(value).every(([key, below]) => (key === SELF || /^[fkvi]:/.test(key)) && isFieldSet(below));

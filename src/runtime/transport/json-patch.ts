@@ -1,6 +1,7 @@
 /** The JSON patch between two values. */
 import { copy, equal } from '../../lib/json.ts';
 import { append } from '../../lib/lists.ts';
+import { isObject } from '../../lib/objects.ts';
 import type { JsonOp } from '../types.ts';
 
 /** Operations that turn `base` into `next`; arrays are replaced whole. */
@@ -23,6 +24,3 @@ export function jsonDiff(base: object, next: object, path = ''): JsonOp[] {
 
 const at = (path: string, key: string): string =>
   `${path}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`;
-
-const isObject = (value: unknown): value is object =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -11,6 +11,7 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { delimiter, dirname, isAbsolute, join } from 'node:path';
+import { isObject, type Fields } from '../../lib/objects.ts';
 import { parseYaml } from '../../lib/yaml.ts';
 import { KubeconfigError } from '../errors.ts';
 
@@ -114,8 +115,6 @@ async function inCluster(env: NodeJS.ProcessEnv): Promise<Access> {
 
 // ---------------------------------------------------------------- kubeconfig
 
-type Fields = Record<string, unknown>;
-
 interface Document {
   readonly clusters: Map<string, Fields>;
   readonly users: Map<string, Fields>;
@@ -161,14 +160,14 @@ function parse(text: string, title: string, folder?: string): Document {
       `${title} is not valid YAML; write it again, for example with kubectl config view --raw`,
     );
   }
-  if (!isFields(root) || !Array.isArray(root['clusters']) || root['clusters'].length === 0) {
+  if (!isObject(root) || !Array.isArray(root['clusters']) || root['clusters'].length === 0) {
     throw new KubeconfigError(`${title} contains no cluster; is it a kubeconfig?`);
   }
   const named = (list: unknown, field: string): Map<string, Fields> =>
     new Map(
-      (Array.isArray(list) ? list.filter(isFields) : []).map((entry) => [
+      (Array.isArray(list) ? list.filter(isObject) : []).map((entry) => [
         String(entry['name']),
-        absolute(isFields(entry[field]) ? entry[field] : {}, folder),
+        absolute(isObject(entry[field]) ? entry[field] : {}, folder),
       ]),
     );
   return {
@@ -274,7 +273,7 @@ async function headersOf(user: Fields): Promise<Headers> {
   const uid = textOf(user['as-uid']);
   if (uid) headers['impersonate-uid'] = uid;
   if (Array.isArray(user['as-groups'])) headers['impersonate-group'] = user['as-groups'].map(String);
-  const extra = isFields(user['as-user-extra']) ? user['as-user-extra'] : {};
+  const extra = isObject(user['as-user-extra']) ? user['as-user-extra'] : {};
   for (const [key, values] of Object.entries(extra)) {
     const name = `impersonate-extra-${encodeURIComponent(key.toLowerCase())}`;
     headers[name] = Array.isArray(values) ? values.map(String) : [String(values)];
@@ -341,6 +340,3 @@ const bearer = (token: string): Record<string, string> => ({ authorization: `Bea
 /** An unquoted password or name may have been read as a number. */
 const textOf = (value: unknown): string | undefined =>
   typeof value === 'number' ? String(value) : typeof value === 'string' && value !== '' ? value : undefined;
-
-const isFields = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

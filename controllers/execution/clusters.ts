@@ -91,7 +91,7 @@ async function serverOf(template: string, text: string): Promise<string> {
 }
 
 /** Credentials are not needed to read an address. */
-const refuse = (): Promise<never> => Promise.reject(new KubeconfigError('no commands are run'));
+const refuse = (): Promise<never> => Promise.reject(new KubeconfigError({ message: 'no commands are run' }));
 
 /** The name of the shoot in the address of its API server. Pure. */
 export const shootIn = (server: string): string | undefined =>

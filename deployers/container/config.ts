@@ -95,7 +95,7 @@ function validated(given: Document): ContainerConfig {
 
 function required(text: string | null | undefined, path: string): string {
   if (text) return text;
-  throw new CodecError('validate', `${path}: Required value: must not be empty`);
+  throw new CodecError({ step: 'validate', message: `${path}: Required value: must not be empty` });
 }
 
 /** Of two sources at most one is meant. */
@@ -105,7 +105,10 @@ function oneOf<T extends { inline?: unknown; ref?: unknown }>(
 ): T | undefined {
   if (!given) return undefined;
   if (given.inline && given.ref) {
-    throw new CodecError('validate', `${path}: exactly one of inline and ref must be set, both are`);
+    throw new CodecError({
+      step: 'validate',
+      message: `${path}: exactly one of inline and ref must be set, both are`,
+    });
   }
   return given;
 }

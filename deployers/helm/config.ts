@@ -59,7 +59,7 @@ export interface HelmConfig {
 }
 
 const required = (path: string, message = 'must not be empty'): CodecError =>
-  new CodecError('validate', `${path}: Required value: ${message}`);
+  new CodecError({ step: 'validate', message: `${path}: Required value: ${message}` });
 
 const shape = {
   ...{ name: anything, namespace: anything, createNamespace: anything, values: anything },
@@ -136,7 +136,10 @@ function decodeChart(chart: Fields): ChartSource {
   const repo = optionalObject(chart['helmChartRepo'], 'chart.helmChartRepo');
   if (repo) return decodeRepo((key) => text(repo, key, 'chart.helmChartRepo'));
   if (isObject(chart['fromResource'])) {
-    throw new CodecError('validate', 'chart.fromResource is no longer supported; use chart.resourceRef');
+    throw new CodecError({
+      step: 'validate',
+      message: 'chart.fromResource is no longer supported; use chart.resourceRef',
+    });
   }
   const key = text(chart, 'resourceRef', 'chart');
   if (key !== '') return { kind: 'resource', key };
@@ -156,14 +159,17 @@ function decodeRepo(text: (key: string) => string): ChartSource {
 
 function httpUrl(text: string, path: string): string {
   if (/^https?:\/\/[^/]/.test(text) && URL.canParse(text)) return text;
-  throw new CodecError('validate', `${path}: Invalid value: must be a URL with http or https`);
+  throw new CodecError({
+    step: 'validate',
+    message: `${path}: Invalid value: must be a URL with http or https`,
+  });
 }
 
 /** A reference without a tag would mean something else every day. */
 function withTag(ref: string): string {
   const bare = ref.replace(/^oci:\/\//, '');
   if (bare.includes('@') || /:[^/]+$/.test(bare)) return bare;
-  throw new CodecError('validate', `chart.ref: no tag specified in reference ${bare}`);
+  throw new CodecError({ step: 'validate', message: `chart.ref: no tag specified in reference ${bare}` });
 }
 
 // ---------------------------------------------------------------- options of Helm
@@ -181,7 +187,10 @@ function decodeAction(options: Fields, action: keyof typeof KNOWN): ActionOption
   const unknown = Object.keys(options).find((key) => !supported.includes(key));
   if (unknown !== undefined) {
     const names = supported.map((name) => `"${name}"`).join(', ');
-    throw new CodecError('validate', `${path}: Unsupported value: "${unknown}": supported values: ${names}`);
+    throw new CodecError({
+      step: 'validate',
+      message: `${path}: Unsupported value: "${unknown}": supported values: ${names}`,
+    });
   }
   const is = (key: string): boolean => optionalBoolean(options[key], `${path}.${key}`) ?? false;
   return {
@@ -199,7 +208,7 @@ function timeoutOf(value: unknown, path: string): number | undefined {
   if (value === undefined || value === null) return undefined;
   if (typeof value === 'number' && value >= 0) return value / 1e6 || undefined;
   if (typeof value === 'string' && isDuration(value)) return parseDuration(value) || undefined;
-  throw new CodecError('decode', `${path}: expected a duration such as "5m"`);
+  throw new CodecError({ step: 'decode', message: `${path}: expected a duration such as "5m"` });
 }
 
 // ---------------------------------------------------------------- exports
@@ -211,7 +220,7 @@ function decodeAllExports(fields: Fields): readonly ExportSpec[] {
   const older = decodeExports(list && { exports: list }, 'exportsFromManifests') ?? [];
   for (const { key, from } of older) {
     if (newer.some((e) => e.key === key) || older.filter((e) => e.key === key).length > 1) {
-      throw new CodecError('validate', `exportsFromManifests: Duplicate value: "${key}"`);
+      throw new CodecError({ step: 'validate', message: `exportsFromManifests: Duplicate value: "${key}"` });
     }
     if (from && from.namespace === undefined) {
       throw required(`exportsFromManifests[${key}].fromResource.namespace`);

@@ -82,7 +82,7 @@ function decode(fields: Fields, entryOf: (entry: unknown, path: string) => Manif
 }
 
 function decodeManifest(entry: unknown, path: string): Manifest {
-  if (!isObject(entry)) throw new CodecError('decode', `${path}: expected an object`);
+  if (!isObject(entry)) throw new CodecError({ step: 'decode', message: `${path}: expected an object` });
   return {
     policy: decodePolicy(entry['policy'], `${path}.policy`),
     object: decodeObject(entry['manifest'], `${path}.manifest`),
@@ -96,14 +96,19 @@ function decodeManifest(entry: unknown, path: string): Manifest {
 
 function decodeObject(value: unknown, path: string): Manifest['object'] {
   const fields = optionalObject(value, path);
-  if (!fields) throw new CodecError('validate', `${path}: Required value: manifest must be defined`);
+  if (!fields)
+    throw new CodecError({ step: 'validate', message: `${path}: Required value: manifest must be defined` });
   const object = { ...fields, metadata: fields['metadata'] ?? {} };
   if (!isKubeObject(object)) {
-    throw new CodecError('validate', `${path}: the manifest must have apiVersion, kind and metadata`);
+    throw new CodecError({
+      step: 'validate',
+      message: `${path}: the manifest must have apiVersion, kind and metadata`,
+    });
   }
   const { kind, metadata } = object;
   const isNamed = typeof metadata.name === 'string' && metadata.name !== '';
-  if (!isNamed && !hasItems(object)) throw new CodecError('validate', `${path}: ${kind}: ${NAMELESS}`);
+  if (!isNamed && !hasItems(object))
+    throw new CodecError({ step: 'validate', message: `${path}: ${kind}: ${NAMELESS}` });
   return object;
 }
 
@@ -112,5 +117,8 @@ function decodePolicy(value: unknown, path: string): Policy {
   if (!text) return 'manage';
   const policy = policies.find((p) => p === text);
   if (policy) return policy;
-  throw new CodecError('validate', `${path}: "${text}" is not a policy, use one of ${policies.join(', ')}`);
+  throw new CodecError({
+    step: 'validate',
+    message: `${path}: "${text}" is not a policy, use one of ${policies.join(', ')}`,
+  });
 }

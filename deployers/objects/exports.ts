@@ -49,7 +49,7 @@ export function decodeExports(value: unknown, path: string): readonly ExportSpec
 }
 
 function decodeExport(entry: unknown, path: string): ExportSpec {
-  if (!isObject(entry)) throw new CodecError('decode', `${path}: expected an object`);
+  if (!isObject(entry)) throw new CodecError({ step: 'decode', message: `${path}: expected an object` });
   const text = (fields: Fields, key: string): string => optionalString(fields[key], `${path}.${key}`) ?? '';
   const from = optionalObject(entry['fromResource'], `${path}.fromResource`);
   const ref = optionalObject(entry['fromObjectRef'], `${path}.fromObjectRef`);
@@ -83,7 +83,10 @@ function decodeExport(entry: unknown, path: string): ExportSpec {
 function required(fields: Fields, keys: readonly string[], path: string): void {
   for (const key of keys) {
     if (!optionalString(fields[key], `${path}.${key}`))
-      throw new CodecError('validate', `${path}.${key}: Required value: must not be empty`);
+      throw new CodecError({
+        step: 'validate',
+        message: `${path}.${key}: Required value: must not be empty`,
+      });
   }
 }
 

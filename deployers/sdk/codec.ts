@@ -20,9 +20,14 @@ export class CodecError extends Error {
   override readonly name = 'CodecError';
   readonly step: 'decode' | 'validate';
 
-  constructor(step: 'decode' | 'validate', message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.step = step;
+  constructor(
+    facts: ErrorOptions & {
+      readonly step: 'decode' | 'validate';
+      readonly message: string;
+    },
+  ) {
+    super(facts.message, facts);
+    this.step = facts.step;
   }
 }
 
@@ -43,15 +48,16 @@ export function codec<T>(
       return shape === undefined ? [] : unreadFields({ ...HEAD, ...(shape as object) }, document);
     },
     decode(document) {
-      if (!isObject(document)) throw new CodecError('decode', `expected an object of kind ${kind}`);
+      if (!isObject(document))
+        throw new CodecError({ step: 'decode', message: `expected an object of kind ${kind}` });
       const { apiVersion, kind: given } = document;
       const read = typeof apiVersion === 'string' ? versions[apiVersion] : undefined;
       if (!read || given !== kind) {
         const known = Object.keys(versions).join(' or ');
-        throw new CodecError(
-          'decode',
-          `no kind "${textOf(given)}" is registered for version "${textOf(apiVersion)}"; expected ${kind} of ${known}`,
-        );
+        throw new CodecError({
+          step: 'decode',
+          message: `no kind "${textOf(given)}" is registered for version "${textOf(apiVersion)}"; expected ${kind} of ${known}`,
+        });
       }
       return read(document);
     },
@@ -68,7 +74,7 @@ export const passthrough: Codec<unknown> = { decode: (document) => document };
 // ---------------------------------------------------------------- fields
 
 const wrong = (path: string, expected: string): CodecError =>
-  new CodecError('decode', `${path}: expected ${expected}`);
+  new CodecError({ step: 'decode', message: `${path}: expected ${expected}` });
 
 /** @throws CodecError */
 export function optionalString(value: unknown, path: string): string | undefined {

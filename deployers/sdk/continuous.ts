@@ -25,24 +25,28 @@ export const ACTIVE_ANNOTATION = 'continuousreconcile.extensions.landscaper.gard
  */
 export function decodeContinuous(value: unknown): ContinuousReconcile | undefined {
   if (value === undefined || value === null) return undefined;
-  if (!isObject(value)) throw new CodecError('decode', 'continuousReconcile must be an object');
+  if (!isObject(value))
+    throw new CodecError({ step: 'decode', message: 'continuousReconcile must be an object' });
   const { cron, every } = value;
   if (cron !== undefined && typeof cron !== 'string')
-    throw new CodecError('decode', 'continuousReconcile.cron must be a string');
+    throw new CodecError({ step: 'decode', message: 'continuousReconcile.cron must be a string' });
   if (every !== undefined && (typeof every !== 'string' || !isDuration(every))) {
-    throw new CodecError('decode', 'continuousReconcile.every must be a duration such as "1h30m"');
+    throw new CodecError({
+      step: 'decode',
+      message: 'continuousReconcile.every must be a duration such as "1h30m"',
+    });
   }
   if (cron && every) {
-    throw new CodecError(
-      'validate',
-      'continuousReconcile: exactly one of [Cron, Every] must be set (currently set: [Cron, Every])',
-    );
+    throw new CodecError({
+      step: 'validate',
+      message: 'continuousReconcile: exactly one of [Cron, Every] must be set (currently set: [Cron, Every])',
+    });
   }
   if (every && parseDuration(every) < 0) {
-    throw new CodecError(
-      'validate',
-      'continuousReconcile.every: specified duration has to be greater than zero',
-    );
+    throw new CodecError({
+      step: 'validate',
+      message: 'continuousReconcile.every: specified duration has to be greater than zero',
+    });
   }
   if (cron) checkCron(cron);
   return { ...(cron && { cron }), ...(every && { every }) };
@@ -53,7 +57,10 @@ function checkCron(cron: string): void {
     parseCron(cron);
   } catch (error) {
     if (!(error instanceof InvalidCron)) throw error;
-    throw new CodecError('validate', `continuousReconcile.cron: Invalid value: "${cron}": ${error.message}`);
+    throw new CodecError({
+      step: 'validate',
+      message: `continuousReconcile.cron: Invalid value: "${cron}": ${error.message}`,
+    });
   }
 }
 

@@ -38,7 +38,7 @@ function checked<T>(schema: Schema<T>, document: unknown): T {
   const result = schema['~standard'].validate(document);
   if (result instanceof Promise) throw new TypeError('a configuration schema cannot be asynchronous');
   if (!result.issues) return result.value;
-  throw new CodecError('decode', result.issues.map(sentence).join('; '));
+  throw new CodecError({ step: 'decode', message: result.issues.map(sentence).join('; ') });
 }
 
 const sentence = ({ path = [], message }: SchemaIssue): string =>

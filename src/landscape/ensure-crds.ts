@@ -57,9 +57,9 @@ async function established(crd: CustomResourceDefinition, deadline: number, port
   for (let now = crd; !isServed(now);) {
     if (clock.now() > deadline) {
       const refused = now.status?.conditions?.find((c) => c.type === 'NamesAccepted' && c.status === 'False');
-      throw new CrdsNotServed(
-        `CustomResourceDefinition ${name} is not served after 30 s${refused?.message ? `: ${refused.message}` : ''}`,
-      );
+      throw new CrdsNotServed({
+        message: `CustomResourceDefinition ${name} is not served after 30 s${refused?.message ? `: ${refused.message}` : ''}`,
+      });
     }
     await pause(INTERVAL_MS, ports);
     now = await persistentlyFor(name, ports, () => client.get(crdKind, name));
@@ -76,10 +76,10 @@ const persistentlyFor = <T>(name: string, ports: Ports, ask: () => Promise<T>): 
       ports.log.warn(fields, 'installing a CustomResourceDefinition failed; retrying');
     },
     givenUp: (error, tries) =>
-      new CrdsNotApplied(
-        `CustomResourceDefinition ${name} cannot be installed, given up after ${String(tries)} tries: ${error.message}`,
-        { cause: error },
-      ),
+      new CrdsNotApplied({
+        message: `CustomResourceDefinition ${name} cannot be installed, given up after ${String(tries)} tries: ${error.message}`,
+        cause: error,
+      }),
   }).catch((error: unknown) => {
     throw ports.signal?.aborted && error === ports.signal.reason ? stopped(error) : error;
   });
@@ -91,7 +91,7 @@ const pause = (ms: number, { clock, signal }: Ports): Promise<void> =>
   });
 
 const stopped = (cause: unknown): Error =>
-  new ShutdownError('stopped before the CustomResourceDefinitions were installed', { cause });
+  new ShutdownError({ message: 'stopped before the CustomResourceDefinitions were installed', cause });
 
 const isServed = (crd: CustomResourceDefinition): boolean =>
   crd.status?.conditions?.some((c) => c.type === 'Established' && c.status === 'True') ?? false;

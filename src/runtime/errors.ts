@@ -2,8 +2,18 @@
 import { cutBetweenWords, cutMiddle } from '../lib/cut.ts';
 import { isObject } from '../lib/objects.ts';
 
-/** The root of everything the runtime throws on purpose. */
+/** What every error is made from: its message, and the error behind it. */
+export interface ErrorFacts extends ErrorOptions {
+  /** What failed, on which object, why, and what to do; lower case, without a full stop. */
+  readonly message: string;
+}
+
+/** The base class of all errors of the runtime. */
 export class EspalierError extends Error {
+  constructor(facts: ErrorFacts) {
+    super(facts.message, facts);
+  }
+
   override get name(): string {
     return this.constructor.name;
   }
@@ -36,7 +46,7 @@ export interface Cause {
 }
 
 /** What an API server said when it refused a request, without the body. */
-export interface ApiErrorFacts {
+export interface ApiErrorFacts extends ErrorFacts {
   /** HTTP status code. */
   readonly status: number;
   /** `Status.reason`, such as `Conflict`; empty when the server sent none. */
@@ -58,8 +68,8 @@ export class ApiError extends EspalierError {
   readonly causes: readonly Cause[];
   readonly #words: string | undefined;
 
-  constructor(message: string, facts: ApiErrorFacts, options?: ErrorOptions) {
-    super(message, options);
+  constructor(facts: ApiErrorFacts) {
+    super(facts);
     this.status = facts.status;
     this.reason = facts.reason;
     this.ref = facts.ref;
@@ -122,9 +132,9 @@ export class TransportError extends EspalierError {
   /** The request certainly had no effect, or repeating it has no further one. */
   readonly safeToRepeat: boolean;
 
-  constructor(message: string, safeToRepeat: boolean, options?: ErrorOptions) {
-    super(message, options);
-    this.safeToRepeat = safeToRepeat;
+  constructor(facts: ErrorFacts & { readonly safeToRepeat: boolean }) {
+    super(facts);
+    this.safeToRepeat = facts.safeToRepeat;
   }
 }
 
@@ -136,11 +146,9 @@ export class ResponseTooLarge extends EspalierError {
 
   /** @param facts.isFinal whether the server is one of a tenant, whose job ends with this */
   constructor(
-    message: string,
-    facts: { readonly excess: ResponseTooLarge['excess']; readonly isFinal: boolean },
-    options?: ErrorOptions,
+    facts: ErrorFacts & { readonly excess: ResponseTooLarge['excess']; readonly isFinal: boolean },
   ) {
-    super(message, options);
+    super(facts);
     this.excess = facts.excess;
     this.#isFinal = facts.isFinal;
   }
@@ -168,7 +176,7 @@ export class NoRetryError extends EspalierError {
   /** The same failure, marked as final; keeps its message. */
   static of(cause: unknown): NoRetryError {
     if (cause instanceof NoRetryError) return cause;
-    return new NoRetryError(cause instanceof Error ? cause.message : String(cause), { cause });
+    return new NoRetryError({ message: cause instanceof Error ? cause.message : String(cause), cause });
   }
 }
 
@@ -187,11 +195,15 @@ export class NoSuchKind extends EspalierError {
   readonly apiVersion: string;
   readonly kind: string;
 
-  constructor(apiVersion: string, kind: string, options?: ErrorOptions) {
-    super(
-      `the server does not know kind ${kind} in ${apiVersion}; is its CustomResourceDefinition installed?`,
-      options,
-    );
+  constructor({
+    apiVersion,
+    kind,
+    ...options
+  }: ErrorOptions & { readonly apiVersion: string; readonly kind: string }) {
+    super({
+      message: `the server does not know kind ${kind} in ${apiVersion}; is its CustomResourceDefinition installed?`,
+      ...options,
+    });
     this.apiVersion = apiVersion;
     this.kind = kind;
   }
@@ -201,9 +213,9 @@ export class NoSuchKind extends EspalierError {
 export class SourceError extends EspalierError {
   readonly source: string;
 
-  constructor(source: string, message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.source = source;
+  constructor(facts: ErrorFacts & { readonly source: string }) {
+    super(facts);
+    this.source = facts.source;
   }
 }
 
@@ -252,7 +264,8 @@ export function apiErrorFrom(
   const Class = classOf(statusCode, reason);
   const words = wordsIn(statusCode, status, ref);
   const sentence = words ?? `the server answered ${String(statusCode)}${reason ? ` (${reason})` : ''}`;
-  return new Class(`cannot ${describe(ref)}: ${sentence}`, {
+  return new Class({
+    message: `cannot ${describe(ref)}: ${sentence}`,
     ...{ status: statusCode, words },
     reason,
     ref,

@@ -12,16 +12,16 @@ export { chainDag, looseDag, type Dag, type DagNode } from '../lib/plan.ts';
 export function buildDag(nodes: readonly DagNode[]): Dag {
   const edges = new Map<string, readonly string[]>();
   for (const { name, dependsOn = [] } of nodes) {
-    if (edges.has(name)) throw new DefinitionError(`"${name}" is declared twice`);
+    if (edges.has(name)) throw new DefinitionError({ message: `"${name}" is declared twice` });
     edges.set(name, dependsOn);
   }
   for (const [name, dependsOn] of edges) {
     for (const other of dependsOn) {
       if (!edges.has(other))
-        throw new DefinitionError(`"${name}" depends on "${other}", which does not exist`);
+        throw new DefinitionError({ message: `"${name}" depends on "${other}", which does not exist` });
     }
   }
   const circle = shortestCycle(edges);
-  if (circle) throw new DefinitionError(`dependencies form a cycle: ${circle.join(' -> ')}`);
+  if (circle) throw new DefinitionError({ message: `dependencies form a cycle: ${circle.join(' -> ')}` });
   return looseDag(nodes);
 }

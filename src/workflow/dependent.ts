@@ -105,7 +105,8 @@ export const dependentError = <P extends Obj>(
   ctx: Pick<Context<P>, 'controller'>,
   what: string,
   options?: ErrorOptions,
-): DependentError => new DependentError(name, describePrimary(p, ctx), what, options);
+): DependentError =>
+  new DependentError({ dependent: name, primary: describePrimary(p, ctx), message: what, ...options });
 
 // ---------------------------------------------------------------- desired, once
 

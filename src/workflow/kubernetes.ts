@@ -128,7 +128,7 @@ function asObject<R extends Obj>(value: Desired<R> | string, kind: Kind<R>): R {
   if (typeof value !== 'string') return value as unknown as R;
   const parsed = parseYaml(value) as R | null;
   if (parsed && typeof parsed === 'object') return parsed;
-  throw new DefinitionError(`the YAML of ${kind.kind} is not an object`);
+  throw new DefinitionError({ message: `the YAML of ${kind.kind} is not an object` });
 }
 
 // ---------------------------------------------------------------- what can be done to one object

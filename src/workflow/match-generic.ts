@@ -28,11 +28,12 @@ export interface GenericMatch {
 export function genericMatcher<R, P extends Obj>(how: GenericMatch = {}): Matcher<R, P> {
   const { metadata = 'ignore', values, ignore = [] } = how;
   if (values === 'equal' && ignore.length > 0)
-    throw new DefinitionError(
-      'values cannot be compared strictly and ignored at the same time; choose one of them',
-    );
+    throw new DefinitionError({
+      message: 'values cannot be compared strictly and ignored at the same time; choose one of them',
+    });
   const bad = ignore.find((pointer) => !pointer.startsWith('/'));
-  if (bad !== undefined) throw new DefinitionError(`"${bad}" is not a JSON pointer; it must begin with /`);
+  if (bad !== undefined)
+    throw new DefinitionError({ message: `"${bad}" is not a JSON pointer; it must begin with /` });
   const ignored = new Set(ignore);
   return {
     match(actual, desired) {

@@ -47,9 +47,9 @@ export function matcherOf<R extends Obj, P extends Obj>(
   const choice = match ?? (applies ? 'ssa' : 'generic');
   if (choice === 'ssa') {
     if (!applies)
-      throw new DefinitionError(
-        `${kind.kind}: fields that are never applied cannot be compared; leave match out, or set ssa`,
-      );
+      throw new DefinitionError({
+        message: `${kind.kind}: fields that are never applied cannot be compared; leave match out, or set ssa`,
+      });
     const matcher = ssaMatcher<R, P>();
     return {
       strategy,

@@ -103,10 +103,11 @@ function refuseToShare<P extends Obj>(dependents: readonly AnyDependent<P>[]): v
       (use) => use !== taker && use.source === taker.source && use.create !== undefined,
     );
     if (!other) continue;
-    throw new DefinitionError(
-      `dependent "${taker.name}" would delete the objects that dependent "${other.name}" creates, since both read source ${taker.source}; ` +
+    throw new DefinitionError({
+      message:
+        `dependent "${taker.name}" would delete the objects that dependent "${other.name}" creates, since both read source ${taker.source}; ` +
         `give "${taker.name}" an idOf that returns undefined for objects of others, or a selector`,
-    );
+    });
   }
 }
 
@@ -133,9 +134,9 @@ function unresolved(dependent: string, source: string, known: readonly string[])
   const meant = closest(source, known);
   const all = known.length === 0 ? 'it has none' : `it has ${known.join(', ')}`;
   const hint = meant ? `is ${meant} meant?` : all;
-  return new DefinitionError(
-    `dependent "${dependent}" reads source ${source}, which the controller does not have; ${hint}`,
-  );
+  return new DefinitionError({
+    message: `dependent "${dependent}" reads source ${source}, which the controller does not have; ${hint}`,
+  });
 }
 
 /**

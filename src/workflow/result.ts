@@ -58,12 +58,12 @@ export class Report {
         if (!nodes.includes(node)) throw unknownNode(node, nodes);
         const value = data.get(`${node} ${which}`);
         if (value === undefined || is(value)) return value;
-        throw new DefinitionError(
-          `the data of condition "${which}" of node "${node}" does not have the expected type`,
-        );
+        throw new DefinitionError({
+          message: `the data of condition "${which}" of node "${node}" does not have the expected type`,
+        });
       },
       throwIfErrored() {
-        if (errored.size > 0) throw new AggregateNodeError(errored);
+        if (errored.size > 0) throw new AggregateNodeError({ errors: errored });
       },
     };
   }
@@ -72,5 +72,5 @@ export class Report {
 function unknownNode(node: string, nodes: readonly string[]): DefinitionError {
   const meant = closest(node, nodes);
   const hint = meant ? `; is "${meant}" meant?` : `; there are ${nodes.join(', ')}`;
-  return new DefinitionError(`the workflow has no node "${node}"${hint}`);
+  return new DefinitionError({ message: `the workflow has no node "${node}"${hint}` });
 }

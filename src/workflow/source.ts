@@ -66,14 +66,14 @@ export function kubernetesSource<R extends Obj, P extends Obj>(
     if (!made) return;
     if (made.kind?.kind !== kind.kind || made.kind.group !== kind.group) {
       const holds = made.kind ? `${made.kind.kind} of ${apiVersionOf(made.kind)}` : 'no objects of a cluster';
-      throw new DefinitionError(
-        `dependent "${choice.name}" reads ${kind.kind} of ${apiVersionOf(kind)} from source ${source}, which holds ${holds}`,
-      );
+      throw new DefinitionError({
+        message: `dependent "${choice.name}" reads ${kind.kind} of ${apiVersionOf(kind)} from source ${source}, which holds ${holds}`,
+      });
     }
     if (needsManagedFields && made.cache && !made.cache.showsFieldsOf(controller.fieldManager)) {
-      throw new DefinitionError(
-        `dependent "${choice.name}" compares by managed fields, which source ${source} drops; give its cache the transform keepAppliedBy("${controller.fieldManager}"), or the dependent another match`,
-      );
+      throw new DefinitionError({
+        message: `dependent "${choice.name}" compares by managed fields, which source ${source} drops; give its cache the transform keepAppliedBy("${controller.fieldManager}"), or the dependent another match`,
+      });
     }
   }
 }

@@ -65,9 +65,9 @@ export function buildWorkflow<P extends Obj>(
 ): Workflow<P> {
   const { policy = AS_COMPLETE_AS_POSSIBLE, concurrency = DEFAULT_CONCURRENCY, meter } = options;
   if (!(concurrency >= 1))
-    throw new DefinitionError(
-      `the concurrency of a workflow has to be at least 1, not ${String(concurrency)}`,
-    );
+    throw new DefinitionError({
+      message: `the concurrency of a workflow has to be at least 1, not ${String(concurrency)}`,
+    });
   const dag = buildDag(nodes.map(({ use, dependsOn }) => ({ name: use.name, dependsOn })));
   const byName = new Map(nodes.map((node) => [node.use.name, node]));
 

@@ -176,9 +176,12 @@ export class Faults {
       }
       case 'lost':
         await send();
-        throw new TransportError('lost the connection while waiting for the answer', false);
+        throw new TransportError({
+          message: 'lost the connection while waiting for the answer',
+          safeToRepeat: false,
+        });
       case 'reset':
-        throw new TransportError('the connection was reset', false);
+        throw new TransportError({ message: 'the connection was reset', safeToRepeat: false });
       default:
         throw refusal(what, write);
     }
@@ -198,7 +201,9 @@ export class Faults {
       yield* client.watch(kind, query, AbortSignal.any([signal, cut.signal]));
     } catch (error) {
       const isCut = cut.signal.aborted && !signal.aborted;
-      throw isCut ? new TransportError('the watch was cut', true, { cause: error }) : error;
+      throw isCut
+        ? new TransportError({ message: 'the watch was cut', safeToRepeat: true, cause: error })
+        : error;
     } finally {
       this.#watches.delete(cut);
     }
@@ -218,26 +223,28 @@ function deferred(): Deferred {
   return { promise, resolve };
 }
 
-const dead = (): Error => new ShutdownError('the process is dead');
+const dead = (): Error => new ShutdownError({ message: 'the process is dead' });
 
 function refusal(what: Exclude<Refusal, 'lost' | 'reset'>, write: Write): Error {
   const name = 'object' in write ? write.object.metadata.name : write.key;
   const ref = { verb: write.verb, kind: write.kind.kind, namespace: namespaceOf(write), name };
-  const facts = (status: number, reason: string): ApiErrorFacts => ({ status, reason, ref });
-  const message = 'refused on behalf of a test';
+  const facts = (status: number, reason: string): ApiErrorFacts => ({
+    message: 'refused on behalf of a test',
+    ...{ status, reason, ref },
+  });
   switch (what) {
     case 'conflict':
       return write.verb === 'create'
-        ? new AlreadyExists(message, facts(409, 'AlreadyExists'))
-        : new Conflict(message, facts(409, 'Conflict'));
+        ? new AlreadyExists(facts(409, 'AlreadyExists'))
+        : new Conflict(facts(409, 'Conflict'));
     case 'too-many':
-      return new TooManyRequests(message, { ...facts(429, 'TooManyRequests'), retryAfterMs: 1_000 });
+      return new TooManyRequests({ ...facts(429, 'TooManyRequests'), retryAfterMs: 1_000 });
     case 'webhook-down':
-      return new ServerFailure(
-        'Internal error occurred: failed calling webhook "x": connection refused',
-        facts(500, 'InternalError'),
-      );
+      return new ServerFailure({
+        ...facts(500, 'InternalError'),
+        message: 'Internal error occurred: failed calling webhook "x": connection refused',
+      });
     case 'server-error':
-      return new ServerFailure(message, facts(500, 'InternalError'));
+      return new ServerFailure(facts(500, 'InternalError'));
   }
 }

@@ -63,33 +63,34 @@ export function decodeGroups(value: unknown, path: string): readonly DeletionGro
 }
 
 function decodeGroup(entry: unknown, path: string): DeletionGroup {
-  if (!isObject(entry)) throw new CodecError('decode', `${path}: expected an object`);
+  if (!isObject(entry)) throw new CodecError({ step: 'decode', message: `${path}: expected an object` });
   const predefined = optionalObject(entry['predefinedResourceGroup'], `${path}.predefinedResourceGroup`);
   const custom = optionalObject(entry['customResourceGroup'], `${path}.customResourceGroup`);
   if (predefined && custom) {
-    throw new CodecError(
-      'validate',
-      `${path}: predefinedResourceGroup and customResourceGroup must not both be set`,
-    );
+    throw new CodecError({
+      step: 'validate',
+      message: `${path}: predefinedResourceGroup and customResourceGroup must not both be set`,
+    });
   }
   if (predefined) return decodePredefined(predefined, `${path}.predefinedResourceGroup`);
   if (custom) return decodeCustom(custom, `${path}.customResourceGroup`);
-  throw new CodecError(
-    'validate',
-    `${path}: either predefinedResourceGroup or customResourceGroup must be set`,
-  );
+  throw new CodecError({
+    step: 'validate',
+    message: `${path}: either predefinedResourceGroup or customResourceGroup must be set`,
+  });
 }
 
 function decodePredefined(fields: Fields, path: string): DeletionGroup {
   const type = optionalString(fields['type'], `${path}.type`);
-  if (!type) throw new CodecError('validate', `${path}.type: Required value: type must be set`);
+  if (!type)
+    throw new CodecError({ step: 'validate', message: `${path}.type: Required value: type must be set` });
   const known = predefinedTypes.find((t) => t === type);
   if (!known) {
     const supported = predefinedTypes.map((t) => `"${t}"`).join(', ');
-    throw new CodecError(
-      'validate',
-      `${path}.type: Unsupported value: "${type}": supported values: ${supported}`,
-    );
+    throw new CodecError({
+      step: 'validate',
+      message: `${path}.type: Unsupported value: "${type}": supported values: ${supported}`,
+    });
   }
   return {
     is: 'predefined',
@@ -101,7 +102,10 @@ function decodePredefined(fields: Fields, path: string): DeletionGroup {
 function decodeCustom(fields: Fields, path: string): DeletionGroup {
   const list = optionalList(fields['resources'], `${path}.resources`) ?? [];
   if (list.length === 0)
-    throw new CodecError('validate', `${path}.resources: Required value: must not be empty`);
+    throw new CodecError({
+      step: 'validate',
+      message: `${path}.resources: Required value: must not be empty`,
+    });
   const targetName = optionalString(fields['targetName'], `${path}.targetName`);
   return {
     is: 'custom',
@@ -113,7 +117,7 @@ function decodeCustom(fields: Fields, path: string): DeletionGroup {
 }
 
 function decodeResourceType(entry: unknown, path: string): ResourceType {
-  if (!isObject(entry)) throw new CodecError('decode', `${path}: expected an object`);
+  if (!isObject(entry)) throw new CodecError({ step: 'decode', message: `${path}: expected an object` });
   const namespaces = optionalStrings(entry['namespaces'], `${path}.namespaces`);
   const names = optionalStrings(entry['names'], `${path}.names`);
   return {

@@ -20,7 +20,7 @@ export const decodeInventory = (
 
 /** @throws CodecError */
 export function decodeEntry(entry: unknown, path: string): ManagedResource {
-  if (!isObject(entry)) throw new CodecError('decode', `${path}: expected an object`);
+  if (!isObject(entry)) throw new CodecError({ step: 'decode', message: `${path}: expected an object` });
   const resource = optionalObject(entry['resource'], `${path}.resource`) ?? {};
   const text = (key: string): string | undefined => optionalString(resource[key], `${path}.resource.${key}`);
   const namespace = text('namespace');

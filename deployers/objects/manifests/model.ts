@@ -80,7 +80,7 @@ export function keyOfRef({ kind, name, namespace }: ResourceRef): string {
   if (namespace) return `${namespace}/${name}`;
   // It would be read as the name of a namespace.
   if (name.includes('/'))
-    throw new InvalidObjectName(`"${name}" cannot be the name of a ${kind}: it has a slash`);
+    throw new InvalidObjectName({ message: `"${name}" cannot be the name of a ${kind}: it has a slash` });
   return name;
 }
 

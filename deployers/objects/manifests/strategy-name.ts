@@ -8,8 +8,8 @@ export function decodeStrategy(value: unknown): Strategy {
   if (!text) return 'update';
   const strategy = strategies.find((s) => s === text);
   if (strategy) return strategy;
-  throw new CodecError(
-    'validate',
-    `updateStrategy: ${text} is not a valid update strategy, use one of ${strategies.join(', ')}`,
-  );
+  throw new CodecError({
+    step: 'validate',
+    message: `updateStrategy: ${text} is not a valid update strategy, use one of ${strategies.join(', ')}`,
+  });
 }

@@ -71,10 +71,10 @@ export function decodeReadiness(value: unknown, path: string): ReadinessChecks {
 }
 
 const required = (path: string, message: string): CodecError =>
-  new CodecError('validate', `${path}: Required value: ${message}`);
+  new CodecError({ step: 'validate', message: `${path}: Required value: ${message}` });
 
 function decodeCheck(value: unknown, path: string): CustomCheck {
-  if (!isObject(value)) throw new CodecError('decode', `${path}: expected an object`);
+  if (!isObject(value)) throw new CodecError({ step: 'decode', message: `${path}: expected an object` });
   const name = optionalString(value['name'], `${path}.name`);
   const resources = (optionalList(value['resourceSelector'], `${path}.resourceSelector`) ?? []).map(
     (entry, i) => decodeRef(entry, `${path}.resourceSelector[${String(i)}]`),
@@ -102,7 +102,7 @@ function decodeCheck(value: unknown, path: string): CustomCheck {
 }
 
 function decodeRef(value: unknown, path: string): ResourceRef {
-  if (!isObject(value)) throw new CodecError('decode', `${path}: expected an object`);
+  if (!isObject(value)) throw new CodecError({ step: 'decode', message: `${path}: expected an object` });
   const namespace = optionalString(value['namespace'], `${path}.namespace`);
   return {
     apiVersion: optionalString(value['apiVersion'], `${path}.apiVersion`) ?? '',
@@ -127,22 +127,25 @@ function decodeLabels(value: unknown, path: string): LabelSelector | undefined {
 }
 
 function decodeRequirement(value: unknown, path: string): FieldRequirement {
-  if (!isObject(value)) throw new CodecError('decode', `${path}: expected an object`);
+  if (!isObject(value)) throw new CodecError({ step: 'decode', message: `${path}: expected an object` });
   const jsonPath = optionalString(value['jsonPath'], `${path}.jsonPath`);
   const given = optionalString(value['operator'], `${path}.operator`) ?? '';
   const values = optionalList(value['values'], `${path}.values`) ?? [];
   if (!jsonPath) throw required(`${path}.jsonPath`, 'must not be empty');
   const operator = operators.find((o) => o === given);
   if (!operator)
-    throw new CodecError('validate', `${path}.operator: Invalid value: "${given}": is not a valid operator`);
+    throw new CodecError({
+      step: 'validate',
+      message: `${path}.operator: Invalid value: "${given}": is not a valid operator`,
+    });
   if ((operator === 'in' || operator === 'notin') && values.length === 0) {
     throw required(`${path}.values`, 'must have at least one value to compare to');
   }
   if ((operator === '=' || operator === '==' || operator === '!=') && values.length !== 1) {
-    throw new CodecError(
-      'validate',
-      `${path}.values: Invalid value: "${operator}": must have exactly one value to compare to`,
-    );
+    throw new CodecError({
+      step: 'validate',
+      message: `${path}.values: Invalid value: "${operator}": must have exactly one value to compare to`,
+    });
   }
   return { jsonPath, operator, values };
 }

@@ -41,7 +41,8 @@ export class Indices<T> {
 
   #get(name: string): { readonly valuesOf: IndexFunction<T>; readonly keys: Map<string, Keys> } {
     const index = this.#indices.get(name);
-    if (!index) throw new DefinitionError(`index ${name} does not exist; add it before it is used`);
+    if (!index)
+      throw new DefinitionError({ message: `index ${name} does not exist; add it before it is used` });
     return index;
   }
 }

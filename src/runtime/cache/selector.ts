@@ -49,7 +49,7 @@ function parseRequirement(part: string, whole: string): Requirement {
   }
   const presence = /^(!?)\s*([^\s=!()]+)$/.exec(part);
   if (presence) return { op: presence[1] ? 'absent' : 'exists', key: presence[2] ?? '' };
-  throw new DefinitionError(`"${part}" in the label selector "${whole}" is not valid`);
+  throw new DefinitionError({ message: `"${part}" in the label selector "${whole}" is not valid` });
 }
 
 function holds(requirement: Requirement, labels: Labels): boolean {

@@ -309,12 +309,17 @@ export class WatchCache<T extends Obj> implements Cache<T> {
         signal.removeEventListener('abort', onAbort);
         const why = this.trouble ?? 'the first list is not complete';
         const seconds = String(Math.round(syncTimeoutMs / 1000));
-        reject(new SourceError(this.name, `${this.name} could not be read within ${seconds} s: ${why}`));
+        reject(
+          new SourceError({
+            source: this.name,
+            message: `${this.name} could not be read within ${seconds} s: ${why}`,
+          }),
+        );
       });
       this.#onHopeless = (why) => {
         cancel();
         signal.removeEventListener('abort', onAbort);
-        reject(new SourceError(this.name, `${this.name} could not be read: ${why}`));
+        reject(new SourceError({ source: this.name, message: `${this.name} could not be read: ${why}` }));
       };
       this.#onSynced = () => {
         cancel();

@@ -54,7 +54,9 @@ export function createContext<P extends Obj>(facts: ContextFacts<P>): Context<P>
     );
     if (fitting.length === 0) {
       const which = name === undefined ? '' : ` named ${name}`;
-      throw new NotWatchedError(`controller ${controller.name} has no source${which} for ${kind.kind}`);
+      throw new NotWatchedError({
+        message: `controller ${controller.name} has no source${which} for ${kind.kind}`,
+      });
     }
     const found = fitting.flatMap(({ attached }) => attached.of(primary)) as View<R>[];
     return fitting.length === 1 ? found : distinct(found);
@@ -75,7 +77,7 @@ export function createContext<P extends Obj>(facts: ContextFacts<P>): Context<P>
     valuesOf(name) {
       for (const { source, attached } of facts.sources())
         if (source.name === name) return attached.of(primary);
-      throw new NotWatchedError(`controller ${controller.name} has no source named ${name}`);
+      throw new NotWatchedError({ message: `controller ${controller.name} has no source named ${name}` });
     },
     event(type, reason, note) {
       recorder.record({ regarding: primary, component: controller.name, type, reason, note });

@@ -17,7 +17,9 @@ const NAME = /^[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
 export function checkFinalizer(name: string): void {
   const [prefix = '', rest = '', ...more] = name.split('/');
   if (more.length === 0 && prefix.length <= 253 && PREFIX.test(prefix) && NAME.test(rest)) return;
-  throw new DefinitionError(`finalizer ${JSON.stringify(name)} is not a name of the form example.org/name`);
+  throw new DefinitionError({
+    message: `finalizer ${JSON.stringify(name)} is not a name of the form example.org/name`,
+  });
 }
 
 export const hasFinalizer = (obj: View<Obj>, finalizer: string): boolean =>

@@ -108,17 +108,18 @@ export function settingsOf<P extends Obj>(spec: ControllerSpec<P>): Settings<P> 
   const finalizer = finalizerMode(spec);
   const generation = spec.generation ?? 'memory';
   if (generation === 'status' && isBuiltIn(spec.kind.group)) {
-    throw new DefinitionError(
-      `controller ${spec.name}: ${spec.kind.kind} is not a custom resource, so its status cannot hold an observed generation`,
-    );
+    throw new DefinitionError({
+      message: `controller ${spec.name}: ${spec.kind.kind} is not a custom resource, so its status cannot hold an observed generation`,
+    });
   }
   const maxConcurrent = spec.maxConcurrent ?? DEFAULT_WORKERS;
   if (!(maxConcurrent >= 1)) {
-    throw new DefinitionError(`controller ${spec.name}: maxConcurrent must be at least 1`);
+    throw new DefinitionError({ message: `controller ${spec.name}: maxConcurrent must be at least 1` });
   }
   const names = (spec.sources ?? []).map((source) => source.name);
   const twice = names.find((name, i) => names.indexOf(name) !== i);
-  if (twice) throw new DefinitionError(`controller ${spec.name}: two sources are named ${twice}`);
+  if (twice)
+    throw new DefinitionError({ message: `controller ${spec.name}: two sources are named ${twice}` });
   const kept = finalizer.type === 'runtime' ? finalizer.name : undefined;
   const defaults = spec.defaults === false ? {} : (defaultPredicate(generation, kept) as Predicate<P>);
   return {
@@ -148,7 +149,9 @@ function finalizerMode<P extends Obj>({
   if (finalizer === 'author') return { type: 'author' };
   if (!reconciler.cleanup) {
     if (finalizer === undefined) return { type: 'none' };
-    throw new DefinitionError(`controller ${name}: a finalizer without a cleanup would never be removed`);
+    throw new DefinitionError({
+      message: `controller ${name}: a finalizer without a cleanup would never be removed`,
+    });
   }
   const chosen = finalizer ?? defaultFinalizer(kind);
   checkFinalizer(chosen);

@@ -71,7 +71,8 @@ export function externalResource<M extends ExternalObject>(
   checkFinalizer(finalizer);
   const { pollMs = POLL_MS, minPollMs = MIN_POLL_MS, pendingMs = PENDING_MS } = spec;
   for (const [name, ms] of Object.entries({ pollMs, minPollMs, pendingMs })) {
-    if (!(ms > 0)) throw new DefinitionError(`controller ${spec.name}: ${name} must be more than 0`);
+    if (!(ms > 0))
+      throw new DefinitionError({ message: `controller ${spec.name}: ${name} must be more than 0` });
   }
   const { kind, connector, secretOf } = spec;
   const { client, clock, rng, caches } = ports;
@@ -142,7 +143,7 @@ function controlOf<M extends ExternalObject>({ result, error }: Outcome): Update
     case 'sync':
       return { write: 'none' };
     case 'backoff':
-      throw error ?? new BackOff('requeued with back-off');
+      throw error ?? new BackOff({ message: 'requeued with back-off' });
   }
 }
 

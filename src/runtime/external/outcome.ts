@@ -33,7 +33,7 @@ export async function failed<M extends ExternalObject>(
   pass.ctx.event('Warning', reason, message);
   await pass.storeStatus();
   if (cause instanceof NoRetryError) return { result: { requeue: false }, error: cause };
-  return { result: { requeue: true }, error: new HandledFailure(message, { cause }) };
+  return { result: { requeue: true }, error: new HandledFailure({ message, cause }) };
 }
 
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

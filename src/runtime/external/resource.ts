@@ -42,7 +42,7 @@ export class ExternalResource<M extends ExternalObject> {
     if (!(await this.#steps.recordLate(pass))) return REST;
     if (annotationOf(pass.object, 'paused') === 'true') return this.#pause(pass, 'Annotated');
     const reading = readPolicies(pass.object);
-    if (!reading.ok) return failed(pass, 'InvalidPolicy', new NoRetryError(reading.complaint));
+    if (!reading.ok) return failed(pass, 'InvalidPolicy', new NoRetryError({ message: reading.complaint }));
     const { policies } = reading;
     if (policies.allowed.size === 0) return this.#pause(pass, 'NothingAllowed');
     pass.note('resume', 'Resumed');
@@ -50,7 +50,11 @@ export class ExternalResource<M extends ExternalObject> {
     const early = isDeleting ? await this.#beforeDeletion(pass, policies) : undefined;
     if (early) return early;
     if (this.#isStuck(pass))
-      return failed(pass, 'CreationInterrupted', new NoRetryError(interruptedMessage(pass.object)));
+      return failed(
+        pass,
+        'CreationInterrupted',
+        new NoRetryError({ message: interruptedMessage(pass.object) }),
+      );
 
     let handler: ExternalHandler<M>;
     try {
@@ -73,7 +77,7 @@ export class ExternalResource<M extends ExternalObject> {
   sync(object: View<M>, handler: ExternalHandler<M>, ctx: Context<M>): Promise<Outcome> {
     const reading = readPolicies(object);
     const pass = this.#begin(object, ctx);
-    if (!reading.ok) return failed(pass, 'InvalidPolicy', new NoRetryError(reading.complaint));
+    if (!reading.ok) return failed(pass, 'InvalidPolicy', new NoRetryError({ message: reading.complaint }));
     return this.#steps.sync(pass, handler, reading.policies);
   }
 

@@ -88,9 +88,9 @@ export class Publisher {
   async #extend(known: View<Secret>, object: View<Obj>, wanted: Record<string, string>, how: Publishing) {
     const key = keyOf(known);
     if (!isOwnedBy(known, object)) {
-      throw new SecretRefused(
-        `secret ${key} belongs to ${ownerOf(known)}; remove it, or name another one for the connection details`,
-      );
+      throw new SecretRefused({
+        message: `secret ${key} belongs to ${ownerOf(known)}; remove it, or name another one for the connection details`,
+      });
     }
     const labels = mergeDiff(known.metadata.labels ?? {}, { ...known.metadata.labels, ...label });
     const data = mergeDiff(known.data ?? {}, { ...known.data, ...wanted });
@@ -103,13 +103,13 @@ export class Publisher {
   #keyOf(object: View<Obj>, { name, namespace }: SecretPlace): Key {
     const own = object.metadata.namespace;
     if (own !== undefined && namespace !== undefined && namespace !== own) {
-      throw new SecretRefused(
-        `secret ${joinKey(namespace, name)} cannot belong to an object in ${own}: name one in ${own}`,
-      );
+      throw new SecretRefused({
+        message: `secret ${joinKey(namespace, name)} cannot belong to an object in ${own}: name one in ${own}`,
+      });
     }
     const chosen = own ?? namespace;
     if (chosen === undefined) {
-      throw new SecretRefused(`secret ${name} needs a namespace, since the object has none`);
+      throw new SecretRefused({ message: `secret ${name} needs a namespace, since the object has none` });
     }
     return joinKey(chosen, name);
   }

@@ -109,7 +109,7 @@ export class Steps<M extends ExternalObject> {
       const isUnknown = error instanceof OutcomeUnknown || pass.ctx.signal.aborted;
       if (isUnknown && !this.#ports.names.isDeterministic) {
         const message = `${messageOf(error)}; ${interruptedMessage(pass.object)}`;
-        return failed(pass, 'CreationInterrupted', new NoRetryError(message, { cause: error }));
+        return failed(pass, 'CreationInterrupted', new NoRetryError({ message, cause: error }));
       }
       // A clock that was set back must not make the answer look older than the question.
       await this.#record(pass, failedMarks(Math.max(begunAt, pass.wall)));

@@ -58,9 +58,9 @@ class Fleet implements Share {
   /** @throws DefinitionError when the name cannot be the value of a label */
   constructor(options: FleetOptions) {
     if (!LABEL_VALUE.test(options.name)) {
-      throw new DefinitionError(
-        `the fleet "${options.name}" cannot be used as a label value: its name must be 1 to 63 lower-case letters, digits, - and ., and begin and end with a letter or digit`,
-      );
+      throw new DefinitionError({
+        message: `the fleet "${options.name}" cannot be used as a label value: its name must be 1 to 63 lower-case letters, digits, - and ., and begin and end with a letter or digit`,
+      });
     }
     const { client, clock, rng, log, namespace, name } = options;
     this.#options = options;
@@ -103,7 +103,9 @@ class Fleet implements Share {
 
   readonly fence = (): void => {
     if (this.#member?.lease.isLeader) return;
-    throw new ShareLostError('writes are blocked: this replica could not renew its lease in time');
+    throw new ShareLostError({
+      message: 'writes are blocked: this replica could not renew its lease in time',
+    });
   };
 
   holds(place: string): boolean {
@@ -193,7 +195,7 @@ class Fleet implements Share {
     const member = this.#member;
     const isIdle = isClean && this.#shards.every(({ busyMs }) => busyMs === 0);
     this.#member = undefined;
-    this.#life.abort(new ShareLostError('replica left the fleet'));
+    this.#life.abort(new ShareLostError({ message: 'replica left the fleet' }));
     this.#alarm.cancel();
     for (const shard of this.#shards) shard.lose('this replica has left');
     if (!member) return;

@@ -96,4 +96,4 @@ export class Shard {
 const isAnswer = (error: unknown): boolean => error instanceof ApiError || error instanceof ShareLostError;
 
 const lostError = (shard: number, why: string): ShareLostError =>
-  new ShareLostError(`writes to shard ${String(shard)} are blocked: ${why}`);
+  new ShareLostError({ message: `writes to shard ${String(shard)} are blocked: ${why}` });

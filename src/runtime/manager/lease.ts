@@ -203,7 +203,7 @@ class HeldLease implements Lease {
   }
 
   #lostError(why: string): LeadershipLostError {
-    return new LeadershipLostError(`writes are blocked, lease ${this.#key}: ${why}`);
+    return new LeadershipLostError({ message: `writes are blocked, lease ${this.#key}: ${why}` });
   }
 
   /** Tries to take or renew the lease. A failure of any sort is a no. */

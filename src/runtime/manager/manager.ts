@@ -134,10 +134,12 @@ class ControllerManager implements Manager {
 
   add<P extends Obj>(spec: ControllerSpec<P>): Controller<P> {
     if (this.#phase !== 'new') {
-      throw new DefinitionError(`controller ${spec.name} was added after the manager had started`);
+      throw new DefinitionError({
+        message: `controller ${spec.name} was added after the manager had started`,
+      });
     }
     if (this.#controllers.some(({ name }) => name === spec.name)) {
-      throw new DefinitionError(`two controllers are named ${spec.name}`);
+      throw new DefinitionError({ message: `two controllers are named ${spec.name}` });
     }
     const { client, caches, clock, rng, log, metrics, share } = this.#options;
     const controller = createController(spec, {
@@ -155,7 +157,7 @@ class ControllerManager implements Manager {
   }
 
   async start(): Promise<void> {
-    if (this.#phase !== 'new') throw new DefinitionError('the manager can be started only once');
+    if (this.#phase !== 'new') throw new DefinitionError({ message: 'the manager can be started only once' });
     this.#phase = 'starting';
     for (const controller of this.#controllers) controller.attach();
     const { signal } = this.#life;
@@ -180,7 +182,7 @@ class ControllerManager implements Manager {
 
   async #stop(): Promise<void> {
     const { log, clock, drainMs = DRAIN_MS } = this.#options;
-    const reason = new ShutdownError('process stopping');
+    const reason = new ShutdownError({ message: 'process stopping' });
     if (this.#phase !== 'running') this.#life.abort(reason);
     this.#phase = 'stopping';
     const drained = Promise.all(this.#controllers.map((controller) => controller.stop()));
@@ -201,7 +203,7 @@ class ControllerManager implements Manager {
   /** In front of every write. */
   readonly #fence = (): void => {
     if (this.#phase === 'stopped')
-      throw new ShutdownError('writes are blocked because the process is stopping');
+      throw new ShutdownError({ message: 'writes are blocked because the process is stopping' });
     this.#lease?.fence();
     this.#options.share?.fence();
   };
@@ -243,10 +245,10 @@ class ControllerManager implements Manager {
     const late = [...caches.all()].filter((cache) => !cache.isSynced);
     const names = late.map(({ name, trouble }) => (trouble ? `${name} (${trouble})` : name)).join(', ');
     const seconds = String(syncTimeoutMs / 1_000);
-    throw new SourceError(
-      names,
-      `not synced within ${seconds} s: ${names || 'a source that is not a cache'}`,
-    );
+    throw new SourceError({
+      source: names,
+      message: `not synced within ${seconds} s: ${names || 'a source that is not a cache'}`,
+    });
   }
 }
 

@@ -54,7 +54,8 @@ export class SourceSet<P extends Obj> {
   }
 
   #start({ attached, life, source }: LiveSource<P>): Promise<void> {
-    if (!this.#life) throw new DefinitionError(`source ${source.name} of a controller that has not started`);
+    if (!this.#life)
+      throw new DefinitionError({ message: `source ${source.name} of a controller that has not started` });
     return attached.start(AbortSignal.any([this.#life, life.signal]));
   }
 }

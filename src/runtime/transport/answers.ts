@@ -87,6 +87,6 @@ function parseAnswer(text: string, server: string, request: HttpRequest): unknow
     return parseExactJson(text);
   } catch (error) {
     const what = `${server} answered ${request.method} ${request.path.split('?')[0] ?? ''} with broken JSON`;
-    throw new TransportError(what, request.isIdempotent, { cause: error });
+    throw new TransportError({ message: what, safeToRepeat: request.isIdempotent, cause: error });
   }
 }

@@ -71,10 +71,10 @@ function refOf(
 
 function asObject<T>(answer: unknown, connection: Connection, verb: string, kind: Kind, key: Key): T {
   if (typeof answer === 'object' && answer !== null) return answer as T;
-  throw new TransportError(
-    `${connection.server} responded to ${verb} ${kind.kind} ${key} without an object`,
-    true,
-  );
+  throw new TransportError({
+    message: `${connection.server} responded to ${verb} ${kind.kind} ${key} without an object`,
+    safeToRepeat: true,
+  });
 }
 
 // ---------------------------------------------------------------- reading many
@@ -228,9 +228,9 @@ function requestFor(write: Write, fieldManager: string): WriteRequest {
   switch (write.verb) {
     case 'create':
       if (kind.namespaced && !write.object.metadata.namespace) {
-        throw new DefinitionError(
-          `${kind.kind} ${write.object.metadata.name} cannot be created: it has no namespace`,
-        );
+        throw new DefinitionError({
+          message: `${kind.kind} ${write.object.metadata.name} cannot be created: it has no namespace`,
+        });
       }
       return request('create', 'POST', createdAt(write.object), { body: exactJson(write.object) });
     case 'replace':

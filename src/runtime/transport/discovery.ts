@@ -53,7 +53,7 @@ export function createDiscovery(client: Client): Discovery {
       }
       const kinds = await untilAborted(question, signal);
       const answer = kinds.get(kind);
-      if (!answer) throw new NoSuchKind(apiVersion, kind);
+      if (!answer) throw new NoSuchKind({ apiVersion, kind });
       return answer;
     },
   };

@@ -42,7 +42,9 @@ export function transportErrorFrom(
     : isUnsent
       ? `cannot reach ${server} (${code})`
       : `lost the connection to ${server} (${code})`;
-  return new TransportError(`${sentence}, while trying to ${describe(ref)}`, isUnsent || isIdempotent, {
+  return new TransportError({
+    message: `${sentence}, while trying to ${describe(ref)}`,
+    safeToRepeat: isUnsent || isIdempotent,
     cause: error,
   });
 }

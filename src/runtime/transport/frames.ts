@@ -103,8 +103,8 @@ const beyond = ({ limits, server, ref }: FrameSource, excess: ResponseExcess): E
 
 /** The cause may quote the object, so only its class is kept. */
 const broken = (ref: RequestRef, what: string, cause?: unknown): TransportError =>
-  new TransportError(
-    `the answer to ${describe(ref)} is broken: ${what}`,
-    true,
-    cause instanceof Error ? { cause: cause.name } : undefined,
-  );
+  new TransportError({
+    message: `the answer to ${describe(ref)} is broken: ${what}`,
+    safeToRepeat: true,
+    ...(cause instanceof Error ? { cause: cause.name } : undefined),
+  });

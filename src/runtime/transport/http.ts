@@ -289,13 +289,13 @@ class HttpConnection implements Connection {
     if (error instanceof EspalierError) return error;
     if (error instanceof BodyUnreadable) {
       const what = `${this.server}: ${error.message}, while trying to ${describe(request.ref)}`;
-      return new TransportError(what, request.isIdempotent, { cause: error });
+      return new TransportError({ message: what, safeToRepeat: request.isIdempotent, cause: error });
     }
     return transportErrorFrom(error, this.server, request.ref, request.isIdempotent);
   }
 
   #closed(cause?: unknown): ShutdownError {
-    return new ShutdownError(`the connection to ${this.server} is closed`, { cause });
+    return new ShutdownError({ message: `the connection to ${this.server} is closed`, cause });
   }
 
   /** What the server warns of, such as unknown fields, once per text. */

@@ -97,9 +97,9 @@ async function inCluster(env: NodeJS.ProcessEnv): Promise<Access> {
   const host = env['KUBERNETES_SERVICE_HOST'];
   const port = env['KUBERNETES_SERVICE_PORT'] ?? '443';
   if (!host) {
-    throw new KubeconfigError(
-      'not running inside a cluster (KUBERNETES_SERVICE_HOST is not set); name a kubeconfig instead',
-    );
+    throw new KubeconfigError({
+      message: 'not running inside a cluster (KUBERNETES_SERVICE_HOST is not set); name a kubeconfig instead',
+    });
   }
   const at = (name: string): string => join(SERVICE_ACCOUNT, name);
   const namespace = await readFile(at('namespace'), 'utf8').catch(() => 'default');
@@ -136,9 +136,9 @@ async function readFiles(list: string): Promise<Document> {
     }
   }
   if (documents.length === 0) {
-    throw new KubeconfigError(
-      `cannot read kubeconfig ${list}: no such file; set KUBECONFIG or pass --kubeconfig`,
-    );
+    throw new KubeconfigError({
+      message: `cannot read kubeconfig ${list}: no such file; set KUBECONFIG or pass --kubeconfig`,
+    });
   }
   const merged = (pick: (d: Document) => Map<string, Fields>): Map<string, Fields> =>
     new Map(documents.toReversed().flatMap((d) => [...pick(d)]));
@@ -156,12 +156,12 @@ function parse(text: string, title: string, folder?: string): Document {
     root = parseYaml(text);
   } catch {
     // The parser's own message quotes lines of the file, and those may be tokens.
-    throw new KubeconfigError(
-      `${title} is not valid YAML; write it again, for example with kubectl config view --raw`,
-    );
+    throw new KubeconfigError({
+      message: `${title} is not valid YAML; write it again, for example with kubectl config view --raw`,
+    });
   }
   if (!isObject(root) || !Array.isArray(root['clusters']) || root['clusters'].length === 0) {
-    throw new KubeconfigError(`${title} contains no cluster; is it a kubeconfig?`);
+    throw new KubeconfigError({ message: `${title} contains no cluster; is it a kubeconfig?` });
   }
   const named = (list: unknown, field: string): Map<string, Fields> =>
     new Map(
@@ -201,17 +201,18 @@ function fromDocument(
   const name = source.context ?? document.current;
   const choices = [...document.contexts.keys()].join(', ') || 'none';
   if (!name) {
-    throw new KubeconfigError(
-      `${title} has no current-context; choose one with --context (it has ${choices})`,
-    );
+    throw new KubeconfigError({
+      message: `${title} has no current-context; choose one with --context (it has ${choices})`,
+    });
   }
   const context = document.contexts.get(name);
-  if (!context) throw new KubeconfigError(`${title} has no context ${name}; it has ${choices}`);
+  if (!context) throw new KubeconfigError({ message: `${title} has no context ${name}; it has ${choices}` });
   const cluster = document.clusters.get(String(context['cluster']));
-  if (!cluster) throw new KubeconfigError(`${title}: context ${name} refers to a cluster that is not in it`);
+  if (!cluster)
+    throw new KubeconfigError({ message: `${title}: context ${name} refers to a cluster that is not in it` });
   const user = document.users.get(String(context['user']));
   if (!user && textOf(context['user'])) {
-    throw new KubeconfigError(`${title}: context ${name} refers to a user that is not in it`);
+    throw new KubeconfigError({ message: `${title}: context ${name} refers to a user that is not in it` });
   }
   if (origin === 'text') refuseReach(cluster, user ?? {});
 
@@ -227,7 +228,7 @@ function fromDocument(
 function serverOf(cluster: Fields, title: string): string {
   const server = textOf(cluster['server']);
   if (!server || !URL.canParse(server) || !/^https?:/.test(server)) {
-    throw new KubeconfigError(`${title}: the cluster's server is not an http or https address`);
+    throw new KubeconfigError({ message: `${title}: the cluster's server is not an http or https address` });
   }
   return server.replace(/\/+$/, '');
 }
@@ -236,10 +237,11 @@ function serverOf(cluster: Fields, title: string): string {
 function refuseReach(cluster: Fields, user: Fields): void {
   const reaching = [...FILE_FIELDS, 'exec', 'auth-provider'].filter((f) => cluster[f] ?? user[f]);
   if (reaching.length > 0) {
-    throw new KubeconfigError(
-      `the kubeconfig uses ${reaching.join(', ')}, which would access files or commands of the controller; ` +
+    throw new KubeconfigError({
+      message:
+        `the kubeconfig uses ${reaching.join(', ')}, which would access files or commands of the controller; ` +
         'put the certificates and the token into the kubeconfig itself',
-    );
+    });
   }
 }
 
@@ -330,7 +332,7 @@ function unreadable(what: string, error: unknown, wayOut: string): KubeconfigErr
   const code = (error as NodeJS.ErrnoException).code;
   const why =
     code === 'ENOENT' ? 'no such file' : code === 'EACCES' ? 'permission denied' : (code ?? 'error');
-  return new KubeconfigError(`cannot read ${what}: ${why}; ${wayOut}`, { cause: error });
+  return new KubeconfigError({ message: `cannot read ${what}: ${why}; ${wayOut}`, cause: error });
 }
 
 const isMissing = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'ENOENT';

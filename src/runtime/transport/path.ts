@@ -26,14 +26,14 @@ export function pathOf(
       : { namespace: where.namespace || undefined, name: undefined };
   if (name !== undefined && kind.namespaced && namespace === undefined) {
     const wanted = 'namespace/name';
-    throw new DefinitionError(
-      `${kind.kind} in ${apiVersionOf(kind)} is addressed by ${wanted}, not by "${name}"`,
-    );
+    throw new DefinitionError({
+      message: `${kind.kind} in ${apiVersionOf(kind)} is addressed by ${wanted}, not by "${name}"`,
+    });
   }
   if (name !== undefined && !kind.namespaced && namespace !== undefined) {
-    throw new InvalidObjectName(
-      `${kind.kind} in ${apiVersionOf(kind)} is addressed by a name without a namespace, not by ${quoted(`${namespace}/${name}`)}`,
-    );
+    throw new InvalidObjectName({
+      message: `${kind.kind} in ${apiVersionOf(kind)} is addressed by a name without a namespace, not by ${quoted(`${namespace}/${name}`)}`,
+    });
   }
   const parts = [groupPath(kind)];
   if (kind.namespaced && namespace !== undefined) parts.push('namespaces', segment(namespace, 'Namespace'));
@@ -57,7 +57,9 @@ function segment(name: string, kind: string): string {
   const why = isPathSegment(name);
   if (name === '') why.push('must not be empty');
   if (why.length > 0) {
-    throw new InvalidObjectName(`${quoted(name)} cannot be the name of a ${kind}: it ${why.join(', ')}`);
+    throw new InvalidObjectName({
+      message: `${quoted(name)} cannot be the name of a ${kind}: it ${why.join(', ')}`,
+    });
   }
   return encodeURIComponent(name).replaceAll('%3A', ':');
 }

@@ -59,7 +59,8 @@ async function dispatcherFactory(
   if (proxy === undefined) {
     return (options) => new Pool(origin, { ...common, ...options, connect: { ...socket, ...tls } });
   }
-  if (!URL.canParse(proxy)) throw new KubeconfigError(`the proxy-url of the cluster is not a URL`);
+  if (!URL.canParse(proxy))
+    throw new KubeconfigError({ message: `the proxy-url of the cluster is not a URL` });
   const through = (dispatcher: Dispatcher, options: PoolOptions): Dispatcher =>
     withOrigin(dispatcher, origin, options);
   if (proxy.startsWith('socks')) {

@@ -10,7 +10,7 @@ export const readOnly = (client: Client): Client => ({
   send: (write, signal) => client.send({ ...write, isDryRun: true }, signal),
   raw: async (method, path, body, signal) => {
     if (method === 'GET' || method === 'HEAD') return client.raw(method, path, body, signal);
-    throw new DefinitionError(`${method} ${path} is a write, but this client is read-only`);
+    throw new DefinitionError({ message: `${method} ${path} is a write, but this client is read-only` });
   },
   close: () => client.close(),
 });

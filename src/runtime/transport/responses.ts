@@ -118,7 +118,7 @@ export function tooLarge(
   const key = excess === 'depth' ? keys.depth : keys.size;
   const remedy = key === undefined ? '' : `; ${key} in the configuration raises it`;
   const message = `${server} answered the request to ${request} with ${said(excess, limits, isPage)}, the limit for ${WHOSE[limits.of]}${remedy}`;
-  return new ResponseTooLarge(message, { excess, isFinal: limits.of === 'target' });
+  return new ResponseTooLarge({ message, excess, isFinal: limits.of === 'target' });
 }
 
 function said(excess: ResponseExcess, limits: ResponseLimits, isPage: boolean): string {

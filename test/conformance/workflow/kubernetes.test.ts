@@ -485,7 +485,7 @@ describe('a dependent on a cluster', function () {
     } as const;
     let faults = 1;
     stage.client.fault = ({ verb }) =>
-      verb === 'apply' && faults-- > 0 ? new AlreadyExists('taken', refused) : undefined;
+      verb === 'apply' && faults-- > 0 ? new AlreadyExists({ message: 'taken', ...refused }) : undefined;
     await stage.page('a', { text: 'x' });
     await ran(stage);
     expect(stage.errors).to.deep.equal([]);
@@ -500,7 +500,8 @@ describe('a dependent on a cluster', function () {
       const stage = await stages.set(() => [{ use: textOf() }], noting);
       await stage.page('a', { text: 'x' });
       await ran(stage);
-      const conflict = new Conflict('changed', {
+      const conflict = new Conflict({
+        message: 'changed',
         status: 409,
         reason: 'Conflict',
         ref: { verb: 'apply', kind: 'ConfigMap' },
@@ -520,7 +521,7 @@ describe('a dependent on a cluster', function () {
     let faults = 2;
     stage.client.fault = () =>
       faults-- > 0
-        ? new TooManyRequests('slow down', { status: 429, reason: 'TooManyRequests', ref })
+        ? new TooManyRequests({ message: 'slow down', status: 429, reason: 'TooManyRequests', ref })
         : undefined;
     await stage.page('a', { text: 'x' });
     await until('it is there', () => mapIn(stage, 'a'));

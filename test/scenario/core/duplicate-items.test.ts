@@ -43,7 +43,10 @@ function lossy(client: Client): Client {
       const { name } = answer.metadata;
       if (lost.has(name)) return answer;
       lost.add(name);
-      throw new TransportError('lost the connection while waiting for the answer', false);
+      throw new TransportError({
+        message: 'lost the connection while waiting for the answer',
+        safeToRepeat: false,
+      });
     },
   };
 }

@@ -136,7 +136,8 @@ describe('a container item whose namespace for pods changes', function () {
   });
 });
 
-const forbidden = new Forbidden('not yours', {
+const forbidden = new Forbidden({
+  message: 'not yours',
   ...{ status: 403, reason: 'Forbidden' },
   ref: { verb: 'delete', kind: 'Secret' },
 });

@@ -22,7 +22,7 @@ import {
 
 const sample = join(import.meta.dirname, '../../../docs/samples/operators/database');
 const fromSample = (file: string): unknown => parseYaml(readFileSync(join(sample, file), 'utf8'));
-const ended = () => new TransportError('the process has ended', false);
+const ended = () => new TransportError({ message: 'the process has ended', safeToRepeat: false });
 const PENDING = 'espalier.dev/pending';
 
 describe('the operator of databases', function () {

@@ -290,22 +290,29 @@ const refOf = (kind: Kind, key = ''): RequestRef => ({
   ...(key && splitKey(key)),
 });
 
-const noAnswer = (): Error => new TransportError('lost the connection while waiting for the answer', false);
+const noAnswer = (): Error =>
+  new TransportError({ message: 'lost the connection while waiting for the answer', safeToRepeat: false });
 
 function refusal(fault: 'conflict' | 'tooMany' | 'serverError', { verb, kind, key }: Sent): Error {
   const ref = { verb, kind, ...splitKey(key) };
   switch (fault) {
     case 'conflict':
-      return new Conflict('the object has been modified', { status: 409, reason: 'Conflict', ref });
+      return new Conflict({ message: 'the object has been modified', status: 409, reason: 'Conflict', ref });
     case 'tooMany':
-      return new TooManyRequests('too many requests', {
+      return new TooManyRequests({
+        message: 'too many requests',
         status: 429,
         reason: 'TooManyRequests',
         ref,
         retryAfterMs: 1_000,
       });
     case 'serverError':
-      return new ServerFailure('etcdserver: leader changed', { status: 500, reason: 'InternalError', ref });
+      return new ServerFailure({
+        message: 'etcdserver: leader changed',
+        status: 500,
+        reason: 'InternalError',
+        ref,
+      });
   }
 }
 

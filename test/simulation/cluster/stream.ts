@@ -136,7 +136,9 @@ export class Stream {
       const status = { kind: 'Status', code: 410, reason: 'Expired', message: 'too old resource version' };
       this.#arrived.push({ type: 'ERROR', status });
     }
-    this.end(fault === 'cut' ? new TransportError('the watch was cut', true) : undefined);
+    this.end(
+      fault === 'cut' ? new TransportError({ message: 'the watch was cut', safeToRepeat: true }) : undefined,
+    );
   }
 }
 

@@ -24,10 +24,11 @@ const slowFamily = () => {
 function failing(isStruck: (write: Write) => boolean): (client: Client) => Client {
   const ref = { verb: 'patch', kind: 'Installation' };
   const errors = [
-    () => new ServerFailure('etcdserver: leader changed', { status: 500, reason: 'InternalError', ref }),
-    () => new TooManyRequests('too many requests', { status: 429, reason: 'TooManyRequests', ref }),
-    () => new TransportError('lost the connection', false),
-    () => new Conflict('the object has been modified', { status: 409, reason: 'Conflict', ref }),
+    () =>
+      new ServerFailure({ message: 'etcdserver: leader changed', status: 500, reason: 'InternalError', ref }),
+    () => new TooManyRequests({ message: 'too many requests', status: 429, reason: 'TooManyRequests', ref }),
+    () => new TransportError({ message: 'lost the connection', safeToRepeat: false }),
+    () => new Conflict({ message: 'the object has been modified', status: 409, reason: 'Conflict', ref }),
   ];
   let count = 0;
   return (client) => ({

@@ -14,7 +14,12 @@ function belated(matches: (write: Write) => boolean) {
     send: (write, signal) => {
       if (arrive || !matches(write)) return client.send(write, signal);
       arrive = () => client.send(write);
-      return Promise.reject(new TransportError('lost the connection while waiting for the answer', false));
+      return Promise.reject(
+        new TransportError({
+          message: 'lost the connection while waiting for the answer',
+          safeToRepeat: false,
+        }),
+      );
     },
   });
   return {

@@ -96,9 +96,11 @@ describe('the executions of a file with deploy items', () => {
       (reason: unknown) => (reason as Error).message,
     );
   it('need no interrupt when they have been deleted', async () => {
-    expect(await interrupted(new NotFound('gone', { status: 404, reason: 'NotFound', ref }))).to.equal(
-      'done',
-    );
-    expect(await interrupted(new Forbidden('no', { status: 403, reason: 'Forbidden', ref }))).to.equal('no');
+    expect(
+      await interrupted(new NotFound({ message: 'gone', status: 404, reason: 'NotFound', ref })),
+    ).to.equal('done');
+    expect(
+      await interrupted(new Forbidden({ message: 'no', status: 403, reason: 'Forbidden', ref })),
+    ).to.equal('no');
   });
 });

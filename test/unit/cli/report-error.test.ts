@@ -10,17 +10,18 @@ describe('a complaint', () => {
   const rows: readonly (readonly [Error, string])[] = [
     [new UsageError('say which'), 'say which'],
     [new CommandError('there is no such thing'), 'there is no such thing'],
-    [new KubeconfigError('kubeconfig k has no context c'), 'kubeconfig k has no context c'],
+    [new KubeconfigError({ message: 'kubeconfig k has no context c' }), 'kubeconfig k has no context c'],
     [
-      new TransportError('cannot reach https://x (ECONNREFUSED)', true),
+      new TransportError({ message: 'cannot reach https://x (ECONNREFUSED)', safeToRepeat: true }),
       'cannot reach https://x (ECONNREFUSED); check that the server is running and --kubeconfig is correct',
     ],
     [
-      new Unauthorized('Unauthorized', { status: 401, reason: 'Unauthorized', ref }),
+      new Unauthorized({ message: 'Unauthorized', status: 401, reason: 'Unauthorized', ref }),
       'Unauthorized; renew the credentials in the kubeconfig, or choose another --context',
     ],
     [
-      new NotFound('the server could not find the requested resource', {
+      new NotFound({
+        message: 'the server could not find the requested resource',
         status: 404,
         reason: 'NotFound',
         ref,

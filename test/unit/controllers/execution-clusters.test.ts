@@ -279,7 +279,7 @@ describe('the shoot cluster of a deploy item', () => {
         'its kubeconfig makes no sense',
         () => {
           ready();
-          open = () => Promise.reject(new KubeconfigError('no cluster in it'));
+          open = () => Promise.reject(new KubeconfigError({ message: 'no cluster in it' }));
         },
         { reason: 'fetchShoot', message: 'no cluster in it' },
       ],

@@ -149,7 +149,11 @@ describe('the health check, once a minute', () => {
       () => apiErrorFrom(403, { message: 'not allowed' }, { verb: 'get', kind: 'Deployment' }),
       'not allowed',
     ],
-    ['without a connection', () => new TransportError('cannot reach it', true), 'cannot reach it'],
+    [
+      'without a connection',
+      () => new TransportError({ message: 'cannot reach it', safeToRepeat: true }),
+      'cannot reach it',
+    ],
     ['after a mistake of ours', () => new TypeError('no function'), undefined],
   ];
   for (const [title, error, why] of unreadable) {

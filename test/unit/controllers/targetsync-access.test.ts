@@ -124,7 +124,7 @@ describe('the access to a shoot', () => {
         asked.push(path);
         if (!path.includes('/broken/')) return Promise.resolve({ status: { kubeconfig: 'a3ViZQ==' } });
         const ref = { verb: 'post', kind: path };
-        return Promise.reject(new Forbidden('no', { status: 403, reason: 'Forbidden', ref }));
+        return Promise.reject(new Forbidden({ message: 'no', status: 403, reason: 'Forbidden', ref }));
       },
     }) as unknown as Client;
 
@@ -179,10 +179,14 @@ describe('the access to a shoot', () => {
     ['the answer has none', {}, noKubeconfig],
     ['the answer has an empty one', { status: { kubeconfig: '' } }, noKubeconfig],
     ['the answer has one that is no text', { status: { kubeconfig: 7 } }, noKubeconfig],
-    ['no answer came', new TransportError('reset', true), /^no access to shoot s: reset$/],
+    [
+      'no answer came',
+      new TransportError({ message: 'reset', safeToRepeat: true }),
+      /^no access to shoot s: reset$/,
+    ],
     [
       'the answer was too large',
-      new ResponseTooLarge('too large', { excess: 'bytes', isFinal: true }),
+      new ResponseTooLarge({ message: 'too large', excess: 'bytes', isFinal: true }),
       /: too large$/,
     ],
     ['only a bug can be the cause', new TypeError('x'), undefined],

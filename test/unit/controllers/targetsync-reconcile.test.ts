@@ -158,14 +158,14 @@ describe('a pass of a target sync', () => {
 });
 
 describe('a target sync that cannot go to work', () => {
-  const tooLarge = new ResponseTooLarge('too large', { excess: 'bytes', isFinal: true });
+  const tooLarge = new ResponseTooLarge({ message: 'too large', excess: 'bytes', isFinal: true });
   const rows: readonly (readonly [string, object, (clusters: TwoClusters) => void, RegExp])[] = [
     ['both expressions', { ...ALL, shootNameExpression: '*' }, () => undefined, /with both, secretNameExpression and shootNameExpression/],
     ['no source namespace', { ...ALL, sourceNamespace: '' }, () => undefined, /^sourceNamespace is empty$/],
     ['another one in the namespace', ALL, (c) => c.sync({}, {}, 'second'), /^more than one TargetSync object in the same namespace/],
     ['an access that is not there', { ...ALL, secretRef: { name: 'gone', key: 'x' } }, () => undefined, /^secret demo\/gone not found/],
-    ['a kubeconfig that is none', ALL, (c) => (c.unopened = new KubeconfigError('no cluster')), /^no cluster$/],
-    ['a source that cannot be reached', ALL, (c) => c.source.unlisted.set('Secret', new TransportError('reset', true)), /^reset$/],
+    ['a kubeconfig that is none', ALL, (c) => (c.unopened = new KubeconfigError({ message: 'no cluster' })), /^no cluster$/],
+    ['a source that cannot be reached', ALL, (c) => c.source.unlisted.set('Secret', new TransportError({ message: 'reset', safeToRepeat: true })), /^reset$/],
     ['a source that answers too much', ALL, (c) => c.source.unlisted.set('Secret', tooLarge), /^too large$/],
     ['a source that refuses', ALL, (c) => c.source.unlisted.set('Secret', refusal(403, 'no right')), /the source cluster from secret demo\/source-access answered: no right/],
     ['an expression that is none', { secretNameExpression: '(' }, () => undefined, /^invalid regular expression to filter names: \($/],

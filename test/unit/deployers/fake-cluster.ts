@@ -169,7 +169,7 @@ export class FakeCluster implements Client, KubeAccess {
     const found = [...KINDS, ...this.#customKinds()].find(
       (k) => apiVersionOf(k) === apiVersion && k.kind === name,
     );
-    return found ? Promise.resolve(found) : Promise.reject(new NoSuchKind(apiVersion, name));
+    return found ? Promise.resolve(found) : Promise.reject(new NoSuchKind({ apiVersion, kind: name }));
   }
 
   close(): Promise<void> {

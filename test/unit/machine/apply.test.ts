@@ -17,8 +17,8 @@ import type { Obj, Write } from '../../../src/runtime/types.ts';
 import { installation } from '../../support/given.ts';
 
 const ref = { verb: 'patch', kind: 'Installation' };
-const conflict = (): Error => new Conflict('changed', { status: 409, reason: 'Conflict', ref });
-const gone = (): Error => new NotFound('gone', { status: 404, reason: 'NotFound', ref });
+const conflict = (): Error => new Conflict({ message: 'changed', status: 409, reason: 'Conflict', ref });
+const gone = (): Error => new NotFound({ message: 'gone', status: 404, reason: 'NotFound', ref });
 
 interface Given {
   /** What each write is answered with, in their order. */

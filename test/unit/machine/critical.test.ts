@@ -26,10 +26,10 @@ describe('what a failed pass says about the program', () => {
     ['a bug within a phase is one', new NotNow(problem, { cause: bug }), bug],
     ['a phase that fails on purpose is none', new PhaseError('o', 'r', 'm'), undefined],
     ['a wait is none', new NotNow(problem), undefined],
-    ['a mistake of a user is none', new KubeconfigError('no cluster'), undefined],
+    ['a mistake of a user is none', new KubeconfigError({ message: 'no cluster' }), undefined],
     [
       'a lost connection is none, whatever the socket threw',
-      new TransportError('lost', true, { cause: bug }),
+      new TransportError({ message: 'lost', safeToRepeat: true, cause: bug }),
       undefined,
     ],
     ['an unforeseen failure of no special sort is none', new Error('odd'), undefined],

@@ -16,7 +16,11 @@ const established = (object: Obj): Obj =>
   });
 
 const refused = (code: string): Error =>
-  new TransportError('cannot reach the server', true, { cause: Object.assign(new Error(code), { code }) });
+  new TransportError({
+    message: 'cannot reach the server',
+    safeToRepeat: true,
+    cause: Object.assign(new Error(code), { code }),
+  });
 
 describe('installing the CustomResourceDefinitions', () => {
   const count = loadCrds().length;

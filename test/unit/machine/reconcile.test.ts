@@ -125,7 +125,8 @@ describe('one pass over an object that takes part in jobs', () => {
   });
 
   it('reads an object anew whose metadata a rule amends, when it has changed', async () => {
-    const conflict = new Conflict('changed', {
+    const conflict = new Conflict({
+      message: 'changed',
       status: 409,
       reason: 'Conflict',
       ref: { verb: 'patch', kind: 'Installation' },
@@ -198,7 +199,7 @@ describe('one pass over an object that takes part in jobs', () => {
 
   describe('whose write finds nothing', () => {
     const gone = (kind: string, name: string): Error =>
-      new NotFound('gone', { status: 404, reason: 'NotFound', ref: { verb: 'patch', kind, name } });
+      new NotFound({ message: 'gone', status: 404, reason: 'NotFound', ref: { verb: 'patch', kind, name } });
     const rows: readonly (readonly [string, Error, boolean])[] = [
       ['is over when it is the object itself that is gone', gone('Installation', 'web'), true],
       ['is repeated when it is another object', gone('Installation', 'other'), false],

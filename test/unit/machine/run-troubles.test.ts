@@ -33,15 +33,16 @@ describe('a phase that cannot find something out', () => {
     override readonly outcome = 'retry';
   }
   const condition = { type: 'CreateExports', status: 'False', reason: 'r', message: 'm' } as const;
-  const tooLarge = (isFinal: boolean) => new ResponseTooLarge('too large', { excess: 'bytes', isFinal });
+  const tooLarge = (isFinal: boolean) =>
+    new ResponseTooLarge({ message: 'too large', excess: 'bytes', isFinal });
   const rows: readonly (readonly [string, unknown, 'ends' | 'retries', object])[] = [
     ['because of what is not right', new PhaseError('o', 'r', 'm', ['ERR_TIMEOUT'], { conditions: [condition] }), 'ends', { operation: 'o', reason: 'r', message: 'm', codes: ['ERR_TIMEOUT'] }],
     ['because of what may become right', new TryAgain('o', 'r', 'm'), 'retries', { operation: 'o', reason: 'r', message: 'm' }],
     ['from an answer that is too large and stays so', new Error('read', { cause: tooLarge(true) }), 'ends', { operation: 'reconcile', reason: 'ReadFailed', message: 'read' }],
     ['from an answer that is too large by chance', tooLarge(false), 'retries', { reason: 'UnexpectedError', message: 'too large' }],
-    ['that no one can', new InvalidObjectName('bad name'), 'ends', { operation: 'reconcile', reason: 'InvalidReference', message: 'bad name', codes: ['ERR_CONFIGURATION_PROBLEM'] }],
+    ['that no one can', new InvalidObjectName({ message: 'bad name' }), 'ends', { operation: 'reconcile', reason: 'InvalidReference', message: 'bad name', codes: ['ERR_CONFIGURATION_PROBLEM'] }],
     ['since the server refuses', apiError(500), 'retries', { operation: 'reconcile', reason: 'ReadFailed' }],
-    ['since the server cannot be reached', new TransportError('reset', true), 'retries', { reason: 'ReadFailed', message: 'reset' }],
+    ['since the server cannot be reached', new TransportError({ message: 'reset', safeToRepeat: true }), 'retries', { reason: 'ReadFailed', message: 'reset' }],
     ['for a reason that nobody foresaw', new Error('odd'), 'retries', { reason: 'UnexpectedError', message: 'odd' }],
     ['for a reason that is no error', 'odd', 'retries', { reason: 'UnexpectedError', message: 'odd' }],
   ]; // prettier-ignore
@@ -64,7 +65,7 @@ describe('a phase that cannot find something out', () => {
   }
 
   for (const [title, error] of [
-    ['the process stops', new ShutdownError('over')],
+    ['the process stops', new ShutdownError({ message: 'over' })],
     ['the pass is cancelled', Object.assign(new Error('cancelled'), { name: 'AbortError' })],
   ] as const) {
     it(`because ${title} fails the pass, and the status says nothing of it`, async () => {

@@ -17,7 +17,12 @@ const self = installation('stack', { status: running('j1', 'One') });
 const touchesChild = () => [patchStatus(installationKind, child('stack', 'a'), { jobID: 'j1' })];
 
 const noRight = (): Error =>
-  new Forbidden('no', { status: 403, reason: 'Forbidden', ref: { verb: 'patch', kind: 'Installation' } });
+  new Forbidden({
+    message: 'no',
+    status: 403,
+    reason: 'Forbidden',
+    ref: { verb: 'patch', kind: 'Installation' },
+  });
 
 function run(
   table: Record<string, PhaseRow<Snapshot, string>>,
@@ -83,7 +88,9 @@ describe('the loop over phases', () => {
         noRight,
         () => Promise.reject(error),
       );
-    const { writes, end } = looksUp(new InvalidObjectName('"a/b" cannot be the name of a Secret'));
+    const { writes, end } = looksUp(
+      new InvalidObjectName({ message: '"a/b" cannot be the name of a Secret' }),
+    );
     expect((await end).end).to.equal('finished');
     expect(writes.at(-1)).to.include({ phase: 'Failed', jobIDFinished: 'j1' });
     expect(writes.at(-1))
@@ -138,7 +145,12 @@ describe('the loop over phases', () => {
 
     it('finds out that the write has arrived after all, and does not end it', async () => {
       const outdated = () =>
-        new Conflict('no', { status: 409, reason: 'Conflict', ref: { verb: 'patch', kind: 'Installation' } });
+        new Conflict({
+          message: 'no',
+          status: 409,
+          reason: 'Conflict',
+          ref: { verb: 'patch', kind: 'Installation' },
+        });
       const { writes, end } = run(table, isOfChild, { fence }, outdated);
       const error = await end.catch((e: unknown) => e);
       expect(error).to.be.instanceOf(Conflict);

@@ -17,26 +17,38 @@ import { deleting, item } from '../../support/given.ts';
 
 const ref = { verb: 'create', kind: 'DeployItem', namespace: 'demo', name: 'a' };
 const facts = (status: number, causes: { reason: string }[] = []) => ({ status, reason: '', ref, causes });
-const going = new Forbidden('no', facts(403, [{ reason: 'NamespaceTerminating' }]));
+const going = new Forbidden({ message: 'no', ...facts(403, [{ reason: 'NamespaceTerminating' }]) });
 const effect = create(deployItemKind, item('plan', 'a'));
 
 describe('a refused write', () => {
   const rows = [
-    { what: 'a conflict', error: new Conflict('x', facts(409)), outcome: 'repeat' },
-    { what: 'an object that is gone', error: new NotFound('x', facts(404)), outcome: 'repeat' },
-    { what: 'an object that makes no sense', error: new Invalid('x', facts(422)), outcome: 'fail' },
-    { what: 'a missing right', error: new Forbidden('x', facts(403)), outcome: 'fail' },
+    { what: 'a conflict', error: new Conflict({ message: 'x', ...facts(409) }), outcome: 'repeat' },
+    {
+      what: 'an object that is gone',
+      error: new NotFound({ message: 'x', ...facts(404) }),
+      outcome: 'repeat',
+    },
+    {
+      what: 'an object that makes no sense',
+      error: new Invalid({ message: 'x', ...facts(422) }),
+      outcome: 'fail',
+    },
+    { what: 'a missing right', error: new Forbidden({ message: 'x', ...facts(403) }), outcome: 'fail' },
     {
       what: 'an object that the server finds too large',
-      error: new ApiError('x', facts(413)),
+      error: new ApiError({ message: 'x', ...facts(413) }),
       outcome: 'fail',
     },
     {
       what: 'an object that etcd finds too large',
-      error: new ServerFailure('etcdserver: request is too large', facts(500)),
+      error: new ServerFailure({ message: 'etcdserver: request is too large', ...facts(500) }),
       outcome: 'fail',
     },
-    { what: 'a server in trouble', error: new ServerFailure('x', facts(500)), outcome: 'retry' },
+    {
+      what: 'a server in trouble',
+      error: new ServerFailure({ message: 'x', ...facts(500) }),
+      outcome: 'retry',
+    },
     { what: 'a namespace that goes, before the object itself is deleted', error: going, outcome: 'retry' },
     { what: 'a namespace that goes with the object', error: going, meta: deleting, outcome: 'fail' },
   ];
@@ -48,7 +60,7 @@ describe('a refused write', () => {
 
   it('is tried again when a webhook cannot be called, and says so with a code', () => {
     for (const words of ['failed calling webhook "a": x', 'failed to call webhook: x']) {
-      const verdict = judgeWrite(new ApiError(words, facts(500)), effect, {});
+      const verdict = judgeWrite(new ApiError({ message: words, ...facts(500) }), effect, {});
       expect(verdict).to.deep.equal({
         outcome: 'retry',
         problem: {
@@ -62,7 +74,7 @@ describe('a refused write', () => {
   });
 
   it('is tried again when the answer was too large to be read', () => {
-    const error = new ResponseTooLarge('too large', { excess: 'bytes', isFinal: false });
+    const error = new ResponseTooLarge({ message: 'too large', excess: 'bytes', isFinal: false });
     expect(judgeWrite(error, effect, {}).outcome).to.equal('retry');
   });
 
@@ -80,7 +92,10 @@ describe('a refused write', () => {
   });
 
   it('that no server answered says which write it was', () => {
-    const error = new TransportError('cannot reach https://h (ECONNREFUSED)', true);
+    const error = new TransportError({
+      message: 'cannot reach https://h (ECONNREFUSED)',
+      safeToRepeat: true,
+    });
     expect(judgeWrite(error, effect, {}))
       .to.have.nested.property('problem.message')
       .that.matches(/^create DeployItem demo\/\S+: cannot reach https:\/\/h \(ECONNREFUSED\)$/);

@@ -470,8 +470,8 @@ describe('a cache', () => {
     const { api, cache, clock, signal } = harness();
     const message = 'more than 32 MiB in a list, limits.targetResponseMiB raises it';
     for (let i = 0; i < 5; i++) {
-      api.faults.list.push(new ResponseTooLarge(message, { excess: 'list', isFinal: true }));
-      api.faults.watch.push(new ResponseTooLarge(message, { excess: 'frame', isFinal: true }));
+      api.faults.list.push(new ResponseTooLarge({ message, excess: 'list', isFinal: true }));
+      api.faults.watch.push(new ResponseTooLarge({ message, excess: 'frame', isFinal: true }));
     }
     const failed = cache.start(signal).then(
       () => 'filled',

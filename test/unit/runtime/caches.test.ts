@@ -101,7 +101,7 @@ describe('the caches of a process', () => {
       .and.to.contain('espalier_watch_state{source="things.example.io",state="watching"} 1')
       .and.to.contain('espalier_watch_relists_total{source="things.example.io",reason="expired"} 1')
       .and.to.contain('espalier_watch_relists_total{source="things.example.io",reason="oversized"} 0');
-    api.drop(new ResponseTooLarge('too large', { excess: 'frame', isFinal: false }));
+    api.drop(new ResponseTooLarge({ message: 'too large', excess: 'frame', isFinal: false }));
     await clock.advance(5_000);
     expect(await registry.metrics()).to.contain(
       'espalier_watch_relists_total{source="things.example.io",reason="oversized"} 1',

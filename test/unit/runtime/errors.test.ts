@@ -163,7 +163,7 @@ describe('a namespace that is being deleted', () => {
 });
 
 describe('an answer that is too large', () => {
-  const tooLarge = new ResponseTooLarge('large', { excess: 'bytes', isFinal: true });
+  const tooLarge = new ResponseTooLarge({ message: 'large', excess: 'bytes', isFinal: true });
   it('is found among the causes of an error', () => {
     expect(ResponseTooLarge.in(tooLarge)).to.equal(tooLarge);
     expect(ResponseTooLarge.in(new Error('a', { cause: new Error('b', { cause: tooLarge }) }))).to.equal(
@@ -181,7 +181,9 @@ describe('an answer that is too large', () => {
 
   it('ends a job only when it comes from a server of a tenant', () => {
     expect(tooLarge.isFinal()).to.equal(true);
-    expect(new ResponseTooLarge('large', { excess: 'bytes', isFinal: false }).isFinal()).to.equal(false);
+    expect(new ResponseTooLarge({ message: 'large', excess: 'bytes', isFinal: false }).isFinal()).to.equal(
+      false,
+    );
   });
 });
 

@@ -74,7 +74,7 @@ describe('what the server of a target says', () => {
   });
 
   it('leaves failures of the connection as they are', async () => {
-    const error = new TransportError('connection reset', true);
+    const error = new TransportError({ message: 'connection reset', safeToRepeat: true });
     expect(await thrownBy(verbs['get']!(foreign(failing(error), 'x')))).to.equal(error);
   });
 });

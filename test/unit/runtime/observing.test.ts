@@ -90,7 +90,7 @@ describe('what can be seen from outside', () => {
     ['a conflict', conflict, 'default', 'info'],
     ['a failure', new Error('no'), 'default', 'warn'],
     ['a failure that was handled', new Error('no'), { retry: true }, 'debug'],
-    ['a final failure', new NoRetryError('no'), 'default', 'error'],
+    ['a final failure', new NoRetryError({ message: 'no' }), 'default', 'error'],
   ] as const;
   for (const [what, error, control, level] of levels) {
     it(`logs ${what} at ${level}`, async () => {

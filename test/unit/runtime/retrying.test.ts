@@ -191,7 +191,7 @@ describe('retries, errors and delays', () => {
   });
 
   it('RUN-16: does not repeat what is marked as final, and counts it', async () => {
-    world.control(failing(new NoRetryError('never')));
+    world.control(failing(new NoRetryError({ message: 'never' })));
     world.cluster.put(widgets, widget('A/1'));
     await world.start();
     await world.clock.advance(3_600_000);

@@ -6,7 +6,8 @@ import { harness } from './harness.ts';
 
 const names = (objects: Iterable<{ metadata: { name: string } }>): string[] =>
   [...objects].map((o) => o.metadata.name).sort();
-const reset = (): Error => new TransportError('lost the connection (ECONNRESET)', true);
+const reset = (): Error =>
+  new TransportError({ message: 'lost the connection (ECONNRESET)', safeToRepeat: true });
 
 describe('a watch', () => {
   it('RUN-45: goes on from where it was after every kind of error, ever more slowly, without a list', async () => {
@@ -75,7 +76,11 @@ describe('a watch', () => {
     const before = [api.count('list'), api.count('watch')] as const;
     api.isHeld = true;
     api.put(thing('large'));
-    const refused = new ResponseTooLarge('an event of more than 16 MiB', { excess: 'frame', isFinal: false });
+    const refused = new ResponseTooLarge({
+      message: 'an event of more than 16 MiB',
+      excess: 'frame',
+      isFinal: false,
+    });
     api.drop(refused);
     await settle();
     expect(cache.trouble).to.equal('an event of more than 16 MiB');

@@ -213,7 +213,7 @@ describe('an operator with a workflow', () => {
       actual: () => Promise.resolve(undefined),
       reconcile() {
         story.push('final');
-        throw new NoRetryError('never');
+        throw new NoRetryError({ message: 'never' });
       },
     };
     await world.end();

@@ -319,18 +319,18 @@ describe('the errors of a workflow', () => {
 
   it('RUN-82: are named by the only one, which is their cause', () => {
     const cause = new Error('no');
-    const error = new AggregateNodeError(new Map([['a', cause]]));
+    const error = new AggregateNodeError({ errors: new Map([['a', cause]]) });
     expect(error).to.deep.include({ message: 'a node failed: "a": no', cause });
   });
 
   it('are final only when each of them is', () => {
-    const final = new NoRetryError('never');
-    expect(isFinal(new AggregateNodeError(new Map([['a', final]])))).to.equal(true);
+    const final = new NoRetryError({ message: 'never' });
+    expect(isFinal(new AggregateNodeError({ errors: new Map([['a', final]]) }))).to.equal(true);
     const mixed = new Map<string, unknown>([
       ['a', final],
       ['b', new Error('perhaps')],
     ]);
-    expect(isFinal(new AggregateNodeError(mixed))).to.equal(false);
+    expect(isFinal(new AggregateNodeError({ errors: mixed }))).to.equal(false);
   });
 });
 

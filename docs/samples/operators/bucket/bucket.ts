@@ -89,11 +89,11 @@ class BucketHandler implements ExternalHandler<Bucket> {
         signal: this.#signal,
       });
     } catch (error) {
-      throw new OutcomeUnknown(`the service did not answer to ${method}`, { cause: error });
+      throw new OutcomeUnknown({ message: `the service did not answer to ${method}`, cause: error });
     }
     if (answer.ok || (answer.status === 404 && body === undefined)) return answer;
     const message = `${method} of bucket ${name} was answered with ${answer.status}`;
-    throw answer.status === 422 ? new NoRetryError(message) : new Error(message);
+    throw answer.status === 422 ? new NoRetryError({ message }) : new Error(message);
   }
 }
 

@@ -27,7 +27,9 @@ function alterations({ columns: present }: View<Table>, { name, columns }: Table
   const dropped = Object.keys(present).filter((column) => !Object.hasOwn(columns, column));
   for (const [column, type] of Object.entries(present).filter(([c]) => !dropped.includes(c)))
     if (columns[column] !== type)
-      throw new NoRetryError(`column ${column} of table ${name} is ${type}; a new type needs a new name`);
+      throw new NoRetryError({
+        message: `column ${column} of table ${name} is ${type}; a new type needs a new name`,
+      });
   return [
     ...added.map(([column, type]) => `alter table ${q(name)} add column ${q(column)} ${type}`),
     ...dropped.map((column) => `alter table ${q(name)} drop column ${q(column)}`),

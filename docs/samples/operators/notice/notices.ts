@@ -65,7 +65,8 @@ export function noticeController(board: Board, metrics: Metrics): ControllerSpec
           return { write: 'status', object };
         }
         const { text } = notice.spec;
-        if (text.length > LONGEST) throw new NoRetryError(`a notice has at most ${LONGEST} characters`);
+        if (text.length > LONGEST)
+          throw new NoRetryError({ message: `a notice has at most ${LONGEST} characters` });
         await board.post(idOf(notice), text, ctx.signal);
         posts.inc();
         object.status.posted = text;

@@ -16,7 +16,9 @@ const settings = settingsFrom({
   ...{ image: 'registry.example.org/espalier:0.1.0', namespace: 'ls-system', replicas: 2, crds: false },
 });
 const count = productObjects(settings).length;
-const reset = new TransportError('lost the connection', true, {
+const reset = new TransportError({
+  message: 'lost the connection',
+  safeToRepeat: true,
   cause: Object.assign(new Error('x'), { code: 'ECONNRESET' }),
 });
 

@@ -361,7 +361,7 @@ describe('what a Context names', () => {
         asking(),
         context({ registryPullSecrets: [{ name: 'a/b' }] }),
       );
-    expect(await problemOf(failing(new InvalidObjectName('"a/b" is no name')))).to.deep.equal(
+    expect(await problemOf(failing(new InvalidObjectName({ message: '"a/b" is no name' })))).to.deep.equal(
       fails('CalculateContext', `context 'default': "a/b" is no name`),
     );
     const down = apiErrorFrom(503, {}, { verb: 'get', kind: 'Secret' });
@@ -559,7 +559,7 @@ describe('the signature of a component', () => {
         client: { get: () => Promise.reject(error) },
         stock: stockOf({ found: signed }).stock,
       })(demanding(), trusting());
-    expect((await problemOf(failing(new InvalidObjectName('no name')))).message).to.equal(
+    expect((await problemOf(failing(new InvalidObjectName({ message: 'no name' })))).message).to.equal(
       "context 'default' references a secret: no name",
     );
     const down = apiErrorFrom(503, {}, { verb: 'get', kind: 'Secret' });

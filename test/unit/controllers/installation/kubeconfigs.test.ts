@@ -245,13 +245,15 @@ describe('a cluster that issues no kubeconfig', () => {
     ['refuses', { refusal: api(403) }, /the server of target cluster answered: words$/],
     [
       'has a certificate that is not trusted',
-      { refusal: new TransportError('tls', true, { cause: certificate }) },
+      { refusal: new TransportError({ message: 'tls', safeToRepeat: true, cause: certificate }) },
       /tls$/,
     ],
-    ['has a kubeconfig that cannot be used', { closed: new KubeconfigError('odd') }, /odd$/],
+    ['has a kubeconfig that cannot be used', { closed: new KubeconfigError({ message: 'odd' }) }, /odd$/],
     [
       'answers too much',
-      { refusal: new ResponseTooLarge('large', { excess: 'bytes', isFinal: true } as never) },
+      {
+        refusal: new ResponseTooLarge({ message: 'large', excess: 'bytes', isFinal: true }),
+      },
       /large$/,
     ],
     ['has a kubeconfig without a user to replace', { closed: new KubeconfigUnusable('no user') }, /no user$/],
@@ -274,7 +276,7 @@ describe('a cluster that issues no kubeconfig', () => {
   const passing: readonly (readonly [string, Error])[] = [
     ['fails', api(500)],
     ['is busy', api(429)],
-    ['cannot be reached', new TransportError('refused', true)],
+    ['cannot be reached', new TransportError({ message: 'refused', safeToRepeat: true })],
   ];
   for (const [title, refusal] of passing) {
     it(`may be asked again when it ${title}`, async () => {

@@ -447,11 +447,13 @@ describe('the program that waits', () => {
     cluster.put(ended(0));
     let left = 4;
     cluster.fail = (verb) => {
-      if (verb === 'create' && left-- > 0) throw new TransportError('refused', true);
+      if (verb === 'create' && left-- > 0)
+        throw new TransportError({ message: 'refused', safeToRepeat: true });
     };
     let lost = 2;
     cluster.lost = (verb) => {
-      if (verb === 'create' && lost-- > 0) throw new TransportError('cut off', false);
+      if (verb === 'create' && lost-- > 0)
+        throw new TransportError({ message: 'cut off', safeToRepeat: false });
     };
     const state = waitWith(silent);
     expect(await answerOf(state)).to.equal('done');

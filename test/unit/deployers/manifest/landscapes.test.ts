@@ -211,8 +211,18 @@ describe('manifests of real landscapes', () => {
     const troubles = [
       ['is asked too much', () => answer(429, 'too many requests', 'TooManyRequests')],
       ['fails', () => answer(500, 'etcdserver: leader changed', 'InternalError')],
-      ['is not there', () => new TransportError('cannot create: connect ECONNREFUSED 10.0.0.1:6443', true)],
-      ['cuts off its answer', () => new TransportError('cannot create: socket hang up', false)],
+      [
+        'is not there',
+        () =>
+          new TransportError({
+            message: 'cannot create: connect ECONNREFUSED 10.0.0.1:6443',
+            safeToRepeat: true,
+          }),
+      ],
+      [
+        'cuts off its answer',
+        () => new TransportError({ message: 'cannot create: socket hang up', safeToRepeat: false }),
+      ],
       [
         'has a webhook that refuses',
         () => answer(403, 'admission webhook "w.test" denied the request: no', 'Forbidden'),
@@ -269,7 +279,7 @@ describe('manifests of real landscapes', () => {
       b.giveItem(manifestConfig({ manifests: [manage({ ...manifest, spec: { replicas: 1 } })] }));
       await b.kick('j1');
       target.fail = () => {
-        throw new TransportError('connect ECONNREFUSED 10.0.0.1:6443', true);
+        throw new TransportError({ message: 'connect ECONNREFUSED 10.0.0.1:6443', safeToRepeat: true });
       };
       await b.pass(20_000);
       expect(messageOf(b)).to.contain('cluster-a').and.contain('ECONNREFUSED');

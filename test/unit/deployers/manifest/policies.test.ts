@@ -187,7 +187,7 @@ describe('policies of manifests', () => {
     it('notes nothing of an object whose creation was not answered', async () => {
       const b = bench();
       b.target.lost = () => {
-        throw new TransportError('socket hang up', false);
+        throw new TransportError({ message: 'socket hang up', safeToRepeat: false });
       };
       b.giveItem(p('ensure', 'slow'));
       await b.kick('j1');

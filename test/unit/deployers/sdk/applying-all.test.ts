@@ -62,8 +62,8 @@ describe('all manifests of a job', () => {
     }
   });
 
-  const tooLarge = new ResponseTooLarge('too large', { excess: 'bytes', isFinal: false });
-  const definite = new InvalidObjectName('no name');
+  const tooLarge = new ResponseTooLarge({ message: 'too large', excess: 'bytes', isFinal: false });
+  const definite = new InvalidObjectName({ message: 'no name' });
   for (const [title, error, codes] of [
     ['refused credentials', answer(401), ['ERR_UNAUTHORIZED']],
     ['what will not work', definite, ['ERR_CONFIGURATION_PROBLEM']],
@@ -80,7 +80,7 @@ describe('all manifests of a job', () => {
 
   const listed = ({ managed }: ApplyResult) => managed.map(({ resource }) => [resource.name, resource.uid]);
   for (const [title, error, isListed] of [
-    ['the connection was cut', new TransportError('cut', false), true],
+    ['the connection was cut', new TransportError({ message: 'cut', safeToRepeat: false }), true],
     ['the server failed', answer(500), true],
     ['the answer was too large', tooLarge, true],
     ['the server refused', answer(403), false],

@@ -98,7 +98,11 @@ describe('one manifest', () => {
     expect(a.requests).to.deep.equal(['create']);
   });
 
-  const [forbidden, unread, cut] = [answer(403), answer(403, 'get'), new TransportError('cut', false)];
+  const [forbidden, unread, cut] = [
+    answer(403),
+    answer(403, 'get'),
+    new TransportError({ message: 'cut', safeToRepeat: false }),
+  ];
   for (const [title, create, get, told] of [
     ['neither made nor read', forbidden, unread, forbidden],
     ['made by others and not read', exists, unread, unread],

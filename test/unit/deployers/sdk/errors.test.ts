@@ -16,11 +16,11 @@ import {
 import { apiErrorFrom, InvalidObjectName, ResponseTooLarge } from '../../../../src/runtime/errors.ts';
 
 const place = { operation: 'here', reason: 'Because' };
-const definite = new InvalidObjectName('no such name');
+const definite = new InvalidObjectName({ message: 'no such name' });
 const refused = apiErrorFrom(401, { message: 'Unauthorized' }, { verb: 'get', kind: 'ConfigMap' });
 const caused = (code: string): Error => new Error('no', { cause: Object.assign(new Error(code), { code }) });
 const tooLarge = (isFinal: boolean): Error =>
-  new Error('no', { cause: new ResponseTooLarge('too large', { excess: 'bytes', isFinal }) });
+  new Error('no', { cause: new ResponseTooLarge({ message: 'too large', excess: 'bytes', isFinal }) });
 
 describe('what a plugin throws', () => {
   const rows: readonly (readonly [DeployerError, string, readonly string[]])[] = [

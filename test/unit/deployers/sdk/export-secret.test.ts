@@ -5,7 +5,8 @@ import { Forbidden } from '../../../../src/runtime/errors.ts';
 import { Bench, LS, mockConfig } from '../bench.ts';
 import type { Any } from '../fake-cluster.ts';
 
-const refusal = new Forbidden('secrets are not wanted here', {
+const refusal = new Forbidden({
+  message: 'secrets are not wanted here',
   status: 403,
   reason: 'Forbidden',
   ref: { verb: 'create', kind: 'Secret' },

@@ -213,7 +213,7 @@ describe('a look for exports', () => {
   it('throws what no waiting helps against, and the end of the run', async () => {
     for (const error of [
       new ConfigurationError({ operation: 'o', reason: 'r', message: 'm' }),
-      new InvalidObjectName('no'),
+      new InvalidObjectName({ message: 'no' }),
     ]) {
       const { look, cluster } = given();
       cluster.fail = () => {

@@ -117,7 +117,7 @@ describe('a round of a removal', () => {
     const one = r.made('one');
     r.refuse('delete', refusal(500, 'no answer'));
     expect(await r.round(one)).to.deep.equal(['one: cannot delete ConfigMap: no answer']);
-    const definite = new InvalidObjectName('no such name');
+    const definite = new InvalidObjectName({ message: 'no such name' });
     r.refuse('delete', definite);
     expect(await r.failure(one)).to.equal(definite);
     const ended = new Error('ended');

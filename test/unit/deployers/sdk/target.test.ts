@@ -332,7 +332,7 @@ describe('targets', () => {
 });
 
 describe('a failure that another attempt cannot heal', () => {
-  const cause = new InvalidObjectName('"a/b" cannot be the name of a Secret');
+  const cause = new InvalidObjectName({ message: '"a/b" cannot be the name of a Secret' });
   const place = { operation: 'o', reason: 'r' };
 
   it('ends the job wherever it comes up', () => {

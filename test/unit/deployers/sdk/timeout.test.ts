@@ -161,7 +161,7 @@ describe('the schedule of an item', () => {
     ['has failed', changed({}, { phase: 'Failed' }), plugin, false],
     ['is being deleted', changed({ deletionTimestamp: START }), plugin, false],
     ['has a deployer without schedules', finished, unscheduled, false],
-    ['cannot be read', finished, refusing(new CodecError('decode', 'no')), false],
+    ['cannot be read', finished, refusing(new CodecError({ step: 'decode', message: 'no' })), false],
   ];
   for (const [title, each, by, isDue] of rows) {
     it(`is ${isDue ? '' : 'not '}followed when the item ${title}`, () => {

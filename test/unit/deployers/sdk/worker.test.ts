@@ -194,7 +194,7 @@ describe('an item whose target is not there', () => {
 
   it('fails for a name that no target can have, and is tried again while nobody knows', async () => {
     for (const [error, phase] of [
-      [new InvalidObjectName('no such name'), 'Failed'],
+      [new InvalidObjectName({ message: 'no such name' }), 'Failed'],
       [new Error('no answer'), undefined],
     ] as const) {
       const { b } = given(() => done(), {}, { target: 'gone' });

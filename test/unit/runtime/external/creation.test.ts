@@ -162,7 +162,7 @@ describe('RUN-112: a creation whose end was never written down', () => {
   it('an outcome that the handler does not know counts as no end', async () => {
     scene = createScene({ names: assigned });
     const { cloud, world } = scene;
-    cloud.faults.create = new OutcomeUnknown('the connection broke');
+    cloud.faults.create = new OutcomeUnknown({ message: 'the connection broke' });
     scene.put();
     await scene.start();
     await world.clock.advance(600_000);

@@ -114,7 +114,7 @@ describe('an external resource', () => {
 
   it('RUN-106: is not created again when the handler says that it is no use, until something changes', async () => {
     const { cloud, world } = scene;
-    cloud.faults.create = new NoRetryError('the name is forbidden');
+    cloud.faults.create = new NoRetryError({ message: 'the name is forbidden' });
     scene.put();
     await scene.start();
     expect(scene.active()).to.deep.equal(['Failed']);

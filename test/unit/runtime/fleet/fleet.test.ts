@@ -304,7 +304,7 @@ describe('a fleet of replicas', () => {
 
   it('joins again by itself when its leases can be renewed again, and gets its part back', async () => {
     const [a, b] = await started('a', 'bb');
-    if (a) a.leaseFault = () => new TransportError('connection refused', true);
+    if (a) a.leaseFault = () => new TransportError({ message: 'connection refused', safeToRepeat: true });
     await scene.clock.advance(40_000);
     expect([await a?.held(), await b?.held()]).to.deep.equal([0, SHARDS]);
     if (a) a.leaseFault = () => undefined;
@@ -345,7 +345,7 @@ describe('a fleet of replicas', () => {
       a.work = async (of, ctx) => {
         if (of !== key) return;
         scene.cluster.fault = ({ kind }) =>
-          kind === 'Widget' ? new TransportError('no answer', false) : undefined;
+          kind === 'Widget' ? new TransportError({ message: 'no answer', safeToRepeat: false }) : undefined;
         await ctx
           .write({ verb: 'merge', kind: widgets, key, body: { spec: { size: 7 } } })
           .catch(() => undefined);
@@ -365,7 +365,7 @@ describe('a fleet of replicas', () => {
     if (a)
       a.work = async (key, ctx) => {
         scene.cluster.fault = ({ kind }) =>
-          kind === 'Widget' ? new TransportError('no answer', false) : undefined;
+          kind === 'Widget' ? new TransportError({ message: 'no answer', safeToRepeat: false }) : undefined;
         await ctx
           .write({ verb: 'merge', kind: widgets, key, body: { spec: { size: 7 } } })
           .catch(() => undefined);
@@ -468,7 +468,7 @@ describe('a fleet of replicas', () => {
         const draw = Math.floor(rng.next() * 8);
         if (draw === 0) return apiErrorFrom(409, { reason: 'Conflict' }, { verb: 'update', kind: 'Lease' });
         if (draw === 1) return apiErrorFrom(429, {}, { verb: 'update', kind: 'Lease' });
-        return draw === 2 ? new TransportError('no answer', false) : undefined;
+        return draw === 2 ? new TransportError({ message: 'no answer', safeToRepeat: false }) : undefined;
       };
       const own = ['a', 'bb', 'ccc'].map((name) => new Replica(name, scene));
       for (const each of own) {

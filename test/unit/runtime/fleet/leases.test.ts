@@ -225,7 +225,7 @@ describe('a write of a lease', () => {
     refused(409, 'AlreadyExists'),
     refused(404, 'NotFound'),
     refused(500, 'InternalError'),
-    new ShareLostError('no'),
+    new ShareLostError({ message: 'no' }),
   ]) {
     it(`that fails with ${error.name} changes nothing, and may be tried again`, async () => {
       const errors = [error];

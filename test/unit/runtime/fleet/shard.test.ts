@@ -49,9 +49,13 @@ describe('a shard', () => {
     expect(shard.busyMs).to.equal(0);
   });
   for (const [title, error, expected] of [
-    ['a write that nobody has answered', new TransportError('gone', false), DOUBT_MS],
+    [
+      'a write that nobody has answered',
+      new TransportError({ message: 'gone', safeToRepeat: false }),
+      DOUBT_MS,
+    ],
     ['a write that the server refused', apiErrorFrom(500, {}, { verb: 'x', kind: 'X' }), 0],
-    ['a write that was not sent', new ShareLostError('no'), 0],
+    ['a write that was not sent', new ShareLostError({ message: 'no' }), 0],
   ] as const) {
     it(`is busy for ${String(expected)} ms after ${title}`, async () => {
       const { shard, clock } = shardIn('held');

@@ -37,8 +37,8 @@ export const page = (version: number, ...items: Thing[]): Page<Thing> => ({
   ...{ items, resourceVersion: String(version) },
 });
 
-export const reset = new TransportError('reset', true);
-export const tooLarge = new ResponseTooLarge('too large', { excess: 'frame', isFinal: false });
+export const reset = new TransportError({ message: 'reset', safeToRepeat: true });
+export const tooLarge = new ResponseTooLarge({ message: 'too large', excess: 'frame', isFinal: false });
 export const noStreaming = statusError(422, 'Invalid');
 export const notYet = apiErrorFrom(
   504,

@@ -17,7 +17,7 @@ import {
 import { namespaceKind, secretKind, type World } from '../../src/landscape/world.ts';
 import { ApiError, KubeconfigError, NotFound, TransportError } from '../../src/runtime/errors.ts';
 import { joinKey } from '../../src/runtime/keys.ts';
-import { mayPass } from '../../src/runtime/transport/failure.ts';
+import { isTemporary } from '../../src/runtime/transport/failure.ts';
 import { loadAccess } from '../../src/runtime/transport/kubeconfig.ts';
 import type { View } from '../../src/runtime/types.ts';
 import { isUninstallSkipped, type Item } from './classify.ts';
@@ -158,6 +158,6 @@ async function isTerminating(client: ClusterPorts['client'], namespace: string):
 function cannotAsk(error: unknown): never {
   if (!(error instanceof ApiError) && !(error instanceof TransportError)) throw error;
   const place = ['skipUninstall', 'fetchShoot', error.message, []] as const;
-  if (!mayPass(error)) throw new PhaseError(...place, { cause: error });
+  if (!isTemporary(error)) throw new PhaseError(...place, { cause: error });
   throw new CannotTell(...place, { cause: error, remote: remoteTroubleOf(error) });
 }

@@ -65,10 +65,10 @@ function checkCron(cron: string): void {
 }
 
 /**
- * When the next run is due, in milliseconds since 1970; undefined for never.
+ * When the next job is due, in milliseconds since 1970; undefined for never.
  * @param last `status.lastReconcileTime`
  */
-export function nextRun(
+export function nextDueTime(
   schedule: ContinuousReconcile | undefined,
   last: string | undefined,
 ): number | undefined {

@@ -42,8 +42,8 @@ export interface Bounds {
   /** Milliseconds. */
   left(): number;
   readonly signal: AbortSignal;
-  /** The last checkpoint passed is noted here. */
-  readonly deadline: { checkpoint: string };
+  /** Holds the name that `assertTimeLeft` was last called with. */
+  readonly deadline: { lastStep: string };
 }
 
 /** What the webhooks refuse, should they not have been asked. @throws ConfigurationError */
@@ -82,15 +82,15 @@ export function neverApplied({ spec, status }: View<DeployItem>, { config }: Dep
 export async function contextOf(
   item: View<DeployItem>,
   { contexts, client, timeouts }: DeployContextPorts,
-  pass: Bounds,
+  bounds: Bounds,
   operation: string,
 ): Promise<View<ContextObject>> {
   const key = joinKey(item.metadata.namespace, item.spec.context || 'default');
   const cached = contexts.get(key);
   if (cached) return cached;
-  timeouts.check('deployer: before start', pass.left());
+  timeouts.check('deployer: before start', bounds.left());
   try {
-    return await client.get(CONTEXT, key, pass.signal);
+    return await client.get(CONTEXT, key, bounds.signal);
   } catch (error) {
     const isMissing = error instanceof NotFound;
     // Contexts go first when a namespace is deleted: what is installed has to go all the same.
@@ -122,7 +122,7 @@ const withoutContext = ({ metadata, spec }: View<DeployItem>): View<ContextObjec
 export function deployContextOf(
   subject: Subject,
   ports: DeployContextPorts,
-  pass: Bounds,
+  bounds: Bounds,
   facts: { readonly target: ResolvedTarget | undefined; readonly context: View<ContextObject> },
 ): DeployContext {
   const { plugin, clock, rng } = ports;
@@ -133,14 +133,14 @@ export function deployContextOf(
     previous: item.status?.providerStatus && statusOf(plugin, item.status.providerStatus),
     context: facts.context,
     target: facts.target,
-    secondaryTarget: (name) => secondaryTarget(name, item, ports, pass.signal),
+    secondaryTarget: (name) => secondaryTarget(name, item, ports, bounds.signal),
     alsoManagedBy: (uid) => othersKeeping(item, ports.managersOf(uid)),
-    host: hostApi(ports.client, item, pass.signal),
-    signal: pass.signal,
+    host: hostApi(ports.client, item, bounds.signal),
+    signal: bounds.signal,
     assertTimeLeft(name) {
-      pass.deadline.checkpoint = name;
-      pass.signal.throwIfAborted();
-      return ports.timeouts.check(name, pass.left());
+      bounds.deadline.lastStep = name;
+      bounds.signal.throwIfAborted();
+      return ports.timeouts.check(name, bounds.left());
     },
     begin: subject.begin,
     scratch: subject.scratch,

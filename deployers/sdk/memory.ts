@@ -62,14 +62,14 @@ export function createMemories(isOpen: (key: Key) => boolean): Memories {
   };
 }
 
-const FIRST_LOOK_MS = 500;
-const LAST_LOOK_MS = 15_000;
+const MIN_WAIT_MS = 500;
+const MAX_WAIT_MS = 15_000;
 /** A look comes after so much of the time already waited: nobody waits much longer than needed, nobody asks too often. */
 const SHARE = 6;
 
 /** Milliseconds until the next look of a job that waits. */
 export const waitMs = (waitedMs: number): number =>
-  Math.min(LAST_LOOK_MS, Math.max(FIRST_LOOK_MS, Math.round(waitedMs / SHARE)));
+  Math.min(MAX_WAIT_MS, Math.max(MIN_WAIT_MS, Math.round(waitedMs / SHARE)));
 
 const FIRST_RETRY_MS = 1000;
 const RETRY_MS = 5000;

@@ -55,7 +55,7 @@ export async function planItem(at: PlanAt, ports: DeployContextPorts): Promise<I
   if (isApply) refuseInvalid(item, at.target, operation);
   const target = at.target && (await ports.reader.resolve(at.target, signal));
   if (target) validateTarget(target, operation);
-  const bounds: Bounds = { left: () => Infinity, signal, deadline: { checkpoint: '' } };
+  const bounds: Bounds = { left: () => Infinity, signal, deadline: { lastStep: '' } };
   const guarded = { ...ports, client: readOnly(ports.client) };
   const context = await contextOf(item, guarded, bounds, operation);
   if (item.spec.config === undefined && isApply) {

@@ -74,19 +74,19 @@ export async function startDeployer<C, S>(
     const client = createClient(connection);
     closing.add(() => client.close());
     const caches = createCaches({ client, clock, rng, log, registry: metrics.registry });
-    const ground = { client, caches, clock, rng, log, metrics };
-    const leaseGround = async (): Promise<typeof ground> => {
+    const ports = { client, caches, clock, rng, log, metrics };
+    const leasePorts = async (): Promise<typeof ports> => {
       // Connections of its own, so that nothing delays a renewal.
       const own = createClient(await connect(toHost));
       closing.add(() => own.close());
-      return { ...ground, client: own };
+      return { ...ports, client: own };
     };
     const name = `${hostname()}-${String(process.pid)}`;
-    const share = lease && createItemFleet(await leaseGround(), caches.of(DEPLOY_ITEM), lease, name);
-    const manager = createManager({ ...ground, identity: name, ...(share && { share }) });
+    const share = lease && createItemFleet(await leasePorts(), caches.of(DEPLOY_ITEM), lease, name);
+    const manager = createManager({ ...ports, identity: name, ...(share && { share }) });
     closing.add(() => manager.stop());
     const controller = deployerController(plugin, {
-      ...ground,
+      ...ports,
       responses: target,
       metrics: deployerMetrics(metrics),
       signal: closing.signal,
@@ -106,11 +106,11 @@ export async function startDeployer<C, S>(
   }
 }
 
-type FleetGround = Pick<FleetOptions, 'client' | 'clock' | 'rng' | 'log' | 'metrics'>;
+type FleetPorts = Pick<FleetOptions, 'client' | 'clock' | 'rng' | 'log' | 'metrics'>;
 
 /** Deploy items one by one: to a deployer by itself they are all there is. */
 function createItemFleet(
-  ground: FleetGround,
+  ground: FleetPorts,
   items: Cache<DeployItem>,
   lease: { readonly namespace: string; readonly name: string },
   identity: string,

@@ -32,7 +32,7 @@ import type { Session } from './session.ts';
 import { validateTarget, type ResolvedTarget, type TargetReader } from './target.ts';
 import { remainingMs, timeoutAt, withLastProblem } from './timeout.ts';
 
-export type LookPorts = DeployContextPorts;
+export type ReconcilePorts = DeployContextPorts;
 
 interface ReconcileInput {
   readonly session: Session;
@@ -53,7 +53,7 @@ export interface ReconcileResult {
   readonly isCrash: boolean;
 }
 
-export async function reconcileItem(at: ReconcileInput, ports: LookPorts): Promise<ReconcileResult> {
+export async function reconcileItem(at: ReconcileInput, ports: ReconcilePorts): Promise<ReconcileResult> {
   const state = { isInPlugin: false };
   const { item } = at.session;
   const left = (): number => remainingMs(item.spec.timeout, at.initTime, ports.clock.wall());
@@ -62,16 +62,17 @@ export async function reconcileItem(at: ReconcileInput, ports: LookPorts): Promi
   const kept = at.memory.target;
   setMaxListeners(0, signal); // every request of the look listens
   try {
-    if (at.memory.onTimeout && left() <= 0) return seen(fail(late(at.memory.onTimeout, item)));
-    const outcome = await ask(at, ports, { left, signal, state, deadline });
+    if (at.memory.onTimeout && left() <= 0) return seen(fail(withTimeout(at.memory.onTimeout, item)));
+    const outcome = await callPlugin(at, ports, { left, signal, state, deadline });
     return withFreshCredentials({ outcome, isInPlugin: state.isInPlugin, isCrash: false }, kept, at, ports);
   } catch (thrown) {
     if (at.session.failure) throw at.session.failure;
     if (at.ctx.interrupt.aborted) throw new InterruptedError();
     if (at.ctx.signal.aborted) throw thrown;
-    const isLate = deadline.signal.aborted || (thrown instanceof TimeoutError && left() <= 0);
+    const isTimedOut = deadline.signal.aborted || (thrown instanceof TimeoutError && left() <= 0);
     // What has been waited for so long is the reason, wherever in this look the time ran out.
-    if (isLate && at.memory.onTimeout) return seen(fail(late(at.memory.onTimeout, at.session.item)));
+    if (isTimedOut && at.memory.onTimeout)
+      return seen(fail(withTimeout(at.memory.onTimeout, at.session.item)));
     const error: unknown = deadline.signal.aborted ? deadline.signal.reason : thrown;
     return withFreshCredentials(judged(error, at, state.isInPlugin), kept, at, ports);
   } finally {
@@ -90,7 +91,7 @@ function withFreshCredentials(
   seen: ReconcileResult,
   kept: Memory['target'],
   at: ReconcileInput,
-  ports: LookPorts,
+  ports: ReconcilePorts,
 ): ReconcileResult {
   const { outcome } = seen;
   if (outcome.kind !== 'retry' && outcome.kind !== 'fail') return seen;
@@ -105,14 +106,14 @@ function withFreshCredentials(
   return { ...seen, outcome: { ...outcome, kind: 'retry', problem: { ...problem, codes: others } } };
 }
 
-const late = (timeout: Problem, item: View<DeployItem>): Problem =>
+const withTimeout = (timeout: Problem, item: View<DeployItem>): Problem =>
   withLastProblem(timeout, item.status?.lastError?.message);
 
 function judged(error: unknown, at: ReconcileInput, isInPlugin: boolean): ReconcileResult {
   const isApply = at.direction === 'apply';
   if (error instanceof InterruptedError) throw error;
   if (error instanceof TimeoutError) {
-    return { outcome: fail(late(error.problem, at.session.item)), isInPlugin, isCrash: false };
+    return { outcome: fail(withTimeout(error.problem, at.session.item)), isInPlugin, isCrash: false };
   }
   if (isCrash(error)) {
     at.ctx.log.error({ err: error }, 'deployer crashed');
@@ -133,8 +134,8 @@ function judged(error: unknown, at: ReconcileInput, isInPlugin: boolean): Reconc
 
 interface Deadline {
   readonly signal: AbortSignal;
-  /** The last checkpoint passed, named when time runs out in the middle of something. */
-  checkpoint: string;
+  /** The name that `assertTimeLeft` was last called with; the error names it when time runs out during a step. */
+  lastStep: string;
   cancel(): void;
 }
 
@@ -142,22 +143,26 @@ function deadlineOf(left: number, clock: Clock): Deadline {
   const controller = new AbortController();
   const deadline: Deadline = {
     signal: controller.signal,
-    checkpoint: 'deployer: before start',
+    lastStep: 'deployer: before start',
     cancel: () => undefined,
   };
   if (left <= 0 || !Number.isFinite(left)) return deadline;
   deadline.cancel = clock.at(clock.now() + left, () => {
-    const { operation, reason, message } = timeoutAt(deadline.checkpoint);
+    const { operation, reason, message } = timeoutAt(deadline.lastStep);
     controller.abort(new TimeoutError({ operation, reason, message }));
   });
   return deadline;
 }
 
-interface Pass extends Bounds {
+interface ReconcileBounds extends Bounds {
   readonly state: { isInPlugin: boolean };
 }
 
-async function ask(at: ReconcileInput, ports: LookPorts, pass: Pass): Promise<Outcome> {
+async function callPlugin(
+  at: ReconcileInput,
+  ports: ReconcilePorts,
+  bounds: ReconcileBounds,
+): Promise<Outcome> {
   const { plugin } = ports;
   const { item } = at.session;
   const isApply = at.direction === 'apply';
@@ -168,9 +173,9 @@ async function ask(at: ReconcileInput, ports: LookPorts, pass: Pass): Promise<Ou
     await at.session.addFinalizer();
   }
 
-  const target = at.target && (await resolved(at.target, at.memory, ports.reader, pass.signal));
+  const target = at.target && (await resolved(at.target, at.memory, ports.reader, bounds.signal));
   if (target) validateTarget(target, operation);
-  const context = await contextOf(item, ports, pass, operation);
+  const context = await contextOf(item, ports, bounds, operation);
   if (item.spec.config === undefined && isApply) {
     throw new ConfigurationError({
       operation,
@@ -185,8 +190,8 @@ async function ask(at: ReconcileInput, ports: LookPorts, pass: Pass): Promise<Ou
       at.ctx.event(type, reason, note);
     },
   };
-  const ctx = deployContextOf(subject, ports, pass, { target, context });
-  pass.state.isInPlugin = true;
+  const ctx = deployContextOf(subject, ports, bounds, { target, context });
+  bounds.state.isInPlugin = true;
   return isApply ? plugin.apply(ctx) : plugin.remove(ctx);
 }
 

@@ -4,7 +4,7 @@ import { labels } from '../../src/api/labels.ts';
 import { joinKey } from '../../src/runtime/keys.ts';
 import type { Store, View } from '../../src/runtime/types.ts';
 import { CodecError } from './codec.ts';
-import { ACTIVE_ANNOTATION, nextRun, type ContinuousReconcile } from './continuous.ts';
+import { ACTIVE_ANNOTATION, nextDueTime, type ContinuousReconcile } from './continuous.ts';
 import type { DeployerPlugin } from './deployer.ts';
 import type { DeployItem, ExecutionObject } from './kinds.ts';
 
@@ -25,7 +25,7 @@ export function scheduleOf(
 
 /** When the item is due next, in milliseconds since 1970; undefined for never. */
 export const nextDue = (item: View<DeployItem>, plugin: DeployerPlugin): number | undefined =>
-  nextRun(scheduleOf(item, plugin), item.status?.lastReconcileTime);
+  nextDueTime(scheduleOf(item, plugin), item.status?.lastReconcileTime);
 
 /** Whether the execution that the item belongs to has an open job, into which a job of the item must not fall. */
 export function isExecutionRunning(

@@ -1,6 +1,6 @@
 /**
- * The time a job may take: `spec.timeout` from `transitionTimes.initTime` on, over all attempts. It is cooperative;
- * a checkpoint is the place where it is noticed and the name under which users find it.
+ * The time a job may take: `spec.timeout` from `transitionTimes.initTime` on, over all attempts. A plugin has to check it by
+ * calling `assertTimeLeft(step)`; the step is the name that the error shows to users.
  */
 import { parseDuration } from '../../src/lib/duration.ts';
 import type { Problem } from '../../src/machine/decision.ts';
@@ -38,45 +38,45 @@ export function remainingMs(
   return begun + timeoutMsOf(timeout) - wallMs;
 }
 
-/** The problem of a job whose time was used up at a checkpoint. */
-export const timeoutAt = (checkpoint: string): Problem => ({
+/** The problem of a job whose time was used up before this step. */
+export const timeoutAt = (step: string): Problem => ({
   ...timeoutPlace,
-  message: `timeout at: "${checkpoint}"`,
+  message: `timeout at: "${step}"`,
   codes: ['ERR_TIMEOUT'],
 });
 
-/** Decides at a checkpoint; tests replace it. */
+/** Decides whether a step may begin; tests replace it. */
 export interface TimeoutPolicy {
   /**
    * @param remaining milliseconds left
    * @returns milliseconds the caller may use
    * @throws TimeoutError when nothing is left
    */
-  check(checkpoint: string, remaining: number): number;
+  check(step: string, remaining: number): number;
 }
 
-/** A time-out as the item says it: past it, the next checkpoint ends the job with a TimeoutError. */
+/** The timeout of the item: once it is exceeded, the next step ends the job with a TimeoutError. */
 export const standardTimeouts: TimeoutPolicy = {
-  check(checkpoint, remaining) {
+  check(step, remaining) {
     if (remaining > 0) return remaining;
-    const { operation, reason, message } = timeoutAt(checkpoint);
+    const { operation, reason, message } = timeoutAt(step);
     throw new TimeoutError({ operation, reason, message });
   },
 };
 
-/** Fails at exactly one checkpoint, whatever the time. */
+/** Fails at exactly one step, whatever the time. */
 export const failAt = (name: string): TimeoutPolicy => ({
-  check(checkpoint, remaining) {
-    if (checkpoint !== name) return remaining;
+  check(step, remaining) {
+    if (step !== name) return remaining;
     throw new TimeoutError({
       operation: 'TestTimeoutChecker.TimeoutExceeded',
       reason: 'ProgressingTimeout',
-      message: checkpoint,
+      message: step,
     });
   },
 });
 
-/** The timeout with the last known problem in a second line, since the checkpoint alone explains nothing. */
+/** The timeout with the last known problem in a second line, since the name of the step alone explains nothing. */
 export function withLastProblem(timeout: Problem, last: string | undefined): Problem {
   if (last === undefined || last === '' || last.startsWith('timeout at:')) return timeout;
   return { ...timeout, message: `${timeout.message}\nlast problem: ${last}` };

@@ -20,7 +20,7 @@ import {
   type ExecutionObject,
   type Target,
 } from './kinds.ts';
-import { reconcileItem, type LookPorts, type ReconcileResult } from './reconcile-item.ts';
+import { reconcileItem, type ReconcilePorts, type ReconcileResult } from './reconcile-item.ts';
 import { CRASH_RETRY_MS, createMemories, retryMs, waitMs, type Memories, type Memory } from './memory.ts';
 import type { Outcome } from './outcome.ts';
 import { isOfType, isSelected, targetNameOf } from './responsible.ts';
@@ -29,7 +29,7 @@ import { ItemMoved, Session } from './session.ts';
 import { begun, ended, failedWith, settle, targetMissing, type Settled, type Stamp } from './status.ts';
 import { remainingMs } from './timeout.ts';
 
-interface WorkerPorts extends LookPorts {
+interface WorkerPorts extends ReconcilePorts {
   readonly deps: DeployerDeps;
   /** Unique name of this instance. */
   readonly identity: string;
@@ -41,7 +41,10 @@ interface WorkerPorts extends LookPorts {
 
 type Control = UpdateControl<DeployItem>;
 const rest: Control = { write: 'none' };
-const again = (ms: number): Control => ({ write: 'none', requeueAfterMs: Math.max(1, Math.round(ms)) });
+const requeueAfter = (ms: number): Control => ({
+  write: 'none',
+  requeueAfterMs: Math.max(1, Math.round(ms)),
+});
 
 /** Until a job that is due is tried again after it met one of its execution. */
 const EXECUTION_BUSY_MS = 5000;
@@ -58,9 +61,9 @@ export function createWorker(ports: WorkerPorts): Worker {
   return {
     async reconcile(item, ctx) {
       try {
-        return await new Pass(item, ctx, ports, memories).run();
+        return await new ItemReconcile(item, ctx, ports, memories).run();
       } catch (error) {
-        if (error instanceof ItemMoved) return error.isGone ? rest : again(MOVED_RETRY_MS);
+        if (error instanceof ItemMoved) return error.isGone ? rest : requeueAfter(MOVED_RETRY_MS);
         if (!(error instanceof InterruptedError)) throw error;
         ctx.event('Warning', 'Reconcile', error.message);
         return rest;
@@ -74,7 +77,7 @@ type TargetState =
   | { readonly isOurs: false }
   | { readonly isOurs: true; readonly target?: View<Target>; readonly isMissing: boolean };
 
-class Pass {
+class ItemReconcile {
   readonly #session: Session;
   readonly #ctx: Context<DeployItem>;
   readonly #ports: WorkerPorts;
@@ -112,7 +115,7 @@ class Pass {
     if (!state.isOurs) return rest;
     if (asked.do === 'nothing') {
       await plugin.onJobEnded?.(this.#item, this.#ctx.signal);
-      return this.#isScheduled() ? this.#runOnSchedule(state) : rest;
+      return this.#isScheduled() ? this.#startScheduledJob(state) : rest;
     }
     if (asked.do === 'testReconcile') {
       await this.#startOwnJob();
@@ -160,13 +163,13 @@ class Pass {
     const failed = failedWith(status as DeployItemStatus, problem, this.#now);
     const phase = failedPhase(metadata);
     await this.#store({ status: ended(failed, phase, this.#now), end: phase, problem });
-    return this.#afterEnd();
+    return this.#onJobEnded();
   }
 
   async #endUnchanged(): Promise<Control> {
     const status = begun(this.#item.metadata, this.#item.status as DeployItemStatus | undefined, this.#stamp);
     await this.#store({ status: ended(status, 'Succeeded', this.#now), end: 'Succeeded' });
-    return this.#afterEnd();
+    return this.#onJobEnded();
   }
 
   // ---------------------------------------------------------------- work
@@ -232,7 +235,7 @@ class Pass {
       return rest;
     }
     await this.#store(settled);
-    if (settled.end !== undefined) return this.#afterEnd();
+    if (settled.end !== undefined) return this.#onJobEnded();
     const delay = this.#remember(outcome, memory, seen.isCrash);
     const left = remainingMs(
       this.#item.spec.timeout,
@@ -240,7 +243,7 @@ class Pass {
       this.#ports.clock.wall(),
     );
     // A pass at the very end of the time notices the timeout; later ones are for jobs without a checkpoint.
-    return again(left > 0 ? Math.min(delay, left) : delay);
+    return requeueAfter(left > 0 ? Math.min(delay, left) : delay);
   }
 
   /** Notes what the next look needs to know; milliseconds until then. */
@@ -276,11 +279,11 @@ class Pass {
     deps.metrics?.jobEnded(plugin.name, end, seconds);
   }
 
-  async #afterEnd(): Promise<Control> {
+  async #onJobEnded(): Promise<Control> {
     this.#memories.forget(this.#ctx.key);
     await this.#ports.plugin.onJobEnded?.(this.#item, this.#ctx.signal);
     const due = this.#nextDue();
-    return due === undefined ? rest : again(due - this.#ports.clock.wall());
+    return due === undefined ? rest : requeueAfter(due - this.#ports.clock.wall());
   }
 
   // ---------------------------------------------------------------- jobs of our own
@@ -305,13 +308,13 @@ class Pass {
     return this.#ports.executions && nextDue(this.#item, this.#ports.plugin);
   }
 
-  async #runOnSchedule(state: Extract<TargetState, { isOurs: true }>): Promise<Control> {
+  async #startScheduledJob(state: Extract<TargetState, { isOurs: true }>): Promise<Control> {
     const { executions, clock } = this.#ports;
     const due = this.#nextDue();
     if (due === undefined || state.isMissing) return rest;
     const left = due - clock.wall();
-    if (left > 0) return again(left);
-    if (executions && isExecutionRunning(this.#item, executions)) return again(EXECUTION_BUSY_MS);
+    if (left > 0) return requeueAfter(left);
+    if (executions && isExecutionRunning(this.#item, executions)) return requeueAfter(EXECUTION_BUSY_MS);
     await this.#startOwnJob();
     return this.#work('apply', false, state.target);
   }

@@ -9,7 +9,7 @@ export interface Check {
   /** `live` decides whether the process is restarted, `ready` whether it is ready for work. */
   readonly probe: 'live' | 'ready';
   /** What is wrong, in a sentence; undefined when all is well. */
-  trouble(): string | undefined;
+  problem(): string | undefined;
 }
 
 /** The health server cannot listen where it was told to. */
@@ -57,10 +57,10 @@ export async function startHealthServer(options: {
 function serveProbe(server: FastifyInstance, path: string, checks: () => readonly Check[]): void {
   server.get<{ Querystring: { verbose?: string } }>(path, (request, reply) => {
     const results = checks().map(ask);
-    const isFine = results.every(({ trouble }) => trouble === undefined);
+    const isFine = results.every(({ problem }) => problem === undefined);
     if (isFine && request.query.verbose === undefined) return answer(reply, true, 'ok');
-    const lines = results.map(({ name, trouble }) =>
-      trouble === undefined ? `[+]${name} ok` : `[-]${name} failed: ${trouble}`,
+    const lines = results.map(({ name, problem }) =>
+      problem === undefined ? `[+]${name} ok` : `[-]${name} failed: ${problem}`,
     );
     return answer(
       reply,
@@ -72,17 +72,17 @@ function serveProbe(server: FastifyInstance, path: string, checks: () => readonl
     const { name } = request.params;
     const check = checks().find((each) => each.name === name);
     if (!check) return reply.code(404).type('text/plain').send(`there is no check named ${name}`);
-    const { trouble } = ask(check);
-    return answer(reply, trouble === undefined, trouble ?? 'ok');
+    const { problem } = ask(check);
+    return answer(reply, problem === undefined, problem ?? 'ok');
   });
 }
 
 /** A check that throws has failed. */
-function ask(check: Check): { readonly name: string; readonly trouble: string | undefined } {
+function ask(check: Check): { readonly name: string; readonly problem: string | undefined } {
   try {
-    return { name: check.name, trouble: check.trouble() };
+    return { name: check.name, problem: check.problem() };
   } catch (error) {
-    return { name: check.name, trouble: error instanceof Error ? error.message : String(error) };
+    return { name: check.name, problem: error instanceof Error ? error.message : String(error) };
   }
 }
 

@@ -56,7 +56,7 @@ export interface ApiErrorFacts extends ErrorFacts {
   readonly retryAfterMs?: number | undefined;
   readonly causes?: readonly Cause[] | undefined;
   /** The server's own sentence; absent when the message is ours. */
-  readonly words?: string | undefined;
+  readonly serverMessage?: string | undefined;
 }
 
 /** The server answered, and the answer was no. */
@@ -66,7 +66,7 @@ export class ApiError extends EspalierError {
   readonly ref: RequestRef;
   readonly retryAfterMs: number | undefined;
   readonly causes: readonly Cause[];
-  readonly #words: string | undefined;
+  readonly #serverMessage: string | undefined;
 
   constructor(facts: ApiErrorFacts) {
     super(facts);
@@ -75,7 +75,7 @@ export class ApiError extends EspalierError {
     this.ref = facts.ref;
     this.retryAfterMs = facts.retryAfterMs;
     this.causes = facts.causes ?? [];
-    this.#words = facts.words;
+    this.#serverMessage = facts.serverMessage;
   }
 
   /**
@@ -84,16 +84,16 @@ export class ApiError extends EspalierError {
    * @param server such as `the server of target x`
    */
   attributedTo(server: string): this {
-    if (this.#words === undefined) return this;
+    if (this.#serverMessage === undefined) return this;
     // Line breaks, escape sequences of terminals, and what turns the direction of writing around.
-    const words = this.#words.replace(/[\s\p{Cc}\p{Cf}]+/gu, ' ');
-    this.message = `cannot ${describe(this.ref)}: ${server} answered: ${cutBetweenWords(words, MAX_WORDS)}`;
+    const message = this.#serverMessage.replace(/[\s\p{Cc}\p{Cf}]+/gu, ' ');
+    this.message = `cannot ${describe(this.ref)}: ${server} answered: ${cutBetweenWords(message, MAX_FOREIGN_MESSAGE)}`;
     return this;
   }
 }
 
 /** Of what a foreign server says. */
-const MAX_WORDS = 1024;
+const MAX_FOREIGN_MESSAGE = 1024;
 /** Of what any server says: more than a webhook's denial has. */
 const MAX_MESSAGE = 16 * 1024;
 /** Of a namespace and a name: both have at most 253 characters where a server takes them. */
@@ -262,11 +262,12 @@ export function apiErrorFrom(
   const reason = typeof status['reason'] === 'string' ? status['reason'] : '';
   const seconds = retryAfter ?? details['retryAfterSeconds'];
   const Class = classOf(statusCode, reason);
-  const words = wordsIn(statusCode, status, ref);
-  const sentence = words ?? `the server answered ${String(statusCode)}${reason ? ` (${reason})` : ''}`;
+  const serverMessage = serverMessageIn(statusCode, status, ref);
+  const sentence =
+    serverMessage ?? `the server answered ${String(statusCode)}${reason ? ` (${reason})` : ''}`;
   return new Class({
     message: `cannot ${describe(ref)}: ${sentence}`,
-    ...{ status: statusCode, words },
+    ...{ status: statusCode, serverMessage },
     reason,
     ref,
     retryAfterMs: typeof seconds === 'number' && seconds >= 0 ? seconds * 1000 : undefined,
@@ -288,7 +289,11 @@ export function describe(ref: RequestRef): string {
 }
 
 /** The server's own sentence; never its raw body, and never a value out of a Secret. */
-function wordsIn(statusCode: number, status: Record<string, unknown>, ref: RequestRef): string | undefined {
+function serverMessageIn(
+  statusCode: number,
+  status: Record<string, unknown>,
+  ref: RequestRef,
+): string | undefined {
   const message = status['message'];
   const isSecretRefused = ref.kind === 'Secret' && (statusCode === 422 || statusCode === 400);
   if (typeof message !== 'string' || message === '' || isSecretRefused) return undefined;

@@ -163,7 +163,7 @@ export interface Cache<T extends Obj> extends Store<T> {
   readonly name: string;
   readonly isSynced: boolean;
   /** Why the watch is not healthy at the moment, for readiness; undefined when it is. */
-  readonly trouble: string | undefined;
+  readonly problem: string | undefined;
   /** Whether what is read tells which fields `manager` has applied, next to the fields themselves. */
   showsFieldsOf(manager: string): boolean;
   /** Adds a named index; must be called before start, calling again with the same name changes nothing. */

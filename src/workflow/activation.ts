@@ -14,7 +14,7 @@ interface Live {
 
 export class ActivationSources<P extends Obj> implements SourceSwitch<P> {
   readonly #setup: Setup<P>;
-  readonly #makers: ReadonlyMap<string, AnyDependent<P>>;
+  readonly #creators: ReadonlyMap<string, AnyDependent<P>>;
   readonly #controller: () => Pick<Controller<P>, 'addSource' | 'removeSource' | 'hasSource'>;
   readonly #live = new Map<string, Live>();
 
@@ -26,18 +26,18 @@ export class ActivationSources<P extends Obj> implements SourceSwitch<P> {
   ) {
     this.#setup = { ...setup, isSeparate: true };
     this.#controller = controller;
-    const makers = activated.filter((use) => use.makeSource !== undefined);
-    this.#makers = new Map(makers.map((use) => [use.source ?? '', use]));
+    const creators = activated.filter((use) => use.createSource !== undefined);
+    this.#creators = new Map(creators.map((use) => [use.source ?? '', use]));
   }
 
   async on(use: AnyDependent<P>, p: View<P>): Promise<void> {
     const { source: name } = use;
-    const maker = use.makeSource ? use : this.#makers.get(name ?? '');
-    if (name === undefined || !maker?.makeSource) return;
+    const creator = use.createSource ? use : this.#creators.get(name ?? '');
+    if (name === undefined || !creator?.createSource) return;
     let live = this.#live.get(name);
     if (!live) {
       if (this.#controller().hasSource(name)) return;
-      const { source, release } = maker.makeSource(this.#setup);
+      const { source, release } = creator.createSource(this.#setup);
       use.check?.(this.#setup, source);
       const started = this.#controller().addSource(source);
       live = { users: new Set(), started, ...(release && { release }) };

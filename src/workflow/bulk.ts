@@ -1,6 +1,14 @@
 /** The standard procedure for many of one sort: what is not wanted goes first, then each of the others is brought in line. */
 import type { Context, Obj, View } from '../runtime/types.ts';
-import { bringInLine, dependentError, noop, oncePerRun, present, type Bulk, type Done } from './dependent.ts';
+import {
+  bringInLine,
+  dependentError,
+  noop,
+  oncePerReconcile,
+  present,
+  type Bulk,
+  type Done,
+} from './dependent.ts';
 
 /**
  * Brings all of a bulk dependent in line. All are tried, whatever happens to one of them.
@@ -14,7 +22,7 @@ export async function reconcileBulk<R, P extends Obj>(
 ): Promise<Done<R>> {
   const actual = await bulk.actualAll(p, ctx);
   if (!bulk.desiredAll) return summed(new Map([...actual].map(([id, value]) => [id, noop(value)])));
-  const desired = await oncePerRun(ctx, bulk, () => bulk.desiredAll?.(p, ctx));
+  const desired = await oncePerReconcile(ctx, bulk, () => bulk.desiredAll?.(p, ctx));
   if (!desired) {
     throw dependentError(
       bulk,

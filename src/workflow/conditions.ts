@@ -23,16 +23,16 @@ export const hasStatusCondition =
 // ---------------------------------------------------------------- kinds
 
 /** Looks for a kind: so often at this pace, and slowly ever after. */
-const QUICK_LOOKS = 10;
+const QUICK_CHECKS = 10;
 const QUICK_MS = 10_000;
 const SLOW_MS = 600_000;
 
 /** What is known of one CustomResourceDefinition of one cluster. */
 interface Search {
   hasFound: boolean;
-  looks: number;
+  checks: number;
   nextAt: number;
-  looking: Promise<void> | undefined;
+  checking: Promise<void> | undefined;
 }
 
 const searches = new WeakMap<object, Map<string, Search>>();
@@ -42,21 +42,21 @@ function searchFor(name: string, cluster: object): Search {
   if (!ofCluster) searches.set(cluster, (ofCluster = new Map<string, Search>()));
   let search = ofCluster.get(name);
   if (!search) {
-    search = { hasFound: false, looks: 0, nextAt: -Infinity, looking: undefined };
+    search = { hasFound: false, checks: 0, nextAt: -Infinity, checking: undefined };
     ofCluster.set(name, search);
   }
   return search;
 }
 
-async function look(search: Search, name: string, live: Pick<Client, 'get'>, clock: Clock): Promise<void> {
-  search.looks++;
+async function check(search: Search, name: string, live: Pick<Client, 'get'>, clock: Clock): Promise<void> {
+  search.checks++;
   try {
     // Many wait for this look, so it does not end with the run of one of them.
     const crd = await getIfThere(live, crdKind, name);
     search.hasFound = crd !== undefined && isEstablished(crd);
   } finally {
-    search.nextAt = clock.now() + (search.looks < QUICK_LOOKS ? QUICK_MS : SLOW_MS);
-    search.looking = undefined;
+    search.nextAt = clock.now() + (search.checks < QUICK_CHECKS ? QUICK_MS : SLOW_MS);
+    search.checking = undefined;
   }
 }
 
@@ -70,7 +70,7 @@ export const crdPresent =
   async (_node, _p, { live, clock }) => {
     const search = searchFor(name, live);
     if (!search.hasFound && clock.now() >= search.nextAt)
-      await (search.looking ??= look(search, name, live, clock));
+      await (search.checking ??= check(search, name, live, clock));
     return search.hasFound || { met: false, requeueAfterMs: Math.max(0, search.nextAt - clock.now()) };
   };
 

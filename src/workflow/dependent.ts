@@ -51,7 +51,7 @@ export interface Common<R, P extends Obj> {
   /** Name of the source it reads; those that share one name it alike. Absent: it reads none. */
   readonly source?: string;
   /** Makes the source, unless the controller has one of that name. */
-  makeSource?(setup: Setup<P>): CreatedSource<P>;
+  createSource?(setup: Setup<P>): CreatedSource<P>;
   /** Called once when the controller is put together. @throws DefinitionError when the parts do not fit together */
   check?(setup: Setup<P>, source: Source<P> | undefined): void;
   /** @param id which one, of a bulk dependent */
@@ -113,7 +113,11 @@ export const dependentError = <P extends Obj>(
 const wanted = new WeakMap<object, Map<unknown, Promise<unknown>>>();
 
 /** Answers with `compute`, asked at most once per run and dependent. */
-export function oncePerRun<R>(ctx: object, dependent: object, compute: () => R | Promise<R>): Promise<R> {
+export function oncePerReconcile<R>(
+  ctx: object,
+  dependent: object,
+  compute: () => R | Promise<R>,
+): Promise<R> {
   let answers = wanted.get(ctx);
   if (!answers) wanted.set(ctx, (answers = new Map<unknown, Promise<unknown>>()));
   let answer = answers.get(dependent) as Promise<R> | undefined;
@@ -130,7 +134,7 @@ export async function desiredOf<R, P extends Obj>(
   p: View<P>,
   ctx: Context<P>,
 ): Promise<R> {
-  const desired: R | undefined | null = await oncePerRun(
+  const desired: R | undefined | null = await oncePerReconcile(
     ctx,
     dependent,
     () => dependent.desired?.(p, ctx) as R,

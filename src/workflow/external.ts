@@ -226,7 +226,7 @@ function commonOf<R, P extends Obj>(spec: ExternalCommon<R, P>): Omit<Dependent<
     name,
     gc: false,
     matcher: spec.matcher ?? equalMatcher,
-    ...(source && { source: source.name, makeSource: () => ({ source }) }),
+    ...(source && { source: source.name, createSource: () => ({ source }) }),
     ...(spec.create && {
       create: (desired, p, ctx) => written(p, () => spec.create?.(desired, p, ctx)),
     }),

@@ -134,7 +134,7 @@ function asObject<R extends Obj>(value: Desired<R> | string, kind: Kind<R>): R {
 // ---------------------------------------------------------------- what can be done to one object
 
 interface Verbs<R extends Obj, P extends Obj> {
-  readonly common: Pick<Dependent<R, P>, 'name' | 'gc' | 'source' | 'makeSource' | 'check' | 'matcher'>;
+  readonly common: Pick<Dependent<R, P>, 'name' | 'gc' | 'source' | 'createSource' | 'check' | 'matcher'>;
   readonly isLive: boolean;
   /** Whether an object says that it belongs to the primary. */
   readonly isMarked: (found: View<R>, p: View<P>, ctx: Context<P>) => boolean;
@@ -152,14 +152,14 @@ const TRIES = 3;
 export function kubernetesVerbs<R extends Obj, P extends Obj>(
   spec: KubernetesCommon<R, P> & { readonly name: string },
   defaults: KubernetesDefaults,
-  hasWish: boolean,
+  hasDesired: boolean,
 ): Verbs<R, P> {
   const { kind, name } = spec;
-  const gc = hasWish && (spec.gc ?? true);
+  const gc = hasDesired && (spec.gc ?? true);
   const mark = { name, gc, prefix: spec.annotationPrefix ?? ANNOTATION_PREFIX };
   const matching = matcherOf(spec, kind, defaults);
   const isLive = spec.reader === 'live' || spec.client !== undefined;
-  const can = new Set<Trait>(hasWish ? (spec.can ?? ['create', 'update', 'delete']) : []);
+  const can = new Set<Trait>(hasDesired ? (spec.can ?? ['create', 'update', 'delete']) : []);
 
   const isMarked = (found: View<R>, p: View<P>, ctx: Context<P>): boolean =>
     (found.metadata.ownerReferences ?? []).some(({ uid }) => uid === p.metadata.uid) ||
@@ -210,7 +210,7 @@ function writesOf<R extends Obj, P extends Obj>(
    * @param uid of the object that was to be written, if one was known
    * @throws DependentError when something of its name is there that is not of this primary
    */
-  const again = async (
+  const retryWrite = async (
     { first, uid }: { readonly first: unknown; readonly uid?: string | undefined },
     desired: R,
     p: View<P>,
@@ -240,14 +240,14 @@ function writesOf<R extends Obj, P extends Obj>(
     try {
       return sent(desired, await sendCreate(desired, sending(p, ctx)), ctx);
     } catch (first) {
-      return again({ first }, desired, p, ctx);
+      return retryWrite({ first }, desired, p, ctx);
     }
   };
   const update = async (actual: View<R>, desired: R, p: View<P>, ctx: Context<P>): Promise<R> => {
     try {
       return sent(desired, await sendUpdate(actual, desired, sending(p, ctx)), ctx);
     } catch (first) {
-      return again({ first, uid: actual.metadata.uid }, desired, p, ctx);
+      return retryWrite({ first, uid: actual.metadata.uid }, desired, p, ctx);
     }
   };
   return { sending, create, update };

@@ -13,71 +13,75 @@ const LIST_FROM = 3;
 
 type Access = Pick<Sending<Obj>, 'access' | 'signal'>;
 
-interface Look {
+interface Read {
   readonly key: Key;
   readonly answer: (obj: View<Obj> | undefined) => void;
   readonly fail: (error: unknown) => void;
 }
 
 /** Looks that wait for others of their sort to join them, by run and then by cluster and what a list would be of. */
-const waiting = new WeakMap<object, Map<object, Map<string, Look[]>>>();
+const waiting = new WeakMap<object, Map<object, Map<string, Read[]>>>();
 
 /**
  * What is there of one object.
  * @param selector labels that all such objects carry; objects of dependents without one are read by themselves, for a list
  *     could be of any length
- * @param run looks of one run share lists
+ * @param reconcile looks of one run share lists
  * @throws ApiError or TransportError, as the request does
  */
 export function readTogether<R extends Obj>(
   it: { readonly kind: Kind<R>; readonly key: Key; readonly selector: string | undefined },
   how: Access,
-  run: object,
+  reconcile: object,
 ): Promise<View<R> | undefined> {
   const { kind, key, selector } = it;
   if (selector === undefined) return readLive(kind, key, how);
   const { namespace } = splitKey(key);
-  const looks = looksOf(run, how.access.live, `${kind.group}/${kind.kind} ${namespace ?? ''} ${selector}`);
+  const reads = readsOf(
+    reconcile,
+    how.access.live,
+    `${kind.group}/${kind.kind} ${namespace ?? ''} ${selector}`,
+  );
   return new Promise((resolve, reject) => {
-    looks.push({ key, answer: (obj) => resolve(obj as View<R> | undefined), fail: reject });
-    if (looks.length > 1) return;
+    reads.push({ key, answer: (obj) => resolve(obj as View<R> | undefined), fail: reject });
+    if (reads.length > 1) return;
     // The others of this sort get as far as this within the same turn of the event loop.
     setImmediate(() => {
-      const all = looks.splice(0);
+      const all = reads.splice(0);
       const query = { ...(namespace !== undefined && { namespace }), labels: selector };
       void (isWorthAList(all) ? listAll(kind, query, all, how) : readEach(kind, all, how));
     });
   });
 }
 
-const isWorthAList = (looks: readonly Look[]): boolean =>
-  new Set(looks.map(({ key }) => key)).size >= LIST_FROM;
+const isWorthAList = (reads: readonly Read[]): boolean =>
+  new Set(reads.map(({ key }) => key)).size >= LIST_FROM;
 
-function looksOf(run: object, cluster: object, of: string): Look[] {
-  const clusters = getOr(waiting, run, () => new Map<object, Map<string, Look[]>>());
-  const sorts = getOr(clusters, cluster, () => new Map<string, Look[]>());
+function readsOf(reconcile: object, cluster: object, of: string): Read[] {
+  const clusters = getOr(waiting, reconcile, () => new Map<object, Map<string, Read[]>>());
+  const sorts = getOr(clusters, cluster, () => new Map<string, Read[]>());
   return getOr(sorts, of, () => []);
 }
 
 async function listAll<R extends Obj>(
   kind: Kind<R>,
   query: { readonly namespace?: string; readonly labels: string },
-  looks: readonly Look[],
+  reads: readonly Read[],
   { access, signal }: Access,
 ): Promise<void> {
   try {
     const found = new Map<Key, View<Obj>>();
     for await (const { items } of access.live.list(kind, query, signal))
       for (const obj of items) found.set(keyOf(obj), obj);
-    for (const { key, answer } of looks) answer(found.get(key));
+    for (const { key, answer } of reads) answer(found.get(key));
   } catch (error) {
-    for (const { fail } of looks) fail(error);
+    for (const { fail } of reads) fail(error);
   }
 }
 
-async function readEach<R extends Obj>(kind: Kind<R>, looks: readonly Look[], how: Access): Promise<void> {
+async function readEach<R extends Obj>(kind: Kind<R>, reads: readonly Read[], how: Access): Promise<void> {
   await Promise.all(
-    looks.map(({ key, answer, fail }) =>
+    reads.map(({ key, answer, fail }) =>
       readLive(kind, key, how).then((obj) => answer(obj as View<Obj>), fail),
     ),
   );

@@ -3,7 +3,7 @@
  *
  * The subtle case: a webhook turns `500m` into `0.5` on every apply. What is there then never equals what is wanted,
  * and each run would apply again. So the answer of the last apply is remembered with what was asked for: the same
- * wish against the same answer counts as matched.
+ * desired against the same answer counts as matched.
  */
 import { exactJson } from '../lib/exact-json.ts';
 import { sha1Hex } from '../lib/hash.ts';
@@ -52,14 +52,14 @@ function appliedPart(actual: View<Obj>, manager: string): unknown {
 
 /** Whether an apply of `desired` by `manager` would change nothing. */
 export const isAsApplied = (actual: View<Obj>, desired: Obj, manager: string): boolean =>
-  isAsWanted(appliedPart(actual, manager), comparableIntent(desired));
+  isAsDesired(appliedPart(actual, manager), comparableIntent(desired));
 
 /** Built-in kinds store an empty list as null: an empty list that we own is there although it reads as null. */
-function isAsWanted(mine: unknown, intent: unknown): boolean {
+function isAsDesired(mine: unknown, intent: unknown): boolean {
   if (mine === null) return Array.isArray(intent) && intent.length === 0;
   if (!isObject(mine) || !isObject(intent)) return equal(mine, intent);
   const names = new Set([...Object.keys(mine), ...Object.keys(intent)]);
-  return [...names].every((name) => isAsWanted(ownField(mine, name), ownField(intent, name)));
+  return [...names].every((name) => isAsDesired(ownField(mine, name), ownField(intent, name)));
 }
 
 /** Compares, and remembers what the server made of applies. */
@@ -73,10 +73,10 @@ interface Echo {
   readonly answer: string;
 }
 
-/** A wish that has been found fulfilled by an object of this version, which nothing but a newer version can change. */
+/** A desired that has been found fulfilled by an object of this version, which nothing but a newer version can change. */
 interface Verdict {
   readonly version: string;
-  readonly wish: string;
+  readonly desiredHash: string;
 }
 
 /** So many answers and verdicts are remembered; who falls out is compared, or applied, once more. */
@@ -117,7 +117,7 @@ export function ssaMatcher<R extends Obj, P extends Obj>(remembered = REMEMBERED
     const mine = appliedPart(actual, manager);
     if (!mine) return { matched: false, diff: `${manager} has not applied it yet` };
     const intent = comparableIntent(desired);
-    if (isAsWanted(mine, intent)) return { matched: true };
+    if (isAsDesired(mine, intent)) return { matched: true };
     const echo = echoes.get(actual.metadata.uid);
     if (echo?.desired === hash(intent) && echo.answer === hash(mine)) return { matched: true };
     const how = { isSecret: desired.kind === 'Secret', ignoresExtra: false, isIgnored: () => false } as const;
@@ -129,11 +129,11 @@ export function ssaMatcher<R extends Obj, P extends Obj>(remembered = REMEMBERED
       const { uid, resourceVersion: version } = actual.metadata;
       if (uid === undefined || version === undefined)
         return judge(actual, desired, ctx.controller.fieldManager);
-      const wish = sha1Hex(exactJson(desired));
+      const desiredHash = sha1Hex(exactJson(desired));
       const last = verdicts.get(uid);
-      if (last?.version === version && last.wish === wish) return { matched: true };
+      if (last?.version === version && last.desiredHash === desiredHash) return { matched: true };
       const match = judge(actual, desired, ctx.controller.fieldManager);
-      if (match.matched) verdicts.set(uid, { version, wish });
+      if (match.matched) verdicts.set(uid, { version, desiredHash });
       return match;
     },
     remember(desired, answer, manager) {

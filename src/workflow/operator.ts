@@ -84,8 +84,8 @@ export function sourcesOf<P extends Obj>(
   refuseToShare(dependents);
   const all = new Map(present.map((source) => [source.name, source]));
   for (const use of dependents) {
-    if (use.source !== undefined && !all.has(use.source) && use.makeSource)
-      all.set(use.source, use.makeSource(setup).source);
+    if (use.source !== undefined && !all.has(use.source) && use.createSource)
+      all.set(use.source, use.createSource(setup).source);
   }
   for (const use of dependents) {
     const source = use.source === undefined ? undefined : all.get(use.source);
@@ -120,13 +120,15 @@ function checkActivated<P extends Obj>(
   setup: Setup<P>,
   lasting: readonly Source<P>[],
 ): void {
-  const made = dependents.flatMap((use) => (use.source !== undefined && use.makeSource ? [use.source] : []));
+  const created = dependents.flatMap((use) =>
+    use.source !== undefined && use.createSource ? [use.source] : [],
+  );
   for (const use of dependents) {
     if (use.source === undefined) continue;
     const source = lasting.find(({ name }) => name === use.source);
     if (source) use.check?.(setup, source);
-    else if (!made.includes(use.source))
-      throw unresolved(use.name, use.source, [...lasting.map(({ name }) => name), ...made]);
+    else if (!created.includes(use.source))
+      throw unresolved(use.name, use.source, [...lasting.map(({ name }) => name), ...created]);
   }
 }
 
@@ -166,7 +168,7 @@ export function addOperator<P extends Obj>(manager: Manager, spec: OperatorSpec<
 }
 
 /** A cleanup that waits for a condition is taken up at least so often, should no event come. */
-const CLEANUP_NET_MS = 60_000;
+const CLEANUP_RECHECK_MS = 60_000;
 
 /** The author's reconciler with the workflow in front. */
 function managed<P extends Obj>(
@@ -210,7 +212,7 @@ function managed<P extends Obj>(
     result?.throwIfErrored();
     if (control.finalizer === 'keep') return withRequeue(control, result?.requeueAfterMs);
     if (result && !result.allRemoved)
-      return { finalizer: 'keep', requeueAfterMs: result.requeueAfterMs ?? CLEANUP_NET_MS };
+      return { finalizer: 'keep', requeueAfterMs: result.requeueAfterMs ?? CLEANUP_RECHECK_MS };
     sources.forget(ctx.key);
     return control;
   };

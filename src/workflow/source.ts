@@ -32,7 +32,7 @@ export interface SourceChoice<R extends Obj, P extends Obj> {
 }
 
 type SourceParts<P extends Obj> = Required<Pick<Common<unknown, P>, 'source' | 'check'>> &
-  Pick<Common<unknown, P>, 'makeSource'>;
+  Pick<Common<unknown, P>, 'createSource'>;
 
 export function kubernetesSource<R extends Obj, P extends Obj>(
   choice: SourceChoice<R, P> & { readonly name: string },
@@ -40,16 +40,16 @@ export function kubernetesSource<R extends Obj, P extends Obj>(
   needsManagedFields: boolean,
 ): SourceParts<P> {
   const { kind, selector, namespaces } = choice;
-  const isMade = typeof choice.source !== 'object';
+  const isCreated = typeof choice.source !== 'object';
   const source =
     typeof choice.source === 'object' ? choice.source.from : (choice.source ?? defaultName(choice));
   return {
     source,
-    ...(isMade && { makeSource }),
+    ...(isCreated && { createSource }),
     check,
   };
 
-  function makeSource({ controller, caches, isSeparate }: Setup<P>): CreatedSource<P> {
+  function createSource({ controller, caches, isSeparate }: Setup<P>): CreatedSource<P> {
     const options: CacheOptions<R> = {
       ...(selector && { labels: selector }),
       ...(namespaces && { namespaces }),
@@ -62,15 +62,17 @@ export function kubernetesSource<R extends Obj, P extends Obj>(
     return { source: watchSource<R, P>({ name: source, cache, toPrimary }), ...(release && { release }) };
   }
 
-  function check({ controller }: Setup<P>, made: Source<P> | undefined): void {
-    if (!made) return;
-    if (made.kind?.kind !== kind.kind || made.kind.group !== kind.group) {
-      const holds = made.kind ? `${made.kind.kind} of ${apiVersionOf(made.kind)}` : 'no objects of a cluster';
+  function check({ controller }: Setup<P>, attached: Source<P> | undefined): void {
+    if (!attached) return;
+    if (attached.kind?.kind !== kind.kind || attached.kind.group !== kind.group) {
+      const holds = attached.kind
+        ? `${attached.kind.kind} of ${apiVersionOf(attached.kind)}`
+        : 'no objects of a cluster';
       throw new DefinitionError({
         message: `dependent "${choice.name}" reads ${kind.kind} of ${apiVersionOf(kind)} from source ${source}, which holds ${holds}`,
       });
     }
-    if (needsManagedFields && made.cache && !made.cache.showsFieldsOf(controller.fieldManager)) {
+    if (needsManagedFields && attached.cache && !attached.cache.showsFieldsOf(controller.fieldManager)) {
       throw new DefinitionError({
         message: `dependent "${choice.name}" compares by managed fields, which source ${source} drops; give its cache the transform keepAppliedBy("${controller.fieldManager}"), or the dependent another match`,
       });

@@ -59,8 +59,8 @@ export class StateStore<P extends Obj> {
   }
 
   /** The source, which is in step before those of other sorts start. */
-  readonly parts: Required<Pick<Common<unknown, P>, 'makeSource'>> = {
-    makeSource: ({ controller, caches }: Setup<P>) => ({
+  readonly parts: Required<Pick<Common<unknown, P>, 'createSource'>> = {
+    createSource: ({ controller, caches }: Setup<P>) => ({
       source: watchSource<StateObject, P>({
         name: this.source,
         cache: caches.of(this.#kind, { labels: STATE_LABEL }),

@@ -11,7 +11,7 @@ import { keyOf } from '../runtime/keys.ts';
 import type { Context, Obj, View } from '../runtime/types.ts';
 import {
   dependentError,
-  oncePerRun,
+  oncePerReconcile,
   type Bulk,
   type Common,
   type Dependent,
@@ -91,7 +91,7 @@ export function withState<R, P extends Obj>(spec: StatefulSpec<R, P>): Dependent
 export function bulkWithState<R, P extends Obj>(spec: StatefulBulkSpec<R, P>): Bulk<R, P> {
   const keeper = new Keeper(spec);
   const wanted = (p: View<P>, ctx: Context<P>): Promise<ReadonlyMap<string, R>> =>
-    oncePerRun(ctx, keeper, () => spec.desiredAll?.(p, ctx) ?? new Map<string, R>());
+    oncePerReconcile(ctx, keeper, () => spec.desiredAll?.(p, ctx) ?? new Map<string, R>());
   return {
     ...keeper.common,
     async actualAll(p, ctx) {

@@ -71,7 +71,7 @@ export function buildWorkflow<P extends Obj>(
   const dag = buildDag(nodes.map(({ use, dependsOn }) => ({ name: use.name, dependsOn })));
   const byName = new Map(nodes.map((node) => [node.use.name, node]));
 
-  const pass = async (
+  const reconcileNodes = async (
     states: Map<string, NodeState>,
     p: View<P>,
     ctx: Context<P>,
@@ -79,11 +79,11 @@ export function buildWorkflow<P extends Obj>(
     isCleanup: boolean,
   ): Promise<WorkflowResult> => {
     const report = new Report();
-    const run = new Pass(byName, p, ctx, { report, sources, isCleanup, meter });
+    const reconcile = new WorkflowReconcile(byName, p, ctx, { report, sources, isCleanup, meter });
     await drive({
       ...{ dag, policy, states, limit: concurrency, signal: ctx.signal },
-      start: (node) => run.start(node),
-      remove: (node) => run.remove(node),
+      start: (node) => reconcile.start(node),
+      remove: (node) => reconcile.remove(node),
     });
     return report.close(dag.nodes, states);
   };
@@ -91,13 +91,13 @@ export function buildWorkflow<P extends Obj>(
     dag,
     nodes,
     isDeletable: nodes.some(({ use }) => hasDeleter(use) && !use.gc),
-    reconcile: (p, ctx, sources) => pass(new Map(), p, ctx, sources, false),
+    reconcile: (p, ctx, sources) => reconcileNodes(new Map(), p, ctx, sources, false),
     cleanup: (p, ctx, sources) =>
-      pass(new Map(dag.nodes.map((node) => [node, 'doomed'])), p, ctx, sources, true),
+      reconcileNodes(new Map(dag.nodes.map((node) => [node, 'doomed'])), p, ctx, sources, true),
   };
 }
 
-interface PassPorts<P extends Obj> {
+interface ReconcilePorts<P extends Obj> {
   readonly report: Report;
   readonly sources: SourceSwitch<P> | undefined;
   readonly isCleanup: boolean;
@@ -105,14 +105,19 @@ interface PassPorts<P extends Obj> {
 }
 
 /** One pass: what is done to a node when its turn comes. Failures end in the report, never outside. */
-class Pass<P extends Obj> {
+class WorkflowReconcile<P extends Obj> {
   readonly #nodes: ReadonlyMap<string, NodeSpec<P>>;
   readonly #p: View<P>;
   readonly #ctx: Context<P>;
-  readonly #ports: PassPorts<P>;
+  readonly #ports: ReconcilePorts<P>;
   readonly #asked = new Map<string, Promise<boolean>>();
 
-  constructor(nodes: ReadonlyMap<string, NodeSpec<P>>, p: View<P>, ctx: Context<P>, ports: PassPorts<P>) {
+  constructor(
+    nodes: ReadonlyMap<string, NodeSpec<P>>,
+    p: View<P>,
+    ctx: Context<P>,
+    ports: ReconcilePorts<P>,
+  ) {
     this.#nodes = nodes;
     this.#p = p;
     this.#ctx = ctx;

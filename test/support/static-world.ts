@@ -7,7 +7,7 @@ class StaticCache<T extends Obj> implements Cache<T> {
   readonly kind: Kind<T>;
   readonly name: string;
   readonly isSynced = true;
-  readonly trouble = undefined;
+  readonly problem = undefined;
   readonly #objects: ReadonlyMap<Key, View<T>>;
   readonly #subscribers = new Set<Subscriber<T>>();
   readonly #indexes = new Map<string, (obj: View<T>) => readonly string[]>();

@@ -8,7 +8,7 @@ import type { Cache, Change, Client, Key, Obj, Query, View } from '../types.ts';
 import { compareVersions } from './versions.ts';
 
 /** After so long the list is made again: what came and went between two lists of the watch is told by nobody. */
-const LIST_AGAIN_MS = 5_000;
+const RELIST_MS = 5_000;
 
 interface CatchUpPorts {
   readonly client: Client;
@@ -23,7 +23,7 @@ interface CatchUpPorts {
 export async function catchUp(ports: CatchUpPorts, cache: Cache<Obj>, signal: AbortSignal): Promise<void> {
   for (;;) {
     const missing = await missingFrom(cache, ports.client, signal);
-    if (missing.size === 0 || (await areTold(missing, cache, ports.clock, signal))) return;
+    if (missing.size === 0 || (await arrive(missing, cache, ports.clock, signal))) return;
   }
 }
 
@@ -53,7 +53,7 @@ async function missingFrom(cache: Cache<Obj>, client: Client, signal: AbortSigna
 }
 
 /** @returns whether all was told within the time for one list */
-function areTold(missing: Missing, cache: Cache<Obj>, clock: Clock, signal: AbortSignal): Promise<boolean> {
+function arrive(missing: Missing, cache: Cache<Obj>, clock: Clock, signal: AbortSignal): Promise<boolean> {
   return new Promise((resolve, reject) => {
     const finish = (how: () => void): void => {
       unsubscribe();
@@ -76,7 +76,7 @@ function areTold(missing: Missing, cache: Cache<Obj>, clock: Clock, signal: Abor
         resolve(true);
       });
     };
-    const cancel = clock.at(clock.now() + LIST_AGAIN_MS, () => {
+    const cancel = clock.at(clock.now() + RELIST_MS, () => {
       finish(() => {
         resolve(false);
       });

@@ -36,7 +36,7 @@ export interface FeedHost<T extends Obj> {
 export class Feed<T extends Obj> {
   isSynced = false;
   /** Why nothing comes at the moment. */
-  trouble: string | undefined;
+  problem: string | undefined;
   readonly #host: FeedHost<T>;
   readonly #namespace: string | undefined;
   readonly #prefix: string;
@@ -113,7 +113,7 @@ export class Feed<T extends Obj> {
     const unseen = this.#picture?.unseen ?? new Set<Key>();
     this.#picture = undefined;
     for (const key of unseen) this.#host.publish(store.forget(key), true);
-    this.trouble = undefined;
+    this.problem = undefined;
     this.isSynced = true;
     this.#host.complete(version, this.contains);
   }
@@ -121,12 +121,12 @@ export class Feed<T extends Obj> {
   #note(state: WatchState): void {
     const { metrics, name, log } = this.#host;
     metrics?.state(name, state.phase);
-    if (state.phase === 'watching') this.trouble = undefined;
+    if (state.phase === 'watching') this.problem = undefined;
     if (state.phase !== 'waiting') return;
-    if (this.trouble === undefined) {
-      log.warn({ err: state.trouble, retryMs: Math.round(state.ms) }, 'watch interrupted');
+    if (this.problem === undefined) {
+      log.warn({ err: state.problem, retryMs: Math.round(state.ms) }, 'watch interrupted');
     }
-    this.trouble = state.trouble;
-    if (state.isFinal && !this.isSynced) this.#host.giveUp(state.trouble);
+    this.problem = state.problem;
+    if (state.isFinal && !this.isSynced) this.#host.giveUp(state.problem);
   }
 }

@@ -86,8 +86,8 @@ export class WatchCache<T extends Obj> implements Cache<T> {
     return this.#feeds.every((feed) => feed.isSynced);
   }
 
-  get trouble(): string | undefined {
-    return this.#feeds.find((feed) => feed.trouble !== undefined)?.trouble;
+  get problem(): string | undefined {
+    return this.#feeds.find((feed) => feed.problem !== undefined)?.problem;
   }
 
   /** Own writes that the watch has not confirmed yet. */
@@ -307,7 +307,7 @@ export class WatchCache<T extends Obj> implements Cache<T> {
       };
       const cancel = clock.at(clock.now() + syncTimeoutMs, () => {
         signal.removeEventListener('abort', onAbort);
-        const why = this.trouble ?? 'the first list is not complete';
+        const why = this.problem ?? 'the first list is not complete';
         const seconds = String(Math.round(syncTimeoutMs / 1000));
         reject(
           new SourceError({

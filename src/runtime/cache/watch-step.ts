@@ -19,7 +19,7 @@ type RelistReason = 'start' | 'expired' | 'missing' | 'stale' | 'oversized';
 
 /** Why nothing is open, and for how long. */
 interface Pause {
-  readonly trouble: string;
+  readonly problem: string;
   readonly ms: number;
   /** Whether the next attempt will come to the same end. */
   readonly isFinal?: boolean;
@@ -69,7 +69,7 @@ type State = Start | Listing | Resuming | Waiting;
 export type Open = Listing | Resuming;
 
 /** What happens to a watch. */
-export type Happening<T> =
+export type WatchInput<T> =
   /** It is time to open a connection. */
   | { readonly type: 'open' }
   /** A page of a list begins. */
@@ -108,24 +108,24 @@ export const isOpen = (state: State): state is Open => state.at === 'listing' ||
 export const floorOf = ({ staleLists, newest }: State): string | undefined =>
   staleLists > 0 && staleLists < MAX_STALE_LISTS ? newest : undefined;
 
-export function step<T extends Obj>(state: State, happening: Happening<T>, around: Surroundings): Step<T> {
-  if (happening.type === 'open') return opened(state, around);
+export function step<T extends Obj>(state: State, input: WatchInput<T>, around: Surroundings): Step<T> {
+  if (input.type === 'open') return opened(state, around);
   // What is under way when a connection is closed is of no use any more.
   if (!isOpen(state)) return [[], state];
-  switch (happening.type) {
+  switch (input.type) {
     case 'page':
-      return begun(state, happening.version, around);
+      return begun(state, input.version, around);
     case 'item':
-      return [[{ type: 'object', object: happening.object }], state];
+      return [[{ type: 'object', object: input.object }], state];
     case 'lastPage':
       return [
-        [{ type: 'initDone', version: happening.version }],
-        { ...knowledgeOf(listed(state, happening.version, around)), at: 'start' },
+        [{ type: 'initDone', version: input.version }],
+        { ...knowledgeOf(listed(state, input.version, around)), at: 'start' },
       ];
     case 'frame':
       return state.at === 'listing'
-        ? whileListing(state, happening.frame, around)
-        : whileResuming(state, happening.frame, around);
+        ? whileListing(state, input.frame, around)
+        : whileResuming(state, input.frame, around);
     case 'end':
       return closed(
         state,
@@ -133,7 +133,7 @@ export function step<T extends Obj>(state: State, happening: Happening<T>, aroun
         afterEnd(state, state.failures, around.now, around.rng),
       );
     case 'failure':
-      return failed(state, happening.error, around);
+      return failed(state, input.error, around);
   }
 }
 
@@ -169,30 +169,30 @@ const listed = <S extends Knowledge>(state: S, version: string, { now }: Surroun
   ...{ from: version, newest: version, staleLists: 0, listedAt: now },
 });
 
-type LiveFrame<T> = Extract<Happening<T>, { readonly type: 'frame' }>['frame'];
+type LiveFrame<T> = Extract<WatchInput<T>, { readonly type: 'frame' }>['frame'];
 
 function whileListing<T extends Obj>(before: Listing, frame: LiveFrame<T>, around: Surroundings): Step<T> {
   if (frame.type === 'OPEN') return [[], before];
-  const [told, state] = begin<T>(before);
+  const [events, state] = begin<T>(before);
   switch (frame.type) {
     case 'DELETED':
-      return [[...told, { type: 'change', change: 'DELETED', object: frame.object }], state];
+      return [[...events, { type: 'change', change: 'DELETED', object: frame.object }], state];
     case 'BOOKMARK': {
       const version = frame.resourceVersion;
-      if (!frame.initialEventsEnd) return [told, state];
+      if (!frame.initialEventsEnd) return [events, state];
       const stale = staleness(state, version, around);
       if (stale) {
-        const [toldOfFailure, next] = failed<T>(state, stale, around);
-        return [[...told, ...toldOfFailure], next];
+        const [failureEvents, next] = failed<T>(state, stale, around);
+        return [[...events, ...failureEvents], next];
       }
       const next = listed(state, version, around);
       return [
-        [...told, { type: 'initDone', version }, phase('watching')],
+        [...events, { type: 'initDone', version }, phase('watching')],
         { ...next, at: 'resuming', from: version, watchingSince: state.watchingSince ?? around.now },
       ];
     }
     default:
-      return [[...told, { type: 'object', object: frame.object }], state];
+      return [[...events, { type: 'object', object: frame.object }], state];
   }
 }
 
@@ -231,30 +231,30 @@ function advanced(state: Resuming, version: string | undefined, { compare }: Sur
 // -------------------------------------------------------------- what follows
 
 function failed<T>(state: Open, error: unknown, { now, rng }: Surroundings): Step<T> {
-  const trouble = error instanceof Error ? error.message : String(error);
-  const again = (askedMs?: number): Reopening => afterFailure(state, state.failures, now, rng, askedMs);
+  const problem = error instanceof Error ? error.message : String(error);
+  const reopenLater = (askedMs?: number): Reopening => afterFailure(state, state.failures, now, rng, askedMs);
   if (error instanceof Overdue) return closed(state);
   if (error instanceof NoStreaming || (error instanceof Invalid && isStreamedList(state)))
     return closed({ ...state, isStreaming: false });
   if (error instanceof StaleList || isVersionTooLarge(error)) {
     const next = { ...relisting(state, 'stale'), staleLists: state.staleLists + 1 };
-    return closed(next, trouble, again());
+    return closed(next, problem, reopenLater());
   }
   if (error instanceof Gone) {
     const next = relisting(state, 'expired');
     // Now and then it is quite normal; a server whose lists expire at once is asked more and more slowly.
-    return now - state.listedAt >= SHORTEST_WATCH_MS ? closed(next) : closed(next, trouble, again());
+    return now - state.listedAt >= SHORTEST_WATCH_MS ? closed(next) : closed(next, problem, reopenLater());
   }
   if (error instanceof ResponseTooLarge) {
     // The same event would come again from here, and again in a streamed list; pages show the object or its limit.
     const isFinal = error.isFinal() && state.at === 'listing' && state.by === 'pages';
-    const { failures, ms } = again();
+    const { failures, ms } = reopenLater();
     const next = { ...relisting(state, 'oversized'), isStreaming: false };
-    return closed(next, trouble, { failures, ms: Math.max(ms ?? 0, SHORTEST_WATCH_MS) }, isFinal);
+    return closed(next, problem, { failures, ms: Math.max(ms ?? 0, SHORTEST_WATCH_MS) }, isFinal);
   }
   // The kind itself is gone; when it comes back, it comes back empty.
   const next = error instanceof NotFound ? relisting(state, 'missing') : state;
-  return closed(next, trouble, again(error instanceof ApiError ? error.retryAfterMs : undefined));
+  return closed(next, problem, reopenLater(error instanceof ApiError ? error.retryAfterMs : undefined));
 }
 
 const isStreamedList = (state: Open): boolean => state.at === 'listing' && state.by === 'stream';
@@ -265,10 +265,10 @@ const relisting = (state: Knowledge, reason: RelistReason): Knowledge => ({
 });
 
 /** After a connection: a pause if one is due, or the next one. A server that ends a watch in time is healthy. */
-function closed<T>(state: Knowledge, trouble = '', reopening?: Reopening, isFinal?: boolean): Step<T> {
+function closed<T>(state: Knowledge, problem = '', reopening?: Reopening, isFinal?: boolean): Step<T> {
   const known = { ...knowledgeOf(state), failures: reopening?.failures ?? state.failures };
   if (reopening?.ms === undefined) return [[], { ...known, at: 'start' }];
-  const pause: Pause = { trouble, ms: reopening.ms, ...(isFinal !== undefined && { isFinal }) };
+  const pause: Pause = { problem, ms: reopening.ms, ...(isFinal !== undefined && { isFinal }) };
   return [[{ type: 'state', state: { phase: 'waiting', ...pause } }], { ...known, at: 'waiting', pause }];
 }
 

@@ -10,7 +10,7 @@ import { errorInFrame } from '../transport/client.ts';
 import type { Client, Frame, Kind, Obj, Query, WatchQuery } from '../types.ts';
 import type { CompareVersions } from './versions.ts';
 import { framesOf } from './watch-connection.ts';
-import { floorOf, isOpen, start, step, type Happening, type Open, type WatchEvent } from './watch-step.ts';
+import { floorOf, isOpen, start, step, type WatchInput, type Open, type WatchEvent } from './watch-step.ts';
 
 export type { WatchEvent, WatchState } from './watch-step.ts';
 
@@ -41,13 +41,13 @@ export async function* watchKind<T extends Obj>(
   let state = start(options.streaming ?? true);
 
   /** First hand on, then advance: whoever stops in between gets it again. */
-  function* take(happening: Happening<T>): Generator<WatchEvent<T>, void, void> {
-    const [told, next] = step(state, happening, { now: clock.now(), rng, compare });
-    yield* told;
+  function* take(input: WatchInput<T>): Generator<WatchEvent<T>, void, void> {
+    const [events, next] = step(state, input, { now: clock.now(), rng, compare });
+    yield* events;
     state = next;
   }
 
-  function happenings(open: Open): AsyncIterable<Happening<T>> {
+  function inputs(open: Open): AsyncIterable<WatchInput<T>> {
     const floor = floorOf(open);
     const resourceVersion = open.at === 'resuming' ? open.from : floor;
     const version = resourceVersion === undefined ? {} : { resourceVersion };
@@ -59,7 +59,7 @@ export async function* watchKind<T extends Obj>(
       isListing: () => state.at === 'listing',
       ...{ clock, rng, signal },
     });
-    return happeningsIn(frames, kind, options.namespace);
+    return inputsFrom(frames, kind, options.namespace);
   }
 
   while (!signal.aborted) {
@@ -68,8 +68,8 @@ export async function* watchKind<T extends Obj>(
     yield* take({ type: 'open' });
     if (!isOpen(state)) continue;
     try {
-      for await (const happening of happenings(state)) {
-        yield* take(happening);
+      for await (const input of inputs(state)) {
+        yield* take(input);
         if (!isOpen(state)) break;
       }
       if (isOpen(state) && !signal.aborted) yield* take({ type: 'end' });
@@ -85,7 +85,7 @@ async function* pagesOf<T extends Obj>(
   pages: ReturnType<Client['list']>,
   { clock }: WatchOptions,
   signal: AbortSignal,
-): AsyncGenerator<Happening<T>, void, void> {
+): AsyncGenerator<WatchInput<T>, void, void> {
   let version: string | undefined;
   for await (const page of pages) {
     version = page.resourceVersion;
@@ -103,11 +103,11 @@ async function* pagesOf<T extends Obj>(
 }
 
 /** @throws what the server says went wrong */
-async function* happeningsIn<T extends Obj>(
+async function* inputsFrom<T extends Obj>(
   frames: AsyncIterable<Frame<T>>,
   { kind }: Kind<T>,
   namespace: string | undefined,
-): AsyncGenerator<Happening<T>, void, void> {
+): AsyncGenerator<WatchInput<T>, void, void> {
   for await (const frame of frames) {
     if (frame.type === 'ERROR') throw errorInFrame(frame.status, { verb: 'watch', kind, namespace });
     yield { type: 'frame', frame };

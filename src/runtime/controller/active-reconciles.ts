@@ -29,7 +29,7 @@ class Signals {
   }
 }
 
-class Run implements ActiveReconcile {
+class TimedReconcile implements ActiveReconcile {
   readonly since: number;
   readonly abortion = new Signals();
   readonly interruption = new Signals();
@@ -61,7 +61,7 @@ export class ActiveReconciles {
   readonly #clock: Clock;
   readonly #timeoutMs: number | undefined;
   readonly #onTimeout: () => void;
-  readonly #runs = new Map<Key, Run>();
+  readonly #reconciles = new Map<Key, TimedReconcile>();
 
   constructor(clock: Clock, timeoutMs: number | undefined, onTimeout: () => void) {
     this.#clock = clock;
@@ -70,11 +70,11 @@ export class ActiveReconciles {
   }
 
   get size(): number {
-    return this.#runs.size;
+    return this.#reconciles.size;
   }
 
   has(key: Key): boolean {
-    return this.#runs.has(key);
+    return this.#reconciles.has(key);
   }
 
   begin(key: Key): ActiveReconcile {
@@ -87,28 +87,28 @@ export class ActiveReconciles {
             this.#onTimeout();
             run.abort(new Error(`reconcile took longer than ${String(timeoutMs)} ms`));
           });
-    const run = new Run(since, () => {
+    const run = new TimedReconcile(since, () => {
       disarm?.();
-      this.#runs.delete(key);
+      this.#reconciles.delete(key);
     });
-    this.#runs.set(key, run);
+    this.#reconciles.set(key, run);
     return run;
   }
 
   /** Interrupts the run of a key if there is one that has not been, and `isCause` says so. */
   interrupt(key: Key, isCause: () => boolean): void {
-    const run = this.#runs.get(key);
+    const run = this.#reconciles.get(key);
     if (!run || run.interruption.isAborted || !isCause()) return;
     run.interruption.abort(new Error(`${key} has changed in a way that interrupts the reconcile`));
   }
 
   abortAll(reason: Error): void {
-    for (const run of this.#runs.values()) run.abort(reason);
+    for (const run of this.#reconciles.values()) run.abort(reason);
   }
 
   /** Seconds since the beginning of each. */
   ages(): number[] {
     const now = this.#clock.now();
-    return [...this.#runs.values()].map(({ since }) => (now - since) / 1_000);
+    return [...this.#reconciles.values()].map(({ since }) => (now - since) / 1_000);
   }
 }

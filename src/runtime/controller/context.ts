@@ -15,7 +15,7 @@ interface ContextFacts<P extends Obj> {
   readonly key: Key;
   readonly primary: View<P>;
   /** Asked for its signals when the reconciler asks for them. */
-  readonly run: Signals;
+  readonly reconcile: Signals;
   readonly attempt: number;
   readonly lastAttempt: boolean;
   readonly log: Logger;
@@ -26,23 +26,23 @@ interface ContextFacts<P extends Obj> {
 
 type Signals = Pick<Context<Obj>, 'signal' | 'interrupt'>;
 
-const RUN = Symbol('run');
-interface OfRun {
-  readonly [RUN]: Signals;
+const RECONCILE = Symbol('run');
+interface OfReconcile {
+  readonly [RECONCILE]: Signals;
 }
 
 /**
  * A property of the context itself, so that a copy of it has it, too. All contexts share the function: to make an object
  * with functions of its own for them takes longer than all the rest of a short run's context.
  */
-const signalOfRun = (name: keyof Signals): PropertyDescriptor & ThisType<OfRun> => ({
+const reconcileSignal = (name: keyof Signals): PropertyDescriptor & ThisType<OfReconcile> => ({
   enumerable: true,
   get() {
-    return this[RUN][name];
+    return this[RECONCILE][name];
   },
 });
-const SIGNAL = signalOfRun('signal');
-const INTERRUPT = signalOfRun('interrupt');
+const SIGNAL = reconcileSignal('signal');
+const INTERRUPT = reconcileSignal('interrupt');
 
 export function createContext<P extends Obj>(facts: ContextFacts<P>): Context<P> {
   const { controller, primary, recorder, key, clock, live, log, write } = facts;
@@ -61,8 +61,8 @@ export function createContext<P extends Obj>(facts: ContextFacts<P>): Context<P>
     const found = fitting.flatMap(({ attached }) => attached.of(primary)) as View<R>[];
     return fitting.length === 1 ? found : distinct(found);
   };
-  const context: Omit<Context<P>, keyof Signals> & OfRun = {
-    [RUN]: facts.run,
+  const context: Omit<Context<P>, keyof Signals> & OfReconcile = {
+    [RECONCILE]: facts.reconcile,
     key,
     controller,
     clock,

@@ -13,7 +13,7 @@ import { beginReconcile, isLastAttempt } from './decide.ts';
 import { dispatch, type Dispatched } from './dispatch.ts';
 import { FollowUp } from './follow-up.ts';
 import { keyOf, namespaceOf } from '../keys.ts';
-import { createQueue, type Turn, type WorkQueue } from '../queue/queue.ts';
+import { createQueue, type WorkItem, type WorkQueue } from '../queue/queue.ts';
 import type { Recorder } from './recorder.ts';
 import { reconcileFields } from './reconcile-log.ts';
 import { ActiveReconciles } from './active-reconciles.ts';
@@ -67,7 +67,7 @@ export interface ManagedController extends Controller {
   /** No turn begins any more and nothing is scheduled; resolves when the last run has ended. */
   stop(): Promise<void>;
   /** Aborts the signals of all runs. */
-  abortRuns(reason: Error): void;
+  abortReconciles(reason: Error): void;
   /** Number of active reconciles. */
   readonly active: number;
 }
@@ -123,7 +123,7 @@ class KeyController<P extends Obj> {
     this.#queue = createQueue(ports.clock, observer, fairness);
     const objects = spec.objectMetrics ? objectMetrics(ports.metrics, spec.name) : undefined;
     this.#slots = new Slots(spec.limit, (key) => objects?.forget(key));
-    this.#active = new ActiveReconciles(ports.clock, spec.runTimeoutMs, () => {
+    this.#active = new ActiveReconciles(ports.clock, spec.reconcileTimeoutMs, () => {
       this.#metrics.timeout();
     });
     this.#intake = new Intake({
@@ -184,7 +184,7 @@ class KeyController<P extends Obj> {
     await Promise.all(this.#workers);
   }
 
-  abortRuns(reason: Error): void {
+  abortReconciles(reason: Error): void {
     this.#life.abort(reason);
     this.#active.abortAll(reason);
   }
@@ -214,21 +214,21 @@ class KeyController<P extends Obj> {
   // -------------------------------------------------------------- turns
 
   async #work(): Promise<void> {
-    for (let turn = await this.#queue.take(); turn; turn = await this.#queue.take()) {
+    for (let item = await this.#queue.take(); item; item = await this.#queue.take()) {
       const rest = this.#pace.rest();
       if (rest) await rest;
       try {
-        await this.#turn(turn);
+        await this.#handle(item);
       } catch (error) {
-        this.#ports.log.error({ controller: this.name, key: turn.key, err: error }, 'reconcile failed');
+        this.#ports.log.error({ controller: this.name, key: item.key, err: error }, 'reconcile failed');
       } finally {
-        turn.end();
+        item.end();
       }
     }
   }
 
-  async #turn(turn: Turn): Promise<void> {
-    const { key } = turn;
+  async #handle(item: WorkItem): Promise<void> {
+    const { key } = item;
     const answer = this.#admission(key);
     const admission = answer instanceof Promise ? await answer : answer;
     // Finding out whose it is may have taken a while.
@@ -241,7 +241,7 @@ class KeyController<P extends Obj> {
     if (this.#slots.isParked(key, uid)) return;
     if (admission?.is === 'unclear') {
       // It may be ours, so its failures still count: the turn is put off, and nothing else changes.
-      this.#queue.after(key, admission.requeueAfterMs, 'requeue');
+      this.#queue.addAfter(key, admission.requeueAfterMs, 'requeue');
       return;
     }
     if (admission?.is === 'foreign') {
@@ -251,7 +251,7 @@ class KeyController<P extends Obj> {
     const { clock } = this.#ports;
     const limitedMs = this.#slots.limitedMs(key, clock.now());
     if (limitedMs > 0) {
-      this.#queue.after(key, limitedMs, 'limit', turn.priority);
+      this.#queue.addAfter(key, limitedMs, 'limit', item.priority);
       return;
     }
     const slot = this.#slots.of(key, uid);
@@ -259,8 +259,8 @@ class KeyController<P extends Obj> {
     const fields = reconcileFields(this.name, primary, this.#ports.rng);
     await withLogFields(fields, async () => {
       const startedAt = clock.now();
-      const outcome = await this.#run(primary, slot, key, admission);
-      this.#followUp.on(outcome, slot, turn, startedAt);
+      const outcome = await this.#reconcile(primary, slot, key, admission);
+      this.#followUp.on(outcome, slot, item, startedAt);
     });
     this.#slots.tidy(key);
     // A namesake that has come meanwhile is another one.
@@ -284,33 +284,33 @@ class KeyController<P extends Obj> {
     return primary && share.admit(primary, this.#life.signal);
   }
 
-  async #run(
+  async #reconcile(
     primary: View<P>,
     slot: KeySlot,
     key: Key,
     admission: Extract<Admission, { is: 'ours' }> | undefined,
   ): Promise<Dispatched> {
     const { client, log, caches, fence, recorder, clock } = this.#ports;
-    const run = this.#active.begin(key);
-    const pass = admission?.begin((reason) => {
-      run.abort(reason);
+    const active = this.#active.begin(key);
+    const permit = admission?.begin((reason) => {
+      active.abort(reason);
     });
     const guard = (): void => {
       fence();
-      pass?.fence();
+      permit?.fence();
     };
-    const write = createWriter({ client, caches, fence: guard, name: this.name }, run);
+    const write = createWriter({ client, caches, fence: guard, name: this.name }, active);
     const ctx = createContext<P>({
       controller: { name: this.name, kind: this.kind, fieldManager: this.#settings.fieldManager },
       clock,
       live: client,
       key,
       primary,
-      run,
+      reconcile: active,
       attempt: slot.attempt,
       lastAttempt: isLastAttempt(slot, this.#settings.timing.retry),
       log,
-      write: pass ? pass.around(write) : write,
+      write: permit ? permit.around(write) : write,
       recorder,
       sources: () => this.#sources.values(),
     });
@@ -318,8 +318,8 @@ class KeyController<P extends Obj> {
     try {
       return await dispatch(primary, ctx, ports);
     } finally {
-      run.end();
-      pass?.end();
+      active.end();
+      permit?.end();
     }
   }
 }

@@ -8,7 +8,7 @@ import { endReconcile, next, type Slot } from './decide.ts';
 import type { Dispatched } from './dispatch.ts';
 import { measure } from './measure.ts';
 import { namespaceOf } from '../keys.ts';
-import type { TimerKind, Turn, WorkQueue } from '../queue/queue.ts';
+import type { TimerKind, WorkItem, WorkQueue } from '../queue/queue.ts';
 import { TokenBuckets } from '../queue/rate-limit.ts';
 import { logFailure } from './reconcile-log.ts';
 import type { KeySlot, Slots } from './slots.ts';
@@ -39,10 +39,10 @@ export class FollowUp<P extends Obj> {
   }
 
   /** @param startedAt when the run began */
-  on(outcome: Dispatched, slot: KeySlot, turn: Turn, startedAt: number): void {
+  on(outcome: Dispatched, slot: KeySlot, item: WorkItem, startedAt: number): void {
     const { settings, cache, queue, slots, metrics, objects, clock, rng, log } = this.#ports;
-    const { key } = turn;
-    if (outcome.type === 'prepared') queue.add(key, turn.priority);
+    const { key } = item;
+    if (outcome.type === 'prepared') queue.add(key, item.priority);
     if (outcome.type !== 'ran') {
       if (outcome.type === 'idle' && !cache.get(key)) slots.forget(key);
       return;
@@ -53,7 +53,7 @@ export class FollowUp<P extends Obj> {
     objects?.ran(key, measured, slot.attempt);
     const current = cache.get(key);
     slot.gone = !current;
-    slot.dirty = turn.dirty();
+    slot.dirty = item.dirty();
     const step = next(slot, result, settings.timing, now, rng);
     endReconcile(slot, result);
     let waitMs: number | undefined;
@@ -68,14 +68,14 @@ export class FollowUp<P extends Obj> {
         break;
       case 'wait':
         waitMs = step.kind === 'retry' ? this.#retryIn(key, step.ms, slot, now) : step.ms;
-        queue.after(key, waitMs, step.kind, keepsPriority(step.kind, waitMs) ? turn.priority : 0);
+        queue.addAfter(key, waitMs, step.kind, keepsPriority(step.kind, waitMs) ? item.priority : 0);
         break;
       case 'run':
       case 'rest':
         break;
     }
     if (!result.ok) {
-      turn.failed();
+      item.failed();
       const willRetry = step.do === 'run' || (step.do === 'wait' && step.kind === 'retry');
       logFailure(log, { error: result.error, isHandled: outcome.isHandled, willRetry, waitMs });
     }

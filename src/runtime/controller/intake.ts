@@ -117,7 +117,7 @@ export class Intake<P extends Obj> {
     const { queue, settings, rng } = this.#ports;
     if (queue.timerOf(key)) return;
     const rest = syncWait(settings.timing, rng);
-    if (rest.do === 'wait') queue.after(key, rest.ms, rest.kind);
+    if (rest.do === 'wait') queue.addAfter(key, rest.ms, rest.kind);
   }
 
   #guard<T>(what: string, fn: () => T, otherwise: T): T {

@@ -41,7 +41,7 @@ interface Failure {
 
 /** Losing a race is news, a handled failure is detail, an unhandled one a warning, a final one an error. */
 export function logFailure(log: Logger, { error, isHandled, willRetry, waitMs }: Failure): void {
-  const fields = { err: error instanceof Error ? error.message : String(error), nextRunMs: waitMs };
+  const fields = { err: error instanceof Error ? error.message : String(error), requeueAfterMs: waitMs };
   if (!willRetry) {
     log.error({ ...fields, err: error }, 'reconcile failed, not retrying');
   } else if (error instanceof Conflict) {

@@ -10,7 +10,7 @@ import { cutMiddle } from '../../lib/cut.ts';
 import { randomSuffix, type Rng } from '../../lib/rng.ts';
 import type { Logger } from '../../observability/log.ts';
 import { NotFound } from '../errors.ts';
-import { mayPass } from '../transport/failure.ts';
+import { isTemporary } from '../transport/failure.ts';
 import { joinKey } from '../keys.ts';
 import { TokenBucket } from '../queue/rate-limit.ts';
 import type { Client, Kind, Obj, View } from '../types.ts';
@@ -181,7 +181,7 @@ class EventRecorder implements Recorder {
         await this.#write(line);
         return;
       } catch (error) {
-        if (mayPass(error) && tries < TRIES) continue;
+        if (isTemporary(error) && tries < TRIES) continue;
         const fields = { reason: line.facts.reason, err: String(error) };
         this.#ports.log.debug(fields, 'recording an event failed');
         return;

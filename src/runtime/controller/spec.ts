@@ -48,7 +48,7 @@ export interface ControllerSpec<P extends Obj> {
    */
   readonly fairness?: 'namespace' | 'none';
   /** After so long `ctx.signal` aborts; what the run makes of it is its business. Default: never. */
-  readonly runTimeoutMs?: number;
+  readonly reconcileTimeoutMs?: number;
   /** Longest rest between two runs of an object, ±10 %; 0 switches it off. Default 10 h. */
   readonly syncPeriodMs?: number;
   /** Default `standard`. */

@@ -20,13 +20,13 @@ export interface Condition {
 }
 
 /** What happens to an external resource, as far as conditions are concerned. */
-export type Happening = `begin ${'create' | 'update' | 'delete'}` | `observe ${ExternalState}` | Ending;
+export type StepEvent = `begin ${'create' | 'update' | 'delete'}` | `observe ${ExternalState}` | Ending;
 type Ending = 'in step' | 'succeed' | 'fail' | 'give up creating' | 'pause' | 'resume';
 
 type Effect = Readonly<Partial<Record<ConditionType, boolean>>>;
 
 /** What each happening switches on and off; what it does not name stays as it is. */
-const effects: Readonly<Record<Happening, Effect>> = {
+const effects: Readonly<Record<StepEvent, Effect>> = {
   'begin create': { Creating: true, Updating: false, Ready: false },
   'begin update': { Updating: true },
   'begin delete': { Deleting: true, Creating: false, Updating: false, Ready: false },
@@ -66,8 +66,8 @@ export class Conditions {
    * @param reason one word in CamelCase for the conditions that this switches on
    * @param message a sentence without secrets
    */
-  note(happening: Happening, reason: string, message = ''): void {
-    for (const [type, isActive] of Object.entries(effects[happening])) {
+  note(event: StepEvent, reason: string, message = ''): void {
+    for (const [type, isActive] of Object.entries(effects[event])) {
       const flag = this.#flags.get(type);
       if (isActive) this.#flags.set(type, { isActive, reason, message });
       // What was never the case needs no entry that says so.

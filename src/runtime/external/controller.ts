@@ -23,7 +23,15 @@ import type { Connector, ExternalObject } from './types.ts';
 /** What the author decides. Times are in milliseconds. */
 export interface ExternalSpec<M extends ExternalObject> extends Pick<
   ControllerSpec<M>,
-  'name' | 'kind' | 'maxConcurrent' | 'runTimeoutMs' | 'syncPeriodMs' | 'retry' | 'limit' | 'filter' | 'cache'
+  | 'name'
+  | 'kind'
+  | 'maxConcurrent'
+  | 'reconcileTimeoutMs'
+  | 'syncPeriodMs'
+  | 'retry'
+  | 'limit'
+  | 'filter'
+  | 'cache'
 > {
   readonly connector: Connector<M>;
   /** Default: `byUid` with the kind in lower case, so `bucket-<uid>`. */
@@ -57,9 +65,9 @@ export interface ExternalPorts {
 const POLL_MS = 60_000;
 const MIN_POLL_MS = 10_000;
 const PENDING_MS = 30_000;
-const RUN_TIMEOUT_MS = 60_000;
+const RECONCILE_TIMEOUT_MS = 60_000;
 
-/** What a run ends with when the result asks for a growing delay and nothing went wrong. */
+/** Thrown when the result asks for a growing delay although nothing failed. */
 class BackOff extends HandledFailure {}
 
 /** The resource by itself, for those who want to call its steps one by one. */
@@ -103,17 +111,17 @@ export function externalController<M extends ExternalObject>(
     ...(limit && { limit }),
     ...(cache && { cache }),
     retry: spec.retry ?? 'external',
-    runTimeoutMs: spec.runTimeoutMs ?? RUN_TIMEOUT_MS,
+    reconcileTimeoutMs: spec.reconcileTimeoutMs ?? RECONCILE_TIMEOUT_MS,
     finalizer: 'author',
     generation: 'off',
     ownEvents: 'deliver',
-    filter: and<M>(telling, spec.filter ?? {}),
+    filter: and<M>(relevantChange, spec.filter ?? {}),
     reconciler: {
       async reconcile(primary, ctx) {
         const object =
           spec.read === 'live' ? await getIfThere(ports.client, kind, ctx.key, ctx.signal) : primary;
         if (!object) return { write: 'none' };
-        return controlOf(await resource.run(object as View<M>, ctx));
+        return controlOf(await resource.reconcile(object as View<M>, ctx));
       },
       onError: (_, __, error) =>
         Promise.resolve(
@@ -130,19 +138,19 @@ export function externalController<M extends ExternalObject>(
   };
 }
 
-/** @throws what makes the controller wait for a growing time, or for good */
+/** @throws HandledFailure for a retry after a growing delay; NoRetryError for none */
 function controlOf<M extends ExternalObject>({ result, error }: Outcome): UpdateControl<M> {
   if (error instanceof NoRetryError) throw error;
-  // Whether the object is dirty is known to the queue, which runs it again before anything else.
+  // The queue knows whether the object is dirty, and then reconciles it at once.
   const requeue: Requeue = decideRequeue(false, result, error);
   switch (requeue.when) {
     case 'now':
       return { write: 'none', requeueAfterMs: 0 };
-    case 'after':
-      return { write: 'none', requeueAfterMs: requeue.ms };
+    case 'later':
+      return { write: 'none', requeueAfterMs: requeue.requeueAfterMs };
     case 'sync':
       return { write: 'none' };
-    case 'backoff':
+    case 'backOff':
       throw error ?? new BackOff({ message: 'requeued with back-off' });
   }
 }
@@ -152,7 +160,9 @@ function controlOf<M extends ExternalObject>({ result, error }: Outcome): Update
  * not: a service that numbers its messages would keep us busy with our own writes. Neither do the moments of creations,
  * or one that always fails would be repeated without a pause.
  */
-const telling: Predicate<ExternalObject> = { update: (old, obj) => !equal(essence(old), essence(obj)) };
+const relevantChange: Predicate<ExternalObject> = {
+  update: (old, obj) => !equal(essence(old), essence(obj)),
+};
 
 function essence(object: View<ExternalObject>): unknown {
   const { metadata, status = {}, ...rest } = object;

@@ -7,7 +7,7 @@ import { hasFinalizer } from '../controller/finalizer.ts';
 import { keyOf } from '../keys.ts';
 import type { Context, Kind, Meta, View } from '../types.ts';
 import { annotationOf, annotations } from './annotations.ts';
-import { Conditions, type Happening } from './conditions.ts';
+import { Conditions, type StepEvent } from './conditions.ts';
 import type { Marks } from './creation.ts';
 import type { NameStrategy } from './names.ts';
 import type { ExternalObject, Observation } from './types.ts';
@@ -56,8 +56,8 @@ export class ExternalReconcile<M extends ExternalObject> {
     return this.#ports.clock.wall();
   }
 
-  note(happening: Happening, reason: string, message = ''): void {
-    this.#conditions.note(happening, reason, message);
+  note(event: StepEvent, reason: string, message = ''): void {
+    this.#conditions.note(event, reason, message);
   }
 
   // ------------------------------------------------------------ writes

@@ -5,7 +5,7 @@ export { externalController, externalResource, type ExternalPorts, type External
 export { HandledFailure, OutcomeUnknown, SecretRefused } from './errors.ts';
 export { assigned, byObjectName, byUid, shortened, type NameStrategy } from './names.ts';
 export type { Reclaim, Step } from './policies.ts';
-export { decideRequeue, type Requeue } from './requeue.ts';
+export { decideRequeue, type Requeue, type Result } from './requeue.ts';
 export type { Outcome } from './outcome.ts';
 export type { ExternalResource } from './resource.ts';
 export { externalSpecProperties, externalStatusProperties } from './schema.ts';
@@ -19,6 +19,5 @@ export type {
   ExternalState,
   ExternalStatus,
   Observation,
-  Result,
   Updated,
 } from './types.ts';

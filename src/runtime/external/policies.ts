@@ -15,7 +15,7 @@ export interface Policies {
 }
 
 type PolicyReading =
-  { readonly ok: true; readonly policies: Policies } | { readonly ok: false; readonly complaint: string };
+  { readonly ok: true; readonly policies: Policies } | { readonly ok: false; readonly problem: string };
 
 /**
  * Reads `spec.managementPolicies`, a list of steps or `*` (default: all; empty: none, like a pause), and
@@ -44,11 +44,11 @@ export function readPolicies(object: View<Obj>): PolicyReading {
   return { ok: true, policies: { allowed, reclaim } };
 }
 
-const refuse = (complaint: string): PolicyReading => ({ ok: false, complaint });
+const refuse = (complaint: string): PolicyReading => ({ ok: false, problem: complaint });
 const describe = (value: unknown): string => (isObject(value) ? 'an object' : exactJson(value));
 
 /** Whether the thing is to be deleted when its object is. */
-export const deletesThing = ({ allowed, reclaim }: Policies): boolean =>
+export const deletesResource = ({ allowed, reclaim }: Policies): boolean =>
   reclaim === 'Delete' && allowed.has('Delete');
 
 /** Whether an object has to be kept until its thing has been dealt with. */

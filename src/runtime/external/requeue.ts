@@ -1,29 +1,34 @@
-/** When an external resource is looked at again, as a table (pure). */
-import type { Result } from './types.ts';
+/** When the next reconcile of an external resource follows, as a table (pure). */
 
-/** When to look again: at once, after a growing delay, at the sync period, or after so many milliseconds. */
+/** What a step asks for: a growing delay, a reconcile after so many milliseconds, or neither. */
+export interface Result {
+  readonly backOff?: boolean;
+  readonly requeueAfterMs?: number;
+}
+
+/** When the next reconcile follows: at once, after a growing delay, at the sync period, or after so many milliseconds. */
 export type Requeue =
   | { readonly when: 'now' }
-  | { readonly when: 'backoff' }
+  | { readonly when: 'backOff' }
   | { readonly when: 'sync' }
-  | { readonly when: 'after'; readonly ms: number };
+  | { readonly when: 'later'; readonly requeueAfterMs: number };
 
 /**
  * The first row that fits decides:
  *
- * | object | result | error | next run |
+ * | object | result | error | next reconcile |
  * |---|---|---|---|
  * | dirty | any | any | now |
  * | clean | any | yes | after a growing delay |
- * | clean | `requeue: true` | no | after a growing delay |
+ * | clean | `backOff: true` | no | after a growing delay |
  * | clean | `requeueAfterMs` | no | after so many milliseconds |
  * | clean | neither | no | at the sync period |
  *
- * @param dirty something happened to the object during the run, the run's own writes included
+ * @param dirty the object changed during the reconcile; the writes of the reconcile itself count
  */
 export function decideRequeue(dirty: boolean, result: Result, error?: unknown): Requeue {
   if (dirty) return { when: 'now' };
-  if (error !== undefined || result.requeue === true) return { when: 'backoff' };
-  if (result.requeueAfterMs !== undefined) return { when: 'after', ms: result.requeueAfterMs };
-  return { when: 'sync' };
+  if (error !== undefined || result.backOff === true) return { when: 'backOff' };
+  if (result.requeueAfterMs === undefined) return { when: 'sync' };
+  return { when: 'later', requeueAfterMs: result.requeueAfterMs };
 }

@@ -12,7 +12,7 @@ import { annotationOf } from './annotations.ts';
 import { interruptedMessage, isInterrupted } from './creation.ts';
 import { failed, REST, type Outcome } from './outcome.ts';
 import { ExternalReconcile } from './external-reconcile.ts';
-import { deletesThing, readPolicies, type Policies } from './policies.ts';
+import { deletesResource, readPolicies, type Policies } from './policies.ts';
 import { Steps, type StepPorts } from './steps.ts';
 import type { Connector, ExternalHandler, ExternalObject } from './types.ts';
 
@@ -37,35 +37,36 @@ export class ExternalResource<M extends ExternalObject> {
    * One run: at most one step in the service, and one status write at its end.
    * @throws when the API server fails; what the service fails with is in the outcome
    */
-  async run(object: View<M>, ctx: Context<M>): Promise<Outcome> {
-    const pass = this.#begin(object, ctx);
-    if (!(await this.#steps.recordLate(pass))) return REST;
-    if (annotationOf(pass.object, 'paused') === 'true') return this.#pause(pass, 'Annotated');
-    const reading = readPolicies(pass.object);
-    if (!reading.ok) return failed(pass, 'InvalidPolicy', new NoRetryError({ message: reading.complaint }));
+  async reconcile(object: View<M>, ctx: Context<M>): Promise<Outcome> {
+    const reconcile = this.#begin(object, ctx);
+    if (!(await this.#steps.recordLate(reconcile))) return REST;
+    if (annotationOf(reconcile.object, 'paused') === 'true') return this.#pause(reconcile, 'Annotated');
+    const reading = readPolicies(reconcile.object);
+    if (!reading.ok)
+      return failed(reconcile, 'InvalidPolicy', new NoRetryError({ message: reading.problem }));
     const { policies } = reading;
-    if (policies.allowed.size === 0) return this.#pause(pass, 'NothingAllowed');
-    pass.note('resume', 'Resumed');
-    const isDeleting = pass.object.metadata.deletionTimestamp !== undefined;
-    const early = isDeleting ? await this.#beforeDeletion(pass, policies) : undefined;
+    if (policies.allowed.size === 0) return this.#pause(reconcile, 'NothingAllowed');
+    reconcile.note('resume', 'Resumed');
+    const isDeleting = reconcile.object.metadata.deletionTimestamp !== undefined;
+    const early = isDeleting ? await this.#beforeDeletion(reconcile, policies) : undefined;
     if (early) return early;
-    if (this.#isStuck(pass))
+    if (this.#isStuck(reconcile))
       return failed(
-        pass,
+        reconcile,
         'CreationInterrupted',
-        new NoRetryError({ message: interruptedMessage(pass.object) }),
+        new NoRetryError({ message: interruptedMessage(reconcile.object) }),
       );
 
     let handler: ExternalHandler<M>;
     try {
-      handler = await this.#ports.connector.connect(pass.object, ctx.signal);
+      handler = await this.#ports.connector.connect(reconcile.object, ctx.signal);
     } catch (error) {
-      return failed(pass, 'ConnectFailed', error);
+      return failed(reconcile, 'ConnectFailed', error);
     }
     try {
       return await (isDeleting
-        ? this.#steps.delete(pass, handler)
-        : this.#steps.sync(pass, handler, policies));
+        ? this.#steps.delete(reconcile, handler)
+        : this.#steps.sync(reconcile, handler, policies));
     } finally {
       await handler.disconnect?.().catch((error: unknown) => {
         ctx.log.warn({ err: String(error) }, 'closing the connection to the service failed');
@@ -76,9 +77,10 @@ export class ExternalResource<M extends ExternalObject> {
   /** Creates what is absent, updates what is different, and waits for what is under way. Ends with a status write. */
   sync(object: View<M>, handler: ExternalHandler<M>, ctx: Context<M>): Promise<Outcome> {
     const reading = readPolicies(object);
-    const pass = this.#begin(object, ctx);
-    if (!reading.ok) return failed(pass, 'InvalidPolicy', new NoRetryError({ message: reading.complaint }));
-    return this.#steps.sync(pass, handler, reading.policies);
+    const reconcile = this.#begin(object, ctx);
+    if (!reading.ok)
+      return failed(reconcile, 'InvalidPolicy', new NoRetryError({ message: reading.problem }));
+    return this.#steps.sync(reconcile, handler, reading.policies);
   }
 
   /** Deletes, or lets the object go when nothing is left. Ends with a status write or with the finalizer's. */
@@ -103,24 +105,24 @@ export class ExternalResource<M extends ExternalObject> {
     return new ExternalReconcile(object, ctx, this.#ports);
   }
 
-  #isStuck(pass: ExternalReconcile<M>): boolean {
-    return !this.#ports.names.isDeterministic && isInterrupted(pass.object);
+  #isStuck(reconcile: ExternalReconcile<M>): boolean {
+    return !this.#ports.names.isDeterministic && isInterrupted(reconcile.object);
   }
 
-  async #beforeDeletion(pass: ExternalReconcile<M>, policies: Policies): Promise<Outcome | undefined> {
+  async #beforeDeletion(reconcile: ExternalReconcile<M>, policies: Policies): Promise<Outcome | undefined> {
     const { finalizer } = this.#ports;
-    if (!hasFinalizer(pass.object, finalizer)) return REST;
-    if (!deletesThing(policies)) return this.#steps.letGo(pass);
-    const others = pass.object.metadata.finalizers?.filter((each) => each !== finalizer) ?? [];
+    if (!hasFinalizer(reconcile.object, finalizer)) return REST;
+    if (!deletesResource(policies)) return this.#steps.release(reconcile);
+    const others = reconcile.object.metadata.finalizers?.filter((each) => each !== finalizer) ?? [];
     if (others.length === 0) return undefined;
-    pass.note('begin delete', 'WaitingForOthers', `waiting for the finalizers ${others.join(', ')}`);
-    await pass.storeStatus();
+    reconcile.note('begin delete', 'WaitingForOthers', `waiting for the finalizers ${others.join(', ')}`);
+    await reconcile.storeStatus();
     return REST;
   }
 
-  async #pause(pass: ExternalReconcile<M>, reason: string): Promise<Outcome> {
-    pass.note('pause', reason);
-    await pass.storeStatus();
+  async #pause(reconcile: ExternalReconcile<M>, reason: string): Promise<Outcome> {
+    reconcile.note('pause', reason);
+    await reconcile.storeStatus();
     return REST;
   }
 }

@@ -53,168 +53,184 @@ export class Steps<M extends ExternalObject> {
     this.#ports = ports;
   }
 
-  async sync(pass: ExternalReconcile<M>, handler: ExternalHandler<M>, policies: Policies): Promise<Outcome> {
+  async sync(
+    reconcile: ExternalReconcile<M>,
+    handler: ExternalHandler<M>,
+    policies: Policies,
+  ): Promise<Outcome> {
     let seen: Observation;
     try {
-      seen = await this.#observe(pass, handler);
+      seen = await this.#observe(reconcile, handler);
     } catch (error) {
-      return failed(pass, 'ObserveFailed', error);
+      return failed(reconcile, 'ObserveFailed', error);
     }
-    pass.note('succeed', 'Observed');
-    if (!seen.exists) return this.#absent(pass, handler, policies);
-    if (seen.lateInitialized && policies.allowed.has('LateInitialize') && (await pass.storeLateValues()))
-      pass.ctx.event(
+    reconcile.note('succeed', 'Observed');
+    if (!seen.exists) return this.#absent(reconcile, handler, policies);
+    if (seen.lateInitialized && policies.allowed.has('LateInitialize') && (await reconcile.storeLateValues()))
+      reconcile.ctx.event(
         'Normal',
         'LateInitialized',
         'Unset fields now contain the values that the service chose.',
       );
-    if (needsFinalizer(policies)) await pass.prepare(pass.nameMarks());
-    pass.observed(seen);
-    pass.note(`observe ${seen.state}`, observedReason[seen.state], seen.message);
+    if (needsFinalizer(policies)) await reconcile.prepare(reconcile.nameMarks());
+    reconcile.observed(seen);
+    reconcile.note(`observe ${seen.state}`, observedReason[seen.state], seen.message);
     if (seen.state === 'creating' || seen.state === 'updating' || seen.state === 'deleting')
-      return ended(pass, this.#ports.pendingMs);
+      return ended(reconcile, this.#ports.pendingMs);
 
     if (seen.state === 'ready') {
-      const refused = await this.#publish(pass, seen.connectionDetails);
+      const refused = await this.#publish(reconcile, seen.connectionDetails);
       if (refused) return refused;
     }
-    if (!seen.upToDate && policies.allowed.has('Update')) return this.update(pass, handler, seen.message);
-    if (seen.upToDate) pass.note('in step', 'UpToDate');
-    return ended(pass, this.#pollMs(pass));
+    if (!seen.upToDate && policies.allowed.has('Update'))
+      return this.update(reconcile, handler, seen.message);
+    if (seen.upToDate) reconcile.note('in step', 'UpToDate');
+    return ended(reconcile, this.#pollMs(reconcile));
   }
 
   async #absent(
-    pass: ExternalReconcile<M>,
+    reconcile: ExternalReconcile<M>,
     handler: ExternalHandler<M>,
     policies: Policies,
   ): Promise<Outcome> {
-    const graceMs = graceLeftMs(pass.object, pass.wall);
-    if (graceMs > 0) return ended(pass, graceMs);
-    if (policies.allowed.has('Create')) return this.create(pass, handler);
-    pass.note('observe unknown', 'NotFound');
-    if (pass.draft.status) delete pass.draft.status.state;
-    return ended(pass, this.#pollMs(pass));
+    const graceMs = graceLeftMs(reconcile.object, reconcile.wall);
+    if (graceMs > 0) return ended(reconcile, graceMs);
+    if (policies.allowed.has('Create')) return this.create(reconcile, handler);
+    reconcile.note('observe unknown', 'NotFound');
+    if (reconcile.draft.status) delete reconcile.draft.status.state;
+    return ended(reconcile, this.#pollMs(reconcile));
   }
 
-  async create(pass: ExternalReconcile<M>, handler: ExternalHandler<M>): Promise<Outcome> {
-    pass.note('begin create', 'CreationRequested');
-    const begunAt = pass.wall;
-    await pass.prepare(pendingMarks(begunAt, pass.name));
-    const status = (pass.draft.status ??= {});
+  async create(reconcile: ExternalReconcile<M>, handler: ExternalHandler<M>): Promise<Outcome> {
+    reconcile.note('begin create', 'CreationRequested');
+    const begunAt = reconcile.wall;
+    await reconcile.prepare(pendingMarks(begunAt, reconcile.name));
+    const status = (reconcile.draft.status ??= {});
     delete status.state;
     let created: Created;
     try {
-      created = await handler.create(pass.draft, pass.name ?? '');
+      created = await handler.create(reconcile.draft, reconcile.name ?? '');
     } catch (error) {
-      const isUnknown = error instanceof OutcomeUnknown || pass.ctx.signal.aborted;
+      const isUnknown = error instanceof OutcomeUnknown || reconcile.ctx.signal.aborted;
       if (isUnknown && !this.#ports.names.isDeterministic) {
-        const message = `${messageOf(error)}; ${interruptedMessage(pass.object)}`;
-        return failed(pass, 'CreationInterrupted', new NoRetryError({ message, cause: error }));
+        const message = `${messageOf(error)}; ${interruptedMessage(reconcile.object)}`;
+        return failed(reconcile, 'CreationInterrupted', new NoRetryError({ message, cause: error }));
       }
       // A clock that was set back must not make the answer look older than the question.
-      await this.#record(pass, failedMarks(Math.max(begunAt, pass.wall)));
-      if (error instanceof NoRetryError) pass.note('give up creating', 'CreateFailed', error.message);
-      return failed(pass, 'CreateFailed', error);
+      await this.#record(reconcile, failedMarks(Math.max(begunAt, reconcile.wall)));
+      if (error instanceof NoRetryError) reconcile.note('give up creating', 'CreateFailed', error.message);
+      return failed(reconcile, 'CreateFailed', error);
     }
-    await this.#record(pass, succeededMarks(Math.max(begunAt, pass.wall), created.externalName));
-    if (pass.name !== undefined) status.id = pass.name;
-    pass.draft.status = status;
-    pass.ctx.event('Normal', 'Created', `Requested the creation of ${pass.name ?? 'the resource'}.`);
-    return (await this.#publish(pass, created.connectionDetails)) ?? ended(pass, this.#ports.pendingMs);
+    await this.#record(reconcile, succeededMarks(Math.max(begunAt, reconcile.wall), created.externalName));
+    if (reconcile.name !== undefined) status.id = reconcile.name;
+    reconcile.draft.status = status;
+    reconcile.ctx.event(
+      'Normal',
+      'Created',
+      `Requested the creation of ${reconcile.name ?? 'the resource'}.`,
+    );
+    return (
+      (await this.#publish(reconcile, created.connectionDetails)) ?? ended(reconcile, this.#ports.pendingMs)
+    );
   }
 
   async update(
-    pass: ExternalReconcile<M>,
+    reconcile: ExternalReconcile<M>,
     handler: ExternalHandler<M>,
     difference?: string,
   ): Promise<Outcome> {
-    pass.note('begin update', 'Different', difference);
+    reconcile.note('begin update', 'Different', difference);
     let updated: Updated;
     try {
-      updated = await handler.update(pass.draft, pass.name ?? '');
+      updated = await handler.update(reconcile.draft, reconcile.name ?? '');
     } catch (error) {
-      return failed(pass, 'UpdateFailed', error);
+      return failed(reconcile, 'UpdateFailed', error);
     }
-    pass.ctx.event('Normal', 'Updated', `Requested an update of ${pass.name ?? 'the resource'}.`);
-    return (await this.#publish(pass, updated.connectionDetails)) ?? ended(pass, this.#ports.pendingMs);
+    reconcile.ctx.event('Normal', 'Updated', `Requested an update of ${reconcile.name ?? 'the resource'}.`);
+    return (
+      (await this.#publish(reconcile, updated.connectionDetails)) ?? ended(reconcile, this.#ports.pendingMs)
+    );
   }
 
-  async delete(pass: ExternalReconcile<M>, handler: ExternalHandler<M>): Promise<Outcome> {
-    pass.note('begin delete', 'DeletionRequested');
+  async delete(reconcile: ExternalReconcile<M>, handler: ExternalHandler<M>): Promise<Outcome> {
+    reconcile.note('begin delete', 'DeletionRequested');
     let seen: Observation;
     try {
-      seen = await this.#observe(pass, handler);
+      seen = await this.#observe(reconcile, handler);
     } catch (error) {
-      return failed(pass, 'ObserveFailed', error);
+      return failed(reconcile, 'ObserveFailed', error);
     }
     // What was just created and never seen may be there all the same.
-    const hiddenMs = pass.object.status?.state === undefined ? graceLeftMs(pass.object, pass.wall) : 0;
-    if (!seen.exists && hiddenMs === 0) return this.letGo(pass);
+    const hiddenMs =
+      reconcile.object.status?.state === undefined ? graceLeftMs(reconcile.object, reconcile.wall) : 0;
+    if (!seen.exists && hiddenMs === 0) return this.release(reconcile);
     try {
-      await handler.delete(pass.draft, pass.name ?? '');
+      await handler.delete(reconcile.draft, reconcile.name ?? '');
     } catch (error) {
-      return failed(pass, 'DeleteFailed', error);
+      return failed(reconcile, 'DeleteFailed', error);
     }
-    if (seen.exists) pass.observed({ ...seen, state: 'deleting' });
-    pass.note('succeed', 'Observed');
-    return ended(pass, seen.exists ? this.#ports.pendingMs : hiddenMs);
+    if (seen.exists) reconcile.observed({ ...seen, state: 'deleting' });
+    reconcile.note('succeed', 'Observed');
+    return ended(reconcile, seen.exists ? this.#ports.pendingMs : hiddenMs);
   }
 
   /** Nothing is left to do in the service: the object may go. */
-  async letGo(pass: ExternalReconcile<M>): Promise<Outcome> {
+  async release(reconcile: ExternalReconcile<M>): Promise<Outcome> {
     const { publisher, secretOf, kind, finalizer, client } = this.#ports;
-    const { write, signal } = pass.ctx;
-    const place = secretOf(pass.object);
+    const { write, signal } = reconcile.ctx;
+    const place = secretOf(reconcile.object);
     if (publisher && place) {
       try {
-        await publisher.remove(pass.object, place, { write, signal });
+        await publisher.remove(reconcile.object, place, { write, signal });
       } catch (error) {
-        if (!(error instanceof NotFound)) return failed(pass, 'UnpublishFailed', error);
+        if (!(error instanceof NotFound)) return failed(reconcile, 'UnpublishFailed', error);
       }
     }
-    await removeFinalizer(kind, pass.object, finalizer, { client, write, signal });
+    await removeFinalizer(kind, reconcile.object, finalizer, { client, write, signal });
     return REST;
   }
 
   // ------------------------------------------------------------ parts of them
 
   /** A name that nobody has given yet cannot be asked for. */
-  #observe(pass: ExternalReconcile<M>, handler: ExternalHandler<M>): Promise<Observation> {
-    return pass.name === undefined ? Promise.resolve(NOT_THERE) : handler.observe(pass.draft, pass.name);
+  #observe(reconcile: ExternalReconcile<M>, handler: ExternalHandler<M>): Promise<Observation> {
+    return reconcile.name === undefined
+      ? Promise.resolve(NOT_THERE)
+      : handler.observe(reconcile.draft, reconcile.name);
   }
 
   async #publish(
-    pass: ExternalReconcile<M>,
+    reconcile: ExternalReconcile<M>,
     details: ConnectionDetails | undefined,
   ): Promise<Outcome | undefined> {
-    const place = this.#ports.secretOf(pass.object);
+    const place = this.#ports.secretOf(reconcile.object);
     if (!details || !place || !this.#ports.publisher) return undefined;
-    const { write, signal } = pass.ctx;
+    const { write, signal } = reconcile.ctx;
     try {
-      await this.#ports.publisher.publish(pass.object, place, details, { write, signal });
+      await this.#ports.publisher.publish(reconcile.object, place, details, { write, signal });
       return undefined;
     } catch (error) {
-      return failed(pass, 'PublishFailed', error);
+      return failed(reconcile, 'PublishFailed', error);
     }
   }
 
   /** The end of a creation goes onto the object, now or at the beginning of the next run. */
-  async #record(pass: ExternalReconcile<M>, marks: Marks): Promise<void> {
+  async #record(reconcile: ExternalReconcile<M>, marks: Marks): Promise<void> {
     try {
-      await pass.record(marks);
+      await reconcile.record(marks);
     } catch (error) {
-      this.#unrecorded.set(pass.object.metadata.uid ?? '', marks);
+      this.#unrecorded.set(reconcile.object.metadata.uid ?? '', marks);
       throw error;
     }
   }
 
   /** @returns whether the object is still there */
-  async recordLate(pass: ExternalReconcile<M>): Promise<boolean> {
-    const uid = pass.object.metadata.uid ?? '';
+  async recordLate(reconcile: ExternalReconcile<M>): Promise<boolean> {
+    const uid = reconcile.object.metadata.uid ?? '';
     const marks = this.#unrecorded.get(uid);
     if (!marks) return true;
     try {
-      await pass.record(marks);
+      await reconcile.record(marks);
     } catch (error) {
       if (!(error instanceof NotFound)) throw error;
       this.#unrecorded.delete(uid);
@@ -229,11 +245,11 @@ export class Steps<M extends ExternalObject> {
     this.#unrecorded.delete(metadata.uid ?? '');
   }
 
-  #pollMs(pass: ExternalReconcile<M>): number {
+  #pollMs(reconcile: ExternalReconcile<M>): number {
     const { pollMs, minPollMs, rng } = this.#ports;
-    const complaint = pollIntervalError(pass.object);
-    if (complaint !== undefined) pass.ctx.event('Warning', 'InvalidPollInterval', complaint);
-    return jittered(pollIntervalMs(pass.object, pollMs, minPollMs), POLL_JITTER, rng);
+    const problem = pollIntervalError(reconcile.object);
+    if (problem !== undefined) reconcile.ctx.event('Warning', 'InvalidPollInterval', problem);
+    return jittered(pollIntervalMs(reconcile.object, pollMs, minPollMs), POLL_JITTER, rng);
   }
 }
 

@@ -91,9 +91,3 @@ export interface Connector<M extends ExternalObject> {
   /** @param signal aborts when the run takes too long or the process stops */
   connect(object: View<M>, signal: AbortSignal): Promise<ExternalHandler<M>>;
 }
-
-/** When to reconcile next: `requeue` after a growing delay, `requeueAfterMs` after so many milliseconds, neither at the sync period. */
-export interface Result {
-  readonly requeue?: boolean;
-  readonly requeueAfterMs?: number;
-}

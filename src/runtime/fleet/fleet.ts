@@ -36,7 +36,7 @@ const DURATION_MS = 15_000;
 const RENEW_DEADLINE_MS = 10_000;
 const RENEW_MS = 3_000;
 const LABEL_VALUE = /^[a-z0-9]([-.a-z0-9]{0,61}[a-z0-9])?$/;
-const AGAIN_MS = 1_000;
+const RETRY_MS = 1_000;
 /** The net below the events that bring up what could not be told. */
 const UNCLEAR_MS = 30_000;
 
@@ -46,8 +46,8 @@ class Fleet implements Share {
   readonly #caches: StartableCaches;
   readonly #leases: Cache<LeaseObject>;
   readonly #shards: readonly Shard[];
-  readonly #deeds: LeaseWrites;
-  readonly #obituaries: FailureDetector;
+  readonly #leaseWrites: LeaseWrites;
+  readonly #failureDetector: FailureDetector;
   readonly #warmUp: WarmUp;
   readonly #alarm: Alarm;
   readonly #life = new AbortController();
@@ -75,20 +75,20 @@ class Fleet implements Share {
     const mayWrite = (): boolean => this.#member?.lease.isLeader ?? false;
     this.#shards = Array.from(
       { length: SHARDS },
-      (_, i) => new Shard(i, clock, mayWrite, () => this.#look()),
+      (_, i) => new Shard(i, clock, mayWrite, () => this.#reconcile()),
     );
     const write = createWriter(
       { client, caches: this.#caches, fence: this.fence, name: 'fleet' },
       this.#life,
     );
-    this.#deeds = new LeaseWrites({ write, clock, namespace, name, log: this.#log });
-    this.#obituaries = new FailureDetector(clock, options.durationMs ?? DURATION_MS);
+    this.#leaseWrites = new LeaseWrites({ write, clock, namespace, name, log: this.#log });
+    this.#failureDetector = new FailureDetector(clock, options.durationMs ?? DURATION_MS);
     this.#alarm = new Alarm(clock, () => {
-      this.#look();
+      this.#reconcile();
     });
     this.#warmUp = new WarmUp(
       {
-        ...{ clock, log: this.#log, retryAfterMs: AGAIN_MS, shards: this.#shards, catchUp: options.catchUp },
+        ...{ clock, log: this.#log, retryAfterMs: RETRY_MS, shards: this.#shards, catchUp: options.catchUp },
         member: () => this.#member,
         onHeld: (shards) => {
           this.#begin(shards);
@@ -135,7 +135,7 @@ class Fleet implements Share {
   #unclear(error: unknown, signal: AbortSignal): Admission {
     if (!signal.aborted)
       this.#log.warn({ err: String(error) }, 'cannot determine which shard owns the object');
-    return { is: 'unclear', requeueAfterMs: AGAIN_MS };
+    return { is: 'unclear', requeueAfterMs: RETRY_MS };
   }
 
   #shard(number: number): Shard {
@@ -151,7 +151,7 @@ class Fleet implements Share {
     const both = AbortSignal.any([signal, this.#life.signal]);
     setMaxListeners(0, both);
     await this.#caches.start(both);
-    this.#leases.subscribe({ name: 'fleet', ownEvents: 'deliver', on: () => this.#look() });
+    this.#leases.subscribe({ name: 'fleet', ownEvents: 'deliver', on: () => this.#reconcile() });
     this.#options.places.onMoved((kind, object) => {
       const { uid } = object.metadata;
       revisit((other) => other.metadata.uid === uid, kind);
@@ -177,7 +177,7 @@ class Fleet implements Share {
     });
     await lease.acquire(signal);
     this.#member = { lease, identity };
-    this.#look();
+    this.#reconcile();
   }
 
   /** Nobody waits for our return: it is tried for as long as it takes. */
@@ -207,43 +207,43 @@ class Fleet implements Share {
   // -------------------------------------------------------------- looking at the leases
 
   /** Begins what the leases ask for. What it leads to comes back as an event, and what fails after a while. */
-  #look(): void {
+  #reconcile(): void {
     const member = this.#member;
     if (!member?.lease.isLeader || this.#life.signal.aborted) return;
-    const ledger = readFleetState(this.#leases.list(), this.#options.name);
+    const state = readFleetState(this.#leases.list(), this.#options.name);
     // Before our own lease has come by the watch, we would not count ourselves.
-    if (!ledger.members.has(member.identity)) return;
-    const { dead, nextMs } = this.#obituaries.read(ledger, member.identity);
+    if (!state.members.has(member.identity)) return;
+    const { dead, nextMs } = this.#failureDetector.read(state, member.identity);
     const steps = [
-      ...dead.map((lease) => this.#deeds.evict(lease)),
-      ...ledger.left.map((lease) => this.#deeds.clear(lease)),
-      ...this.#settle(ledger, member.identity),
+      ...dead.map((lease) => this.#leaseWrites.evict(lease)),
+      ...state.left.map((lease) => this.#leaseWrites.clear(lease)),
+      ...this.#settle(state, member.identity),
     ];
     for (const step of steps) {
       void step.then((isDone) => {
-        if (!isDone) this.#lookIn(AGAIN_MS);
+        if (!isDone) this.#reconcileAfter(RETRY_MS);
       });
     }
     const waits = this.#shards.filter(({ state }) => state === 'draining').map(({ busyMs }) => busyMs);
-    this.#lookIn(Math.min(nextMs, smallest(waits)));
-    this.#report(ledger);
+    this.#reconcileAfter(Math.min(nextMs, smallest(waits)));
+    this.#report(state);
   }
 
-  #lookIn(ms: number): void {
+  #reconcileAfter(ms: number): void {
     this.#alarm.by(this.#options.clock.now() + Math.max(1, ms));
   }
 
   /** Brings each shard one step towards what the ledger says. @returns for each step whether it came to an end */
-  #settle(ledger: FleetState, self: string): Promise<boolean>[] {
-    const wanted = assign(ledger.holders, [...ledger.members.keys()]);
+  #settle(state: FleetState, self: string): Promise<boolean>[] {
+    const wanted = assign(state.holders, [...state.members.keys()]);
     return this.#shards.flatMap((shard) => {
-      const lease = ledger.shards[shard.number];
+      const lease = state.shards[shard.number];
       const isHolder = holderOf(lease) === self;
       const isWanted = wanted[shard.number] === self;
       switch (shard.state) {
         case 'none':
           // Named in the lease and unaware of it: an answer was lost.
-          return isHolder || (isWanted && ledger.holders[shard.number] === undefined)
+          return isHolder || (isWanted && state.holders[shard.number] === undefined)
             ? [this.#take(shard, lease, self)]
             : [];
         case 'taking':
@@ -261,7 +261,7 @@ class Fleet implements Share {
 
   async #take(shard: Shard, lease: View<LeaseObject> | undefined, self: string): Promise<boolean> {
     shard.state = 'taking';
-    const took = await this.#deeds.take(shard.number, lease, self);
+    const took = await this.#leaseWrites.take(shard.number, lease, self);
     // Whatever came to pass meanwhile has taken care of the state itself.
     if ((shard.state as string) !== 'taking' || this.#member?.identity !== self) return true;
     shard.state = took ? 'warming' : 'none';
@@ -282,7 +282,7 @@ class Fleet implements Share {
     if (shard.busyMs > 0 || !lease) return [];
     shard.state = 'releasing';
     return [
-      this.#deeds.release(lease).then((isReleased) => {
+      this.#leaseWrites.release(lease).then((isReleased) => {
         // The lease tells whether it is still ours; if so, it is taken again and given up again.
         if (shard.state === 'releasing') shard.state = 'none';
         return isReleased;
@@ -297,7 +297,7 @@ class Fleet implements Share {
       const place = this.#options.places.guess(object);
       return place === undefined || ours.has(shardOf(place));
     });
-    this.#look();
+    this.#reconcile();
   }
 
   // -------------------------------------------------------------- telling
@@ -306,8 +306,8 @@ class Fleet implements Share {
     return this.#shards.filter(({ isOurs }) => isOurs).length;
   }
 
-  #report(ledger: FleetState | undefined): void {
-    const members = ledger?.members.size ?? 0;
+  #report(state: FleetState | undefined): void {
+    const members = state?.members.size ?? 0;
     const share = `${String(this.#held)} ${String(members)}`;
     if (share === this.#reported) return;
     this.#reported = share;

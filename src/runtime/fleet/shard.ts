@@ -19,7 +19,7 @@ export class Shard {
   readonly #clock: Clock;
   readonly #mayWrite: () => boolean;
   readonly #onIdle: () => void;
-  readonly #passes = new Set<(reason: Error) => void>();
+  readonly #permits = new Set<(reason: Error) => void>();
   #doubtUntil = -Infinity;
 
   /**
@@ -44,7 +44,7 @@ export class Shard {
 
   /** How long the lease has to be kept although there is nothing to do; Infinity while something is under way. */
   get busyMs(): number {
-    return this.#passes.size > 0 ? Infinity : Math.max(0, this.#doubtUntil - this.#clock.now());
+    return this.#permits.size > 0 ? Infinity : Math.max(0, this.#doubtUntil - this.#clock.now());
   }
 
   begin(onLost: (reason: Error) => void): WorkPermit {
@@ -54,7 +54,7 @@ export class Shard {
       loss = reason;
       onLost(reason);
     };
-    if (this.isAdmitting) this.#passes.add(lose);
+    if (this.isAdmitting) this.#permits.add(lose);
     else lose(lostError(this.number, 'it was lost before the reconcile began'));
     return {
       fence: () => {
@@ -65,8 +65,8 @@ export class Shard {
       end: () => {
         if (isOver) return;
         isOver = true;
-        this.#passes.delete(lose);
-        if (this.#passes.size === 0 && this.state === 'draining') this.#onIdle();
+        this.#permits.delete(lose);
+        if (this.#permits.size === 0 && this.state === 'draining') this.#onIdle();
       },
     };
   }
@@ -75,8 +75,8 @@ export class Shard {
   lose(why: string): void {
     this.state = 'none';
     const reason = lostError(this.number, why);
-    for (const lose of [...this.#passes]) lose(reason);
-    this.#passes.clear();
+    for (const lose of [...this.#permits]) lose(reason);
+    this.#permits.clear();
   }
 
   /** A write that nobody has answered may take effect yet; until then nobody else may begin. */

@@ -77,7 +77,7 @@ export interface Lease {
 /** How much longer than the interval two tries may lie apart. */
 const JITTER = 0.2;
 
-const wordsFor = {
+const messagesFor = {
   leader: {
     waiting: 'waiting for leadership',
     held: 'became leader',
@@ -137,12 +137,12 @@ class HeldLease implements Lease {
 
   async acquire(signal: AbortSignal): Promise<void> {
     const { clock, log } = this.#options;
-    const words = wordsFor[this.#options.purpose ?? 'leader'];
-    log.info({ lease: this.#key }, words.waiting);
+    const messages = messagesFor[this.#options.purpose ?? 'leader'];
+    log.info({ lease: this.#key }, messages.waiting);
     while (!(await this.#attempt(signal, this.#deadlineMs))) {
       await sleep(clock, this.#untilNextTry(), signal);
     }
-    log.info({ lease: this.#key }, words.held);
+    log.info({ lease: this.#key }, messages.held);
     this.#setMaster(1);
     void this.#keep();
   }
@@ -198,7 +198,7 @@ class HeldLease implements Lease {
     this.#setMaster(0);
     this.#end.abort(new Error(why));
     const { log, purpose = 'leader' } = this.#options;
-    log.error({ lease: this.#key, reason: why }, wordsFor[purpose].lost);
+    log.error({ lease: this.#key, reason: why }, messagesFor[purpose].lost);
     this.#options.onLost(this.#lostError(why));
   }
 
@@ -242,7 +242,7 @@ class HeldLease implements Lease {
       this.#see(await client.send({ verb: 'create', kind: leaseKind, object: fresh }, signal));
     } else {
       if (this.#isHeldByOther()) return false;
-      const object = this.#claim(current);
+      const object = this.#withOurHold(current);
       this.#see(await client.send({ verb: 'replace', kind: leaseKind, object }, signal));
     }
     this.#isStale = false;
@@ -298,10 +298,10 @@ class HeldLease implements Lease {
       kind: 'Lease',
       metadata: { namespace, name, ...(labels && { labels }) },
     };
-    return this.#claim(object);
+    return this.#withOurHold(object);
   }
 
-  #claim(current: LeaseObject): LeaseObject {
+  #withOurHold(current: LeaseObject): LeaseObject {
     const { clock, identity } = this.#options;
     const now = microTimestamp(clock);
     const { spec = {} } = current;

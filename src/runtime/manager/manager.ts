@@ -119,13 +119,13 @@ class ControllerManager implements Manager {
     const started: Check = {
       name: 'started',
       probe: 'ready',
-      trouble: () => (this.#phase === 'new' ? 'the manager has not started' : undefined),
+      problem: () => (this.#phase === 'new' ? 'the manager has not started' : undefined),
     };
     this.checks = [loop.check, started, sourcesCheck(caches)];
   }
 
   get ready(): boolean {
-    return this.#phase === 'running' && this.checks.every((check) => check.trouble() === undefined);
+    return this.#phase === 'running' && this.checks.every((check) => check.problem() === undefined);
   }
 
   get unfinished(): number {
@@ -187,7 +187,7 @@ class ControllerManager implements Manager {
     this.#phase = 'stopping';
     const drained = Promise.all(this.#controllers.map((controller) => controller.stop()));
     if (!(await isWithin(clock, drainMs, drained))) {
-      for (const controller of this.#controllers) controller.abortRuns(reason);
+      for (const controller of this.#controllers) controller.abortReconciles(reason);
       this.#unfinished = this.#controllers.reduce((sum, { active }) => sum + active, 0);
       log.error({ runs: this.#unfinished }, 'some reconciles did not end in time and were abandoned');
     }
@@ -223,7 +223,7 @@ class ControllerManager implements Manager {
       onLost: (error) => {
         for (const controller of this.#controllers) {
           void controller.stop();
-          controller.abortRuns(error);
+          controller.abortReconciles(error);
         }
         lease.onLost(error);
       },
@@ -243,7 +243,7 @@ class ControllerManager implements Manager {
     });
     if (await isWithin(clock, syncTimeoutMs, Promise.race([all, ended]))) return;
     const late = [...caches.all()].filter((cache) => !cache.isSynced);
-    const names = late.map(({ name, trouble }) => (trouble ? `${name} (${trouble})` : name)).join(', ');
+    const names = late.map(({ name, problem }) => (problem ? `${name} (${problem})` : name)).join(', ');
     const seconds = String(syncTimeoutMs / 1_000);
     throw new SourceError({
       source: names,

@@ -8,14 +8,14 @@ import type { Caches } from '../types.ts';
 export const sourcesCheck = (caches: Caches): Check => ({
   name: 'sources',
   probe: 'ready',
-  trouble() {
-    const complaints: string[] = [];
+  problem() {
+    const problems: string[] = [];
     for (const cache of caches.all()) {
       if (!cache.isSynced)
-        complaints.push(`${cache.name} is not synced${cache.trouble ? `: ${cache.trouble}` : ''}`);
-      else if (cache.trouble) complaints.push(`${cache.name}: ${cache.trouble}`);
+        problems.push(`${cache.name} is not synced${cache.problem ? `: ${cache.problem}` : ''}`);
+      else if (cache.problem) problems.push(`${cache.name}: ${cache.problem}`);
     }
-    return complaints.length === 0 ? undefined : complaints.join('; ');
+    return problems.length === 0 ? undefined : problems.join('; ');
   },
 });
 
@@ -52,7 +52,7 @@ export function watchLoopLag(clock: Clock, metrics: Metrics, limitMs = DEFAULT_L
     check: {
       name: 'event-loop',
       probe: 'live',
-      trouble() {
+      problem() {
         const lag = lagMs();
         return lag > limitMs ? `the event loop was blocked for ${String(Math.round(lag))} ms` : undefined;
       },

@@ -92,7 +92,7 @@ export class FairOrder<E extends Waiting<E>> {
   /** Makes an entry ready, with its current priority. @param now `Clock.now()`, here and below */
   push(entry: E, now: number): void {
     const { group, priority } = entry;
-    this.#pass(now);
+    this.#take(now);
     this.#place(group);
     const line = lineOf(group, priority);
     line.entries.push(entry);
@@ -126,14 +126,14 @@ export class FairOrder<E extends Waiting<E>> {
       ring.push(line);
     }
     this.#lightInARow = group.tier === 'light' && this.#head('heavy') ? this.#lightInARow + 1 : 0;
-    this.#pass(now);
+    this.#take(now);
     this.#count(group, 1);
     return this.#shareMs;
   }
 
   /** @param mark from `begin` */
   end(group: Group<E>, mark: number, hasFailed: boolean, now: number): void {
-    this.#pass(now);
+    this.#take(now);
     this.#usage.charge(group.name, this.#shareMs - mark + (hasFailed ? FAILURE_MS : 0), now);
     this.#count(group, -1);
   }
@@ -145,7 +145,7 @@ export class FairOrder<E extends Waiting<E>> {
     this.#place(group);
   }
 
-  #pass(now: number): void {
+  #take(now: number): void {
     if (this.#running > 0) this.#shareMs += (now - this.#now) / this.#running;
     this.#now = now;
   }

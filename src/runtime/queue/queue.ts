@@ -18,7 +18,7 @@ export type TimerKind = 'retry' | 'requeue' | 'sync' | 'limit';
 export const INITIAL_PRIORITY = -100;
 
 /** One key in the hands of one worker. */
-export interface Turn {
+export interface WorkItem {
   readonly key: Key;
   readonly priority: number;
   /** Whether an event arrived since the turn began. */
@@ -49,11 +49,11 @@ export interface WorkQueue {
    */
   add(key: Key, priority?: number): 'queued' | 'merged';
   /** Sets the key's only timer; one set before is replaced. Nothing to wait for means ready now. */
-  after(key: Key, ms: number, kind: TimerKind, priority?: number): void;
+  addAfter(key: Key, ms: number, kind: TimerKind, priority?: number): void;
   /** Forgets what the key waits for: its place, its timer, and that its turn is dirty. A turn goes on. */
   cancel(key: Key): void;
   /** The next turn; beginning it removes the key's timer. Undefined when the queue is closed. */
-  take(): Promise<Turn | undefined>;
+  take(): Promise<WorkItem | undefined>;
   /** How many keys are ready, by priority. */
   depths(): ReadonlyMap<number, number>;
   /** Which timer the key has. */
@@ -81,7 +81,7 @@ interface Entry extends Waiting<Entry> {
   timer: Timer | undefined;
 }
 
-type Waiter = (turn: Turn | undefined) => void;
+type Waiter = (item: WorkItem | undefined) => void;
 
 interface QueueObserver {
   /** A key got a place in the queue. */
@@ -90,14 +90,14 @@ interface QueueObserver {
   taken(waitedMs: number): void;
 }
 
-const nobody: QueueObserver = { added() {}, taken() {} };
+const noObserver: QueueObserver = { added() {}, taken() {} };
 
 /** Without these all keys are in one namespace, and it may have all workers. */
 const unfair: Fairness = { workers: Infinity, namespaceOf: () => '' };
 
 export function createQueue(
   clock: Clock,
-  observer: QueueObserver = nobody,
+  observer: QueueObserver = noObserver,
   fairness: Fairness = unfair,
 ): WorkQueue {
   return new KeyQueue(clock, observer, fairness);
@@ -161,7 +161,7 @@ class KeyQueue implements WorkQueue {
     return 'queued';
   }
 
-  after(key: Key, ms: number, kind: TimerKind, priority = 0): void {
+  addAfter(key: Key, ms: number, kind: TimerKind, priority = 0): void {
     if (this.#isClosed) return;
     const entry = this.#entryOf(key);
     this.#dropTimer(entry);
@@ -185,7 +185,7 @@ class KeyQueue implements WorkQueue {
     this.#arm();
   }
 
-  take(): Promise<Turn | undefined> {
+  take(): Promise<WorkItem | undefined> {
     if (this.#isClosed) return Promise.resolve(undefined);
     const entry = this.#ready.next();
     if (entry) return Promise.resolve(this.#begin(entry));
@@ -243,7 +243,7 @@ class KeyQueue implements WorkQueue {
     this.#count(entry.priority, -1);
   }
 
-  #begin(entry: Entry): Turn {
+  #begin(entry: Entry): WorkItem {
     const now = this.#clock.now();
     const mark = this.#ready.begin(entry, now);
     this.#count(entry.priority, -1);

@@ -3,7 +3,7 @@ import type { Key } from '../types.ts';
 
 /** At most `runs` runs of a key per `perMs`; the excess waits for the end of the window. */
 export interface RateLimit {
-  readonly runs: number;
+  readonly reconciles: number;
   /** Default 10 s. */
   readonly perMs?: number;
 }
@@ -15,13 +15,13 @@ const SHORTEST_WAIT_MS = 50;
 const SWEEP_SIZE = 1_000;
 
 export class RateLimiter {
-  readonly #runs: number;
+  readonly #reconciles: number;
   readonly #perMs: number;
   readonly #windows = new Map<Key, { start: number; count: number }>();
   #sweepAt = SWEEP_SIZE;
 
   constructor(limit: RateLimit) {
-    this.#runs = limit.runs;
+    this.#reconciles = limit.reconciles;
     this.#perMs = limit.perMs ?? DEFAULT_WINDOW_MS;
   }
 
@@ -33,7 +33,7 @@ export class RateLimiter {
       this.#windows.set(key, { start: now, count: 1 });
       return 0;
     }
-    if (window.count < this.#runs) {
+    if (window.count < this.#reconciles) {
       window.count++;
       return 0;
     }

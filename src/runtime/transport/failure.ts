@@ -33,12 +33,12 @@ export function transportErrorFrom(
   isIdempotent: boolean,
 ): TransportError {
   const code = codeOf(error);
-  const advice = connectionAdvice(error, 'put its certificate authority into the kubeconfig');
+  const hint = connectionAdvice(error, 'put its certificate authority into the kubeconfig');
   const isCertificate = connectionFault(error) === 'certificate';
   // No request gets as far as a server that is not trusted, or that does not speak TLS.
   const isUnsent = BEFORE_SENDING.has(code) || isDefiniteFault(error);
-  const sentence = advice
-    ? `cannot ${isCertificate ? 'trust' : 'use'} ${server} (${code}): ${advice}`
+  const sentence = hint
+    ? `cannot ${isCertificate ? 'trust' : 'use'} ${server} (${code}): ${hint}`
     : isUnsent
       ? `cannot reach ${server} (${code})`
       : `lost the connection to ${server} (${code})`;
@@ -70,7 +70,7 @@ export function pauseBeforeRepeat(
   isIdempotent: boolean,
   rng: Rng,
 ): number | undefined {
-  if (error instanceof ApiError && wasTurnedAway(error)) {
+  if (error instanceof ApiError && wasRejected(error)) {
     if (tries >= MAX_TRIES_WHEN_ASKED) return undefined;
     return Math.min(error.retryAfterMs ?? growing(tries, rng) * 5, MAX_ASKED_MS);
   }
@@ -85,7 +85,7 @@ export const isVersionTooLarge = (error: unknown): boolean =>
   error instanceof ApiError && error.causes.some((cause) => cause.reason === 'ResourceVersionTooLarge');
 
 /** Whether the failure may pass by itself: the server is busy or broken, or cannot be reached. */
-export const mayPass = (error: unknown): boolean =>
+export const isTemporary = (error: unknown): boolean =>
   error instanceof TooManyRequests ||
   isBroken(error) ||
   (error instanceof TransportError && !isDefiniteFault(error.cause));
@@ -94,7 +94,7 @@ export const mayPass = (error: unknown): boolean =>
 const isBroken = (error: unknown): boolean =>
   error instanceof ServerFailure && error.status !== 501 && error.status !== 505;
 
-const wasTurnedAway = (error: ApiError): boolean =>
+const wasRejected = (error: ApiError): boolean =>
   error instanceof TooManyRequests || (error.status === 503 && error.retryAfterMs !== undefined);
 
 /** The connection was there and broke: typically a kept-alive one that the server closed meanwhile. */

@@ -2,7 +2,7 @@
 import { sleep, type Clock } from '../../lib/clock.ts';
 import type { Rng } from '../../lib/rng.ts';
 import { ApiError, EspalierError } from '../errors.ts';
-import { mayPass } from './failure.ts';
+import { isTemporary } from './failure.ts';
 import { exponential } from '../queue/retry.ts';
 
 /** About 20 s in all: nine tries. */
@@ -31,7 +31,7 @@ export async function persistently<T>(ask: () => Promise<T>, how: Persistence): 
     try {
       return await ask();
     } catch (error) {
-      if (!(error instanceof EspalierError) || !(isOutOfDate(error) || mayPass(error))) throw error;
+      if (!(error instanceof EspalierError) || !(isOutOfDate(error) || isTemporary(error))) throw error;
       const ms = pauses.delay(tries, how.rng);
       if (ms === undefined) throw how.givenUp(error, tries);
       const askedMs = error instanceof ApiError ? (error.retryAfterMs ?? 0) : 0;

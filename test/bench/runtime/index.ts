@@ -49,7 +49,7 @@ async function benchQueue(): Promise<void> {
     const again = process.cpuUsage();
     for (let time = 0; time < TIMES; time++) {
       keys.forEach((key, i) => {
-        queue.after(key, 3_600_000 + ((i * 7_919) % COUNT), 'requeue');
+        queue.addAfter(key, 3_600_000 + ((i * 7_919) % COUNT), 'requeue');
       });
     }
     delayed.push(perSecond(COUNT * TIMES, processorMs(again)));

@@ -14,7 +14,7 @@ describe('the health server', () => {
   const check = (name: string, probe: Check['probe']): Check => ({
     name,
     probe,
-    trouble: () => troubles[name],
+    problem: () => troubles[name],
   });
 
   beforeEach(async () => {
@@ -31,7 +31,7 @@ describe('the health server', () => {
         {
           name: 'broken',
           probe: 'ready',
-          trouble() {
+          problem() {
             if (troubles['broken']) throw new Error('cannot tell');
             return undefined;
           },

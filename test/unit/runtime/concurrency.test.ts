@@ -35,7 +35,7 @@ describe('runs of one object', () => {
             });
           });
         };
-        const controller = world.control(reconcile, { maxConcurrent: 50, limit: { runs: 20 } });
+        const controller = world.control(reconcile, { maxConcurrent: 50, limit: { reconciles: 20 } });
         const keys = Array.from({ length: 40 }, (_, i) => `A/${String(i)}`);
         for (const key of keys) cluster.put(widgets, widget(key));
         await world.start();

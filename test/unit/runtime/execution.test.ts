@@ -128,7 +128,7 @@ describe('the execution of runs', () => {
         signal.addEventListener('abort', () => (abortedAt = world.clock.now()));
         return taking(world.clock, 5_000)(_, {} as never);
       },
-      { runTimeoutMs: 1_000 },
+      { reconcileTimeoutMs: 1_000 },
     );
     world.cluster.put(widgets, widget('A/1'));
     await world.start();
@@ -140,7 +140,7 @@ describe('the execution of runs', () => {
   });
 
   it('RUN-08: delays runs beyond the limit to the end of the window and drops none', async () => {
-    const controller = world.control(succeeding, { limit: { runs: 3, perMs: 10_000 } });
+    const controller = world.control(succeeding, { limit: { reconciles: 3, perMs: 10_000 } });
     await world.start();
     world.cluster.put(widgets, widget('A/1'));
     await settle();

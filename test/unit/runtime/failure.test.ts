@@ -3,7 +3,7 @@ import type { TransportError } from '../../../src/runtime/errors.ts';
 import { apiErrorFrom } from '../../../src/runtime/errors.ts';
 import {
   isVersionTooLarge,
-  mayPass,
+  isTemporary,
   pauseBeforeRepeat,
   transportErrorFrom,
 } from '../../../src/runtime/transport/failure.ts';
@@ -93,7 +93,7 @@ describe('whether a failure may pass by itself', () => {
     ['a bug', new Error('bug'), false],
   ] as const)
     it(`${title}: ${String(expected)}`, () => {
-      expect(mayPass(error)).to.equal(expected);
+      expect(isTemporary(error)).to.equal(expected);
     });
 });
 

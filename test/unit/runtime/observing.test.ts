@@ -227,7 +227,7 @@ describe('what can be seen from outside', () => {
     world.control(succeeding);
     void world.manager.start().catch(() => undefined);
     await settle();
-    expect(sourcesCheck(world.caches).trouble()).to.contain('widgets.example.io');
+    expect(sourcesCheck(world.caches).problem()).to.contain('widgets.example.io');
     expect(world.manager.ready).to.equal(false);
     await world.manager.stop();
   });
@@ -240,15 +240,15 @@ describe('what can be seen from outside', () => {
     const metrics = createMetrics();
     const lag = watchLoopLag(clock, metrics, 1_000);
     await clock.advance(2_000);
-    expect(lag.check.trouble()).to.equal(undefined);
+    expect(lag.check.problem()).to.equal(undefined);
     skew = 3_000;
-    expect(lag.check.trouble()).to.contain('blocked');
+    expect(lag.check.problem()).to.contain('blocked');
     expect(await metrics.text()).to.match(/espalier_event_loop_lag_seconds [23]/);
     await clock.advance(500);
-    expect(lag.check.trouble()).to.contain('3000 ms');
+    expect(lag.check.problem()).to.contain('3000 ms');
     skew = 0;
     await clock.advance(4_000);
-    expect(lag.check.trouble()).to.equal(undefined);
+    expect(lag.check.problem()).to.equal(undefined);
     lag.stop();
     expect(clock.pending).to.equal(0);
   });

@@ -5,20 +5,20 @@ import { FairOrder, type Waiting } from '../../../src/runtime/queue/fair-order.t
 import {
   createQueue,
   INITIAL_PRIORITY,
-  type Turn,
+  type WorkItem,
   type WorkQueue,
 } from '../../../src/runtime/queue/queue.ts';
 import { HEAVY_MS, WINDOW_MS } from '../../../src/runtime/queue/usage.ts';
 import { FakeClock } from '../../support/clock.ts';
 
 /** Takes as many turns as can be had now, at most `most`. */
-async function takeUpTo(queue: WorkQueue, most: number): Promise<Turn[]> {
-  const turns: Turn[] = [];
+async function takeUpTo(queue: WorkQueue, most: number): Promise<WorkItem[]> {
+  const turns: WorkItem[] = [];
   for (let i = 0; i < most; i++) void queue.take().then((turn) => turn && turns.push(turn));
   await new Promise(setImmediate);
   return turns;
 }
-const spaces = (turns: readonly Turn[]): string => turns.map(({ key }) => namespaceOf(key)).join('');
+const spaces = (turns: readonly WorkItem[]): string => turns.map(({ key }) => namespaceOf(key)).join('');
 
 describe('fairness of the queue between namespaces', () => {
   let clock: FakeClock;
@@ -31,10 +31,10 @@ describe('fairness of the queue between namespaces', () => {
     for (let i = 0; i < count; i++) queue.add(`${namespace}/${String(i)}`, priority);
   };
   /** One reconcile after the other, each taking `ms`. */
-  async function play(count: number, ms: (turn: Turn) => number = () => 0): Promise<string> {
+  async function play(count: number, ms: (turn: WorkItem) => number = () => 0): Promise<string> {
     let order = '';
     for (let i = 0; i < count; i++) {
-      const turn = (await queue.take()) as Turn;
+      const turn = (await queue.take()) as WorkItem;
       order += namespaceOf(turn.key);
       await clock.advance(ms(turn));
       turn.end();
@@ -163,7 +163,7 @@ describe('fairness of the queue between namespaces', () => {
     start(10);
     for (let i = 0; i < 26; i++) {
       queue.add('A/bad');
-      const turn = (await queue.take()) as Turn;
+      const turn = (await queue.take()) as WorkItem;
       turn.failed();
       turn.end();
     }

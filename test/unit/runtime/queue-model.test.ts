@@ -1,7 +1,7 @@
 /** The queue beside a model of it that is too slow to be used and too simple to be wrong. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { createQueue, type Turn } from '../../../src/runtime/queue/queue.ts';
+import { createQueue, type WorkItem } from '../../../src/runtime/queue/queue.ts';
 import { FakeClock } from '../../support/clock.ts';
 
 interface Waiting {
@@ -93,14 +93,14 @@ describe('the queue beside its model', () => {
         const clock = new FakeClock();
         const queue = createQueue(clock);
         const model = new Model();
-        const turns = new Map<string, Turn>();
+        const turns = new Map<string, WorkItem>();
         for (const each of steps) {
           switch (each.op) {
             case 'add':
               expect(queue.add(each.key, each.priority)).to.equal(model.add(each.key, each.priority));
               break;
             case 'after':
-              queue.after(each.key, each.ms, 'requeue', each.priority);
+              queue.addAfter(each.key, each.ms, 'requeue', each.priority);
               model.after(each.key, each.ms, each.priority);
               break;
             case 'cancel':
@@ -110,7 +110,7 @@ describe('the queue beside its model', () => {
             case 'take': {
               const expected = model.take();
               if (!expected) break;
-              const turn = (await queue.take()) as Turn;
+              const turn = (await queue.take()) as WorkItem;
               expect([turn.key, turn.priority]).to.deep.equal([expected.key, expected.priority]);
               turns.set(turn.key, turn);
               break;

@@ -4,7 +4,7 @@ import type { Clock } from '../../../src/lib/clock.ts';
 import {
   createQueue,
   INITIAL_PRIORITY,
-  type Turn,
+  type WorkItem,
   type WorkQueue,
 } from '../../../src/runtime/queue/queue.ts';
 import { FakeClock } from '../../support/clock.ts';
@@ -17,7 +17,7 @@ describe('the work queue', () => {
     queue = createQueue(clock);
   });
 
-  const take = async (): Promise<Turn> => {
+  const take = async (): Promise<WorkItem> => {
     const turn = await queue.take();
     if (!turn) throw new Error('the queue is closed');
     return turn;
@@ -65,7 +65,7 @@ describe('the work queue', () => {
     const turn = await take();
     expect(turn.key).to.equal('41234');
     expect(turn.priority).to.equal(0);
-    queue.after('41234', 1_000, 'retry', turn.priority);
+    queue.addAfter('41234', 1_000, 'retry', turn.priority);
     turn.end();
     await clock.advance(1_000);
     expect((await take()).key).to.equal('41234');
@@ -74,9 +74,9 @@ describe('the work queue', () => {
   });
 
   it('makes delayed keys ready in the order of their time', async () => {
-    queue.after('late', 300, 'requeue');
-    queue.after('early', 100, 'requeue');
-    queue.after('middle', 200, 'retry');
+    queue.addAfter('late', 300, 'requeue');
+    queue.addAfter('early', 100, 'requeue');
+    queue.addAfter('middle', 200, 'retry');
     await clock.advance(99);
     expect(await drain()).to.deep.equal([]);
     await clock.advance(1);
@@ -86,8 +86,8 @@ describe('the work queue', () => {
   });
 
   it('keeps one timer per key, the last one set', async () => {
-    queue.after('a', 100, 'sync');
-    queue.after('a', 200, 'retry');
+    queue.addAfter('a', 100, 'sync');
+    queue.addAfter('a', 200, 'retry');
     expect(queue.timerOf('a')).to.deep.include({ kind: 'retry', when: 200 });
     await clock.advance(150);
     expect(await drain()).to.deep.equal([]);
@@ -99,7 +99,7 @@ describe('the work queue', () => {
   });
 
   it('drops the timer of a key when its turn begins', async () => {
-    queue.after('a', 100, 'retry');
+    queue.addAfter('a', 100, 'retry');
     queue.add('a');
     (await take()).end();
     expect(queue.timerOf('a')).to.equal(undefined);
@@ -109,7 +109,7 @@ describe('the work queue', () => {
 
   it('forgets everything about a cancelled key but its turn', async () => {
     queue.add('a');
-    queue.after('b', 100, 'requeue');
+    queue.addAfter('b', 100, 'requeue');
     queue.cancel('a');
     queue.cancel('b');
     queue.add('c');
@@ -124,10 +124,10 @@ describe('the work queue', () => {
 
   it('takes nothing and gives nothing after it was closed', async () => {
     const waiting = queue.take();
-    queue.after('a', 100, 'requeue');
+    queue.addAfter('a', 100, 'requeue');
     queue.close();
     expect(queue.add('b')).to.equal('merged');
-    queue.after('c', 100, 'requeue');
+    queue.addAfter('c', 100, 'requeue');
     expect(await waiting).to.equal(undefined);
     expect(await queue.take()).to.equal(undefined);
     expect(clock.pending).to.equal(0);
@@ -144,15 +144,15 @@ describe('the work queue', () => {
 
   it('makes keys of the same time ready in the order of their timers', async () => {
     const keys = ['e', 'b', 'd', 'a', 'c'];
-    for (const key of keys) queue.after(key, 100, 'requeue');
+    for (const key of keys) queue.addAfter(key, 100, 'requeue');
     await clock.advance(100);
     expect(await drain()).to.deep.equal(keys);
   });
 
   for (const ms of [0, -1, NaN])
     it(`makes a key ready now that has ${String(ms)} ms to wait, instead of its timer`, async () => {
-      queue.after('a', 100, 'retry');
-      queue.after('a', ms, 'requeue', 7);
+      queue.addAfter('a', 100, 'retry');
+      queue.addAfter('a', ms, 'requeue', 7);
       expect(queue.timerOf('a')).to.equal(undefined);
       const turn = await take();
       expect([turn.key, turn.priority]).to.deep.equal(['a', 7]);
@@ -207,10 +207,10 @@ describe('the work queue', () => {
   it('knows a key whose timer was set during its turn', async () => {
     queue.add('a');
     const turn = await take();
-    queue.after('a', 100, 'retry');
+    queue.addAfter('a', 100, 'retry');
     turn.end();
     expect(queue.size).to.equal(1);
-    queue.after('a', 200, 'requeue');
+    queue.addAfter('a', 200, 'requeue');
     await clock.advance(199);
     expect(await drain()).to.deep.equal([]);
     await clock.advance(1);
@@ -241,7 +241,7 @@ describe('the work queue', () => {
       at: (when, fn) => early.at(when - haste, fn),
     };
     queue = createQueue(hasty);
-    queue.after('a', 100, 'requeue');
+    queue.addAfter('a', 100, 'requeue');
     haste = 0;
     await early.advance(99);
     expect(await drain()).to.deep.equal([]);
@@ -263,7 +263,7 @@ describe('the work queue', () => {
       fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {
         clock = new FakeClock();
         queue = createQueue(clock);
-        const running = new Map<string, Turn>();
+        const running = new Map<string, WorkItem>();
         const admitted = new Map<string, number>();
         const began = new Map<string, number>();
         for (const [at, { op, n }] of steps.entries()) {
@@ -271,7 +271,7 @@ describe('the work queue', () => {
           if (op === 'add') {
             queue.add(key, n);
             admitted.set(key, at);
-          } else if (op === 'after') queue.after(key, n * 10, 'requeue');
+          } else if (op === 'after') queue.addAfter(key, n * 10, 'requeue');
           else if (op === 'cancel') {
             queue.cancel(key);
             admitted.delete(key);

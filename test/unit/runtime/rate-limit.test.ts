@@ -4,7 +4,7 @@ import { FAILURE_MS, HEAVY_MS, Usage, WINDOW_MS } from '../../../src/runtime/que
 
 describe('the limit on runs', () => {
   it('lets so many runs of a key start in a window, and tells the others when it ends', () => {
-    const limiter = new RateLimiter({ runs: 2, perMs: 1_000 });
+    const limiter = new RateLimiter({ reconciles: 2, perMs: 1_000 });
     const waits = [100, 200, 300, 1_049, 1_051, 1_099].map((now) => limiter.acquire('a', now));
     expect(waits).to.deep.equal([0, 0, 800, 51, 50, 50]);
     expect(limiter.acquire('b', 300)).to.equal(0);
@@ -12,21 +12,21 @@ describe('the limit on runs', () => {
   });
 
   it('has windows of ten seconds', () => {
-    const limiter = new RateLimiter({ runs: 1 });
+    const limiter = new RateLimiter({ reconciles: 1 });
     expect([0, 0, 9_000, 10_000].map((now) => limiter.acquire('a', now))).to.deep.equal([
       0, 10_000, 1_000, 0,
     ]);
   });
 
   it('starts afresh for a key that was forgotten', () => {
-    const limiter = new RateLimiter({ runs: 1 });
+    const limiter = new RateLimiter({ reconciles: 1 });
     limiter.acquire('a', 0);
     limiter.forget('a');
     expect(limiter.acquire('a', 1)).to.equal(0);
   });
 
   it('keeps the windows that have not ended when it sweeps', () => {
-    const limiter = new RateLimiter({ runs: 1, perMs: 1_000 });
+    const limiter = new RateLimiter({ reconciles: 1, perMs: 1_000 });
     for (let i = 0; i < 999; i++) limiter.acquire(`old ${String(i)}`, 0);
     limiter.acquire('young', 500);
     limiter.acquire('another', 1_200);

@@ -24,7 +24,7 @@ describe('a watch', () => {
     await settle();
     const at: number[] = [];
     for (let seen = watches; api.count('watch') < watches + 4;) {
-      expect(cache.trouble).to.be.a('string');
+      expect(cache.problem).to.be.a('string');
       await clock.advance(50);
       if (api.count('watch') > seen) at.push(clock.now());
       seen = api.count('watch');
@@ -34,7 +34,7 @@ describe('a watch', () => {
       expect(pause).to.be.within(800 * 2 ** i * 0.8, 800 * 2 ** i * 1.2 + 50);
     }
     expect(api.count('list')).to.equal(lists);
-    expect(cache.trouble).to.equal(undefined);
+    expect(cache.problem).to.equal(undefined);
     api.put(thing('b'));
     await settle();
     expect(heard).to.deep.equal(['add ns/b 12']);
@@ -50,7 +50,7 @@ describe('a watch', () => {
     await clock.advance(30 * 60_000);
     const tries = api.count('watch') - before;
     expect(tries).to.be.within(48, 80);
-    expect(cache.trouble).to.contain('said 503');
+    expect(cache.problem).to.contain('said 503');
   });
 
   it('forgets the failures before a connection that held', async () => {
@@ -83,10 +83,10 @@ describe('a watch', () => {
     });
     api.drop(refused);
     await settle();
-    expect(cache.trouble).to.equal('an event of more than 16 MiB');
+    expect(cache.problem).to.equal('an event of more than 16 MiB');
     expect(api.count('watch')).to.equal(before[1]);
     await clock.advance(2_000);
-    expect(cache.trouble).to.equal(undefined);
+    expect(cache.problem).to.equal(undefined);
     expect(api.count('list')).to.equal(before[0] + 1);
     expect(heard).to.deep.equal(['add ns/large 11']);
     const lists = api.count('list');
@@ -119,7 +119,7 @@ describe('a watch', () => {
         await clock.advance(1_000 + (cut % 6) * 1_000);
         api.drop(reset());
         await settle();
-        expect(cache.trouble, `after cut ${String(cut)}`).to.equal(undefined);
+        expect(cache.problem, `after cut ${String(cut)}`).to.equal(undefined);
         expect(api.count('watch'), `after cut ${String(cut)}`).to.equal(before + 1);
       }
       expect(api.count('list')).to.equal(1);
@@ -189,7 +189,7 @@ describe('a watch', () => {
     api.drop();
     await settle();
     expect(api.count('watch')).to.equal(before + 1);
-    expect(cache.trouble).to.equal(undefined);
+    expect(cache.problem).to.equal(undefined);
   });
 
   it('does not storm a server that ends every watch at once', async () => {
@@ -253,7 +253,7 @@ describe('a watch', () => {
     expect(api.requests.at(-2)?.query.resourceVersion, 'a list after 410 is a consistent one').to.equal(
       undefined,
     );
-    expect(cache.trouble).to.equal(undefined);
+    expect(cache.problem).to.equal(undefined);
   });
 
   it('does not storm a server whose lists expire at once', async () => {
@@ -281,14 +281,14 @@ describe('a watch', () => {
     api.drop();
     await settle();
     expect(cache.get('ns/x')?.metadata.resourceVersion).to.equal('100');
-    expect(cache.trouble).to.contain('older');
+    expect(cache.problem).to.contain('older');
 
     api.listVersion = undefined;
     api.objects.get('ns/x')!.metadata.resourceVersion = '100';
     await clock.advance(2_000);
     expect(api.requests.filter((r) => r.verb === 'list').at(-1)?.query.resourceVersion).to.equal('100');
     expect(heard).to.deep.equal([]);
-    expect(cache.trouble).to.equal(undefined);
+    expect(cache.problem).to.equal(undefined);
   });
 
   it('believes a server whose history went back for good, after asking several times', async () => {
@@ -308,7 +308,7 @@ describe('a watch', () => {
     api.faults.watch.push(statusError(410));
     api.drop();
     await clock.advance(60_000);
-    expect(cache.trouble).to.equal(undefined);
+    expect(cache.problem).to.equal(undefined);
     expect(heard).to.deep.equal(['update ns/x 100→50 relisted', 'delete ns/lost 101 unknown']);
     api.put(thing('y'));
     await settle();
@@ -327,7 +327,7 @@ describe('a watch', () => {
     api.bookmark();
     await clock.advance(60_000);
     expect(names(cache.list())).to.deep.equal([]);
-    expect(cache.trouble).to.equal(undefined);
+    expect(cache.problem).to.equal(undefined);
   });
 
   it('refuses a single event that is older than what it knows', async () => {
@@ -420,7 +420,7 @@ describe('a watch', () => {
     api.drop(reset());
     await clock.advance(2_000);
     expect(api.count('list')).to.equal(lists);
-    expect(cache.trouble).to.equal(undefined);
+    expect(cache.problem).to.equal(undefined);
     expect(api.requests.at(-1)?.query.resourceVersion).to.equal(String(api.version));
   });
 
@@ -547,7 +547,7 @@ describe('a watch', () => {
     api.faults.list.push(statusError(404), statusError(404));
     api.drop();
     await clock.advance(1_000);
-    expect(cache.trouble).to.contain('said 404');
+    expect(cache.problem).to.contain('said 404');
     expect(cache.get('ns/a'), 'kept until it is known to be gone').not.to.equal(undefined);
     api.objects.clear();
     api.version++;

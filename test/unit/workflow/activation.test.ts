@@ -32,7 +32,7 @@ function stage() {
   });
   const maker = (name: string, from = 'cms', more: object = {}): AnyDependent<Widget> => ({
     ...reader(name, from),
-    makeSource({ isSeparate }): CreatedSource<Widget> {
+    createSource({ isSeparate }): CreatedSource<Widget> {
       log.push(`make ${from}${isSeparate ? ' separate' : ''}`);
       return { source: source(from), release: () => void log.push(`release ${from}`) };
     },
@@ -126,7 +126,7 @@ describe('the source of a node with an activation condition', () => {
 
   it('need not be released', async () => {
     const { log, maker, of } = stage();
-    const use = maker('a', 'cms', { makeSource: () => ({ source: source('cms') }) });
+    const use = maker('a', 'cms', { createSource: () => ({ source: source('cms') }) });
     const sources = of(use);
     await sources.on(use, primary);
     sources.off(use, primary);

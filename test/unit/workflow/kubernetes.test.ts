@@ -137,9 +137,9 @@ describe('a dependent on a cluster', () => {
     });
   }
   it('is watched unless it is read live or is in another cluster', () => {
-    expect(dependent()).to.include.keys('source', 'makeSource');
-    expect(dependent({ reader: 'live' })).not.to.include.any.keys('source', 'makeSource');
-    expect(dependent({ client: () => expect.fail() })).not.to.include.any.keys('source', 'makeSource');
+    expect(dependent()).to.include.keys('source', 'createSource');
+    expect(dependent({ reader: 'live' })).not.to.include.any.keys('source', 'createSource');
+    expect(dependent({ client: () => expect.fail() })).not.to.include.any.keys('source', 'createSource');
   });
 });
 

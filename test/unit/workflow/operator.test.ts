@@ -484,7 +484,7 @@ describe('an operator with a workflow', () => {
     expect(() => operate([{ use }], {}, {}, { sources: [source] })).to.throw(
       'reads Part of example.io/v1 from source given, which holds Widget of example.io/v1',
     );
-    const { makeSource: _, ...without } = use;
+    const { createSource: _, ...without } = use;
     expect(() => operate([{ use: without }])).to.throw(
       'reads source given, which the controller does not have',
     );

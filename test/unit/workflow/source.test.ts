@@ -67,7 +67,7 @@ describe('a source of a dependent', () => {
   ] as const) {
     it(title, () => {
       const { asked, setup } = setupOf(false);
-      const made = sourceOf(choice).makeSource?.(setup);
+      const made = sourceOf(choice).createSource?.(setup);
       expect(asked).to.deep.equal([['shared', options]]);
       expect(made).not.to.have.property('release');
       expect(made?.source.kind).to.equal(parts);
@@ -75,12 +75,12 @@ describe('a source of a dependent', () => {
   }
   it('has a cache of its own, to be released, if it comes and goes', () => {
     const { asked, release, setup } = setupOf(true);
-    const made = sourceOf().makeSource?.(setup);
+    const made = sourceOf().createSource?.(setup);
     expect(asked.map(([how]) => how)).to.deep.equal(['separate']);
     expect(made?.release).to.equal(release);
   });
   it('is not made by a dependent that takes it from another', () => {
-    expect(sourceOf({ source: { from: 'cms' } })).not.to.have.property('makeSource');
+    expect(sourceOf({ source: { from: 'cms' } })).not.to.have.property('createSource');
   });
 });
 

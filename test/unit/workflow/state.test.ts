@@ -112,7 +112,7 @@ describe('the states of a primary', () => {
       },
     } as unknown as Caches;
     const controller = { name: 'widgets', kind: widgets, fieldManager: 'widgets' };
-    const { source } = storeOf().parts.makeSource({ controller, caches, isSeparate: false });
+    const { source } = storeOf().parts.createSource({ controller, caches, isSeparate: false });
     expect(source.stage).to.equal('state');
     expect(asked).to.deep.equal([{ labels: 'espalier.dev/state' }]);
   });

@@ -50,8 +50,8 @@ export function noticeController(board: Board, metrics: Metrics): ControllerSpec
 
     // How many runs there are at a time, how long one may take, and how often there are any.
     maxConcurrent: 4,
-    runTimeoutMs: 10_000,
-    limit: { runs: 5, perMs: 60_000 },
+    reconcileTimeoutMs: 10_000,
+    limit: { reconciles: 5, perMs: 60_000 },
     retry: exponential({ initialMs: 500, factor: 2, maxMs: 60_000, maxAttempts: 8 }),
     syncPeriodMs: 3_600_000,
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { manifestDeployer } from '../../../../deployers/manifest/index.ts';
 import { CodecError } from '../../../../deployers/sdk/codec.ts';
-import { decodeContinuous, nextRun } from '../../../../deployers/sdk/continuous.ts';
+import { decodeContinuous, nextDueTime } from '../../../../deployers/sdk/continuous.ts';
 import { nextTime, parseCron } from '../../../../src/lib/cron.ts';
 import {
   Bench,
@@ -60,10 +60,10 @@ describe('schedules', () => {
   });
 
   it('every counts from the last reconcile time in whole seconds; zero and nothing mean never', () => {
-    expect(nextRun({ every: '10m' }, '2026-01-01T00:00:00Z')).to.equal(at('2026-01-01T00:10:00Z'));
-    expect(nextRun({ every: '0s' }, '2026-01-01T00:00:00Z')).to.equal(undefined);
-    expect(nextRun({}, '2026-01-01T00:00:00Z')).to.equal(undefined);
-    expect(nextRun({ every: '10m' }, undefined)).to.equal(undefined);
+    expect(nextDueTime({ every: '10m' }, '2026-01-01T00:00:00Z')).to.equal(at('2026-01-01T00:10:00Z'));
+    expect(nextDueTime({ every: '0s' }, '2026-01-01T00:00:00Z')).to.equal(undefined);
+    expect(nextDueTime({}, '2026-01-01T00:00:00Z')).to.equal(undefined);
+    expect(nextDueTime({ every: '10m' }, undefined)).to.equal(undefined);
   });
 });
 

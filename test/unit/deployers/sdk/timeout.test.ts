@@ -1,7 +1,7 @@
 /** How long jobs take, wait and rest. */
 import { expect } from 'chai';
 import { CodecError } from '../../../../deployers/sdk/codec.ts';
-import { decodeContinuous, nextRun } from '../../../../deployers/sdk/continuous.ts';
+import { decodeContinuous, nextDueTime } from '../../../../deployers/sdk/continuous.ts';
 import { TimeoutError } from '../../../../deployers/sdk/errors.ts';
 import { createMemories, retryMs, waitMs } from '../../../../deployers/sdk/memory.ts';
 import { isExecutionRunning, nextDue, scheduleOf } from '../../../../deployers/sdk/schedule.ts';
@@ -184,7 +184,7 @@ describe('the schedule of an item', () => {
   ];
   for (const [schedule, last, expected] of times) {
     it(`${JSON.stringify(schedule)} after ${String(last)} is due after ${String(expected)} ms`, () => {
-      const due = nextRun(schedule, last);
+      const due = nextDueTime(schedule, last);
       expect(due === undefined ? undefined : due - ms).to.equal(expected);
     });
   }

@@ -173,7 +173,7 @@ describe('RUN-112: a creation whose end was never written down', () => {
   });
 
   it('a creation that takes too long counts as no end', async () => {
-    scene = createScene({ names: assigned, runTimeoutMs: 5_000 });
+    scene = createScene({ names: assigned, reconcileTimeoutMs: 5_000 });
     const { cloud, world } = scene;
     cloud.during = (step) =>
       step === 'create'
@@ -189,7 +189,7 @@ describe('RUN-112: a creation whose end was never written down', () => {
   });
 
   it('with names that are known, its end is written down even after the run was told to end', async () => {
-    scene = createScene({ runTimeoutMs: 5_000 });
+    scene = createScene({ reconcileTimeoutMs: 5_000 });
     const { cloud, world } = scene;
     cloud.during = (step) =>
       step === 'create'

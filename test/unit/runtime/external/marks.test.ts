@@ -6,7 +6,7 @@ import {
   pollIntervalError,
   pollIntervalMs,
 } from '../../../../src/runtime/external/annotations.ts';
-import { Conditions, isActive, type Happening } from '../../../../src/runtime/external/conditions.ts';
+import { Conditions, isActive, type StepEvent } from '../../../../src/runtime/external/conditions.ts';
 import {
   failedMarks,
   graceLeftMs,
@@ -18,7 +18,7 @@ import {
 import { filledIn } from '../../../../src/runtime/external/late.ts';
 import { assigned, byObjectName, byUid, shortened } from '../../../../src/runtime/external/names.ts';
 import {
-  deletesThing,
+  deletesResource,
   needsFinalizer,
   readPolicies,
   steps,
@@ -163,7 +163,7 @@ describe('the policies of an object', () => {
   ] as const) {
     it(`are refused: ${complaint}`, () => {
       const reading = read(spec);
-      expect(reading.ok ? 'accepted' : reading.complaint).to.include(complaint);
+      expect(reading.ok ? 'accepted' : reading.problem).to.include(complaint);
     });
   }
   for (const [allowed, reclaim, deletes, needs] of [
@@ -175,7 +175,7 @@ describe('the policies of an object', () => {
   ] as const) {
     it(`${allowed.join(' and ')} with ${reclaim} ${deletes ? 'delete' : 'leave'} the thing, and ${needs ? '' : 'do not '}hold the object`, () => {
       const policies = { allowed: new Set(allowed), reclaim };
-      expect([deletesThing(policies), needsFinalizer(policies)]).to.deep.equal([deletes, needs]);
+      expect([deletesResource(policies), needsFinalizer(policies)]).to.deep.equal([deletes, needs]);
     });
   }
 });
@@ -185,7 +185,7 @@ describe('the conditions of an external resource, by what happens', () => {
   const stored = TYPES.map((type) => ({
     ...{ type, status: 'True' as const, lastTransitionTime: 'then', reason: 'Old', message: 'old' },
   }));
-  const rows: [Happening, string, string][] = [
+  const rows: [StepEvent, string, string][] = [
     ['begin create', 'Creating', 'Updating Ready'],
     ['begin update', 'Updating', ''],
     ['begin delete', 'Deleting', 'Creating Updating Ready'],

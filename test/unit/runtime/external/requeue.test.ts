@@ -13,35 +13,41 @@ describe('when an external resource is looked at again', () => {
     ['RUN-97: dirty', true, {}, undefined, { when: 'now' }],
     ['RUN-97: dirty, with an error', true, {}, error, { when: 'now' }],
     ['RUN-97: dirty, asked to wait', true, { requeueAfterMs: 60_000 }, undefined, { when: 'now' }],
-    ['RUN-97: dirty, asked to back off', true, { requeue: true }, error, { when: 'now' }],
-    ['RUN-98: clean, with an error', false, {}, error, { when: 'backoff' }],
+    ['RUN-97: dirty, asked to back off', true, { backOff: true }, error, { when: 'now' }],
+    ['RUN-98: clean, with an error', false, {}, error, { when: 'backOff' }],
     [
       'RUN-98: clean, with an error, whatever was asked',
       false,
       { requeueAfterMs: 60_000 },
       error,
-      { when: 'backoff' },
+      { when: 'backOff' },
     ],
-    ['RUN-98: clean, with an error, told not to', false, { requeue: false }, error, { when: 'backoff' }],
-    ['RUN-99: clean, asked to back off', false, { requeue: true }, undefined, { when: 'backoff' }],
-    ['RUN-99: clean, asked to back off, with an error', false, { requeue: true }, error, { when: 'backoff' }],
+    ['RUN-98: clean, with an error, told not to', false, { backOff: false }, error, { when: 'backOff' }],
+    ['RUN-99: clean, asked to back off', false, { backOff: true }, undefined, { when: 'backOff' }],
+    ['RUN-99: clean, asked to back off, with an error', false, { backOff: true }, error, { when: 'backOff' }],
     [
       'RUN-99: clean, asked for both',
       false,
-      { requeue: true, requeueAfterMs: 5 },
+      { backOff: true, requeueAfterMs: 5 },
       undefined,
-      { when: 'backoff' },
+      { when: 'backOff' },
     ],
-    ['RUN-100: clean, told not to', false, { requeue: false }, undefined, { when: 'sync' }],
+    ['RUN-100: clean, told not to', false, { backOff: false }, undefined, { when: 'sync' }],
     ['RUN-100: clean, nothing said', false, {}, undefined, { when: 'sync' }],
     [
       'RUN-101: clean, asked to wait',
       false,
       { requeueAfterMs: 60_000 },
       undefined,
-      { when: 'after', ms: 60_000 },
+      { when: 'later', requeueAfterMs: 60_000 },
     ],
-    ['RUN-101: clean, asked for at once', false, { requeueAfterMs: 0 }, undefined, { when: 'after', ms: 0 }],
+    [
+      'RUN-101: clean, asked for at once',
+      false,
+      { requeueAfterMs: 0 },
+      undefined,
+      { when: 'later', requeueAfterMs: 0 },
+    ],
   ] as const;
   for (const [title, dirty, result, thrown, expected] of rows) {
     it(title, () => {
@@ -55,11 +61,11 @@ describe('when an external resource is looked at again', () => {
       syncMs: 36_000_000,
       syncJitter: 0,
     };
-    const said = { run: 'now', retry: 'backoff', sync: 'sync', requeue: 'after' } as const;
+    const said = { run: 'now', retry: 'backOff', sync: 'sync', requeue: 'later' } as const;
     for (const dirty of [true, false]) {
-      for (const result of [{}, { requeue: true }, { requeue: false }, { requeueAfterMs: 60_000 }]) {
+      for (const result of [{}, { backOff: true }, { backOff: false }, { requeueAfterMs: 60_000 }]) {
         for (const thrown of [undefined, error]) {
-          const isFailure = thrown !== undefined || ('requeue' in result && result.requeue);
+          const isFailure = thrown !== undefined || ('backOff' in result && result.backOff);
           const slot: Slot = { attempt: 0, gone: false, dirty };
           const control = 'requeueAfterMs' in result ? { requeueAfterMs: result.requeueAfterMs } : {};
           const step = next(

@@ -52,7 +52,7 @@ describe('the steps of an external resource, called one by one (X16)', () => {
   it('what fails is in the outcome and in the status, not thrown', async () => {
     cloud.faults.observe = new Error('no');
     const { result, error } = await resource.sync(object(), cloud, ctx);
-    expect(result).to.deep.equal({ requeue: true });
+    expect(result).to.deep.equal({ backOff: true });
     expect(error?.message).to.equal('no');
     expect(object().status?.conditions?.at(-1)).to.deep.include({ type: 'Failed', status: 'True' });
     delete cloud.faults.observe;
@@ -62,7 +62,7 @@ describe('the steps of an external resource, called one by one (X16)', () => {
     cluster.remove(buckets, KEY);
     expect(object().metadata.finalizers).to.deep.equal([FINALIZER]);
     expect(await resource.delete(object(), cloud, ctx)).to.deep.equal({ result: { requeueAfterMs: 30_000 } });
-    expect(await resource.delete(object(), cloud, ctx)).to.deep.equal({ result: { requeue: false } });
+    expect(await resource.delete(object(), cloud, ctx)).to.deep.equal({ result: {} });
     expect(object()).to.equal(undefined);
   });
 });

@@ -63,7 +63,7 @@ function toldEvent(event: WatchEvent<Thing>): string {
       return `bookmark ${event.version}`;
     case 'state':
       return event.state.phase === 'waiting'
-        ? `waiting ${String(event.state.ms)}: ${event.state.trouble}`
+        ? `waiting ${String(event.state.ms)}: ${event.state.problem}`
         : event.state.phase;
   }
 }

@@ -10,7 +10,7 @@ import type { Obj, View } from '../../src/runtime/types.ts';
 export interface ContextPorts {
   readonly world: World;
   readonly excludedNamespaces?: readonly string[];
-  /** Written into every default Context; other fields are left alone. */
+  /** Written into every default Context; the controller does not change other fields. */
   readonly repositoryContext?: Record<string, unknown>;
   readonly workers?: number;
 }
@@ -31,7 +31,7 @@ export function contextController(ports: ContextPorts): ControllerSpec<Obj> {
     reconciler: {
       async reconcile(primary, ctx) {
         const namespace = primary.metadata.name;
-        // The event that woke us may be older: nothing can be created in a namespace that is being deleted.
+        // A namespace that is being deleted accepts no new objects, and the event may be older than the deletion.
         if (!isOurs(primary)) return { write: 'none' };
         const existing = world.contexts.get(`${namespace}/default`);
         const wanted = repositoryContext && { repositoryContext };

@@ -1,4 +1,7 @@
-/** When the job of a deploy item ends without a deployer: nobody takes it up, nobody could, or a user ends it. Pure. */
+/**
+ * Decides when a deploy item's job ends without its deployer: after the pickup timeout, for an invalid item, or
+ * after an interrupt. Pure.
+ */
 import { hasOperation, isBeingDeleted, isFinished } from '../../src/api/job.ts';
 import { deployItemKind, type DeployItem } from '../../src/api/kinds/deployitem.ts';
 import { annotations, operations } from '../../src/api/labels.ts';
@@ -12,9 +15,9 @@ export interface Snapshot {
   readonly self: View<DeployItem>;
   /** RFC 3339, whole seconds. */
   readonly now: string;
-  /** 0 switches the check off. */
+  /** 0 disables the check. */
   readonly pickupTimeoutMs: number;
-  /** Name of the item's target when that does not exist. */
+  /** Name of the item's target if the target does not exist. */
   readonly missingTarget: string | undefined;
 }
 
@@ -23,7 +26,7 @@ type Verdict =
   | { readonly do: 'requeue'; readonly requeueAfterMs: number }
   | { readonly do: 'fail'; readonly problem: Problem; readonly effect: Effect };
 
-/** Clocks of deployers may be a little behind ours. */
+/** Tolerance for the clock skew between deployers and this controller. */
 const GRACE_MS = 5_000;
 
 export function judgePickup(snapshot: Snapshot): Verdict {
@@ -64,8 +67,8 @@ function failing({ self, now }: Snapshot, problem: Problem): Verdict {
 }
 
 /**
- * What a user's wish to end the job of this one item amounts to; undefined when there is no such wish. The annotation
- * goes last, so that an interrupt that was cut short is carried to the end.
+ * The writes of an interrupt that a user requested for this item; undefined if there is none. They remove the
+ * annotation last, so an interrupt that fails halfway is repeated.
  */
 export function interruptAsked({ self, now }: Pick<Snapshot, 'self' | 'now'>): readonly Effect[] | undefined {
   if (!hasOperation(self.metadata, operations.interrupt)) return undefined;

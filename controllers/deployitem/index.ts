@@ -1,6 +1,6 @@
 /**
- * The deploy item controller: ends the job of items that no deployer takes up, or could, or that a user interrupts, and
- * says which objects of an item others manage, too.
+ * The deploy item controller. It ends the jobs of items that no deployer picks up, that are invalid, or that a user
+ * interrupts. It also reports which objects of an item are managed by other items as well.
  */
 import { hasOperation, isFinished } from '../../src/api/job.ts';
 import { operations } from '../../src/api/labels.ts';
@@ -23,7 +23,7 @@ interface DeployItemPorts {
   readonly world: World;
   readonly client: Client;
   readonly clock: Clock;
-  /** 0 switches the check off. */
+  /** 0 disables the check. */
   readonly pickupTimeoutMs: number;
   readonly workers?: number;
 }
@@ -33,7 +33,8 @@ export function deployItemController(ports: DeployItemPorts): ControllerSpec<Dep
   world.deployItems.index(MANAGED_UID, managedUids);
   const managersOf: ManagersOf = (uid) => world.deployItems.byIndex(MANAGED_UID, uid);
   const isOurs = (self: View<DeployItem>): boolean => hasWork(self) || isSharing(self, managersOf);
-  // In the first list the others that manage the same objects may come later; the pass finds them all in the index.
+  // While the initial list is processed, other managers of the same objects may not be in the index yet. The
+  // reconcile finds them all.
   const mayShare = (self: View<DeployItem>): boolean => managedUids(self).length > 0;
   return {
     name: 'deployitem',
@@ -51,7 +52,8 @@ export function deployItemController(ports: DeployItemPorts): ControllerSpec<Dep
         name: 'managers-of-the-same-objects',
         cache: world.deployItems,
         filter: { update: changesOwnership },
-        // The affected items are looked up in the index at the time of the event; this mapping keeps no index of its own.
+        // This mapping looks up the affected items in the index when the event arrives; it needs no index of its
+        // own.
         toPrimary: (item) => managedUids(item).flatMap((uid) => managersOf(uid).map(keyOf)),
         toSecondary: () => [],
         ownEvents: 'deliver',
@@ -98,13 +100,16 @@ async function noteSharing(
   ctx.event('Normal', reason, message);
 }
 
-/** Name of the item's target when that does not exist. */
+/** Name of the item's target if the target does not exist. */
 function missingTarget({ targets }: World, { metadata, spec }: View<DeployItem>): string | undefined {
   const name = spec.target?.name;
   return name !== undefined && !targets.get(joinKey(metadata.namespace, name)) ? name : undefined;
 }
 
-/** Whether others may hear of it: what it manages, or whether that is going to stay. */
+/**
+ * Whether the change affects other managers of the same objects: the set of managed objects has changed, or whether
+ * the item keeps them.
+ */
 const changesOwnership = (old: View<DeployItem>, item: View<DeployItem>): boolean =>
   isKeeping(old) !== isKeeping(item) || !equal(managedUids(old), managedUids(item));
 

@@ -1,4 +1,4 @@
-/** What an item says about objects of a cluster that other items manage, too. Pure. */
+/** Reports cluster objects that more than one deploy item manages. Pure. */
 import { conditionReasons, conditionTypes } from '../../src/api/conditions.ts';
 import { isBeingDeleted, isFinished } from '../../src/api/job.ts';
 import type { DeployItem } from '../../src/api/kinds/deployitem.ts';
@@ -7,20 +7,20 @@ import type { Condition } from '../../src/api/shared.ts';
 import { mergeConditions } from '../../src/machine/status.ts';
 import type { View } from '../../src/runtime/types.ts';
 
-/** Items whose status names the object with this uid. */
+/** Returns the items whose status lists the object with this uid. */
 export type ManagersOf = (uid: string) => readonly View<DeployItem>[];
 
 interface SharingChange {
-  /** All conditions as they are to be. */
+  /** The complete list of conditions to write. */
   readonly conditions: readonly View<Condition>[];
   readonly reason: string;
   readonly message: string;
 }
 
-/** How many objects, and how many items of each, one message names. */
+/** Maximum number of objects that a message lists, and of items per object. */
 const SHOWN = 5;
 
-/** What to write and to report about shared objects; undefined when the item says it already, or is at work. */
+/** The condition and the event to write; undefined if the condition is up to date or the item's job is unfinished. */
 export function sharingChange(
   self: View<DeployItem>,
   managersOf: ManagersOf,
@@ -64,7 +64,7 @@ function listed(texts: readonly string[]): string {
   return texts.slice(0, SHOWN).join(', ') + (more > 0 ? ` and ${String(more)} more` : '');
 }
 
-/** Whether the item may have something to say about shared objects. */
+/** Whether the item manages shared objects, or still has the condition that says so. */
 export const isSharing = (self: View<DeployItem>, managersOf: ManagersOf): boolean =>
   (self.status?.conditions ?? []).some(({ type }) => type === conditionTypes.SharedObjects) ||
   managedObjects(self).some(({ uid }) => managersOf(uid).length > 1);

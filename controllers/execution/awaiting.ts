@@ -1,6 +1,6 @@
 /**
- * What an execution waits for. After a short while it says who is missing: a deployer that serves an item's type may never
- * have been started, and the time in which items must be taken up is long. Pure.
+ * Describes what an execution waits for. Items that are not picked up within seconds are reported with their
+ * missing deployer, long before the pickup timeout. Pure.
  */
 import { smallest } from '../../src/lib/lists.ts';
 import { isFinished } from '../../src/api/job.ts';
@@ -10,7 +10,7 @@ import { isPickedUp } from '../../src/landscape/pickup.ts';
 import type { Item } from './classify.ts';
 import type { Snapshot } from './snapshot.ts';
 
-/** Deployers that are there take items up within seconds. */
+/** A running deployer picks up an item within seconds. */
 const SHORT_WHILE_MS = 10_000;
 
 interface Wait {
@@ -18,7 +18,7 @@ interface Wait {
   readonly requeueAfterMs?: number;
 }
 
-/** @param starting those of the items that are only now given the job */
+/** @param starting the items that receive the job in this reconcile */
 export function awaiting(
   { now, missingDeployer }: Pick<Snapshot, 'now' | 'missingDeployer'>,
   reason: ConditionReason,
@@ -41,7 +41,10 @@ export function awaiting(
   };
 }
 
-/** Of the first item whose deployer is missing. To find that out may mean to look at every item there is. */
+/**
+ * The message for the first item without a deployer. The search may read all deploy items, so it stops at the first
+ * one.
+ */
 function firstNote(
   overdue: readonly Item[],
   missingDeployer: Snapshot['missingDeployer'],
@@ -57,11 +60,11 @@ function firstNote(
 }
 
 /**
- * Why nobody takes up items of a type, as far as it can be told: deployers of other processes do not announce
- * themselves, but leave their name on what they took up.
- * @param served types that the deployers of this process serve
- * @param all every deploy item there is
- * @returns undefined when a deployer of this process serves it
+ * Why no deployer picks up items of this type. Deployers in other processes do not register; the only trace of them
+ * is their name in the status of items that they picked up.
+ * @param served types that the deployers of this process handle
+ * @param all all deploy items
+ * @returns undefined if a deployer of this process handles the type
  */
 export function whoIsMissing(
   type: string,

@@ -1,4 +1,4 @@
-/** Which deploy item belongs to which template, and what each of them is doing. Pure. */
+/** Matches deploy items to templates and determines the state of each item. Pure. */
 import { byUse, everHadJob } from '../../src/api/duplicates.ts';
 import { annotations, labels } from '../../src/api/labels.ts';
 import {
@@ -18,7 +18,7 @@ import { plan, type NodeState, type Plan, type Policy } from '../../src/workflow
 
 export type Item = View<DeployItem>;
 
-/** The deploy item templates, with durations as Go prints them: that is how everybody stores them. */
+/** The deploy item templates with durations in Go's format, which is how all writers store them. */
 export const withStoredDurations = (templates: readonly DeployItemTemplate[]): DeployItemTemplate[] =>
   templates.map((template) =>
     template.timeout !== undefined && isDuration(template.timeout)
@@ -27,13 +27,18 @@ export const withStoredDurations = (templates: readonly DeployItemTemplate[]): D
   );
 
 interface Assignment {
-  /** The item of each template, by template name. */
+  /** The item of each template, keyed by template name. */
   readonly active: ReadonlyMap<string, Item>;
-  /** Items that no template asks for, doubles, and items somebody deleted: they must go before the rest moves. */
+  /**
+   * Items without a template, duplicates, and items that a user deleted. They are removed before other items start.
+   */
   readonly orphans: readonly Item[];
 }
 
-/** Of the living items of a name the one with the best claim is the template's; all others are orphans. */
+/**
+ * Assigns one item to each template. If several items have the same template name, the one in use wins; the others
+ * are orphans.
+ */
 export function assign(
   self: View<Execution>,
   templates: readonly DeployItemTemplate[],
@@ -55,33 +60,33 @@ export function assign(
   return { active, orphans: items.filter((item) => !taken.has(item)) };
 }
 
-/** Whether the item ever had a job, or a deployer noted anything on it. */
+/** Whether the item ever had a job or a deployer wrote its status. */
 const hasWorked = (item: Item): boolean => everHadJob(item) || item.status?.providerStatus !== undefined;
 
 /**
- * Whether the item did nothing yet and another one stands for its template. It has nothing to uninstall, and a deployer
- * that goes by the names in its configuration would uninstall what the other one has installed.
+ * Whether the item is a duplicate that no deployer has processed. It has nothing to uninstall. A deployer that
+ * identifies resources by the names in its configuration would uninstall the resources of the active item.
  */
 export const isUnusedDouble = (item: Item, active: Assignment['active']): boolean =>
   !hasWorked(item) && active.has(templateName(item));
 
-/** Somebody deleted the item after this job had installed it, or had begun to: only the next job will uninstall it. */
+/** A user deleted the item after this job started it. The item is uninstalled in the next job. */
 const wasInstalledBefore = (item: Item, jobID: string): boolean =>
   jobID !== '' &&
   isTriggeredFor(item, jobID) &&
   !isJobUnstarted(item) &&
   !isDeletionPhase(item.status?.phase);
 
-/** Empty when the item does not say so. */
+/** Empty if the item has no such label. */
 export const templateName = ({ metadata }: Item): string => metadata.labels?.[labels.executionName] ?? '';
 
-/** Empty when there is none. */
+/** Empty if the execution has no job. */
 export const jobOf = ({ status }: View<Execution>): string => status?.jobID ?? '';
 
-/** After a failure nothing more starts or goes. */
+/** After a failure, no other item starts or is removed. */
 const FAIL_FAST: Policy = { gate: 'finished', failFast: true };
 
-/** What each template's item does in the job of the execution, and which may start. */
+/** The state of each template's item in the execution's job, and the items that may start. */
 export function planStart(
   self: View<Execution>,
   templates: readonly DeployItemTemplate[],
@@ -95,7 +100,7 @@ export function planStart(
   return { ...result, failed: [...states].filter(([, state]) => state === 'failed').map(([name]) => name) };
 }
 
-/** An item that is not there counts as failed: somebody took it away in the middle of the job. */
+/** A missing item counts as failed: it was removed while the job was running. */
 function progressOf(item: Item | undefined, jobID: string): NodeState {
   if (!item) return 'failed';
   if (!isTriggeredFor(item, jobID)) return 'idle';
@@ -103,7 +108,7 @@ function progressOf(item: Item | undefined, jobID: string): NodeState {
   return item.status?.phase === 'Succeeded' ? 'ready' : 'failed';
 }
 
-/** The same for the way down: items go when nothing that depends on them is left. Keys are object names. */
+/** The same for removal: an item is removed after all items that depend on it. Keys are object names. */
 export function planRemoval(
   self: View<Execution>,
   templates: readonly DeployItemTemplate[],
@@ -125,14 +130,17 @@ export function planRemoval(
   return { ...result, failed: items.filter((i) => states.get(i.metadata.name) === 'failed') };
 }
 
-/** A deployer that answers Succeeded while the item is still there has not finished the removal. */
+/** An item that still exists is not removed yet, even if its phase is Succeeded. */
 function removalOf(item: Item, jobID: string): NodeState {
   if (!isTriggeredFor(item, jobID)) return 'doomed';
   const hasFailed = item.status?.phase === 'Failed' || item.status?.phase === 'DeleteFailed';
   return hasFinishedJob(item, jobID) && hasFailed ? 'failed' : 'removing';
 }
 
-/** The items that start to go now: in their order when the execution goes, otherwise all that are marked for it. */
+/**
+ * The items whose uninstall starts now. If the execution is being deleted: those that are next in reverse
+ * dependency order; otherwise: all items with a deletion timestamp.
+ */
 export function dueForRemoval(
   self: View<Execution>,
   templates: readonly DeployItemTemplate[],
@@ -147,8 +155,8 @@ export function dueForRemoval(
 }
 
 /**
- * Items that have not got the job of `self`, but may have been given it by a write that has not arrived yet: nothing held
- * them up before something else failed.
+ * Items that do not have the job of `self` yet, but may have received it by a write that is still in flight:
+ * nothing blocked them before another item failed.
  */
 export function mayBeStarting(
   self: View<Execution>,
@@ -167,6 +175,6 @@ export function mayBeStarting(
   return [...due, ...orphans.filter((item) => !isTriggeredFor(item, jobOf(self)))];
 }
 
-/** Whether the item is to be forgotten instead of uninstalled. */
+/** Whether the item is deleted without an uninstall. */
 export const isUninstallSkipped = (item: Item): boolean =>
   hasAnnotation(item.metadata, annotations.deleteWithoutUninstall);

@@ -1,6 +1,6 @@
 /**
- * The shoot clusters of deploy items that need no uninstall once their cluster is gone: which one it is, noted when the
- * item is written, and whether it is still there, asked when the item is about to be uninstalled.
+ * Shoot clusters of deploy items that skip the uninstall if their cluster no longer exists. The execution records
+ * the shoot when it writes the item, and checks whether the shoot still exists before it uninstalls the item.
  */
 import { TARGET_SYNC_OK, annotations, labels } from '../../src/api/labels.ts';
 import { isBeingDeleted } from '../../src/api/job.ts';
@@ -28,7 +28,7 @@ interface ClusterPorts extends SourcePorts {
 
 type Self = View<Execution>;
 
-/** Which cluster an item goes to cannot be told; ends the job. */
+/** The cluster of an item cannot be determined; ends the job. */
 class ClusterUnknown extends PhaseError {
   constructor(template: string, why: string, options?: ErrorOptions) {
     const message = `deploy item ${template} sets skipUninstallIfClusterRemoved, but its cluster is unknown: ${why}`;
@@ -36,14 +36,17 @@ class ClusterUnknown extends PhaseError {
   }
 }
 
-/** Whether a cluster is still there cannot be told now. */
+/** Cannot determine at the moment whether a cluster still exists. */
 class CannotTell extends PhaseError {
   override readonly outcome = 'retry';
 }
 
-// ---------------------------------------------------------------- noting
+// ---------------------------------------------------------------- record
 
-/** Names of shoots by template name, for templates that ask for it and whose target was made by a target sync. */
+/**
+ * Names of shoots, keyed by template name, for templates with skipUninstallIfClusterRemoved whose target was
+ * created by a TargetSync.
+ */
 export async function clusterNames(
   ports: ClusterPorts,
   self: Self,
@@ -90,22 +93,22 @@ async function serverOf(template: string, text: string): Promise<string> {
   }
 }
 
-/** Credentials are not needed to read an address. */
+/** Reading the server address does not need credentials. */
 const refuse = (): Promise<never> => Promise.reject(new KubeconfigError({ message: 'no commands are run' }));
 
-/** The name of the shoot in the address of its API server. Pure. */
+/** The shoot name in an API server address. Pure. */
 export const shootIn = (server: string): string | undefined =>
   URL.canParse(server) ? /^api\.([^.]+)\../.exec(new URL(server).hostname)?.[1] : undefined;
 
-// ---------------------------------------------------------------- asking
+// ---------------------------------------------------------------- check
 
-/** The shoot with whose end the item is forgotten, when it asks for that. */
+/** The shoot that must exist for the item to be uninstalled; undefined if the item is always uninstalled. */
 const shootAskedFor = (item: Item): string | undefined =>
   item.spec.onDelete?.skipUninstallIfClusterRemoved === true && item.spec.target && !isUninstallSkipped(item)
     ? item.metadata.annotations?.[annotations.clusterName]
     : undefined;
 
-/** Names of the items, among those given, whose cluster is gone. */
+/** Names of the given items whose cluster no longer exists. */
 export async function itemsWithoutCluster(
   ports: ClusterPorts,
   self: Self,
@@ -120,7 +123,7 @@ export async function itemsWithoutCluster(
   return new Set(asking.filter(({ shoot }) => gone.has(shoot)).map(({ name }) => name));
 }
 
-/** Those of the shoots that are gone, as the source cluster of the namespace's only TargetSync says. */
+/** The given shoots that no longer exist, according to the source cluster of the only TargetSync in the namespace. */
 async function lookUp(
   ports: ClusterPorts,
   { metadata }: Self,
@@ -129,7 +132,7 @@ async function lookUp(
   const [sync, ...more] = [...ports.world.targetSyncs.list(metadata.namespace)].filter(
     (s) => !isBeingDeleted(s.metadata),
   );
-  // In a namespace that is being deleted no TargetSync can be created any more: its items are uninstalled like all others.
+  // No TargetSync can be created in a namespace that is being deleted, so its items are uninstalled as usual.
   if (!sync && (await isTerminating(ports.client, metadata.namespace ?? ''))) return new Set();
   if (!sync || more.length > 0) {
     throw new CannotTell('skipUninstall', 'fetchTargetSync', 'targetsync not found or not unique');
@@ -146,7 +149,7 @@ async function lookUp(
   return gone;
 }
 
-/** Asked by a list: the product may list namespaces, and not get one. */
+/** Uses a list request, because the product's role allows to list namespaces but not to get them. */
 async function isTerminating(client: ClusterPorts['client'], namespace: string): Promise<boolean> {
   for await (const { items } of client.list(namespaceKind, { fields: `metadata.name=${namespace}` })) {
     if (items.some(({ metadata }) => metadata.deletionTimestamp !== undefined)) return true;
@@ -154,7 +157,10 @@ async function isTerminating(client: ClusterPorts['client'], namespace: string):
   return false;
 }
 
-/** The source cluster does not answer, or refuses. @throws PhaseError for what stays so, CannotTell for what may pass */
+/**
+ * Translates a failed request to the source cluster.
+ * @throws PhaseError for permanent failures, ClusterStateUnknown for temporary ones
+ */
 function cannotAsk(error: unknown): never {
   if (!(error instanceof ApiError) && !(error instanceof TransportError)) throw error;
   const place = ['skipUninstall', 'fetchShoot', error.message, []] as const;

@@ -1,4 +1,4 @@
-/** Everything an execution's phases read, and the only place where they read it. */
+/** Reads all facts for the phases of an execution; no other file reads them. */
 import type { InstallationLimits } from '../../src/api/limits.ts';
 import { isBeingDeleted } from '../../src/api/job.ts';
 import {
@@ -29,16 +29,16 @@ import type { TemplateReader } from './templates.ts';
 
 export interface Sources {
   readonly world: World;
-  /** For secrets, which are not cached. */
+  /** Reads secrets, which are not cached. */
   readonly client: Client;
-  /** For the source clusters of target syncs. */
+  /** Clients for the source clusters of TargetSyncs. */
   readonly sources: ClientPool;
-  /** Types of deploy items that the deployers of this process serve. */
+  /** Types of deploy items that the deployers of this process handle. */
   readonly servedTypes: ReadonlySet<string>;
   readonly trees: TreeSizes;
-  /** Default: those of a configuration that says nothing. */
+  /** Default: the limits of an empty configuration. */
   readonly limits?: InstallationLimits;
-  /** Where large lists are read. */
+  /** Runs the work on large lists. */
   readonly runnerOf: RunnerOf;
 }
 
@@ -92,7 +92,10 @@ async function templatesOrNone(self: View<Execution>, reader: TemplateReader): P
   }
 }
 
-/** Items that a late write could still start after the job has failed; all of them when the templates cannot be read. */
+/**
+ * Items that a write in flight could still start after the job has failed; all items if the templates cannot be
+ * read.
+ */
 export async function itemsToFence(
   world: World,
   self: View<Execution>,
@@ -140,7 +143,7 @@ async function readExport(client: Client, item: Item): Promise<unknown> {
   try {
     return parseYaml(Buffer.from(config, 'base64').toString('utf8'));
   } catch (error) {
-    // The value itself may be a secret.
+    // The invalid value itself may be a secret.
     if (error instanceof IntegerTooLong) {
       throw exportError(refusedInteger(`${what}: line ${String(error.line ?? 1)} of key "config"`));
     }

@@ -21,7 +21,7 @@ import { templateReader } from './templates.ts';
 
 export interface ExecutionPorts extends Sources {
   readonly clock: Clock;
-  /** How long servers that a job needs are tried again, in milliseconds; default 10 minutes. */
+  /** How long a job retries requests to unavailable servers, in milliseconds; default 10 minutes. */
   readonly remoteRetryMs?: number;
   readonly workers?: number;
   readonly entered?: (phase: string, from: string | undefined) => void;
@@ -38,10 +38,11 @@ export function executionController(ports: ExecutionPorts): ControllerSpec<Execu
     retry: 'growing',
     ...(ports.workers && { maxConcurrent: ports.workers }),
     filter: { add: hasWork, update: (_old, execution) => hasWork(execution) },
-    // By label, as everywhere: an item without owner has to go with its execution, which waits to hear of it.
+    // Items are matched by label: an item without an owner reference must be deleted with its execution, which
+    // waits for its deletion event.
     sources: [
       watchSource({ cache: world.deployItems, toPrimary: byLabel({ name: labels.executionManagedBy }) }),
-      // The execution of an installation has its name.
+      // An execution has the same name as its installation.
       watchSource({
         cache: world.installations,
         filter: { add: () => false, update: () => false },
@@ -71,7 +72,7 @@ export function executionController(ports: ExecutionPorts): ControllerSpec<Execu
   };
 }
 
-/** Whether there is anything to do for an execution, told from itself alone. */
+/** Whether the execution needs a reconcile, judged from the object alone. */
 const hasWork = (self: View<Execution>): boolean =>
   !isFinished(self) ||
   hasOperation(self.metadata, operations.interrupt) ||

@@ -1,4 +1,4 @@
-/** Rules that come before the phases of an execution; the first that has an answer wins. Pure. */
+/** Rules that run before the phases of an execution; the first rule that returns a result wins. Pure. */
 import { FINALIZER, operations } from '../../src/api/labels.ts';
 import { hasFinalizer, hasFinishedJob, hasOperation, isBeingDeleted, isFinished } from '../../src/api/job.ts';
 import {
@@ -19,20 +19,20 @@ import { interruptItem } from './items.ts';
 export interface Facts {
   readonly items: readonly Item[];
   readonly now: string;
-  /** Nobody is left to give it a job. */
+  /** The parent that would start its job no longer exists. */
   readonly isAbandoned: boolean;
 }
 
 type Rule = (self: View<Execution>, facts: Facts) => Intake | undefined;
 
-/** Without our finalizer an object under deletion is none of our business any more. */
+/** An object under deletion without our finalizer is released; another reconcile is not necessary. */
 const alreadyLetGo: Rule = (self) =>
   isBeingDeleted(self.metadata) && !hasFinalizer(self.metadata) ? { effects: [], then: 'stop' } : undefined;
 
 const abandoned: Rule = (self, { items, isAbandoned }) =>
   isAbandoned && items.length === 0 ? letGo(executionKind, self) : undefined;
 
-/** Packs plain deploy items on the way, as every writer of executions does. Whether they are too many is asked in Init. */
+/** Also compresses plain deploy items, as all writers of executions do. Init checks whether there are too many. */
 const finalizerMissing: Rule = (self) => {
   if (hasFinalizer(self.metadata)) return undefined;
   const isPlain = (self.spec.deployItems?.length ?? 0) > 0 && !self.spec.deployItemsCompressed;
@@ -44,7 +44,7 @@ const finalizerMissing: Rule = (self) => {
   return { effects: [patch(executionKind, self, { metadata, ...(spec && { spec }) })], then: 'continue' };
 };
 
-/** Ends what is unfinished; the annotation goes last, so an interrupt that was cut short is carried to the end. */
+/** Ends unfinished items. Removes the annotation last, so an interrupt that fails halfway is repeated. */
 const interruptAsked: Rule = (self, { items, now }) => {
   if (!hasOperation(self.metadata, operations.interrupt)) return undefined;
   const unfinished = items.filter((item) => !hasFinishedJob(item, jobOf(self)));
@@ -57,7 +57,7 @@ const interruptAsked: Rule = (self, { items, now }) => {
   };
 };
 
-/** What would go unnoticed at rest: items that failed in a job of their own. */
+/** Reports items that failed in a job of their own after the execution's job. */
 const atRest: Rule = (self, { items, now }) =>
   isFinished(self) && !isBeingDeleted(self.metadata)
     ? updateRestConditions(executionKind, self, drift(self, items), now)

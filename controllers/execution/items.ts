@@ -1,4 +1,4 @@
-/** Deploy items as an execution writes them: created, updated, given a job, interrupted, let go. Pure. */
+/** The writes of an execution to its deploy items: create, update, hand down a job, interrupt, release. Pure. */
 import { FINALIZER, NO_TARGET_NAME, TRUE, annotations, labels } from '../../src/api/labels.ts';
 import { deployItemKind, type DeployItem } from '../../src/api/kinds/deployitem.ts';
 import type { DeployItemTemplate, Execution } from '../../src/api/kinds/execution.ts';
@@ -14,16 +14,16 @@ interface Parent {
   readonly self: View<Execution>;
   readonly now: string;
 }
-/** The parent, and what it found out about the items it writes. */
+/** The execution, and the clusters of the items that it writes. */
 export interface Author extends Parent {
   readonly clusterNames: ReadonlyMap<string, string>;
 }
 
-/** Beginning of the name of a template's item. */
+/** Name prefix of a template's item. */
 export const itemPrefix = (self: View<Execution>, template: string): string =>
   `${self.metadata.name}-${template}-`;
 
-/** The item of a template as it is created. */
+/** The object to create for a template. */
 export function itemObject(
   { self, now, clusterNames }: Author,
   template: DeployItemTemplate,
@@ -50,7 +50,7 @@ export function itemObject(
 export const createItem = (author: Author, template: DeployItemTemplate, freshName: FreshName): Effect =>
   create(deployItemKind, itemObject(author, template, freshName));
 
-/** Brings an item in line with its template; nothing when it is already. Labels of others stay. */
+/** Updates an item to match its template; undefined if it already does. Labels of other owners stay. */
 export function updateItem(
   { self, now, clusterNames }: Author,
   template: DeployItemTemplate,
@@ -80,7 +80,10 @@ export function updateItem(
   );
 }
 
-/** Labels that an earlier version of the template gave the item; those of others are not on the list. */
+/**
+ * Labels that an earlier version of the template set and the current one does not. Labels of other owners are not
+ * included.
+ */
 function labelsGivenUp({ metadata }: Item, wanted: Readonly<Record<string, string>>): readonly string[] {
   const given = metadata.annotations?.[annotations.templateLabels]?.split(',') ?? [];
   return given.filter((key) => wanted[key] === undefined && metadata.labels?.[key] !== undefined);
@@ -88,10 +91,10 @@ function labelsGivenUp({ metadata }: Item, wanted: Readonly<Record<string, strin
 
 const hasLabels = ({ labels: own }: DeployItemTemplate): boolean => Object.keys(own ?? {}).length > 0;
 
-/** null: to be taken away. */
+/** null removes the entry. */
 type Maps = Record<string, Record<string, string | null>>;
 
-/** The entries of `wanted` that `actual` lacks or has with another value. */
+/** The entries of `wanted` that `actual` does not have, or has with another value. */
 function missing(actual: Item['metadata'], wanted: Maps): Maps | undefined {
   const result: Maps = {};
   for (const [field, entries] of Object.entries(wanted)) {
@@ -140,7 +143,7 @@ const ownerOf = (self: View<Execution>) => ({
   blockOwnerDeletion: true,
 });
 
-/** Hands the execution's job to an item: from this write on its deployer has work. */
+/** Hands the execution's job down to an item. This write starts the item's deployer. */
 export const giveJob = ({ self, now }: Parent, item: Item): Effect =>
   patchStatus(deployItemKind, item, {
     jobID: self.status?.jobID,
@@ -149,7 +152,7 @@ export const giveJob = ({ self, now }: Parent, item: Item): Effect =>
     observedGeneration: item.status?.observedGeneration ?? 0,
   });
 
-/** Ends the item's part of the job at the user's wish. */
+/** Ends the item's job because a user interrupted it. */
 export const interruptItem = ({ self, now }: Parent, item: Item): Effect =>
   endItem(item, {
     problem: INTERRUPTED,
@@ -158,7 +161,7 @@ export const interruptItem = ({ self, now }: Parent, item: Item): Effect =>
     observedGeneration: item.status?.observedGeneration ?? 0,
   });
 
-/** Lets an item go without uninstalling anything. */
+/** Releases an item without an uninstall. */
 export const stripFinalizer = (item: Item): Effect =>
   patch(deployItemKind, item, {
     metadata: { finalizers: (item.metadata.finalizers ?? []).filter((f) => f !== FINALIZER) },

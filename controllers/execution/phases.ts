@@ -1,4 +1,4 @@
-/** The phase machine of an execution: one line each, in the order of the road. */
+/** The phase machine of an execution: one line per phase, in the order in which a job runs through them. */
 import type { PhaseTable } from '../../src/machine/phase.ts';
 import { completing } from './phases/completing.ts';
 import { deleting } from './phases/deleting.ts';

@@ -1,4 +1,4 @@
-/** What a phase of an execution may see. */
+/** The facts that a phase of an execution may read. */
 import type { DataObject } from '../../src/api/kinds/dataobject.ts';
 import type { DeployItem } from '../../src/api/kinds/deployitem.ts';
 import type { DeployItemTemplate, Execution } from '../../src/api/kinds/execution.ts';
@@ -12,24 +12,24 @@ export interface Snapshot {
   readonly self: View<Execution>;
   /** RFC 3339, whole seconds. */
   readonly now: string;
-  /** What the execution belongs to, the nearest first. */
+  /** The execution's owners, the nearest first. */
   readonly ancestors: readonly Owner[];
-  /** Whether the tree may have the deploy items that are about to be created. */
+  /** Whether the tree limit allows the deploy items that the phase is about to create. */
   readonly room: Room;
   readonly templates: readonly DeployItemTemplate[];
-  /** Why a job with this execution ends before it begins. */
+  /** Why this execution is invalid and its job ends at once. */
   readonly refusal: string | undefined;
-  /** Every deploy item labelled as managed by this execution, also those that no template asks for. */
+  /** Every deploy item with the label of this execution, including items without a template. */
   readonly items: readonly View<DeployItem>[];
-  /** Shoots that items go to, by template name, as far as it matters. */
+  /** Shoots of the items, keyed by template name; only for items that check whether their shoot exists. */
   readonly clusterNames: ReadonlyMap<string, string>;
-  /** Names of items, among those about to be uninstalled, whose cluster is gone. */
+  /** Names of items that are about to be uninstalled and whose cluster no longer exists. */
   readonly clusterless: ReadonlySet<string>;
-  /** Names of items that this job makes, by their beginning. */
+  /** Names for items that this job creates, from a name prefix. */
   readonly freshName: FreshName;
-  /** Why nobody takes up items of a type; undefined when a deployer of this process serves it. */
+  /** Why no deployer picks up items of a type; undefined if a deployer of this process handles the type. */
   readonly missingDeployer: (type: string) => string | undefined;
-  /** What the items export, by template name. */
+  /** The exports of the items, keyed by template name. */
   readonly exports: Readonly<Record<string, unknown>>;
   /** The data object that publishes the exports, if it exists. */
   readonly exportObject: View<DataObject> | undefined;

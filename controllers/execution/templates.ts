@@ -1,6 +1,6 @@
 /**
- * The templates of an execution, and what is wrong with them. A list that unpacks to much is read aside, and what was
- * found is remembered by its content, so that no pass reads or refuses the same list again.
+ * Reads and validates the deploy item templates of an execution. Large lists are unpacked in a worker, and the
+ * result is cached by content, so that a list is unpacked only once.
  */
 import { createHash } from 'node:crypto';
 import { setImmediate as turn } from 'node:timers/promises';
@@ -21,18 +21,18 @@ import { withStoredDurations } from './classify.ts';
 interface Found {
   readonly templates: readonly DeployItemTemplate[];
   readonly problem: string | undefined;
-  /** Of their JSON text. */
+  /** Characters of the JSON text. */
   readonly size: number;
 }
 
 export interface TemplateReader {
-  /** With durations as they are stored. @throws UnreadableDeployItems */
+  /** The templates with durations in the stored format. @throws UnreadableDeployItems */
   templates(self: View<Execution>): Promise<readonly DeployItemTemplate[]>;
-  /** Why a job with this execution ends before it begins. */
+  /** Why this execution is invalid and its job ends at once. */
   refusal(self: View<Execution>): Promise<string | undefined>;
 }
 
-/** Characters of the lists that are kept, which take a few times that in memory. */
+/** Characters of all cached lists; in memory, they take a few times as much. */
 const MAX_KEPT = 8 << 20;
 const MAX_REFUSALS = 1000;
 
@@ -102,7 +102,7 @@ function isLarge({ spec }: View<Execution>, limits: InstallationLimits | undefin
   }
 }
 
-/** What is read in one go, in characters. */
+/** Characters to parse before the event loop gets a turn. */
 const PORTION = 256 << 10;
 
 async function parsed({ items, problem }: UnpackedItems): Promise<Found> {

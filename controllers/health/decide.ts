@@ -1,8 +1,8 @@
-/** Whether the system is well, judged from its deployments. Pure. */
+/** Decides whether the system is healthy, based on its deployments. Pure. */
 import type { HealthStatus } from '../../src/api/kinds/lshealthcheck.ts';
 import type { View } from '../../src/lib/objects.ts';
 
-/** A Deployment, as far as its health goes. */
+/** The fields of a Deployment that its health depends on. */
 export interface Deployment {
   readonly metadata: { readonly generation?: number };
   readonly spec?: { readonly replicas?: number };
@@ -13,21 +13,21 @@ export interface Deployment {
   };
 }
 
-/** What was found of a deployment that should be there. */
+/** A deployment that has to exist, and what the API server returned for it. */
 export interface DeploymentFacts {
   /** `namespace/name` */
   readonly name: string;
   readonly found: View<Deployment> | 'missing' | { readonly unreadable: string };
 }
 
-/** What a check found, apart from what is said about it: one failure may be a roll-out. */
+/** The result of a check and, separately, what it reports: a single failure may be a rollout and is not reported. */
 export interface Verdict {
   readonly hasFailed: boolean;
-  /** What to write; undefined leaves status and description as they are. */
+  /** The status to write; undefined keeps the current status and description. */
   readonly says: { readonly status: HealthStatus; readonly description: string } | undefined;
 }
 
-/** @param failedBefore whether the check before this one failed */
+/** @param failedBefore whether the previous check failed */
 export function judge(looks: readonly DeploymentFacts[], failedBefore: boolean): Verdict {
   const problems = looks.flatMap((look) => problemOf(look) ?? []);
   if (problems.length === 0) return { hasFailed: false, says: { status: 'Ok', description: 'ok' } };

@@ -1,4 +1,4 @@
-/** Looks at the deployments that the system consists of. */
+/** Reads the deployments of the system. */
 import { ApiError, NotFound, TransportError } from '../../src/runtime/errors.ts';
 import type { Client, Kind, Obj } from '../../src/runtime/types.ts';
 import type { Deployment, DeploymentFacts } from './decide.ts';

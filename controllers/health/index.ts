@@ -1,4 +1,4 @@
-/** The health check: tells in a LsHealthCheck, once a minute, whether the system's own deployments are well. */
+/** The health check: once a minute, writes to an LsHealthCheck whether the system's own deployments are healthy. */
 import { API_VERSION } from '../../src/api/labels.ts';
 import { lsHealthCheckKind, type LsHealthCheck } from '../../src/api/kinds/lshealthcheck.ts';
 import { sleep, timestamp, type Clock } from '../../src/lib/clock.ts';
@@ -12,7 +12,7 @@ import type { Client, Writer } from '../../src/runtime/types.ts';
 import { judge, type Verdict } from './decide.ts';
 import { gatherDeployments } from './gather.ts';
 
-/** What is checked, and where it is told. */
+/** The deployments to check, and the LsHealthCheck to write. */
 export interface HealthSettings {
   readonly namespace: string;
   /** Name of the LsHealthCheck. */
@@ -22,7 +22,7 @@ export interface HealthSettings {
 
 export interface HealthPorts {
   readonly settings: HealthSettings;
-  /** Whether it is this replica that checks, asked each time; default: it is. */
+  /** Whether this replica runs the check; called before each check. Default: it does. */
   readonly isOurs?: () => boolean;
   readonly client: Client;
   readonly write: Writer;
@@ -34,7 +34,7 @@ export interface HealthPorts {
 const INTERVAL_MS = 60_000;
 const NEVER = '1970-01-01T00:00:00Z';
 
-/** Checks until it is stopped; what cannot be read or written is logged and tried again. */
+/** Repeats the check until it is stopped. Failed requests are logged and retried. */
 export function startHealthCheck(ports: HealthPorts): { stop(): Promise<void> } {
   const life = new AbortController();
   const running = repeat(ports, life.signal);
@@ -64,7 +64,7 @@ async function repeat(ports: HealthPorts, signal: AbortSignal): Promise<void> {
 }
 
 interface State {
-  /** Checks of other names are gone. */
+  /** Health checks with other names are deleted. */
   readonly isCleared: boolean;
   readonly hasFailed: boolean;
 }
@@ -110,7 +110,7 @@ async function ensure({ client, write, settings }: HealthPorts, signal: AbortSig
   return write({ verb: 'create', kind: lsHealthCheckKind, object }, signal);
 }
 
-/** The time moves with every check, so that a standstill shows. */
+/** Every check updates the time, so a stopped health check is visible. */
 async function tell(
   { write, clock }: HealthPorts,
   own: LsHealthCheck,

@@ -1,4 +1,4 @@
-/** Imports and exports as far as the caches know them. */
+/** Imports and exports in the caches. */
 import type { ImportLookups } from '../../src/dataflow/imports.ts';
 import { dataSourceTypes, labels } from '../../src/api/labels.ts';
 import { installationContext } from '../../src/dataflow/scope.ts';
@@ -17,7 +17,7 @@ export const cachedImports = (world: World, namespace: string): Cached => ({
     ),
 });
 
-/** What `self` has exported, in this job or in earlier ones. */
+/** All exports of `self`, from this job or from earlier ones. */
 export function exportsOf(world: World, self: Inst): readonly DataOrTarget[] {
   const writer = `${self.metadata.namespace ?? ''}/${installationContext(self.metadata.name)}`;
   return [

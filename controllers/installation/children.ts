@@ -1,4 +1,4 @@
-/** Sub-installations in line with the blueprint: created, updated, or sent off as orphans. Pure. */
+/** Creates, updates and deletes sub-installations to match the blueprint. Pure. */
 import { byUse } from '../../src/api/duplicates.ts';
 import { append } from '../../src/lib/lists.ts';
 import { hasAnnotation, isBeingDeleted } from '../../src/api/job.ts';
@@ -13,7 +13,7 @@ import type { Snapshot } from './snapshot.ts';
 interface EnsuredChildren {
   readonly effects: readonly Effect[];
   readonly condition: PhaseCondition;
-  /** `status.subInstCache`, with nulls for what is to be cleared. */
+  /** `status.subInstCache`; null clears a field. */
   readonly cache: object;
 }
 
@@ -21,15 +21,15 @@ export const templateNameOf = (child: Inst): string | undefined =>
   child.metadata.annotations?.[annotations.subinstallationName];
 
 interface ChildPartition<Wanted> {
-  /** The child of each template, by template name. */
+  /** The child of each template, keyed by template name. */
   readonly living: ReadonlyMap<string, Inst>;
-  /** Children that no template asks for, doubles, and those under deletion. */
+  /** Children without a template, duplicates, and children under deletion. */
   readonly orphans: readonly Inst[];
-  /** What has no living child yet. */
+  /** Templates without a living child. */
   readonly missing: readonly Wanted[];
 }
 
-/** Children under deletion count as gone. Of several of one name the one in use counts. */
+/** Children under deletion do not count. If several children have the same template name, the one in use wins. */
 export function partitionChildren<Wanted extends { readonly name: string }>(
   self: Inst,
   wanted: readonly Wanted[],
@@ -51,7 +51,7 @@ export function partitionChildren<Wanted extends { readonly name: string }>(
   };
 }
 
-/** Children under deletion are waited for, and created again under another name. */
+/** A child under deletion is not reused: its replacement is created with another name. */
 export function ensureChildren(
   { self, children, freshName }: Pick<Snapshot, 'self' | 'children' | 'freshName'>,
   wanted: readonly WantedChild[],
@@ -80,7 +80,7 @@ export function ensureChildren(
   };
 }
 
-/** An orphan goes even if somebody still imports what it exports, and even if it was somebody else who deleted it. */
+/** An orphan is deleted even if siblings import its exports, and even if a user deleted it. */
 export const sendOff = (orphan: Inst): Effect[] => {
   const key = annotations.deleteIgnoreSuccessors;
   return [
@@ -94,7 +94,7 @@ export const sendOff = (orphan: Inst): Effect[] => {
 const createChild = (object: WantedChild['object'], name: string): Effect =>
   create(installationKind, { ...object, metadata: { ...object.metadata, name } });
 
-/** The spec is the parent's; labels and annotations of others stay. */
+/** The parent owns the spec; labels and annotations of other owners stay. */
 function updateChild(child: Inst, object: WantedChild['object']): Effect[] {
   const labels = lacking(child.metadata.labels, object.metadata.labels);
   const annotated = {
@@ -110,7 +110,7 @@ function updateChild(child: Inst, object: WantedChild['object']): Effect[] {
   return effect ? [effect] : [];
 }
 
-/** `cache-helm-charts` follows the parent also when it is taken away. */
+/** `cache-helm-charts` is inherited from the parent, including its removal. */
 const cacheSwitch = (child: Inst, object: WantedChild['object']): Record<string, null> => {
   const key = annotations.cacheHelmCharts;
   const isLeftOver =

@@ -1,4 +1,4 @@
-/** Last touches to the status in which a job ends: whom it starts, and what it can no longer say. */
+/** Completes the status with which a job ends: the roots to start next, and the conditions that no longer apply. */
 import { hasAnnotation, isBeingDeleted, isFinished, isRoot } from '../../src/api/job.ts';
 import { annotations, dataSourceTypes, labels } from '../../src/api/labels.ts';
 import type { ImportSet } from '../../src/blueprint/import-set.ts';
@@ -15,7 +15,7 @@ import { importersFrom, type Inst, type InstStatus } from './related-objects.ts'
 
 interface Left {
   readonly world: World;
-  /** Uids of what this pass has deleted. */
+  /** Uids of the objects that this reconcile deleted. */
   readonly removed: ReadonlySet<string>;
 }
 
@@ -29,8 +29,8 @@ export function atEnd({ world, removed }: Left, self: Inst, status: InstStatus):
 }
 
 /**
- * A root that succeeded starts the roots that import from it, except those that wait for it. The list is kept in the
- * status, so no crash loses it.
+ * A root that succeeded starts the roots that import from it, except those that wait for it. The status stores the
+ * list, so it survives a crash.
  */
 function withSuccessors(world: World, self: Inst, status: InstStatus): InstStatus {
   const isSource =
@@ -41,7 +41,7 @@ function withSuccessors(world: World, self: Inst, status: InstStatus): InstStatu
   return { ...status, dependentsToTrigger: started.map(({ metadata: { name } }) => ({ name })) };
 }
 
-/** Whether a root asked to be left alone unless an import changes, and none has since it succeeded. */
+/** Whether a root starts only if its imports change, and none has changed since it succeeded. */
 function isUpToDate(world: World, self: Inst): boolean {
   const { metadata, status, spec } = self;
   if (!hasAnnotation(metadata, annotations.startIfImportsChanged)) return false;
@@ -57,7 +57,7 @@ function isUpToDate(world: World, self: Inst): boolean {
   const lookups = { ...cachedImports(world, namespace), secret: nothing, configMap: nothing };
   const { imports, missing } = findImports(self, undefined, lookups);
   if (missing.length > 0 || importsHash(imports) !== status.importsHash) return false;
-  // The hash knows targets by their generation, and an export is written anew in each job.
+  // The hash covers targets only by their generation, and every job recreates the exports.
   const copies = world.targets
     .byIndex(index.source, `${namespace}/${installationContext(metadata.name)}`)
     .filter(({ metadata: { labels: l } }) => l?.[labels.dataSourceType] === dataSourceTypes.import);

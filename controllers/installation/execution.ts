@@ -1,4 +1,4 @@
-/** The execution of an installation: its deploy items as rendered. Pure. */
+/** Creates or updates the execution of an installation from the rendered deploy items. Pure. */
 import { FINALIZER, annotations, operations } from '../../src/api/labels.ts';
 import {
   executionKind,
@@ -18,7 +18,10 @@ interface EnsuredExecution {
   readonly status: Readonly<Record<string, unknown>>;
 }
 
-/** Without deploy items there is no execution, but one that exists is emptied so that its items are uninstalled. */
+/**
+ * Without deploy items, no execution is created. An existing execution is emptied, so that its items are
+ * uninstalled.
+ */
 export function ensureExecution(
   { self, execution, limits }: Pick<Snapshot, 'self' | 'execution' | 'limits'>,
   items: readonly DeployItemTemplate[],
@@ -35,7 +38,7 @@ export function ensureExecution(
   };
 }
 
-/** An earlier job could not render its items. This one has none, so nobody else would ever take the complaint back. */
+/** An earlier job failed to render its items. This job has no items, so no other code resets the condition. */
 const healed = ({ status }: Snapshot['self']): readonly PhaseCondition[] =>
   status?.conditions?.some(({ type, status: is }) => type === 'ReconcileExecution' && is === 'False')
     ? [{ ...deployed, message: 'There is nothing to deploy' }]
@@ -48,7 +51,7 @@ const deployed: PhaseCondition = {
   message: 'Deployed execution item',
 };
 
-/** A leftover of the protocol: written at creation, read by nobody but people and tools that compare. */
+/** Part of the protocol: written at creation for users and tools that compare objects. No controller reads it. */
 const operation = { [annotations.operation]: operations.reconcile };
 
 const helmCache = (self: Snapshot['self']): Record<string, string> => {
@@ -56,7 +59,7 @@ const helmCache = (self: Snapshot['self']): Record<string, string> => {
   return value === undefined ? {} : { [annotations.cacheHelmCharts]: value };
 };
 
-/** The execution as it is created. */
+/** The execution to create. */
 export function executionObject(self: Snapshot['self'], items: readonly DeployItemTemplate[]): Execution {
   const { name, namespace, uid = '' } = self.metadata;
   return {
@@ -86,7 +89,7 @@ type Existing = Pick<Snapshot, 'self' | 'limits'> & {
   readonly execution: NonNullable<Snapshot['execution']>;
 };
 
-/** Templates are compared unpacked: packing differs from one program to the next. */
+/** Compares unpacked templates, because different programs compress the same list to different bytes. */
 function update({ self, execution, limits }: Existing, items: readonly DeployItemTemplate[]): Effect[] {
   const context = self.spec.context ?? 'default';
   const isSame = holds(execution, items, limits);
@@ -101,7 +104,7 @@ function update({ self, execution, limits }: Existing, items: readonly DeployIte
   return [patch(executionKind, execution, { metadata: { annotations: Object.fromEntries(missing) }, spec })];
 }
 
-/** A list that cannot be read is another one: it is replaced. */
+/** An unreadable list counts as different, and is replaced. */
 function holds(
   execution: Existing['execution'],
   items: readonly DeployItemTemplate[],
@@ -109,7 +112,8 @@ function holds(
 ): boolean {
   try {
     const stored = readSmallDeployItems(execution.spec as Execution['spec'], limits);
-    // To unpack what is large takes longer than to write it once more, which everybody after us finds unchanged.
+    // Unpacking a large list takes longer than packing the new one. Controllers that read the result find it
+    // unchanged.
     if (stored) return equal(stored, items);
     return execution.spec.deployItemsCompressed === writeDeployItems(items).deployItemsCompressed;
   } catch (error) {

@@ -1,8 +1,8 @@
-/** What the status may no longer claim when a job has failed. Pure. */
+/** Updates the conditions about exports when a job fails. Pure. */
 import { conditionReasons, conditionTypes } from '../../src/api/conditions.ts';
 import { changed, type Status } from '../../src/machine/status.ts';
 
-/** For an installation that has none: a job begins by removing the exports of the one before. */
+/** For an installation without exports: a job deletes the exports of the previous job when it starts. */
 export function withoutExports<S extends Status>(status: S, now: string): S {
   const type = conditionTypes.CreateExports;
   const isClaimed = status.conditions?.some((c) => c.type === type && c.status === 'True');

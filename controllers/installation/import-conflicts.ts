@@ -1,4 +1,4 @@
-/** Copies of imports that would be written over what another installation exports. Pure. */
+/** Detects imports whose copies would overwrite the exports of another installation. Pure. */
 import { exportedNames } from '../../src/api/data-names.ts';
 import { importConflict } from '../../src/dataflow/objects.ts';
 import { installationContext, objectName } from '../../src/dataflow/scope.ts';
@@ -12,13 +12,13 @@ import type { Snapshot, Upsert } from './snapshot.ts';
 type Facts = Pick<Snapshot, 'self' | 'children' | 'rendered' | 'importUpserts'>;
 
 interface CheckedImports {
-  /** What may be written. */
+  /** The objects that may be written. */
   readonly upserts: readonly Upsert[];
   /** The first import that must not be written. */
   readonly refusal?: Refusal;
 }
 
-/** A child that does not export an object any more, or is on its way out, gives it up to the import. */
+/** If a child no longer exports an object, or is being deleted, the import may take over the object. */
 export function checkImports({ self, children, rendered, importUpserts }: Facts): CheckedImports {
   const exporters = exportersIn(self, children, rendered.children);
   const upserts: Upsert[] = [];
@@ -40,8 +40,8 @@ export function checkImports({ self, children, rendered, importUpserts }: Facts)
 }
 
 /**
- * The objects, as `<kind>/<name>`, that each child exports from now on, by the name of the child. Children that cannot be
- * rendered stay as they are.
+ * The objects that each child will export, as `<kind>/<name>`, keyed by the name of the child. Children that cannot
+ * be rendered keep their current exports.
  */
 function exportersIn(
   self: Inst,

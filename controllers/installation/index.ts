@@ -1,4 +1,4 @@
-/** The installation controller: renders blueprints, hands jobs down the tree, carries data in and out. */
+/** The installation controller: renders blueprints, hands jobs down the tree, and transfers imports and exports. */
 import {
   hasAnnotation,
   hasFinalizer,
@@ -51,11 +51,11 @@ import {
 export interface InstallationPorts extends Omit<Sources, 'findComponent'> {
   readonly clock: Clock;
   readonly rng: Rng;
-  /** The way to components. */
+  /** Finds components. */
   readonly stock: ComponentRepositories;
-  /** Which components must be signed; default: those of installations that ask for it. */
+  /** Which components must be signed; default: those of installations that require it. */
   readonly verification?: VerificationPolicy;
-  /** How long servers that a job needs are tried again, in milliseconds; default 10 minutes. */
+  /** How long a job retries requests to unavailable servers, in milliseconds; default 10 minutes. */
   readonly remoteRetryMs?: number;
   readonly workers?: number;
   readonly entered?: (phase: string, from: string | undefined) => void;
@@ -116,7 +116,7 @@ export function installationController(ports: InstallationPorts): ControllerSpec
   };
 }
 
-/** Whether there is anything to do for an installation, told from itself alone. */
+/** Whether the installation needs a reconcile, judged from the object alone. */
 const hasWork = (self: Inst): boolean =>
   !isFinished(self) ||
   isNewJobDue(self) ||
@@ -127,7 +127,10 @@ const hasWork = (self: Inst): boolean =>
   self.metadata.generation !== self.status?.observedGeneration ||
   (!hasFinalizer(self.metadata) && !isBeingDeleted(self.metadata));
 
-/** Others look at imports and exports, phase, job ids, the wish to run and the deletion of an installation. */
+/**
+ * Whether a change affects other installations: they depend on imports and exports, phase, job ids, operation
+ * annotations and deletion.
+ */
 const concernsOthers = (old: Inst, now: Inst): boolean =>
   old.metadata.generation !== now.metadata.generation ||
   old.status?.phase !== now.status?.phase ||
@@ -140,7 +143,10 @@ const concernsOthers = (old: Inst, now: Inst): boolean =>
   hasOperation(old.metadata, operations.reconcile) !== hasOperation(now.metadata, operations.reconcile) ||
   hasOperation(old.metadata, operations.interrupt) !== hasOperation(now.metadata, operations.interrupt);
 
-/** Whom a change may wake: itself when it was given work, parent, siblings it trades with, children it leaves behind. */
+/**
+ * The installations to reconcile after a change: itself if it has new work, its parent, the siblings that exchange
+ * data with it, and its children if it was deleted.
+ */
 function concerned(world: World, installation: Inst): readonly Key[] {
   const keys: Key[] = [];
   const add = (other: Inst): void => void keys.push(keyOf(other));
@@ -152,15 +158,15 @@ function concerned(world: World, installation: Inst): readonly Key[] {
   return keys;
 }
 
-/** Another installation's pass wrote this: a job, or the wish to run or to stop. */
+/** Another installation wrote a job or an operation annotation to this one. */
 const hasBeenGivenWork = (self: Inst): boolean =>
   hasNewJob(self) || isNewJobDue(self) || hasOperation(self.metadata, operations.interrupt);
 
-/** A root gives itself its jobs, and goes on with them in the same pass. */
+/** A root creates its own jobs and continues with them in the same reconcile. */
 const hasNewJob = (self: Inst): boolean =>
   isJobUnstarted(self) || (!isRoot(self.metadata) && !isFinished(self) && isFirstPhase(self.status?.phase));
 
-/** Its stored phase does not tell: a pass that is under way may be in another one, and about to wait there. */
+/** The stored phase does not matter: a reconcile that is running may be further on, and about to wait. */
 const mayWait = (sibling: Inst): boolean => !isFinished(sibling);
 
 const dependentsOf = (world: World, { metadata, status }: Inst): readonly Inst[] =>

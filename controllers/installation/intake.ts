@@ -1,4 +1,4 @@
-/** Rules that come before the phases of an installation; the first that has an answer wins. Pure. */
+/** Rules that run before the phases of an installation; the first rule that returns a result wins. Pure. */
 import {
   failedPhase,
   firstPhase,
@@ -37,28 +37,31 @@ import type { Inst } from './related-objects.ts';
 
 export interface Facts {
   readonly now: string;
-  /** A fresh job id, should one be needed. */
+  /** The id for a new job, in case one starts. */
   readonly newJobID: string;
   /** Roots that `dependentsToTrigger` names. */
   readonly dependents: () => readonly Inst[];
   /** Sub-installations and the execution. */
   readonly below: () => readonly SubObject[];
-  /** Of this job or of earlier ones. */
+  /** Exports of this job or of earlier ones. */
   readonly hasExports: () => boolean;
-  /** Nobody is left to give it a job. */
+  /** The parent that would start its job no longer exists. */
   readonly isAbandoned: boolean;
 }
 
 type Rule = (self: View<Installation>, facts: Facts) => Intake | undefined;
 
-/** Without our finalizer an object under deletion is none of our business any more. */
+/** An object under deletion without our finalizer is released; another reconcile is not necessary. */
 const alreadyLetGo: Rule = (self) =>
   isBeingDeleted(self.metadata) && !hasFinalizer(self.metadata) ? { effects: [], then: 'stop' } : undefined;
 
 const abandoned: Rule = (self, { below, isAbandoned }) =>
   isAbandoned && below().length === 0 ? letGo(installationKind, self) : undefined;
 
-/** Roots that import from here run again. Children need no push: the event of our end wakes them. */
+/**
+ * Starts the roots that import from this one. Children need no write: the event of this job's end triggers their
+ * reconcile.
+ */
 const successorsToStart: Rule = (self, { dependents }) => {
   const names = (self.status?.dependentsToTrigger ?? []).map((d) => d.name);
   if (names.length === 0) return undefined;
@@ -73,13 +76,13 @@ const successorsToStart: Rule = (self, { dependents }) => {
   };
 };
 
-/** Its job has begun, but has not read any import yet: it will see what we have just exported. */
+/** Its job has started but has not read any import yet, so it will use the new exports. */
 export const isWaitingForUs = (successor: Inst): boolean =>
   !isFinished(successor) && successor.status?.phase === 'Init';
 
 /**
- * Passed down; whoever waits with nothing running below ends its job itself. The annotation goes last, so that an
- * interrupt that was cut short is carried to the end.
+ * Hands the interrupt down. An installation with nothing running below it ends its job itself. The annotation is
+ * removed last, so an interrupt that fails halfway is repeated.
  */
 const interruptAsked: Rule = (self, facts) => {
   if (!hasOperation(self.metadata, operations.interrupt)) return undefined;
@@ -89,7 +92,7 @@ const interruptAsked: Rule = (self, facts) => {
   return {
     effects: [
       ...untold.map((o) => setOperation(o, operations.interrupt)),
-      // What is told by a write has another version by it.
+      // Objects that receive the annotation get a new resource version by that write.
       ...(isWaitingAlone
         ? fence(
             self,
@@ -103,7 +106,7 @@ const interruptAsked: Rule = (self, facts) => {
   };
 };
 
-/** In a phase that waits for others before anything below is started. */
+/** In a phase before anything below the installation starts. */
 const isBeforeItsWork = (self: View<Installation>): boolean =>
   !isFinished(self) && (isJobUnstarted(self) || isFirstPhase(self.status?.phase));
 
@@ -126,7 +129,7 @@ function interrupted(self: View<Installation>, { now, hasExports }: Facts) {
   };
 }
 
-/** Only roots start jobs. */
+/** Only roots start jobs, so the annotation is removed from all others. */
 const reconcileBelowTheRoot: Rule = (self) =>
   !isRoot(self.metadata) && hasOperation(self.metadata, operations.reconcile)
     ? {
@@ -147,7 +150,7 @@ const jobDue: Rule = (self, facts) => {
   return startJob(self, facts, isMachine ? {} : { automaticReconcileStatus: null });
 };
 
-/** The clock asks for a job, or the counter of such jobs has to be set or taken away. */
+/** Starts a job that is due on a schedule, or updates its counter. */
 const retryDue: Rule = (self, facts) => {
   const retry = judgeRetry(self, facts.now);
   if (retry.do === 'start') return startJob(self, facts, { automaticReconcileStatus: retry.counter });
@@ -156,7 +159,7 @@ const retryDue: Rule = (self, facts) => {
   return { effects: [patchStatus(installationKind, self, status)], then: 'continue' };
 };
 
-/** The id first: what a crash leaves of the second write is made up for by `askedForThisJob`. */
+/** The job id is written first. If the second write is lost in a crash, the rule `repeatedRequest` makes up for it. */
 function startJob(self: View<Installation>, { now, newJobID }: Facts, more: object): Intake {
   return {
     effects: [
@@ -176,7 +179,7 @@ const ignoreIsIgnored = {
   note: `a job was started although ${annotations.ignore} is set: the annotation has no effect; use ${annotations.suspended}=true to hold jobs back`,
 };
 
-/** What goes with the beginning of a job: the wish for it is gone, and the object is ours. */
+/** The changes of the object that a new job makes: it removes the request, and adds finalizer and defaults. */
 const takingUp = (self: View<Installation>): Amendment => ({
   dropAnnotations: reconcileAnnotations,
   ...(isBeingDeleted(self.metadata) ? {} : everythingOurs),
@@ -197,8 +200,8 @@ const notYetOurs: Rule = (self) => {
 };
 
 /**
- * The second write of `jobDue` did not come to pass. The job has looked at nothing yet, so whoever asks for a job now
- * asks for this one.
+ * The second write of `startJob` was lost. The job has not read anything yet, so a request for a new job is a
+ * request for this one.
  */
 const askedForThisJob: Rule = (self) => {
   if (!isRoot(self.metadata) || !hasOperation(self.metadata, operations.reconcile)) return undefined;
@@ -209,7 +212,7 @@ const askedForThisJob: Rule = (self) => {
   return { effects: [amend(installationKind, self, takingUp(self))], then: 'continue' };
 };
 
-/** What would go unnoticed at rest: retries that do not come, items that failed after their job. */
+/** Reports scheduled retries that do not start, and items that failed after their job. */
 const atRest: Rule = (self, { now, below }) => {
   if (!isFinished(self) || isBeingDeleted(self.metadata)) return undefined;
   return updateRestConditions(

@@ -1,4 +1,4 @@
-/** Handing a job down: the same write for sub-installations and the execution. Pure. */
+/** Hands a job down to sub-installations and the execution, with the same write. Pure. */
 import { isBeingDeleted, isTriggeredFor } from '../../src/api/job.ts';
 import { TRUE, annotations } from '../../src/api/labels.ts';
 import { executionKind, type Execution } from '../../src/api/kinds/execution.ts';
@@ -18,7 +18,10 @@ interface Parent {
   readonly now: string;
 }
 
-/** Gives the job of `self` to those that do not have it yet. That write starts them, and stores their first phase. */
+/**
+ * Writes the job of `self` to the objects that do not have it yet. That write stores their first phase and starts
+ * them.
+ */
 export function handDown({ self, now }: Parent, objects: readonly SubObject[]): Effect[] {
   const jobID = self.status?.jobID ?? '';
   return objects
@@ -26,13 +29,13 @@ export function handDown({ self, now }: Parent, objects: readonly SubObject[]): 
     .map((object) => patchStatus(kindOf(object), object, jobFor(object, jobID, now)));
 }
 
-/** What is under deletion may have been given the job already in Init, by a write that has not arrived yet. */
+/** Objects under deletion may have received the job in Init already, by a write that is still in flight. */
 export const fence = (self: View<Installation>, objects: readonly SubObject[]): Effect[] =>
   objects
     .filter((o) => isBeingDeleted(o.metadata) && !isTriggeredFor(o, self.status?.jobID ?? ''))
     .map((o) => touch(kindOf(o), o));
 
-/** Deletes those that are not under deletion; the wish not to uninstall travels along. */
+/** Deletes objects that are not under deletion. The annotation that skips the uninstall is inherited. */
 export function deleteAll({ self }: Parent, objects: readonly SubObject[]): Effect[] {
   const key = annotations.deleteWithoutUninstall;
   const isForgotten = hasAnnotation(self.metadata, key);

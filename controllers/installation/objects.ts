@@ -1,4 +1,4 @@
-/** Data objects and targets as effects: written when they differ, deleted when they are from an earlier job. Pure. */
+/** Effects that write data objects and targets if they have changed, or delete those of an earlier job. Pure. */
 import { dataObjectKind } from '../../src/api/kinds/dataobject.ts';
 import { targetKind } from '../../src/api/kinds/target.ts';
 import { conditionReasons, conditionTypes } from '../../src/api/conditions.ts';
@@ -12,7 +12,7 @@ import type { DataOrTarget, Upsert } from './snapshot.ts';
 const kindOf = (object: { readonly kind: string }): Kind =>
   object.kind === targetKind.kind ? targetKind : dataObjectKind;
 
-/** Why an import or export is written, and how it is told when it cannot be. */
+/** Why an object is written, and how a failed write is reported. */
 export interface Purpose {
   readonly condition: 'CreateImports' | 'CreateExports';
   readonly operation: string;
@@ -30,7 +30,7 @@ export const asExport: Purpose = {
   reason: 'CreateOrUpdateExports',
 };
 
-/** Creates or updates; nothing when the object is as it should be. */
+/** Creates or updates the object; no effect if it is up to date. */
 export function upsert({ wanted, existing }: Upsert, purpose: Purpose): Effect[] {
   const ifRefused = cannotWrite(wanted, purpose);
   if (!existing) return [{ ...create(kindOf(wanted), wanted), ifRefused }];
@@ -39,7 +39,7 @@ export function upsert({ wanted, existing }: Upsert, purpose: Purpose): Effect[]
   return effect ? [{ ...effect, ifRefused }] : [];
 }
 
-/** The problem and the condition of an object that cannot be written, without the reason why. */
+/** The problem and the condition for an object that cannot be written, without the cause. */
 export function cannotWrite(wanted: DataOrTarget, { condition, operation, reason }: Purpose): Refusal {
   const isTarget = wanted.kind === targetKind.kind;
   const what = isTarget ? 'target' : 'data object';
@@ -60,7 +60,7 @@ export function cannotWrite(wanted: DataOrTarget, { condition, operation, reason
   };
 }
 
-/** The refusal of an object that must not be written, with the reason why. */
+/** The refusal to write an object, with the cause. */
 export const refused = (wanted: DataOrTarget, purpose: Purpose, { message }: WriteConflict): Refusal => {
   const refusal = cannotWrite(wanted, purpose);
   return { ...refusal, message: `${refusal.message}: ${message}` };

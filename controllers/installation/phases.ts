@@ -1,4 +1,4 @@
-/** The phase machine of an installation: one line each, in the order of the road. */
+/** The phase machine of an installation: one line per phase, in the order in which a job runs through them. */
 import type { PhaseTable } from '../../src/machine/phase.ts';
 import { cleanupOrphaned } from './phases/cleanup-orphaned.ts';
 import { completing } from './phases/completing.ts';

@@ -1,4 +1,4 @@
-/** Who belongs to an installation: parent, siblings, children, execution. Reads the caches, never the server. */
+/** Parent, siblings, children and execution of an installation. Reads only the caches. */
 import { isRoot, parentInstallation } from '../../src/api/job.ts';
 import { exportedNames, importedNames } from '../../src/api/data-names.ts';
 import type { Execution } from '../../src/api/kinds/execution.ts';
@@ -55,18 +55,18 @@ export function tradingSiblings(world: World, self: Inst): readonly Inst[] {
   return [...found.values()];
 }
 
-/** What the object says about an item further down that nobody takes up. */
+/** The message about an item below that no deployer picks up, if there is one. */
 export const stuckBelow = ({ status }: View<Installation> | View<Execution>): string | undefined =>
   noteOfWait(status?.conditions);
 
-/** The execution of the same name. */
+/** The execution with the installation's name, whoever owns it. */
 export const executionOf = (world: World, self: Inst): View<Execution> | undefined =>
   world.executions.get(keyOf(self));
 
 export const isOwnedBy = (object: View<Obj>, owner: View<Obj>): boolean =>
   object.metadata.ownerReferences?.some((ref) => ref.uid === owner.metadata.uid) ?? false;
 
-/** The execution, if it is the installation's own: one of the same name may belong to somebody else. */
+/** The execution if the installation owns it: one with the same name may have another owner. */
 export const ownExecution = ({
   self,
   execution,

@@ -1,11 +1,14 @@
-/** What a root says whose job has failed: that it rests, whatever is repaired meanwhile, and what starts another job. Pure. */
+/**
+ * Adds a hint to the error of a root whose job has failed: whether another job starts by itself, and how to start
+ * one. Pure.
+ */
 import { isBeingDeleted, isRoot, isSuspended, operationOf } from '../../src/api/job.ts';
 import { annotations, operations } from '../../src/api/labels.ts';
 import { shorten } from '../../src/lib/masking.ts';
 import { judgeRetry } from './retry.ts';
 import type { Inst, InstStatus } from './related-objects.ts';
 
-/** The status of a job that ends, with the way on as the last line of its last error. */
+/** The status at the end of a job, with the hint as the last line of the error. */
 export function withWayOn(self: Inst, status: InstStatus): InstStatus {
   const { lastError } = status;
   if (!lastError || !isRoot(self.metadata) || operationOf(self.metadata) === operations.reconcile)

@@ -1,4 +1,4 @@
-/** Jobs that start by the clock: again after a failure, again after a success. Pure. */
+/** Jobs that start on a schedule, after a failure or after a success. Pure. */
 import {
   hasFinishedJob,
   isBeingDeleted,
@@ -16,12 +16,12 @@ type Counter = View<AutomaticReconcileStatus>;
 
 export type Retry =
   | { readonly do: 'nothing' }
-  /** Look again then. */
+  /** Check again after `ms`. */
   | { readonly do: 'wait'; readonly ms: number }
-  /** Store the counter, or take it away, and start nothing. */
+  /** Store or clear the counter, without starting a job. */
   | { readonly do: 'note'; readonly counter: Counter | null }
   | { readonly do: 'start'; readonly counter: Counter }
-  /** It would be repeated, had the spec not changed since its job. */
+  /** A job is due, but does not start because the spec has changed since the last job. */
   | { readonly do: 'rest' };
 
 interface Schedule {
@@ -30,12 +30,13 @@ interface Schedule {
 }
 
 const DEFAULT_MS = { failed: 5 * 60_000, succeeded: 24 * 3_600_000 };
-/** A shorter interval, `none` among them, would keep the controller busy with nothing else: it names no time. */
+/** Intervals below this limit, including `none`, would keep the controller busy; they disable the schedule. */
 const SHORTEST_MS = 1_000;
 
 /**
- * What the clock asks of an installation. Only a root whose job has ended, that nobody has asked anything, and whose spec
- * is the one the job worked on is repeated: a changed spec is rolled out when somebody asks for it.
+ * Decides what the schedule of an installation requires. Jobs are repeated only for a root whose job has ended,
+ * without a requested operation and with an unchanged spec: a changed spec is rolled out only when a user requests
+ * it.
  * @param now RFC 3339
  */
 export function judgeRetry(self: View<Installation>, now: string): Retry {
@@ -58,7 +59,7 @@ function judge(self: View<Installation>, now: string): Retry {
   return stored && !counter ? { do: 'note', counter: null } : { do: 'nothing' };
 }
 
-/** A root whose job has ended, and of which nobody wants anything else. */
+/** A root whose job has ended, without a requested operation. */
 const isAtRest = (self: View<Installation>): boolean =>
   isRoot(self.metadata) &&
   isFinished(self) &&
@@ -66,7 +67,7 @@ const isAtRest = (self: View<Installation>): boolean =>
   operationOf(self.metadata) === undefined &&
   !isSuspended(self.metadata);
 
-/** At once, then at intervals, until the number is used up. */
+/** The first retry starts at once, the others at intervals, until the limit is reached. */
 function afterFailure(
   { metadata: { generation } }: View<Installation>,
   schedule: Schedule & { readonly numberOfReconciles?: number | undefined },
@@ -81,7 +82,7 @@ function afterFailure(
   return whenDue(dueAfter(schedule, counter, DEFAULT_MS.failed), next, now);
 }
 
-/** At intervals; the first counts from the success. */
+/** At intervals; the first interval starts with the success. */
 function afterSuccess(
   { metadata: { generation } }: View<Installation>,
   schedule: Schedule,
@@ -100,7 +101,7 @@ function whenDue(due: number | undefined, next: Counter, now: string): Retry {
   return leftMs < 0 ? { do: 'start', counter: next } : { do: 'wait', ms: leftMs + SHORTEST_MS };
 }
 
-/** Milliseconds since 1970; undefined for a schedule that names no time. */
+/** Milliseconds since 1970; undefined if the schedule never matches. */
 function dueAfter(
   { cronSpec, interval }: Schedule,
   { lastReconcileTime }: Counter,

@@ -1,4 +1,4 @@
-/** What a phase of an installation may see. */
+/** The facts that a phase of an installation may read. */
 import type { Context } from '../../src/api/kinds/context.ts';
 import type { DataObject } from '../../src/api/kinds/dataobject.ts';
 import type { Execution } from '../../src/api/kinds/execution.ts';
@@ -25,16 +25,16 @@ import type { InstStatus } from './related-objects.ts';
 
 export type DataOrTarget = View<DataObject> | View<Target>;
 
-/** What the blueprint makes of the imports. What could not be rendered is an error in the place of the result. */
+/** The rendered blueprint. A part that cannot be rendered is a PhaseError. */
 export type Rendered = RenderedInstallation<PhaseError>;
 
-/** A state to be stored, and the secret that is there under its name. */
+/** A state to store, and the existing secret of that name. */
 export interface StateUpsert {
   readonly update: StateUpdate;
   readonly existing: View<Secret> | undefined;
 }
 
-/** An object to be written, and what is there under its name. */
+/** An object to write, and the existing object of that name. */
 export interface Upsert {
   readonly wanted: WrittenObject;
   readonly existing: DataOrTarget | undefined;
@@ -44,46 +44,46 @@ export interface Snapshot {
   readonly self: View<Installation>;
   /** RFC 3339, whole seconds. */
   readonly now: string;
-  /** Names of children that this job makes, by their beginning. */
+  /** Names for children that this job creates, from a name prefix. */
   readonly freshName: FreshName;
-  /** Installations above this one, the nearest first; none above a root. */
+  /** Ancestors, the nearest first; empty for a root. */
   readonly ancestors: readonly Owner[];
-  /** How many levels of installations a tree may have. */
+  /** Maximum depth of a tree of installations. */
   readonly treeDepth: number;
-  /** What the installation may have. */
+  /** Limits that apply to the installation. */
   readonly limits: InstallationLimits;
-  /** Whether the tree may have the objects that the installation is about to create. */
+  /** Whether the tree limit allows the objects that the installation is about to create. */
   readonly room: Room;
   readonly context: View<Context> | undefined;
   readonly component: FoundComponent;
   readonly blueprint: LoadedBlueprint;
-  /** What is doubtful about the blueprint, a line each; empty when nothing is. */
+  /** Warnings about the blueprint, one per line; empty if there are none. */
   readonly advice: string;
-  /** Installations of the same parent, or all other roots of the namespace. */
+  /** Installations with the same parent; for a root, all other roots of the namespace. */
   readonly siblings: readonly View<Installation>[];
-  /** Siblings that export what this one imports. */
+  /** Siblings whose exports this installation imports. */
   readonly predecessors: readonly View<Installation>[];
-  /** Last finished job of each predecessor, by name. */
+  /** Last finished job of each predecessor, keyed by name. */
   readonly predecessorJobs: Readonly<Record<string, string>>;
   readonly imports: FoundImports;
   readonly importsHash: string;
-  /** Imports whose targets are not those any more that the job began with, though the hash is the same. */
+  /** Imports whose targets were replaced since the job started, although the hash is the same. */
   readonly replacedTargets: readonly string[];
-  /** Installations whose controlling owner this is, those under deletion included. */
+  /** Installations that have this one as their controlling owner, including those under deletion. */
   readonly children: readonly View<Installation>[];
   /** The execution of the same name, whoever owns it. */
   readonly execution: View<Execution> | undefined;
   readonly rendered: Rendered;
   readonly stateUpserts: readonly StateUpsert[];
   readonly importUpserts: readonly Upsert[];
-  /** Everything that this installation has exported. */
+  /** All exports of this installation. */
   readonly ownExports: readonly DataOrTarget[];
-  /** Exports that an earlier job of this installation wrote. */
+  /** Exports of an earlier job of this installation. */
   readonly oldExports: readonly DataOrTarget[];
-  /** Objects in the own scope that an earlier job left there. */
+  /** Objects of an earlier job in the installation's own scope. */
   readonly staleObjects: readonly DataOrTarget[];
   readonly renderedExports: RenderedExports;
-  /** What the installation exports now. */
+  /** The exports to write now. */
   readonly exportUpserts: readonly Upsert[];
   readonly exportStateUpserts: readonly StateUpsert[];
 }

@@ -1,4 +1,4 @@
-/** The secrets of executions as effects: written when what they remember has changed. Pure. */
+/** Effects that write the state of executions to their secrets if it has changed. Pure. */
 import { stateData, stateSecret } from '../../src/blueprint/state.ts';
 import { conditionReasons, conditionTypes } from '../../src/api/conditions.ts';
 import { equal } from '../../src/lib/json.ts';

@@ -1,4 +1,4 @@
-/** The sync object controller: removes upstream's locks of installations and executions that are gone. */
+/** The sync object controller: deletes upstream's locks of installations and executions that no longer exist. */
 import { installationKind } from '../../src/api/kinds/installation.ts';
 import { executionKind } from '../../src/api/kinds/execution.ts';
 import { syncObjectKind, type SyncObject } from '../../src/api/kinds/syncobject.ts';
@@ -15,18 +15,18 @@ interface SyncObjectPorts {
   readonly client: Client;
 }
 
-/** Only what goes leaves a lock behind. */
+/** Only a deletion leaves a lock behind. */
 const onlyDeletions = { add: () => false, update: () => false };
 
 export function syncObjectController({ world, client }: SyncObjectPorts): ControllerSpec<SyncObject> {
   const isThere = async (lock: View<SyncObject>): Promise<boolean> => {
     const { kind, name } = lock.spec;
-    if (kind !== 'Installation' && kind !== 'Execution') return true; // none of ours to judge
+    if (kind !== 'Installation' && kind !== 'Execution') return true; // a lock of another kind; not ours to delete
     const key = joinKey(lock.metadata.namespace, name);
     const isLocked = (object: View<Obj> | undefined): boolean =>
       object !== undefined && lockName(kind, object.metadata.uid ?? '') === lock.metadata.name;
     const cached = kind === 'Installation' ? world.installations.get(key) : world.executions.get(key);
-    // The cache may not know yet what was made a moment ago.
+    // The cache may not contain an object that has just been created.
     return isLocked(cached) || isLocked(await getIfThere(client, kinds[kind] as Kind, key));
   };
   return {

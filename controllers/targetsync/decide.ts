@@ -1,8 +1,8 @@
 /**
- * What a target sync writes and removes. Pure.
+ * Decides which targets and secrets a TargetSync writes and deletes. Pure.
  *
- * The label tells what is ours. A target or secret of the right name without it belongs to another owner: it is neither
- * taken over nor removed, and the status says so.
+ * A label marks the objects of the TargetSync. A target or secret with the same name but without the label belongs
+ * to another owner: the controller does not change or delete it, and reports the conflict in the status.
  */
 import { API_VERSION, TARGET_SYNC_OK, annotations, labels } from '../../src/api/labels.ts';
 import { isBeingDeleted } from '../../src/api/job.ts';
@@ -15,23 +15,23 @@ import type { Meta, Obj, View } from '../../src/runtime/types.ts';
 import type { Content, Host, Sync, Wanted } from './snapshot.ts';
 
 export const TARGET_TYPE = 'landscaper.gardener.cloud/kubernetes-cluster';
-/** The entry of a synchronised secret that its target refers to. */
+/** The key in a synchronised secret that its target references. */
 export const SECRET_KEY = 'kubeconfig';
 
 interface Plan {
-  /** Writes for one target each; they depend on nothing but their order within. */
+  /** Groups of writes, one for each target; only the order within a group matters. */
   readonly writes: readonly (readonly Effect[])[];
-  /** What nobody wants any more. */
+  /** Objects that are no longer needed. */
   readonly removals: readonly Effect[];
-  /** What is not done, and why. */
+  /** Targets that cannot be written, with the reason. */
   readonly problems: readonly string[];
 }
 
-/** Only one TargetSync may be at work in a namespace; those that are about to go do not count. */
+/** The other TargetSyncs of the namespace, without those under deletion. Only one may be active. */
 export const livingSiblings = (self: Sync, all: Iterable<Sync>): readonly Sync[] =>
   [...all].filter((s) => s.metadata.uid !== self.metadata.uid && !isBeingDeleted(s.metadata));
 
-/** What keeps the sync from starting, as a sentence that its author can act on. */
+/** Why the spec is invalid, as a sentence for its author. */
 export function mistakeIn({ spec }: Sync): string | undefined {
   if (spec.secretNameExpression && spec.shootNameExpression) {
     return 'a targetsync object with both, secretNameExpression and shootNameExpression, is not allowed';
@@ -54,18 +54,18 @@ export function planSync(self: Sync, wanted: readonly Wanted[], host: Host): Pla
   return { writes: writes.filter((w) => w.length > 0), removals, problems };
 }
 
-/** Everything that was synchronised, when there is to be no more of it. */
+/** All synchronised objects; they are deleted with the TargetSync. */
 export const planRemoval = (self: Sync, host: Host): readonly Effect[] =>
   removalsBut({ targets: new Set(), secrets: new Set() }, self, host);
 
-// ---------------------------------------------------------------- whose it is
+// ---------------------------------------------------------------- ownership
 
-/** Whether an object carries our label and was not written by an installation. */
+/** Whether an object has our label and was not written by an installation. */
 export const isSynced = ({ metadata }: View<Obj>): boolean =>
   metadata.labels?.[labels.targetSync] === TARGET_SYNC_OK &&
   metadata.labels[labels.dataContext] === undefined;
 
-/** Whether a target was made by a target sync; one without a secret was not. */
+/** Whether a TargetSync created the target; a target without a secret was created by another owner. */
 export const isSyncedTarget = (target: View<Target>): boolean =>
   isSynced(target) && target.spec.secretRef !== undefined && target.spec.secretRef !== null;
 
@@ -95,9 +95,9 @@ function objection(
   return undefined;
 }
 
-// ---------------------------------------------------------------- writing
+// ---------------------------------------------------------------- writes
 
-/** The secret comes first: a target must not lead nowhere. */
+/** The secret is written before the target, so that the target never references a missing secret. */
 function writesFor(self: Sync, one: Wanted, host: Host): Effect[] {
   switch (one.as) {
     case 'copy': {
@@ -122,7 +122,7 @@ function secretWrites(self: Sync, name: string, { type, data }: Content, { secre
   const existing = secrets.find((s) => s.metadata.name === name);
   const object = { apiVersion: 'v1', kind: 'Secret', metadata: ownMeta(self, name), type, data };
   if (!existing) return [create(secretKind, object)];
-  // The type of a secret cannot be changed.
+  // The type of a secret is immutable.
   if ((existing.type ?? 'Opaque') !== type) return [remove(secretKind, existing), create(secretKind, object)];
   const body = mergeDiff({ data: existing.data ?? {} }, { data });
   return body ? [patch(secretKind, existing, body)] : [];
@@ -156,14 +156,14 @@ const ownMeta = ({ metadata }: Sync, name: string): Meta => ({
   labels: { [labels.targetSync]: TARGET_SYNC_OK },
 });
 
-// ---------------------------------------------------------------- removing
+// ---------------------------------------------------------------- deletions
 
 interface Kept {
   readonly targets: ReadonlySet<string>;
   readonly secrets: ReadonlySet<string>;
 }
 
-/** Secrets go first: what is cut short in between is found again by its target. */
+/** Secrets are deleted first: after a failure in between, the target still shows that something is left. */
 function removalsBut(kept: Kept, self: Sync, { targets, secrets }: Host): Effect[] {
   const access = accessOf(self).name;
   const staleSecrets = secrets.filter(

@@ -1,4 +1,4 @@
-/** Finds out what the source cluster asks for and what is in the namespace: the only reads of a target sync. */
+/** Reads the source cluster and the namespace of the TargetSync; no other file reads them. */
 import { TARGET_SYNC_OK, annotations, labels } from '../../src/api/labels.ts';
 import { secretKind, type World } from '../../src/landscape/world.ts';
 import { ApiError, NotFound, ResponseTooLarge, TransportError } from '../../src/runtime/errors.ts';
@@ -8,7 +8,7 @@ import { nameFilter } from './names.ts';
 import type { Host, Sync, Wanted } from './snapshot.ts';
 import { IncompleteAnswer, listWhere, requestShootAccess, secretsOf, shootsOf } from './source.ts';
 
-/** The spec cannot be followed; the sentence says why. */
+/** The spec is invalid; the message says why. */
 export class MistakenSpec extends Error {
   override readonly name = 'MistakenSpec';
 }
@@ -45,7 +45,7 @@ interface Question {
   readonly signal: AbortSignal;
 }
 
-/** @throws MistakenSpec; the errors of runtime/errors.ts when the source cluster does not say */
+/** @throws InvalidSpec; the errors of runtime/errors.ts if the source cluster does not respond */
 export async function gatherWanted(question: Question): Promise<Wanted[]> {
   const { spec } = question.self;
   return [
@@ -100,7 +100,7 @@ async function wantedShoot(question: Question, name: string): Promise<Wanted> {
   }
 }
 
-/** Nothing will be written there, so no access is asked for either. */
+/** The target will not be written, so its kubeconfig is not requested either. */
 const isForeign = ({ targets, foreignSecrets }: Host, name: string): boolean =>
   foreignSecrets.has(name) || targets.some((t) => t.metadata.name === name && !isSyncedTarget(t));
 
@@ -110,7 +110,7 @@ const isAnswer = (error: unknown): error is Error =>
   error instanceof ResponseTooLarge ||
   error instanceof IncompleteAnswer;
 
-/** Access to a shoot lasts a day and is renewed after half of it. */
+/** A shoot kubeconfig is valid for a day and is renewed after half of it. */
 const RENEW_AFTER_MS = 12 * 3_600_000;
 
 export function isAccessFresh({ targets, secrets }: Host, name: string, nowMs: number): boolean {

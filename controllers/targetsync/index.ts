@@ -1,4 +1,4 @@
-/** The target sync controller: makes targets from secrets or shoots of another cluster and keeps them up to date. */
+/** The TargetSync controller: creates targets from secrets or shoots of another cluster and keeps them up to date. */
 import { isBeingDeleted } from '../../src/api/job.ts';
 import { targetSyncKind, type TargetSync } from '../../src/api/kinds/targetsync.ts';
 import { keyOf } from '../../src/machine/apply.ts';
@@ -18,7 +18,7 @@ export interface TargetSyncPorts extends ReconcilePorts {
   readonly workers?: number;
 }
 
-/** The source cluster is not watched: it is looked at this often. */
+/** The source cluster is not watched; it is polled at this interval. */
 const REST_MS = 5 * 60_000;
 
 const isLeaving = (old: View<Obj>, sync: View<Obj>): boolean =>
@@ -35,7 +35,7 @@ export function targetSyncController(ports: TargetSyncPorts): ControllerSpec<Tar
     ...(ports.workers && { maxConcurrent: ports.workers }),
     filter: or(generationChanged, labelsChanged, annotationsChanged, deletionStarted),
     sources: [
-      // A second one in a namespace stops the first, and its end lets the first go on.
+      // A second TargetSync in the namespace stops the first one; its deletion lets the first one continue.
       watchSource({
         name: 'siblings',
         cache: targetSyncs,

@@ -1,7 +1,10 @@
-/** Which names an expression of a TargetSync means: RE2, found anywhere in the name; `*` alone means all. */
+/**
+ * Filters names by an expression of a TargetSync: an RE2 that matches anywhere in the name; `*` alone matches all
+ * names.
+ */
 import { RE2JS } from 're2js';
 
-/** @returns undefined when the text is no expression */
+/** @returns undefined if the expression is invalid */
 export function nameFilter(expression: string): ((name: string) => boolean) | undefined {
   if (expression === '*') return () => true;
   let compiled: RE2JS;

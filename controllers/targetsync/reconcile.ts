@@ -1,6 +1,6 @@
 /**
- * One pass of a target sync: rotate the token when it is due, bring targets and secrets in line with the source
- * cluster, tell how it went. Whatever goes wrong is in the status before the pass is tried again.
+ * One reconcile of a TargetSync: rotates the token if it is due, updates targets and secrets to match the source
+ * cluster, and reports the result. Errors are in the status before the reconcile is retried.
  */
 import { FINALIZER, annotations, operations } from '../../src/api/labels.ts';
 import { hasFinalizer, isBeingDeleted } from '../../src/api/job.ts';
@@ -32,19 +32,19 @@ export interface ReconcilePorts extends HostPorts {
   readonly clock: Clock;
 }
 
-/** The pass did not succeed; the status says why. Thrown so that it is repeated after a growing interval. */
+/** The reconcile failed; the status says why. Thrown to retry with back-off. */
 export class NotSynced extends Error {
   override readonly name = 'NotSynced';
 }
 
-/** Everything a step of the pass needs. */
+/** Values that all steps of a reconcile share. */
 interface Pass extends ReconcilePorts {
   readonly self: Sync;
   readonly signal: AbortSignal;
   readonly applier: Applier;
 }
 
-/** @throws NotSynced; the errors of runtime/errors.ts when not even the status can be written */
+/** @throws NotSynced; the errors of runtime/errors.ts if the status cannot be written */
 export async function reconcileTargetSync(
   ports: ReconcilePorts,
   self: Sync,
@@ -62,7 +62,7 @@ export async function reconcileTargetSync(
   else await report(pass, await problemsOf(() => sync(pass)));
 }
 
-/** Others of the namespace go on with what is there: it is theirs then. */
+/** If the namespace has another TargetSync, it takes over the objects. */
 async function letGo(pass: Pass): Promise<void> {
   const { world, self, applier, signal } = pass;
   const problems = await problemsOf(async () => {
@@ -78,7 +78,7 @@ async function letGo(pass: Pass): Promise<void> {
   await applier.carryOut(patch(targetSyncKind, self, { metadata: { finalizers } }));
 }
 
-/** @returns what could not be done although everything was found out */
+/** @returns problems that did not stop the reconcile */
 async function sync(pass: Pass): Promise<readonly string[]> {
   const { world, self, clock, signal } = pass;
   if (livingSiblings(self, world.targetSyncs.list(self.metadata.namespace)).length > 0) {
@@ -92,12 +92,12 @@ async function sync(pass: Pass): Promise<readonly string[]> {
   const wanted = await gatherWanted({ self, source: source.client, host, now, signal });
   const { writes, removals, problems } = planSync(self, wanted, host);
   const failures = await carryOutEach(pass, writes);
-  // What could not be written may be what was meant to take the place of what would be removed.
+  // After a failed write nothing is deleted, because the failed object may be the replacement of a deleted one.
   if (failures.length === 0) append(failures, await carryOutEach(pass, [removals]));
   return [...problems, ...failures];
 }
 
-/** Every group by itself: one that is refused does not keep the others from being written. */
+/** Groups are independent: if a write of one group fails, the other groups are still written. */
 async function carryOutEach({ applier }: Pass, groups: readonly (readonly Effect[])[]): Promise<string[]> {
   const failures: string[] = [];
   for (const effects of groups) {
@@ -112,7 +112,10 @@ async function carryOutEach({ applier }: Pass, groups: readonly (readonly Effect
 
 // ---------------------------------------------------------------- rotation
 
-/** The source cluster with a new token, when that is due. The secret is written first: a token that is lost is no access. */
+/**
+ * The source cluster with a new token, if rotation is due. The secret is written first, because a lost token means
+ * lost access.
+ */
 async function rotated(pass: Pass, source: SourceCluster): Promise<SourceCluster> {
   const { self, clock, applier, signal } = pass;
   if (!isRotationDue(self, clock.wall())) return source;
@@ -131,9 +134,9 @@ async function rotated(pass: Pass, source: SourceCluster): Promise<SourceCluster
   return { ...source, kubeconfig, client: await pass.sources.open(kubeconfig) };
 }
 
-// ---------------------------------------------------------------- telling
+// ---------------------------------------------------------------- status
 
-/** What went wrong as sentences; what only the runtime or a developer can deal with is thrown on. */
+/** Errors that a user can act on, as messages. Other errors are thrown. */
 async function problemsOf(run: () => Promise<readonly string[]>): Promise<readonly string[]> {
   try {
     return await run();
@@ -157,7 +160,7 @@ const told = (problems: readonly string[]): readonly string[] | null => {
   return more > 0 ? [...problems.slice(0, MAX_TOLD), `and ${String(more)} more`] : problems;
 };
 
-/** The annotation goes even after a failure: who asked for a pass has had it. */
+/** Removes the annotation even after a failure, because the requested reconcile has run. */
 async function report({ self, clock, applier }: Pass, problems: readonly string[]): Promise<void> {
   const status = {
     observedGeneration: self.metadata.generation,

@@ -1,4 +1,4 @@
-/** When the token for the source cluster is renewed, and how it gets into the kubeconfig. Pure. */
+/** When the token for the source cluster is renewed, and how it is stored in the kubeconfig. Pure. */
 import { annotations } from '../../src/api/labels.ts';
 import { isObject, ownField } from '../../src/lib/objects.ts';
 import { parseYaml, toYaml } from '../../src/lib/yaml.ts';
@@ -14,19 +14,19 @@ export function isRotationDue({ spec, status, metadata }: Sync, nowMs: number): 
   return Number.isNaN(last) || nowMs - last > RENEW_AFTER_MS;
 }
 
-/** The token cannot be renewed with this kubeconfig. */
+/** The token in this kubeconfig cannot be renewed. */
 export class RotationImpossible extends Error {
   override readonly name = 'RotationImpossible';
 }
 
 interface Renewable {
-  /** Service account in the source namespace; the only user of the kubeconfig is called like it. */
+  /** Service account in the source namespace; the only user of the kubeconfig has the same name. */
   readonly account: string;
-  /** The same kubeconfig with another token. */
+  /** The same kubeconfig with a new token. */
   withToken(token: string): string;
 }
 
-/** @throws RotationImpossible when there is not exactly one user */
+/** @throws RotationImpossible unless there is exactly one user */
 export function renewable(kubeconfig: string): Renewable {
   const document = parseQuietly(kubeconfig);
   const users = ownField(document, 'users');
@@ -52,7 +52,7 @@ function parseQuietly(text: string): unknown {
   try {
     return parseYaml(text);
   } catch {
-    // The parser's own message may quote the text, which holds credentials.
+    // The error of the parser may quote the kubeconfig, which contains credentials.
     return undefined;
   }
 }

@@ -1,4 +1,4 @@
-/** What the decisions of a target sync are made from. */
+/** The facts that the decisions of a TargetSync are based on. */
 import type { Target } from '../../src/api/kinds/target.ts';
 import type { TargetSync } from '../../src/api/kinds/targetsync.ts';
 import type { Secret } from '../../src/landscape/world.ts';
@@ -6,27 +6,27 @@ import type { View } from '../../src/runtime/types.ts';
 
 export type Sync = View<TargetSync>;
 
-/** Content of a secret as it is to be in our namespace. */
+/** Desired content of a secret in the namespace of the TargetSync. */
 export interface Content {
   readonly type: string;
   readonly data: Readonly<Record<string, string>>;
 }
 
-/** A target that the source cluster asks for. */
+/** A target that the source cluster defines. */
 export type Wanted = {
-  /** Name of the target, and of its secret where we make one. */
+  /** Name of the target, and of its secret if the controller creates one. */
   readonly name: string;
 } & (
   | { readonly as: 'copy'; readonly content: Content; readonly renewedAt?: string }
-  /** Whatever we made before stays as it is. */
+  /** Existing objects stay as they are. */
   | { readonly as: 'kept' }
-  /** Whatever we made before stays, and the reason is told. */
+  /** Existing objects stay as they are, and the reason is reported. */
   | { readonly as: 'unavailable'; readonly why: string }
   /** The target for the source cluster itself. */
   | { readonly as: 'source' }
 );
 
-/** What is in the namespace of the TargetSync. */
+/** The objects in the namespace of the TargetSync. */
 export interface Host {
   readonly targets: readonly View<Target>[];
   /** Secrets with the label of the target sync. */

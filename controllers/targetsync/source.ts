@@ -1,4 +1,4 @@
-/** Requests to the source cluster: its secrets, its shoots, tokens and access to shoots. */
+/** Requests to the source cluster: lists of secrets and shoots, tokens, and shoot kubeconfigs. */
 import { append } from '../../src/lib/lists.ts';
 import { ownField } from '../../src/lib/objects.ts';
 import { shootKind, type Shoot } from '../../src/landscape/source-cluster.ts';
@@ -6,7 +6,7 @@ import { secretKind, type Secret } from '../../src/landscape/world.ts';
 import { pathOf, tokenPathOf } from '../../src/runtime/transport/path.ts';
 import type { Client, Kind, Obj, Query } from '../../src/runtime/types.ts';
 
-/** All objects of a query that fit, page by page. */
+/** All listed objects that match, read page by page. */
 export async function listWhere<T extends Obj>(
   client: Client,
   kind: Kind<T>,
@@ -37,7 +37,7 @@ export const shootsOf = (
 ): Promise<Shoot[]> =>
   listWhere(source, shootKind, { namespace }, ({ metadata }) => isMeant(metadata.name), signal);
 
-/** The source cluster answered a request without what was asked for. */
+/** The source cluster's response does not contain the requested value. */
 export class IncompleteAnswer extends Error {
   override readonly name = 'IncompleteAnswer';
 }

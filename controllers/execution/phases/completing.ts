@@ -1,4 +1,4 @@
-/** Publishes what the items export, for the installation to read. */
+/** Publishes the exports of the items, for the installation to read. */
 import { dataObjectKind } from '../../../src/api/kinds/dataobject.ts';
 import { executionExportConflict, executionExportObject, overlay } from '../../../src/dataflow/objects.ts';
 import { advance, create, fail } from '../../../src/machine/decision.ts';

@@ -1,4 +1,4 @@
-/** Lets the items go in the reverse order of their dependencies, then the execution itself. */
+/** Uninstalls the items in reverse dependency order, then releases the execution. */
 import { executionKind } from '../../../src/api/kinds/execution.ts';
 import { letGo } from '../../../src/landscape/abandoned.ts';
 import { causesText, listed } from '../../../src/machine/causes.ts';

@@ -1,4 +1,4 @@
-/** Marks every item for deletion; which may go when is decided in Deleting. */
+/** Deletes every item; the phase Deleting decides in which order they are uninstalled. */
 import { annotations } from '../../../src/api/labels.ts';
 import { hasAnnotation, isBeingDeleted } from '../../../src/api/job.ts';
 import { deployItemKind } from '../../../src/api/kinds/deployitem.ts';

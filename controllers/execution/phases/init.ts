@@ -1,4 +1,4 @@
-/** Brings the deploy items in line with the templates. Nothing is started yet. */
+/** Creates, updates and deletes deploy items to match the templates. No item starts yet. */
 import { isBeingDeleted } from '../../../src/api/job.ts';
 import { deployItemKind } from '../../../src/api/kinds/deployitem.ts';
 import { advance, fail, remove, type Effect } from '../../../src/machine/decision.ts';
@@ -8,7 +8,10 @@ import { assign } from '../classify.ts';
 import { createItem, itemPrefix, updateItem } from '../items.ts';
 import { step, steps, type Snapshot } from '../snapshot.ts';
 
-/** What the webhook refuses, should it not have been asked. Nobody has looked at the templates before. */
+/**
+ * Refuses what the validating webhook refuses, in case the webhook is not installed. This is the first check of the
+ * templates.
+ */
 const invalid = step(['refusal'], ({ refusal: message }) => {
   if (message === undefined) return undefined;
   const codes = ['ERR_CONFIGURATION_PROBLEM'] as const;
@@ -43,7 +46,7 @@ const ensureItems = step(['templates', 'items', 'clusterNames', 'freshName'], (s
 
 export const init = steps(['Progressing'], interrupted, invalid, tooLarge, ensureItems);
 
-/** `status.deployItemCache`: which object stands for which template. */
+/** `status.deployItemCache`: which object belongs to which template. */
 function cacheOf({
   self,
   templates,

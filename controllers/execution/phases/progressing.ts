@@ -1,4 +1,4 @@
-/** Starts items as their dependencies finish and waits for all of them; orphans go first. */
+/** Removes orphans first, then starts items as their dependencies finish, and waits for all of them. */
 import type { ErrorCode } from '../../../src/api/error-codes.ts';
 import { hasFinishedJob, isBeingDeleted, isTriggeredFor } from '../../../src/api/job.ts';
 import { deployItemKind } from '../../../src/api/kinds/deployitem.ts';
@@ -36,7 +36,10 @@ const problem = (message: string, codes: readonly ErrorCode[]): Problem => ({
 });
 const stillRunning = problem('some running items', ['ERR_UNFINISHED', 'ERR_FOR_INFO_ONLY', 'ERR_NO_RETRY']);
 
-/** Orphans are removed all at once, doubles that did nothing without uninstalling; nothing else starts before they are gone. What has started comes to its end. */
+/**
+ * Removes all orphans at the same time; unused duplicates are removed without an uninstall. No other item starts
+ * until they are gone, but running items continue.
+ */
 const orphansLeft = step(['templates', 'items', 'clusterless', 'missingDeployer'], (snapshot) => {
   const { self, templates, items } = snapshot;
   const { active, orphans } = assign(self, templates, items);
@@ -59,7 +62,10 @@ const orphansLeft = step(['templates', 'items', 'clusterless', 'missingDeployer'
   });
 });
 
-/** A double that was at work before anybody saw that it is one. Its part in this job is done; the next one removes it. */
+/**
+ * A duplicate that a deployer processed before it was recognised as a duplicate. It finishes this job; the next job
+ * removes it.
+ */
 const hasSucceeded = (item: Item, jobID: string): boolean =>
   isTriggeredFor(item, jobID) && hasFinishedJob(item, jobID) && item.status?.phase === 'Succeeded';
 
@@ -95,7 +101,7 @@ export const progressing = steps(['Completing'], orphansLeft, itemsLeft);
 
 const nameOf = (item: Item): string => templateName(item) || item.metadata.name;
 
-/** How an item that is under deletion starts to go. */
+/** The write that starts the removal of an item under deletion. */
 export const removal =
   (snapshot: Pick<Snapshot, 'self' | 'now' | 'clusterless'>) =>
   (item: Item): Effect =>
@@ -105,7 +111,7 @@ export const removal =
       ? stripFinalizer(item)
       : giveJob(snapshot, item);
 
-/** Upstream's sentence, followed by what each item says. */
+/** Upstream's sentence, followed by the message of each item. */
 function failedItems(items: readonly Item[], names: readonly string[] = items.map(nameOf)): Problem {
   const causes = names.map((name) => {
     const item = items.find((i) => nameOf(i) === name);

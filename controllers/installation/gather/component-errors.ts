@@ -1,4 +1,4 @@
-/** What is wrong with a component, in the words of an installation. */
+/** Translates component errors to phase errors. */
 import { isBeingDeleted } from '../../../src/api/job.ts';
 import type { Installation } from '../../../src/api/kinds/installation.ts';
 import { KubeconfigProblem } from '../../../src/blueprint/kubeconfigs/errors.ts';
@@ -7,7 +7,7 @@ import { PhaseError } from '../../../src/machine/decision.ts';
 import { remoteTroubleOf } from '../../../src/machine/remote.ts';
 import type { View } from '../../../src/runtime/types.ts';
 
-/** A server that may be back: tried again until a limit. */
+/** A temporary failure: retried until a time limit. */
 export class NotAvailableNow extends PhaseError {
   override readonly outcome = 'retry';
 }
@@ -15,7 +15,7 @@ export class NotAvailableNow extends PhaseError {
 export const problem = (reason: string, message: string, cause?: unknown): PhaseError =>
   new PhaseError('InitPrerequisites', reason, message, [], { cause });
 
-/** What is definite ends the job; what may pass by itself is shown and tried again, until the limit for that. */
+/** A permanent error ends the job. A temporary error is shown in the status and retried until a time limit. */
 export function asPhaseError(reason: string, error: unknown, operation = 'InitPrerequisites'): unknown {
   if (!(error instanceof ComponentProblem) && !(error instanceof KubeconfigProblem)) return error;
   const { message } = error;
@@ -24,7 +24,10 @@ export function asPhaseError(reason: string, error: unknown, operation = 'InitPr
     : new PhaseError(operation, reason, message, [], { cause: error });
 }
 
-/** Nothing of a job is under way while it looks for its component: who deletes the installation does not want it to wait. */
+/**
+ * A job that is still looking for its component has started nothing, so it ends at once if the installation is
+ * deleted.
+ */
 export async function unlessDeleted<T>({ metadata }: View<Installation>, work: () => Promise<T>): Promise<T> {
   try {
     return await work();

@@ -1,6 +1,6 @@
 /**
- * Finds the component of an installation, with everything it refers to. A job sees one and the same component from its
- * beginning to its end, whatever happens in the repository meanwhile.
+ * Finds the component of an installation and all components that it references. A job sees the same component from
+ * start to end, even if the repository changes meanwhile.
  */
 import type { Context } from '../../../src/api/kinds/context.ts';
 import {
@@ -24,16 +24,16 @@ import { verifyComponent, verifyReach, type VerificationPolicy } from './verific
 import { isFinal } from '../../../src/runtime/errors.ts';
 
 interface ComponentPorts {
-  /** For secrets, config maps and overwrites, which are not cached. */
+  /** Reads secrets, config maps and overwrites, which are not cached. */
   readonly client: Pick<Client, 'get'>;
   readonly stock: ComponentRepositories;
   readonly verification?: VerificationPolicy;
 }
 
 export interface FoundComponent {
-  /** undefined for an installation without component */
+  /** undefined for an installation without a component */
   readonly view: ComponentView | undefined;
-  /** What became of the reference, where the Context names overwrites. */
+  /** Whether the reference was overwritten; set if the Context names overwrites. */
   readonly condition: PhaseCondition | undefined;
 }
 
@@ -45,9 +45,9 @@ export type FindComponent = (
 const MAX_REMEMBERED = 500;
 const NONE: FoundComponent = { view: undefined, condition: undefined };
 
-/** @throws PhaseError by the function it answers */
+/** @throws PhaseError when the returned function is called */
 export function componentFinder(ports: ComponentPorts): FindComponent {
-  /** By job; what the answer was made from tells whether it still holds. */
+  /** Results keyed by job; `inputs` tells whether a result is still valid. */
   const remembered = new Map<string, { readonly madeFrom: string; readonly found: FoundComponent }>();
   return async (self, context) => {
     const { ref, inline } = self.spec.componentDescriptor ?? {};
@@ -130,7 +130,7 @@ const conditionFor = (source: ComponentSource): PhaseCondition => {
     : { type: 'ComponentReferenceOverwrite', status: 'True', reason: 'FoundOverwrite', message };
 };
 
-// ---------------------------------------------------------------- what the context names
+// ---------------------------------------------------------------- objects that the context references
 
 async function requestFor(context: View<Context>, client: ComponentPorts['client']): Promise<Request> {
   const { name, namespace = '' } = context.metadata;

@@ -1,4 +1,4 @@
-/** What an installation exports, and what earlier jobs of it have left. */
+/** Facts about the exports of an installation, including those of earlier jobs. */
 import { labels } from '../../../src/api/labels.ts';
 import { stateSecretNames } from '../../../src/blueprint/state.ts';
 import { exportSources } from '../../../src/dataflow/export-sources.ts';
@@ -43,7 +43,7 @@ export const exportFacts = (
   };
 };
 
-/** Objects that are visible inside of the installation. */
+/** Objects in the installation's own scope. */
 const inScope = ({ world, ownScope }: GatherContext) => ({
   dataObjects: world.dataObjects.byIndex(index.context, ownScope),
   targets: world.targets.byIndex(index.context, ownScope),

@@ -1,4 +1,4 @@
-/** What the gatherers of one reconcile share. */
+/** Values and functions that all gather functions of one reconcile share. */
 import type { Installation } from '../../../src/api/kinds/installation.ts';
 import type { InstallationLimits } from '../../../src/api/limits.ts';
 import { IssuedKubeconfigs } from '../../../src/blueprint/kubeconfigs/issued.ts';
@@ -18,17 +18,17 @@ import { StateSecrets } from './state-secrets.ts';
 
 export interface Sources {
   readonly world: World;
-  /** For secrets and config maps, which are not cached. */
+  /** Reads secrets and config maps, which are not cached. */
   readonly client: Client;
-  /** Clients of the clusters that issue kubeconfigs. */
+  /** Clients for the clusters that issue kubeconfigs. */
   readonly sources: ClientPool;
-  /** Where templates are executed. */
+  /** Runs the templates. */
   readonly runnerOf: RunnerOf;
   readonly findComponent: FindComponent;
-  /** How many levels of installations a tree may have; default 30. */
+  /** Maximum depth of a tree of installations; default 30. */
   readonly treeDepth?: number;
   readonly trees: TreeSizes;
-  /** Default: those of a configuration that says nothing. */
+  /** Default: the limits of an empty configuration. */
   readonly limits?: InstallationLimits;
 }
 
@@ -36,16 +36,16 @@ export interface GatherContext {
   readonly self: View<Installation>;
   readonly namespace: string;
   readonly jobID: string;
-  /** The label value of objects that are visible inside of the installation, with its namespace. */
+  /** `namespace/scope`, where the scope is the label value of objects in the installation's own scope. */
   readonly ownScope: string;
   readonly world: World;
   readonly client: Client;
-  /** Read at most once. */
+  /** Each secret is read at most once. */
   readonly secrets: StateSecrets;
   readonly tools: Omit<Tools, 'states'>;
 }
 
-/** Some of the facts. */
+/** A part of the snapshot. */
 export type Facts<Names extends keyof Snapshot> = Pick<Gatherers<Snapshot>, Names>;
 
 export function contextOf(
@@ -64,7 +64,7 @@ export function contextOf(
   };
 }
 
-/** Objects to be written, each with what is there under its name. */
+/** Objects to write, each with the existing object of the same name. */
 export const upserts = ({ world, namespace }: GatherContext, objects: readonly WrittenObject[]): Upsert[] =>
   objects.map((wanted) => {
     const cache = wanted.kind === 'Target' ? world.targets : world.dataObjects;

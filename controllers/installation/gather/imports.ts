@@ -1,4 +1,4 @@
-/** What an installation imports. */
+/** Facts about the imports of an installation. */
 import { dataSourceTypes, labels } from '../../../src/api/labels.ts';
 import { replacedTargets } from '../../../src/dataflow/copies.ts';
 import { importsHash } from '../../../src/dataflow/imports-hash.ts';
@@ -16,7 +16,7 @@ export const importFacts = ({
   imports: () => readImports(self, world, client),
   importsHash: async (get) => importsHash((await get('imports')).imports),
   replacedTargets: async (get) => {
-    // Import executions and mappings may have put anything into the copies.
+    // The copies may hold results of import executions and mappings, so they cannot be compared with the imports.
     const { importExecutions = [] } = (await get('blueprint')).info;
     if (importExecutions.length > 0 || self.spec.importDataMappings) return [];
     const copies = world.targets

@@ -1,4 +1,4 @@
-/** Everything the phases of an installation read, and the only place where they read it. */
+/** Reads all facts for the phases of an installation; no other file reads them. */
 import type { Installation } from '../../../src/api/kinds/installation.ts';
 import { defaultLimits } from '../../../src/api/limits.ts';
 import type { Gatherers } from '../../../src/machine/phase.ts';

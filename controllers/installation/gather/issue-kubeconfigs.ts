@@ -1,4 +1,7 @@
-/** Has kubeconfigs issued that templates ask for: by the cluster of a target, with the credentials of that target. */
+/**
+ * Requests the kubeconfigs that templates need, from the cluster of a target and with the credentials of that
+ * target.
+ */
 import { isDefiniteFault } from '../../../src/lib/connection.ts';
 import { exactJson } from '../../../src/lib/exact-json.ts';
 import { isObject, ownField } from '../../../src/lib/objects.ts';
@@ -24,14 +27,15 @@ import { getIfThere } from '../../../src/runtime/transport/read.ts';
 import type { Client } from '../../../src/runtime/types.ts';
 
 interface IssuerPorts {
-  /** For secrets that targets refer to. */
+  /** Reads the secrets that targets reference. */
   readonly client: Client;
-  /** Clients of other clusters. */
+  /** Clients for other clusters. */
   readonly sources: ClientPool;
 }
 
 /**
- * @param namespace of the installation. Templates make targets up as they like: secrets of other namespaces are not read
+ * @param namespace of the installation. Templates can create arbitrary targets, so secrets of other namespaces are
+ * not read
  */
 export const kubeconfigIssuer =
   (ports: IssuerPorts, namespace: string): IssueKubeconfig =>
@@ -51,7 +55,7 @@ export const kubeconfigIssuer =
     }
   };
 
-/** @throws IssuerUnavailable for what may pass by itself */
+/** @throws IssuerUnavailable for temporary failures */
 function problemOf(error: unknown, request: KubeconfigRequest): Issued {
   const isPassing =
     (error instanceof TransportError && !isDefiniteFault(error)) ||
@@ -70,7 +74,7 @@ function problemOf(error: unknown, request: KubeconfigRequest): Issued {
   return { problem: message };
 }
 
-/** The target is none that could be used, or the cluster gave something else than was asked for. */
+/** The target is unusable, or the response of its cluster is incomplete. */
 class NotIssued extends Error {}
 
 const nameOf = (target: unknown): string => textIn(target, 'metadata', 'name') || '(without a name)';

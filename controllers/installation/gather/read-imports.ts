@@ -1,4 +1,4 @@
-/** Everything that an installation imports, from the caches and from the server. */
+/** Reads all imports of an installation, from the caches and from the API server. */
 import { dataObjectKind } from '../../../src/api/kinds/dataobject.ts';
 import { targetKind } from '../../../src/api/kinds/target.ts';
 import { parentInstallation } from '../../../src/api/job.ts';
@@ -18,12 +18,13 @@ import type { Client, Kind, Obj } from '../../../src/runtime/types.ts';
 import { cachedImports } from '../cached-objects.ts';
 import type { Inst } from '../related-objects.ts';
 
-/** Requests for one installation that are on their way together: those of others need connections, too. */
+/** Maximum number of parallel requests for one installation; the others need connections, too. */
 const AT_ONCE = 8;
 
 /**
- * Secrets and config maps are the only imports that cost a request; and what is missing, because a cache may be behind:
- * who applies an object and an installation that imports it in one go must not be told that it does not exist.
+ * Reads secrets and config maps from the API server, everything else from the caches. An object that a cache does
+ * not contain is read from the API server as well: a user may apply an object together with the installation that
+ * imports it, before the cache has it.
  */
 export async function readImports(self: Inst, world: World, client: Client): Promise<FoundImports> {
   const tooMany = tooManyImports(self);
@@ -61,9 +62,12 @@ export async function readImports(self: Inst, world: World, client: Client): Pro
   });
 }
 
-/** Reads objects until they are more than one installation may import: whole secrets count, whatever is used of them. */
+/**
+ * Reads objects up to the import limit of one installation. A secret counts completely, even if only one key is
+ * imported.
+ */
 class Reader {
-  /** Why reading has ended early. */
+  /** Why the reader has stopped. */
   refusal: string | undefined;
   readonly #client: Client;
   readonly #namespace: string;

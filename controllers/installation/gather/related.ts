@@ -1,4 +1,4 @@
-/** Installations and executions that belong to one: above it, beside it, below it. All from the caches. */
+/** Facts about the ancestors, siblings, children and the execution of an installation. All from the caches. */
 import { isBeingDeleted } from '../../../src/api/job.ts';
 import { predecessorsOf, siblingOf } from '../../../src/dataflow/siblings.ts';
 import { freshNames } from '../../../src/landscape/fresh-names.ts';
@@ -51,7 +51,7 @@ function pickPredecessors(self: Inst, siblings: readonly Inst[]): readonly Inst[
   return siblings.filter((s) => names.has(s.metadata.name));
 }
 
-/** How many objects there will be that are not there yet, those of the execution included. */
+/** Number of objects that the installation and its execution will create. */
 function newObjects(
   world: World,
   self: Inst,

@@ -1,4 +1,4 @@
-/** Renders the blueprint of an installation, and says in upstream's words which step of it failed. */
+/** Renders the blueprint of an installation, and reports failures with upstream's names of the steps. */
 import type { Installation } from '../../../src/api/kinds/installation.ts';
 import { BlueprintProblem, ImportsRejected } from '../../../src/blueprint/errors.ts';
 import type { ExportSources } from '../../../src/blueprint/exports.ts';
@@ -23,7 +23,7 @@ import type { Rendered } from '../snapshot.ts';
 
 type Self = View<Installation>;
 
-/** @throws PhaseError when there is no usable blueprint */
+/** @throws PhaseError if the blueprint cannot be loaded */
 export async function loadOrExplain(
   self: Self,
   component: ComponentView | undefined,
@@ -40,7 +40,7 @@ export async function loadOrExplain(
 
 export type Tools = RenderTools & { readonly kubeconfigs: IssuedKubeconfigs };
 
-/** @throws PhaseError when the imports do not fit; what fails later is an error inside the answer */
+/** @throws PhaseError if the imports are invalid; later failures are returned as part of the result */
 export async function renderForInit(
   self: Self,
   blueprint: LoadedBlueprint,
@@ -75,12 +75,15 @@ export async function renderExportObjects(
   }
 }
 
-// ---------------------------------------------------------------- words
+// ---------------------------------------------------------------- names of steps
 
-/** The names under which the steps of one phase fail. */
+/** The names that upstream gives to the steps of one phase. */
 interface Words {
   readonly operation: string;
-  /** Reason of the phase's error; steps appear inside its message. Without it they are the reason themselves. */
+  /**
+   * Reason of the phase's error; the name of the step then appears in the message. Without it, the name of the step
+   * is the reason.
+   */
   readonly reason?: string;
   readonly steps: Partial<Readonly<Record<RenderStep, string>>>;
   readonly conditions?: Partial<Readonly<Record<RenderStep, (problem: BlueprintProblem) => PhaseCondition>>>;
@@ -128,19 +131,22 @@ const exportWords: Words = {
   },
 };
 
-/** Hides what errors must not show. Made when it is needed: executions may have noted state before the one that fails. */
+/**
+ * Removes secrets from error messages. It reads the states when it is called, because executions may have stored
+ * state before one failed.
+ */
 const maskOver =
   (imports: ImportSet, { states, kubeconfigs }: Tools, sources?: ExportSources): Mask =>
   (text) =>
     maskFor(imports, sources, [...states.documents, ...kubeconfigs.secrets])(text);
 
-/** What stands in the place of a result. @throws any error but that of the phase */
+/** Returns a phase error as a result. @throws all other errors */
 const asResult = (error: unknown): PhaseError => {
   if (error instanceof PhaseError) return error;
   throw error;
 };
 
-/** The error of the phase for the error of a step; any other error stays as it is. */
+/** Translates the failure of a step to a phase error; other errors stay as they are. */
 const explainer =
   ({ operation, reason, steps, conditions = {} }: Words, mask: Mask) =>
   (failure: unknown): unknown => {

@@ -1,4 +1,4 @@
-/** The blueprint of an installation, and what it renders from the imports. */
+/** Facts about the blueprint of an installation and its rendering. */
 import { contextKind } from '../../../src/api/kinds/context.ts';
 import { describeFindings, warningsOn } from '../../../src/blueprint/lint/warnings.ts';
 import { stateSecretNames } from '../../../src/blueprint/state.ts';

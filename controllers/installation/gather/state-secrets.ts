@@ -1,4 +1,7 @@
-/** Reads the secrets in which executions keep what they remember. They are not cached, and read at most once per reconcile. */
+/**
+ * Reads the secrets that store the state of executions. They are not cached; each is read at most once per
+ * reconcile.
+ */
 import { readState, States, type StateUpdate } from '../../../src/blueprint/state.ts';
 import { PhaseError } from '../../../src/machine/decision.ts';
 import { secretKind, type Secret } from '../../../src/landscape/world.ts';
@@ -17,7 +20,7 @@ export class StateSecrets {
     this.#namespace = namespace;
   }
 
-  /** @throws PhaseError for a secret that holds no document */
+  /** @throws PhaseError for a secret that contains no valid YAML */
   async states(names: readonly string[]): Promise<States> {
     const stored = new Map<string, unknown>();
     const secrets = await Promise.all(names.map((name) => this.#secret(name)));

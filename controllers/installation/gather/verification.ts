@@ -1,4 +1,4 @@
-/** Whether the component of an installation has to be signed, and with what signatures are checked. */
+/** Decides whether the component of an installation must be signed, and verifies its signature. */
 import { isRoot } from '../../../src/api/job.ts';
 import type { Context, VerificationSignature } from '../../../src/api/kinds/context.ts';
 import type { Installation } from '../../../src/api/kinds/installation.ts';
@@ -12,7 +12,7 @@ import type { Client, View } from '../../../src/runtime/types.ts';
 import { explained, problem } from './component-errors.ts';
 import { isFinal } from '../../../src/runtime/errors.ts';
 
-/** Verify always, never, or where the installation asks for it. */
+/** Verify always, only if the installation requires it, or never. */
 export const verificationPolicies = ['Enforce', 'DoNotEnforce', 'Disabled'] as const;
 export type VerificationPolicy = (typeof verificationPolicies)[number];
 
@@ -22,7 +22,7 @@ interface VerificationPorts {
 }
 
 /**
- * @returns the name of the signature that proves the component; undefined where none was asked for
+ * @returns the name of the verified signature; undefined if no verification is required
  * @throws PhaseError with reason ExtractVerifyInfo or VerifySignature
  */
 export async function verifyComponent(
@@ -39,7 +39,8 @@ export async function verifyComponent(
       'this installation requires signed components: spec.verification.signatureName must name the signature to check',
     );
   }
-  // The wish came from above. What is not signed by itself is covered by the signature of the component above.
+  // The parent required the verification. A component without its own signature is covered by the parent
+  // component's signature.
   const isInherited = policy === 'DoNotEnforce' && !isRoot(self.metadata);
   if (isInherited && !signatureNames(component).includes(wanted)) return undefined;
   const trust = await trustFor(wanted, context, client);
@@ -50,8 +51,8 @@ export async function verifyComponent(
 }
 
 /**
- * A signature reaches other components by the digests of references. Who may write to the repository must not escape
- * it by taking digests out of the descriptor that such a reference leads to.
+ * A signature covers referenced components by the digests of the references. An attacker with write access to the
+ * repository must not bypass this by removing digests from a descriptor.
  * @throws PhaseError with reason VerifySignature
  */
 export function verifyReach(signatureName: string, { own, unproved }: ComponentView): void {

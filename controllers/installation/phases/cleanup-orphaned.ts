@@ -1,4 +1,4 @@
-/** Has sub-installations that are no longer wanted uninstalled, and waits until they are gone. */
+/** Uninstalls sub-installations that the blueprint no longer contains, and waits until they are gone. */
 import { hasFinishedJob, isBeingDeleted, isTriggeredFor } from '../../../src/api/job.ts';
 import { advance, fail, named, wait } from '../../../src/machine/decision.ts';
 import { interruptionOf } from '../../../src/landscape/item-end.ts';

@@ -1,4 +1,4 @@
-/** Checks that the world is still the one the job was made for, then publishes the exports. */
+/** Checks that spec and imports are still those that the job started with, then publishes the exports. */
 import { isBeingDeleted } from '../../../src/api/job.ts';
 import { exportConflict } from '../../../src/dataflow/objects.ts';
 import { advance, fail } from '../../../src/machine/decision.ts';
@@ -17,7 +17,7 @@ const importsChanged = step(['importsHash', 'replacedTargets'], ({ self, imports
       }),
 );
 
-/** A deletion raises the generation too, but is no change of what was asked for. */
+/** A deletion increments the generation as well, but does not change the spec. */
 const specChanged = step([], ({ self }) =>
   self.metadata.generation === self.status?.observedGeneration || isBeingDeleted(self.metadata)
     ? undefined

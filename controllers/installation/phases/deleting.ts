@@ -1,6 +1,7 @@
 /**
- * Waits until everything below is gone, then releases the installation itself. What has come since the deletion was
- * triggered is sent off, too: nobody else would ever do it. A wish not to uninstall comes too late for the rest.
+ * Waits until everything below is deleted, then releases the installation. Objects that were created after
+ * TriggerDelete are deleted here as well, since no other code does. The annotation that skips the uninstall has no
+ * effect on objects that already have a job.
  */
 import { FINALIZER, annotations } from '../../../src/api/labels.ts';
 import { hasAnnotation, hasFinishedJob, isBeingDeleted, isRoot } from '../../../src/api/job.ts';
@@ -13,8 +14,8 @@ import { deleteObject } from '../objects.ts';
 import { phase, type DataOrTarget, type Snapshot } from '../snapshot.ts';
 
 /**
- * The parent of a child that is no longer wanted goes on, and another child may export the same names: they cannot wait
- * for the garbage collector. Everywhere else that is its business.
+ * Exports of an orphan. Its parent continues and another child may export the same names, so they cannot wait for
+ * the garbage collector. In all other cases the garbage collector deletes the exports.
  */
 const exportsThatGo = ({
   self,

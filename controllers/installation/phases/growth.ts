@@ -1,11 +1,11 @@
-/** Where trees stop growing: at the limits, below what is being deleted, and in jobs that were interrupted. */
+/** Checks before a job creates objects: tree limits, ancestors under deletion, interrupts. */
 import { isBeingDeleted } from '../../../src/api/job.ts';
 import { fail, type Effect, type Problem } from '../../../src/machine/decision.ts';
 import { interruptionOf } from '../../../src/landscape/item-end.ts';
 import { treeTooLarge } from '../../../src/landscape/growth.ts';
 import { step, type Snapshot } from '../snapshot.ts';
 
-/** Asked before the blueprint is read, so an installation that is too deep creates nothing and costs nothing. */
+/** Checked before the blueprint is loaded, so an installation that is too deep uses no resources. */
 export const tooDeep = step(['ancestors', 'treeDepth'], ({ self, ancestors, treeDepth }) => {
   const depth = ancestors.length + 1;
   if (depth <= treeDepth) return undefined;
@@ -22,19 +22,22 @@ export const tooDeep = step(['ancestors', 'treeDepth'], ({ self, ancestors, tree
   });
 });
 
-/** An interrupt may pass an installation before its job reaches it: then the job ends here. */
+/**
+ * An interrupt may reach the tree above an installation before the job reaches the installation. The job then ends
+ * here.
+ */
 export const interrupted = step(['ancestors'], ({ self, ancestors }) => {
   const why = interruptionOf(self, ancestors);
   return why && fail(why);
 });
 
-/** Why the objects that are about to be created must not be: the tree would have too many. */
+/** Why the planned objects are not created: the tree would exceed its limit. */
 export const createdBeyondLimit = ({ self, room }: Pick<Snapshot, 'self' | 'room'>): Problem | undefined =>
   room.isGranted ? undefined : treeTooLarge(self, room, 'InitPrerequisites');
 
 /**
- * Why the sub-installations that are about to be created must not be. Waiting would not help: the deletion of a root starts
- * when its job has ended, and that waits for everything below.
+ * Why the planned sub-installations are not created: an ancestor is being deleted. Waiting would be a deadlock: the
+ * deletion of a root starts when its job has ended, and the job waits for everything below.
  */
 export function createdBelowDeleted(
   { self, ancestors }: Pick<Snapshot, 'self' | 'ancestors'>,

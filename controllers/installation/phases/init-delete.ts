@@ -1,4 +1,4 @@
-/** Marks everything below for deletion, once nobody needs the exports any more. */
+/** Deletes everything below, as soon as no sibling imports the exports. */
 import { annotations } from '../../../src/api/labels.ts';
 import { hasAnnotation, hasFinishedJob, isBeingDeleted, isFinished } from '../../../src/api/job.ts';
 import { siblingOf, successorsOutsideCircles } from '../../../src/dataflow/siblings.ts';
@@ -21,7 +21,7 @@ const siblingStillImports = step(['siblings'], ({ self, siblings }) => {
     fail({ operation: 'CheckSuccessorSibling', reason: 'SiblingDeleteError', message, codes });
   if (hasFinishedJob(sibling, self.status?.jobID ?? '')) {
     if (sibling.status?.phase === 'DeleteFailed') return failed(`deletion of a sibling failed: ${name}`);
-    // The job is over for the sibling, and it stays: within this job nobody will delete it any more.
+    // The sibling has finished the job and is not under deletion, so it will not be deleted in this job.
     if (!isBeingDeleted(sibling.metadata))
       return failed(`a sibling that is not being deleted imports the exports: ${name}`);
   }
@@ -35,7 +35,7 @@ const siblingStillImports = step(['siblings'], ({ self, siblings }) => {
   );
 });
 
-/** What a user can do about a sibling that stays. One that failed to go has a reason to tell. */
+/** What a user can do about a sibling that still imports exports. A failed deletion includes its error. */
 function wayOut(sibling: Inst): string {
   if (!isBeingDeleted(sibling.metadata)) return 'delete it too';
   if (!isFinished(sibling) || sibling.status?.phase !== 'DeleteFailed') return 'it is being deleted';

@@ -1,7 +1,9 @@
 /**
- * Renders the blueprint and brings sub-installations and execution in line with it. Nothing is started yet.
+ * Renders the blueprint and creates, updates or deletes sub-installations and the execution to match. Nothing
+ * starts yet.
  *
- * Old exports go first, whatever comes of the rest: who imports them must not find values of an earlier job.
+ * The exports of earlier jobs are deleted first, whatever the result: importers must not read values of an earlier
+ * job.
  */
 import { append } from '../../../src/lib/lists.ts';
 import { conditionReasons, conditionTypes } from '../../../src/api/conditions.ts';
@@ -39,7 +41,7 @@ import {
   twoExporters,
 } from './predecessors.ts';
 
-/** What the webhook refuses, should it not have been asked. */
+/** Refuses what the validating webhook refuses, in case the webhook is not installed. */
 const invalid = step([], ({ self }) => {
   const message = refusalForJob('installations', self);
   if (message === undefined) return undefined;
@@ -56,7 +58,10 @@ const contextMissing = step(['context'], (snapshot) => {
   return !context && name === 'default' && isYoung(snapshot) ? retry(problem) : fail(problem);
 });
 
-/** A namespace gets its default Context a moment after it came, often together with its first installations. */
+/**
+ * The default Context is created shortly after its namespace, and users often create both together with
+ * installations.
+ */
 const CONTEXT_COMES_WITHIN_MS = 5_000;
 const isYoung = ({ self, now }: Pick<Snapshot, 'self' | 'now'>): boolean =>
   Date.parse(now) - Date.parse(self.status?.transitionTimes?.initTime ?? now) < CONTEXT_COMES_WITHIN_MS;
@@ -74,10 +79,10 @@ function contextProblem(
   return `RepositoryContextMissing: neither the installation nor context "${name}" has a repository context for component ${reference.componentName}`;
 }
 
-/** Loading throws when there is none; nothing more to ask. */
+/** Loading throws if there is no blueprint; there is nothing else to check. */
 const blueprintUnavailable = step(['blueprint'], () => undefined);
 
-/** An execution that a user has deleted is uninstalled completely before it is created again. */
+/** An execution that a user deleted is uninstalled completely before it is recreated. */
 export const executionGoing = step(['execution'], (snapshot) => {
   const { self, execution } = snapshot;
   if (!execution) return undefined;
@@ -128,7 +133,7 @@ const createSubobjects = step(
       ...(snapshot.component.condition ? [snapshot.component.condition] : []),
       ...doubts(snapshot),
     ];
-    // What was generated is stored before anything can depend on it: a job that ends here will find it again.
+    // Generated state is stored before any object depends on it, so the next attempt of the job finds it.
     const imports = checkImports(snapshot);
     const effects: Effect[] = [
       ...snapshot.stateUpserts.flatMap((u) => storeState(self, u, asImport)),
@@ -169,7 +174,10 @@ const createSubobjects = step(
   },
 );
 
-/** What is doubtful about a blueprint never ends a job: upstream says nothing of it, and landscapes live with it. */
+/**
+ * Warnings about a blueprint never end a job: upstream does not check for them, and existing landscapes contain
+ * them.
+ */
 const doubts = ({ advice }: Pick<Snapshot, 'advice'>): readonly PhaseCondition[] =>
   advice === ''
     ? []
@@ -191,7 +199,7 @@ function failed(
   return fail(error.problem, { effects, status: { set, conditions: [...conditions, ...error.conditions] } });
 }
 
-/** What is wrong with the sub-installations is often the same mistake, seen from the blueprint. */
+/** An error in the sub-installations often has the same cause, so the message includes it. */
 function conflicting(
   { condition, ...problem }: Refusal,
   children: Snapshot['rendered']['children'],
@@ -207,7 +215,7 @@ function conflicting(
   );
 }
 
-/** Whatever the answer: old exports are removed with it, and the generation it was given for is noted. */
+/** Whatever the result: it deletes the exports of earlier jobs, and stores the generation that it applies to. */
 const ofThisJob = <Next extends string>(inner: Step<Snapshot, Next>): Step<Snapshot, Next> => ({
   needs: [...inner.needs, 'oldExports'],
   decide(snapshot) {
@@ -223,7 +231,7 @@ const ofThisJob = <Next extends string>(inner: Step<Snapshot, Next>): Step<Snaps
   },
 });
 
-/** What a job needs before it reads its imports, whatever siblings do. Plans ask the same. */
+/** Checks of a job that do not depend on imports or siblings. `espalier plan` uses them as well. */
 export const prerequisites = [invalid, rootsInACircle, contextMissing, blueprintUnavailable] as const;
 
 export const init = steps(

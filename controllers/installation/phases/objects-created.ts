@@ -1,4 +1,7 @@
-/** Starts everything below by handing the job down, also what somebody has just deleted: it is uninstalled to the end. */
+/**
+ * Starts everything below by handing the job down, including objects that a user has just deleted: they are
+ * uninstalled completely.
+ */
 import { advance } from '../../../src/machine/decision.ts';
 import { handDown } from '../job.ts';
 import { ownExecution } from '../related-objects.ts';

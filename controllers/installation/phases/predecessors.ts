@@ -1,4 +1,4 @@
-/** Steps about siblings whose exports are imported here; Init and Completing both ask them. */
+/** Checks of the siblings that export what this installation imports. Init and Completing use them. */
 import {
   hasFinishedJob,
   hasOperation,
@@ -36,7 +36,7 @@ const problem = (reason: string, predecessor: Inst, what: string): Problem => {
   };
 };
 
-/** Two siblings that export what is imported here: nobody can say whose value counts. */
+/** Two siblings export the same import, so its value is ambiguous. */
 export const twoExporters = step(['siblings'], ({ self, siblings }) => {
   if (self.spec.optimization?.hasNoSiblingImports) return undefined;
   const duplicates = ambiguousImports(siblingOf(self), siblings.map(siblingOf));
@@ -50,7 +50,7 @@ export const twoExporters = step(['siblings'], ({ self, siblings }) => {
   });
 });
 
-/** Roots that import from each other would wait for each other for ever. Children are kept from it by their parent. */
+/** Roots that import from each other would wait for each other forever. For children, the parent checks this. */
 export const rootsInACircle = step(['siblings'], ({ self, siblings }) => {
   if (!isRoot(self.metadata) || self.spec.optimization?.hasNoSiblingImports) return undefined;
   const circle = circleThrough(siblingOf(self), siblings.map(siblingOf));
@@ -62,7 +62,7 @@ export const rootsInACircle = step(['siblings'], ({ self, siblings }) => {
   );
 });
 
-/** Nothing of the job has begun: whoever deletes a root now does not want it to wait for others first. */
+/** The job has not created anything yet, so a root that is being deleted does not wait for its predecessors. */
 export const deletedWhileWaiting = step(['predecessors'], (snapshot) => {
   const { metadata } = snapshot.self;
   if (!isRoot(metadata) || !isBeingDeleted(metadata)) return undefined;
@@ -70,7 +70,7 @@ export const deletedWhileWaiting = step(['predecessors'], (snapshot) => {
   return decision?.do === 'wait' && decision.why ? fail(decision.why) : undefined;
 });
 
-/** Children of one parent share its job; roots are on their own. */
+/** Children of one parent share its job; each root has its own. */
 export const predecessorStillRunning = step(['predecessors'], ({ self, predecessors }) => {
   const jobID = self.status?.jobID ?? '';
   const unfinished = predecessors.filter((p) =>
@@ -93,13 +93,13 @@ export const predecessorStillRunning = step(['predecessors'], ({ self, predecess
   return undefined;
 });
 
-/** Somebody has asked for its next job, and nothing holds that up. */
+/** The next job is requested, and not suspended. */
 const isAboutToRun = ({ metadata }: Inst): boolean =>
   hasOperation(metadata, operations.reconcile) && !isSuspended(metadata);
 
 const isStillToRun = (root: Inst): boolean => isAboutToRun(root) || !isFinished(root);
 
-/** It will never export again; and its deletion may be waiting for the very one that asks. */
+/** It will not export again, and its deletion may be waiting for the installation that imports from it. */
 const isOnItsWayOut = (predecessor: Inst): boolean =>
   isBeingDeleted(predecessor.metadata) &&
   (isDeletionPhase(predecessor.status?.phase) || isJobUnstarted(predecessor));

@@ -1,6 +1,7 @@
 /**
- * Waits until everything below has finished the job, then judges the lot. Whoever has lost the job, or came too late to
- * get it, is given it here: no other controller would start them. In an interrupted job they stay as they are.
+ * Waits until everything below has finished the job, then succeeds or fails. Objects that lost the job, or were
+ * created too late to receive it, receive it here, because no other controller would start them. In an interrupted
+ * job they do not start.
  */
 import { hasFinishedJob, isTriggeredFor } from '../../../src/api/job.ts';
 import { causesText, listed } from '../../../src/machine/causes.ts';
@@ -37,7 +38,7 @@ export const progressing = phase({
   },
 });
 
-/** Whom nobody serves is told by its execution, and on the way up by everybody above it. */
+/** If no deployer handles an item, its execution reports it, and so do the installations above. */
 function unfinished(objects: readonly SubObject[]): Awaited {
   const stuck = objects.map(stuckBelow).find((message) => message !== undefined);
   const names = objects.map(named);
@@ -56,7 +57,7 @@ function notFinished(object: SubObject): Problem {
   };
 }
 
-/** What vanished in the middle of the job counts as failed: nobody else will ever say so. */
+/** Objects that disappeared during the job count as failed, because they cannot report a failure themselves. */
 function missing({ self, children, execution }: Below): string[] {
   const [own] = ownExecution({ self, execution });
   const there = new Set(children.map((c) => c.metadata.name));
@@ -69,7 +70,7 @@ function missing({ self, children, execution }: Below): string[] {
   ];
 }
 
-/** Upstream's sentences, followed by the causes from below. */
+/** Upstream's sentences, followed by the messages of the failed objects. */
 function failed({ self, children, execution }: Below): string[] {
   const bad = children.filter((c) => c.status?.phase !== 'Succeeded');
   const badExecutions = ownExecution({ self, execution }).filter((e) => e.status?.phase !== 'Succeeded');

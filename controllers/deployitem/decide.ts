@@ -21,7 +21,7 @@ export interface Snapshot {
   readonly missingTarget: string | undefined;
 }
 
-type Verdict =
+type PickupDecision =
   | { readonly do: 'rest' }
   | { readonly do: 'requeue'; readonly requeueAfterMs: number }
   | { readonly do: 'fail'; readonly problem: Problem; readonly effect: Effect };
@@ -29,7 +29,7 @@ type Verdict =
 /** Tolerance for the clock skew between deployers and this controller. */
 const GRACE_MS = 5_000;
 
-export function judgePickup(snapshot: Snapshot): Verdict {
+export function decidePickup(snapshot: Snapshot): PickupDecision {
   const { self, now, pickupTimeoutMs } = snapshot;
   if (isFinished(self) || isPickedUp(self)) return { do: 'rest' };
   const refusal = isBeingDeleted(self.metadata) ? undefined : refusalForJob('deployitems', self);
@@ -60,7 +60,7 @@ function timedOut({ self, pickupTimeoutMs, missingTarget }: Snapshot): Problem {
   };
 }
 
-function failing({ self, now }: Snapshot, problem: Problem): Verdict {
+function failing({ self, now }: Snapshot, problem: Problem): PickupDecision {
   const { generation } = self.metadata;
   const effect = endItem(self, { problem, now, jobID: self.status?.jobID, observedGeneration: generation });
   return { do: 'fail', problem, effect };
@@ -70,7 +70,7 @@ function failing({ self, now }: Snapshot, problem: Problem): Verdict {
  * The writes of an interrupt that a user requested for this item; undefined if there is none. They remove the
  * annotation last, so an interrupt that fails halfway is repeated.
  */
-export function interruptAsked({ self, now }: Pick<Snapshot, 'self' | 'now'>): readonly Effect[] | undefined {
+export function interruptRequested({ self, now }: Pick<Snapshot, 'self' | 'now'>): readonly Effect[] | undefined {
   if (!hasOperation(self.metadata, operations.interrupt)) return undefined;
   const { jobID, observedGeneration = 0 } = self.status ?? {};
   return [

@@ -16,7 +16,7 @@ import type { ControllerSpec } from '../../src/runtime/controller/controller.ts'
 import { joinKey, keyOf } from '../../src/runtime/keys.ts';
 import { watchSource } from '../../src/runtime/sources/sources.ts';
 import type { Client, Context, View } from '../../src/runtime/types.ts';
-import { interruptAsked, judgePickup } from './decide.ts';
+import { interruptRequested, decidePickup } from './decide.ts';
 import { isSharing, sharingChange, type ManagersOf } from './sharing.ts';
 
 interface DeployItemPorts {
@@ -64,31 +64,31 @@ export function deployItemController(ports: DeployItemPorts): ControllerSpec<Dep
         const now = timestamp(clock);
         const read = (...[kind, key]: Parameters<Client['get']>) => client.get(kind, key, ctx.signal);
         const applier = new Applier({ write: ctx.write, read, signal: ctx.signal });
-        const interrupt = interruptAsked({ self, now });
+        const interrupt = interruptRequested({ self, now });
         if (interrupt) {
           for (const effect of interrupt) await applier.carryOut(effect);
           return { write: 'none' };
         }
-        const verdict = judgePickup({
+        const decision = decidePickup({
           self,
           now,
           pickupTimeoutMs,
           missingTarget: missingTarget(world, self),
         });
-        if (verdict.do === 'requeue') return { write: 'none', requeueAfterMs: verdict.requeueAfterMs };
-        if (verdict.do === 'fail') {
-          await applier.carryOut(verdict.effect);
-          ctx.event('Warning', verdict.problem.reason, verdict.problem.message);
+        if (decision.do === 'requeue') return { write: 'none', requeueAfterMs: decision.requeueAfterMs };
+        if (decision.do === 'fail') {
+          await applier.carryOut(decision.effect);
+          ctx.event('Warning', decision.problem.reason, decision.problem.message);
           return { write: 'none' };
         }
-        await noteSharing(self, sharingChange(self, managersOf, now), ctx);
+        await reportSharing(self, sharingChange(self, managersOf, now), ctx);
         return { write: 'none' };
       },
     },
   };
 }
 
-async function noteSharing(
+async function reportSharing(
   self: View<DeployItem>,
   sharing: ReturnType<typeof sharingChange>,
   ctx: Context<DeployItem>,

@@ -18,7 +18,7 @@ interface SharingChange {
 }
 
 /** Maximum number of objects that a message lists, and of items per object. */
-const SHOWN = 5;
+const MAX_LISTED = 5;
 
 /** The condition and the event to write; undefined if the condition is up to date or the item's job is unfinished. */
 export function sharingChange(
@@ -60,8 +60,8 @@ const nameOf = ({ kind, namespace, name }: ManagedObject): string =>
   `${kind} ${namespace === '' ? '' : `${namespace}/`}${name}`;
 
 function listed(texts: readonly string[]): string {
-  const more = texts.length - SHOWN;
-  return texts.slice(0, SHOWN).join(', ') + (more > 0 ? ` and ${String(more)} more` : '');
+  const more = texts.length - MAX_LISTED;
+  return texts.slice(0, MAX_LISTED).join(', ') + (more > 0 ? ` and ${String(more)} more` : '');
 }
 
 /** Whether the item manages shared objects, or still has the condition that says so. */

@@ -11,7 +11,7 @@ import type { Item } from './classify.ts';
 import type { Snapshot } from './snapshot.ts';
 
 /** A running deployer picks up an item within seconds. */
-const SHORT_WHILE_MS = 10_000;
+const PICKED_UP_WITHIN_MS = 10_000;
 
 interface Wait {
   readonly awaited: Awaited;
@@ -26,15 +26,15 @@ export function awaiting(
   starting: readonly Item[],
 ): Wait {
   const left = (item: Item): number => {
-    if (starting.includes(item)) return SHORT_WHILE_MS;
+    if (starting.includes(item)) return PICKED_UP_WITHIN_MS;
     if (isFinished(item) || isPickedUp(item)) return Infinity;
     const since = item.status?.jobIDGenerationTime;
-    return since === undefined ? Infinity : SHORT_WHILE_MS - (Date.parse(now) - Date.parse(since));
+    return since === undefined ? Infinity : PICKED_UP_WITHIN_MS - (Date.parse(now) - Date.parse(since));
   };
   const objects = items.map(named);
   const requeueAfterMs = smallest(items.map(left).filter((ms) => ms > 0));
   const overdue = items.filter((item) => left(item) <= 0);
-  const note = firstNote(overdue, missingDeployer);
+  const note = firstMissingDeployer(overdue, missingDeployer);
   return {
     awaited: note === undefined ? { reason, objects } : { reason: 'NotTakenUp', objects, note },
     ...(requeueAfterMs !== Infinity && { requeueAfterMs }),
@@ -45,16 +45,16 @@ export function awaiting(
  * The message for the first item without a deployer. The search may read all deploy items, so it stops at the first
  * one.
  */
-function firstNote(
+function firstMissingDeployer(
   overdue: readonly Item[],
   missingDeployer: Snapshot['missingDeployer'],
 ): string | undefined {
-  const served = new Set<string>();
+  const handled = new Set<string>();
   for (const item of overdue) {
     const { type } = item.spec;
-    const missing = served.has(type) ? undefined : missingDeployer(type);
+    const missing = handled.has(type) ? undefined : missingDeployer(type);
     if (missing !== undefined) return `${named(item)} is not picked up: ${missing}`;
-    served.add(type);
+    handled.add(type);
   }
   return undefined;
 }
@@ -66,13 +66,13 @@ function firstNote(
  * @param all all deploy items
  * @returns undefined if a deployer of this process handles the type
  */
-export function whoIsMissing(
+export function missingDeployerText(
   type: string,
-  served: ReadonlySet<string>,
+  handled: ReadonlySet<string>,
   all: Iterable<Item>,
 ): string | undefined {
-  if (served.has(type)) return undefined;
-  const here = [...served].join(', ') || 'nothing';
+  if (handled.has(type)) return undefined;
+  const here = [...handled].join(', ') || 'nothing';
   for (const { spec, status } of all) {
     const name = status?.deployer?.name;
     if (spec.type === type && name)

@@ -47,7 +47,7 @@ export function assign(
   const jobID = jobOf(self);
   const names = new Set(templates.map((t) => t.name));
   const active = new Map<string, Item>();
-  const ranked = items.toSorted(byUse(jobID, hasWorked));
+  const ranked = items.toSorted(byUse(jobID, hasBeenProcessed));
   const take = (isFit: (item: Item) => boolean): void => {
     for (const item of ranked) {
       const name = templateName(item);
@@ -61,14 +61,14 @@ export function assign(
 }
 
 /** Whether the item ever had a job or a deployer wrote its status. */
-const hasWorked = (item: Item): boolean => everHadJob(item) || item.status?.providerStatus !== undefined;
+const hasBeenProcessed = (item: Item): boolean => everHadJob(item) || item.status?.providerStatus !== undefined;
 
 /**
  * Whether the item is a duplicate that no deployer has processed. It has nothing to uninstall. A deployer that
  * identifies resources by the names in its configuration would uninstall the resources of the active item.
  */
-export const isUnusedDouble = (item: Item, active: Assignment['active']): boolean =>
-  !hasWorked(item) && active.has(templateName(item));
+export const isUnusedDuplicate = (item: Item, active: Assignment['active']): boolean =>
+  !hasBeenProcessed(item) && active.has(templateName(item));
 
 /** A user deleted the item after this job started it. The item is uninstalled in the next job. */
 const wasInstalledBefore = (item: Item, jobID: string): boolean =>

@@ -37,7 +37,7 @@ class ClusterUnknown extends PhaseError {
 }
 
 /** Cannot determine at the moment whether a cluster still exists. */
-class CannotTell extends PhaseError {
+class ClusterStateUnknown extends PhaseError {
   override readonly outcome = 'retry';
 }
 
@@ -86,7 +86,7 @@ async function shootOf({ client }: ClusterPorts, template: string, target: View<
 
 async function serverOf(template: string, text: string): Promise<string> {
   try {
-    return (await loadAccess({ text }, refuse)).server;
+    return (await loadAccess({ text }, noCommands)).server;
   } catch (error) {
     if (error instanceof KubeconfigError) throw new ClusterUnknown(template, error.message, { cause: error });
     throw error;
@@ -94,7 +94,7 @@ async function serverOf(template: string, text: string): Promise<string> {
 }
 
 /** Reading the server address does not need credentials. */
-const refuse = (): Promise<never> => Promise.reject(new KubeconfigError({ message: 'no commands are run' }));
+const noCommands = (): Promise<never> => Promise.reject(new KubeconfigError({ message: 'no commands are run' }));
 
 /** The shoot name in an API server address. Pure. */
 export const shootIn = (server: string): string | undefined =>
@@ -103,7 +103,7 @@ export const shootIn = (server: string): string | undefined =>
 // ---------------------------------------------------------------- check
 
 /** The shoot that must exist for the item to be uninstalled; undefined if the item is always uninstalled. */
-const shootAskedFor = (item: Item): string | undefined =>
+const requiredShoot = (item: Item): string | undefined =>
   item.spec.onDelete?.skipUninstallIfClusterRemoved === true && item.spec.target && !isUninstallSkipped(item)
     ? item.metadata.annotations?.[annotations.clusterName]
     : undefined;
@@ -114,17 +114,17 @@ export async function itemsWithoutCluster(
   self: Self,
   items: readonly Item[],
 ): Promise<ReadonlySet<string>> {
-  const asking = items.flatMap((item) => {
-    const shoot = shootAskedFor(item);
+  const checked = items.flatMap((item) => {
+    const shoot = requiredShoot(item);
     return shoot === undefined ? [] : [{ name: item.metadata.name, shoot }];
   });
-  if (asking.length === 0) return new Set();
-  const gone = await lookUp(ports, self, new Set(asking.map(({ shoot }) => shoot)));
-  return new Set(asking.filter(({ shoot }) => gone.has(shoot)).map(({ name }) => name));
+  if (checked.length === 0) return new Set();
+  const deleted = await findDeletedShoots(ports, self, new Set(checked.map(({ shoot }) => shoot)));
+  return new Set(checked.filter(({ shoot }) => deleted.has(shoot)).map(({ name }) => name));
 }
 
 /** The given shoots that no longer exist, according to the source cluster of the only TargetSync in the namespace. */
-async function lookUp(
+async function findDeletedShoots(
   ports: ClusterPorts,
   { metadata }: Self,
   shoots: ReadonlySet<string>,
@@ -135,18 +135,18 @@ async function lookUp(
   // No TargetSync can be created in a namespace that is being deleted, so its items are uninstalled as usual.
   if (!sync && (await isTerminating(ports.client, metadata.namespace ?? ''))) return new Set();
   if (!sync || more.length > 0) {
-    throw new CannotTell('skipUninstall', 'fetchTargetSync', 'targetsync not found or not unique');
+    throw new ClusterStateUnknown('skipUninstall', 'fetchTargetSync', 'targetsync not found or not unique');
   }
-  const gone = new Set<string>();
+  const deleted = new Set<string>();
   const { client } = await openSource(ports, sync).catch((error: unknown) => {
     if (!(error instanceof SourceUnavailable) && !(error instanceof KubeconfigError)) throw error;
-    throw new CannotTell('skipUninstall', 'fetchShoot', error.message, [], { cause: error });
+    throw new ClusterStateUnknown('skipUninstall', 'fetchShoot', error.message, [], { cause: error });
   });
   for (const shoot of shoots) {
-    const isGone = await isShootGone(client, sync.spec.sourceNamespace, shoot).catch(cannotAsk);
-    if (isGone) gone.add(shoot);
+    const isGone = await isShootGone(client, sync.spec.sourceNamespace, shoot).catch(queryFailed);
+    if (isGone) deleted.add(shoot);
   }
-  return gone;
+  return deleted;
 }
 
 /** Uses a list request, because the product's role allows to list namespaces but not to get them. */
@@ -161,9 +161,9 @@ async function isTerminating(client: ClusterPorts['client'], namespace: string):
  * Translates a failed request to the source cluster.
  * @throws PhaseError for permanent failures, ClusterStateUnknown for temporary ones
  */
-function cannotAsk(error: unknown): never {
+function queryFailed(error: unknown): never {
   if (!(error instanceof ApiError) && !(error instanceof TransportError)) throw error;
   const place = ['skipUninstall', 'fetchShoot', error.message, []] as const;
   if (!isTemporary(error)) throw new PhaseError(...place, { cause: error });
-  throw new CannotTell(...place, { cause: error, remote: remoteTroubleOf(error) });
+  throw new ClusterStateUnknown(...place, { cause: error, remote: remoteTroubleOf(error) });
 }

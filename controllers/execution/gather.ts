@@ -21,7 +21,7 @@ import { NotFound } from '../../src/runtime/errors.ts';
 import { joinKey, keyOf } from '../../src/runtime/keys.ts';
 import type { ClientPool } from '../../src/runtime/transport/client-pool.ts';
 import type { Client, View } from '../../src/runtime/types.ts';
-import { whoIsMissing } from './awaiting.ts';
+import { missingDeployerText } from './awaiting.ts';
 import { assign, dueForRemoval, mayBeStarting, templateName, type Item } from './classify.ts';
 import { clusterNames, itemsWithoutCluster } from './clusters.ts';
 import type { Snapshot } from './snapshot.ts';
@@ -60,7 +60,7 @@ export const gather =
     refusal: () => reader.refusal(self),
     items: () => managedItems(world, self),
     clusterNames: async (get) => clusterNames({ world, client, sources }, self, await get('templates')),
-    clusterless: async (get) =>
+    itemsWithoutCluster: async (get) =>
       itemsWithoutCluster(
         { world, client, sources },
         self,
@@ -72,7 +72,7 @@ export const gather =
         (name) => world.deployItems.get(joinKey(self.metadata.namespace, name)),
         (item) => !isBeingDeleted(item.metadata),
       ),
-    missingDeployer: () => (type) => whoIsMissing(type, servedTypes, world.deployItems.list()),
+    missingDeployer: () => (type) => missingDeployerText(type, servedTypes, world.deployItems.list()),
     exports: async (get) => readExports(client, self, await get('templates'), await get('items')),
     exportObject: () => world.dataObjects.get(joinKey(self.metadata.namespace, exportName(self))),
   });

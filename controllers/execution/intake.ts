@@ -26,7 +26,7 @@ export interface Facts {
 type Rule = (self: View<Execution>, facts: Facts) => Intake | undefined;
 
 /** An object under deletion without our finalizer is released; another reconcile is not necessary. */
-const alreadyLetGo: Rule = (self) =>
+const alreadyReleased: Rule = (self) =>
   isBeingDeleted(self.metadata) && !hasFinalizer(self.metadata) ? { effects: [], then: 'stop' } : undefined;
 
 const abandoned: Rule = (self, { items, isAbandoned }) =>
@@ -45,7 +45,7 @@ const finalizerMissing: Rule = (self) => {
 };
 
 /** Ends unfinished items. Removes the annotation last, so an interrupt that fails halfway is repeated. */
-const interruptAsked: Rule = (self, { items, now }) => {
+const interruptRequested: Rule = (self, { items, now }) => {
   if (!hasOperation(self.metadata, operations.interrupt)) return undefined;
   const unfinished = items.filter((item) => !hasFinishedJob(item, jobOf(self)));
   return {
@@ -58,12 +58,12 @@ const interruptAsked: Rule = (self, { items, now }) => {
 };
 
 /** Reports items that failed in a job of their own after the execution's job. */
-const atRest: Rule = (self, { items, now }) =>
+const idle: Rule = (self, { items, now }) =>
   isFinished(self) && !isBeingDeleted(self.metadata)
     ? updateRestConditions(executionKind, self, drift(self, items), now)
     : undefined;
 
-const rules: readonly Rule[] = [alreadyLetGo, abandoned, finalizerMissing, interruptAsked, atRest];
+const rules: readonly Rule[] = [alreadyReleased, abandoned, finalizerMissing, interruptRequested, idle];
 
 export function intake(self: View<Execution>, facts: Facts): Intake | undefined {
   for (const rule of rules) {

@@ -15,7 +15,7 @@ interface Parent {
   readonly now: string;
 }
 /** The execution, and the clusters of the items that it writes. */
-export interface Author extends Parent {
+export interface ItemParent extends Parent {
   readonly clusterNames: ReadonlyMap<string, string>;
 }
 
@@ -25,7 +25,7 @@ export const itemPrefix = (self: View<Execution>, template: string): string =>
 
 /** The object to create for a template. */
 export function itemObject(
-  { self, now, clusterNames }: Author,
+  { self, now, clusterNames }: ItemParent,
   template: DeployItemTemplate,
   freshName: FreshName,
 ): DeployItem {
@@ -47,23 +47,23 @@ export function itemObject(
   };
 }
 
-export const createItem = (author: Author, template: DeployItemTemplate, freshName: FreshName): Effect =>
-  create(deployItemKind, itemObject(author, template, freshName));
+export const createItem = (parent: ItemParent, template: DeployItemTemplate, freshName: FreshName): Effect =>
+  create(deployItemKind, itemObject(parent, template, freshName));
 
 /** Updates an item to match its template; undefined if it already does. Labels of other owners stay. */
 export function updateItem(
-  { self, now, clusterNames }: Author,
+  { self, now, clusterNames }: ItemParent,
   template: DeployItemTemplate,
   item: Item,
 ): Effect | undefined {
   const spec = itemSpec(self, template);
   const wanted = ownLabels(self, template);
-  const dropped = labelsGivenUp(item, wanted);
+  const obsolete = droppedLabels(item, wanted);
   const metadata = missing(item.metadata, {
-    labels: { ...wanted, ...Object.fromEntries(dropped.map((key) => [key, null])) },
+    labels: { ...wanted, ...Object.fromEntries(obsolete.map((key) => [key, null])) },
     annotations: {
       ...ownAnnotations(template, clusterNames),
-      ...(dropped.length > 0 && !hasLabels(template) && { [annotations.templateLabels]: null }),
+      ...(obsolete.length > 0 && !hasLabels(template) && { [annotations.templateLabels]: null }),
     },
   });
   if (equal(item.spec, spec) && !metadata) return undefined;
@@ -84,23 +84,23 @@ export function updateItem(
  * Labels that an earlier version of the template set and the current one does not. Labels of other owners are not
  * included.
  */
-function labelsGivenUp({ metadata }: Item, wanted: Readonly<Record<string, string>>): readonly string[] {
-  const given = metadata.annotations?.[annotations.templateLabels]?.split(',') ?? [];
-  return given.filter((key) => wanted[key] === undefined && metadata.labels?.[key] !== undefined);
+function droppedLabels({ metadata }: Item, wanted: Readonly<Record<string, string>>): readonly string[] {
+  const templateLabels = metadata.annotations?.[annotations.templateLabels]?.split(',') ?? [];
+  return templateLabels.filter((key) => wanted[key] === undefined && metadata.labels?.[key] !== undefined);
 }
 
 const hasLabels = ({ labels: own }: DeployItemTemplate): boolean => Object.keys(own ?? {}).length > 0;
 
 /** null removes the entry. */
-type Maps = Record<string, Record<string, string | null>>;
+type MetadataPatch = Record<string, Record<string, string | null>>;
 
 /** The entries of `wanted` that `actual` does not have, or has with another value. */
-function missing(actual: Item['metadata'], wanted: Maps): Maps | undefined {
-  const result: Maps = {};
+function missing(actual: Item['metadata'], wanted: MetadataPatch): MetadataPatch | undefined {
+  const result: MetadataPatch = {};
   for (const [field, entries] of Object.entries(wanted)) {
-    const have = (actual as unknown as Partial<Maps>)[field] ?? {};
-    const lacking = Object.entries(entries).filter(([key, value]) => (have[key] ?? null) !== value);
-    if (lacking.length > 0) result[field] = Object.fromEntries(lacking);
+    const have = (actual as unknown as Partial<MetadataPatch>)[field] ?? {};
+    const missingEntries = Object.entries(entries).filter(([key, value]) => (have[key] ?? null) !== value);
+    if (missingEntries.length > 0) result[field] = Object.fromEntries(missingEntries);
   }
   return Object.keys(result).length > 0 ? result : undefined;
 }
@@ -118,7 +118,7 @@ const ownLabels = (self: View<Execution>, template: DeployItemTemplate): Record<
 
 function ownAnnotations(
   template: DeployItemTemplate,
-  clusterNames: Author['clusterNames'],
+  clusterNames: ItemParent['clusterNames'],
 ): Record<string, string> {
   const cluster = clusterNames.get(template.name);
   return {
@@ -144,7 +144,7 @@ const ownerOf = (self: View<Execution>) => ({
 });
 
 /** Hands the execution's job down to an item. This write starts the item's deployer. */
-export const giveJob = ({ self, now }: Parent, item: Item): Effect =>
+export const handDownJob = ({ self, now }: Parent, item: Item): Effect =>
   patchStatus(deployItemKind, item, {
     jobID: self.status?.jobID,
     jobIDGenerationTime: now,
@@ -162,7 +162,7 @@ export const interruptItem = ({ self, now }: Parent, item: Item): Effect =>
   });
 
 /** Releases an item without an uninstall. */
-export const stripFinalizer = (item: Item): Effect =>
+export const removeFinalizer = (item: Item): Effect =>
   patch(deployItemKind, item, {
     metadata: { finalizers: (item.metadata.finalizers ?? []).filter((f) => f !== FINALIZER) },
   });

@@ -24,7 +24,7 @@ export interface Snapshot {
   /** Shoots of the items, keyed by template name; only for items that check whether their shoot exists. */
   readonly clusterNames: ReadonlyMap<string, string>;
   /** Names of items that are about to be uninstalled and whose cluster no longer exists. */
-  readonly clusterless: ReadonlySet<string>;
+  readonly itemsWithoutCluster: ReadonlySet<string>;
   /** Names for items that this job creates, from a name prefix. */
   readonly freshName: FreshName;
   /** Why no deployer picks up items of a type; undefined if a deployer of this process handles the type. */

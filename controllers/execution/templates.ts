@@ -3,7 +3,7 @@
  * result is cached by content, so that a list is unpacked only once.
  */
 import { createHash } from 'node:crypto';
-import { setImmediate as turn } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import {
   readSmallDeployItems,
   UnreadableDeployItems,
@@ -33,35 +33,35 @@ export interface TemplateReader {
 }
 
 /** Characters of all cached lists; in memory, they take a few times as much. */
-const MAX_KEPT = 8 << 20;
+const MAX_CACHED = 8 << 20;
 const MAX_REFUSALS = 1000;
 
 export function templateReader(runnerOf: RunnerOf, limits?: InstallationLimits): TemplateReader {
-  const kept = new Map<string, Found>();
+  const cached = new Map<string, Found>();
   const refused = new Map<string, UnreadableDeployItems>();
   let size = 0;
 
-  const keep = (hash: string, found: Found): void => {
-    if (found.size > MAX_KEPT) return;
-    kept.set(hash, found);
+  const store = (hash: string, found: Found): void => {
+    if (found.size > MAX_CACHED) return;
+    cached.set(hash, found);
     size += found.size;
-    for (const [oldest, { size: itsSize }] of kept) {
-      if (size <= MAX_KEPT) break;
-      kept.delete(oldest);
+    for (const [oldest, { size: itsSize }] of cached) {
+      if (size <= MAX_CACHED) break;
+      cached.delete(oldest);
       size -= itsSize;
     }
   };
 
   /** @throws UnreadableDeployItems */
-  const large = async ({ metadata, spec }: View<Execution>): Promise<Found> => {
+  const readLarge = async ({ metadata, spec }: View<Execution>): Promise<Found> => {
     const packed = spec.deployItemsCompressed ?? '';
     const hash = createHash('sha256').update(packed).digest('base64');
-    const known = kept.get(hash) ?? refused.get(hash);
-    if (known instanceof UnreadableDeployItems) throw known;
-    if (known) return known;
+    const previous = cached.get(hash) ?? refused.get(hash);
+    if (previous instanceof UnreadableDeployItems) throw previous;
+    if (previous) return previous;
     try {
       const found = await parsed(await runnerOf(metadata.namespace ?? '').unpackItems({ packed, limits }));
-      keep(hash, found);
+      store(hash, found);
       return found;
     } catch (error) {
       if (error instanceof UnreadableDeployItems) {
@@ -75,7 +75,7 @@ export function templateReader(runnerOf: RunnerOf, limits?: InstallationLimits):
   return {
     templates: async (self) =>
       withStoredDurations(
-        readSmallDeployItems(self.spec as Execution['spec'], limits) ?? (await large(self)).templates,
+        readSmallDeployItems(self.spec as Execution['spec'], limits) ?? (await readLarge(self)).templates,
       ),
     refusal: async (self) => {
       if (!isLarge(self, limits)) return refusalForJob('executions', self, limits);
@@ -83,7 +83,7 @@ export function templateReader(runnerOf: RunnerOf, limits?: InstallationLimits):
       const refusal = refusalForJob('executions', { ...self, spec }, limits);
       if (refusal !== undefined) return refusal;
       try {
-        const { problem } = await large(self);
+        const { problem } = await readLarge(self);
         return isSpared(self) ? undefined : problem;
       } catch (error) {
         if (error instanceof UnreadableDeployItems) return error.message;
@@ -115,7 +115,7 @@ async function parsed({ items, problem }: UnpackedItems): Promise<Found> {
     portion += text.length;
     if (portion < PORTION) continue;
     portion = 0;
-    await turn();
+    await yieldToEventLoop();
   }
   return { templates, problem, size };
 }

@@ -21,18 +21,18 @@ export interface DeploymentFacts {
 }
 
 /** The result of a check and, separately, what it reports: a single failure may be a rollout and is not reported. */
-export interface Verdict {
+export interface CheckResult {
   readonly hasFailed: boolean;
   /** The status to write; undefined keeps the current status and description. */
-  readonly says: { readonly status: HealthStatus; readonly description: string } | undefined;
+  readonly report: { readonly status: HealthStatus; readonly description: string } | undefined;
 }
 
 /** @param failedBefore whether the previous check failed */
-export function judge(looks: readonly DeploymentFacts[], failedBefore: boolean): Verdict {
-  const problems = looks.flatMap((look) => problemOf(look) ?? []);
-  if (problems.length === 0) return { hasFailed: false, says: { status: 'Ok', description: 'ok' } };
-  const says = { status: 'Failed', description: problems.join('; ') } as const;
-  return { hasFailed: true, says: failedBefore ? says : undefined };
+export function evaluate(deployments: readonly DeploymentFacts[], failedBefore: boolean): CheckResult {
+  const problems = deployments.flatMap((deployment) => problemOf(deployment) ?? []);
+  if (problems.length === 0) return { hasFailed: false, report: { status: 'Ok', description: 'ok' } };
+  const report = { status: 'Failed', description: problems.join('; ') } as const;
+  return { hasFailed: true, report: failedBefore ? report : undefined };
 }
 
 function problemOf({ name, found }: DeploymentFacts): string | undefined {

@@ -14,9 +14,9 @@ export const gatherDeployments = (
   names: readonly string[],
   signal: AbortSignal,
 ): Promise<DeploymentFacts[]> =>
-  Promise.all(names.map((name) => lookAt(client, `${namespace}/${name}`, signal)));
+  Promise.all(names.map((name) => readDeployment(client, `${namespace}/${name}`, signal)));
 
-async function lookAt(client: Client, name: string, signal: AbortSignal): Promise<DeploymentFacts> {
+async function readDeployment(client: Client, name: string, signal: AbortSignal): Promise<DeploymentFacts> {
   try {
     return { name, found: await client.get(deploymentKind, name, signal) };
   } catch (error) {

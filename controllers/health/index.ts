@@ -9,7 +9,7 @@ import { NotFound } from '../../src/runtime/errors.ts';
 import { keyOf } from '../../src/runtime/keys.ts';
 import { retryPolicies } from '../../src/runtime/queue/retry.ts';
 import type { Client, Writer } from '../../src/runtime/types.ts';
-import { judge, type Verdict } from './decide.ts';
+import { evaluate, type CheckResult } from './decide.ts';
 import { gatherDeployments } from './gather.ts';
 
 /** The deployments to check, and the LsHealthCheck to write. */
@@ -32,7 +32,7 @@ export interface HealthPorts {
 }
 
 const INTERVAL_MS = 60_000;
-const NEVER = '1970-01-01T00:00:00Z';
+const EPOCH = '1970-01-01T00:00:00Z';
 
 /** Repeats the check until it is stopped. Failed requests are logged and retried. */
 export function startHealthCheck(ports: HealthPorts): { stop(): Promise<void> } {
@@ -73,10 +73,10 @@ async function check(ports: HealthPorts, state: State, signal: AbortSignal): Pro
   const { client, settings } = ports;
   if (!state.isCleared) await removeOthers(ports, signal);
   const own = await ensure(ports, signal);
-  const looks = await gatherDeployments(client, settings.namespace, settings.deployments, signal);
-  const verdict = judge(looks, state.hasFailed);
-  await tell(ports, own, verdict, signal);
-  return { isCleared: true, hasFailed: verdict.hasFailed };
+  const deployments = await gatherDeployments(client, settings.namespace, settings.deployments, signal);
+  const result = evaluate(deployments, state.hasFailed);
+  await writeReport(ports, own, result, signal);
+  return { isCleared: true, hasFailed: result.hasFailed };
 }
 
 async function removeOthers({ client, write, settings }: HealthPorts, signal: AbortSignal): Promise<void> {
@@ -105,19 +105,19 @@ async function ensure({ client, write, settings }: HealthPorts, signal: AbortSig
     metadata: { name, namespace },
     status: 'Init',
     description: 'ok',
-    lastUpdateTime: NEVER,
+    lastUpdateTime: EPOCH,
   };
   return write({ verb: 'create', kind: lsHealthCheckKind, object }, signal);
 }
 
 /** Every check updates the time, so a stopped health check is visible. */
-async function tell(
+async function writeReport(
   { write, clock }: HealthPorts,
   own: LsHealthCheck,
-  { says }: Verdict,
+  { report }: CheckResult,
   signal: AbortSignal,
 ): Promise<void> {
-  const body = mergeDiff(own, { ...own, ...says, lastUpdateTime: timestamp(clock) });
+  const body = mergeDiff(own, { ...own, ...report, lastUpdateTime: timestamp(clock) });
   if (!body) return;
   await write({ verb: 'merge', kind: lsHealthCheckKind, key: keyOf(own), body }, signal);
 }

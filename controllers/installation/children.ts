@@ -57,7 +57,7 @@ export function ensureChildren(
   wanted: readonly WantedChild[],
 ): EnsuredChildren {
   const { living, orphans } = partitionChildren(self, wanted, children);
-  const effects: Effect[] = orphans.flatMap(sendOff);
+  const effects: Effect[] = orphans.flatMap(deleteOrphan);
   const active = wanted.map(({ name, object }) => {
     const child = living.get(name);
     if (child) append(effects, updateChild(child, object));
@@ -81,7 +81,7 @@ export function ensureChildren(
 }
 
 /** An orphan is deleted even if siblings import its exports, and even if a user deleted it. */
-export const sendOff = (orphan: Inst): Effect[] => {
+export const deleteOrphan = (orphan: Inst): Effect[] => {
   const key = annotations.deleteIgnoreSuccessors;
   return [
     ...(hasAnnotation(orphan.metadata, key)
@@ -96,10 +96,10 @@ const createChild = (object: WantedChild['object'], name: string): Effect =>
 
 /** The parent owns the spec; labels and annotations of other owners stay. */
 function updateChild(child: Inst, object: WantedChild['object']): Effect[] {
-  const labels = lacking(child.metadata.labels, object.metadata.labels);
+  const labels = missingEntries(child.metadata.labels, object.metadata.labels);
   const annotated = {
-    ...lacking(child.metadata.annotations, object.metadata.annotations),
-    ...cacheSwitch(child, object),
+    ...missingEntries(child.metadata.annotations, object.metadata.annotations),
+    ...staleCacheAnnotation(child, object),
   };
   const metadata = {
     ...(Object.keys(labels).length > 0 && { labels }),
@@ -111,7 +111,7 @@ function updateChild(child: Inst, object: WantedChild['object']): Effect[] {
 }
 
 /** `cache-helm-charts` is inherited from the parent, including its removal. */
-const cacheSwitch = (child: Inst, object: WantedChild['object']): Record<string, null> => {
+const staleCacheAnnotation = (child: Inst, object: WantedChild['object']): Record<string, null> => {
   const key = annotations.cacheHelmCharts;
   const isLeftOver =
     child.metadata.annotations?.[key] !== undefined && object.metadata.annotations[key] === undefined;
@@ -119,5 +119,5 @@ const cacheSwitch = (child: Inst, object: WantedChild['object']): Record<string,
 };
 
 type Strings = Readonly<Record<string, string>>;
-const lacking = (actual: Strings | undefined, wanted: Strings): Record<string, string> =>
+const missingEntries = (actual: Strings | undefined, wanted: Strings): Record<string, string> =>
   Object.fromEntries(Object.entries(wanted).filter(([key, value]) => actual?.[key] !== value));

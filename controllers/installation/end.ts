@@ -10,21 +10,21 @@ import { index, type World } from '../../src/landscape/world.ts';
 import { withoutExports } from './failed-status.ts';
 import { isWaitingForUs } from './intake.ts';
 import { cachedImports, exportsOf } from './cached-objects.ts';
-import { withWayOn } from './rest.ts';
+import { withNextJobHint } from './rest.ts';
 import { importersFrom, type Inst, type InstStatus } from './related-objects.ts';
 
-interface Left {
+interface EndFacts {
   readonly world: World;
   /** Uids of the objects that this reconcile deleted. */
   readonly removed: ReadonlySet<string>;
 }
 
-export function atEnd({ world, removed }: Left, self: Inst, status: InstStatus): InstStatus {
-  const isWithout = exportsOf(world, self).every(({ metadata: { uid = '' } }) => removed.has(uid));
+export function completeStatus({ world, removed }: EndFacts, self: Inst, status: InstStatus): InstStatus {
+  const hasNoExports = exportsOf(world, self).every(({ metadata: { uid = '' } }) => removed.has(uid));
   const { finishedTime = '' } = status.transitionTimes ?? {};
-  return withWayOn(
+  return withNextJobHint(
     self,
-    withSuccessors(world, self, isWithout ? withoutExports(status, finishedTime) : status),
+    withSuccessors(world, self, hasNoExports ? withoutExports(status, finishedTime) : status),
   );
 }
 
@@ -45,13 +45,13 @@ function withSuccessors(world: World, self: Inst, status: InstStatus): InstStatu
 function isUpToDate(world: World, self: Inst): boolean {
   const { metadata, status, spec } = self;
   if (!hasAnnotation(metadata, annotations.startIfImportsChanged)) return false;
-  const isInStep =
+  const hasSucceededUnchanged =
     isFinished(self) &&
     status?.phase === 'Succeeded' &&
     status.observedGeneration === metadata.generation &&
     status.importsHash !== undefined;
-  const isElsewhere = spec.imports?.data?.some((i) => i.secretRef ?? i.configMapRef);
-  if (!isInStep || isElsewhere) return false;
+  const importsUncached = spec.imports?.data?.some((i) => i.secretRef ?? i.configMapRef);
+  if (!hasSucceededUnchanged || importsUncached) return false;
   const { namespace = '' } = metadata;
   const nothing = (): undefined => undefined;
   const lookups = { ...cachedImports(world, namespace), secret: nothing, configMap: nothing };

@@ -27,7 +27,7 @@ export function ensureExecution(
   items: readonly DeployItemTemplate[],
 ): EnsuredExecution {
   if (items.length === 0 && !execution)
-    return { effects: [], conditions: healed(self), status: { executionRef: null } };
+    return { effects: [], conditions: resetCondition(self), status: { executionRef: null } };
   const { name, namespace } = self.metadata;
   return {
     effects: execution
@@ -39,7 +39,7 @@ export function ensureExecution(
 }
 
 /** An earlier job failed to render its items. This job has no items, so no other code resets the condition. */
-const healed = ({ status }: Snapshot['self']): readonly PhaseCondition[] =>
+const resetCondition = ({ status }: Snapshot['self']): readonly PhaseCondition[] =>
   status?.conditions?.some(({ type, status: is }) => type === 'ReconcileExecution' && is === 'False')
     ? [{ ...deployed, message: 'There is nothing to deploy' }]
     : [];
@@ -52,7 +52,7 @@ const deployed: PhaseCondition = {
 };
 
 /** Part of the protocol: written at creation for users and tools that compare objects. No controller reads it. */
-const operation = { [annotations.operation]: operations.reconcile };
+const reconcileOperation = { [annotations.operation]: operations.reconcile };
 
 const helmCache = (self: Snapshot['self']): Record<string, string> => {
   const value = self.metadata.annotations?.[annotations.cacheHelmCharts];
@@ -68,7 +68,7 @@ export function executionObject(self: Snapshot['self'], items: readonly DeployIt
     metadata: {
       name,
       ...(namespace !== undefined && { namespace }),
-      annotations: { ...operation, ...helmCache(self) },
+      annotations: { ...reconcileOperation, ...helmCache(self) },
       finalizers: [FINALIZER],
       ownerReferences: [
         {
@@ -92,9 +92,9 @@ type Existing = Pick<Snapshot, 'self' | 'limits'> & {
 /** Compares unpacked templates, because different programs compress the same list to different bytes. */
 function update({ self, execution, limits }: Existing, items: readonly DeployItemTemplate[]): Effect[] {
   const context = self.spec.context ?? 'default';
-  const isSame = holds(execution, items, limits);
+  const isSame = hasItems(execution, items, limits);
   const actual = execution.metadata.annotations ?? {};
-  const missing = Object.entries({ ...operation, ...helmCache(self) }).filter(
+  const missing = Object.entries({ ...reconcileOperation, ...helmCache(self) }).filter(
     ([key]) => actual[key] === undefined,
   );
   if (isSame && execution.spec.context === context && missing.length === 0) return [];
@@ -105,7 +105,7 @@ function update({ self, execution, limits }: Existing, items: readonly DeployIte
 }
 
 /** An unreadable list counts as different, and is replaced. */
-function holds(
+function hasItems(
   execution: Existing['execution'],
   items: readonly DeployItemTemplate[],
   limits: Existing['limits'],

@@ -57,8 +57,8 @@ function exportersIn(
       }),
     );
   if (wanted instanceof PhaseError) {
-    const staying = children.filter(({ metadata }) => !isBeingDeleted(metadata));
-    return new Map(staying.map((child) => [child.metadata.name, objects(child)]));
+    const remaining = children.filter(({ metadata }) => !isBeingDeleted(metadata));
+    return new Map(remaining.map((child) => [child.metadata.name, objects(child)]));
   }
   const { living } = partitionChildren(self, wanted, children);
   return new Map(

@@ -30,13 +30,13 @@ import { watchSource } from '../../src/runtime/sources/sources.ts';
 import type { Key } from '../../src/runtime/types.ts';
 import { componentFinder } from './gather/component.ts';
 import type { VerificationPolicy } from './gather/verification.ts';
-import { atEnd } from './end.ts';
+import { completeStatus } from './end.ts';
 import { gather, type Sources } from './gather/index.ts';
 import { intake } from './intake.ts';
 import { fence } from './job.ts';
 import { exportsOf } from './cached-objects.ts';
 import { phases } from './phases.ts';
-import { judgeRetry } from './retry.ts';
+import { decideRetry } from './retry.ts';
 import {
   childrenOf,
   executionOf,
@@ -44,7 +44,7 @@ import {
   parentOf,
   exportersFor,
   importersFrom,
-  stuckBelow,
+  notPickedUpBelow,
   type Inst,
 } from './related-objects.ts';
 
@@ -52,7 +52,7 @@ export interface InstallationPorts extends Omit<Sources, 'findComponent'> {
   readonly clock: Clock;
   readonly rng: Rng;
   /** Finds components. */
-  readonly stock: ComponentRepositories;
+  readonly repositories: ComponentRepositories;
   /** Which components must be signed; default: those of installations that require it. */
   readonly verification?: VerificationPolicy;
   /** How long a job retries requests to unavailable servers, in milliseconds; default 10 minutes. */
@@ -77,8 +77,8 @@ export function installationController(ports: InstallationPorts): ControllerSpec
         name: 'relatives',
         cache: world.installations,
         ownEvents: 'deliver',
-        filter: { update: concernsOthers },
-        toPrimary: (installation) => concerned(world, installation),
+        filter: { update: affectsOthers },
+        toPrimary: (installation) => affectedKeys(world, installation),
       }),
     ],
     reconciler: jobReconciler({
@@ -92,7 +92,7 @@ export function installationController(ports: InstallationPorts): ControllerSpec
         always: ['self', 'now'],
         ...(ports.remoteRetryMs !== undefined && { remoteRetryMs: ports.remoteRetryMs }),
         reportsSuccess: (self) => isRoot(self.metadata),
-        completeStatus: (self, status, removed) => atEnd({ world, removed }, self, status),
+        completeStatus: (self, status, removed) => completeStatus({ world, removed }, self, status),
         isChildAtWork: (self) =>
           below(world, self).some((o) => isTriggeredFor(o, self.status?.jobID ?? '') && !isFinished(o)),
         fence: (self) => fence(self, below(world, self)),
@@ -108,7 +108,7 @@ export function installationController(ports: InstallationPorts): ControllerSpec
         }),
       begin: begun,
       restMs: (self, now) => {
-        const retry = judgeRetry(self, now);
+        const retry = decideRetry(self, now);
         return retry.do === 'wait' ? retry.ms : undefined;
       },
       ...(entered && { entered }),
@@ -131,13 +131,13 @@ const hasWork = (self: Inst): boolean =>
  * Whether a change affects other installations: they depend on imports and exports, phase, job ids, operation
  * annotations and deletion.
  */
-const concernsOthers = (old: Inst, now: Inst): boolean =>
+const affectsOthers = (old: Inst, now: Inst): boolean =>
   old.metadata.generation !== now.metadata.generation ||
   old.status?.phase !== now.status?.phase ||
   old.status?.jobID !== now.status?.jobID ||
   old.status?.jobIDFinished !== now.status?.jobIDFinished ||
   old.metadata.deletionTimestamp !== now.metadata.deletionTimestamp ||
-  stuckBelow(old) !== stuckBelow(now) ||
+  notPickedUpBelow(old) !== notPickedUpBelow(now) ||
   driftOf(old) !== driftOf(now) ||
   hasAnnotation(old.metadata, annotations.suspended) !== hasAnnotation(now.metadata, annotations.suspended) ||
   hasOperation(old.metadata, operations.reconcile) !== hasOperation(now.metadata, operations.reconcile) ||
@@ -147,10 +147,10 @@ const concernsOthers = (old: Inst, now: Inst): boolean =>
  * The installations to reconcile after a change: itself if it has new work, its parent, the siblings that exchange
  * data with it, and its children if it was deleted.
  */
-function concerned(world: World, installation: Inst): readonly Key[] {
+function affectedKeys(world: World, installation: Inst): readonly Key[] {
   const keys: Key[] = [];
   const add = (other: Inst): void => void keys.push(keyOf(other));
-  if (hasBeenGivenWork(installation)) add(installation);
+  if (hasNewWork(installation)) add(installation);
   const parent = parentOf(world, installation);
   if (parent) add(parent);
   if (!world.installations.get(keyOf(installation))) childrenOf(world, installation).forEach(add);
@@ -159,7 +159,7 @@ function concerned(world: World, installation: Inst): readonly Key[] {
 }
 
 /** Another installation wrote a job or an operation annotation to this one. */
-const hasBeenGivenWork = (self: Inst): boolean =>
+const hasNewWork = (self: Inst): boolean =>
   hasNewJob(self) || isNewJobDue(self) || hasOperation(self.metadata, operations.interrupt);
 
 /** A root creates its own jobs and continues with them in the same reconcile. */

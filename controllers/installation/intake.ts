@@ -32,7 +32,7 @@ import { waitingFor } from '../../src/machine/status.ts';
 import type { View } from '../../src/runtime/types.ts';
 import { withoutExports } from './failed-status.ts';
 import { fence, setOperation, type SubObject } from './job.ts';
-import { judgeRetry } from './retry.ts';
+import { decideRetry } from './retry.ts';
 import type { Inst } from './related-objects.ts';
 
 export interface Facts {
@@ -52,7 +52,7 @@ export interface Facts {
 type Rule = (self: View<Installation>, facts: Facts) => Intake | undefined;
 
 /** An object under deletion without our finalizer is released; another reconcile is not necessary. */
-const alreadyLetGo: Rule = (self) =>
+const alreadyReleased: Rule = (self) =>
   isBeingDeleted(self.metadata) && !hasFinalizer(self.metadata) ? { effects: [], then: 'stop' } : undefined;
 
 const abandoned: Rule = (self, { below, isAbandoned }) =>
@@ -84,22 +84,22 @@ export const isWaitingForUs = (successor: Inst): boolean =>
  * Hands the interrupt down. An installation with nothing running below it ends its job itself. The annotation is
  * removed last, so an interrupt that fails halfway is repeated.
  */
-const interruptAsked: Rule = (self, facts) => {
+const interruptRequested: Rule = (self, facts) => {
   if (!hasOperation(self.metadata, operations.interrupt)) return undefined;
   const objects = facts.below();
-  const untold = objects.filter((o) => !hasOperation(o.metadata, operations.interrupt));
-  const isWaitingAlone = isBeforeItsWork(self) && objects.every(isFinished);
+  const uninterrupted = objects.filter((o) => !hasOperation(o.metadata, operations.interrupt));
+  const endsHere = hasStartedNothing(self) && objects.every(isFinished);
   return {
     effects: [
-      ...untold.map((o) => setOperation(o, operations.interrupt)),
+      ...uninterrupted.map((o) => setOperation(o, operations.interrupt)),
       // Objects that receive the annotation get a new resource version by that write.
-      ...(isWaitingAlone
+      ...(endsHere
         ? fence(
             self,
-            objects.filter((o) => !untold.includes(o)),
+            objects.filter((o) => !uninterrupted.includes(o)),
           )
         : []),
-      ...(isWaitingAlone ? [patchStatus(installationKind, self, interrupted(self, facts))] : []),
+      ...(endsHere ? [patchStatus(installationKind, self, interrupted(self, facts))] : []),
       patch(installationKind, self, { metadata: { annotations: interruptNoted(self) } }),
     ],
     then: 'continue',
@@ -107,7 +107,7 @@ const interruptAsked: Rule = (self, facts) => {
 };
 
 /** In a phase before anything below the installation starts. */
-const isBeforeItsWork = (self: View<Installation>): boolean =>
+const hasStartedNothing = (self: View<Installation>): boolean =>
   !isFinished(self) && (isJobUnstarted(self) || isFirstPhase(self.status?.phase));
 
 function interrupted(self: View<Installation>, { now, hasExports }: Facts) {
@@ -130,7 +130,7 @@ function interrupted(self: View<Installation>, { now, hasExports }: Facts) {
 }
 
 /** Only roots start jobs, so the annotation is removed from all others. */
-const reconcileBelowTheRoot: Rule = (self) =>
+const reconcileBelowRoot: Rule = (self) =>
   !isRoot(self.metadata) && hasOperation(self.metadata, operations.reconcile)
     ? {
         effects: [amend(installationKind, self, { dropAnnotations: reconcileAnnotations })],
@@ -144,15 +144,15 @@ const reconcileAnnotations = {
 };
 
 const jobDue: Rule = (self, facts) => {
-  if (!isRoot(self.metadata) || !(isNewJobDue(self) || hasChanged(self))) return undefined;
+  if (!isRoot(self.metadata) || !(isNewJobDue(self) || isChangedSinceJob(self))) return undefined;
   if (isSuspended(self.metadata)) return undefined;
-  const isMachine = self.metadata.annotations?.[annotations.reconcileReason] === RECONCILE_REASON_RETRY;
-  return startJob(self, facts, isMachine ? {} : { automaticReconcileStatus: null });
+  const isAutomatic = self.metadata.annotations?.[annotations.reconcileReason] === RECONCILE_REASON_RETRY;
+  return startJob(self, facts, isAutomatic ? {} : { automaticReconcileStatus: null });
 };
 
 /** Starts a job that is due on a schedule, or updates its counter. */
-const retryDue: Rule = (self, facts) => {
-  const retry = judgeRetry(self, facts.now);
+const scheduledJob: Rule = (self, facts) => {
+  const retry = decideRetry(self, facts.now);
   if (retry.do === 'start') return startJob(self, facts, { automaticReconcileStatus: retry.counter });
   if (retry.do !== 'note') return undefined;
   const status = { automaticReconcileStatus: retry.counter };
@@ -167,7 +167,7 @@ function startJob(self: View<Installation>, { now, newJobID }: Facts, more: obje
         ...more,
         ...jobFor(self, newJobID, now),
       }),
-      amend(installationKind, self, takingUp(self)),
+      amend(installationKind, self, acceptJob(self)),
     ],
     then: 'continue',
     ...(hasAnnotation(self.metadata, annotations.ignore) && { event: ignoreIsIgnored }),
@@ -180,51 +180,51 @@ const ignoreIsIgnored = {
 };
 
 /** The changes of the object that a new job makes: it removes the request, and adds finalizer and defaults. */
-const takingUp = (self: View<Installation>): Amendment => ({
+const acceptJob = (self: View<Installation>): Amendment => ({
   dropAnnotations: reconcileAnnotations,
-  ...(isBeingDeleted(self.metadata) ? {} : everythingOurs),
+  ...(isBeingDeleted(self.metadata) ? {} : ownership),
 });
 
-const hasChanged = (self: View<Installation>): boolean =>
+const isChangedSinceJob = (self: View<Installation>): boolean =>
   hasAnnotation(self.metadata, annotations.reconcileIfChanged) &&
   isFinished(self) &&
   !isBeingDeleted(self.metadata) &&
   self.metadata.generation !== self.status?.observedGeneration;
 
-const everythingOurs: Amendment = { addFinalizer: FINALIZER, specDefaults: { context: 'default' } };
+const ownership: Amendment = { addFinalizer: FINALIZER, specDefaults: { context: 'default' } };
 
-const notYetOurs: Rule = (self) => {
+const notYetOwned: Rule = (self) => {
   if (isBeingDeleted(self.metadata)) return undefined;
   if (hasFinalizer(self.metadata) && self.spec.context) return undefined;
-  return { effects: [amend(installationKind, self, everythingOurs)], then: 'continue' };
+  return { effects: [amend(installationKind, self, ownership)], then: 'continue' };
 };
 
 /**
  * The second write of `startJob` was lost. The job has not read anything yet, so a request for a new job is a
  * request for this one.
  */
-const askedForThisJob: Rule = (self) => {
+const repeatedRequest: Rule = (self) => {
   if (!isRoot(self.metadata) || !hasOperation(self.metadata, operations.reconcile)) return undefined;
-  const hasJustBegun =
+  const hasJustStarted =
     isJobUnstarted(self) ||
     (!isFinished(self) && self.status?.phase === firstPhase(self.metadata) && !self.status.lastError);
-  if (!hasJustBegun) return undefined;
-  return { effects: [amend(installationKind, self, takingUp(self))], then: 'continue' };
+  if (!hasJustStarted) return undefined;
+  return { effects: [amend(installationKind, self, acceptJob(self))], then: 'continue' };
 };
 
 /** Reports scheduled retries that do not start, and items that failed after their job. */
-const atRest: Rule = (self, { now, below }) => {
+const idle: Rule = (self, { now, below }) => {
   if (!isFinished(self) || isBeingDeleted(self.metadata)) return undefined;
   return updateRestConditions(
     installationKind,
     self,
-    [...restingRetries(self, now), ...drift(self, below())],
+    [...blockedRetries(self, now), ...drift(self, below())],
     now,
   );
 };
 
-const restingRetries = (self: Inst, now: string): PhaseCondition[] =>
-  judgeRetry(self, now).do === 'rest'
+const blockedRetries = (self: Inst, now: string): PhaseCondition[] =>
+  decideRetry(self, now).do === 'rest'
     ? [
         {
           type: conditionTypes.AutomaticReconcile,
@@ -238,16 +238,16 @@ const restingRetries = (self: Inst, now: string): PhaseCondition[] =>
     : [];
 
 const rules: readonly Rule[] = [
-  alreadyLetGo,
+  alreadyReleased,
   abandoned,
   successorsToStart,
-  interruptAsked,
-  reconcileBelowTheRoot,
+  interruptRequested,
+  reconcileBelowRoot,
   jobDue,
-  askedForThisJob,
-  notYetOurs,
-  retryDue,
-  atRest,
+  repeatedRequest,
+  notYetOwned,
+  scheduledJob,
+  idle,
 ];
 
 export function intake(self: View<Installation>, facts: Facts): Intake | undefined {

@@ -38,9 +38,9 @@ export const fence = (self: View<Installation>, objects: readonly SubObject[]): 
 /** Deletes objects that are not under deletion. The annotation that skips the uninstall is inherited. */
 export function deleteAll({ self }: Parent, objects: readonly SubObject[]): Effect[] {
   const key = annotations.deleteWithoutUninstall;
-  const isForgotten = hasAnnotation(self.metadata, key);
+  const skipsUninstall = hasAnnotation(self.metadata, key);
   return objects.flatMap((object): Effect[] => [
-    ...(isForgotten && !hasAnnotation(object.metadata, key)
+    ...(skipsUninstall && !hasAnnotation(object.metadata, key)
       ? [patch(kindOf(object), object, { metadata: { annotations: { [key]: TRUE } } })]
       : []),
     ...(isBeingDeleted(object.metadata) ? [] : [remove(kindOf(object), object)]),

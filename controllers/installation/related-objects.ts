@@ -56,7 +56,7 @@ export function tradingSiblings(world: World, self: Inst): readonly Inst[] {
 }
 
 /** The message about an item below that no deployer picks up, if there is one. */
-export const stuckBelow = ({ status }: View<Installation> | View<Execution>): string | undefined =>
+export const notPickedUpBelow = ({ status }: View<Installation> | View<Execution>): string | undefined =>
   noteOfWait(status?.conditions);
 
 /** The execution with the installation's name, whoever owns it. */

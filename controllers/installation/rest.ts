@@ -5,23 +5,23 @@
 import { isBeingDeleted, isRoot, isSuspended, operationOf } from '../../src/api/job.ts';
 import { annotations, operations } from '../../src/api/labels.ts';
 import { shorten } from '../../src/lib/masking.ts';
-import { judgeRetry } from './retry.ts';
+import { decideRetry } from './retry.ts';
 import type { Inst, InstStatus } from './related-objects.ts';
 
 /** The status at the end of a job, with the hint as the last line of the error. */
-export function withWayOn(self: Inst, status: InstStatus): InstStatus {
+export function withNextJobHint(self: Inst, status: InstStatus): InstStatus {
   const { lastError } = status;
   if (!lastError || !isRoot(self.metadata) || operationOf(self.metadata) === operations.reconcile)
     return status;
   const { finishedTime = '' } = status.transitionTimes ?? {};
   const ended = { ...self, status };
-  const retry = judgeRetry(ended, finishedTime);
-  const startsItself = !isBeingDeleted(self.metadata) && (retry.do === 'start' || retry.do === 'wait');
-  const wayOn = startsItself ? 'spec.automaticReconcile starts another job' : restsUntil(self);
-  return { ...status, lastError: { ...lastError, message: shorten(`${lastError.message}\n${wayOn}`) } };
+  const retry = decideRetry(ended, finishedTime);
+  const startsAutomatically = !isBeingDeleted(self.metadata) && (retry.do === 'start' || retry.do === 'wait');
+  const hint = startsAutomatically ? 'spec.automaticReconcile starts another job' : howToStart(self);
+  return { ...status, lastError: { ...lastError, message: shorten(`${lastError.message}\n${hint}`) } };
 }
 
-function restsUntil({ metadata }: Inst): string {
+function howToStart({ metadata }: Inst): string {
   const { name, namespace = '' } = metadata;
   const command = `kubectl annotate installation ${name} -n ${namespace} ${annotations.operation}=${operations.reconcile}`;
   const suspended = isSuspended(metadata) ? `, once ${annotations.suspended} is removed` : '';

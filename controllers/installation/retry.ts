@@ -31,7 +31,7 @@ interface Schedule {
 
 const DEFAULT_MS = { failed: 5 * 60_000, succeeded: 24 * 3_600_000 };
 /** Intervals below this limit, including `none`, would keep the controller busy; they disable the schedule. */
-const SHORTEST_MS = 1_000;
+const MIN_INTERVAL_MS = 1_000;
 
 /**
  * Decides what the schedule of an installation requires. Jobs are repeated only for a root whose job has ended,
@@ -39,20 +39,20 @@ const SHORTEST_MS = 1_000;
  * it.
  * @param now RFC 3339
  */
-export function judgeRetry(self: View<Installation>, now: string): Retry {
-  const retry = judge(self, now);
+export function decideRetry(self: View<Installation>, now: string): Retry {
+  const retry = decideBySchedule(self, now);
   if (self.metadata.generation === self.status?.observedGeneration) return retry;
-  const isWanted = retry.do === 'start' || (retry.do === 'note' && retry.counter !== null);
-  return isWanted && !isBeingDeleted(self.metadata) ? { do: 'rest' } : { do: 'nothing' };
+  const isDue = retry.do === 'start' || (retry.do === 'note' && retry.counter !== null);
+  return isDue && !isBeingDeleted(self.metadata) ? { do: 'rest' } : { do: 'nothing' };
 }
 
-function judge(self: View<Installation>, now: string): Retry {
+function decideBySchedule(self: View<Installation>, now: string): Retry {
   const { automaticReconcile } = self.spec;
-  if (!automaticReconcile || !isAtRest(self)) return { do: 'nothing' };
+  if (!automaticReconcile || !isIdle(self)) return { do: 'nothing' };
   const stored = self.status?.automaticReconcileStatus;
   const isFailed = self.status?.phase !== 'Succeeded';
-  const isMine = stored?.generation === self.metadata.generation && (stored?.onFailed ?? false) === isFailed;
-  const counter = isMine ? stored : undefined;
+  const isCurrent = stored?.generation === self.metadata.generation && (stored?.onFailed ?? false) === isFailed;
+  const counter = isCurrent ? stored : undefined;
   const { failedReconcile, succeededReconcile } = automaticReconcile;
   if (isFailed && failedReconcile) return afterFailure(self, failedReconcile, counter, now);
   if (!isFailed && succeededReconcile) return afterSuccess(self, succeededReconcile, counter, now);
@@ -60,7 +60,7 @@ function judge(self: View<Installation>, now: string): Retry {
 }
 
 /** A root whose job has ended, without a requested operation. */
-const isAtRest = (self: View<Installation>): boolean =>
+const isIdle = (self: View<Installation>): boolean =>
   isRoot(self.metadata) &&
   isFinished(self) &&
   !hasFinishedJob(self, '') &&
@@ -89,16 +89,16 @@ function afterSuccess(
   counter: Counter | undefined,
   now: string,
 ): Retry {
-  const fresh = { generation, lastReconcileTime: now };
-  if (!counter) return { do: 'note', counter: fresh };
-  const next = { ...fresh, numberOfReconciles: (counter.numberOfReconciles ?? 0) + 1 };
+  const reset = { generation, lastReconcileTime: now };
+  if (!counter) return { do: 'note', counter: reset };
+  const next = { ...reset, numberOfReconciles: (counter.numberOfReconciles ?? 0) + 1 };
   return whenDue(dueAfter(schedule, counter, DEFAULT_MS.succeeded), next, now);
 }
 
 function whenDue(due: number | undefined, next: Counter, now: string): Retry {
   if (due === undefined) return { do: 'nothing' };
   const leftMs = due - Date.parse(now);
-  return leftMs < 0 ? { do: 'start', counter: next } : { do: 'wait', ms: leftMs + SHORTEST_MS };
+  return leftMs < 0 ? { do: 'start', counter: next } : { do: 'wait', ms: leftMs + MIN_INTERVAL_MS };
 }
 
 /** Milliseconds since 1970; undefined if the schedule never matches. */
@@ -117,5 +117,5 @@ function dueAfter(
     }
   }
   const ms = interval !== undefined && isDuration(interval) ? parseDuration(interval) : defaultMs;
-  return ms < SHORTEST_MS ? undefined : last + ms;
+  return ms < MIN_INTERVAL_MS ? undefined : last + ms;
 }

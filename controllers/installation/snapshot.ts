@@ -58,7 +58,7 @@ export interface Snapshot {
   readonly component: FoundComponent;
   readonly blueprint: LoadedBlueprint;
   /** Warnings about the blueprint, one per line; empty if there are none. */
-  readonly advice: string;
+  readonly blueprintWarnings: string;
   /** Installations with the same parent; for a root, all other roots of the namespace. */
   readonly siblings: readonly View<Installation>[];
   /** Siblings whose exports this installation imports. */

@@ -28,11 +28,11 @@ interface Plan {
 }
 
 /** The other TargetSyncs of the namespace, without those under deletion. Only one may be active. */
-export const livingSiblings = (self: Sync, all: Iterable<Sync>): readonly Sync[] =>
+export const activeSiblings = (self: Sync, all: Iterable<Sync>): readonly Sync[] =>
   [...all].filter((s) => s.metadata.uid !== self.metadata.uid && !isBeingDeleted(s.metadata));
 
 /** Why the spec is invalid, as a sentence for its author. */
-export function mistakeIn({ spec }: Sync): string | undefined {
+export function specError({ spec }: Sync): string | undefined {
   if (spec.secretNameExpression && spec.shootNameExpression) {
     return 'a targetsync object with both, secretNameExpression and shootNameExpression, is not allowed';
   }
@@ -43,20 +43,20 @@ export function planSync(self: Sync, wanted: readonly Wanted[], host: Host): Pla
   const writes: Effect[][] = [];
   const problems: string[] = [];
   const taken = new Set<string>();
-  for (const one of wanted) {
-    const problem = objection(self, one, host, taken);
+  for (const target of wanted) {
+    const problem = conflictFor(self, target, host, taken);
     if (problem !== undefined) problems.push(problem);
-    else writes.push(writesFor(self, one, host));
-    taken.add(one.name);
+    else writes.push(writesFor(self, target, host));
+    taken.add(target.name);
   }
   const copied = new Set(wanted.filter(({ as }) => as !== 'source').map(({ name }) => name));
-  const removals = removalsBut({ targets: taken, secrets: copied }, self, host);
+  const removals = removalsExcept({ targets: taken, secrets: copied }, self, host);
   return { writes: writes.filter((w) => w.length > 0), removals, problems };
 }
 
 /** All synchronised objects; they are deleted with the TargetSync. */
 export const planRemoval = (self: Sync, host: Host): readonly Effect[] =>
-  removalsBut({ targets: new Set(), secrets: new Set() }, self, host);
+  removalsExcept({ targets: new Set(), secrets: new Set() }, self, host);
 
 // ---------------------------------------------------------------- ownership
 
@@ -69,27 +69,27 @@ export const isSynced = ({ metadata }: View<Obj>): boolean =>
 export const isSyncedTarget = (target: View<Target>): boolean =>
   isSynced(target) && target.spec.secretRef !== undefined && target.spec.secretRef !== null;
 
-function objection(
+function conflictFor(
   self: Sync,
-  one: Wanted,
+  target: Wanted,
   { targets, foreignSecrets }: Host,
   taken: ReadonlySet<string>,
 ): string | undefined {
   const { namespace = '' } = self.metadata;
-  const where = `${namespace}/${one.name}`;
-  if (taken.has(one.name)) {
+  const where = `${namespace}/${target.name}`;
+  if (taken.has(target.name)) {
     return `two targets would have the name ${where}; choose another targetToSourceName`;
   }
-  if (one.as === 'unavailable') return one.why;
-  const target = targets.find((t) => t.metadata.name === one.name);
-  if (target && !isSyncedTarget(target)) {
+  if (target.as === 'unavailable') return target.why;
+  const existing = targets.find((t) => t.metadata.name === target.name);
+  if (existing && !isSyncedTarget(existing)) {
     return `target ${where} was not created by a TargetSync and is not changed; rename one of the two`;
   }
-  if (one.as === 'source') return undefined;
-  if (one.name === accessOf(self).name) {
+  if (target.as === 'source') return undefined;
+  if (target.name === accessOf(self).name) {
     return `secret ${where} contains the credentials for the source cluster and is not overwritten by a secret of the same name`;
   }
-  if (foreignSecrets.has(one.name)) {
+  if (foreignSecrets.has(target.name)) {
     return `secret ${where} was not created by a TargetSync and is not changed; rename one of the two`;
   }
   return undefined;
@@ -98,19 +98,19 @@ function objection(
 // ---------------------------------------------------------------- writes
 
 /** The secret is written before the target, so that the target never references a missing secret. */
-function writesFor(self: Sync, one: Wanted, host: Host): Effect[] {
-  switch (one.as) {
+function writesFor(self: Sync, target: Wanted, host: Host): Effect[] {
+  switch (target.as) {
     case 'copy': {
-      const stamp = one.renewedAt && { [annotations.lastTargetSync]: one.renewedAt };
+      const stamp = target.renewedAt && { [annotations.lastTargetSync]: target.renewedAt };
       return [
-        ...secretWrites(self, one.name, one.content, host),
-        ...targetWrites(self, one.name, ownSecret(one.name), host, stamp || {}),
+        ...secretWrites(self, target.name, target.content, host),
+        ...targetWrites(self, target.name, ownSecret(target.name), host, stamp || {}),
       ];
     }
     case 'kept':
-      return targetWrites(self, one.name, ownSecret(one.name), host);
+      return targetWrites(self, target.name, ownSecret(target.name), host);
     case 'source':
-      return targetWrites(self, one.name, accessOf(self), host);
+      return targetWrites(self, target.name, accessOf(self), host);
     case 'unavailable':
       return [];
   }
@@ -164,17 +164,17 @@ interface Kept {
 }
 
 /** Secrets are deleted first: after a failure in between, the target still shows that something is left. */
-function removalsBut(kept: Kept, self: Sync, { targets, secrets }: Host): Effect[] {
+function removalsExcept(kept: Kept, self: Sync, { targets, secrets }: Host): Effect[] {
   const access = accessOf(self).name;
   const staleSecrets = secrets.filter(
-    (s) => isSynced(s) && isLeft(s, kept.secrets) && s.metadata.name !== access,
+    (s) => isSynced(s) && isStale(s, kept.secrets) && s.metadata.name !== access,
   );
-  const staleTargets = targets.filter((t) => isSyncedTarget(t) && isLeft(t, kept.targets));
+  const staleTargets = targets.filter((t) => isSyncedTarget(t) && isStale(t, kept.targets));
   return [
     ...staleSecrets.map((s) => remove(secretKind, s)),
     ...staleTargets.map((t) => remove(targetKind, t)),
   ];
 }
 
-const isLeft = ({ metadata }: View<Obj>, kept: ReadonlySet<string>): boolean =>
+const isStale = ({ metadata }: View<Obj>, kept: ReadonlySet<string>): boolean =>
   !kept.has(metadata.name) && !isBeingDeleted(metadata);

@@ -9,8 +9,8 @@ import type { Host, Sync, Wanted } from './snapshot.ts';
 import { IncompleteAnswer, listWhere, requestShootAccess, secretsOf, shootsOf } from './source.ts';
 
 /** The spec is invalid; the message says why. */
-export class MistakenSpec extends Error {
-  override readonly name = 'MistakenSpec';
+export class InvalidSpec extends Error {
+  override readonly name = 'InvalidSpec';
 }
 
 export interface HostPorts {
@@ -36,7 +36,7 @@ export async function gatherHost(
   };
 }
 
-interface Question {
+interface SourceQuery {
   readonly self: Sync;
   readonly source: Client;
   readonly host: Host;
@@ -46,11 +46,11 @@ interface Question {
 }
 
 /** @throws InvalidSpec; the errors of runtime/errors.ts if the source cluster does not respond */
-export async function gatherWanted(question: Question): Promise<Wanted[]> {
-  const { spec } = question.self;
+export async function gatherWanted(query: SourceQuery): Promise<Wanted[]> {
+  const { spec } = query.self;
   return [
-    ...(spec.secretNameExpression ? await wantedSecrets(question, spec.secretNameExpression) : []),
-    ...(spec.shootNameExpression ? await wantedShoots(question, spec.shootNameExpression) : []),
+    ...(spec.secretNameExpression ? await wantedSecrets(query, spec.secretNameExpression) : []),
+    ...(spec.shootNameExpression ? await wantedShoots(query, spec.shootNameExpression) : []),
     ...(spec.createTargetToSource
       ? [{ as: 'source', name: spec.targetToSourceName || spec.sourceNamespace } as const]
       : []),
@@ -59,11 +59,11 @@ export async function gatherWanted(question: Question): Promise<Wanted[]> {
 
 function filterOf(expression: string): (name: string) => boolean {
   const filter = nameFilter(expression);
-  if (!filter) throw new MistakenSpec(`invalid regular expression to filter names: ${expression}`);
+  if (!filter) throw new InvalidSpec(`invalid regular expression to filter names: ${expression}`);
   return filter;
 }
 
-async function wantedSecrets({ self, source, signal }: Question, expression: string): Promise<Wanted[]> {
+async function wantedSecrets({ self, source, signal }: SourceQuery, expression: string): Promise<Wanted[]> {
   const secrets = await secretsOf(source, self.spec.sourceNamespace, filterOf(expression), signal);
   return secrets.map(({ metadata: { name }, type = 'Opaque', data = {} }) => ({
     as: 'copy',
@@ -74,21 +74,21 @@ async function wantedSecrets({ self, source, signal }: Question, expression: str
 
 // ---------------------------------------------------------------- shoots
 
-async function wantedShoots(question: Question, expression: string): Promise<Wanted[]> {
-  const { self, source, signal } = question;
+async function wantedShoots(query: SourceQuery, expression: string): Promise<Wanted[]> {
+  const { self, source, signal } = query;
   const { sourceNamespace } = self.spec;
-  const isMeant = filterOf(expression);
-  const shoots = await shootsOf(source, sourceNamespace, isMeant, signal).catch((error: unknown) => {
+  const matches = filterOf(expression);
+  const shoots = await shootsOf(source, sourceNamespace, matches, signal).catch((error: unknown) => {
     if (!(error instanceof NotFound)) throw error;
-    throw new MistakenSpec('the source cluster does not serve the kind Shoot (core.gardener.cloud/v1beta1)');
+    throw new InvalidSpec('the source cluster does not serve the kind Shoot (core.gardener.cloud/v1beta1)');
   });
   const wanted: Wanted[] = [];
-  for (const { metadata } of shoots) wanted.push(await wantedShoot(question, metadata.name));
+  for (const { metadata } of shoots) wanted.push(await wantedShoot(query, metadata.name));
   return wanted;
 }
 
-async function wantedShoot(question: Question, name: string): Promise<Wanted> {
-  const { self, source, host, now, signal } = question;
+async function wantedShoot(query: SourceQuery, name: string): Promise<Wanted> {
+  const { self, source, host, now, signal } = query;
   if (isForeign(host, name) || isAccessFresh(host, name, Date.parse(now))) return { as: 'kept', name };
   try {
     const kubeconfig = await requestShootAccess(source, self.spec.sourceNamespace, name, signal);

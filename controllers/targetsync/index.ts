@@ -19,7 +19,7 @@ export interface TargetSyncPorts extends ReconcilePorts {
 }
 
 /** The source cluster is not watched; it is polled at this interval. */
-const REST_MS = 5 * 60_000;
+const POLL_INTERVAL_MS = 5 * 60_000;
 
 const isLeaving = (old: View<Obj>, sync: View<Obj>): boolean =>
   !isBeingDeleted(old.metadata) && isBeingDeleted(sync.metadata);
@@ -50,7 +50,7 @@ export function targetSyncController(ports: TargetSyncPorts): ControllerSpec<Tar
     reconciler: {
       async reconcile(self, ctx) {
         await reconcileTargetSync(ports, self, ctx);
-        return { write: 'none', requeueAfterMs: REST_MS };
+        return { write: 'none', requeueAfterMs: POLL_INTERVAL_MS };
       },
     },
   };

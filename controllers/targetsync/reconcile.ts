@@ -21,8 +21,8 @@ import {
 } from '../../src/runtime/errors.ts';
 import type { Context } from '../../src/runtime/types.ts';
 import type { TargetSync } from '../../src/api/kinds/targetsync.ts';
-import { livingSiblings, mistakeIn, planRemoval, planSync } from './decide.ts';
-import { gatherHost, gatherWanted, MistakenSpec, type HostPorts } from './gather.ts';
+import { activeSiblings, specError, planRemoval, planSync } from './decide.ts';
+import { gatherHost, gatherWanted, InvalidSpec, type HostPorts } from './gather.ts';
 import { isRotationDue, renewable, RotationImpossible } from './rotation.ts';
 import type { Sync } from './snapshot.ts';
 import { IncompleteAnswer, requestToken } from './source.ts';
@@ -38,7 +38,7 @@ export class NotSynced extends Error {
 }
 
 /** Values that all steps of a reconcile share. */
-interface Pass extends ReconcilePorts {
+interface SyncContext extends ReconcilePorts {
   readonly self: Sync;
   readonly signal: AbortSignal;
   readonly applier: Applier;
@@ -52,26 +52,26 @@ export async function reconcileTargetSync(
 ): Promise<void> {
   const { signal, write } = ctx;
   const read = (...[kind, key]: Parameters<typeof ports.client.get>) => ports.client.get(kind, key, signal);
-  const pass: Pass = { ...ports, self, signal, applier: new Applier({ write, read, signal }) };
+  const context: SyncContext = { ...ports, self, signal, applier: new Applier({ write, read, signal }) };
   if (!hasFinalizer(self.metadata)) {
     if (isBeingDeleted(self.metadata)) return;
     const finalizers = [...(self.metadata.finalizers ?? []), FINALIZER];
-    await pass.applier.carryOut(patch(targetSyncKind, self, { metadata: { finalizers } }));
+    await context.applier.carryOut(patch(targetSyncKind, self, { metadata: { finalizers } }));
   }
-  if (isBeingDeleted(self.metadata)) await letGo(pass);
-  else await report(pass, await problemsOf(() => sync(pass)));
+  if (isBeingDeleted(self.metadata)) await releaseObjects(context);
+  else await report(context, await problemsOf(() => sync(context)));
 }
 
 /** If the namespace has another TargetSync, it takes over the objects. */
-async function letGo(pass: Pass): Promise<void> {
-  const { world, self, applier, signal } = pass;
+async function releaseObjects(context: SyncContext): Promise<void> {
+  const { world, self, applier, signal } = context;
   const problems = await problemsOf(async () => {
-    const siblings = livingSiblings(self, world.targetSyncs.list(self.metadata.namespace));
+    const siblings = activeSiblings(self, world.targetSyncs.list(self.metadata.namespace));
     if (siblings.length > 0) return [];
-    return carryOutEach(pass, [planRemoval(self, await gatherHost(pass, self, signal))]);
+    return carryOutEach(context, [planRemoval(self, await gatherHost(context, self, signal))]);
   });
   if (problems.length > 0) {
-    await applier.carryOut(patchStatus(targetSyncKind, self, { lastErrors: told(problems) }));
+    await applier.carryOut(patchStatus(targetSyncKind, self, { lastErrors: shownProblems(problems) }));
     throw new NotSynced(problems.join('; '));
   }
   const finalizers = (self.metadata.finalizers ?? []).filter((f) => f !== FINALIZER);
@@ -79,26 +79,26 @@ async function letGo(pass: Pass): Promise<void> {
 }
 
 /** @returns problems that did not stop the reconcile */
-async function sync(pass: Pass): Promise<readonly string[]> {
-  const { world, self, clock, signal } = pass;
-  if (livingSiblings(self, world.targetSyncs.list(self.metadata.namespace)).length > 0) {
-    throw new MistakenSpec('more than one TargetSync object in the same namespace is not allowed');
+async function sync(context: SyncContext): Promise<readonly string[]> {
+  const { world, self, clock, signal } = context;
+  if (activeSiblings(self, world.targetSyncs.list(self.metadata.namespace)).length > 0) {
+    throw new InvalidSpec('more than one TargetSync object in the same namespace is not allowed');
   }
-  const source = await rotated(pass, await openSource(pass, self, signal));
-  const mistake = mistakeIn(self);
-  if (mistake) throw new MistakenSpec(mistake);
-  const host = await gatherHost(pass, self, signal);
+  const source = await rotateToken(context, await openSource(context, self, signal));
+  const invalid = specError(self);
+  if (invalid) throw new InvalidSpec(invalid);
+  const host = await gatherHost(context, self, signal);
   const now = timestamp(clock);
   const wanted = await gatherWanted({ self, source: source.client, host, now, signal });
   const { writes, removals, problems } = planSync(self, wanted, host);
-  const failures = await carryOutEach(pass, writes);
+  const failures = await carryOutEach(context, writes);
   // After a failed write nothing is deleted, because the failed object may be the replacement of a deleted one.
-  if (failures.length === 0) append(failures, await carryOutEach(pass, [removals]));
+  if (failures.length === 0) append(failures, await carryOutEach(context, [removals]));
   return [...problems, ...failures];
 }
 
 /** Groups are independent: if a write of one group fails, the other groups are still written. */
-async function carryOutEach({ applier }: Pass, groups: readonly (readonly Effect[])[]): Promise<string[]> {
+async function carryOutEach({ applier }: SyncContext, groups: readonly (readonly Effect[])[]): Promise<string[]> {
   const failures: string[] = [];
   for (const effects of groups) {
     const problems = await problemsOf(async () => {
@@ -116,8 +116,8 @@ async function carryOutEach({ applier }: Pass, groups: readonly (readonly Effect
  * The source cluster with a new token, if rotation is due. The secret is written first, because a lost token means
  * lost access.
  */
-async function rotated(pass: Pass, source: SourceCluster): Promise<SourceCluster> {
-  const { self, clock, applier, signal } = pass;
+async function rotateToken(context: SyncContext, source: SourceCluster): Promise<SourceCluster> {
+  const { self, clock, applier, signal } = context;
   if (!isRotationDue(self, clock.wall())) return source;
   const access = renewable(source.kubeconfig);
   const token = await requestToken(source.client, self.spec.sourceNamespace, access.account, signal);
@@ -125,13 +125,13 @@ async function rotated(pass: Pass, source: SourceCluster): Promise<SourceCluster
   const data = { [source.key]: Buffer.from(kubeconfig).toString('base64') };
   await applier.carryOut(patch(secretKind, source.secret, { data }));
   await applier.carryOut(patchStatus(targetSyncKind, self, { lastTokenRotationTime: timestamp(clock) }));
-  const asked = self.metadata.annotations?.[annotations.rotateToken];
-  if (asked !== undefined) {
+  const requested = self.metadata.annotations?.[annotations.rotateToken];
+  if (requested !== undefined) {
     await applier.carryOut(
-      amend(targetSyncKind, self, { dropAnnotations: { [annotations.rotateToken]: asked } }),
+      amend(targetSyncKind, self, { dropAnnotations: { [annotations.rotateToken]: requested } }),
     );
   }
-  return { ...source, kubeconfig, client: await pass.sources.open(kubeconfig) };
+  return { ...source, kubeconfig, client: await context.sources.open(kubeconfig) };
 }
 
 // ---------------------------------------------------------------- status
@@ -141,31 +141,31 @@ async function problemsOf(run: () => Promise<readonly string[]>): Promise<readon
   try {
     return await run();
   } catch (error) {
-    if (isTellable(error)) return [error.message];
+    if (isReportable(error)) return [error.message];
     throw error;
   }
 }
 
-const tellable = [
+const reportable = [
   ...[ApiError, TransportError, ResponseTooLarge, KubeconfigError, DefinitionError],
-  ...[SourceUnavailable, MistakenSpec, RotationImpossible, IncompleteAnswer],
+  ...[SourceUnavailable, InvalidSpec, RotationImpossible, IncompleteAnswer],
 ];
-const isTellable = (error: unknown): error is Error => tellable.some((Class) => error instanceof Class);
+const isReportable = (error: unknown): error is Error => reportable.some((Class) => error instanceof Class);
 
-const MAX_TOLD = 50;
+const MAX_SHOWN = 50;
 
-const told = (problems: readonly string[]): readonly string[] | null => {
+const shownProblems = (problems: readonly string[]): readonly string[] | null => {
   if (problems.length === 0) return null;
-  const more = problems.length - MAX_TOLD;
-  return more > 0 ? [...problems.slice(0, MAX_TOLD), `and ${String(more)} more`] : problems;
+  const more = problems.length - MAX_SHOWN;
+  return more > 0 ? [...problems.slice(0, MAX_SHOWN), `and ${String(more)} more`] : problems;
 };
 
 /** Removes the annotation even after a failure, because the requested reconcile has run. */
-async function report({ self, clock, applier }: Pass, problems: readonly string[]): Promise<void> {
+async function report({ self, clock, applier }: SyncContext, problems: readonly string[]): Promise<void> {
   const status = {
     observedGeneration: self.metadata.generation,
     lastUpdateTime: timestamp(clock),
-    lastErrors: told(problems),
+    lastErrors: shownProblems(problems),
   };
   await applier.carryOut(patchStatus(targetSyncKind, self, status));
   await applier.carryOut(

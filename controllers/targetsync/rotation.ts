@@ -28,7 +28,7 @@ interface Renewable {
 
 /** @throws RotationImpossible unless there is exactly one user */
 export function renewable(kubeconfig: string): Renewable {
-  const document = parseQuietly(kubeconfig);
+  const document = parseWithoutError(kubeconfig);
   const users = ownField(document, 'users');
   const [only] = Array.isArray(users) ? (users as readonly unknown[]) : [];
   const account = ownField(only, 'name');
@@ -48,7 +48,7 @@ export function renewable(kubeconfig: string): Renewable {
   };
 }
 
-function parseQuietly(text: string): unknown {
+function parseWithoutError(text: string): unknown {
   try {
     return parseYaml(text);
   } catch {

@@ -24,18 +24,18 @@ type NameFilter = (name: string) => boolean;
 export const secretsOf = (
   source: Client,
   namespace: string,
-  isMeant: NameFilter,
+  matches: NameFilter,
   signal: AbortSignal,
 ): Promise<Secret[]> =>
-  listWhere(source, secretKind, { namespace }, ({ metadata }) => isMeant(metadata.name), signal);
+  listWhere(source, secretKind, { namespace }, ({ metadata }) => matches(metadata.name), signal);
 
 export const shootsOf = (
   source: Client,
   namespace: string,
-  isMeant: NameFilter,
+  matches: NameFilter,
   signal: AbortSignal,
 ): Promise<Shoot[]> =>
-  listWhere(source, shootKind, { namespace }, ({ metadata }) => isMeant(metadata.name), signal);
+  listWhere(source, shootKind, { namespace }, ({ metadata }) => matches(metadata.name), signal);
 
 /** The source cluster's response does not contain the requested value. */
 export class IncompleteAnswer extends Error {

@@ -79,7 +79,7 @@ const cacheKey = (source: ChartSource, { item, context }: HelmContext): string =
 async function fetched(
   source: Exclude<ChartSource, { kind: 'raw' }>,
   ctx: HelmContext,
-  { stock, downloads: limits }: HelmOptions,
+  { repositories, downloads: limits }: HelmOptions,
 ): Promise<Uint8Array> {
   switch (source.kind) {
     case 'remote':
@@ -87,11 +87,11 @@ async function fetched(
         ...{ url: source.url, clock: ctx.clock, signal: ctx.signal, limits },
       });
     case 'ref':
-      return chartFromRegistry(source.ref, ctx, stock);
+      return chartFromRegistry(source.ref, ctx, repositories);
     case 'repo':
       return chartFromRepository(source, ctx, limits);
     case 'resource':
-      return chartFromComponent(source.key, ctx, stock);
+      return chartFromComponent(source.key, ctx, repositories);
   }
 }
 

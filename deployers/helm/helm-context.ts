@@ -11,7 +11,7 @@ export type HelmContext = DeployContext<HelmConfig, HelmStatus>;
 
 export interface HelmOptions {
   /** The way to registries and components. */
-  readonly stock: ComponentRepositories;
+  readonly repositories: ComponentRepositories;
   readonly clock: Clock;
   /** Path or name of the helm program; default `HELM_EXECUTABLE`, or `helm` on the PATH. */
   readonly executable?: string | undefined;

@@ -19,10 +19,10 @@ const CHART_LAYERS = ['application/vnd.cncf.helm.chart.content.v1.tar+gzip', 'ap
 export async function chartFromRegistry(
   ref: string,
   ctx: HelmContext,
-  stock: ComponentRepositories,
+  repositories: ComponentRepositories,
 ): Promise<Uint8Array> {
   const { host, repository, reference } = parseImageReference(ref);
-  const store = stock.registry(host, (await requestFor(ctx)).credentials);
+  const store = repositories.registry(host, (await requestFor(ctx)).credentials);
   const artifact = await store.artifact(repository, reference);
   if (!artifact) throw new ContentInvalid(`${store.name} has no chart ${repository}:${reference}`);
   return store.blob(repository, chartLayer(artifact, ref));
@@ -40,12 +40,12 @@ function chartLayer({ layers }: Artifact, what: string) {
 export async function chartFromComponent(
   key: string,
   ctx: HelmContext,
-  stock: ComponentRepositories,
+  repositories: ComponentRepositories,
 ): Promise<Uint8Array> {
   const { name, version, resource } = readKey(key);
   const request = await requestFor(ctx);
   const { repositoryContext } = ctx.context;
-  const found = await stock.find(
+  const found = await repositories.find(
     { ...(isObject(repositoryContext) && { repositoryContext }), componentName: name, version },
     request,
   );
@@ -55,7 +55,7 @@ export async function chartFromComponent(
       `component ${name}:${version} has no resource with ${describeSelector(resource)}`,
     );
   }
-  const registry = (address: string) => stock.registry(address, request.credentials);
+  const registry = (address: string) => repositories.registry(address, request.credentials);
   return chartOfContent(
     await fetchResource(found, wanted, { registry }),
     `resource ${wanted.name} of ${name}`,

@@ -1,4 +1,7 @@
-/** Documents inside a blueprint: the blueprint itself, installation templates, and what templates must produce. No CRDs. */
+/**
+ * Schemas of the documents inside a blueprint: the blueprint itself, installation templates, and the results of
+ * templates. They have no CRDs.
+ */
 import { z } from 'zod';
 import { onDelete } from './kinds/execution.ts';
 import { dataMappings, installationExports, optimization, targetImport } from './kinds/installation.ts';
@@ -42,7 +45,7 @@ export interface ImportDefinition {
   targetType?: string | undefined;
   required?: boolean | undefined;
   default?: { value?: unknown } | undefined;
-  /** Imports that count only if this one has a value. */
+  /** Imports that exist only if this one has a value. */
   imports?: ImportDefinition[] | undefined;
 }
 
@@ -103,7 +106,7 @@ export const installationTemplate = open({
 });
 export type InstallationTemplate = z.infer<typeof installationTemplate>;
 
-/** An entry of `subinstallations`: a template, or the file that holds one. */
+/** An entry of `subinstallations`: a template, or the path of a file that contains one. */
 const subinstallationEntry = z.union([
   open({ file: z.string().describe('Path of an InstallationTemplate within the blueprint.') }),
   installationTemplate,
@@ -133,7 +136,7 @@ export const blueprint = open({
 });
 export type Blueprint = z.infer<typeof blueprint>;
 
-// ---------------------------------------------------------------- what templates produce
+// ---------------------------------------------------------------- results of templates
 
 export const deployItemSpecification = open({
   name: z.string().describe('Name of the item, unique in the blueprint.'),

@@ -1,37 +1,37 @@
-/** Condition types and their reasons on the wire. How their times move: machine/status.ts. */
+/** Condition types and reasons on the wire. machine/status.ts sets their times. */
 
 export const conditionTypes = {
-  /** Installation: its sub-installations exist as the blueprint wants them. */
+  /** Installation: its sub-installations match the blueprint. */
   EnsureSubInstallations: 'EnsureSubInstallations',
-  /** Installation: its execution exists as the blueprint wants it. */
+  /** Installation: its execution matches the blueprint. */
   ReconcileExecution: 'ReconcileExecution',
-  /** Installation: its blueprint works, but something in it does not mean what it says. Gone when it is put right. */
+  /** Installation: its blueprint works but contains mistakes. Removed when they are fixed. */
   ValidateBlueprint: 'ValidateBlueprint',
-  /** Installation: the import executions have nothing against the imports. */
+  /** Installation: the import executions accept the imports. */
   ValidateImports: 'ValidateImports',
   /** Installation: copies of the imports exist in its own scope. */
   CreateImports: 'CreateImports',
   /** Installation: its exports exist in the scope of the parent. */
   CreateExports: 'CreateExports',
-  /** Installation: whether its component version was replaced by another. */
+  /** Installation: whether its component version was overwritten. */
   ComponentReferenceOverwrite: 'ComponentReferenceOverwrite',
-  /** Installation, execution: what has to happen first, while a job waits. Gone as soon as it goes on. */
+  /** Installation, execution: the objects that the job waits for. Removed as soon as the job continues. */
   Waiting: 'Waiting',
-  /** Since when a job tries a server again that it needs and cannot use. Gone as soon as it goes on. */
+  /** Since when a job has been retrying requests to an unavailable server. Removed as soon as the job continues. */
   RemoteUnavailable: 'RemoteUnavailable',
-  /** Installation: why no job is started by the clock although it is asked for. Gone when that is over. */
+  /** Installation: why a scheduled job does not start. Removed when the reason no longer applies. */
   AutomaticReconcile: 'AutomaticReconcile',
-  /** Installation, execution: something below failed after the last job had succeeded. Gone when that is over. */
+  /** Installation, execution: an object below failed after the last job succeeded. Removed when it no longer fails. */
   Drifted: 'Drifted',
-  /** Deploy item: other items manage objects of it on its cluster, too. Gone when that is over. */
+  /** Deploy item: other items manage the same objects on its cluster. Removed when they no longer do. */
   SharedObjects: 'SharedObjects',
-  /** Deploy item: the mock deployer could read its configuration. */
+  /** Deploy item: the configuration for the mock deployer is valid. */
   DeployItemValidation: 'DeployItemValidation',
 } as const;
 export type ConditionType = keyof typeof conditionTypes;
 
 export const conditionReasons = {
-  /** Of a condition that has just come into being. */
+  /** Reason of a new condition. */
   ConditionInitialized: 'ConditionInitialized',
   InstallationsInstalled: 'InstallationsInstalled',
   SubInstallationsNotFound: 'SubInstallationsNotFound',

@@ -1,4 +1,4 @@
-/** The CustomResourceDefinitions that belong to this version, read from the generated files of the package. */
+/** The CustomResourceDefinitions of this version, read from the generated files of the package. */
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { parseYaml } from '../lib/yaml.ts';
@@ -26,8 +26,8 @@ interface CustomResourceDefinition {
 }
 
 /**
- * All definitions, sorted by name, each call with fresh objects.
- * @throws Error when the package comes without its folder `crds`
+ * All definitions, sorted by name. Every call returns new objects.
+ * @throws Error if the package does not contain the folder `crds`
  */
 export function loadCrds(): CustomResourceDefinition[] {
   const folder = crdFolder();
@@ -37,7 +37,7 @@ export function loadCrds(): CustomResourceDefinition[] {
     .map((file) => parseYaml(readFileSync(join(folder, file), 'utf8')) as CustomResourceDefinition);
 }
 
-/** The folder stands beside package.json; how far up that is differs between sources and compiled files. */
+/** The folder is next to package.json; its distance differs between sources and compiled files. */
 function crdFolder(): string {
   for (let folder = import.meta.dirname; ; folder = dirname(folder)) {
     const candidate = join(folder, 'crds');

@@ -1,7 +1,7 @@
-/** Several objects that stand for the same template: which of them counts. */
+/** Decides which of several objects for the same template is in use. */
 import { isTriggeredFor, type JobView } from './job.ts';
 
-/** An object that may have doubles. */
+/** An object that may have duplicates. */
 interface Duplicate extends Pick<JobView, 'status'> {
   readonly metadata: { readonly creationTimestamp?: string };
 }
@@ -11,8 +11,8 @@ export const everHadJob = ({ status }: Pick<JobView, 'status'>): boolean =>
   [status?.jobID, status?.jobIDFinished, status?.phase].some(Boolean);
 
 /**
- * Sorts the one in use before those that did nothing yet, then by age: first comes what has the job of the parent, then what
- * succeeded, then what did any work.
+ * Sorts objects in use before unused ones, then by age. An object with the parent's job comes first, then one that
+ * succeeded, then one that did any work.
  */
 export const byUse =
   <T extends Duplicate>(jobID: string, hasWorked: (object: T) => boolean = everHadJob) =>

@@ -1,11 +1,14 @@
-/** Catalogue of the error codes on the wire (`lastError.codes`, `conditions[].codes`); docs/errors.md shows the same table. */
+/**
+ * Catalogue of the error codes on the wire (`lastError.codes`, `conditions[].codes`). docs/errors.md shows the same
+ * table.
+ */
 
 interface ErrorCodeEntry {
-  /** What it tells a reader of the object. */
+  /** Explanation for readers of the object. */
   readonly meaning: string;
-  /** What the controllers do when they see it. */
+  /** Reaction of the controllers to the code. */
   readonly effect: string;
-  /** A deployer gives up at once instead of trying again. */
+  /** Whether a deployer gives up instead of retrying. */
   readonly unrecoverable: boolean;
 }
 
@@ -62,11 +65,11 @@ export const errorCodes = {
   },
 } as const satisfies Readonly<Record<string, ErrorCodeEntry>>;
 
-/** The code of an error, which says whether another attempt is of use. */
+/** An error code; it says whether a retry can help. */
 export type ErrorCode = keyof typeof errorCodes;
 
 export const isErrorCode = (code: string): code is ErrorCode => Object.hasOwn(errorCodes, code);
 
-/** Whether a deployer should give up because of these codes. Codes nobody knows do not count. */
+/** Whether a deployer should give up because of these codes. Unknown codes do not count. */
 export const isUnrecoverable = (codes: Iterable<string> | undefined): boolean =>
   [...(codes ?? [])].some((code) => isErrorCode(code) && errorCodes[code].unrecoverable);

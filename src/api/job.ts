@@ -1,10 +1,11 @@
 /**
- * The job protocol, as questions to an object. A job walks a tree from its root downwards by handing its id on, and ends
- * from the leaves upwards: whoever is done sets `jobIDFinished` to `jobID` in the write that sets the final phase.
+ * The job protocol as predicates on objects. A job walks down a tree when each object hands the job id to its
+ * children. It ends from the leaves up: an object that is done sets `jobIDFinished` to `jobID` in the write that
+ * sets the final phase.
  */
 import { GROUP, annotations, operations, FINALIZER, TRUE, type OperationName } from './labels.ts';
 
-/** What the questions need to know of `metadata`. Any object with Kubernetes metadata fits. */
+/** The fields of `metadata` that the predicates read. Any object with Kubernetes metadata has them. */
 export interface MetaView {
   readonly annotations?: Readonly<Record<string, string>>;
   readonly finalizers?: readonly string[];
@@ -18,7 +19,7 @@ export interface MetaView {
   }[];
 }
 
-/** What the questions need to know of an object that takes part in jobs. */
+/** The fields that the predicates read from an object that takes part in jobs. */
 export interface JobView {
   readonly metadata: MetaView;
   readonly status?:
@@ -50,32 +51,32 @@ type FinalPhase = 'Succeeded' | 'Failed' | 'DeleteFailed';
 export const isFinalPhase = (phase: string | undefined): phase is FinalPhase =>
   phase === 'Succeeded' || phase === 'Failed' || phase === 'DeleteFailed';
 
-/** A phase of the way down to removal, the failed end included. */
+/** A phase of a deletion, including its failure. */
 export const isDeletionPhase = (phase: string | undefined): boolean =>
   phase === 'InitDelete' || phase === 'TriggerDelete' || phase === 'Deleting' || phase === 'DeleteFailed';
 
 const idOf = (id: string | undefined): string => id ?? '';
 
-/** No job is running; an object that never had one counts as finished. Phases alone never answer this. */
+/** No job is running. An object that never had a job counts as finished. The phase alone does not determine this. */
 export const isFinished = ({ status }: Pick<JobView, 'status'>): boolean =>
   idOf(status?.jobID) === idOf(status?.jobIDFinished);
 
-/** The object has finished this very job. */
+/** The object has finished this job. */
 export const hasFinishedJob = ({ status }: Pick<JobView, 'status'>, jobID: string): boolean =>
   idOf(status?.jobIDFinished) === jobID;
 
-/** The object has been given this job, finished or not. */
+/** The object has received this job, finished or not. */
 export const isTriggeredFor = ({ status }: Pick<JobView, 'status'>, jobID: string): boolean =>
   idOf(status?.jobID) === jobID;
 
-/** The user has interrupted this job at the object: it starts nothing more, and neither does anything below. */
+/** A user has interrupted this job at the object: neither the object nor anything below it starts more work. */
 export const isInterruptedIn = ({ metadata, status }: JobView, jobID: string): boolean =>
   jobID !== '' &&
   idOf(status?.jobID) === jobID &&
   (hasOperation(metadata, operations.interrupt) ||
     metadata.annotations?.[annotations.interruptedJob] === jobID);
 
-/** A job id has been set, but no phase of that job has been entered yet. */
+/** The object has a new job id but no phase of that job yet. */
 export const isJobUnstarted = (object: Pick<JobView, 'status'>): boolean =>
   !isFinished(object) && (!object.status?.phase || isFinalPhase(object.status.phase));
 
@@ -83,7 +84,7 @@ export const isJobUnstarted = (object: Pick<JobView, 'status'>): boolean =>
 export const firstPhase = (metadata: MetaView): 'Init' | 'InitDelete' =>
   isBeingDeleted(metadata) ? 'InitDelete' : 'Init';
 
-/** A phase in which a job may be before any of its work below has begun. */
+/** A phase in which the objects below may not have started yet. */
 export const isFirstPhase = (phase: string | undefined): boolean =>
   phase === 'Init' || phase === 'InitDelete';
 
@@ -92,22 +93,22 @@ export const failedPhase = (metadata: MetaView): 'Failed' | 'DeleteFailed' =>
   isBeingDeleted(metadata) ? 'DeleteFailed' : 'Failed';
 
 /**
- * Whether a root is to get a new job id: nothing is running, and the user asks, or it has been deleted and no deletion
- * job ran yet. After a failed deletion only the user can ask again.
+ * Whether a root needs a new job id: no job is running, and a user requests one, or the root was deleted and had no
+ * deletion job yet. After a failed deletion, only a user can request another job.
  */
 export const isNewJobDue = (root: JobView): boolean =>
   isFinished(root) &&
   (hasOperation(root.metadata, operations.reconcile) ||
     (isBeingDeleted(root.metadata) && !isDeletionPhase(root.status?.phase)));
 
-/** No job is to be started for this root, whoever asks; its deletion is no such job. */
+/** Whether jobs of this root are suspended, whoever requests them. A deletion still starts. */
 export const isSuspended = (metadata: MetaView): boolean =>
   hasAnnotation(metadata, annotations.suspended) && !isBeingDeleted(metadata);
 
-/** An installation that no other installation owns; only such a one creates job ids. */
+/** Whether an installation has no parent installation; only roots create job ids. */
 export const isRoot = (metadata: MetaView): boolean => parentInstallation(metadata) === undefined;
 
-/** Name of the installation that owns the object, if any does. */
+/** Name of the installation that owns the object, if there is one. */
 export const parentInstallation = (metadata: MetaView): string | undefined =>
   metadata.ownerReferences?.find(
     (owner) => owner.kind === 'Installation' && owner.apiVersion.split('/')[0] === GROUP,
@@ -118,13 +119,13 @@ export const isBeingDeleted = (metadata: MetaView): boolean => metadata.deletion
 export const hasFinalizer = (metadata: MetaView): boolean =>
   metadata.finalizers?.includes(FINALIZER) ?? false;
 
-/** The operation the user asks for; a word nobody knows is returned as it is. */
+/** The requested operation; unknown values are returned unchanged. */
 export const operationOf = (metadata: MetaView): string | undefined =>
   metadata.annotations?.[annotations.operation];
 
 export const hasOperation = (metadata: MetaView, operation: OperationName): boolean =>
   operationOf(metadata) === operation;
 
-/** Whether a boolean annotation is set; only the exact text `true` counts. */
+/** Whether a boolean annotation is set: only the exact value `true` counts. */
 export const hasAnnotation = (metadata: MetaView, key: string): boolean =>
   metadata.annotations?.[key] === TRUE;

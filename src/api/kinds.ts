@@ -1,4 +1,4 @@
-/** All kinds with a CRD, in the order in which they are listed everywhere. */
+/** All kinds with a CRD, in the order in which all lists show them. */
 import { componentVersionOverwritesDefinition } from './kinds/componentversionoverwrites.ts';
 import { contextDefinition } from './kinds/context.ts';
 import { criticalProblemsDefinition } from './kinds/criticalproblems.ts';

@@ -1,9 +1,12 @@
-/** What one installation may have. Controllers, webhooks and commands count by the same limits, from the same keys. */
+/**
+ * Limits for one installation. Controllers, webhooks and commands apply the same limits, from the same
+ * configuration keys.
+ */
 
 export interface InstallationLimits {
   /** Deploy items of an execution, or of all deploy executions of a blueprint. */
   readonly deployItems: number;
-  /** MiB of these items as JSON, which is what their compressed form unpacks to. */
+  /** MiB of these items as JSON, which is the unpacked size of their compressed form. */
   readonly deployItemsMiB: number;
   /** Sub-installations of a blueprint. */
   readonly subinstallations: number;
@@ -16,8 +19,8 @@ export const defaultLimits: InstallationLimits = {
 };
 
 /**
- * The most that the configuration may say. A list of 32 MiB that is made to fill the memory takes nearly 800 MiB while it is
- * read, and `espalier install` gives the controllers 1 GiB.
+ * The highest limits that can be configured. Reading a hostile list of 32 MiB takes nearly 800 MiB of memory, and
+ * `espalier install` gives the controllers 1 GiB.
  */
 export const maximumLimits: InstallationLimits = {
   deployItems: 100_000,
@@ -25,6 +28,6 @@ export const maximumLimits: InstallationLimits = {
   subinstallations: 100_000,
 };
 
-/** The way out that sentences about a limit end with. */
+/** What to do about an exceeded limit; ends the error message. */
 export const wayOut = (key: keyof InstallationLimits): string =>
   `divide them among sub-installations, or raise limits.${key} in the configuration`;

@@ -1,7 +1,7 @@
 /**
- * Which objects of clusters a deploy item manages, as its provider status says: the inventory of the manifest and the
- * helm deployer, whoever wrote it. The uid of an object is unique across clusters, so it tells whether two items mean
- * the same one, whatever their targets are called. Pure.
+ * Reads which cluster objects a deploy item manages from its provider status: the inventory of the manifest and
+ * helm deployers, also of upstream's. The uid of an object is unique across clusters. So two items with the same
+ * uid manage the same object, whatever the names of their targets. Pure.
  */
 import { isObject, ownField, type View } from '../lib/objects.ts';
 import { hasAnnotation, isBeingDeleted } from './job.ts';
@@ -15,16 +15,16 @@ export interface ManagedObject {
   readonly namespace: string;
 }
 
-/** Index over deploy items: the uids of the objects that each manages. */
+/** Index of deploy items by the uids of the objects that they manage. */
 export const MANAGED_UID = 'managed-uid';
 
-/** Entries without a uid are left out: their cluster is unknown, and they may never have been created. */
+/** Entries without a uid are skipped: their cluster is unknown, and the object may never have been created. */
 export function managedObjects({ status }: View<DeployItem>): readonly ManagedObject[] {
   const list = ownField(status?.providerStatus, 'managedResources');
   if (!Array.isArray(list)) return [];
   return list.flatMap((entry: unknown) => {
     const inner = ownField(entry, 'resource');
-    const resource = isObject(inner) ? inner : entry; // version v1alpha1 has no policies around them
+    const resource = isObject(inner) ? inner : entry; // entries of version v1alpha1 contain the resource directly, without policies
     const text = (field: string): string => {
       const value = ownField(resource, field);
       return typeof value === 'string' ? value : '';
@@ -38,7 +38,7 @@ export const managedUids = (item: View<DeployItem>): readonly string[] => [
   ...new Set(managedObjects(item).map(({ uid }) => uid)),
 ];
 
-/** Whether what the item manages is going to stay: it stays, or it is deleted without being uninstalled. */
+/** Whether the item's objects stay: it is not under deletion, or its deletion skips the uninstall. */
 export const isKeeping = ({ metadata }: View<DeployItem>): boolean =>
   !isBeingDeleted(metadata) || hasAnnotation(metadata, annotations.deleteWithoutUninstall);
 
@@ -47,8 +47,8 @@ export const itemKey = ({ metadata: { namespace = '', name } }: View<DeployItem>
   `${namespace}/${name}`;
 
 /**
- * Those of `managers` that keep an object which `self` manages as well, by namespace and name.
- * @param managers items whose status names the object
+ * The items of `managers` that keep an object which `self` manages as well, sorted by namespace and name.
+ * @param managers returns the items whose status lists the object
  */
 export const othersKeeping = (
   self: View<DeployItem>,

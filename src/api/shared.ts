@@ -1,4 +1,4 @@
-/** Schema pieces that several kinds share, and the plain types of object metadata. */
+/** Schema parts that several kinds share, and the plain types of object metadata. */
 import { z } from 'zod';
 import { isDuration } from '../lib/duration.ts';
 import { isPathSegment } from '../lib/names.ts';
@@ -9,25 +9,25 @@ import { GROUP, VERSION } from './labels.ts';
 
 export type { ObjectMeta, OwnerReference } from '../lib/objects.ts';
 
-/** What every object has, whatever its kind. */
+/** The fields that every object has. */
 export interface ApiObject {
   apiVersion: string;
   kind: string;
   metadata: ObjectMeta;
 }
 
-/** A kind and its place in the API, fit for use as the runtime's `Kind`. */
+/** A kind and its path in the API; usable as the runtime's `Kind`. */
 export interface ApiKind<T extends ApiObject = ApiObject> {
   readonly group: string;
   readonly version: string;
   readonly kind: string;
   readonly plural: string;
   readonly namespaced: boolean;
-  /** Exists only for the compiler. */
+  /** Exists only for type inference. */
   readonly type?: T;
 }
 
-/** A kind of our own group: one version, always in a namespace. */
+/** A kind of our own group: one version, namespaced. */
 export const landscaperKind = <T extends ApiObject>(kind: string, plural: string): ApiKind<T> => ({
   group: GROUP,
   version: VERSION,
@@ -39,16 +39,16 @@ export const landscaperKind = <T extends ApiObject>(kind: string, plural: string
 // ---------------------------------------------------------------- building blocks
 
 /**
- * An object that keeps fields it does not know when parsed (a newer version may have written them), while its
- * TypeScript type shows only those it does.
+ * An object schema that keeps unknown fields (a newer version may have written them) but whose TypeScript type
+ * shows only the known ones.
  */
 export const open = <S extends z.core.$ZodLooseShape>(shape: S): z.ZodObject<S, z.core.$strip> =>
   z.looseObject(shape);
 
-/** Any JSON value, kept as it is. */
+/** Any JSON value, unchanged. */
 export const anyJson = (): z.ZodUnknown => z.unknown();
 
-/** An object with arbitrary fields, kept as they are. */
+/** An object with arbitrary fields, unchanged. */
 export const anyObject = (): z.ZodRecord<z.ZodString, z.ZodUnknown> => z.record(z.string(), z.unknown());
 
 /** RFC 3339 time. */
@@ -61,7 +61,7 @@ export const int32 = (): z.ZodInt => z.int().meta({ format: 'int32' });
 export const duration = (): z.ZodString =>
   z.string().refine(isDuration, { message: 'must be a duration such as "90s", "1h30m" or "none"' });
 
-/** Standard metadata; the API server checks it, so only its shape matters here. */
+/** Standard metadata. The API server validates it, so this schema checks only its shape. */
 const objectMeta = z.looseObject({
   name: z.string().optional(),
   namespace: z.string().optional(),
@@ -70,7 +70,7 @@ const objectMeta = z.looseObject({
 }) as unknown as z.ZodType<ObjectMeta>;
 
 /**
- * The whole object of a kind, from the schemas of its own fields.
+ * The schema of a kind's whole object, from the schemas of its own fields.
  * @param fields the top-level fields besides `apiVersion`, `kind` and `metadata`
  */
 export const objectOf = <S extends z.core.$ZodLooseShape>(kind: string, fields: S) =>
@@ -84,8 +84,8 @@ export const objectOf = <S extends z.core.$ZodLooseShape>(kind: string, fields: 
   });
 
 /**
- * The name of another object, as part of a path to it. What would lead to another place than the object of that name is
- * refused wherever the object with the field is read; that it is no name for other reasons shows when nothing is found.
+ * The name of another object, used as a path segment. A value that would lead to another path is refused whenever
+ * the object is read. Other invalid names are not refused; no object with that name is found.
  */
 export const objectName = (): z.ZodString =>
   z.string().refine((name) => isPathSegment(name).length === 0, {
@@ -95,7 +95,10 @@ export const objectName = (): z.ZodString =>
 
 // ---------------------------------------------------------------- references
 
-/** A reference that a program wrote into a status, or whose names a rule looks at (validation/execution.ts). */
+/**
+ * A reference that a program writes into a status, or whose names a validation rule checks
+ * (validation/execution.ts).
+ */
 export const objectReference = open({
   name: z.string().describe('Name of the object.'),
   namespace: z.string().optional().describe('Namespace of the object.'),
@@ -107,7 +110,7 @@ export const targetReference = open({
   namespace: objectName().optional().describe('Namespace of the object.'),
 });
 
-/** A secret or config map of the same namespace, or one entry of it. */
+/** A secret or config map of the same namespace, or one of its keys. */
 export const localKeyReference = open({
   name: objectName().describe('Name of the object, in the same namespace.'),
   key: z.string().optional().describe('Key to read. Default: the whole object.'),
@@ -124,7 +127,7 @@ export const localObjectReference = open({
   name: objectName().optional().describe('Name of the object, in the same namespace.'),
 });
 
-// ---------------------------------------------------------------- status pieces
+// ---------------------------------------------------------------- status parts
 
 export const lastError = open({
   operation: z.string().describe('Operation that failed, as one word.'),
@@ -166,10 +169,10 @@ export const jobStatus = {
   conditions: z.array(condition).optional().describe('Results of the steps of the last job.'),
 };
 
-/** Only installations and executions note this. */
+/** Only in installations and executions. */
 export const phaseTransitionTime = time().optional().describe('When the phase last changed.');
 
-/** The part of a status that installations, executions and deploy items have in common. */
+/** The status fields that installations, executions and deploy items have in common. */
 export type JobStatus = z.infer<
   z.ZodObject<typeof jobStatus & { phaseTransitionTime: typeof phaseTransitionTime }>
 >;
@@ -203,25 +206,25 @@ export const labelColumn = (name: string, label: string): PrinterColumn => ({
   path: `.metadata.labels.${label.replaceAll('.', '\\.')}`,
 });
 
-/** A rule over one object, or over its old and new form, in the API server's expression language. */
+/** A CEL validation rule for an object, or for a change of it. */
 interface SchemaRule {
-  /** Field the rule is about, from the root: `spec.type`. */
+  /** Path of the field from the root, for example `spec.type`. */
   readonly path: string;
-  /** Expression that must be true; `self` is the field, `oldSelf` what it was. */
+  /** Expression that must be true; `self` is the field, `oldSelf` its previous value. */
   readonly rule: string;
   readonly message: string;
 }
 
-/** All that the CRD of a kind is generated from. */
+/** The values from which the CRD of a kind is generated. */
 export interface Definition {
   readonly kind: ApiKind;
   readonly singular: string;
   readonly shortNames: readonly string[];
   readonly columns: readonly PrinterColumn[];
-  /** Whether status is written through its own endpoint. */
+  /** Whether the kind has a status subresource. */
   readonly statusSubresource: boolean;
   readonly description: string;
   readonly schema: z.ZodType;
-  /** Rules beyond what a schema can say. Only such as hold for every object that upstream's own controllers write. */
+  /** Rules that a schema cannot express. Every object that upstream's controllers write must satisfy them. */
   readonly rules?: readonly SchemaRule[];
 }

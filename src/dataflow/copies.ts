@@ -1,6 +1,6 @@
 /**
- * Whether imported targets are still those that were copied when the job began. The imports hash knows targets by their
- * generation, and one that was deleted and made anew begins with the first again.
+ * Whether imported targets are unchanged since they were copied at the start of the job. The imports hash contains
+ * only the generation of a target, and a recreated target starts with the first generation again.
  */
 import type { Target } from '../api/kinds/target.ts';
 import { labels } from '../api/labels.ts';
@@ -8,7 +8,7 @@ import type { ImportSet } from '../blueprint/import-set.ts';
 import { equal } from '../lib/json.ts';
 import type { View } from '../lib/objects.ts';
 
-/** Names of the imports whose targets say something else than the given copies of them. */
+/** Names of the imports whose targets differ from the given copies. */
 export function replacedTargets(imports: ImportSet, copies: readonly View<Target>[]): readonly string[] {
   const replaced = copies.flatMap(({ metadata: { labels: place = {} }, spec }) => {
     const name = place[labels.dataKey] ?? '';

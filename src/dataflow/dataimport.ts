@@ -1,4 +1,4 @@
-/** Values of data imports: from DataObjects, and from Secrets and ConfigMaps, whose entries are read as YAML. */
+/** Values of data imports: from DataObjects, and from Secrets and ConfigMaps, whose entries are parsed as YAML. */
 import type { DataObject } from '../api/kinds/dataobject.ts';
 import { annotations } from '../api/labels.ts';
 import type { ApiObject } from '../api/shared.ts';
@@ -10,7 +10,10 @@ import type { View } from '../lib/objects.ts';
 import { parseYaml, YamlError } from '../lib/yaml.ts';
 import { IntegerTooLong } from '../lib/yaml-error.ts';
 
-/** A Secret or ConfigMap, as far as imports read it. `data` of a Secret is base64, that of a ConfigMap text. */
+/**
+ * The fields of a Secret or ConfigMap that imports read. `data` of a Secret is base64, that of a ConfigMap a plain
+ * string.
+ */
 export interface KeyedSource {
   readonly data?: Readonly<Record<string, string>> | undefined;
   readonly binaryData?: Readonly<Record<string, string>> | undefined;
@@ -28,12 +31,12 @@ interface KeyedReference {
   readonly key?: string | undefined;
 }
 
-/** Text over which the content hash of stored data is taken. */
+/** The text that the content hash of stored data covers. */
 export const storedText = (data: unknown): string => goJson(data ?? null, 2);
 
 /**
- * The version is computed from the data, never believed from the annotation: an edit by hand must be noticed.
- * Whether there is an annotation decides about the form only, so that a right one gives upstream's value.
+ * The version is computed from the data, because the annotation is wrong after a manual edit. The annotation only
+ * determines the format of the version, so that a correct annotation yields upstream's value.
  */
 export function measuredData(object: View<DataObject>): MeasuredImport {
   const value = object.data ?? null;
@@ -47,10 +50,10 @@ export function measuredData(object: View<DataObject>): MeasuredImport {
   return { value, ...measure };
 }
 
-/** Objects of caches never change, and many imports of many installations may name the same large one. */
+/** Cached objects are immutable, and many imports may reference the same large object. */
 const measures = new WeakMap<View<DataObject>, Pick<MeasuredImport, 'version' | 'bytes'>>();
 
-/** The same without the size. */
+/** The import without its size. */
 export function importedData(object: View<DataObject>): DataImport {
   const { bytes: _, ...data } = measuredData(object);
   return data;
@@ -59,8 +62,8 @@ export function importedData(object: View<DataObject>): DataImport {
 const inexact = new WeakMap<View<ApiObject>, InexactInteger | 'none'>();
 
 /**
- * Why the content of an object cannot be handed on: it has an integer that would lose digits.
- * @param content by the name of its field
+ * Why the content of an object cannot be used: it contains an integer that would lose digits.
+ * @param content keyed by field name
  */
 export function unfaithful(
   kind: 'data object' | 'target',
@@ -75,11 +78,11 @@ export function unfaithful(
   if (found === 'none') return undefined;
   const { metadata } = object;
   const where = `${kind} ${metadata.namespace ?? ''}/${metadata.name}: ${found.path}`;
-  // What is in a target is secret.
+  // The content of a target is secret.
   return refusedInteger(where, kind === 'target' ? undefined : found.digits);
 }
 
-/** The value, or the sentence that says why there is none. */
+/** The value, or a message that says why there is none. */
 export function keyedImport(ref: KeyedReference, source: KeyedSource | undefined): MeasuredImport | string {
   if (!source) return `${ref.kind}s "${ref.name}" not found`;
   const { key } = ref;
@@ -90,7 +93,7 @@ export function keyedImport(ref: KeyedReference, source: KeyedSource | undefined
     const content = entries.get(key);
     if (!content) return missingKey(ref, key);
     const value = entryValue(key, content);
-    // Only aliases make the value larger than its text.
+    // Only YAML aliases make the value larger than its text.
     const bytes = content.includes('*') ? goJson(value).length : content.length;
     return { value, version: sha1Hex(content), isSecret, bytes };
   } catch (error) {
@@ -111,7 +114,7 @@ class EntryUnreadable extends Error {
   }
 }
 
-/** What go-yaml says may quote the text. */
+/** The message of the YAML parser may quote the content. */
 function withoutText(error: YamlError): string {
   const line = `line ${String(error.line ?? 1)}`;
   return error instanceof IntegerTooLong ? refusedInteger(line) : `${line} is not valid YAML`;
@@ -139,7 +142,7 @@ const missingKey = ({ kind, namespace, name }: KeyedReference, key: string): str
     ? `key ${key} in secret ${namespace}/${name} does not exist`
     : `key '${key}' in configmap '${namespace}/${name}' does not exist`;
 
-/** @param only the key that is wanted; without one, all are */
+/** @param only the key to decode; without it, all keys */
 function decoded(data: Readonly<Record<string, string>> = {}, only?: string): ReadonlyMap<string, Buffer> {
   const entries = Object.entries(data).filter(([key]) => !only || key === only);
   return new Map(entries.map(([key, text]) => [key, Buffer.from(text, 'base64')]));

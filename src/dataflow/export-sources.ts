@@ -1,4 +1,4 @@
-/** What export executions see: results of deploy items and everything in the own context. */
+/** The input of export executions: results of deploy items, and all objects in the installation's own context. */
 import type { DataObject } from '../api/kinds/dataobject.ts';
 import type { Target } from '../api/kinds/target.ts';
 import { labels } from '../api/labels.ts';
@@ -28,7 +28,10 @@ export function exportSources(objects: {
 const labelOf = (object: View<DataObject | Target>, label: string): string =>
   object.metadata.labels?.[label] ?? '';
 
-/** Single targets as objects; elements of a list or map import as a list or map, where upstream picks any one. */
+/**
+ * Single targets as objects, elements of a list or map import as a list or map. Upstream uses an arbitrary element
+ * instead.
+ */
 function targetsByKey(targets: readonly View<Target>[]): Record<string, unknown> {
   const groups = new Map<string, View<Target>[]>();
   for (const target of targets) {

@@ -1,6 +1,6 @@
 /**
- * How much one installation may import. All of it is counted before it is read or handed to a template: each import is
- * a value of its own there, however often the same object is named.
+ * Limits for the imports of one installation. Everything is counted before it is read or passed to a template. Each
+ * import counts separately, even if several reference the same object, because templates hold a copy for each.
  */
 import type { Installation } from '../api/kinds/installation.ts';
 import type { View } from '../lib/objects.ts';
@@ -8,13 +8,13 @@ import type { View } from '../lib/objects.ts';
 /** Imports of one installation, and names of targets in its lists and maps. */
 const MAX_IMPORTS = 1000;
 const MAX_IMPORTED_TARGETS = 10_000;
-/** Of all values that one installation imports, as JSON. */
+/** Total size of all imported values, as JSON. */
 const MAX_IMPORT_MIB = 16;
 const MAX_IMPORT_BYTES = MAX_IMPORT_MIB << 20;
 
 const divide = 'divide them among sub-installations';
 
-/** Asks for numbers alone, so it takes no time. @returns the sentence, when there are too many imports to be read */
+/** Checks only numbers, so it is fast. @returns a message if there are too many imports */
 export function tooManyImports({ spec }: View<Installation>): string | undefined {
   const { data = [], targets = [] } = spec.imports ?? {};
   const count = data.length + targets.length;
@@ -32,11 +32,11 @@ export function tooManyImports({ spec }: View<Installation>): string | undefined
   );
 }
 
-/** The values that one installation imports, as far as they have been found. */
+/** Counts the size of the values that one installation imports. */
 export class ImportBudget {
   #bytes = 0;
 
-  /** @param bytes of a value as JSON. @returns the sentence, when there is no room for it */
+  /** @param bytes of a value as JSON. @returns a message if the limit is exceeded */
   take(bytes: number): string | undefined {
     this.#bytes += bytes;
     if (this.#bytes <= MAX_IMPORT_BYTES) return undefined;

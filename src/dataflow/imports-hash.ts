@@ -1,4 +1,4 @@
-/** The hash over everything an installation imports: `status.importsHash`. */
+/** The hash over all imports of an installation: `status.importsHash`. */
 import type { Target } from '../api/kinds/target.ts';
 import type { ImportSet } from '../blueprint/import-set.ts';
 import { goJson } from '../lib/gojson.ts';
@@ -6,7 +6,7 @@ import { sha1Hex } from '../lib/hash.ts';
 import type { View } from '../lib/objects.ts';
 
 /**
- * Lower-case hex SHA-1 of compact JSON: data by their content, targets by their generation.
+ * Lower-case hex SHA-1 of compact JSON: data by content, targets by generation.
  * @see gardener/landscaper pkg/landscaper/installations/imports/hash.go
  */
 export function importsHash(imports: ImportSet): string {

@@ -1,4 +1,4 @@
-/** The imports of an installation: which objects must be looked up, and what they give. */
+/** Finds the imports of an installation: which objects to look up, and their values. */
 import type { DataObject } from '../api/kinds/dataobject.ts';
 import type { DataImport as DataImportSpec, Installation, TargetImport } from '../api/kinds/installation.ts';
 import type { Target } from '../api/kinds/target.ts';
@@ -16,24 +16,24 @@ import { exactJson } from '../lib/exact-json.ts';
 import type { View } from '../lib/objects.ts';
 import { objectName, parentContext } from './scope.ts';
 
-/** Names of what an installation imports from, all in its namespace; without duplicates. */
+/** Names of the objects that an installation imports from, all in its namespace; without duplicates. */
 interface NeededObjects {
   readonly dataObjects: readonly string[];
   readonly targets: readonly string[];
   readonly secrets: readonly string[];
   readonly configMaps: readonly string[];
-  /** Targets to be found by labels: the elements of a list or map that the parent imports. */
+  /** Targets that are found by labels: the elements of a list or map that the parent imports. */
   readonly targetSelectors: readonly TargetSelector[];
 }
 
 /** Selects the copies of a parent's target list or map import that belong to the current job. */
 interface TargetSelector {
-  /** name of the own import */
+  /** name of the import */
   readonly import: string;
   readonly labels: Readonly<Record<string, string>>;
 }
 
-/** What was gathered; undefined means there is no such object. */
+/** Returns the objects that were read; undefined if an object does not exist. */
 export interface ImportLookups {
   dataObject(name: string): View<DataObject> | undefined;
   target(name: string): View<Target> | undefined;
@@ -44,7 +44,7 @@ export interface ImportLookups {
 
 interface MissingImport {
   readonly import: string;
-  /** upstream's sentence */
+  /** in upstream's words */
   readonly message: string;
 }
 
@@ -69,13 +69,16 @@ export function neededObjects(installation: View<Installation>, parent: string |
   };
 }
 
-/** None at all, for a reason that concerns all of them. @param message why */
+/** All imports as missing, for a common reason. @param message the reason */
 export function refusedImports({ spec }: View<Installation>, message: string): FoundImports {
   const [first] = [...(spec.imports?.data ?? []), ...(spec.imports?.targets ?? [])];
   return { imports: emptyImportSet, missing: [{ import: first?.name ?? '', message }] };
 }
 
-/** Reads all imports; never throws for a missing object, but lists it. Too many, or too large ones, are not read at all. */
+/**
+ * Finds all imports. Missing objects are listed in the result, not thrown. If the imports exceed a limit, they are
+ * not read.
+ */
 export function findImports(
   installation: View<Installation>,
   parent: string | undefined,
@@ -110,7 +113,7 @@ export function findImports(
   return { imports: { data, targets, targetLists, targetMaps }, missing };
 }
 
-/** The value, or the sentence that says why there is none. */
+/** The value, or a message that says why there is none. */
 function findData(
   spec: View<DataImportSpec>,
   context: string,
@@ -154,7 +157,7 @@ class TargetFinder {
     this.#lookups = lookups;
   }
 
-  /** @returns what is missing, as a sentence */
+  /** @returns a message if an object is missing */
   add(spec: View<TargetImport>): string | undefined {
     const absent = targetRefs(spec).find((ref) => !this.#lookups.target(objectName(this.#context, ref)));
     if (absent !== undefined) return missingTarget(this.#context, absent);
@@ -185,7 +188,7 @@ class TargetFinder {
     return undefined;
   }
 
-  /** Hands on the sizes of all targets, as JSON. @returns what the first of them that is too much is answered with */
+  /** Passes the sizes of all targets, as JSON, to `take`. @returns the first message of `take` */
   sizes(take: (bytes: number) => string | undefined): string | undefined {
     const known = new Map<View<Target>, number>();
     const all = [
@@ -217,7 +220,7 @@ class TargetFinder {
   }
 }
 
-/** upstream's sentence, and what a hashed name stands for */
+/** Upstream's sentence, followed by the readable name if the object name is a hash. */
 function missingTarget(context: string, ref: string): string {
   const name = objectName(context, ref);
   return `targets.landscaper.gardener.cloud "${name}" not found${name === ref ? '' : ` (${context}/${ref})`}`;
@@ -228,7 +231,7 @@ const targetRefs = (spec: View<TargetImport>): readonly string[] => {
   return spec.targets ?? Object.values(spec.targetMap ?? {});
 };
 
-/** Undefined unless the import is a reference to one of the parent's; a root has no parent, its list is empty. */
+/** undefined unless the import references a list or map of the parent; for a root, there is none. */
 function selectorFor(
   spec: View<TargetImport>,
   installation: View<Installation>,
@@ -248,7 +251,7 @@ function selectorFor(
   };
 }
 
-/** The order of the parent's list; upstream has that of object names, which is as good as random. */
+/** In the order of the parent's list. Upstream orders by object name, which is arbitrary. */
 const byLabel =
   (label: string) =>
   (a: View<Target>, b: View<Target>): number =>

@@ -1,4 +1,4 @@
-/** DataObjects and Targets an installation writes: copies of its imports, and its exports. */
+/** DataObjects and Targets that an installation writes: copies of its imports, and its exports. */
 import type { ImportDefinition } from '../api/blueprint.ts';
 import type { DataObject } from '../api/kinds/dataobject.ts';
 import type { Installation } from '../api/kinds/installation.ts';
@@ -73,7 +73,7 @@ function importCopies(
   }
 }
 
-/** Bindings of import executions may put anything in place of an import. */
+/** Bindings of import executions may replace an import with any value. */
 const notStorable = (name: string, why: string): NotStorable =>
   new NotStorable('CreateOrUpdateImports', `import "${name}" ${why}, which cannot be stored`);
 
@@ -96,7 +96,10 @@ export function exportObjects(
   ];
 }
 
-/** The DataObject with the export values of an Execution's items, by item name; null for those that gave none. */
+/**
+ * The DataObject with the export values of an Execution's items, keyed by item name; null for items without
+ * exports.
+ */
 export function executionExportObject(
   execution: View<ApiObject>,
   values: Readonly<Record<string, unknown>>,
@@ -123,7 +126,9 @@ function targetAt(owner: Owner, place: Place, spec: TargetSpec, user: UserMetada
   return { apiVersion: API_VERSION, kind: 'Target', metadata: meta, spec };
 }
 
-/** User labels and annotations travel with a target, those of its former place do not. */
+/**
+ * A copy of a target keeps labels and annotations of users, but not those that describe the location of the source.
+ */
 function targetCopy(owner: View<Installation>, place: Place, source: View<Target>): Target {
   const { labels: theirs = {}, annotations: notes = {} } = source.metadata;
   return targetAt(ownerOf(owner), place, copy(source.spec), {
@@ -143,7 +148,7 @@ function exportedTarget(owner: View<Installation>, place: Place, value: TargetEx
   });
 }
 
-/** kubectl's copy of the whole object would carry credentials of old versions along. */
+/** The annotation of `kubectl apply` contains the previous object, possibly with old credentials. */
 const NOT_COPIED: readonly string[] = [
   annotations.dataHash,
   'kubectl.kubernetes.io/last-applied-configuration',
@@ -152,7 +157,7 @@ const NOT_COPIED: readonly string[] = [
 const omit = (map: Readonly<Record<string, string>>, keys: readonly string[]): Record<string, string> =>
   Object.fromEntries(Object.entries(map).filter(([key]) => !keys.includes(key)));
 
-/** SHA-1 of the configuration, of the reference in the order of upstream's fields, or of nothing. */
+/** SHA-1 of the configuration, or of the reference with upstream's order of fields, or of nothing. */
 function targetHash({ config, secretRef }: TargetSpec): string {
   if (config !== undefined && config !== null) return sha1Hex(goJson(config));
   if (!secretRef) return sha1Hex('');

@@ -1,4 +1,7 @@
-/** Whose the DataObjects and Targets of a context are: what may be overwritten, what is stale, what an update says. */
+/**
+ * Ownership of the DataObjects and Targets in a context: which may be overwritten, which are stale, and how an
+ * update changes them.
+ */
 import type { DataObject } from '../api/kinds/dataobject.ts';
 import type { Installation } from '../api/kinds/installation.ts';
 import type { Target } from '../api/kinds/target.ts';
@@ -10,17 +13,17 @@ import { placeLabelKeys } from './place.ts';
 import { executionContext, installationContext } from './scope.ts';
 
 /**
- * Why an import or export must not be written over `existing`.
+ * Why an import or export must not overwrite `existing`.
  * - `owned`: another installation owns it
- * - `foreign`: no installation wrote it, and it was not released; upstream takes such objects over and deletes them with
- *   the next job
+ * - `foreign`: no installation wrote it, and its author did not allow the takeover; upstream takes such objects
+ *   over and deletes them in the next job
  */
 export interface WriteConflict {
   readonly kind: 'owned' | 'foreign';
   readonly message: string;
 }
 
-/** Undefined when the export may be written. */
+/** undefined if the export may be written. */
 export function exportConflict(
   installation: View<Installation>,
   wanted: View<DataObject | Target>,
@@ -41,9 +44,9 @@ export function exportConflict(
 }
 
 /**
- * Undefined when the copy of an import may be written.
- * @param isExported whether an installation of this name still exports the object; an object that its owner no longer
- *   exports may be written
+ * undefined if the copy of an import may be written.
+ * @param isExported whether an installation of this name still exports the object; if not, the object may be
+ * overwritten
  */
 export function importConflict(
   installation: View<Installation>,
@@ -55,7 +58,8 @@ export function importConflict(
   const { metadata } = existing;
   const self = installation.metadata.name;
   if (writerOf(metadata, dataSourceTypes.import) === self) return undefined;
-  // Of a restored object the owner has another uid than the installation has now: the name counts.
+  // After a restore from a backup, the installation has another uid than in the owner reference, so the name
+  // counts.
   const owners = (metadata.ownerReferences ?? []).filter(isInstallation).map(({ name }) => name);
   const isOwn = owners.includes(self);
   const owner = writerOf(metadata, dataSourceTypes.export) ?? (isOwn ? self : owners[0]);
@@ -65,7 +69,7 @@ export function importConflict(
   return ownedBy(owner, installation, wanted, existing, 'import');
 }
 
-/** Why an execution must not publish what its items export in `existing`; undefined when it may. */
+/** Why an execution must not write its items' exports to `existing`; undefined if it may. */
 export function executionExportConflict(
   { metadata: { name, namespace = '' } }: { readonly metadata: View<ObjectMeta> },
   existing: View<DataObject> | undefined,
@@ -84,7 +88,7 @@ export function executionExportConflict(
 
 type Role = 'import' | 'export';
 
-/** Begins with upstream's words. */
+/** The message begins with upstream's words. */
 function ownedBy(
   owner: string,
   { metadata: { name: self, namespace = '' } }: View<Installation>,
@@ -120,7 +124,7 @@ function foreign(
 
 const keyOf = ({ metadata }: View<DataObject | Target>): string => metadata.labels?.[labels.dataKey] ?? '';
 
-/** The installation that wrote the object as an import or export of its own, by the labels; undefined when none did. */
+/** The installation that wrote the object as an import or export, according to the labels; undefined if none did. */
 function writerOf({ labels: l }: View<ObjectMeta>, role: Role): string | undefined {
   const prefix = installationContext('');
   const source = l?.[labels.dataSource];
@@ -140,9 +144,9 @@ const isOwnExport = ({ labels: l }: View<ObjectMeta>, { metadata }: View<Install
   l[labels.dataSource] === installationContext(metadata.name);
 
 /**
- * Metadata and content that `existing` has to have, with the wanted place, content and owner laid over its own: other
- * labels, annotations and owners stay, except that the copy of an import has one installation as its owner. Undefined
- * when nothing would change.
+ * Merges the desired location, content and owner into the metadata of `existing`. Other labels, annotations and
+ * owners stay, except that the copy of an import has exactly one installation as its owner. undefined if nothing
+ * changes.
  */
 export function overlay(
   existing: View<DataObject | Target>,
@@ -179,20 +183,20 @@ function mergedOwners(
 
 // ---------------------------------------------------------------- lifetime
 
-/** Labels of the exports an installation wrote: all of these go at the start of Init. */
+/** Labels of the exports that an installation wrote; all of them are deleted at the start of Init. */
 export const exportSelector = (installation: string): Readonly<Record<string, string>> => ({
   [labels.dataSource]: installationContext(installation),
   [labels.dataSourceType]: dataSourceTypes.export,
 });
 
-/** Labels of all that lives in the own context: copies of imports and exports of children. */
+/** Labels of all objects in the own context: copies of imports and exports of children. */
 export const contextSelector = (installation: string): Readonly<Record<string, string>> => ({
   [labels.dataContext]: installationContext(installation),
 });
 
 /**
- * Of the objects in the own context those that another job left behind. Without any job id among all DataObjects
- * and Targets nothing is stale: they are older than that label. So give both kinds at once.
+ * The objects in the own context that an earlier job wrote. If none of the DataObjects and Targets has a job id, no
+ * object is stale, because they are older than that label. So pass both kinds together.
  */
 export function staleObjects<T extends { readonly metadata: View<ObjectMeta> }>(
   objects: readonly T[],

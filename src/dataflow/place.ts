@@ -1,10 +1,10 @@
-/** Where a DataObject or Target of ours belongs: its name, labels and owner follow from that. */
+/** The location of a DataObject or Target in the data flow; it determines name, labels and owner. */
 import { API_VERSION, annotations, labels } from '../api/labels.ts';
 import type { ObjectMeta } from '../api/shared.ts';
 import type { View } from '../lib/objects.ts';
 import { elementName, objectName } from './scope.ts';
 
-/** Where an object is read from, who wrote it and under which name: the source of its name and labels. */
+/** The context from which an object is read, its writer, and its name: the source of its object name and labels. */
 export interface Place {
   readonly context: string;
   readonly source: string;
@@ -15,13 +15,13 @@ export interface Place {
   readonly mapKey?: string;
 }
 
-/** Labels and annotations of users, which travel with a target. */
+/** Labels and annotations of users; copies of a target keep them. */
 export interface UserMetadata {
   readonly labels?: Readonly<Record<string, string>> | undefined;
   readonly annotations?: Readonly<Record<string, string>> | undefined;
 }
 
-/** Keys of the labels that belong to the place of an object; an update removes those that are not wanted. */
+/** Keys of the labels that describe the location of an object; an update removes those that are not wanted. */
 export const placeLabelKeys: readonly string[] = [
   labels.dataContext,
   labels.dataSource,
@@ -32,13 +32,13 @@ export const placeLabelKeys: readonly string[] = [
   labels.dataJobId,
 ];
 
-/** The kind is said aloud: objects out of a list do not carry it. */
+/** `kind` is explicit, because objects from a list do not contain it. */
 export interface Owner {
   readonly kind: 'Installation' | 'Execution';
   readonly metadata: View<ObjectMeta>;
 }
 
-/** Metadata of an object at a place: name, labels, content hash and plain owner. */
+/** Metadata of an object at a location: name, labels, content hash and owner. */
 export function metadataAt(
   { metadata: owner, kind: ownerKind }: Owner,
   place: Place,
@@ -63,7 +63,7 @@ export function metadataAt(
   };
 }
 
-/** An empty value means no label. `#` in a key would make the label invalid; it is left out. */
+/** An empty value means no label. `#` in a key would make the label invalid, so it is removed. */
 function placeLabels(place: Place): Record<string, string> {
   const all = {
     [labels.dataContext]: place.context,

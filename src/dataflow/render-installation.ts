@@ -1,6 +1,6 @@
 /**
- * Renders an installation: from its imports to what it creates, and from the results of that to its exports. The steps and
- * their order are the same in a job, in a plan, and for a blueprint without a cluster.
+ * Renders an installation: from its imports to the objects that it creates, and from their results to its exports.
+ * A job, `espalier plan` and rendering without a cluster use the same steps in the same order.
  */
 import type { InstallationTemplate } from '../api/blueprint.ts';
 import type { DeployItemTemplate } from '../api/kinds/execution.ts';
@@ -48,18 +48,18 @@ export class StepFailed extends Error {
   }
 }
 
-/** A sub-installation as the blueprint wants it, with the name of its template. */
+/** A desired sub-installation, with the name of its template. */
 export interface WantedChild {
   readonly name: string;
   readonly object: ChildInstallation;
 }
 
-/** What a blueprint makes of the imports. `Failure` stands where sub-installations or deploy items cannot be rendered. */
+/** The rendered blueprint. If sub-installations or deploy items cannot be rendered, they are a `Failure`. */
 export interface Rendered<Failure = StepFailed> {
   readonly importObjects: readonly WrittenObject[];
   readonly children: readonly WantedChild[] | Failure;
   readonly items: readonly DeployItemTemplate[] | Failure;
-  /** What executions want to remember, also if one of them failed later. */
+  /** New states of executions, even if a later execution failed. */
   readonly states: readonly StateUpdate[];
 }
 
@@ -70,15 +70,15 @@ export interface RenderedExports {
 
 export interface RenderTools {
   readonly runner: TemplateRunner;
-  /** As they are stored before the rendering. */
+  /** The stored states before the rendering. */
   readonly states: States;
-  /** Those that templates have asked for. Undefined without a cluster to ask. */
+  /** The kubeconfigs that templates requested; undefined without a cluster. */
   readonly kubeconfigs?: IssuedKubeconfigs | undefined;
-  /** Default: those of a configuration that says nothing. */
+  /** Default: the limits of an empty configuration. */
   readonly limits?: InstallationLimits | undefined;
 }
 
-/** What is rendered, and from what. */
+/** The input of a rendering. */
 interface Subject {
   readonly self: View<Installation>;
   readonly blueprint: LoadedBlueprint;
@@ -86,7 +86,7 @@ interface Subject {
   readonly tools: RenderTools;
 }
 
-/** @throws StepFailed if the imports do not fit; for what may work another time, wherever it happens */
+/** @throws StepFailed if the imports are invalid, and for temporary failures of any step */
 export async function renderInstallation(
   self: View<Installation>,
   blueprint: LoadedBlueprint,
@@ -108,7 +108,7 @@ export async function renderInstallation(
   return { importObjects: objects, children, items, states: states.updates };
 }
 
-/** The exports as they are stored, and what their executions want to remember. @throws StepFailed */
+/** The exports as they are stored, and the new states of their executions. @throws StepFailed */
 export async function renderInstallationExports(
   self: View<Installation>,
   blueprint: LoadedBlueprint,
@@ -127,7 +127,7 @@ export async function renderInstallationExports(
 
 // ---------------------------------------------------------------- steps
 
-/** What executions see, with the values that import executions have set. */
+/** The input of executions, with the values that import executions set. */
 async function contextOf(subject: Subject): Promise<RenderContext> {
   const { self, blueprint, imports, tools } = subject;
   const contextFor = (values: JsonMap): RenderContext => ({
@@ -157,7 +157,7 @@ async function renderChildren(
   }));
 }
 
-/** A child that no controller could work with is not created. @throws SubInstallationsInvalid */
+/** Refuses a child that no controller would accept. @throws SubInstallationsInvalid */
 function validChild(
   self: View<Installation>,
   template: InstallationTemplate,
@@ -179,7 +179,7 @@ async function renderItems(
   return items;
 }
 
-/** Runs one step, again for each content and kubeconfig that it turns out to need. */
+/** Runs one step, and repeats it whenever it requests content or a kubeconfig. */
 async function step<T>(
   { blueprint: { component }, tools: { kubeconfigs } }: Subject,
   name: RenderStep,
@@ -198,7 +198,7 @@ const orFailure = <T>(result: Promise<T>): Promise<T | StepFailed> =>
     throw error;
   });
 
-/** Whether another attempt with the same input fails in the same way. */
+/** Whether a retry with the same input fails in the same way. */
 const isDefinite = (error: unknown): boolean =>
   error instanceof BlueprintProblem ||
   ((error instanceof ComponentProblem || error instanceof KubeconfigProblem) && !error.isPassing);

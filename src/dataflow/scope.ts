@@ -1,4 +1,4 @@
-/** How contexts, data objects and targets are called: the rule that both sides of an import must agree on. */
+/** The names of contexts, data objects and targets: both sides of an import must compute the same name. */
 import { GROUP } from '../api/labels.ts';
 import type { OwnerReference } from '../api/shared.ts';
 import { sha1Name } from '../lib/hash.ts';
@@ -6,18 +6,18 @@ import type { View } from '../lib/objects.ts';
 
 const DNS_NAME = /^([a-z0-9]|([a-z0-9][a-z0-9.-]*[a-z0-9]))$/;
 
-/** The context an installation owns: its imports' copies and its children's exports live there. */
+/** The context that an installation owns; it contains copies of its imports and exports of its children. */
 export const installationContext = (installation: string): string => `Inst.${installation}`;
 
 export const executionContext = (execution: string): string => `Exec.${execution}`;
 
-/** The context an installation reads from and exports to: that of its parent, '' for a root. */
+/** The context that an installation imports from and exports to: that of its parent, '' for a root. */
 export const parentContext = (parent: string | undefined): string =>
   parent === undefined || parent === '' ? '' : installationContext(parent);
 
 /**
- * Name of the DataObject or Target that stands for `name` in `context`.
- * `#x` is the object x itself; a plain DNS name without context names itself; all else is hashed.
+ * Object name of the DataObject or Target with the name `name` in `context`. `#x` refers to the object x; a DNS
+ * name without context is its own object name; all others are hashed.
  */
 export function objectName(context: string, name: string): string {
   if (name.startsWith('#')) return name.slice(1);

@@ -1,4 +1,4 @@
-/** Who depends on whom among siblings: edges are equal names in exports and imports. */
+/** Dependencies between siblings: an edge connects an export and an import of the same name. */
 import type { Installation } from '../api/kinds/installation.ts';
 import { exportedNames, importedNames } from '../api/data-names.ts';
 import { cycleText, dependenciesOf, findCycle, type Sibling } from '../blueprint/dependencies.ts';
@@ -10,32 +10,32 @@ export { cycleText, findCycle, type Sibling } from '../blueprint/dependencies.ts
 interface DuplicateExport {
   readonly kind: 'data' | 'target';
   readonly ref: string;
-  /** names, in the order given */
+  /** names of installations, in the given order */
   readonly exporters: readonly string[];
 }
 
-/** The sibling view of an installation. */
+/** The fields of an installation that dependencies are computed from. */
 export const siblingOf = ({ metadata, spec }: View<Installation>): Sibling => ({
   name: metadata.name,
   imports: spec.imports,
   exports: spec.exports,
 });
 
-/** Those of `siblings` that export what `self` imports, without `self`, in the order given. */
+/** Siblings that export an import of `self`, without `self`, in the given order. */
 export function predecessorsOf<T extends Sibling>(self: Sibling, siblings: readonly T[]): readonly T[] {
   const wanted = importedNames(self);
   if (wanted.size === 0) return [];
   return siblings.filter((other) => other.name !== self.name && intersects(exportedNames(other), wanted));
 }
 
-/** Those of `siblings` that import what `self` exports, without `self`, in the order given. */
+/** Siblings that import an export of `self`, without `self`, in the given order. */
 export function successorsOf<T extends Sibling>(self: Sibling, siblings: readonly T[]): readonly T[] {
   const given = exportedNames(self);
   if (given.size === 0) return [];
   return siblings.filter((other) => other.name !== self.name && intersects(given, importedNames(other)));
 }
 
-/** Names exported by more than one, in the order of their first export. */
+/** Names that several siblings export, in the order of their first export. */
 export function duplicateExports(siblings: readonly Sibling[]): readonly DuplicateExport[] {
   const exporters = new Map<string, string[]>();
   for (const sibling of siblings) {
@@ -49,7 +49,7 @@ export function duplicateExports(siblings: readonly Sibling[]): readonly Duplica
     });
 }
 
-/** Those duplicates that concern the imports of `self`: then it is unclear whom it has to wait for. */
+/** Duplicate exports among the imports of `self`, which make its predecessors ambiguous. */
 export function ambiguousImports(self: Sibling, siblings: readonly Sibling[]): readonly DuplicateExport[] {
   const wanted = importedNames(self);
   if (wanted.size === 0) return [];
@@ -57,21 +57,21 @@ export function ambiguousImports(self: Sibling, siblings: readonly Sibling[]): r
   return duplicateExports(others).filter(({ kind, ref }) => wanted.has(`${kind}/${ref}`));
 }
 
-/** upstream's text: a heading and a line per name */
+/** Upstream's text: a heading, and a line for each name. */
 export const duplicatesText = (duplicates: readonly DuplicateExport[]): string =>
   [
     'the following exports are exported by multiple nested installations:',
     ...duplicates.map(({ ref, exporters }) => `'${ref}' is exported by [${exporters.join(', ')}]`),
   ].join('\n');
 
-/** A shortest circle of imports and exports that `self` is part of, first = last; undefined when there is none. */
-export const circleThrough = (self: Sibling, siblings: readonly Sibling[]): readonly string[] | undefined =>
+/** A shortest cycle of imports and exports through `self`, first = last; undefined if there is none. */
+export const cycleThrough = (self: Sibling, siblings: readonly Sibling[]): readonly string[] | undefined =>
   importedNames(self).size === 0 || exportedNames(self).size === 0
     ? undefined
     : shortestCycleThrough(dependenciesOf([self, ...siblings]), self.name);
 
 /** Those that import what `self` exports, but for those that `self` needs in turn: nobody can wait for them. */
-export function successorsOutsideCircles<T extends Sibling>(
+export function successorsOutsideCycles<T extends Sibling>(
   self: Sibling,
   siblings: readonly T[],
 ): readonly T[] {
@@ -81,7 +81,7 @@ export function successorsOutsideCircles<T extends Sibling>(
   return successors.filter(({ name }) => !dependsOn(graph, self.name, name));
 }
 
-/** Predecessors first; ties in the order given. @throws RangeError on a cycle */
+/** Predecessors first, otherwise in the given order. @throws RangeError on a cycle */
 export function ordered<T extends Sibling>(siblings: readonly T[]): readonly T[] {
   const { order, blocked } = dependencyOrder(dependenciesOf(siblings));
   if (blocked.length > 0) throw new RangeError(`no order: ${cycleText(findCycle(siblings) ?? blocked)}`);

@@ -1,6 +1,6 @@
 /**
- * Objects that nobody will send off: made by a create that arrived late, when the installation they belong to was gone
- * already. The garbage collector deletes them, but who would have given them a job for it no longer exists.
+ * Objects without a parent: a create request arrived after their installation was deleted. The garbage collector
+ * deletes them, but the controller that would have given them a job to uninstall no longer exists.
  */
 import { hasFinalizer, isBeingDeleted, parentInstallation, type JobView } from '../api/job.ts';
 import { FINALIZER } from '../api/labels.ts';
@@ -9,7 +9,10 @@ import { patch } from '../machine/decision.ts';
 import type { Intake } from '../machine/reconcile.ts';
 import type { World } from './world.ts';
 
-/** Whether an object under deletion never had a job, and its parent is gone. With nothing below, there is nothing to do. */
+/**
+ * Whether an object under deletion never had a job and its parent no longer exists. Without objects below it, there
+ * is nothing to uninstall.
+ */
 export function isAbandoned(world: World, self: View<Obj> & JobView): boolean {
   const { metadata, status } = self;
   if (!isBeingDeleted(metadata) || !hasFinalizer(metadata) || status?.jobID) return false;

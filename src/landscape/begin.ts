@@ -1,6 +1,7 @@
 /**
- * How the job of an installation or an execution begins: with its first phase, and without the list of what is below. Whoever
- * finds that stored, also the original, looks up what is below and creates nothing twice. Pure.
+ * The status with which a job of an installation or an execution starts: the first phase, and no list of child
+ * objects. Without the list, the controller (also upstream's) looks the child objects up and creates no duplicates.
+ * Pure.
  * @see docs/adr/0042-first-phases-and-fences.md
  */
 import { firstPhase, isFinished, isJobUnstarted } from '../api/job.ts';
@@ -12,13 +13,13 @@ import { conditionsAtStart } from './rest-conditions.ts';
 
 type Self = View<Installation> | View<Execution>;
 
-/** Without the list of what is below; it is looked up. */
+/** Clears the list of child objects; the controller looks them up. */
 const withoutList = (self: Self) =>
   self.kind === executionKind.kind
     ? ({ deployItemCache: null } satisfies MergePatch<ExecutionStatus>)
     : ({ subInstCache: null } satisfies MergePatch<InstallationStatus>);
 
-/** The status in which a job begins, without its id and times, as a merge patch. */
+/** The status at the start of a job, without job id and times, as a merge patch. */
 const beginning = (self: Self, now: string) => ({
   phase: firstPhase(self.metadata),
   phaseTransitionTime: now,
@@ -29,8 +30,8 @@ const beginning = (self: Self, now: string) => ({
 });
 
 /**
- * Gives `self` a job that begins at once, as a merge patch of its status. What is at work for an earlier job, which others may
- * have left so, stays in its phase.
+ * Gives `self` a job and starts it, as a merge patch of the status. An object that still works on an earlier job,
+ * possibly of another program, keeps its phase.
  * @param now RFC 3339, whole seconds
  */
 export function jobFor(self: Self, jobID: string, now: string) {
@@ -47,7 +48,7 @@ export function jobFor(self: Self, jobID: string, now: string) {
   };
 }
 
-/** The change of status with which a job begins that was given without its first phase, as the original does it. */
+/** The status for the start of a job whose id was written without the first phase, as upstream does. */
 export const begun = (self: Self, now: string) => ({
   set: { ...beginning(self, now), transitionTimes: { initTime: now } },
 });

@@ -1,4 +1,4 @@
-/** Installs or updates our CustomResourceDefinitions and waits until the server serves them. */
+/** Installs or updates our CustomResourceDefinitions and waits until the API server serves them. */
 import { setMaxListeners } from 'node:events';
 import { loadCrds } from '../api/crds.ts';
 import { sleep, type Clock } from '../lib/clock.ts';
@@ -9,10 +9,10 @@ import { EspalierError, ShutdownError } from '../runtime/errors.ts';
 import { persistently } from '../runtime/transport/persistently.ts';
 import type { Client } from '../runtime/types.ts';
 
-/** The API server took our kinds, and does not serve them. */
+/** The API server accepted one of our CustomResourceDefinitions but does not serve it. */
 export class CrdsNotServed extends EspalierError {}
 
-/** The API server did not take one of our kinds, however often it was sent. */
+/** The API server did not accept one of our CustomResourceDefinitions, although the request was retried. */
 export class CrdsNotApplied extends EspalierError {}
 
 const DEADLINE_MS = 30_000;
@@ -27,9 +27,9 @@ interface Ports {
 }
 
 /**
- * @param more.signal ends the pauses between tries
- * @throws CrdsNotApplied when a definition cannot be written in several tries; CrdsNotServed when one is not served
- *   in time; ShutdownError when the signal came first; the errors of runtime/errors.ts
+ * @param more.signal ends the pauses between retries
+ * @throws CrdsNotApplied if a definition cannot be written after several attempts; CrdsNotServed if one is not
+ * served in time; ShutdownError if the signal aborts first; the errors of runtime/errors.ts
  */
 export async function ensureCrds(
   client: Client,
@@ -38,7 +38,7 @@ export async function ensureCrds(
   more: { readonly rng?: Rng; readonly signal?: AbortSignal } = {},
 ): Promise<void> {
   const ports = { client, clock, log, rng: more.rng ?? systemRng, signal: more.signal };
-  if (more.signal) setMaxListeners(0, more.signal); // every definition's pause listens
+  if (more.signal) setMaxListeners(0, more.signal); // the pause of every definition adds a listener
   const wanted = loadCrds() as unknown as CustomResourceDefinition[];
   const written = await Promise.all(wanted.map((object) => applied(object, ports)));
   const deadline = clock.now() + DEADLINE_MS;

@@ -1,6 +1,7 @@
 /**
- * Locks of other programs: upstream's replicas share their work with one SyncObject per installation and execution.
- * While one of those replicas is still there, what it holds is left alone; we never take a lock ourselves.
+ * Respects the locks of upstream's replicas, which share their work with one SyncObject per installation and
+ * execution. While the pod that holds a lock exists, our controllers skip the object. They never take a lock
+ * themselves.
  */
 import type { SyncObject } from '../api/kinds/syncobject.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -9,17 +10,17 @@ import { Forbidden, NotFound } from '../runtime/errors.ts';
 import { watchSource } from '../runtime/sources/sources.ts';
 import type { Cache, Client, Key, Kind, Obj, View } from '../runtime/types.ts';
 
-/** How upstream's lock of an object is called: by its uid, behind a word for its kind. */
+/** Name of upstream's lock for an object: a prefix for its kind, and its uid. */
 export const lockName = (kind: 'Installation' | 'Execution', uid: string): string =>
   `${kind === 'Installation' ? 'installations' : 'executions'}-${uid}`;
 
-/** Whether a pod that holds a lock is still there. */
+/** Whether a pod that holds a lock still exists. */
 type IsPodThere = (name: string) => Promise<boolean>;
 
-/** As often as upstream's replicas look again. */
+/** The interval at which upstream's replicas check a lock. */
 const AGAIN_MS = 60_000;
 
-/** The same controller, which leaves alone what a living replica of upstream holds. */
+/** Wraps a controller so that it skips objects that a running replica of upstream has locked. */
 export function withForeignLocks<P extends Obj>(
   spec: ControllerSpec<P>,
   locks: Cache<SyncObject>,
@@ -54,18 +55,21 @@ const lockedBy = (kind: string, { metadata, spec }: View<SyncObject>): readonly 
 
 const podKind: Kind<never> = { group: '', version: 'v1', kind: 'Pod', plural: 'pods', namespaced: true };
 
-/** Upstream's name for a replica that does not know its pod; nobody can tell whether it is there. */
+/** Upstream's pod name for a replica that does not know its pod; whether it exists cannot be determined. */
 const NAMELESS = 'nopodname';
 const REMEMBER_MS = 60_000;
 
 interface PodPorts {
   readonly client: Client;
   readonly clock: Clock;
-  /** The pod of this program, whose namespace upstream's replicas share; without it pods of all namespaces count. */
+  /**
+   * The pod of this process. Upstream's replicas run in the same namespace; without it, pods of all namespaces are
+   * searched.
+   */
   readonly self?: { readonly name: string; readonly namespace: string };
 }
 
-/** Asks the API server, at most once a minute for each pod. In doubt a pod is there. */
+/** Asks the API server at most once a minute for each pod. If it does not know, the pod counts as existing. */
 export function podLookup({ client, clock, self }: PodPorts): IsPodThere {
   const known = new Map<string, { readonly isThere: boolean; readonly until: number }>();
   const ask = async (name: string): Promise<boolean> => {
@@ -85,7 +89,7 @@ export function podLookup({ client, clock, self }: PodPorts): IsPodThere {
   };
   return async (name) => {
     if (name === NAMELESS) return true;
-    if (name === self?.name) return false; // a namesake from before
+    if (name === self?.name) return false; // a previous pod with the same name as this one
     const before = known.get(name);
     if (before && clock.now() < before.until) return before.isThere;
     const isThere = await ask(name);

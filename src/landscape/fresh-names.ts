@@ -1,19 +1,20 @@
 /**
- * The last part of the names of objects that a job makes. It looks random and is the same in every attempt of the job: a
- * create whose answer was lost, or which a cache has not heard of, is refused the second time instead of making a double.
+ * Generates name suffixes for the objects that a job creates. A suffix looks random but is the same in every
+ * attempt of the job. If a create request is repeated because its response was lost or the cache is stale, the API
+ * server refuses it and no duplicate is created.
  * @see docs/adr/0001-gather-decide-apply.md for why names are chosen before the write
  */
 import { createHash } from 'node:crypto';
 import { randomSuffix, seededRng } from '../lib/rng.ts';
 import type { Obj, View } from '../runtime/types.ts';
 
-/** Completes the beginning of a name, each by itself: what stands in the way of one leaves the others as they are. */
+/** Returns the full name for a prefix. A name conflict changes only the name in question. */
 export type FreshName = (prefix: string) => string;
 
 /**
- * @param self the object whose job it is
- * @param lookUp finds the object of the same kind and namespace whose name may be in the way
- * @param isReused whether a neighbour of that name would be kept instead of being made anew
+ * @param self the object that has the job
+ * @param lookUp finds an existing object of the same kind and namespace by its name
+ * @param isReused whether an existing object of that name is kept instead of being replaced
  */
 export function freshNames<T extends Obj>(
   self: View<Obj> & { readonly status?: { readonly jobID?: string | undefined } | undefined },

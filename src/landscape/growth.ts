@@ -1,9 +1,9 @@
-/** The sentence for a tree that would have more objects than are allowed. Pure. */
+/** The error for a tree that would exceed the limit of objects. Pure. */
 import type { Obj, View } from '../runtime/types.ts';
 import type { Problem } from '../machine/decision.ts';
 import type { Room } from './tree-size.ts';
 
-/** @param room the claim that was refused */
+/** @param reservation the refused reservation */
 export function treeTooLarge(self: View<Obj>, room: Room, operation: string): Problem {
   const { namespace = '', name } = self.metadata;
   const { root, present, claimed, added, limit } = room;

@@ -1,4 +1,4 @@
-/** Ends the job of a deploy item in the place of its deployer: nobody took it up, or a user does not want it. Pure. */
+/** Ends the job of a deploy item in place of its deployer, after a pickup timeout or an interrupt. Pure. */
 import { failedPhase, isFinished, isInterruptedIn } from '../api/job.ts';
 import { annotations } from '../api/labels.ts';
 import { deployItemKind, type DeployItem } from '../api/kinds/deployitem.ts';
@@ -12,12 +12,12 @@ interface ItemEnd {
   readonly problem: Problem;
   /** RFC 3339, whole seconds. */
   readonly now: string;
-  /** The job that ends. */
+  /** The job to end. */
   readonly jobID: string | undefined;
   readonly observedGeneration: number | undefined;
 }
 
-/** One write with the final phase, the finished job and the reason. */
+/** One status write with the final phase, the finished job and the error. */
 export function endItem(
   item: View<DeployItem>,
   { problem, now, jobID, observedGeneration }: ItemEnd,
@@ -36,25 +36,26 @@ export function endItem(
   });
 }
 
-/** What ends because no deployer takes it up says so. */
+/** The error of a job that ends because no deployer picked the item up. */
 export const PICKUP_TIMEOUT = { operation: 'WaitingForPickup', reason: 'PickupTimeout' } as const;
 
-/** What ends at the wish of a user says so. */
+/** The error of a job that a user interrupted. */
 export const INTERRUPTED: Problem = {
   operation: 'InterruptOperation',
   reason: 'InterruptOperation',
   message: 'operation was interrupted',
 };
 
-/** Changes of annotations: the wish is carried out, and the job remembers it. */
+/** Annotation changes after an interrupt: remove the operation, and record the interrupted job. */
 export const interruptNoted = (self: Owner): Record<string, string | null> => ({
   [annotations.operation]: null,
   ...(!isFinished(self) && { [annotations.interruptedJob]: self.status?.jobID ?? '' }),
 });
 
 /**
- * Why an object starts nothing more in its job: the user has interrupted the job at the object itself, or at one above.
- * Jobs and interrupts travel down a tree at their own pace, so an interrupt may pass an object before its job reaches it.
+ * Why an object starts nothing more in its job: a user has interrupted the job at the object or at one of its
+ * owners. Jobs and interrupts are handed down separately, so an interrupt may reach an owner before the job reaches
+ * the object.
  */
 export function interruptionOf(self: Owner, owners: readonly Owner[]): Problem | undefined {
   const jobID = self.status?.jobID ?? '';

@@ -1,9 +1,9 @@
-/** Whether a deployer has taken up a deploy item. Pure. */
+/** Whether a deployer has picked up a deploy item. Pure. */
 import type { DeployItem } from '../api/kinds/deployitem.ts';
 import { PICKUP_TIMEOUT } from './item-end.ts';
 import type { View } from '../runtime/types.ts';
 
-/** A deployer stamps the item when it takes up a job; the same second counts. */
+/** A deployer writes lastReconcileTime when it picks up a job. Times have whole seconds, so the same second counts. */
 export function isPickedUp({ status }: View<DeployItem>): boolean {
   const { lastReconcileTime, jobIDGenerationTime } = status ?? {};
   if (lastReconcileTime === undefined) return false;
@@ -13,15 +13,15 @@ export function isPickedUp({ status }: View<DeployItem>): boolean {
 }
 
 /**
- * Reasons with which the job of an item ends before a deployer begins with it. An interrupt is none of them: a deployer that
- * has not heard of it yet may be at work with the job.
+ * Reasons of jobs that ended before the deployer started. An interrupt is not included: a deployer that has not
+ * seen it yet may have started.
  */
 const BEFORE_BEGIN: readonly string[] = [PICKUP_TIMEOUT.reason, 'NoTargetFound', 'ValidateDeployItem'];
 
 /**
- * Whether no deployer has ever taken up any job of the item, so nothing of it is installed anywhere: it never had a job, or
- * its only jobs ended before a deployer had begun. Told only of an item that its present owner has created: one that came from
- * a backup has lost its status, and knows nothing of what it has installed.
+ * Whether no deployer has ever picked up a job of the item, so nothing is installed: it never had a job, or all its
+ * jobs ended before a deployer started. Only true for items that their current owner has created: an item restored
+ * from a backup has lost its status, so its installed objects are unknown.
  * @param owner uid of its execution
  */
 export function wasNeverTakenUp({ metadata, status }: View<DeployItem>, owner: string | undefined): boolean {
@@ -32,7 +32,7 @@ export function wasNeverTakenUp({ metadata, status }: View<DeployItem>, owner: s
   if ([lastReconcileTime, deployer, providerStatus, exportRef].some((trace) => trace !== undefined))
     return false;
   const reasons = lastErrors.map(({ reason }) => reason);
-  // Deployers that leave no other stamp note the generation; the pickup timeout does so as well.
+  // Deployers that write no other field write the observed generation. The pickup timeout writes it, too.
   const isUnseen = !status.observedGeneration || reasons.includes(PICKUP_TIMEOUT.reason);
   return isUnseen && reasons.length > 0 && reasons.every((reason) => BEFORE_BEGIN.includes(reason));
 }

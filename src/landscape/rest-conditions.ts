@@ -1,6 +1,6 @@
 /**
- * Conditions that tell of an object at rest: no phase writes them, for no job runs. They are there as long as what they
- * say is so; a new job begins without them. Pure.
+ * Conditions of installations and executions whose job has ended. No phase writes them. They are removed when they
+ * no longer apply, and when the next job starts. Pure.
  */
 import { conditionReasons, conditionTypes } from '../api/conditions.ts';
 import { hasFinishedJob, isFinished } from '../api/job.ts';
@@ -18,20 +18,20 @@ import { mergeConditions } from '../machine/status.ts';
 type Parent = View<Installation> | View<Execution>;
 type Child = Parent | View<DeployItem>;
 
-/** Conditions that must go when a job begins. */
+/** Conditions that are removed when a job starts. */
 const atRestOnly: readonly string[] = [conditionTypes.AutomaticReconcile, conditionTypes.Drifted];
-/** And those of an earlier job that was cut off while it tried a server again. */
+/** The same, and a condition of an earlier job that ended while it retried requests to a server. */
 const leftOver: readonly string[] = [...atRestOnly, conditionTypes.RemoteUnavailable];
 
 const conditionsOf = ({ status }: Parent): readonly View<Condition>[] => status?.conditions ?? [];
 
-/** The conditions with which a job of `self` begins. */
+/** The conditions with which a job of `self` starts. */
 export const conditionsAtStart = (self: Parent): readonly View<Condition>[] | undefined => {
   const left = conditionsOf(self).filter(({ type }) => !leftOver.includes(type));
   return left.length > 0 ? left : undefined;
 };
 
-/** Makes it so that of the conditions of an object at rest those wanted are there and no others; undefined when it is. */
+/** Sets the conditions of an idle object to exactly the wanted ones; undefined if they are already set. */
 export function updateRestConditions(
   kind: Kind,
   self: Parent,
@@ -54,13 +54,13 @@ export function updateRestConditions(
 
 // ---------------------------------------------------------------- drift
 
-/** What an object says that has drifted since its job. */
+/** The message about drift since the last job, if there is one. */
 export const driftOf = (object: Parent): string | undefined =>
   conditionsOf(object).find(({ type }) => type === conditionTypes.Drifted)?.message;
 
 /**
- * Says what below has failed since the job of `self` succeeded: deployers carry items out again by themselves, to repair
- * what drifted, and may not be able to.
+ * Reports objects below that have failed since the job of `self` succeeded: deployers reconcile their items without
+ * a job to repair drift, and that can fail.
  */
 export function drift(self: Parent, below: readonly Child[]): PhaseCondition[] {
   const jobID = self.status?.jobID ?? '';
@@ -74,7 +74,7 @@ export function drift(self: Parent, below: readonly Child[]): PhaseCondition[] {
   return [{ type: conditionTypes.Drifted, status: 'True', reason, message: causesText(causes) }];
 }
 
-/** Why an item failed in a job of its own, if it did. */
+/** Why an item failed after the job; undefined if it did not. */
 function failureSince(item: Child, jobID: string): string | undefined {
   const { status } = item;
   if (!isFinished(item) || hasFinishedJob(item, jobID) || status?.phase !== 'Failed') return undefined;

@@ -1,6 +1,6 @@
 /**
- * Which tree an object belongs to, for certain: what is wrong here is worked at by two replicas. Where the caches lack an
- * owner, they may lag behind each other, so the server is asked whether it is there.
+ * Determines the tree of an object. An error here would let two replicas work on the same object. If the caches
+ * lack an owner, they may be stale, so the API server is asked whether the owner exists.
  */
 import { GROUP, labels } from '../api/labels.ts';
 import { deployItemKind } from '../api/kinds/deployitem.ts';
@@ -15,18 +15,18 @@ import type { Cache, Change, Client, Key, Kind, Obj, View } from '../runtime/typ
 import { MAX_OWNERS } from './tree.ts';
 import { index, type World } from './world.ts';
 
-/** Uids of owners that are gone; more are forgotten and asked for again. */
+/** Limit for the set of deleted owners. If it is reached, the set is cleared, and the API server is asked again. */
 const MAX_GONE = 10_000;
 
-/** An object that another one names as its owner. */
+/** The owner of an object. */
 interface OwnerRef {
   readonly kind: 'Installation' | 'Execution';
   readonly key: Key;
-  /** Absent when it is named by a label. */
+  /** undefined if the owner is referenced by a label. */
   readonly uid: string | undefined;
 }
 
-/** A place, and the owner on the way to it that the caches lack, if there is one. */
+/** The place of an object, and the owner that the caches lack, if any. */
 interface Walk {
   readonly place: string;
   readonly missing: OwnerRef | undefined;
@@ -34,7 +34,7 @@ interface Walk {
 
 const kinds = { Installation: installationKind, Execution: executionKind } as const;
 
-/** Trees stay together, everything else stays with its namespace. */
+/** The objects of a tree share one place; all other objects share the place of their namespace. */
 export function createRoots(world: World, client: Client): Places {
   const gone = new Set<string>();
   const caches = { Installation: world.installations, Execution: world.executions } as const;
@@ -49,7 +49,7 @@ export function createRoots(world: World, client: Client): Places {
       const owner = ownerOf(top);
       if (!owner) break;
       const found = find(owner);
-      // What has lost its owner stays where it was when that was the root.
+      // An object without an owner keeps its place if the deleted owner was the root.
       if (!found) return { place: owner.key, missing: gone.has(owner.uid ?? '') ? undefined : owner };
       top = found;
     }
@@ -62,7 +62,7 @@ export function createRoots(world: World, client: Client): Places {
       const there = await getIfThere(client, kinds[missing.kind] as Kind, missing.key, signal);
       const isThere = there && (missing.uid === undefined || there.metadata.uid === missing.uid);
       if (isThere) {
-        // It has come meanwhile, or its event will bring the object up again.
+        // The cache has received the owner meanwhile, or its event will trigger another reconcile.
         if (find(missing)) continue;
         return undefined;
       }
@@ -84,7 +84,7 @@ export function createRoots(world: World, client: Client): Places {
   };
 }
 
-/** @returns a function that ends it */
+/** @returns a function that ends the subscription */
 function onMoved(world: World, moved: Parameters<Places['onMoved']>[0]): () => void {
   const below = (object: View<Obj>): void => {
     for (const [kind, child] of childrenOf(world, object)) {
@@ -123,7 +123,7 @@ function childrenOf(world: World, { kind, metadata }: View<Obj>): (readonly [Kin
   ];
 }
 
-/** The installation or execution above: by owner, and for deploy items also by label, as everywhere. */
+/** The installation or execution that owns the object. For deploy items, the label counts as well. */
 function ownerOf({ kind, metadata }: View<Obj>): OwnerRef | undefined {
   const { namespace, ownerReferences = [] } = metadata;
   for (const { kind: of, apiVersion, name, uid } of ownerReferences) {
@@ -135,7 +135,7 @@ function ownerOf({ kind, metadata }: View<Obj>): OwnerRef | undefined {
   return { kind: 'Execution', key: joinKey(namespace, execution), uid: undefined };
 }
 
-/** Target syncs of a namespace mind each other, and locks are removed wherever: both go by their namespace. */
+/** TargetSyncs of a namespace depend on each other, and any replica may delete locks: both are placed by namespace. */
 function placeOfTop({ kind, metadata: { namespace, name } }: View<Obj>): string {
   const isByNamespace = kind === targetSyncKind.kind || kind === syncObjectKind.kind;
   return isByNamespace ? (namespace ?? '') : joinKey(namespace, name);

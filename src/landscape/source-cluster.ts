@@ -1,4 +1,4 @@
-/** The cluster that a TargetSync reads from: how to get there, and which shoots it knows. */
+/** Opens the cluster that a TargetSync reads from, and looks up its shoots. */
 import type { TargetSync } from '../api/kinds/targetsync.ts';
 import type { ClientPool } from '../runtime/transport/client-pool.ts';
 import { Forbidden, NotFound } from '../runtime/errors.ts';
@@ -6,13 +6,13 @@ import { foreign } from '../runtime/transport/foreign.ts';
 import type { Client, Kind, Obj, View } from '../runtime/types.ts';
 import { namespaceKind, secretKind, type Secret } from './world.ts';
 
-/** There is no way to the source cluster; the sentence says what to repair. */
+/** The source cluster is not reachable; the message says what to repair. */
 export class SourceUnavailable extends Error {
   override readonly name = 'SourceUnavailable';
 }
 
 export interface SourcePorts {
-  /** The cluster that holds the TargetSync. */
+  /** The cluster of the TargetSync. */
   readonly client: Client;
   readonly sources: ClientPool;
 }
@@ -20,7 +20,7 @@ export interface SourcePorts {
 export interface SourceCluster {
   readonly client: Client;
   readonly kubeconfig: string;
-  /** Where the kubeconfig was read from. */
+  /** The secret with the kubeconfig. */
   readonly secret: Secret;
   readonly key: string;
 }
@@ -38,19 +38,19 @@ export const shootKind: Kind<Shoot> = {
 
 const DEFAULT_KEY = 'kubeconfig';
 
-/** An entry of a secret in the namespace of the TargetSync. */
+/** A key of a secret in the namespace of the TargetSync. */
 export interface Access {
   readonly name: string;
   readonly key: string;
 }
 
-/** Where the access to the source cluster is kept, with the key filled in. */
+/** The secret key with the kubeconfig of the source cluster; the default key if the spec has none. */
 export const accessOf = ({ spec }: View<TargetSync>): Access => ({
   name: spec.secretRef.name,
   key: spec.secretRef.key || DEFAULT_KEY,
 });
 
-/** @throws SourceUnavailable; KubeconfigError; the errors of runtime/errors.ts when the secret cannot be read */
+/** @throws SourceUnavailable; KubeconfigError; the errors of runtime/errors.ts if the secret cannot be read */
 export async function openSource(
   { client, sources }: SourcePorts,
   sync: View<TargetSync>,
@@ -72,8 +72,8 @@ export async function openSource(
 }
 
 /**
- * Whether a shoot is not there any more, or about to go. A cluster that serves no shoots, or does not know the
- * namespace, cannot tell: the answer is no.
+ * Whether a shoot does not exist or is being deleted. The answer is no if the cluster does not serve shoots or the
+ * namespace does not exist.
  * @throws the errors of runtime/errors.ts
  */
 export async function isShootGone(
@@ -109,7 +109,8 @@ async function hasNamespace(source: Client, namespace: string, signal?: AbortSig
     await source.get(namespaceKind, namespace, signal);
     return true;
   } catch (error) {
-    // Who may read shoots may not always read namespaces; only a clear answer counts.
+    // A user who may read shoots may not be allowed to read namespaces; only NotFound proves that the namespace
+    // does not exist.
     if (error instanceof NotFound) return false;
     if (error instanceof Forbidden) return true;
     throw error;

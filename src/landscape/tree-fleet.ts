@@ -1,4 +1,7 @@
-/** Replicas that share trees: a fleet whose places are roots, and whose caches to catch up are those of trees. */
+/**
+ * Replicas that share trees: a fleet that divides work by root, and that waits for the caches of all tree objects
+ * to catch up.
+ */
 import { createFleet, type FleetOptions } from '../runtime/fleet/fleet.ts';
 import { catchUp } from '../runtime/cache/catch-up.ts';
 import type { Share } from '../runtime/controller/share.ts';
@@ -7,7 +10,7 @@ import { createRoots } from './roots.ts';
 import type { World } from './world.ts';
 
 interface TreeFleetOptions extends Omit<FleetOptions, 'places' | 'catchUp'> {
-  /** The client of the controllers, while `client` is that of the leases. */
+  /** The client of the controllers; `client` is the client for leases. */
   readonly treeClient: Client;
   readonly world: World;
 }

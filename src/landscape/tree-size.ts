@@ -1,9 +1,9 @@
 /**
- * How many objects each tree has: installations, executions and deploy items. Counted as the caches change, so asking costs
- * no walk, and a change costs one step for each owner above it.
+ * Counts the objects of each tree: installations, executions and deploy items. The counts follow the events of the
+ * caches. Reading a count needs no traversal; an event updates the count of each owner.
  *
- * Caches lag behind our own writes, and installations of one tree work at the same time. So whoever is about to create
- * objects claims room for them, and the claim shrinks as they arrive in the caches.
+ * Caches lag behind our own writes, and installations of one tree are reconciled concurrently. So a controller
+ * reserves the objects that it is about to create. The reservation shrinks as these objects arrive in the caches.
  */
 import { isFinished, type JobView } from '../api/job.ts';
 import { joinKey, keyOf } from '../runtime/keys.ts';
@@ -11,10 +11,10 @@ import type { Cache, Change, Key, Obj, View } from '../runtime/types.ts';
 import { MAX_OWNERS, ownerKeyOf, ownersOf } from './tree.ts';
 import type { World } from './world.ts';
 
-/** How many objects a tree may have unless the configuration says otherwise. */
+/** Default for the maximum number of objects in a tree. */
 export const DEFAULT_TREE_OBJECTS = 10_000;
 
-/** The answer to a claim. */
+/** The result of a request for a reservation. */
 export interface Room {
   /** Name of the root of the tree. */
   readonly root: string;
@@ -25,14 +25,15 @@ export interface Room {
   /** Objects that this claim is for. */
   readonly added: number;
   readonly limit: number;
-  /** A claim for nothing is always granted: trees work on under a limit that was lowered. */
+  /** A reservation of zero objects is always granted: trees continue to work if the limit is lowered. */
   readonly isGranted: boolean;
 }
 
 export interface TreeSizes {
   /**
-   * Claims room for objects that an installation or its execution is about to create, in place of what they claimed
-   * before. It ends with the objects' arrival, the end of the installation's job, or the installation.
+   * Reserves objects that an installation or its execution is about to create, and replaces its previous
+   * reservation. The reservation ends when the objects arrive, the job of the installation ends, or the
+   * installation is deleted.
    */
   claim(self: View<Obj>, added: number): Room;
 }
@@ -40,9 +41,9 @@ export interface TreeSizes {
 interface Node {
   parent: Node | undefined;
   readonly id: string;
-  /** Whether the object itself is in the caches; its children may come first. */
+  /** Whether the object is in the caches; its children may arrive before it. */
   isThere: boolean;
-  /** The object, if it is there, and everything below it. */
+  /** The object, if it exists, and everything below it. */
   size: number;
 }
 
@@ -51,7 +52,7 @@ interface Claim {
   count: number;
 }
 
-/** @param limit objects below one root, the root included */
+/** @param limit maximum number of objects below one root, including the root */
 export function createTreeSizes(world: World, limit = DEFAULT_TREE_OBJECTS): TreeSizes {
   const tally = new Tally();
   const claims = new Claims();
@@ -93,7 +94,7 @@ export function createTreeSizes(world: World, limit = DEFAULT_TREE_OBJECTS): Tre
 const idOf = ({ kind, metadata: { namespace, name } }: View<Obj>): string =>
   `${kind}/${joinKey(namespace, name)}`;
 
-/** Objects by their owner, each with the number of objects below. */
+/** The tree of objects, with the number of objects below each. */
 class Tally {
   readonly #nodes = new Map<string, Node>();
 
@@ -101,7 +102,7 @@ class Tally {
     return this.#nodes.get(id)?.size ?? 0;
   }
 
-  /** @returns whether it was not there before */
+  /** @returns whether the object is new */
   put(id: string, owner: string | undefined): boolean {
     const node = this.#node(id);
     const isNew = !node.isThere;
@@ -116,7 +117,7 @@ class Tally {
     return isNew;
   }
 
-  /** What is below stays below, until it goes as well. @returns whether it was there */
+  /** Objects below stay counted until they are deleted. @returns whether the object existed */
   remove(id: string): boolean {
     const node = this.#nodes.get(id);
     if (!node?.isThere) return false;
@@ -133,7 +134,7 @@ class Tally {
     return node;
   }
 
-  /** Owners in a circle are each counted once. */
+  /** In a cycle of owners, each owner is counted once. */
   #grow(start: Node | undefined, by: number): void {
     if (by === 0) return;
     const seen = new Set<Node>();
@@ -145,7 +146,7 @@ class Tally {
   }
 }
 
-/** Room that is promised, by the key that an installation shares with its execution. */
+/** Reservations, keyed by the key that an installation shares with its execution. */
 class Claims {
   readonly #byHolder = new Map<Key, Claim>();
   readonly #byRoot = new Map<string, number>();

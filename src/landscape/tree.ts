@@ -1,4 +1,4 @@
-/** To which tree an object belongs, told from the caches: the name every log line of a job carries. */
+/** Finds the tree that an object belongs to in the caches. All log lines of a job contain its name. */
 import { withLogFields } from '../observability/log.ts';
 import type { ControllerSpec } from '../runtime/controller/controller.ts';
 import type { Key, Obj, View } from '../runtime/types.ts';
@@ -6,23 +6,26 @@ import type { Execution } from '../api/kinds/execution.ts';
 import type { Installation } from '../api/kinds/installation.ts';
 import type { World } from './world.ts';
 
-/** What an object of a tree can belong to. */
+/** A possible owner of an object in a tree. */
 export type Owner = View<Installation> | View<Execution>;
 
-/** How many owners a walk follows at most: a circle of owners would otherwise never end. */
+/** Maximum number of owners to follow, since owner references may be cyclic. */
 export const MAX_OWNERS = 64;
-/** The deepest tree that can be allowed: walks from its deploy items still reach the root. */
+/** The highest limit that can be configured: owner lookups from its deploy items still reach the root. */
 export const MAX_TREE_DEPTH = MAX_OWNERS - 4;
-/** How many levels of installations a tree may have unless the configuration says otherwise. */
+/** Default for the maximum number of levels of installations in a tree. */
 export const DEFAULT_TREE_DEPTH = 30;
 
-/** `namespace/name` of the root above an installation, execution or deploy item; the object itself when it has none. */
+/**
+ * `namespace/name` of the root above an installation, execution or deploy item; the object itself if it has no
+ * owner.
+ */
 export function rootOf(world: World, object: View<Obj>): string {
   const top = ownersOf(world, object).at(-1) ?? object;
   return `${top.metadata.namespace ?? ''}/${top.metadata.name}`;
 }
 
-/** The owners of an object that are in the caches, the nearest first; each appears once, also in a circle of owners. */
+/** The owners of an object in the caches, the nearest first. In a cycle, each appears once. */
 export function ownersOf(world: World, object: View<Obj>): readonly Owner[] {
   const owners: Owner[] = [];
   let owner = ownerOf(world, object);
@@ -39,7 +42,7 @@ function ownerOf(world: World, object: View<Obj>): Owner | undefined {
   return owner.kind === 'Installation' ? world.installations.get(owner.key) : world.executions.get(owner.key);
 }
 
-/** The installation or execution that controls an object, whether it is there or not. */
+/** The installation or execution that controls an object, whether it exists or not. */
 export function ownerKeyOf({ metadata }: View<Obj>): OwnerKey | undefined {
   const owner = metadata.ownerReferences?.find((ref) => ref.controller === true);
   if (owner?.kind !== 'Installation' && owner?.kind !== 'Execution') return undefined;
@@ -50,11 +53,11 @@ export function ownerKeyOf({ metadata }: View<Obj>): OwnerKey | undefined {
 interface OwnerKey {
   readonly kind: 'Installation' | 'Execution';
   readonly key: Key;
-  /** Kind and key. */
+  /** Kind and key, as one string. */
   readonly id: string;
 }
 
-/** The same controller, whose log lines say which tree and which job they are about. */
+/** Wraps a controller so that its log lines contain the tree and the job. */
 export const withTreeInLog = <P extends Obj>(world: World, spec: ControllerSpec<P>): ControllerSpec<P> => ({
   ...spec,
   reconciler: {

@@ -1,4 +1,4 @@
-/** What all controllers of a process read: the caches of the Landscaper kinds with the indexes they need. */
+/** The caches that all controllers of a process read, with the indexes that they need. */
 import { contextKind, type Context } from '../api/kinds/context.ts';
 import { dataObjectKind, type DataObject } from '../api/kinds/dataobject.ts';
 import { deployItemKind, type DeployItem } from '../api/kinds/deployitem.ts';

@@ -6,7 +6,7 @@ import { fail, release, wait, type Problem } from '../../../src/machine/decision
 import { awaiting } from '../awaiting.ts';
 import { planRemoval } from '../classify.ts';
 import { phase } from '../snapshot.ts';
-import { removal } from './progressing.ts';
+import { startRemoval } from './progressing.ts';
 
 const problem = (message: string): Problem => ({
   operation: 'handleReconcilePhase',
@@ -16,7 +16,7 @@ const problem = (message: string): Problem => ({
 });
 
 export const deleting = phase({
-  needs: ['templates', 'items', 'clusterless', 'missingDeployer'],
+  needs: ['templates', 'items', 'itemsWithoutCluster', 'missingDeployer'],
   next: ['DeleteFailed'],
   decide(snapshot) {
     const { self, templates, items } = snapshot;
@@ -31,11 +31,11 @@ export const deleting = phase({
     if (running.length === 0 && remove.length === 0 && blocked.length > 0) {
       return fail(problem(`has pending items: ${listed(blocked)}`));
     }
-    const going = items.filter((i) => [...running, ...remove].includes(i.metadata.name));
-    const starting = going.filter((i) => remove.includes(i.metadata.name));
+    const inRemoval = items.filter((i) => [...running, ...remove].includes(i.metadata.name));
+    const starting = inRemoval.filter((i) => remove.includes(i.metadata.name));
     return wait(undefined, {
-      ...awaiting(snapshot, 'DeletionPending', going, starting),
-      effects: starting.map(removal(snapshot)),
+      ...awaiting(snapshot, 'DeletionPending', inRemoval, starting),
+      effects: starting.map(startRemoval(snapshot)),
     });
   },
 });

@@ -11,9 +11,9 @@ export const initDelete = phase({
   needs: ['items'],
   next: ['Deleting'],
   decide({ self, items }) {
-    const isForgotten = hasAnnotation(self.metadata, annotations.deleteWithoutUninstall);
+    const skipsUninstall = hasAnnotation(self.metadata, annotations.deleteWithoutUninstall);
     const effects = items.flatMap((item): Effect[] => [
-      ...(isForgotten && !isUninstallSkipped(item) ? [markWithoutUninstall(item)] : []),
+      ...(skipsUninstall && !isUninstallSkipped(item) ? [markWithoutUninstall(item)] : []),
       ...(isBeingDeleted(item.metadata) ? [] : [remove(deployItemKind, item)]),
     ]);
     return advance('Deleting', { effects });

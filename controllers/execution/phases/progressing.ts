@@ -18,14 +18,14 @@ import { awaiting } from '../awaiting.ts';
 import {
   assign,
   isUninstallSkipped,
-  isUnusedDouble,
+  isUnusedDuplicate,
   jobOf,
   planRemoval,
   planStart,
   templateName,
   type Item,
 } from '../classify.ts';
-import { giveJob, stripFinalizer } from '../items.ts';
+import { handDownJob, removeFinalizer } from '../items.ts';
 import { step, steps, type Snapshot } from '../snapshot.ts';
 
 const problem = (message: string, codes: readonly ErrorCode[]): Problem => ({
@@ -40,7 +40,7 @@ const stillRunning = problem('some running items', ['ERR_UNFINISHED', 'ERR_FOR_I
  * Removes all orphans at the same time; unused duplicates are removed without an uninstall. No other item starts
  * until they are gone, but running items continue.
  */
-const orphansLeft = step(['templates', 'items', 'clusterless', 'missingDeployer'], (snapshot) => {
+const orphansLeft = step(['templates', 'items', 'itemsWithoutCluster', 'missingDeployer'], (snapshot) => {
   const { self, templates, items } = snapshot;
   const { active, orphans } = assign(self, templates, items);
   const unmarked = orphans.filter((o) => !isBeingDeleted(o.metadata));
@@ -50,15 +50,15 @@ const orphansLeft = step(['templates', 'items', 'clusterless', 'missingDeployer'
       effects: unmarked.map((o) => remove(deployItemKind, o)),
     });
   }
-  const going = orphans.filter((o) => !hasSucceeded(o, jobOf(self)));
-  if (going.length === 0) return undefined;
-  const { remove: startable, running, failed } = planRemoval(self, [], going);
+  const inRemoval = orphans.filter((o) => !hasSucceeded(o, jobOf(self)));
+  if (inRemoval.length === 0) return undefined;
+  const { remove: startable, running, failed } = planRemoval(self, [], inRemoval);
   const isBusy = running.length > 0 || planStart(self, templates, active).running.length > 0;
   if (!isBusy && failed.length > 0) return fail(failedItems(failed));
-  const starting = going.filter((o) => startable.includes(o.metadata.name));
+  const starting = inRemoval.filter((o) => startable.includes(o.metadata.name));
   return wait(stillRunning, {
-    ...awaiting(snapshot, 'DeletionPending', going, starting),
-    effects: starting.map((o) => (isUnusedDouble(o, active) ? stripFinalizer(o) : removal(snapshot)(o))),
+    ...awaiting(snapshot, 'DeletionPending', inRemoval, starting),
+    effects: starting.map((o) => (isUnusedDuplicate(o, active) ? removeFinalizer(o) : startRemoval(snapshot)(o))),
   });
 });
 
@@ -69,7 +69,7 @@ const orphansLeft = step(['templates', 'items', 'clusterless', 'missingDeployer'
 const hasSucceeded = (item: Item, jobID: string): boolean =>
   isTriggeredFor(item, jobID) && hasFinishedJob(item, jobID) && item.status?.phase === 'Succeeded';
 
-const itemsLeft = step(['templates', 'items', 'missingDeployer', 'ancestors'], (snapshot) => {
+const itemsUnfinished = step(['templates', 'items', 'missingDeployer', 'ancestors'], (snapshot) => {
   const { self, templates, items } = snapshot;
   const { active } = assign(self, templates, items);
   const { running, blocked, failed, ...planned } = planStart(self, templates, active);
@@ -93,23 +93,23 @@ const itemsLeft = step(['templates', 'items', 'missingDeployer', 'ancestors'], (
   const atWork = [...running.flatMap((name) => active.get(name) ?? []), ...starting];
   return wait(stillRunning, {
     ...awaiting(snapshot, 'JobsUnfinished', atWork, starting),
-    effects: starting.map((item) => giveJob(snapshot, item)),
+    effects: starting.map((item) => handDownJob(snapshot, item)),
   });
 });
 
-export const progressing = steps(['Completing'], orphansLeft, itemsLeft);
+export const progressing = steps(['Completing'], orphansLeft, itemsUnfinished);
 
 const nameOf = (item: Item): string => templateName(item) || item.metadata.name;
 
 /** The write that starts the removal of an item under deletion. */
-export const removal =
-  (snapshot: Pick<Snapshot, 'self' | 'now' | 'clusterless'>) =>
+export const startRemoval =
+  (snapshot: Pick<Snapshot, 'self' | 'now' | 'itemsWithoutCluster'>) =>
   (item: Item): Effect =>
     isUninstallSkipped(item) ||
     wasNeverTakenUp(item, snapshot.self.metadata.uid) ||
-    snapshot.clusterless.has(item.metadata.name)
-      ? stripFinalizer(item)
-      : giveJob(snapshot, item);
+    snapshot.itemsWithoutCluster.has(item.metadata.name)
+      ? removeFinalizer(item)
+      : handDownJob(snapshot, item);
 
 /** Upstream's sentence, followed by the message of each item. */
 function failedItems(items: readonly Item[], names: readonly string[] = items.map(nameOf)): Problem {

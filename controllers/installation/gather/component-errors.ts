@@ -8,7 +8,7 @@ import { remoteTroubleOf } from '../../../src/machine/remote.ts';
 import type { View } from '../../../src/runtime/types.ts';
 
 /** A temporary failure: retried until a time limit. */
-export class NotAvailableNow extends PhaseError {
+export class TemporarilyUnavailable extends PhaseError {
   override readonly outcome = 'retry';
 }
 
@@ -20,7 +20,7 @@ export function asPhaseError(reason: string, error: unknown, operation = 'InitPr
   if (!(error instanceof ComponentProblem) && !(error instanceof KubeconfigProblem)) return error;
   const { message } = error;
   return error.isPassing
-    ? new NotAvailableNow(operation, reason, message, [], { cause: error, remote: remoteTroubleOf(error) })
+    ? new TemporarilyUnavailable(operation, reason, message, [], { cause: error, remote: remoteTroubleOf(error) })
     : new PhaseError(operation, reason, message, [], { cause: error });
 }
 
@@ -32,12 +32,12 @@ export async function unlessDeleted<T>({ metadata }: View<Installation>, work: (
   try {
     return await work();
   } catch (error) {
-    if (!(error instanceof NotAvailableNow) || !isBeingDeleted(metadata)) throw error;
+    if (!(error instanceof TemporarilyUnavailable) || !isBeingDeleted(metadata)) throw error;
     throw new PhaseError(error.operation, error.reason, error.message, error.codes, { cause: error });
   }
 }
 
-export function explained<T>(reason: string, work: () => T): T {
+export function withPhaseErrors<T>(reason: string, work: () => T): T {
   try {
     return work();
   } catch (error) {
@@ -45,7 +45,7 @@ export function explained<T>(reason: string, work: () => T): T {
   }
 }
 
-export async function explainedAsync<T>(reason: string, work: () => Promise<T>): Promise<T> {
+export async function withPhaseErrorsAsync<T>(reason: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {

@@ -19,14 +19,14 @@ import { asText, type PhaseCondition } from '../../../src/machine/decision.ts';
 import { configMapKind, secretKind } from '../../../src/landscape/world.ts';
 import { getIfThere } from '../../../src/runtime/transport/read.ts';
 import type { Client, Kind, Obj, View } from '../../../src/runtime/types.ts';
-import { explained, explainedAsync, problem } from './component-errors.ts';
-import { verifyComponent, verifyReach, type VerificationPolicy } from './verification.ts';
+import { withPhaseErrors, withPhaseErrorsAsync, problem } from './component-errors.ts';
+import { verifyComponent, verifyReferences, type VerificationPolicy } from './verification.ts';
 import { isFinal } from '../../../src/runtime/errors.ts';
 
 interface ComponentPorts {
   /** Reads secrets, config maps and overwrites, which are not cached. */
   readonly client: Pick<Client, 'get'>;
-  readonly stock: ComponentRepositories;
+  readonly repositories: ComponentRepositories;
   readonly verification?: VerificationPolicy;
 }
 
@@ -42,26 +42,26 @@ export type FindComponent = (
   context: View<Context> | undefined,
 ) => Promise<FoundComponent>;
 
-const MAX_REMEMBERED = 500;
-const NONE: FoundComponent = { view: undefined, condition: undefined };
+const MAX_CACHED = 500;
+const NO_COMPONENT: FoundComponent = { view: undefined, condition: undefined };
 
 /** @throws PhaseError when the returned function is called */
 export function componentFinder(ports: ComponentPorts): FindComponent {
   /** Results keyed by job; `inputs` tells whether a result is still valid. */
-  const remembered = new Map<string, { readonly madeFrom: string; readonly found: FoundComponent }>();
+  const cache = new Map<string, { readonly inputs: string; readonly found: FoundComponent }>();
   return async (self, context) => {
     const { ref, inline } = self.spec.componentDescriptor ?? {};
-    if (!ref && !inline) return NONE;
+    if (!ref && !inline) return NO_COMPONENT;
     if (!context) throw problem('CalculateContext', 'the context of the installation no longer exists');
     const key = `${self.metadata.uid ?? ''}/${self.status?.jobID ?? ''}`;
-    const madeFrom = exactJson([self.spec.componentDescriptor, withoutMetadata(context)]);
-    const known = remembered.get(key);
-    if (known?.madeFrom === madeFrom) return { ...known.found, view: known.found.view?.fresh() };
+    const inputs = exactJson([self.spec.componentDescriptor, withoutMetadata(context)]);
+    const known = cache.get(key);
+    if (known?.inputs === inputs) return { ...known.found, view: known.found.view?.fresh() };
     const found = await find(self, context, ports);
-    remembered.delete(key);
-    remembered.set(key, { madeFrom, found: { ...found, view: found.view?.fresh() } });
-    const [oldest] = remembered.keys();
-    if (remembered.size > MAX_REMEMBERED && oldest !== undefined) remembered.delete(oldest);
+    cache.delete(key);
+    cache.set(key, { inputs, found: { ...found, view: found.view?.fresh() } });
+    const [oldest] = cache.keys();
+    if (cache.size > MAX_CACHED && oldest !== undefined) cache.delete(oldest);
     return found;
   };
 }
@@ -71,25 +71,25 @@ const withoutMetadata = ({ metadata: _, ...rest }: View<Context>): object => res
 async function find(
   self: View<Installation>,
   context: View<Context>,
-  { client, stock, verification }: ComponentPorts,
+  { client, repositories, verification }: ComponentPorts,
 ): Promise<FoundComponent> {
   const request = await requestFor(context, client);
-  const source = explained('CalculateContext', () => sourceOf(self, context, request.overwrites));
+  const source = withPhaseErrors('CalculateContext', () => sourceOf(self, context, request.overwrites));
   const isOwn = self.spec.blueprint.ref !== undefined;
   const repositoryContext =
     source.kind === 'ref'
       ? source.original.repositoryContext
       : (readDescriptor(source.document).repositoryContexts.at(-1) ?? context.repositoryContext);
-  const own = await explainedAsync(isOwn ? 'ResolveBlueprint' : 'InitInstallationOperation', () =>
+  const own = await withPhaseErrorsAsync(isOwn ? 'ResolveBlueprint' : 'InitInstallationOperation', () =>
     source.kind === 'ref'
-      ? stock.find(source.original, request)
-      : Promise.resolve(stock.inline(source.document, repositoryContext, request)),
+      ? repositories.find(source.original, request)
+      : Promise.resolve(repositories.inline(source.document, repositoryContext, request)),
   );
   const signatureName = await verifyComponent(self, context, own.component, { client, policy: verification });
-  const view = await explainedAsync('InitInstallationOperation', () =>
-    stock.view(source, own, repositoryContext, request),
+  const view = await withPhaseErrorsAsync('InitInstallationOperation', () =>
+    repositories.view(source, own, repositoryContext, request),
   );
-  if (signatureName !== undefined) verifyReach(signatureName, view);
+  if (signatureName !== undefined) verifyReferences(signatureName, view);
   return { view, condition: context.componentVersionOverwrites ? conditionFor(source) : undefined };
 }
 
@@ -150,7 +150,7 @@ async function requestFor(context: View<Context>, client: ComponentPorts['client
   for (const { name: secret = '' } of registryPullSecrets) {
     const { data = {} } = await read(secretKind, secret, 'GetPullSecret');
     credentials.push(
-      explained('CalculateContext', () => secretCredentials(decoded(data), `secret ${namespace}/${secret}`)),
+      withPhaseErrors('CalculateContext', () => secretCredentials(decoded(data), `secret ${namespace}/${secret}`)),
     );
   }
   const config =
@@ -160,7 +160,7 @@ async function requestFor(context: View<Context>, client: ComponentPorts['client
   }
   const where = `.ocmconfig in config map ${namespace}/${ocmConfig?.name ?? ''}`;
   const resolvers =
-    config === undefined ? [] : explained('CalculateContext', () => readResolvers(config, where));
+    config === undefined ? [] : withPhaseErrors('CalculateContext', () => readResolvers(config, where));
   const overwrites = componentVersionOverwrites
     ? await read<ComponentVersionOverwrites>(
         componentVersionOverwritesKind,

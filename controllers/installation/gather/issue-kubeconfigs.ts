@@ -57,27 +57,27 @@ export const kubeconfigIssuer =
 
 /** @throws IssuerUnavailable for temporary failures */
 function problemOf(error: unknown, request: KubeconfigRequest): Issued {
-  const isPassing =
+  const isTemporary =
     (error instanceof TransportError && !isDefiniteFault(error)) ||
     error instanceof ServerFailure ||
     error instanceof TooManyRequests;
-  const isDefinite =
+  const isPermanent =
     error instanceof ApiError ||
     error instanceof TransportError ||
     error instanceof KubeconfigError ||
     error instanceof ResponseTooLarge ||
     error instanceof KubeconfigUnusable ||
     error instanceof NotIssued;
-  if (!isPassing && !isDefinite) throw error;
+  if (!isTemporary && !isPermanent) throw error;
   const message = `no kubeconfig for ${describe(request)}, with the access of target ${nameOf(request.target)}: ${error.message}`;
-  if (isPassing) throw new IssuerUnavailable(message, { cause: error });
+  if (isTemporary) throw new IssuerUnavailable(message, { cause: error });
   return { problem: message };
 }
 
 /** The target is unusable, or the response of its cluster is incomplete. */
 class NotIssued extends Error {}
 
-const nameOf = (target: unknown): string => textIn(target, 'metadata', 'name') || '(without a name)';
+const nameOf = (target: unknown): string => stringAt(target, 'metadata', 'name') || '(without a name)';
 
 // ---------------------------------------------------------------- the kubeconfig of a target
 
@@ -90,9 +90,9 @@ async function kubeconfigOf(target: unknown, namespace: string, client: Client):
 }
 
 async function contentOf(target: unknown, namespace: string, client: Client): Promise<unknown> {
-  const name = textIn(target, 'spec', 'secretRef', 'name');
-  const key = textIn(target, 'spec', 'secretRef', 'key');
-  const stated = textIn(target, 'metadata', 'namespace');
+  const name = stringAt(target, 'spec', 'secretRef', 'name');
+  const key = stringAt(target, 'spec', 'secretRef', 'key');
+  const stated = stringAt(target, 'metadata', 'namespace');
   if (name === '') throw new NotIssued('the target has neither a config nor a secretRef');
   if (stated !== '' && stated !== namespace) {
     throw new NotIssued(
@@ -119,7 +119,7 @@ async function contentOf(target: unknown, namespace: string, client: Client): Pr
 const text = (encoded: string): string => Buffer.from(encoded, 'base64').toString('utf8');
 const base64 = (plain: string): string => Buffer.from(plain).toString('base64');
 
-function textIn(object: unknown, ...path: readonly string[]): string {
+function stringAt(object: unknown, ...path: readonly string[]): string {
   const found = path.reduce(ownField, object);
   return typeof found === 'string' ? found : '';
 }
@@ -136,7 +136,7 @@ async function accountAccess(
     kind: 'TokenRequest',
     spec: { expirationSeconds },
   });
-  const token = textIn(answer, 'status', 'token');
+  const token = stringAt(answer, 'status', 'token');
   if (token === '') throw new NotIssued('the response of the cluster contains no token');
   return { kubeconfig: withToken(kubeconfig, name, token), ...expiryIn(answer) };
 }
@@ -151,12 +151,12 @@ async function shootAccess(
     metadata: { name, namespace },
     spec: { expirationSeconds },
   });
-  const kubeconfig = textIn(answer, 'status', 'kubeconfig');
+  const kubeconfig = stringAt(answer, 'status', 'kubeconfig');
   if (kubeconfig === '') throw new NotIssued('the response of the cluster contains no kubeconfig');
   return { kubeconfig, ...expiryIn(answer) };
 }
 
 function expiryIn(answer: unknown): { readonly expirationTimestamp?: string } {
-  const expirationTimestamp = textIn(answer, 'status', 'expirationTimestamp');
+  const expirationTimestamp = stringAt(answer, 'status', 'expirationTimestamp');
   return expirationTimestamp === '' ? {} : { expirationTimestamp };
 }

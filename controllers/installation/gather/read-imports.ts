@@ -19,7 +19,7 @@ import { cachedImports } from '../cached-objects.ts';
 import type { Inst } from '../related-objects.ts';
 
 /** Maximum number of parallel requests for one installation; the others need connections, too. */
-const AT_ONCE = 8;
+const MAX_PARALLEL = 8;
 
 /**
  * Reads secrets and config maps from the API server, everything else from the caches. An object that a cache does
@@ -32,7 +32,7 @@ export async function readImports(self: Inst, world: World, client: Client): Pro
   const namespace = self.metadata.namespace ?? '';
   const parent = parentInstallation(self.metadata);
   const needed = neededObjects(self, parent);
-  const reader = new Reader(client, namespace);
+  const reader = new ImportReader(client, namespace);
   const secrets = await reader.readAll(secretKind, needed.secrets);
   const configMaps = await reader.readAll(configMapKind, needed.configMaps);
   if (reader.refusal !== undefined) return refusedImports(self, reader.refusal);
@@ -66,7 +66,7 @@ export async function readImports(self: Inst, world: World, client: Client): Pro
  * Reads objects up to the import limit of one installation. A secret counts completely, even if only one key is
  * imported.
  */
-class Reader {
+class ImportReader {
   /** Why the reader has stopped. */
   refusal: string | undefined;
   readonly #client: Client;
@@ -90,7 +90,7 @@ class Reader {
         found.set(name, object);
       }
     };
-    await Promise.all(Array.from({ length: Math.min(AT_ONCE, names.length) }, read));
+    await Promise.all(Array.from({ length: Math.min(MAX_PARALLEL, names.length) }, read));
     return found;
   }
 }

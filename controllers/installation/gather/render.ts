@@ -24,7 +24,7 @@ import type { Rendered } from '../snapshot.ts';
 type Self = View<Installation>;
 
 /** @throws PhaseError if the blueprint cannot be loaded */
-export async function loadOrExplain(
+export async function loadBlueprintOrFail(
   self: Self,
   component: ComponentView | undefined,
 ): Promise<LoadedBlueprint> {
@@ -47,13 +47,13 @@ export async function renderForInit(
   imports: ImportSet,
   tools: Tools,
 ): Promise<Rendered> {
-  const phaseErrorOf = explainer(initWords, maskOver(imports, tools));
+  const phaseErrorOf = errorTranslator(initNames, maskFrom(imports, tools));
   try {
     const { children, items, ...rest } = await renderInstallation(self, blueprint, imports, tools);
     return {
       ...rest,
-      children: children instanceof StepFailed ? asResult(phaseErrorOf(children)) : children,
-      items: items instanceof StepFailed ? asResult(phaseErrorOf(items)) : items,
+      children: children instanceof StepFailed ? errorAsResult(phaseErrorOf(children)) : children,
+      items: items instanceof StepFailed ? errorAsResult(phaseErrorOf(items)) : items,
     };
   } catch (error) {
     throw phaseErrorOf(error);
@@ -71,14 +71,14 @@ export async function renderExportObjects(
   try {
     return await renderInstallationExports(self, blueprint, imports, sources, tools);
   } catch (error) {
-    throw explainer(exportWords, maskOver(imports, tools, sources))(error);
+    throw errorTranslator(exportNames, maskFrom(imports, tools, sources))(error);
   }
 }
 
 // ---------------------------------------------------------------- names of steps
 
 /** The names that upstream gives to the steps of one phase. */
-interface Words {
+interface StepNames {
   readonly operation: string;
   /**
    * Reason of the phase's error; the name of the step then appears in the message. Without it, the name of the step
@@ -89,7 +89,7 @@ interface Words {
   readonly conditions?: Partial<Readonly<Record<RenderStep, (problem: BlueprintProblem) => PhaseCondition>>>;
 }
 
-const initWords: Words = {
+const initNames: StepNames = {
   operation: 'handlePhaseInit',
   reason: 'CreateImportsAndSubobjects',
   steps: {
@@ -122,7 +122,7 @@ const initWords: Words = {
   },
 };
 
-const exportWords: Words = {
+const exportNames: StepNames = {
   operation: 'handlePhaseCompleting',
   steps: {
     imports: 'ConstructImportsForExports',
@@ -135,20 +135,20 @@ const exportWords: Words = {
  * Removes secrets from error messages. It reads the states when it is called, because executions may have stored
  * state before one failed.
  */
-const maskOver =
+const maskFrom =
   (imports: ImportSet, { states, kubeconfigs }: Tools, sources?: ExportSources): Mask =>
   (text) =>
     maskFor(imports, sources, [...states.documents, ...kubeconfigs.secrets])(text);
 
 /** Returns a phase error as a result. @throws all other errors */
-const asResult = (error: unknown): PhaseError => {
+const errorAsResult = (error: unknown): PhaseError => {
   if (error instanceof PhaseError) return error;
   throw error;
 };
 
 /** Translates the failure of a step to a phase error; other errors stay as they are. */
-const explainer =
-  ({ operation, reason, steps, conditions = {} }: Words, mask: Mask) =>
+const errorTranslator =
+  ({ operation, reason, steps, conditions = {} }: StepNames, mask: Mask) =>
   (failure: unknown): unknown => {
     if (!(failure instanceof StepFailed)) return failure;
     const name = steps[failure.step] ?? failure.step;

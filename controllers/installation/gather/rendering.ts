@@ -5,13 +5,13 @@ import { stateSecretNames } from '../../../src/blueprint/state.ts';
 import { getIfThere } from '../../../src/runtime/transport/read.ts';
 import { unlessDeleted } from './component-errors.ts';
 import { upserts, type Facts, type GatherContext, type Sources } from './gather-context.ts';
-import { loadOrExplain, renderForInit } from './render.ts';
+import { loadBlueprintOrFail, renderForInit } from './render.ts';
 
 export const renderingFacts = (
   ctx: GatherContext,
   { findComponent }: Sources,
 ): Facts<
-  'context' | 'component' | 'blueprint' | 'advice' | 'rendered' | 'stateUpserts' | 'importUpserts'
+  'context' | 'component' | 'blueprint' | 'blueprintWarnings' | 'rendered' | 'stateUpserts' | 'importUpserts'
 > => {
   const { self, namespace, world, client, secrets, tools } = ctx;
   return {
@@ -20,8 +20,8 @@ export const renderingFacts = (
       return world.contexts.get(key) ?? getIfThere(client, contextKind, key);
     },
     component: (get) => unlessDeleted(self, async () => findComponent(self, await get('context'))),
-    blueprint: (get) => unlessDeleted(self, async () => loadOrExplain(self, (await get('component')).view)),
-    advice: async (get) => describeFindings(warningsOn(await get('blueprint'))),
+    blueprint: (get) => unlessDeleted(self, async () => loadBlueprintOrFail(self, (await get('component')).view)),
+    blueprintWarnings: async (get) => describeFindings(warningsOn(await get('blueprint'))),
     rendered: (get) =>
       unlessDeleted(self, async () => {
         const blueprint = await get('blueprint');

@@ -9,7 +9,7 @@ import type { ComponentView } from '../../../src/components/view.ts';
 import { secretKind } from '../../../src/landscape/world.ts';
 import { getIfThere } from '../../../src/runtime/transport/read.ts';
 import type { Client, View } from '../../../src/runtime/types.ts';
-import { explained, problem } from './component-errors.ts';
+import { withPhaseErrors, problem } from './component-errors.ts';
 import { isFinal } from '../../../src/runtime/errors.ts';
 
 /** Verify always, only if the installation requires it, or never. */
@@ -44,7 +44,7 @@ export async function verifyComponent(
   const isInherited = policy === 'DoNotEnforce' && !isRoot(self.metadata);
   if (isInherited && !signatureNames(component).includes(wanted)) return undefined;
   const trust = await trustFor(wanted, context, client);
-  explained('VerifySignature', () => {
+  withPhaseErrors('VerifySignature', () => {
     verifySignature(component, wanted, trust);
   });
   return wanted;
@@ -55,7 +55,7 @@ export async function verifyComponent(
  * repository must not bypass this by removing digests from a descriptor.
  * @throws PhaseError with reason VerifySignature
  */
-export function verifyReach(signatureName: string, { own, unproved }: ComponentView): void {
+export function verifyReferences(signatureName: string, { own, unproved }: ComponentView): void {
   if (unproved.length === 0) return;
   throw problem(
     'VerifySignature',

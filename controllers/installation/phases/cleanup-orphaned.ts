@@ -3,7 +3,7 @@ import { hasFinishedJob, isBeingDeleted, isTriggeredFor } from '../../../src/api
 import { advance, fail, named, wait } from '../../../src/machine/decision.ts';
 import { interruptionOf } from '../../../src/landscape/item-end.ts';
 import { listed } from '../../../src/machine/causes.ts';
-import { sendOff } from '../children.ts';
+import { deleteOrphan } from '../children.ts';
 import { handDown } from '../job.ts';
 import { phase } from '../snapshot.ts';
 
@@ -16,9 +16,9 @@ export const cleanupOrphaned = phase({
     if (orphans.length === 0) {
       return advance('ObjectsCreated', { status: { set: { subInstCache: { orphanedSubs: null } } } });
     }
-    const isStuck = orphans.every((o) => hasFinishedJob(o, jobID) && o.status?.phase === 'DeleteFailed');
+    const isBlocked = orphans.every((o) => hasFinishedJob(o, jobID) && o.status?.phase === 'DeleteFailed');
     const names = listed(orphans.map((o) => o.metadata.name));
-    if (isStuck) {
+    if (isBlocked) {
       return fail({
         operation: 'handlePhaseCleanupOrphaned',
         reason: 'AllOrphanedSubinstallationsFailed',
@@ -34,7 +34,7 @@ export const cleanupOrphaned = phase({
     };
     return wait(problem, {
       awaited: { reason: 'DeletionPending', objects: orphans.map(named) },
-      effects: [...orphans.flatMap(sendOff), ...handDown(snapshot, orphans)],
+      effects: [...orphans.flatMap(deleteOrphan), ...handDown(snapshot, orphans)],
     });
   },
 });

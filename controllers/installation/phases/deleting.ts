@@ -17,7 +17,7 @@ import { phase, type DataOrTarget, type Snapshot } from '../snapshot.ts';
  * Exports of an orphan. Its parent continues and another child may export the same names, so they cannot wait for
  * the garbage collector. In all other cases the garbage collector deletes the exports.
  */
-const exportsThatGo = ({
+const exportsToDelete = ({
   self,
   ownExports,
 }: Pick<Snapshot, 'self' | 'ownExports'>): readonly DataOrTarget[] =>
@@ -25,34 +25,34 @@ const exportsThatGo = ({
     ? ownExports
     : [];
 
-const isKept = ({ metadata }: SubObject): boolean => !isBeingDeleted(metadata);
+const isNotDeleted = ({ metadata }: SubObject): boolean => !isBeingDeleted(metadata);
 
 export const deleting = phase({
   needs: ['children', 'execution', 'ownExports'],
   next: ['DeleteFailed'],
   decide(snapshot) {
     const { self } = snapshot;
-    const left = [...snapshot.children, ...ownExecution(snapshot)];
-    if (left.length === 0) {
+    const remaining = [...snapshot.children, ...ownExecution(snapshot)];
+    if (remaining.length === 0) {
       const finalizers = (self.metadata.finalizers ?? []).filter((f) => f !== FINALIZER);
       return release([
-        ...exportsThatGo(snapshot).map(deleteObject),
+        ...exportsToDelete(snapshot).map(deleteObject),
         patch(installationKind, self, { metadata: { finalizers } }),
       ]);
     }
     const jobID = self.status?.jobID ?? '';
     const operation = 'handleReconcilePhase';
-    if (left.some((o) => !hasFinishedJob(o, jobID))) {
+    if (remaining.some((o) => !hasFinishedJob(o, jobID))) {
       const message = 'deletion of some sub objects pending';
       return wait(
         { operation, reason: 'PendingSubobjects', message, codes: ['ERR_FOR_INFO_ONLY'] },
         {
-          awaited: { reason: 'DeletionPending', objects: left.map(named) },
-          effects: [...deleteAll(snapshot, left.filter(isKept)), ...handDown(snapshot, left)],
+          awaited: { reason: 'DeletionPending', objects: remaining.map(named) },
+          effects: [...deleteAll(snapshot, remaining.filter(isNotDeleted)), ...handDown(snapshot, remaining)],
         },
       );
     }
-    const causes = left.map((o) => `${o.kind} ${o.metadata.name}: ${o.status?.lastError?.message ?? ''}`);
+    const causes = remaining.map((o) => `${o.kind} ${o.metadata.name}: ${o.status?.lastError?.message ?? ''}`);
     const message = `not all sub objects were deleted: ${causesText(causes)}`;
     return fail({ operation, reason: 'UndeletedSubobjects', message, codes: ['ERR_FOR_INFO_ONLY'] });
   },

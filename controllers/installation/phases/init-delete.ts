@@ -1,7 +1,7 @@
 /** Deletes everything below, as soon as no sibling imports the exports. */
 import { annotations } from '../../../src/api/labels.ts';
 import { hasAnnotation, hasFinishedJob, isBeingDeleted, isFinished } from '../../../src/api/job.ts';
-import { siblingOf, successorsOutsideCircles } from '../../../src/dataflow/siblings.ts';
+import { siblingOf, successorsOutsideCycles } from '../../../src/dataflow/siblings.ts';
 import { causesText } from '../../../src/machine/causes.ts';
 import { advance, fail, named, wait } from '../../../src/machine/decision.ts';
 import { deleteAll } from '../job.ts';
@@ -11,7 +11,7 @@ import { step, steps } from '../snapshot.ts';
 const siblingStillImports = step(['siblings'], ({ self, siblings }) => {
   if (hasAnnotation(self.metadata, annotations.deleteIgnoreSuccessors)) return undefined;
   if (self.spec.optimization?.hasNoSiblingExports) return undefined;
-  const successors = successorsOutsideCircles(siblingOf(self), siblings.map(siblingOf));
+  const successors = successorsOutsideCycles(siblingOf(self), siblings.map(siblingOf));
   const sibling = siblings.find((s) => s.metadata.name === successors[0]?.name);
   if (!sibling) return undefined;
 
@@ -25,7 +25,7 @@ const siblingStillImports = step(['siblings'], ({ self, siblings }) => {
     if (!isBeingDeleted(sibling.metadata))
       return failed(`a sibling that is not being deleted imports the exports: ${name}`);
   }
-  const message = `a sibling still imports some of the exports: ${name}; ${wayOut(sibling)}, or annotate this installation with ${annotations.deleteIgnoreSuccessors}=true`;
+  const message = `a sibling still imports some of the exports: ${name}; ${remedyFor(sibling)}, or annotate this installation with ${annotations.deleteIgnoreSuccessors}=true`;
   const objects = siblings
     .filter((s) => successors.some((other) => other.name === s.metadata.name))
     .map(named);
@@ -36,16 +36,16 @@ const siblingStillImports = step(['siblings'], ({ self, siblings }) => {
 });
 
 /** What a user can do about a sibling that still imports exports. A failed deletion includes its error. */
-function wayOut(sibling: Inst): string {
+function remedyFor(sibling: Inst): string {
   if (!isBeingDeleted(sibling.metadata)) return 'delete it too';
   if (!isFinished(sibling) || sibling.status?.phase !== 'DeleteFailed') return 'it is being deleted';
   const why = sibling.status.lastError?.message ?? '';
   return `its deletion failed (${causesText([why])}); repeat the deletion`;
 }
 
-const deleteSubobjects = step(['children', 'execution'], (snapshot) => {
+const deleteSubObjects = step(['children', 'execution'], (snapshot) => {
   const below = [...ownExecution(snapshot), ...snapshot.children];
   return advance('TriggerDelete', { effects: deleteAll(snapshot, below) });
 });
 
-export const initDelete = steps(['TriggerDelete'], siblingStillImports, deleteSubobjects);
+export const initDelete = steps(['TriggerDelete'], siblingStillImports, deleteSubObjects);

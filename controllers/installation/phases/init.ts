@@ -37,8 +37,8 @@ import {
   importMissing,
   predecessorFailed,
   predecessorStillRunning,
-  rootsInACircle,
-  twoExporters,
+  cyclicRoots,
+  ambiguousExporters,
 } from './predecessors.ts';
 
 /** Refuses what the validating webhook refuses, in case the webhook is not installed. */
@@ -55,16 +55,16 @@ const contextMissing = step(['context'], (snapshot) => {
   const message = contextProblem(self, context, name);
   if (!message) return undefined;
   const problem = { operation: 'InitPrerequisites', reason: 'CalculateContext', message };
-  return !context && name === 'default' && isYoung(snapshot) ? retry(problem) : fail(problem);
+  return !context && name === 'default' && isNamespaceNew(snapshot) ? retry(problem) : fail(problem);
 });
 
 /**
  * The default Context is created shortly after its namespace, and users often create both together with
  * installations.
  */
-const CONTEXT_COMES_WITHIN_MS = 5_000;
-const isYoung = ({ self, now }: Pick<Snapshot, 'self' | 'now'>): boolean =>
-  Date.parse(now) - Date.parse(self.status?.transitionTimes?.initTime ?? now) < CONTEXT_COMES_WITHIN_MS;
+const CONTEXT_CREATED_WITHIN_MS = 5_000;
+const isNamespaceNew = ({ self, now }: Pick<Snapshot, 'self' | 'now'>): boolean =>
+  Date.parse(now) - Date.parse(self.status?.transitionTimes?.initTime ?? now) < CONTEXT_CREATED_WITHIN_MS;
 
 function contextProblem(
   self: Snapshot['self'],
@@ -83,7 +83,7 @@ function contextProblem(
 const blueprintUnavailable = step(['blueprint'], () => undefined);
 
 /** An execution that a user deleted is uninstalled completely before it is recreated. */
-export const executionGoing = step(['execution'], (snapshot) => {
+export const executionBeingDeleted = step(['execution'], (snapshot) => {
   const { self, execution } = snapshot;
   if (!execution) return undefined;
   const { namespace, name } = execution.metadata;
@@ -111,11 +111,11 @@ export const executionGoing = step(['execution'], (snapshot) => {
   });
 });
 
-const createSubobjects = step(
+const createSubObjects = step(
   [
     'component',
     'rendered',
-    'advice',
+    'blueprintWarnings',
     'stateUpserts',
     'importUpserts',
     'children',
@@ -129,9 +129,9 @@ const createSubobjects = step(
   ],
   (snapshot): Answer<'CleanupOrphaned'> => {
     const { self, rendered, importsHash, predecessorJobs } = snapshot;
-    const known = [
+    const knownConditions = [
       ...(snapshot.component.condition ? [snapshot.component.condition] : []),
-      ...doubts(snapshot),
+      ...blueprintCondition(snapshot),
     ];
     // Generated state is stored before any object depends on it, so the next attempt of the job finds it.
     const imports = checkImports(snapshot);
@@ -139,8 +139,8 @@ const createSubobjects = step(
       ...snapshot.stateUpserts.flatMap((u) => storeState(self, u, asImport)),
       ...imports.upserts.flatMap((u) => upsert(u, asImport)),
     ];
-    if (imports.refusal) return conflicting(imports.refusal, rendered.children, effects, known);
-    if (rendered.children instanceof PhaseError) return failed(rendered.children, effects, known);
+    if (imports.refusal) return importConflict(imports.refusal, rendered.children, effects, knownConditions);
+    if (rendered.children instanceof PhaseError) return failed(rendered.children, effects, knownConditions);
 
     const children = ensureChildren(snapshot, rendered.children);
     const deleted = createdBelowDeleted(snapshot, children.effects);
@@ -148,7 +148,7 @@ const createSubobjects = step(
     if (refused) return fail(refused);
     append(effects, children.effects);
     if (rendered.items instanceof PhaseError) {
-      return failed(rendered.items, effects, [...known, children.condition], {
+      return failed(rendered.items, effects, [...knownConditions, children.condition], {
         subInstCache: children.cache,
       });
     }
@@ -163,11 +163,11 @@ const createSubobjects = step(
           subInstCache: children.cache,
           ...execution.status,
         },
-        conditions: [...known, children.condition, ...execution.conditions],
+        conditions: [...knownConditions, children.condition, ...execution.conditions],
         settled: [
           conditionTypes.ValidateImports,
           conditionTypes.CreateImports,
-          ...(snapshot.advice === '' ? [conditionTypes.ValidateBlueprint] : []),
+          ...(snapshot.blueprintWarnings === '' ? [conditionTypes.ValidateBlueprint] : []),
         ],
       },
     });
@@ -178,15 +178,15 @@ const createSubobjects = step(
  * Warnings about a blueprint never end a job: upstream does not check for them, and existing landscapes contain
  * them.
  */
-const doubts = ({ advice }: Pick<Snapshot, 'advice'>): readonly PhaseCondition[] =>
-  advice === ''
+const blueprintCondition = ({ blueprintWarnings }: Pick<Snapshot, 'blueprintWarnings'>): readonly PhaseCondition[] =>
+  blueprintWarnings === ''
     ? []
     : [
         {
           type: conditionTypes.ValidateBlueprint,
           status: 'False',
           reason: conditionReasons.BlueprintHasMistakes,
-          message: advice,
+          message: blueprintWarnings,
         },
       ];
 
@@ -200,13 +200,13 @@ function failed(
 }
 
 /** An error in the sub-installations often has the same cause, so the message includes it. */
-function conflicting(
+function importConflict(
   { condition, ...problem }: Refusal,
   children: Snapshot['rendered']['children'],
   effects: readonly Effect[],
-  known: readonly PhaseCondition[],
+  knownConditions: readonly PhaseCondition[],
 ): Answer<never> {
-  const conditions = [...known, condition];
+  const conditions = [...knownConditions, condition];
   if (!(children instanceof PhaseError)) return fail(problem, { effects, status: { conditions } });
   const message = `${problem.message}; ${children.problem.message}`;
   return fail(
@@ -216,7 +216,7 @@ function conflicting(
 }
 
 /** Whatever the result: it deletes the exports of earlier jobs, and stores the generation that it applies to. */
-const ofThisJob = <Next extends string>(inner: Step<Snapshot, Next>): Step<Snapshot, Next> => ({
+const withJobEffects = <Next extends string>(inner: Step<Snapshot, Next>): Step<Snapshot, Next> => ({
   needs: [...inner.needs, 'oldExports'],
   decide(snapshot) {
     const decision = inner.decide(snapshot);
@@ -232,23 +232,23 @@ const ofThisJob = <Next extends string>(inner: Step<Snapshot, Next>): Step<Snaps
 });
 
 /** Checks of a job that do not depend on imports or siblings. `espalier plan` uses them as well. */
-export const prerequisites = [invalid, rootsInACircle, contextMissing, blueprintUnavailable] as const;
+export const prerequisites = [invalid, cyclicRoots, contextMissing, blueprintUnavailable] as const;
 
 export const init = steps(
   ['CleanupOrphaned'],
   interrupted,
-  ofThisJob(invalid),
-  ofThisJob(tooDeep),
-  rootsInACircle,
+  withJobEffects(invalid),
+  withJobEffects(tooDeep),
+  cyclicRoots,
   ...[
     contextMissing,
     blueprintUnavailable,
-    twoExporters,
+    ambiguousExporters,
     deletedWhileWaiting,
     predecessorStillRunning,
     predecessorFailed,
     importMissing,
-    executionGoing,
-    createSubobjects,
-  ].map((s) => ofThisJob(s as Step<Snapshot, 'CleanupOrphaned'>)),
+    executionBeingDeleted,
+    createSubObjects,
+  ].map((s) => withJobEffects(s as Step<Snapshot, 'CleanupOrphaned'>)),
 );

@@ -12,7 +12,7 @@ import {
 import { operations } from '../../../src/api/labels.ts';
 import {
   ambiguousImports,
-  circleThrough,
+  cycleThrough,
   cycleText,
   duplicatesText,
   siblingOf,
@@ -37,7 +37,7 @@ const problem = (reason: string, predecessor: Inst, what: string): Problem => {
 };
 
 /** Two siblings export the same import, so its value is ambiguous. */
-export const twoExporters = step(['siblings'], ({ self, siblings }) => {
+export const ambiguousExporters = step(['siblings'], ({ self, siblings }) => {
   if (self.spec.optimization?.hasNoSiblingImports) return undefined;
   const duplicates = ambiguousImports(siblingOf(self), siblings.map(siblingOf));
   if (duplicates.length === 0) return undefined;
@@ -51,11 +51,11 @@ export const twoExporters = step(['siblings'], ({ self, siblings }) => {
 });
 
 /** Roots that import from each other would wait for each other forever. For children, the parent checks this. */
-export const rootsInACircle = step(['siblings'], ({ self, siblings }) => {
+export const cyclicRoots = step(['siblings'], ({ self, siblings }) => {
   if (!isRoot(self.metadata) || self.spec.optimization?.hasNoSiblingImports) return undefined;
-  const circle = circleThrough(siblingOf(self), siblings.map(siblingOf));
-  if (!circle) return undefined;
-  const message = `installations import from each other in a cycle: ${cycleText(circle)}; remove one of the imports`;
+  const cycle = cycleThrough(siblingOf(self), siblings.map(siblingOf));
+  if (!cycle) return undefined;
+  const message = `installations import from each other in a cycle: ${cycleText(cycle)}; remove one of the imports`;
   return fail(
     { operation: 'init', reason: 'FetchPredecessors', message, codes: ['ERR_CYCLIC_DEPENDENCIES'] },
     { status: { set: { observedGeneration: self.metadata.generation } } },
@@ -74,15 +74,15 @@ export const deletedWhileWaiting = step(['predecessors'], (snapshot) => {
 export const predecessorStillRunning = step(['predecessors'], ({ self, predecessors }) => {
   const jobID = self.status?.jobID ?? '';
   const unfinished = predecessors.filter((p) =>
-    isRoot(self.metadata) ? isStillToRun(p) : !hasFinishedJob(p, jobID),
+    isRoot(self.metadata) ? isUnfinished(p) : !hasFinishedJob(p, jobID),
   );
   const awaited = { reason: 'PredecessorsUnfinished', objects: unfinished.map(named) } as const;
   for (const predecessor of predecessors) {
-    if (isOnItsWayOut(predecessor)) {
+    if (isBeingUninstalled(predecessor)) {
       return fail(problem('AllPredecessorsSucceeded', predecessor, 'is being deleted'));
     }
     if (isRoot(self.metadata)) {
-      if (isAboutToRun(predecessor)) {
+      if (isJobRequested(predecessor)) {
         return wait(problem('AllPredecessorsFinished', predecessor, 'has reconcile annotation'), { awaited });
       }
       if (isFinished(predecessor)) continue;
@@ -94,13 +94,13 @@ export const predecessorStillRunning = step(['predecessors'], ({ self, predecess
 });
 
 /** The next job is requested, and not suspended. */
-const isAboutToRun = ({ metadata }: Inst): boolean =>
+const isJobRequested = ({ metadata }: Inst): boolean =>
   hasOperation(metadata, operations.reconcile) && !isSuspended(metadata);
 
-const isStillToRun = (root: Inst): boolean => isAboutToRun(root) || !isFinished(root);
+const isUnfinished = (root: Inst): boolean => isJobRequested(root) || !isFinished(root);
 
 /** It will not export again, and its deletion may be waiting for the installation that imports from it. */
-const isOnItsWayOut = (predecessor: Inst): boolean =>
+const isBeingUninstalled = (predecessor: Inst): boolean =>
   isBeingDeleted(predecessor.metadata) &&
   (isDeletionPhase(predecessor.status?.phase) || isJobUnstarted(predecessor));
 

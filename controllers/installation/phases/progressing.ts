@@ -8,7 +8,7 @@ import { causesText, listed } from '../../../src/machine/causes.ts';
 import { advance, fail, named, wait, type Awaited, type Problem } from '../../../src/machine/decision.ts';
 import { interruptionOf } from '../../../src/landscape/item-end.ts';
 import { handDown, type SubObject } from '../job.ts';
-import { ownExecution, stuckBelow } from '../related-objects.ts';
+import { ownExecution, notPickedUpBelow } from '../related-objects.ts';
 import { phase, type Snapshot } from '../snapshot.ts';
 
 type Below = Pick<Snapshot, 'self' | 'children' | 'execution'>;
@@ -40,11 +40,11 @@ export const progressing = phase({
 
 /** If no deployer handles an item, its execution reports it, and so do the installations above. */
 function unfinished(objects: readonly SubObject[]): Awaited {
-  const stuck = objects.map(stuckBelow).find((message) => message !== undefined);
+  const notPickedUp = objects.map(notPickedUpBelow).find((message) => message !== undefined);
   const names = objects.map(named);
-  return stuck === undefined
+  return notPickedUp === undefined
     ? { reason: 'JobsUnfinished', objects: names }
-    : { reason: 'NotTakenUp', objects: names, note: stuck };
+    : { reason: 'NotTakenUp', objects: names, note: notPickedUp };
 }
 
 function notFinished(object: SubObject): Problem {
@@ -60,25 +60,25 @@ function notFinished(object: SubObject): Problem {
 /** Objects that disappeared during the job count as failed, because they cannot report a failure themselves. */
 function missing({ self, children, execution }: Below): string[] {
   const [own] = ownExecution({ self, execution });
-  const there = new Set(children.map((c) => c.metadata.name));
-  const gone = (self.status?.subInstCache?.activeSubs ?? [])
+  const existing = new Set(children.map((c) => c.metadata.name));
+  const missingChildren = (self.status?.subInstCache?.activeSubs ?? [])
     .map((s) => s.objectName)
-    .filter((n) => !there.has(n));
+    .filter((n) => !existing.has(n));
   return [
-    ...(gone.length > 0 ? [`Missing sub-installation(s): ${listed(gone)}`] : []),
+    ...(missingChildren.length > 0 ? [`Missing sub-installation(s): ${listed(missingChildren)}`] : []),
     ...(self.status?.executionRef && !own ? ['Execution is missing'] : []),
   ];
 }
 
 /** Upstream's sentences, followed by the messages of the failed objects. */
 function failed({ self, children, execution }: Below): string[] {
-  const bad = children.filter((c) => c.status?.phase !== 'Succeeded');
-  const badExecutions = ownExecution({ self, execution }).filter((e) => e.status?.phase !== 'Succeeded');
+  const failedChildren = children.filter((c) => c.status?.phase !== 'Succeeded');
+  const failedExecutions = ownExecution({ self, execution }).filter((e) => e.status?.phase !== 'Succeeded');
   return [
-    ...(bad.length > 0
-      ? [`Failed sub-installation(s): ${listed(bad.map((c) => c.metadata.name))}${causes(bad)}`]
+    ...(failedChildren.length > 0
+      ? [`Failed sub-installation(s): ${listed(failedChildren.map((c) => c.metadata.name))}${causes(failedChildren)}`]
       : []),
-    ...(badExecutions.length > 0 ? [`Execution is failed${causes(badExecutions)}`] : []),
+    ...(failedExecutions.length > 0 ? [`Execution is failed${causes(failedExecutions)}`] : []),
   ];
 }
 

@@ -19,9 +19,9 @@ import type { Environment } from './environment.ts';
 export async function writeContent(
   { blueprint, componentDescriptor }: ContainerConfig,
   environment: Environment,
-  stock: ComponentRepositories,
+  repositories: ComponentRepositories,
 ): Promise<void> {
-  const view = await componentOf(componentDescriptor, environment, stock);
+  const view = await componentOf(componentDescriptor, environment, repositories);
   if (view) {
     const list = { meta: { schemaVersion: 'v2' }, components: view.descriptors('v2') };
     await mkdir(dirname(environment.componentDescriptor), { recursive: true });
@@ -43,7 +43,7 @@ export async function writeContent(
 async function componentOf(
   source: ContainerConfig['componentDescriptor'],
   environment: Environment,
-  stock: ComponentRepositories,
+  repositories: ComponentRepositories,
 ): Promise<ComponentView | undefined> {
   if (!source?.inline && !source?.ref) return undefined;
   const request: Request = {
@@ -52,14 +52,14 @@ async function componentOf(
     overwrites: [],
   };
   if (source.inline) {
-    const own = stock.inline(source.inline, undefined, request);
-    return stock.view({ kind: 'inline', document: source.inline }, own, undefined, request);
+    const own = repositories.inline(source.inline, undefined, request);
+    return repositories.view({ kind: 'inline', document: source.inline }, own, undefined, request);
   }
   const { componentName, version, repositoryContext } = source.ref ?? { componentName: '', version: '' };
   const reference = { componentName, version, ...(repositoryContext && { repositoryContext }) };
-  const found = await stock.find(reference, request);
+  const found = await repositories.find(reference, request);
   const origin = { kind: 'ref', original: reference, effective: reference } as const;
-  return stock.view(origin, found, repositoryContext ?? undefined, request);
+  return repositories.view(origin, found, repositoryContext ?? undefined, request);
 }
 
 /** One folder for each secret. No folder at all is no error. */

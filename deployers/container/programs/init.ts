@@ -16,7 +16,7 @@ import { restoreState } from './state.ts';
 interface InitPorts {
   /** Opened only when there is state to restore: other items need no access to the cluster. */
   readonly client: () => Promise<Client>;
-  readonly stock: ComponentRepositories;
+  readonly repositories: ComponentRepositories;
   readonly log: Logger;
 }
 
@@ -32,7 +32,7 @@ export async function runInit(environment: Environment, ports: InitPorts): Promi
   if (config.importValues) await writeFile(imports, JSON.stringify(document['importValues']));
   await writeFile(target, await targetText(environment.targetSource));
   log.info({}, 'imports and target written');
-  await writeContent(config, environment, ports.stock);
+  await writeContent(config, environment, ports.repositories);
   log.info({}, 'content written');
   await restore(environment, ports);
 }

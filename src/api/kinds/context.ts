@@ -1,4 +1,4 @@
-/** Context: where an installation finds components and with which credentials. */
+/** Context: the repositories and credentials with which installations find components. */
 import { z } from 'zod';
 import {
   ageColumn,

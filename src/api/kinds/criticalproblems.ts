@@ -1,4 +1,4 @@
-/** CriticalProblems: things that went wrong in the program itself and need a person. */
+/** CriticalProblems: errors in the program itself that a user has to handle. */
 import { z } from 'zod';
 import { landscaperKind, objectOf, open, time, type Definition } from '../shared.ts';
 

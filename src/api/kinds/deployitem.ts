@@ -1,4 +1,4 @@
-/** DeployItem: one piece of work for one deployer, and the deployer's answer. */
+/** DeployItem: one unit of work for one deployer, and its result. */
 import { z } from 'zod';
 import {
   ageColumn,
@@ -66,7 +66,7 @@ export const deployItem = objectOf('DeployItem', {
   spec: deployItemSpec.describe('What to deploy.'),
   status: deployItemStatus.optional().describe('Current state, written by the deployer.'),
 });
-/** One piece of work for one deployer, and the deployer's answer. */
+/** One unit of work for one deployer, and its result. */
 export type DeployItem = z.infer<typeof deployItem>;
 
 export const deployItemKind = landscaperKind<DeployItem>('DeployItem', 'deployitems');

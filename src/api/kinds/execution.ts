@@ -1,4 +1,4 @@
-/** Execution: the deploy items of one installation, in order of their dependencies. Its list is stored compressed. */
+/** Execution: the deploy items of one installation, in order of their dependencies. The list is stored compressed. */
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { z } from 'zod';
 import { exactJson, parseExactJson } from '../../lib/exact-json.ts';
@@ -100,7 +100,7 @@ export const executionDefinition: Definition = {
 
 // ---------------------------------------------------------------- compressed list
 
-/** The templates of an execution cannot be read: the object is damaged, or holds more than anybody works with. */
+/** The templates of an execution are unreadable: the list is damaged or exceeds the limits. */
 export class UnreadableDeployItems extends Error {
   override readonly name = 'UnreadableDeployItems';
 
@@ -112,7 +112,7 @@ export class UnreadableDeployItems extends Error {
 type Form = 'deployItems' | 'deployItemsCompressed';
 type SpecView = { readonly [P in Form]?: ExecutionSpec[P] };
 
-/** Asks for the number alone, so it takes no time. @throws UnreadableDeployItems when `list` is one and too long */
+/** Checks only the number of items, so it is fast. @throws UnreadableDeployItems if `list` is a list and too long */
 export function checkDeployItemCount(
   list: unknown,
   field: Form,
@@ -124,9 +124,9 @@ export function checkDeployItemCount(
 }
 
 /**
- * The templates of an execution in whichever form they are stored; the compressed form wins when both are there.
- * Compare templates read this way, never the packed text: it differs from one implementation to the next.
- * @throws UnreadableDeployItems when the text is not base64 of gzip of a JSON list, or there is more than the limits allow
+ * The templates of an execution in either stored form; the compressed form wins if both are present. Compare
+ * templates read by this function, never the compressed string: it differs between implementations.
+ * @throws UnreadableDeployItems if the string is not base64 of a gzipped JSON list, or if it exceeds the limits
  */
 export function readDeployItems(
   spec: SpecView,
@@ -135,12 +135,12 @@ export function readDeployItems(
   return readUpTo(spec, limits.deployItemsMiB << 20, limits) ?? tooMuch(limits);
 }
 
-/** Reading as much as this takes milliseconds, reading all that is allowed up to a second. */
+/** Reading a list of this size takes milliseconds; the largest allowed list takes up to a second. */
 const SMALL_DEPLOY_ITEMS_BYTES = 256 << 10;
 
 /**
- * The same, for threads that others wait for.
- * @returns undefined when the list is so large that reading it belongs aside
+ * Like readDeployItems, for threads that must not block.
+ * @returns undefined if the list is so large that a worker has to read it
  * @throws UnreadableDeployItems
  */
 export const readSmallDeployItems = (
@@ -148,7 +148,7 @@ export const readSmallDeployItems = (
   limits: InstallationLimits = defaultLimits,
 ): DeployItemTemplate[] | undefined => readUpTo(spec, SMALL_DEPLOY_ITEMS_BYTES, limits);
 
-/** undefined when the compressed form unpacks to more. */
+/** undefined if the compressed form unpacks to more than `maxBytes`. */
 function readUpTo(
   spec: SpecView,
   maxBytes: number,
@@ -187,11 +187,11 @@ function tooMuch({ deployItemsMiB }: InstallationLimits): never {
   throw new UnreadableDeployItems('deployItemsCompressed', reason);
 }
 
-/** What these unpack to when they are stored compressed. */
+/** Unpacked size of these templates in the compressed form. */
 export const unpackedBytes = (templates: readonly DeployItemTemplate[]): number =>
   Buffer.byteLength(exactJson(templates));
 
-/** The spec fields that store these templates: compressed when there are any, as upstream writes them. */
+/** The spec fields that store these templates: compressed if there are any, as upstream does. */
 export function writeDeployItems(
   templates: readonly DeployItemTemplate[],
 ): Pick<ExecutionSpec, 'deployItems' | 'deployItemsCompressed'> {

@@ -1,4 +1,4 @@
-/** Installation: renders one blueprint into sub-installations and an execution, and carries data in and out. */
+/** Installation: renders one blueprint into sub-installations and an execution, and transfers imports and exports. */
 import { z } from 'zod';
 import {
   ageColumn,

@@ -1,4 +1,4 @@
-/** LsHealthCheck: whether the system itself is well. Its status is a plain top-level text, not a subresource. */
+/** LsHealthCheck: whether the system itself is healthy. Its status is a plain top-level string, not a subresource. */
 import { z } from 'zod';
 import { landscaperKind, objectOf, time, type Definition } from '../shared.ts';
 

@@ -1,4 +1,4 @@
-/** SyncObject: upstream's lock of one object among several replicas. Read while migrating, never written otherwise. */
+/** SyncObject: upstream's lock of one object among several replicas. Only read during migration, never written. */
 import { z } from 'zod';
 import { landscaperKind, objectOf, open, time, type Definition } from '../shared.ts';
 

@@ -1,4 +1,4 @@
-/** Target: where to deploy to and with which credentials. */
+/** Target: the address and the credentials of a place to deploy to. */
 import { z } from 'zod';
 import { labels } from '../labels.ts';
 import {

@@ -1,4 +1,4 @@
-/** TargetSync: turns secrets or shoots of another cluster into targets of this namespace. */
+/** TargetSync: creates targets in its namespace from secrets or shoots of another cluster. */
 import { z } from 'zod';
 import {
   int64,

@@ -1,4 +1,4 @@
-/** The rules for a deploy item, by itself and compared with what it was. */
+/** Validates a deploy item, and changes of it. */
 import type { View } from '../../lib/objects.ts';
 import type { DeployItem } from '../kinds/deployitem.ts';
 import { forbidden, required, type FieldError } from './fields.ts';
@@ -11,14 +11,17 @@ export function deployItemProblems({ spec: { type, target } }: View<DeployItem>)
 }
 
 /**
- * Controllers look for the target where the item is, whatever namespace it names or does not name, and people who write
- * items by hand leave it out. So this is asked at the door only.
+ * Controllers look for the target in the namespace of the item, whatever the reference says, and users omit it. So
+ * only the webhook checks this.
  */
 export const targetWithoutNamespace = ({ spec: { target } }: View<DeployItem>): readonly FieldError[] =>
   target && !target.namespace
     ? [required('spec.target.namespace', 'target namespace must not be empty')]
     : [];
 
-/** Its deployer would not know any more what it has to uninstall. The path begins with a dot, as upstream's does. */
+/**
+ * With another type, the deployer would no longer know what to uninstall. The path begins with a dot, as upstream's
+ * does.
+ */
 export const typeChange = (old: View<DeployItem>, now: View<DeployItem>): FieldError | undefined =>
   old.spec.type === now.spec.type ? undefined : forbidden('.spec.type', 'type is immutable');

@@ -1,4 +1,4 @@
-/** The rules for the deploy items of an execution, and for those that a blueprint renders: they are the same list. */
+/** Validates the deploy items of an execution, and those that a blueprint renders: both are the same list. */
 import { MAX_FINDINGS } from '../../lib/findings.ts';
 import { goJson } from '../../lib/gojson.ts';
 import { isLabelValue, isQualifiedName } from '../../lib/names.ts';
@@ -19,7 +19,7 @@ export function templateProblems(templates: readonly Template[], path: string): 
   const isEachNameUnique = templates.filter(({ name }) => name !== '').length === names.size;
   return [
     ...problems,
-    // Who is meant by a name that two items have? Cycles are looked for when that is settled.
+    // If two items have the same name, dependencies are ambiguous; cycles are checked only with unique names.
     ...(isEachNameUnique
       ? cyclesOf(templates).map(
           (c) => `${path}: Invalid value: ${goJson(c.map(shown))}: cycle found in dependencies`,
@@ -53,9 +53,9 @@ function ownProblems({ name, type, target, labels = {} }: Template, path: string
 }
 
 /**
- * Items that wait for each other: the names on the way round, beginning where the list first leads into the circle.
- * Each item is followed once, so of circles that share an item not all are named, and no more than messages can show:
- * ten thousand items can have millions, each as long as the list.
+ * The cycles among items that depend on each other, as lists of names, beginning with the first item in the list.
+ * Each item is visited once, so if cycles share an item, not all of them are found. The number is limited to what a
+ * message shows: ten thousand items can have millions of cycles, each as long as the list.
  */
 function cyclesOf(templates: readonly Template[]): readonly (readonly string[])[] {
   const byName = new Map(templates.map((template) => [template.name, template]));
@@ -64,7 +64,7 @@ function cyclesOf(templates: readonly Template[]): readonly (readonly string[])[
   for (const { name } of templates) follow(name);
   return cycles;
 
-  /** Without recursion: a chain may be as long as the list. */
+  /** Not recursive: a chain may be as long as the list. */
   function follow(start: string): void {
     const way: { readonly name: string; readonly open: Iterator<string> }[] = [];
     const position = new Map<string, number>();

@@ -1,25 +1,28 @@
-/** What is wrong with fields of an object, worded as Kubernetes words it: `spec.type: Required value: …`. */
+/** Field errors in the format of Kubernetes: `spec.type: Required value: …`. */
 import { cutMiddle } from '../../lib/cut.ts';
 import { findingsText, MAX_FINDINGS } from '../../lib/findings.ts';
 import { isPathSegment } from '../../lib/names.ts';
 
-/** One finding: the path of a field, what kind of mistake it is, and the sentence. */
+/** One error: the path of a field, the type of the error, and a sentence. */
 export type FieldError = string;
 
 export const required = (path: string, why: string): FieldError => `${path}: Required value: ${why}`;
 
-/** Longer than any name; a text of a megabyte in each of thousands of findings fills the memory. */
+/** Longer than any valid name. Thousands of errors with values of a megabyte each would fill the memory. */
 const MAX_SHOWN = 500;
 
 export const shown = (text: string): string => cutMiddle(text, MAX_SHOWN);
 
-/** A text is repeated, so that it can be found; structures are not: they may be long, or hold credentials. */
+/**
+ * Includes the value if it is a string, so that users can find it. Structures are left out: they may be long or
+ * contain credentials.
+ */
 export const invalid = (path: string, text: string, why: string): FieldError =>
   `${path}: Invalid value: ${JSON.stringify(shown(text))}: ${why}`;
 
 export const invalidStructure = (path: string, why: string): FieldError => `${path}: Invalid value: ${why}`;
 
-/** Names of other objects; those that are missing are somebody else's finding. */
+/** Checks names of other objects. Another rule reports missing names. */
 export const notAName = (path: string, name: string | undefined): readonly FieldError[] =>
   isPathSegment(name ?? '').map((why) =>
     invalid(path, name ?? '', `cannot be the name of an object: it ${why}`),
@@ -31,8 +34,8 @@ export const duplicate = (path: string, text: string): FieldError =>
 export const forbidden = (path: string, why: string): FieldError => `${path}: Forbidden: ${why}`;
 
 /**
- * Several findings as one sentence: each once, the first ones of many, and a single one without brackets. Undefined when
- * there are none.
+ * Several errors as one sentence, without duplicates and up to a limit; a single error without brackets. undefined
+ * if there are none.
  */
 export function aggregate(errors: readonly FieldError[]): string | undefined {
   const different = new Set<FieldError>();
@@ -44,8 +47,8 @@ export function aggregate(errors: readonly FieldError[]): string | undefined {
 }
 
 /**
- * Exactly one of several fields is there. What counts is being there: an empty list is, an empty text is not.
- * @param forms what each form is called in the sentence, and its value
+ * Exactly one of several fields must be set. An empty list counts as set, an empty string does not.
+ * @param forms the values, keyed by the names to use in the message
  */
 export function exactlyOneOf(path: string, forms: Readonly<Record<string, unknown>>): readonly FieldError[] {
   const names = Object.keys(forms);
@@ -58,7 +61,7 @@ export function exactlyOneOf(path: string, forms: Readonly<Record<string, unknow
 
 export const isSet = (value: unknown): boolean => value !== undefined && value !== null && value !== '';
 
-/** A repeated name in a list, at its second place; entries without a name are somebody else's finding. */
+/** A repeated name in a list, reported at its second position. Another rule reports missing names. */
 export const isRepeated = (names: Set<string>, name: string): boolean => {
   const isKnown = names.has(name);
   if (name !== '') names.add(name);

@@ -1,7 +1,7 @@
 /**
- * The verdict on an object of the four kinds that are validated. Webhook and controllers ask here, so an object that
- * the one would have refused is refused by the others in the same words when no webhook was there. Two rules are asked at
- * the door only, because everybody's controllers work with what breaks them.
+ * Validates objects of four kinds. Webhook and controllers use the same rules, so that without a webhook the
+ * controllers refuse an object with the same message. Only the webhook checks two of the rules, because existing
+ * controllers, also upstream's, accept objects that break them.
  */
 import type { z } from 'zod';
 import { isObject, ownField } from '../../lib/objects.ts';
@@ -26,7 +26,7 @@ import { targetSpecProblems } from './target.ts';
 export const validatedResources = ['installations', 'deployitems', 'executions', 'targets'] as const;
 export type ValidatedResource = (typeof validatedResources)[number];
 
-/** `unreadable`: it cannot even be understood. `wrong`: it breaks a rule. */
+/** `unreadable`: the object does not match the schema. `wrong`: it breaks a rule. */
 export interface Refusal {
   readonly kind: 'unreadable' | 'wrong';
   readonly message: string;
@@ -34,7 +34,7 @@ export interface Refusal {
 
 type Check = (object: unknown, limits: InstallationLimits) => Refusal | undefined;
 
-/** `job`: what no controller works with. `door`: that, and what people had better not begin with. */
+/** `job`: rules for all controllers. `admission`: these rules, and rules for new objects only. */
 interface Checks {
   readonly job: Check;
   readonly door: Check;
@@ -51,7 +51,7 @@ const checks: Readonly<Record<ValidatedResource, Checks>> = {
   targets: checksOf(target, ({ spec }) => targetSpecProblems(spec)),
 };
 
-/** What is wrong with an object that somebody wants to store, whatever its labels say; undefined when nothing is. */
+/** Why the webhook refuses an object, whatever its labels; undefined if the object is valid. */
 export const refusalAtTheDoor = (
   resource: ValidatedResource,
   object: unknown,
@@ -59,8 +59,8 @@ export const refusalAtTheDoor = (
 ): Refusal | undefined => checks[resource].door(object, limits);
 
 /**
- * Why a job with this object ends before it begins: the sentence, or undefined. What asks to be spared the rules is; what
- * nobody can read cannot be worked with all the same.
+ * Why a job with this object ends before it starts; undefined if the object is valid. An object with the label that
+ * skips validation is only refused if it is unreadable.
  */
 export function refusalForJob(
   resource: ValidatedResource,
@@ -71,14 +71,14 @@ export function refusalForJob(
   return refusal?.kind === 'wrong' && isSpared(object) ? undefined : refusal?.message;
 }
 
-/** What is wrong with a change as a change; undefined when nothing is. */
+/** Why a change is refused; undefined if it is allowed. */
 export function changeRefusal(resource: ValidatedResource, old: unknown, now: unknown): string | undefined {
   if (resource !== 'deployitems') return undefined;
   const [before, after] = [deployItem.safeParse(old), deployItem.safeParse(now)];
   return before.success && after.success ? typeChange(before.data, after.data) : undefined;
 }
 
-/** Labelled so that webhooks are not asked. */
+/** Whether the object has the label that skips validation. */
 export const isSpared = (object: unknown): boolean =>
   ownField(ownField(ownField(object, 'metadata'), 'labels'), labels.skipValidation) === TRUE;
 
@@ -91,7 +91,9 @@ function checksOf<T>(schema: z.ZodType<T>, rules: Rules<T>, atTheDoor: Rules<T> 
   };
 }
 
-/** Reading a list takes time and memory for each item; one that is too long is refused for its length alone. */
+/**
+ * Parsing takes time and memory for each item of a list, so a list that is too long is refused before it is parsed.
+ */
 function countedFirst({ job, door }: Checks): Checks {
   const counted =
     (next: Check): Check =>

@@ -1,4 +1,4 @@
-/** The rules for an installation that a schema cannot say. The webhook asks them, and so does the controller. */
+/** Rules for an installation that a schema cannot express. The webhook and the controller check them. */
 import { isRoot } from '../job.ts';
 import { isCron } from '../../lib/cron.ts';
 import { isDns1123Label, tooLongText } from '../../lib/names.ts';
@@ -23,7 +23,7 @@ import {
   type FieldError,
 } from './fields.ts';
 
-/** Names become the contexts `Inst.<name>`, which have to fit into label values. */
+/** The name is part of the context name `Inst.<name>`, which has to fit into a label value. */
 const MAX_NAME_LENGTH = 63 - 'Inst.'.length;
 /** Generated names end in a suffix of five characters. */
 const MAX_GENERATE_NAME_LENGTH = MAX_NAME_LENGTH - 5;
@@ -33,7 +33,7 @@ const TARGET_MAP_KEY_RULE =
   'key must contain only lower-case alphanumeric characters, dots, or dashes; it must begin and end with a ' +
   'lower-case alphanumeric character; it must not be empty, and not longer than 63 characters';
 
-/** The part of metadata that the rules are about. */
+/** The metadata fields that the rules check. */
 interface Named {
   readonly name?: string;
   readonly generateName?: string;
@@ -60,17 +60,17 @@ function nameProblems({ name = '', generateName = '' }: Named): readonly FieldEr
   ];
 }
 
-/** What follows makes a name of it that does not end in a dash. */
+/** The generated suffix follows the prefix, so a trailing dash is valid. */
 const withoutLastDash = (prefix: string): string => prefix.replace(/(?<=.)-$/, 'a');
 
-/** @param path of the spec; the same rules hold for what a template says about a child */
+/** @param path of the spec; the same rules apply to templates of sub-installations */
 function specProblems(spec: View<InstallationSpec>, path = 'spec'): readonly FieldError[] {
   const { blueprint, componentDescriptor } = spec;
   return [
     ...importProblems(spec.imports, `${path}.imports`),
     ...exportProblems(spec.exports, `${path}.exports`),
     ...exactlyOneOf(`${path}.blueprint.definition`, { Inline: blueprint.inline, Reference: blueprint.ref }),
-    // Nothing inside is what a child says whose parent has no component, and means that there is none.
+    // A child whose parent has no component has an empty descriptor, which means that it has no component either.
     ...(componentDescriptor === undefined || Object.keys(componentDescriptor).length === 0
       ? []
       : exactlyOneOf(`${path}.componentDescriptor.definition`, {
@@ -83,7 +83,7 @@ function specProblems(spec: View<InstallationSpec>, path = 'spec'): readonly Fie
 
 // ---------------------------------------------------------------- imports
 
-/** Names are unique over data and targets together. */
+/** Names must be unique across data and targets. */
 function importProblems(
   { data = [], targets = [] }: View<InstallationImports> = {},
   path: string,
@@ -118,7 +118,7 @@ function dataSourceProblems(
   ];
 }
 
-/** Where an import of targets comes from; also for templates of sub-installations. */
+/** Checks the source of a target import, also in templates of sub-installations. */
 export function targetSourceProblems(
   { target, targets, targetMap, targetMapRef, targetListRef }: View<TargetImport>,
   path: string,
@@ -164,8 +164,8 @@ const namelessExport = (
     .map(([field]) => required(`${path}.${field}`, `${field} must not be empty`));
 
 /**
- * Exports under one name. Controllers carry them out, ours and upstream's: the value goes to each reference. So this is
- * asked at the door only.
+ * Several exports with the same name. All controllers, also upstream's, write the value to each reference. So only
+ * the webhook checks this.
  */
 export const repeatedExports = ({ spec }: View<Installation>): readonly FieldError[] => {
   const { data = [], targets = [] } = spec.exports ?? {};
@@ -181,8 +181,8 @@ export const repeatedExports = ({ spec }: View<Installation>): readonly FieldErr
 // ---------------------------------------------------------------- names of objects
 
 /**
- * What a root imports and exports are data objects and targets under the names that it says. In the scope of a parent
- * they are called by a hash, so a sub-installation may say anything.
+ * The imports and exports of a root are the names of data objects and targets. In the scope of a parent the object
+ * name is a hash, so a sub-installation may use any name.
  */
 const rootReferences = ({ imports, exports }: View<InstallationSpec>): readonly FieldError[] => [
   ...(imports?.data ?? []).flatMap(({ dataRef }, i) => notAName(`spec.imports.data[${i}].dataRef`, dataRef)),

@@ -1,7 +1,7 @@
-/** The rule for a target: its content stands in one place. Contents are secret and never part of a message. */
+/** Rule for a target: its content has one source. Messages never contain the content, because it is secret. */
 import { invalidStructure, isSet, type FieldError } from './fields.ts';
 
-/** The same rule holds for what a blueprint exports. */
+/** The same rule applies to targets that a blueprint exports. */
 export const targetSpecProblems = (
   spec: { readonly config?: unknown; readonly secretRef?: unknown },
   path = 'spec',

@@ -140,7 +140,7 @@ function populate(
     manager.add(withTreeInLog(world, report ? withCriticalProblems(locked, report) : locked));
   };
   const { downloads } = ground.responses;
-  const helm = { stock: ground.stock, clock, chartsOf: ground.runnerOf, downloads, ...configuration.helm };
+  const helm = { repositories: ground.repositories, clock, chartsOf: ground.runnerOf, downloads, ...configuration.helm };
   const container = { client, settings: configuration.container };
   const trees = createTreeSizes(ground.world, configuration.limits.treeObjects);
   const plugins = chosen.deployers.map((name) => deployerPlugin(name, helm, container));

@@ -16,11 +16,11 @@ export function pluginsByType(
   signal: AbortSignal,
 ): ReadonlyMap<string, DeployerPlugin> {
   const clock = systemClock;
-  const stock = createComponentRepositories({ clock, rng: secureRng, signal, ...registry });
-  signal.addEventListener('abort', () => void stock.close(), { once: true });
+  const repositories = createComponentRepositories({ clock, rng: secureRng, signal, ...registry });
+  signal.addEventListener('abort', () => void repositories.close(), { once: true });
   const runners = asideRunners({ clock, ...templating });
   signal.addEventListener('abort', () => void runners.close(), { once: true });
-  const charts = { stock, clock, chartsOf: runners.of, ...helm };
+  const charts = { repositories, clock, chartsOf: runners.of, ...helm };
   const pods = { client, settings: container };
   return new Map(
     deployerNames.map((name) => deployerPlugin(name, charts, pods)).map((plugin) => [plugin.type, plugin]),

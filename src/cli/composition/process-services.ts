@@ -62,7 +62,7 @@ export interface ProcessServices {
   /** How large the answers of servers may be. */
   readonly responses: Responses;
   /** What was read from registries and archives. */
-  readonly stock: ComponentRepositories;
+  readonly repositories: ComponentRepositories;
   /** Executes templates beside everything else. */
   readonly runnerOf: RunnerOf;
   readonly clock: Clock;
@@ -88,37 +88,37 @@ export async function createProcessServices(
     createClient(await connect({ kubeconfig: { text }, ...common(log, clock), responses: target })),
   );
   closing.add(() => sources.close());
-  const stock = createComponentRepositories({
+  const repositories = createComponentRepositories({
     clock,
     rng,
     signal: closing.signal,
     ...configuration.registry,
     downloads,
   });
-  closing.add(() => stock.close());
+  closing.add(() => repositories.close());
   const runners = asideRunners({ clock, ...configuration.templating });
   closing.add(() => runners.close());
-  observeCache(stock, metrics);
+  observeCache(repositories, metrics);
   const caches = createCaches({ client, clock, rng, log, registry });
   const self = await connection.address();
   const world = createWorld(caches);
   return {
-    ...{ client, self, caches, world, sources, responses, stock, runnerOf: runners.of },
+    ...{ client, self, caches, world, sources, responses, repositories, runnerOf: runners.of },
     ...{ clock, rng, log, metrics },
   };
 }
 
 /** Under upstream's names. */
-function observeCache(stock: ComponentRepositories, metrics: Metrics): void {
+function observeCache(repositories: ComponentRepositories, metrics: Metrics): void {
   const labels = ['id'];
   const id = { id: 'components' };
   metrics.observed(
     { name: 'ociclient_cache_memory_usage_bytes', help: 'Bytes of fetched contents that are kept.', labels },
-    () => [[id, stock.cache.size]],
+    () => [[id, repositories.cache.size]],
   );
   metrics.observed(
     { name: 'ociclient_cache_items_total', help: 'Fetched contents that are kept.', labels },
-    () => [[id, stock.cache.items]],
+    () => [[id, repositories.cache.items]],
   );
 }
 

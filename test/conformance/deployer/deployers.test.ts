@@ -54,11 +54,11 @@ deployerConformance({
 });
 
 const demo = { apiVersion: 'v1', kind: 'ConfigMap', name: 'demo-cm', namespace: 'app' };
-const stock = createComponentRepositories({ clock, rng: seededRng(1) });
+const repositories = createComponentRepositories({ clock, rng: seededRng(1) });
 
 deployerConformance({
   name: 'the helm deployer',
-  plugin: () => helmDeployer({ stock, chartsOf: chartsHere(), clock }),
+  plugin: () => helmDeployer({ repositories, chartsOf: chartsHere(), clock }),
   needsTarget: true,
   alwaysExports: true,
   succeeds: helmConfig(raw(c1())),

@@ -13,12 +13,12 @@ import { abc, fakeItem, plan, stack } from '../../support/landscape.ts';
 import type { Scene } from '../../support/scene.ts';
 
 /** Plays the installation controller: gives `plan` a job. */
-const giveJob = (scene: Scene, jobID: string): Promise<unknown> =>
+const handDownJob = (scene: Scene, jobID: string): Promise<unknown> =>
   scene.patchStatus(executionKind, 'plan', { jobID, observedGeneration: 0 });
 
 async function begun(scene: Scene, items = abc(), spec: object = {}): Promise<void> {
   await scene.create(plan(items, spec));
-  await giveJob(scene, 'j1');
+  await handDownJob(scene, 'j1');
 }
 
 const ended = (scene: Scene, jobID: string, phase: string): Promise<View<Execution>> =>
@@ -108,7 +108,7 @@ describe('an execution', () => {
       fakeItem('b', { dependsOn: ['a'] }),
       fakeItem('c', { dependsOn: ['b'] }),
     ]);
-    await giveJob(scene, 'j2');
+    await handDownJob(scene, 'j2');
     for (const [name, next] of [
       ['a', 'b'],
       ['b', 'c'],
@@ -144,7 +144,7 @@ describe('an execution', () => {
     await scene.answer('plan', 'b');
     const { status } = await ended(scene, 'j1', 'Failed');
     expect(status?.lastError?.message).to.contain('a is missing');
-    await giveJob(scene, 'j2');
+    await handDownJob(scene, 'j2');
     await scene.until('a new item', () => {
       const name = scene.item('plan', 'a')?.metadata.name;
       return name !== undefined && name !== metadata.name;
@@ -159,7 +159,7 @@ describe('an execution', () => {
     for (const name of ['a', 'b', 'c']) await scene.answer('plan', name);
     await ended(scene, 'j1', 'Succeeded');
     await setItems(scene, [fakeItem('a')]);
-    await giveJob(scene, 'j2');
+    await handDownJob(scene, 'j2');
     for (const name of ['b', 'c']) {
       const orphan = await scene.waiting('plan', name);
       expect(isBeingDeleted(orphan.metadata)).to.equal(true);
@@ -180,7 +180,7 @@ describe('an execution', () => {
     for (const name of ['a', 'b']) await scene.answer('plan', name);
     await ended(scene, 'j1', 'Succeeded');
     await setItems(scene, [fakeItem('a')]);
-    await giveJob(scene, 'j2');
+    await handDownJob(scene, 'j2');
     await scene.answer('plan', 'b', 'DeleteFailed');
     const { status } = await ended(scene, 'j2', 'Failed');
     expect(status?.lastError?.message).to.match(/^has failed or missing deploy items/);
@@ -215,10 +215,10 @@ describe('an execution', () => {
     await begun(scene, [fakeItem('a')]);
     await scene.answer('plan', 'a', 'Failed');
     await ended(scene, 'j1', 'Failed');
-    await giveJob(scene, 'j2');
+    await handDownJob(scene, 'j2');
     await scene.answer('plan', 'a');
     expect((await ended(scene, 'j2', 'Succeeded')).status?.lastError).to.equal(undefined);
-    await giveJob(scene, 'j3');
+    await handDownJob(scene, 'j3');
     await scene.answer('plan', 'a', 'Failed');
     await ended(scene, 'j3', 'Failed');
   });
@@ -229,7 +229,7 @@ describe('an execution', () => {
     await scene.answer('plan', 'a');
     await ended(scene, 'j1', 'Succeeded');
     await setItems(scene, [fakeItem('a', { labels: { changed: 'yes' } })]);
-    await giveJob(scene, 'j2');
+    await handDownJob(scene, 'j2');
     await scene.answer('plan', 'a');
     const { metadata, status } = await ended(scene, 'j2', 'Succeeded');
     expect(metadata.generation).to.be.greaterThan(1);
@@ -241,7 +241,7 @@ describe('an execution', () => {
     await begun(scene, [fakeItem('a', { updateOnChangeOnly: true })]);
     await scene.answer('plan', 'a');
     await ended(scene, 'j1', 'Succeeded');
-    await giveJob(scene, 'j2');
+    await handDownJob(scene, 'j2');
     await scene.answer('plan', 'a');
     await ended(scene, 'j2', 'Succeeded');
     expect(scene.item('plan', 'a')?.spec.updateOnChangeOnly).to.equal(true);
@@ -256,7 +256,7 @@ describe('an execution', () => {
     const { labels, annotations: notes, finalizers, ownerReferences } = metadata;
     const copy = { name: 'double', labels, annotations: notes, finalizers, ownerReferences };
     await scene.create(JSON.parse(JSON.stringify({ apiVersion, kind, metadata: copy, spec })));
-    await giveJob(scene, 'j2');
+    await handDownJob(scene, 'j2');
     // The one that was installed stays, although the other comes first by name; that one did nothing, and goes so.
     await scene.gone(deployItemKind, 'double');
     await scene.answer('plan', 'a');

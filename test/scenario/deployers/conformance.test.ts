@@ -177,34 +177,34 @@ describe('the conformance suite for deployers', function () {
   });
 
   it('is passed by the helm deployer that applies charts itself', async () => {
-    const stock = createComponentRepositories({ clock, rng: seededRng(1) });
+    const repositories = createComponentRepositories({ clock, rng: seededRng(1) });
     const charts = asideRunners({ clock });
     try {
       expect(
         failures(
           await put(
-            helmDeployer({ stock, chartsOf: charts.of, clock }),
+            helmDeployer({ repositories, chartsOf: charts.of, clock }),
             helmSubject({ helmDeployment: false }),
           ),
         ),
       ).to.deep.equal([]);
     } finally {
       await charts.close();
-      await stock.close();
+      await repositories.close();
     }
   });
 
   it('is passed by the helm deployer that makes releases', async function () {
     const executable = realHelm();
     if (executable === undefined) skip(this, NO_HELM);
-    const stock = createComponentRepositories({ clock, rng: seededRng(1) });
+    const repositories = createComponentRepositories({ clock, rng: seededRng(1) });
     const charts = asideRunners({ clock });
     try {
-      const plugin = helmDeployer({ stock, chartsOf: charts.of, clock, executable });
+      const plugin = helmDeployer({ repositories, chartsOf: charts.of, clock, executable });
       expect(failures(await put(plugin, helmSubject({ helmDeployment: true }), 90_000))).to.deep.equal([]);
     } finally {
       await charts.close();
-      await stock.close();
+      await repositories.close();
     }
   });
 

@@ -62,18 +62,18 @@ describe('sources of charts', () => {
     locked = await TestRegistry.start({ login: LOGIN, auth: 'basic' });
     await server.start();
     servers = await startUnusableServers();
-    const stock = createComponentRepositories({ clock, rng: seededRng(1), allowPlainHttp: true });
+    const repositories = createComponentRepositories({ clock, rng: seededRng(1), allowPlainHttp: true });
     const artifact = buildArtifact(
       { mediaType: 'application/vnd.cncf.helm.config.v1+json', content: Buffer.from('{}') },
       [{ mediaType: CHART_LAYER, content: c1() }],
     );
     const auths = JSON.stringify({ auths: { [locked.address]: LOGIN } });
     const { dockerCredentials } = await import('../../../src/components/credentials.ts');
-    await stock.registry(registry.address, Credentials.none).push('charts/c1', '0.1.0', artifact);
-    await stock
+    await repositories.registry(registry.address, Credentials.none).push('charts/c1', '0.1.0', artifact);
+    await repositories
       .registry(locked.address, dockerCredentials(auths, 'test'))
       .push('charts/c1', '0.1.0', artifact);
-    await stock.close();
+    await repositories.close();
     await secret('reg', { '.dockerconfigjson': auths });
   });
   after(async () => {

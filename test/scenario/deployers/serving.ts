@@ -50,9 +50,9 @@ export async function startDeployers(
   const deps = { client, caches, clock, rng, log, self, signal: life.signal, ...settings };
   manager.add(deployerController(manifestDeployer(), deps));
   manager.add(deployerController(mockDeployer(), deps));
-  const stock = createComponentRepositories({ clock, rng, signal: life.signal, allowPlainHttp: true });
+  const repositories = createComponentRepositories({ clock, rng, signal: life.signal, allowPlainHttp: true });
   manager.add(
-    deployerController(helmDeployer({ stock, chartsOf: chartsHere(), clock, executable: helm }), deps),
+    deployerController(helmDeployer({ repositories, chartsOf: chartsHere(), clock, executable: helm }), deps),
   );
   for (const other of others) manager.add(deployerController(other, deps));
   await manager.start();
@@ -61,7 +61,7 @@ export async function startDeployers(
     async stop() {
       await manager.stop();
       life.abort();
-      await stock.close();
+      await repositories.close();
       await client.close();
     },
   };

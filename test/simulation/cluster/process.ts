@@ -87,12 +87,12 @@ export class Process implements Host {
     const sources = createClientPool(clock.unmuted, () =>
       Promise.reject(new Error('there are no other clusters')),
     );
-    const stock = createComponentRepositories({ clock: clock.unmuted, rng });
+    const repositories = createComponentRepositories({ clock: clock.unmuted, rng });
     const servedTypes = new Set<string>();
     const here = inThisThread({ clock: clock.unmuted, rng });
     const runnerOf = () => here;
     const trees = createTreeSizes(world);
-    const common = { world, client, clock: clock.unmuted, rng, sources, stock, servedTypes, runnerOf, trees };
+    const common = { world, client, clock: clock.unmuted, rng, sources, repositories, servedTypes, runnerOf, trees };
     if (parts.includes('landscaper')) {
       add(installationController(common) as unknown as ControllerSpec<Obj>);
       add(executionController(common) as unknown as ControllerSpec<Obj>);

@@ -21,7 +21,7 @@ const LOGIN = { username: 'robot', password: 's3cret' };
 
 describe('a registry', () => {
   let registry: TestRegistry;
-  let stock: ComponentRepositories;
+  let repositories: ComponentRepositories;
   let clock: FakeClock;
   const start = async (
     options: Parameters<typeof TestRegistry.start>[0] = {},
@@ -29,15 +29,15 @@ describe('a registry', () => {
   ): Promise<void> => {
     registry = await TestRegistry.start(options);
     clock = new FakeClock();
-    stock = createComponentRepositories({ clock, rng: seededRng(1), allowPlainHttp: true, ...more });
+    repositories = createComponentRepositories({ clock, rng: seededRng(1), allowPlainHttp: true, ...more });
   };
   afterEach(async () => {
-    await stock.close();
+    await repositories.close();
     await registry.stop();
   });
   const credentials = () =>
     dockerCredentials(JSON.stringify({ auths: { [registry.address]: LOGIN } }), 'here');
-  const client = (login = true) => stock.registry(registry.address, login ? credentials() : Credentials.none);
+  const client = (login = true) => repositories.registry(registry.address, login ? credentials() : Credentials.none);
   const artifact = buildArtifact({ mediaType: 'a/config', content: Buffer.from('{}') }, [
     { mediaType: 'a/layer', content: Buffer.from('layer') },
   ]);
@@ -245,7 +245,7 @@ describe('a registry', () => {
 
   it('that nobody listens at is reported at once', async () => {
     await start();
-    const nobody = stock.registry('127.0.0.1:1', Credentials.none);
+    const nobody = repositories.registry('127.0.0.1:1', Credentials.none);
     const error = (await failure(nobody.artifact('a', '1'))) as Error;
     expect(error).to.be.instanceOf(RegistryUnavailable);
     expect(error.message).to.contain('cannot be reached (ECONNREFUSED)');
@@ -284,7 +284,7 @@ describe('a registry', () => {
 
   it('without encryption is used only where that is allowed', async () => {
     await start({}, { allowPlainHttp: false });
-    expect(() => stock.registry(`http://${registry.address}`, Credentials.none)).to.throw(
+    expect(() => repositories.registry(`http://${registry.address}`, Credentials.none)).to.throw(
       RepositoryUnusable,
       'plain HTTP',
     );

@@ -43,7 +43,7 @@ describe('CORE-101: an item whose cluster is gone', () => {
       missingDeployer: () => undefined,
     },
     ...{ ancestors: [], room: room(), limits: defaultLimits },
-    ...{ exportObject: undefined, clusterNames: new Map(), clusterless: new Set<string>() },
+    ...{ exportObject: undefined, clusterNames: new Map(), itemsWithoutCluster: new Set<string>() },
   };
 
   it('is asked for when it starts to go, in the order of dependencies', () => {
@@ -59,8 +59,8 @@ describe('CORE-101: an item whose cluster is gone', () => {
   });
 
   it('loses its finalizer instead of being given the job', () => {
-    const clusterless = new Set(['plan-b-x']);
-    expect(effectsOf(ask(phases.Deleting.phase, { ...snapshot, clusterless }))).to.deep.equal([
+    const itemsWithoutCluster = new Set(['plan-b-x']);
+    expect(effectsOf(ask(phases.Deleting.phase, { ...snapshot, itemsWithoutCluster }))).to.deep.equal([
       'strip plan-b-x',
     ]);
     expect(effectsOf(ask(phases.Deleting.phase, snapshot))).to.deep.equal(['job plan-b-x']);

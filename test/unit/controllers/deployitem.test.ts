@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { interruptAsked, judgePickup, type Snapshot } from '../../../controllers/deployitem/decide.ts';
+import { interruptRequested, decidePickup, type Snapshot } from '../../../controllers/deployitem/decide.ts';
 import { deployItemController } from '../../../controllers/deployitem/index.ts';
 import { deployItemKind, type DeployItem } from '../../../src/api/kinds/deployitem.ts';
 import { targetKind } from '../../../src/api/kinds/target.ts';
@@ -27,7 +27,7 @@ const bodyOf = (effect: Effect | undefined): unknown => (effect?.do === 'patch' 
 
 describe('how long a deploy item may wait for a deployer', () => {
   const judge = (self: DeployItem, more: Partial<Snapshot> = {}) =>
-    judgePickup({ self, now: NOW, pickupTimeoutMs: TIMEOUT_MS, missingTarget: undefined, ...more });
+    decidePickup({ self, now: NOW, pickupTimeoutMs: TIMEOUT_MS, missingTarget: undefined, ...more });
   const waiting = (seconds: number, more: object = {}) => item('plan', 'a', given(seconds, more));
 
   const rests: readonly [string, DeployItem, Partial<Snapshot>?][] = [
@@ -94,7 +94,7 @@ describe('how long a deploy item may wait for a deployer', () => {
 describe('a user who interrupts one deploy item', () => {
   it('ends its job first, and takes the annotation off last', () => {
     const self = item('plan', 'a', { ...running(JOB), observedGeneration: 7 }, interrupt);
-    const effects = interruptAsked({ self, now: NOW }) ?? [];
+    const effects = interruptRequested({ self, now: NOW }) ?? [];
     expect(effectsOf({ effects })).to.deep.equal(['job plan-a-x', 'amend plan-a-x']);
     expect(bodyOf(effects[0]))
       .to.have.property('status')
@@ -107,19 +107,19 @@ describe('a user who interrupts one deploy item', () => {
 
   it('says nothing about the generation of an item that no deployer has seen', () => {
     const self = { ...item('plan', 'a', {}, interrupt), status: { jobID: JOB, phase: '' } } as DeployItem;
-    const [end] = interruptAsked({ self, now: NOW }) ?? [];
+    const [end] = interruptRequested({ self, now: NOW }) ?? [];
     expect(bodyOf(end)).to.have.nested.property('status.observedGeneration', 0);
   });
 
   it('has only the annotation taken off when no job is running', () => {
-    const effects = interruptAsked({ self: item('plan', 'a', done(JOB), interrupt), now: NOW }) ?? [];
+    const effects = interruptRequested({ self: item('plan', 'a', done(JOB), interrupt), now: NOW }) ?? [];
     expect(effectsOf({ effects })).to.deep.equal(['amend plan-a-x']);
   });
 
   it('is somebody who asks for this operation, and no other', () => {
-    expect(interruptAsked({ self: item('plan', 'a', running(JOB)), now: NOW })).to.equal(undefined);
+    expect(interruptRequested({ self: item('plan', 'a', running(JOB)), now: NOW })).to.equal(undefined);
     const other = { annotations: { [annotations.operation]: 'reconcile' } };
-    expect(interruptAsked({ self: item('plan', 'a', running(JOB), other), now: NOW })).to.equal(undefined);
+    expect(interruptRequested({ self: item('plan', 'a', running(JOB), other), now: NOW })).to.equal(undefined);
   });
 });
 

@@ -85,7 +85,7 @@ describe('a double that is on its way out', () => {
     effectsOf(
       ask<Snapshot>(phases.Progressing.phase, {
         ...{ self, now: NOW, templates, items, freshName: (prefix: string) => `${prefix}sfx` },
-        ...{ clusterNames: new Map(), clusterless: new Set(), missingDeployer: () => undefined },
+        ...{ clusterNames: new Map(), itemsWithoutCluster: new Set(), missingDeployer: () => undefined },
       }),
     );
   const live = named('live', done('j1'));

@@ -1,10 +1,10 @@
 /** Which item belongs to which template, what each is doing, and what is waited for. */
 import { expect } from 'chai';
-import { awaiting, whoIsMissing } from '../../../controllers/execution/awaiting.ts';
+import { awaiting, missingDeployerText } from '../../../controllers/execution/awaiting.ts';
 import {
   assign,
   dueForRemoval,
-  isUnusedDouble,
+  isUnusedDuplicate,
   jobOf,
   mayBeStarting,
   planRemoval,
@@ -81,10 +81,10 @@ describe('the item of a template', () => {
   it('has no double that is unused when the item itself names no template', () => {
     const nameless = item('plan', 'a', {}, { labels: {} });
     const active = new Map([['a', item('plan', 'a')]]);
-    expect(isUnusedDouble(nameless, active)).to.equal(false);
-    expect(isUnusedDouble(item('plan', 'a'), active)).to.equal(true);
-    expect(isUnusedDouble(item('plan', 'a', done('j1')), active)).to.equal(false);
-    expect(isUnusedDouble(item('plan', 'b'), active)).to.equal(false);
+    expect(isUnusedDuplicate(nameless, active)).to.equal(false);
+    expect(isUnusedDuplicate(item('plan', 'a'), active)).to.equal(true);
+    expect(isUnusedDuplicate(item('plan', 'a', done('j1')), active)).to.equal(false);
+    expect(isUnusedDuplicate(item('plan', 'b'), active)).to.equal(false);
   });
 });
 
@@ -211,7 +211,7 @@ describe('what an execution waits for', () => {
 describe('who is missing when nobody takes up items of a type', () => {
   const TYPE = 'test.example/fake';
   const tell = (served: readonly string[], ...all: readonly DeployItem[]) =>
-    whoIsMissing(TYPE, new Set(served), all);
+    missingDeployerText(TYPE, new Set(served), all);
   const takenUp = (name: string | undefined, type = TYPE): DeployItem => {
     const object = item('plan', 'a', { deployer: { name, identity: 'x', version: '1' } } as object);
     return { ...object, spec: { ...object.spec, type } };

@@ -2,10 +2,10 @@
 import { expect } from 'chai';
 import {
   createItem,
-  giveJob,
+  handDownJob,
   interruptItem,
   markWithoutUninstall,
-  stripFinalizer,
+  removeFinalizer,
   updateItem,
 } from '../../../controllers/execution/items.ts';
 import type { DeployItem } from '../../../src/api/kinds/deployitem.ts';
@@ -160,10 +160,10 @@ describe('the other writes of an execution to a deploy item', () => {
       transitionTimes: { triggerTime: NOW, initTime: null, waitTime: null, finishedTime: null },
       observedGeneration: 7,
     };
-    const given = giveJob({ self, now: NOW }, item('plan', 'a', { ...done('j1'), observedGeneration: 7 }));
+    const given = handDownJob({ self, now: NOW }, item('plan', 'a', { ...done('j1'), observedGeneration: 7 }));
     expect(given).to.include({ sub: 'status' });
     expect(bodyOf(given)).to.deep.equal({ status });
-    expect(bodyOf(giveJob({ self, now: NOW }, unseen()))).to.have.nested.property(
+    expect(bodyOf(handDownJob({ self, now: NOW }, unseen()))).to.have.nested.property(
       'status.observedGeneration',
       0,
     );
@@ -183,9 +183,9 @@ describe('the other writes of an execution to a deploy item', () => {
 
   it('take off our finalizer, and no other', () => {
     const kept = item('plan', 'a', {}, { finalizers: ['x.org/keep', FINALIZER] });
-    expect(bodyOf(stripFinalizer(kept))).to.deep.equal({ metadata: { finalizers: ['x.org/keep'] } });
+    expect(bodyOf(removeFinalizer(kept))).to.deep.equal({ metadata: { finalizers: ['x.org/keep'] } });
     const { finalizers: _, ...metadata } = kept.metadata;
-    expect(bodyOf(stripFinalizer({ ...kept, metadata }))).to.deep.equal({ metadata: { finalizers: [] } });
+    expect(bodyOf(removeFinalizer({ ...kept, metadata }))).to.deep.equal({ metadata: { finalizers: [] } });
   });
 
   it('mark it to be forgotten', () => {

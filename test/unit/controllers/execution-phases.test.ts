@@ -28,7 +28,7 @@ const decide = (
 ): Decision =>
   ask<Snapshot>(phases[name].phase, {
     ...{ self, now: NOW, templates, items, refusal: undefined, ancestors: [], room: room() },
-    ...{ clusterNames: new Map(), clusterless: new Set(), missingDeployer: () => undefined },
+    ...{ clusterNames: new Map(), itemsWithoutCluster: new Set(), missingDeployer: () => undefined },
     freshName: (prefix) => `${prefix}sfx`,
     ...known,
   });

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { awaiting, whoIsMissing } from '../../../controllers/execution/awaiting.ts';
+import { awaiting, missingDeployerText } from '../../../controllers/execution/awaiting.ts';
 import { mayBeStarting } from '../../../controllers/execution/classify.ts';
 import { intake, type Facts } from '../../../controllers/execution/intake.ts';
 import { phases } from '../../../controllers/execution/phases.ts';
@@ -43,7 +43,7 @@ const decide = (
       items,
       freshName: (prefix: string) => `${prefix}sfx`,
       clusterNames: new Map(),
-      clusterless: new Set(),
+      itemsWithoutCluster: new Set(),
       missingDeployer: () => undefined,
       ancestors: [],
       room: room(),
@@ -280,7 +280,7 @@ describe('items that nobody has taken up for a while', () => {
   };
 
   it('are nobody’s fault when their deployer runs here', () => {
-    const missingDeployer = (type: string) => whoIsMissing(type, new Set([type]), []);
+    const missingDeployer = (type: string) => missingDeployerText(type, new Set([type]), []);
     const items = [neglected('a', 'x/served')];
     expect(awaiting({ now: NOW, missingDeployer }, 'JobsUnfinished', items, [])).to.deep.equal({
       awaited: { reason: 'JobsUnfinished', objects: ['deploy item plan-a-x'] },
@@ -291,7 +291,7 @@ describe('items that nobody has taken up for a while', () => {
     const asked: string[] = [];
     const missingDeployer = (type: string) => {
       asked.push(type);
-      return whoIsMissing(type, new Set(['x/served']), []);
+      return missingDeployerText(type, new Set(['x/served']), []);
     };
     const items = ['x/served', 'x/served', 'x/nobody', 'x/nobody', 'x/other'].map((type, i) =>
       neglected(`${i}`, type),

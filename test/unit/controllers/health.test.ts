@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { judge, type Deployment, type DeploymentFacts } from '../../../controllers/health/decide.ts';
+import { evaluate, type Deployment, type DeploymentFacts } from '../../../controllers/health/decide.ts';
 
 const deployment = (status: Deployment['status'] = {}, replicas?: number): Deployment => ({
   metadata: { generation: 3 },
@@ -42,20 +42,20 @@ describe('the health of the system', () => {
   ];
   for (const { title, found, isWell } of rows) {
     it(title, () => {
-      expect(judge([look(deployment(), 'ls/other'), look(found)], true).says?.status).to.equal(
+      expect(evaluate([look(deployment(), 'ls/other'), look(found)], true).report?.status).to.equal(
         isWell ? 'Ok' : 'Failed',
       );
     });
   }
 
   it('CORE-115: says nothing about a first failure, and tells a second', () => {
-    const first = judge([look('missing')], false);
-    expect(first).to.deep.equal({ hasFailed: true, says: undefined });
-    const second = judge(
+    const first = evaluate([look('missing')], false);
+    expect(first).to.deep.equal({ hasFailed: true, report: undefined });
+    const second = evaluate(
       [look('missing'), look({ metadata: { generation: 1 } }, 'ls/webhook')],
       first.hasFailed,
     );
-    expect(second.says).to.deep.equal({
+    expect(second.report).to.deep.equal({
       status: 'Failed',
       description:
         'deployment ls/controller does not exist; not all pods are running or at the latest state for deployment ls/webhook',
@@ -63,9 +63,9 @@ describe('the health of the system', () => {
   });
 
   it('CORE-115: is well again with the first success', () => {
-    expect(judge([look(deployment())], true)).to.deep.equal({
+    expect(evaluate([look(deployment())], true)).to.deep.equal({
       hasFailed: false,
-      says: { status: 'Ok', description: 'ok' },
+      report: { status: 'Ok', description: 'ok' },
     });
   });
 });

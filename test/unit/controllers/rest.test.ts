@@ -1,6 +1,6 @@
 /** What a root says when its job has failed: whether another one starts by itself, and what starts it. */
 import { expect } from 'chai';
-import { withWayOn } from '../../../controllers/installation/rest.ts';
+import { withNextJobHint } from '../../../controllers/installation/rest.ts';
 import type { Inst, InstStatus } from '../../../controllers/installation/related-objects.ts';
 
 const NOW = '2026-01-01T00:00:00Z';
@@ -26,7 +26,7 @@ const wayOn = (
     ...{ apiVersion: 'v1', kind: 'Installation', spec: { blueprint: {}, ...spec } },
     metadata: { name: 'web', namespace: 'demo', generation: 1, ...metadata },
   } as unknown as Inst;
-  return withWayOn(self, status).lastError?.message.split('\n') ?? [];
+  return withNextJobHint(self, status).lastError?.message.split('\n') ?? [];
 };
 
 describe('a root whose job has failed', () => {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { intake, type Facts } from '../../../controllers/installation/intake.ts';
-import { judgeRetry, type Retry } from '../../../controllers/installation/retry.ts';
+import { decideRetry, type Retry } from '../../../controllers/installation/retry.ts';
 import type { Installation } from '../../../src/api/kinds/installation.ts';
 import { annotations } from '../../../src/api/labels.ts';
 import { effectsOf } from '../../support/ask.ts';
@@ -141,7 +141,7 @@ describe('a job started by the clock', () => {
   ];
   for (const { title, self, now = at('08:00'), expected } of rows) {
     it(title, () => {
-      const retry = judgeRetry(self, now);
+      const retry = decideRetry(self, now);
       if (typeof expected === 'string') expect(retry.do).to.equal(expected);
       else expect(retry).to.deep.equal(expected);
     });

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import {
-  livingSiblings,
-  mistakeIn,
+  activeSiblings,
+  specError,
   planRemoval,
   planSync,
   TARGET_TYPE,
@@ -256,18 +256,18 @@ describe('what a target sync writes', () => {
 
 describe('what keeps a target sync from its work', () => {
   it('CORE-113: both expressions', () => {
-    expect(mistakeIn(sync({ secretNameExpression: 'a', shootNameExpression: 'b' }))).to.match(/with both/);
-    expect(mistakeIn(sync({ secretNameExpression: 'a', shootNameExpression: '' }))).to.equal(undefined);
+    expect(specError(sync({ secretNameExpression: 'a', shootNameExpression: 'b' }))).to.match(/with both/);
+    expect(specError(sync({ secretNameExpression: 'a', shootNameExpression: '' }))).to.equal(undefined);
   });
 
   it('an empty source namespace, which would mean all of them', () => {
-    expect(mistakeIn(sync({ sourceNamespace: '' }))).to.match(/sourceNamespace/);
+    expect(specError(sync({ sourceNamespace: '' }))).to.match(/sourceNamespace/);
   });
 
   it('CORE-111: another one that is there to stay', () => {
     const other = sync({}, { meta: { name: 'second', uid: 'uid-second' } });
     const going = sync({}, { meta: { name: 'third', uid: 'uid-third', deletionTimestamp: NOW } });
-    expect(livingSiblings(sync(), [sync(), other, going])).to.deep.equal([other]);
+    expect(activeSiblings(sync(), [sync(), other, going])).to.deep.equal([other]);
   });
 });
 

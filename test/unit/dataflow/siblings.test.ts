@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import {
   ambiguousImports,
-  circleThrough,
+  cycleThrough,
   cycleText,
   duplicateExports,
   duplicatesText,
@@ -10,7 +10,7 @@ import {
   predecessorsOf,
   siblingOf,
   successorsOf,
-  successorsOutsideCircles,
+  successorsOutsideCycles,
   type Sibling,
 } from '../../../src/dataflow/siblings.ts';
 import { installation } from './given.ts';
@@ -121,30 +121,30 @@ describe('a circle through an installation', () => {
   const c = sibling('c', ['y'], ['z']);
 
   it('begins and ends with it', () => {
-    expect(new Set(circleThrough(a, [b, c]))).to.deep.equal(new Set(['a', 'b', 'c']));
-    expect(circleThrough(a, [b, c])?.[0]).to.equal('a');
-    expect(circleThrough(a, [b, c])?.at(-1)).to.equal('a');
+    expect(new Set(cycleThrough(a, [b, c]))).to.deep.equal(new Set(['a', 'b', 'c']));
+    expect(cycleThrough(a, [b, c])?.[0]).to.equal('a');
+    expect(cycleThrough(a, [b, c])?.at(-1)).to.equal('a');
   });
 
   it('is not reported of one that only waits for a circle, or that a circle waits for', () => {
-    expect(circleThrough(sibling('after', ['x']), [a, b, c])).to.equal(undefined);
-    expect(circleThrough(sibling('before', [], ['w']), [a, sibling('b', ['x', 'w'], ['y']), c])).to.equal(
+    expect(cycleThrough(sibling('after', ['x']), [a, b, c])).to.equal(undefined);
+    expect(cycleThrough(sibling('before', [], ['w']), [a, sibling('b', ['x', 'w'], ['y']), c])).to.equal(
       undefined,
     );
-    expect(circleThrough(sibling('between', ['x'], ['w']), [a, b, c])).to.equal(undefined);
+    expect(cycleThrough(sibling('between', ['x'], ['w']), [a, b, c])).to.equal(undefined);
   });
 });
 
 describe('the successors that can wait for an installation', () => {
   it('are all of them when there is no circle', () => {
     const a = sibling('a', [], ['x']);
-    expect(names(successorsOutsideCircles(a, [sibling('b', ['x']), sibling('c')]))).to.deep.equal(['b']);
-    expect(successorsOutsideCircles(sibling('c'), [a])).to.deep.equal([]);
+    expect(names(successorsOutsideCycles(a, [sibling('b', ['x']), sibling('c')]))).to.deep.equal(['b']);
+    expect(successorsOutsideCycles(sibling('c'), [a])).to.deep.equal([]);
   });
 
   it('are not those that it needs itself, directly or through others', () => {
     const a = sibling('a', ['z'], ['x']);
     const siblings = [sibling('b', ['x'], ['y']), sibling('c', ['y'], ['z']), sibling('d', ['x'])];
-    expect(names(successorsOutsideCircles(a, siblings))).to.deep.equal(['d']);
+    expect(names(successorsOutsideCycles(a, siblings))).to.deep.equal(['d']);
   });
 });

@@ -85,7 +85,7 @@ const role = (name: string): object => ({
 });
 const settings = { apiVersion: 'v1', kind: 'ConfigMap', name: 'settings', namespace: 'app' };
 const exports = { exports: [{ key: 'k', jsonPath: '.data.a', fromResource: settings }] };
-const stock = createComponentRepositories({ clock: systemClock, rng: seededRng(1) });
+const repositories = createComponentRepositories({ clock: systemClock, rng: seededRng(1) });
 
 const stories: readonly Story[] = [
   ...['update', 'patch', 'merge', 'mergeOverwrite', 'apply'].map((updateStrategy) => ({
@@ -120,7 +120,7 @@ const stories: readonly Story[] = [
   })),
   {
     title: 'a chart without a release',
-    plugin: () => helmDeployer({ stock, chartsOf: chartsHere(), clock: systemClock }),
+    plugin: () => helmDeployer({ repositories, chartsOf: chartsHere(), clock: systemClock }),
     type: `${LS}/helm`,
     needsTarget: true,
     install: helmConfig({

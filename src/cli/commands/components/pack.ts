@@ -75,14 +75,14 @@ export async function push(
 ): Promise<void> {
   if (!existsSync(archive)) throw new UsageError(`there is no archive ${archive}`);
   const { host, path } = addressOf(registry);
-  const stock = createComponentRepositories({
+  const repositories = createComponentRepositories({
     clock: systemClock,
     rng: secureRng,
     allowPlainHttp: options.plainHttp === true,
     deadlineMs: UPLOAD_MS,
   });
   try {
-    const target = stock.registry(host, credentials(options, terminal));
+    const target = repositories.registry(host, credentials(options, terminal));
     const context = { type: 'OCIRegistry', baseUrl: registry, componentNameMapping: 'urlPath' };
     const pushed = await pushAll(await archiveAt(archive), archive, {
       registry: target,
@@ -92,6 +92,6 @@ export async function push(
     if (pushed.length === 0) throw new CommandError(`there is no component in ${archive}`);
     for (const component of pushed) terminal.print(`${nameOf(component)} is in ${registry}`);
   } finally {
-    await stock.close();
+    await repositories.close();
   }
 }

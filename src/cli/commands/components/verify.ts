@@ -52,17 +52,17 @@ export async function verify(
     );
   }
   const { host, path: prefix } = addressOf(place);
-  const stock = createComponentRepositories({
+  const repositories = createComponentRepositories({
     clock: systemClock,
     rng: secureRng,
     allowPlainHttp: options.plainHttp === true,
   });
   try {
-    const store = stock.registry(host, credentials(options, terminal));
+    const store = repositories.registry(host, credentials(options, terminal));
     const context = { type: 'OCIRegistry', baseUrl: place };
     await check(ociRepository({ store, prefix, mapping: 'urlPath', context, name: place }), [parsed(chosen)]);
   } finally {
-    await stock.close();
+    await repositories.close();
   }
 }
 

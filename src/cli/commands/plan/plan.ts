@@ -107,8 +107,8 @@ function portsFor({ cluster, configuration, closing }: Stage): Omit<PlanPorts, '
   const { signal } = closing;
   const rng = secureRng;
   const log = silentLogger;
-  const stock = createComponentRepositories({ clock, rng, signal, ...configuration.registry });
-  closing.add(() => stock.close());
+  const repositories = createComponentRepositories({ clock, rng, signal, ...configuration.registry });
+  closing.add(() => repositories.close());
   // One tree at a time: a process of its own would take longer to start than the templates take.
   const { limits } = configuration.templating;
   const runner = inThisThread({ clock, rng, ...(limits && { limits }) });
@@ -121,7 +121,7 @@ function portsFor({ cluster, configuration, closing }: Stage): Omit<PlanPorts, '
     ...{ client: guarded, sources, runnerOf: () => runner, clock, rng, log, signal },
     budget: new TreeBudget(configuration.limits),
     limits: configuration.limits,
-    findComponent: componentFinder({ client: guarded, stock, ...(verification && { verification }) }),
+    findComponent: componentFinder({ client: guarded, repositories, ...(verification && { verification }) }),
     plugins: pluginsByType(configuration, guarded, signal),
     reader: targetReaderOf({
       ...{ client, clock, log, rng, signal, self: cluster.self },

@@ -13,11 +13,11 @@ import {
 import { partitionChildren, templateNameOf } from '../../../../controllers/installation/children.ts';
 import { executionObject } from '../../../../controllers/installation/execution.ts';
 import { checkImports } from '../../../../controllers/installation/import-conflicts.ts';
-import { executionGoing, prerequisites } from '../../../../controllers/installation/phases/init.ts';
+import { executionBeingDeleted, prerequisites } from '../../../../controllers/installation/phases/init.ts';
 import type { Snapshot } from '../../../../controllers/installation/snapshot.ts';
-import { assign, isUnusedDouble } from '../../../../controllers/execution/classify.ts';
+import { assign, isUnusedDuplicate } from '../../../../controllers/execution/classify.ts';
 import { managedItems } from '../../../../controllers/execution/gather.ts';
-import { itemObject, updateItem, type Author } from '../../../../controllers/execution/items.ts';
+import { itemObject, updateItem, type ItemParent } from '../../../../controllers/execution/items.ts';
 import {
   planItem,
   type DeployerPlugin,
@@ -128,7 +128,7 @@ export async function planInstallation(
       return { items: [], problems: [{ path, message, isUnknown: true }] };
     }
     // An execution of that name has nothing to do with an installation that does not exist yet.
-    const going = self.status?.jobID === PLANNED_JOB ? undefined : await problemAt([executionGoing], get);
+    const going = self.status?.jobID === PLANNED_JOB ? undefined : await problemAt([executionBeingDeleted], get);
     if (going) return failed(path, going);
     append(ports.secrets, secretValues(imports));
     const rendered = await get('rendered');
@@ -263,7 +263,7 @@ async function planItems(
   const { active, orphans } = assign(execution, templates, found ? managedItems(world, found) : []);
   const candidates = [
     ...templates.map((template) => candidateOf(template, active.get(template.name), author, path)),
-    ...orphans.map((item) => goneItem(item, path, isUnusedDouble(item, active))),
+    ...orphans.map((item) => goneItem(item, path, isUnusedDuplicate(item, active))),
   ];
   return { items: await inOrder(candidates, (one) => planOne(one, world, ports)), problems: [] };
 }
@@ -271,7 +271,7 @@ async function planItems(
 function candidateOf(
   template: DeployItemTemplate,
   existing: View<DeployItem> | undefined,
-  author: Author,
+  author: ItemParent,
   path: string,
 ): Candidate {
   const wanted = itemObject(author, template, (prefix) => `${prefix}xxxxx`);

@@ -2,10 +2,10 @@
 import { expect } from 'chai';
 import { componentFinder } from '../../../../controllers/installation/gather/component.ts';
 import {
-  NotAvailableNow,
+  TemporarilyUnavailable,
   asPhaseError,
-  explained,
-  explainedAsync,
+  withPhaseErrors,
+  withPhaseErrorsAsync,
   unlessDeleted,
 } from '../../../../controllers/installation/gather/component-errors.ts';
 import type { VerificationPolicy } from '../../../../controllers/installation/gather/verification.ts';
@@ -56,7 +56,7 @@ interface StockFacts {
 function stockOf({ found = document(), unproved = [], refusal }: StockFacts = {}) {
   const calls: Call[] = [];
   const repository = {} as never;
-  const stock = {
+  const repositories = {
     find(args: unknown, request: Request) {
       calls.push({ what: 'find', args: [args], request });
       return refusal
@@ -74,16 +74,16 @@ function stockOf({ found = document(), unproved = [], refusal }: StockFacts = {}
       );
     },
   } as unknown as ComponentRepositories;
-  return { calls, stock };
+  return { calls, repositories };
 }
 
 function finder(
   facts: StockFacts & { readonly stored?: readonly Obj[]; readonly verification?: VerificationPolicy } = {},
 ) {
-  const { calls, stock } = stockOf(facts);
+  const { calls, repositories } = stockOf(facts);
   const { asked, client } = server(...(facts.stored ?? []));
   const { verification } = facts;
-  const find = componentFinder({ client, stock, ...(verification && { verification }) });
+  const find = componentFinder({ client, repositories, ...(verification && { verification }) });
   return { calls, asked, find };
 }
 const core = (kind: string, name: string, data: Record<string, string>): Obj =>
@@ -355,9 +355,9 @@ describe('what a Context names', () => {
   }
 
   it('ends the job with a name that no object can have, and is asked for again after other errors', async () => {
-    const { stock } = stockOf();
+    const { repositories } = stockOf();
     const failing = (error: Error) =>
-      componentFinder({ client: { get: () => Promise.reject(error) }, stock })(
+      componentFinder({ client: { get: () => Promise.reject(error) }, repositories })(
         asking(),
         context({ registryPullSecrets: [{ name: 'a/b' }] }),
       );
@@ -557,7 +557,7 @@ describe('the signature of a component', () => {
     const failing = (error: Error) =>
       componentFinder({
         client: { get: () => Promise.reject(error) },
-        stock: stockOf({ found: signed }).stock,
+        repositories: stockOf({ found: signed }).repositories,
       })(demanding(), trusting());
     expect((await problemOf(failing(new InvalidObjectName({ message: 'no name' })))).message).to.equal(
       "context 'default' references a secret: no name",
@@ -597,17 +597,17 @@ describe('what is wrong with a component', () => {
     expect(asPhaseError('R', other)).to.equal(other);
   });
   it('is explained where it happens', async () => {
-    expect(explained('R', () => 1)).to.equal(1);
-    expect(await explainedAsync('R', () => Promise.resolve(1))).to.equal(1);
-    expect(() => explained('R', thrower(definite))).to.throw(PhaseError, 'gone');
-    expect(await problemOf(explainedAsync('R', () => Promise.reject(definite)))).to.deep.equal(
+    expect(withPhaseErrors('R', () => 1)).to.equal(1);
+    expect(await withPhaseErrorsAsync('R', () => Promise.resolve(1))).to.equal(1);
+    expect(() => withPhaseErrors('R', thrower(definite))).to.throw(PhaseError, 'gone');
+    expect(await problemOf(withPhaseErrorsAsync('R', () => Promise.reject(definite)))).to.deep.equal(
       fails('R', 'gone'),
     );
   });
 
   describe('under deletion', () => {
     const gone = installation('stack', { meta: deleting });
-    const away = new NotAvailableNow('op', 'R', 'away', ['ERR_TIMEOUT']);
+    const away = new TemporarilyUnavailable('op', 'R', 'away', ['ERR_TIMEOUT']);
     const outcome = async (self: Installation, error: Error) => {
       const caught: unknown = await unlessDeleted(self, () => Promise.reject(error)).catch((e: unknown) => e);
       return caught === error

@@ -480,7 +480,7 @@ describe('the copy of an import over what is there', () => {
         { wanted: dataObject('free'), existing: undefined },
         { wanted: dataObject(name), existing: dataObject(name, ownedBy('a-x')) },
       ],
-      advice: 'mistake',
+      blueprintWarnings: 'mistake',
     });
     if (decision.do !== 'fail') throw new Error(decision.do);
     expect(effectsOf(decision)).to.deep.equal(['create free']);
@@ -501,7 +501,7 @@ describe('the copy of an import over what is there', () => {
         { wanted: dataObject('free'), existing: undefined },
         { wanted: dataObject(name), existing: dataObject(name, ownedBy('a-x')) },
       ],
-      advice: 'mistake',
+      blueprintWarnings: 'mistake',
     });
     if (decision.do !== 'fail') throw new Error(decision.do);
     expect(effectsOf(decision)).to.deep.equal(['create free']);

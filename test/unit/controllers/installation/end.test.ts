@@ -1,6 +1,6 @@
 /** The status in which a job ends: which roots it starts, and what it can no longer claim. */
 import { expect } from 'chai';
-import { atEnd } from '../../../../controllers/installation/end.ts';
+import { completeStatus } from '../../../../controllers/installation/end.ts';
 import type { Inst, InstStatus } from '../../../../controllers/installation/related-objects.ts';
 import { annotations, labels } from '../../../../src/api/labels.ts';
 import { installationContext } from '../../../../src/dataflow/scope.ts';
@@ -19,7 +19,7 @@ const ended = (
   others: readonly View<Obj>[],
   status: InstStatus = { observedGeneration: 1, ...done('p1') },
   removed: string[] = [],
-) => atEnd({ world: worldOf(self, ...others), removed: new Set(removed) }, self, status);
+) => completeStatus({ world: worldOf(self, ...others), removed: new Set(removed) }, self, status);
 const started = (self: Inst, ...others: readonly View<Obj>[]): readonly string[] =>
   ended(self, others).dependentsToTrigger?.map(({ name = '' }) => name) ?? [];
 const consumer = (name = 'consumer', more: Parameters<typeof installation>[1] = {}): Inst =>

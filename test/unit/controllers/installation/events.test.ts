@@ -20,7 +20,7 @@ const controllerOf = (world: World, more: { workers?: number } = {}) =>
   installationController({
     ...{ world, clock: new FakeClock(), rng: seededRng(1), trees: createTreeSizes(world) },
     client: { get: unused, send: unused, raw: unused, close: unused } as never,
-    ...{ sources: {} as never, stock: {} as never, runnerOf: () => runner },
+    ...{ sources: {} as never, repositories: {} as never, runnerOf: () => runner },
     ...more,
   });
 

@@ -1,7 +1,7 @@
 /** The facts that the phases of an installation ask for, from caches with given objects and a server that is asked rarely. */
 import { expect } from 'chai';
 import { gather, type Sources } from '../../../../controllers/installation/gather/index.ts';
-import { NotAvailableNow } from '../../../../controllers/installation/gather/component-errors.ts';
+import { TemporarilyUnavailable } from '../../../../controllers/installation/gather/component-errors.ts';
 import type { Inst } from '../../../../controllers/installation/related-objects.ts';
 import type { Snapshot } from '../../../../controllers/installation/snapshot.ts';
 import { GROUP, labels } from '../../../../src/api/labels.ts';
@@ -168,7 +168,7 @@ describe('the facts about an installation', () => {
     ['ends the job of an installation that was deleted meanwhile', deleting, 'fail'],
   ] as const) {
     it(`say that a server which cannot be reached ${title}`, async () => {
-      const away = new NotAvailableNow('InitPrerequisites', 'ResolveBlueprint', 'away', ['ERR_TIMEOUT']);
+      const away = new TemporarilyUnavailable('InitPrerequisites', 'ResolveBlueprint', 'away', ['ERR_TIMEOUT']);
       const { get } = facts({
         self: stack({}, meta),
         sources: { findComponent: () => Promise.reject(away) },
@@ -184,11 +184,11 @@ describe('the facts about an installation', () => {
   }
 
   it('are what is doubtful about the blueprint', async () => {
-    expect(await facts().get('advice')).to.equal('');
+    expect(await facts().get('blueprintWarnings')).to.equal('');
     const self = stack({
       blueprint: inline({ imports: [{ name: 'x', type: 'data', schema: { typ: 'string' } }] }),
     });
-    expect(await facts({ self }).get('advice')).to.match(/^blueprint\.yaml:1:\d+: /);
+    expect(await facts({ self }).get('blueprintWarnings')).to.match(/^blueprint\.yaml:1:\d+: /);
   });
 });
 

@@ -51,7 +51,7 @@ export const decide = (name: keyof typeof phases, snapshot: Partial<Snapshot> = 
     predecessorJobs: {},
     imports: { imports: {} as never, missing: [] },
     importsHash: 'hash',
-    advice: '',
+    blueprintWarnings: '',
     replacedTargets: [],
     children: [],
     execution: undefined,

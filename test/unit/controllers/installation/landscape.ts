@@ -73,7 +73,7 @@ export async function inLandscape(
     installationController({
       ...{ world, client: cluster, clock, rng: seededRng(1), trees: createTreeSizes(world) },
       sources: nowhere<ClientPool>('another cluster'),
-      stock: nowhere<ComponentRepositories>('for components'),
+      repositories: nowhere<ComponentRepositories>('for components'),
       runnerOf: () => runner,
       entered: (phase, from) => entered.push(`${from ?? ''} ${phase}`),
       ...ports,

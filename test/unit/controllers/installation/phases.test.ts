@@ -187,9 +187,9 @@ describe('the conditions after Init', () => {
     message: 'm',
   } as const;
   const component = { view: undefined, condition: overwritten };
-  const advice = 'line 3: the key is misspelt';
+  const blueprintWarnings = 'line 3: the key is misspelt';
   const mistakes = {
-    ...{ type: 'ValidateBlueprint', status: 'False', reason: 'BlueprintHasMistakes', message: advice },
+    ...{ type: 'ValidateBlueprint', status: 'False', reason: 'BlueprintHasMistakes', message: blueprintWarnings },
   };
   const installed = {
     type: 'EnsureSubInstallations',
@@ -208,14 +208,14 @@ describe('the conditions after Init', () => {
     });
   });
   it('tell what became of the component, and what is doubtful about the blueprint', () => {
-    const { status } = decide('Init', { component, advice });
+    const { status } = decide('Init', { component, blueprintWarnings });
     expect(status).to.deep.include({
       conditions: [overwritten, mistakes, installed],
       settled: ['ValidateImports', 'CreateImports'],
     });
   });
   it('tell so as well when children cannot be rendered, and nothing is made then', () => {
-    const decision = decide('Init', { component, advice, rendered: { ...nothing, children: broken } });
+    const decision = decide('Init', { component, blueprintWarnings, rendered: { ...nothing, children: broken } });
     expect(typesOf(decision)).to.deep.equal([
       'ComponentReferenceOverwrite True',
       'ValidateBlueprint False',
@@ -230,7 +230,7 @@ describe('the conditions after Init', () => {
     });
   });
   it('tell so as well when deploy items cannot be rendered', () => {
-    const decision = decide('Init', { component, advice, rendered: { ...nothing, items: broken } });
+    const decision = decide('Init', { component, blueprintWarnings, rendered: { ...nothing, items: broken } });
     expect(typesOf(decision)).to.deep.equal([
       'ComponentReferenceOverwrite True',
       'ValidateBlueprint False',

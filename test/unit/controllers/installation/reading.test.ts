@@ -11,7 +11,7 @@ import {
   exportersFor,
   importersFrom,
   tradingSiblings,
-  stuckBelow,
+  notPickedUpBelow,
 } from '../../../../controllers/installation/related-objects.ts';
 import { StateSecrets } from '../../../../controllers/installation/gather/state-secrets.ts';
 import { labels } from '../../../../src/api/labels.ts';
@@ -76,8 +76,8 @@ describe('the relatives of an installation', () => {
       },
       ...{ lastTransitionTime: NOW, lastUpdateTime: NOW },
     };
-    expect(stuckBelow(child('p', 'a', { conditions: [waiting] }))).to.equal('no deployer');
-    expect(stuckBelow(installation('a'))).to.equal(undefined);
+    expect(notPickedUpBelow(child('p', 'a', { conditions: [waiting] }))).to.equal('no deployer');
+    expect(notPickedUpBelow(installation('a'))).to.equal(undefined);
   });
 });
 

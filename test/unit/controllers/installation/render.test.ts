@@ -1,7 +1,7 @@
 /** What becomes of a blueprint: copies of imports, sub-installations, deploy items and exports, or which step failed. */
 import { expect } from 'chai';
 import {
-  loadOrExplain,
+  loadBlueprintOrFail,
   renderExportObjects,
   renderForInit,
   type Tools,
@@ -304,7 +304,7 @@ describe('a kubeconfig that a template asks for', () => {
 });
 
 describe('a blueprint that is loaded', () => {
-  const load = (spec: object) => loadOrExplain(stack({ blueprint: spec }), undefined);
+  const load = (spec: object) => loadBlueprintOrFail(stack({ blueprint: spec }), undefined);
   it('is the one in the spec', async () => {
     const { info } = await load(inline({ imports: [data('x')] }));
     expect(info.imports).to.have.length(1);

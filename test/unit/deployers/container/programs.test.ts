@@ -142,7 +142,7 @@ describe('the programs in a pod', () => {
   });
 
   describe('init', () => {
-    const stock = createComponentRepositories({ clock: new FakeClock(), rng: seededRng(1) });
+    const repositories = createComponentRepositories({ clock: new FakeClock(), rng: seededRng(1) });
     const environment = (): Environment =>
       readEnvironment({
         POD_NAME: 'p',
@@ -166,7 +166,7 @@ describe('the programs in a pod', () => {
       const apiVersion = 'container.deployer.landscaper.gardener.cloud/v1alpha1';
       writeFileSync(at('configuration.json'), JSON.stringify({ apiVersion, kind, ...fields }));
       const client = () => Promise.reject(new Error('there is nothing to ask the cluster for'));
-      return runInit(environment(), { client, stock, log });
+      return runInit(environment(), { client, repositories, log });
     };
 
     it('DEP-78: writes an inline blueprint, and needs no secrets for it', async () => {
@@ -199,7 +199,7 @@ describe('the programs in a pod', () => {
 
     it('names the configuration that is missing', async () => {
       const client = () => Promise.reject(new Error('not asked'));
-      const failure = await failureOf(runInit(environment(), { client, stock, log }));
+      const failure = await failureOf(runInit(environment(), { client, repositories, log }));
       expect(failure).to.contain('cannot read the configuration').and.contain('ENOENT');
     });
   });

@@ -10,11 +10,11 @@ import { chartCheckpoints } from '../../../support/deployer-tables.ts';
 import { c1, chartsHere, raw } from '../../../support/helm-charts.ts';
 import { Bench, helmConfig, LS } from '../bench.ts';
 
-const stock = createComponentRepositories({ clock, rng: seededRng(1) });
+const repositories = createComponentRepositories({ clock, rng: seededRng(1) });
 
 describe('the time of a job with a chart is noticed', () => {
   const bench = (checkpoint: string, config: object): Bench => {
-    const b = new Bench(helmDeployer({ stock, chartsOf: chartsHere(), clock }), {
+    const b = new Bench(helmDeployer({ repositories, chartsOf: chartsHere(), clock }), {
       timeouts: failAt(`helm deployer: ${checkpoint}`),
     });
     b.givenTarget();
@@ -47,7 +47,7 @@ describe('the time of a job with a chart is noticed', () => {
 
   it('a chart may use no more than templates may', async () => {
     const loop = '{{ range until 9999 }}{{ $x := . }}{{ end }}';
-    const b = new Bench(helmDeployer({ stock, chartsOf: chartsHere({ maxSteps: 2000 }), clock }));
+    const b = new Bench(helmDeployer({ repositories, chartsOf: chartsHere({ maxSteps: 2000 }), clock }));
     b.givenTarget();
     b.giveItem(helmConfig(raw(c1({ 'templates/loop.yaml': loop }))), { type: `${LS}/helm` });
     await b.kick('j1');
@@ -66,7 +66,7 @@ describe('the time of a job with a chart is noticed', () => {
     ];
     for (const [broken, config] of rows) {
       const chartsOf = () => ({ ...chartsHere()('proj'), ...broken });
-      const b = new Bench(helmDeployer({ stock, chartsOf, clock }));
+      const b = new Bench(helmDeployer({ repositories, chartsOf, clock }));
       b.givenTarget();
       b.giveItem(helmConfig({ ...raw(c1()), ...config }), { type: `${LS}/helm` });
       await b.kick('j1');

@@ -6,7 +6,7 @@ import { hasOperation, isFinished } from '../../src/api/job.ts';
 import { operations } from '../../src/api/labels.ts';
 import { deployItemKind, type DeployItem } from '../../src/api/kinds/deployitem.ts';
 import { timestamp, type Clock } from '../../src/lib/clock.ts';
-import { MANAGED_UID, isKeeping, managedUids } from '../../src/api/managed-objects.ts';
+import { MANAGED_UID, keepsObjects, managedUids } from '../../src/api/managed-objects.ts';
 import { equal } from '../../src/lib/json.ts';
 import { Applier, lockedPatch } from '../../src/machine/apply.ts';
 import { isPickedUp } from '../../src/landscape/pickup.ts';
@@ -111,7 +111,7 @@ function missingTarget({ targets }: World, { metadata, spec }: View<DeployItem>)
  * the item keeps them.
  */
 const changesOwnership = (old: View<DeployItem>, item: View<DeployItem>): boolean =>
-  isKeeping(old) !== isKeeping(item) || !equal(managedUids(old), managedUids(item));
+  keepsObjects(old) !== keepsObjects(item) || !equal(managedUids(old), managedUids(item));
 
 const hasWork = (self: View<DeployItem>): boolean =>
   (!isFinished(self) && !isPickedUp(self)) || hasOperation(self.metadata, operations.interrupt);

@@ -1,5 +1,5 @@
 /** Matches deploy items to templates and determines the state of each item. Pure. */
-import { byUse, everHadJob } from '../../src/api/duplicates.ts';
+import { inUseFirst, everHadJob } from '../../src/api/duplicates.ts';
 import { annotations, labels } from '../../src/api/labels.ts';
 import {
   hasAnnotation,
@@ -47,7 +47,7 @@ export function assign(
   const jobID = jobOf(self);
   const names = new Set(templates.map((t) => t.name));
   const active = new Map<string, Item>();
-  const ranked = items.toSorted(byUse(jobID, hasBeenProcessed));
+  const ranked = items.toSorted(inUseFirst(jobID, hasBeenProcessed));
   const take = (isFit: (item: Item) => boolean): void => {
     for (const item of ranked) {
       const name = templateName(item);
@@ -61,7 +61,8 @@ export function assign(
 }
 
 /** Whether the item ever had a job or a deployer wrote its status. */
-const hasBeenProcessed = (item: Item): boolean => everHadJob(item) || item.status?.providerStatus !== undefined;
+const hasBeenProcessed = (item: Item): boolean =>
+  everHadJob(item) || item.status?.providerStatus !== undefined;
 
 /**
  * Whether the item is a duplicate that no deployer has processed. It has nothing to uninstall. A deployer that

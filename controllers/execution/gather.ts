@@ -23,7 +23,7 @@ import type { ClientPool } from '../../src/runtime/transport/client-pool.ts';
 import type { Client, View } from '../../src/runtime/types.ts';
 import { missingDeployerText } from './awaiting.ts';
 import { assign, dueForRemoval, mayBeStarting, templateName, type Item } from './classify.ts';
-import { clusterNames, itemsWithoutCluster } from './clusters.ts';
+import { clusterNames, itemsWithoutCluster } from './shoot-clusters.ts';
 import type { Snapshot } from './snapshot.ts';
 import type { TemplateReader } from './templates.ts';
 
@@ -51,10 +51,10 @@ export const gather =
     self: () => self,
     now: () => now,
     ancestors: () => ownersOf(world, self),
-    room: async (get) => {
+    reservation: async (get) => {
       const templates = await get('templates');
       const { active } = assign(self, templates, await get('items'));
-      return trees.claim(self, templates.filter(({ name }) => !active.has(name)).length);
+      return trees.reserve(self, templates.filter(({ name }) => !active.has(name)).length);
     },
     templates: () => templatesOrNone(self, reader),
     refusal: () => reader.refusal(self),

@@ -6,7 +6,7 @@ import { executionKind, type Execution } from '../../src/api/kinds/execution.ts'
 import type { Clock } from '../../src/lib/clock.ts';
 import { isAbandoned } from '../../src/landscape/abandoned.ts';
 import { keyOf } from '../../src/machine/apply.ts';
-import { begun } from '../../src/landscape/begin.ts';
+import { startedStatus } from '../../src/landscape/job-start.ts';
 import { touch } from '../../src/machine/decision.ts';
 import { jobReconciler } from '../../src/machine/reconcile.ts';
 import type { ControllerSpec } from '../../src/runtime/controller/controller.ts';
@@ -66,7 +66,7 @@ export function executionController(ports: ExecutionPorts): ControllerSpec<Execu
       },
       intake: (self, now) =>
         intake(self, { items: managedItems(world, self), now, isAbandoned: isAbandoned(world, self) }),
-      begin: begun,
+      begin: startedStatus,
       ...(entered && { entered }),
     }),
   };

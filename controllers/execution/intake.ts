@@ -7,11 +7,11 @@ import {
   type DeployItemTemplate,
   type Execution,
 } from '../../src/api/kinds/execution.ts';
-import { letGo } from '../../src/landscape/abandoned.ts';
+import { releaseObject } from '../../src/landscape/abandoned.ts';
 import { patch } from '../../src/machine/decision.ts';
-import { interruptNoted } from '../../src/landscape/item-end.ts';
+import { interruptAnnotations } from '../../src/landscape/item-end.ts';
 import type { Intake } from '../../src/machine/reconcile.ts';
-import { drift, updateRestConditions } from '../../src/landscape/rest-conditions.ts';
+import { drift, updateIdleConditions } from '../../src/landscape/idle-conditions.ts';
 import type { View } from '../../src/runtime/types.ts';
 import { jobOf, withStoredDurations, type Item } from './classify.ts';
 import { interruptItem } from './items.ts';
@@ -30,7 +30,7 @@ const alreadyReleased: Rule = (self) =>
   isBeingDeleted(self.metadata) && !hasFinalizer(self.metadata) ? { effects: [], then: 'stop' } : undefined;
 
 const abandoned: Rule = (self, { items, isAbandoned }) =>
-  isAbandoned && items.length === 0 ? letGo(executionKind, self) : undefined;
+  isAbandoned && items.length === 0 ? releaseObject(executionKind, self) : undefined;
 
 /** Also compresses plain deploy items, as all writers of executions do. Init checks whether there are too many. */
 const finalizerMissing: Rule = (self) => {
@@ -51,7 +51,7 @@ const interruptRequested: Rule = (self, { items, now }) => {
   return {
     effects: [
       ...unfinished.map((item) => interruptItem({ self, now }, item)),
-      patch(executionKind, self, { metadata: { annotations: interruptNoted(self) } }),
+      patch(executionKind, self, { metadata: { annotations: interruptAnnotations(self) } }),
     ],
     then: 'continue',
   };
@@ -60,7 +60,7 @@ const interruptRequested: Rule = (self, { items, now }) => {
 /** Reports items that failed in a job of their own after the execution's job. */
 const idle: Rule = (self, { items, now }) =>
   isFinished(self) && !isBeingDeleted(self.metadata)
-    ? updateRestConditions(executionKind, self, drift(self, items), now)
+    ? updateIdleConditions(executionKind, self, drift(self, items), now)
     : undefined;
 
 const rules: readonly Rule[] = [alreadyReleased, abandoned, finalizerMissing, interruptRequested, idle];

@@ -5,7 +5,7 @@ import type { DeployItemTemplate, Execution } from '../../src/api/kinds/executio
 import type { FreshName } from '../../src/landscape/fresh-names.ts';
 import { phaseInSteps, phaseOf, stepOf } from '../../src/machine/phase.ts';
 import type { Owner } from '../../src/landscape/tree.ts';
-import type { Room } from '../../src/landscape/tree-size.ts';
+import type { Reservation } from '../../src/landscape/tree-size.ts';
 import type { View } from '../../src/runtime/types.ts';
 
 export interface Snapshot {
@@ -15,7 +15,7 @@ export interface Snapshot {
   /** The execution's owners, the nearest first. */
   readonly ancestors: readonly Owner[];
   /** Whether the tree limit allows the deploy items that the phase is about to create. */
-  readonly room: Room;
+  readonly reservation: Reservation;
   readonly templates: readonly DeployItemTemplate[];
   /** Why this execution is invalid and its job ends at once. */
   readonly refusal: string | undefined;

@@ -11,7 +11,7 @@ import {
   type Execution,
 } from '../../src/api/kinds/execution.ts';
 import type { InstallationLimits } from '../../src/api/limits.ts';
-import { isSpared, refusalForJob } from '../../src/api/validation/index.ts';
+import { skipsValidation, refusalForJob } from '../../src/api/validation/index.ts';
 import type { UnpackedItems } from '../../src/blueprint/unpack-items.ts';
 import type { RunnerOf } from '../../src/blueprint/work.ts';
 import { parseExactJson } from '../../src/lib/exact-json.ts';
@@ -84,7 +84,7 @@ export function templateReader(runnerOf: RunnerOf, limits?: InstallationLimits):
       if (refusal !== undefined) return refusal;
       try {
         const { problem } = await readLarge(self);
-        return isSpared(self) ? undefined : problem;
+        return skipsValidation(self) ? undefined : problem;
       } catch (error) {
         if (error instanceof UnreadableDeployItems) return error.message;
         throw error;

@@ -1,5 +1,5 @@
 /** Creates, updates and deletes sub-installations to match the blueprint. Pure. */
-import { byUse } from '../../src/api/duplicates.ts';
+import { inUseFirst } from '../../src/api/duplicates.ts';
 import { append } from '../../src/lib/lists.ts';
 import { hasAnnotation, isBeingDeleted } from '../../src/api/job.ts';
 import { TRUE, annotations } from '../../src/api/labels.ts';
@@ -37,7 +37,7 @@ export function partitionChildren<Wanted extends { readonly name: string }>(
 ): ChildPartition<Wanted> {
   const living = new Map<string, Inst>();
   const names = new Set(wanted.map((w) => w.name));
-  for (const child of children.toSorted(byUse(self.status?.jobID ?? ''))) {
+  for (const child of children.toSorted(inUseFirst(self.status?.jobID ?? ''))) {
     const name = templateNameOf(child);
     const isWanted =
       name !== undefined && names.has(name) && !living.has(name) && !isBeingDeleted(child.metadata);

@@ -20,9 +20,9 @@ import { randomUuid } from '../../src/lib/uuid.ts';
 import { isAbandoned } from '../../src/landscape/abandoned.ts';
 import { keyOf } from '../../src/machine/apply.ts';
 import { joinKey } from '../../src/runtime/keys.ts';
-import { begun } from '../../src/landscape/begin.ts';
+import { startedStatus } from '../../src/landscape/job-start.ts';
 import { jobReconciler } from '../../src/machine/reconcile.ts';
-import { driftOf } from '../../src/landscape/rest-conditions.ts';
+import { driftOf } from '../../src/landscape/idle-conditions.ts';
 import type { World } from '../../src/landscape/world.ts';
 import type { ControllerSpec } from '../../src/runtime/controller/controller.ts';
 import { byController } from '../../src/runtime/sources/mappers.ts';
@@ -30,7 +30,7 @@ import { watchSource } from '../../src/runtime/sources/sources.ts';
 import type { Key } from '../../src/runtime/types.ts';
 import { componentFinder } from './gather/component.ts';
 import type { VerificationPolicy } from './gather/verification.ts';
-import { completeStatus } from './end.ts';
+import { completeStatus } from './job-end.ts';
 import { gather, type Sources } from './gather/index.ts';
 import { intake } from './intake.ts';
 import { fence } from './job.ts';
@@ -106,7 +106,7 @@ export function installationController(ports: InstallationPorts): ControllerSpec
           hasExports: () => exportsOf(world, self).length > 0,
           isAbandoned: isAbandoned(world, self),
         }),
-      begin: begun,
+      begin: startedStatus,
       restMs: (self, now) => {
         const retry = decideRetry(self, now);
         return retry.do === 'wait' ? retry.ms : undefined;

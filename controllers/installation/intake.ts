@@ -16,8 +16,8 @@ import {
 import { FINALIZER, RECONCILE_REASON_RETRY, annotations, operations } from '../../src/api/labels.ts';
 import { conditionReasons, conditionTypes } from '../../src/api/conditions.ts';
 import { installationKind, type Installation } from '../../src/api/kinds/installation.ts';
-import { letGo } from '../../src/landscape/abandoned.ts';
-import { jobFor } from '../../src/landscape/begin.ts';
+import { releaseObject } from '../../src/landscape/abandoned.ts';
+import { jobFor } from '../../src/landscape/job-start.ts';
 import {
   amend,
   patch,
@@ -25,9 +25,9 @@ import {
   type Amendment,
   type PhaseCondition,
 } from '../../src/machine/decision.ts';
-import { INTERRUPTED, interruptNoted } from '../../src/landscape/item-end.ts';
+import { INTERRUPTED, interruptAnnotations } from '../../src/landscape/item-end.ts';
 import type { Intake } from '../../src/machine/reconcile.ts';
-import { drift, updateRestConditions } from '../../src/landscape/rest-conditions.ts';
+import { drift, updateIdleConditions } from '../../src/landscape/idle-conditions.ts';
 import { waitingFor } from '../../src/machine/status.ts';
 import type { View } from '../../src/runtime/types.ts';
 import { withoutExports } from './failed-status.ts';
@@ -56,7 +56,7 @@ const alreadyReleased: Rule = (self) =>
   isBeingDeleted(self.metadata) && !hasFinalizer(self.metadata) ? { effects: [], then: 'stop' } : undefined;
 
 const abandoned: Rule = (self, { below, isAbandoned }) =>
-  isAbandoned && below().length === 0 ? letGo(installationKind, self) : undefined;
+  isAbandoned && below().length === 0 ? releaseObject(installationKind, self) : undefined;
 
 /**
  * Starts the roots that import from this one. Children need no write: the event of this job's end triggers their
@@ -100,7 +100,7 @@ const interruptRequested: Rule = (self, facts) => {
           )
         : []),
       ...(endsHere ? [patchStatus(installationKind, self, interrupted(self, facts))] : []),
-      patch(installationKind, self, { metadata: { annotations: interruptNoted(self) } }),
+      patch(installationKind, self, { metadata: { annotations: interruptAnnotations(self) } }),
     ],
     then: 'continue',
   };
@@ -215,7 +215,7 @@ const repeatedRequest: Rule = (self) => {
 /** Reports scheduled retries that do not start, and items that failed after their job. */
 const idle: Rule = (self, { now, below }) => {
   if (!isFinished(self) || isBeingDeleted(self.metadata)) return undefined;
-  return updateRestConditions(
+  return updateIdleConditions(
     installationKind,
     self,
     [...blockedRetries(self, now), ...drift(self, below())],

@@ -4,7 +4,7 @@ import { TRUE, annotations } from '../../src/api/labels.ts';
 import { executionKind, type Execution } from '../../src/api/kinds/execution.ts';
 import { installationKind, type Installation } from '../../src/api/kinds/installation.ts';
 import { hasAnnotation } from '../../src/api/job.ts';
-import { jobFor } from '../../src/landscape/begin.ts';
+import { jobFor } from '../../src/landscape/job-start.ts';
 import { patch, patchStatus, remove, touch, type Effect } from '../../src/machine/decision.ts';
 import type { Kind, View } from '../../src/runtime/types.ts';
 

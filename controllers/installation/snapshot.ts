@@ -17,7 +17,7 @@ import type { FreshName } from '../../src/landscape/fresh-names.ts';
 import { phaseInSteps, phaseOf, stepOf } from '../../src/machine/phase.ts';
 import type { Decision, PhaseError } from '../../src/machine/decision.ts';
 import type { Owner } from '../../src/landscape/tree.ts';
-import type { Room } from '../../src/landscape/tree-size.ts';
+import type { Reservation } from '../../src/landscape/tree-size.ts';
 import type { Secret } from '../../src/landscape/world.ts';
 import type { View } from '../../src/runtime/types.ts';
 import type { FoundComponent } from './gather/component.ts';
@@ -53,7 +53,7 @@ export interface Snapshot {
   /** Limits that apply to the installation. */
   readonly limits: InstallationLimits;
   /** Whether the tree limit allows the objects that the installation is about to create. */
-  readonly room: Room;
+  readonly reservation: Reservation;
   readonly context: View<Context> | undefined;
   readonly component: FoundComponent;
   readonly blueprint: LoadedBlueprint;

@@ -2,7 +2,7 @@
 import { installationKind } from '../../src/api/kinds/installation.ts';
 import { executionKind } from '../../src/api/kinds/execution.ts';
 import { syncObjectKind, type SyncObject } from '../../src/api/kinds/syncobject.ts';
-import { lockName } from '../../src/landscape/foreign-locks.ts';
+import { lockName } from '../../src/landscape/upstream-locks.ts';
 import type { World } from '../../src/landscape/world.ts';
 import type { ControllerSpec } from '../../src/runtime/controller/controller.ts';
 import { joinKey } from '../../src/runtime/keys.ts';

@@ -30,10 +30,10 @@ const importDefinition = open({
     ),
   schema: jsonSchema.optional().describe('Schema of the data. Required for type data.'),
   targetType: z.string().optional().describe('Type every target must have. Required for targets.'),
-  required: z.boolean().optional().describe('Whether there must be a value. Default true.'),
+  required: z.boolean().optional().describe('Whether a value is required. Default true.'),
   default: open({ value: anyJson().describe('The value; null means none.') })
     .optional()
-    .describe('Value when nothing else supplies one. Only if not required.'),
+    .describe('Default value. Only if the import is not required.'),
   get imports(): z.ZodOptional<z.ZodArray<z.ZodType<ImportDefinition>>> {
     return z.array(importDefinition).optional();
   },
@@ -65,9 +65,9 @@ export type ExportDefinition = z.infer<typeof exportDefinition>;
 export const templateTypes = ['GoTemplate', 'Spiff', 'Handlebars'] as const;
 
 const templateExecutor = open({
-  name: z.string().optional().describe('Name for messages and for kept state.'),
+  name: z.string().optional().describe('Name for messages and for stored state.'),
   type: z.string().describe('GoTemplate, Spiff or Handlebars.'),
-  template: anyJson().optional().describe('The template: text, for Spiff also a tree. Wins over file.'),
+  template: anyJson().optional().describe('The template: a string, for Spiff also a tree. Wins over file.'),
   file: z.string().optional().describe('Path of the template within the blueprint.'),
 });
 export type TemplateExecutor = z.infer<typeof templateExecutor>;
@@ -88,7 +88,7 @@ export const installationTemplate = open({
     data: z
       .array(
         open({
-          name: z.string().describe('Name of the import, as the blueprint of the sub-installation knows it.'),
+          name: z.string().describe('Name of the import in the blueprint of the sub-installation.'),
           dataRef: z.string().optional().describe('Import of the parent, or export of a sibling.'),
         }),
       )
@@ -145,7 +145,7 @@ export const deployItemSpecification = open({
     import: z.string().optional().describe('Target import, list import or map import of the blueprint.'),
     index: z.int().optional().describe('Position in the list.'),
     key: z.string().optional().describe('Key in the map.'),
-    name: z.string().optional().describe('Name of a target object. Out of use.'),
+    name: z.string().optional().describe('Name of a target object. Deprecated.'),
   }).nullish(),
   labels: z.record(z.string(), z.string()).nullish(),
   config: anyObject().optional().describe('Provider configuration.'),

@@ -14,16 +14,16 @@ export const everHadJob = ({ status }: Pick<JobView, 'status'>): boolean =>
  * Sorts objects in use before unused ones, then by age. An object with the parent's job comes first, then one that
  * succeeded, then one that did any work.
  */
-export const byUse =
-  <T extends Duplicate>(jobID: string, hasWorked: (object: T) => boolean = everHadJob) =>
+export const inUseFirst =
+  <T extends Duplicate>(jobID: string, isUsed: (object: T) => boolean = everHadJob) =>
   (a: T, b: T): number => {
-    const claims: readonly ((object: T) => boolean)[] = [
+    const criteria: readonly ((object: T) => boolean)[] = [
       (object) => jobID !== '' && isTriggeredFor(object, jobID),
       ({ status }) => status?.phase === 'Succeeded',
-      hasWorked,
+      isUsed,
     ];
-    const deciding = claims.find((claim) => claim(a) !== claim(b));
-    if (deciding) return deciding(a) ? -1 : 1;
+    const decisive = criteria.find((criterion) => criterion(a) !== criterion(b));
+    if (decisive) return decisive(a) ? -1 : 1;
     const [first = '', second = ''] = [a, b].map(({ metadata }) => metadata.creationTimestamp);
     return first === second ? 0 : first < second ? -1 : 1;
   };

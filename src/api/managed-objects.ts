@@ -39,7 +39,7 @@ export const managedUids = (item: View<DeployItem>): readonly string[] => [
 ];
 
 /** Whether the item's objects stay: it is not under deletion, or its deletion skips the uninstall. */
-export const isKeeping = ({ metadata }: View<DeployItem>): boolean =>
+export const keepsObjects = ({ metadata }: View<DeployItem>): boolean =>
   !isBeingDeleted(metadata) || hasAnnotation(metadata, annotations.deleteWithoutUninstall);
 
 /** `namespace/name` */
@@ -55,5 +55,5 @@ export const othersKeeping = (
   managers: readonly View<DeployItem>[],
 ): readonly View<DeployItem>[] =>
   managers
-    .filter((other) => itemKey(other) !== itemKey(self) && isKeeping(other))
+    .filter((other) => itemKey(other) !== itemKey(self) && keepsObjects(other))
     .sort((a, b) => (itemKey(a) < itemKey(b) ? -1 : 1));

@@ -10,9 +10,9 @@ import type { View } from '../lib/objects.ts';
 
 /** Names of the imports whose targets differ from the given copies. */
 export function replacedTargets(imports: ImportSet, copies: readonly View<Target>[]): readonly string[] {
-  const replaced = copies.flatMap(({ metadata: { labels: place = {} }, spec }) => {
-    const name = place[labels.dataKey] ?? '';
-    const now = importedTarget(imports, name, place);
+  const replaced = copies.flatMap(({ metadata: { labels: location = {} }, spec }) => {
+    const name = location[labels.dataKey] ?? '';
+    const now = importedTarget(imports, name, location);
     return now && !equal(now.spec, spec) ? [name] : [];
   });
   return [...new Set(replaced)];
@@ -21,10 +21,10 @@ export function replacedTargets(imports: ImportSet, copies: readonly View<Target
 function importedTarget(
   { targets, targetLists, targetMaps }: ImportSet,
   name: string,
-  place: Readonly<Record<string, string>>,
+  location: Readonly<Record<string, string>>,
 ): View<Target> | undefined {
-  const at = place[labels.dataIndex];
-  const key = place[labels.dataTargetMapKey];
+  const at = location[labels.dataIndex];
+  const key = location[labels.dataTargetMapKey];
   if (at !== undefined) return targetLists.get(name)?.[Number(at)];
   if (key !== undefined) return targetMaps.get(name)?.[key];
   return targets.get(name);

@@ -59,21 +59,21 @@ export function importedData(object: View<DataObject>): DataImport {
   return data;
 }
 
-const inexact = new WeakMap<View<ApiObject>, InexactInteger | 'none'>();
+const inexactInteger = new WeakMap<View<ApiObject>, InexactInteger | 'none'>();
 
 /**
  * Why the content of an object cannot be used: it contains an integer that would lose digits.
  * @param content keyed by field name
  */
-export function unfaithful(
+export function inexactIntegerMessage(
   kind: 'data object' | 'target',
   object: View<ApiObject>,
   content: object,
 ): string | undefined {
-  let found = inexact.get(object);
+  let found = inexactInteger.get(object);
   if (found === undefined) {
     found = inexactIn(content) ?? 'none';
-    inexact.set(object, found);
+    inexactInteger.set(object, found);
   }
   if (found === 'none') return undefined;
   const { metadata } = object;
@@ -99,7 +99,7 @@ export function keyedImport(ref: KeyedReference, source: KeyedSource | undefined
   } catch (error) {
     if (!(error instanceof EntryUnreadable)) throw error;
     const where = `${ref.kind} ${ref.namespace}/${ref.name} cannot be read: key ${error.key}: `;
-    return where + (isSecret ? withoutText(error.cause) : error.cause.message);
+    return where + (isSecret ? withoutContent(error.cause) : error.cause.message);
   }
 }
 
@@ -115,7 +115,7 @@ class EntryUnreadable extends Error {
 }
 
 /** The message of the YAML parser may quote the content. */
-function withoutText(error: YamlError): string {
+function withoutContent(error: YamlError): string {
   const line = `line ${String(error.line ?? 1)}`;
   return error instanceof IntegerTooLong ? refusedInteger(line) : `${line} is not valid YAML`;
 }
@@ -149,6 +149,6 @@ function decoded(data: Readonly<Record<string, string>> = {}, only?: string): Re
 }
 
 function configEntries({ data = {}, binaryData }: KeyedSource): ReadonlyMap<string, Buffer> {
-  const texts = Object.entries(data).map(([key, text]) => [key, Buffer.from(text)] as const);
-  return new Map([...texts, ...decoded(binaryData)]);
+  const decodedStrings = Object.entries(data).map(([key, text]) => [key, Buffer.from(text)] as const);
+  return new Map([...decodedStrings, ...decoded(binaryData)]);
 }

@@ -7,7 +7,7 @@ import { emptyImportSet, type DataImport, type ImportSet } from '../blueprint/im
 import {
   keyedImport,
   measuredData,
-  unfaithful,
+  inexactIntegerMessage,
   type KeyedSource,
   type MeasuredImport,
 } from './dataimport.ts';
@@ -139,7 +139,7 @@ function findData(
       `dataobjects.landscaper.gardener.cloud "${name}" not found`
     );
   }
-  return unfaithful('data object', object, { data: object.data }) ?? measuredData(object);
+  return inexactIntegerMessage('data object', object, { data: object.data }) ?? measuredData(object);
 }
 
 /** Collects target imports of all forms. */
@@ -163,7 +163,7 @@ class TargetFinder {
     if (absent !== undefined) return missingTarget(this.#context, absent);
     for (const ref of targetRefs(spec)) {
       const target = this.#get(ref);
-      const refusal = unfaithful('target', target, { spec: target.spec });
+      const refusal = inexactIntegerMessage('target', target, { spec: target.spec });
       if (refusal !== undefined) return refusal;
     }
     if (spec.target !== undefined && spec.target !== '') {

@@ -14,7 +14,13 @@ import { sha1Hex } from '../lib/hash.ts';
 import { copy } from '../lib/json.ts';
 import { isObject, type View } from '../lib/objects.ts';
 import { storedText } from './dataimport.ts';
-import { metadataAt, placeLabelKeys, type Owner, type Place, type UserMetadata } from './place.ts';
+import {
+  metadataAt,
+  locationLabelKeys,
+  type Owner,
+  type DataLocation,
+  type UserMetadata,
+} from './location.ts';
 import { executionContext, installationContext, parentContext } from './scope.ts';
 
 export * from './ownership.ts';
@@ -34,14 +40,14 @@ export function importObjects(
   const context = installationContext(installation.metadata.name);
   const write = (definition: View<ImportDefinition>): readonly WrittenObject[] => {
     if (!Object.hasOwn(values, definition.name)) return [];
-    const place: Place = {
+    const location: DataLocation = {
       context,
       source: context,
       sourceType: dataSourceTypes.import,
       key: definition.name,
       jobID: installation.status?.jobID,
     };
-    const own = importCopies(installation, definition, place, values[definition.name]);
+    const own = importCopies(installation, definition, location, values[definition.name]);
     return [...own, ...(definition.imports ?? []).flatMap(write)];
   };
   return (blueprint.info.imports ?? []).flatMap(write);
@@ -50,10 +56,10 @@ export function importObjects(
 function importCopies(
   installation: View<Installation>,
   { name, type }: View<ImportDefinition>,
-  place: Place,
+  location: DataLocation,
   value: unknown,
 ): readonly WrittenObject[] {
-  const copyOf = (element: unknown, at: Place): Target => {
+  const copyOf = (element: unknown, at: DataLocation): Target => {
     if (isObject(element) && isObject(element['spec']) && isObject(element['metadata'])) {
       return targetCopy(installation, at, element as unknown as View<Target>);
     }
@@ -61,15 +67,15 @@ function importCopies(
   };
   switch (type) {
     case 'target':
-      return [copyOf(value, place)];
+      return [copyOf(value, location)];
     case 'targetList':
       if (!Array.isArray(value)) throw notStorable(name, 'is a targetList, but its value is not a list');
-      return value.map((element, index) => copyOf(element, { ...place, index }));
+      return value.map((element, index) => copyOf(element, { ...location, index }));
     case 'targetMap':
       if (!isObject(value)) throw notStorable(name, 'is a targetMap, but its value is not a map');
-      return Object.entries(value).map(([mapKey, element]) => copyOf(element, { ...place, mapKey }));
+      return Object.entries(value).map(([mapKey, element]) => copyOf(element, { ...location, mapKey }));
     default:
-      return [dataObjectAt(ownerOf(installation), place, value ?? null)];
+      return [dataObjectAt(ownerOf(installation), location, value ?? null)];
   }
 }
 
@@ -83,7 +89,7 @@ export function exportObjects(
   parent: string | undefined,
   values: ExportValues,
 ): readonly WrittenObject[] {
-  const at = (ref: string): Place => ({
+  const at = (ref: string): DataLocation => ({
     context: parentContext(parent),
     source: installationContext(installation.metadata.name),
     sourceType: dataSourceTypes.export,
@@ -116,34 +122,34 @@ export function executionExportObject(
 
 const ownerOf = ({ metadata }: View<Installation>): Owner => ({ kind: 'Installation', metadata });
 
-function dataObjectAt(owner: Owner, place: Place, data: unknown): DataObject {
+function dataObjectAt(owner: Owner, location: DataLocation, data: unknown): DataObject {
   const hash = sha1Hex(storedText(data));
-  return { apiVersion: API_VERSION, kind: 'DataObject', metadata: metadataAt(owner, place, hash), data };
+  return { apiVersion: API_VERSION, kind: 'DataObject', metadata: metadataAt(owner, location, hash), data };
 }
 
-function targetAt(owner: Owner, place: Place, spec: TargetSpec, user: UserMetadata): Target {
-  const meta = metadataAt(owner, place, targetHash(spec), user);
+function targetAt(owner: Owner, location: DataLocation, spec: TargetSpec, user: UserMetadata): Target {
+  const meta = metadataAt(owner, location, targetHash(spec), user);
   return { apiVersion: API_VERSION, kind: 'Target', metadata: meta, spec };
 }
 
 /**
  * A copy of a target keeps labels and annotations of users, but not those that describe the location of the source.
  */
-function targetCopy(owner: View<Installation>, place: Place, source: View<Target>): Target {
-  const { labels: theirs = {}, annotations: notes = {} } = source.metadata;
-  return targetAt(ownerOf(owner), place, copy(source.spec), {
-    labels: omit(theirs, placeLabelKeys),
-    annotations: omit(notes, NOT_COPIED),
+function targetCopy(owner: View<Installation>, location: DataLocation, source: View<Target>): Target {
+  const { labels: userLabels = {}, annotations: userAnnotations = {} } = source.metadata;
+  return targetAt(ownerOf(owner), location, copy(source.spec), {
+    labels: omit(userLabels, locationLabelKeys),
+    annotations: omit(userAnnotations, NOT_COPIED),
   });
 }
 
-function exportedTarget(owner: View<Installation>, place: Place, value: TargetExportValue): Target {
+function exportedTarget(owner: View<Installation>, location: DataLocation, value: TargetExportValue): Target {
   const { type, config, secretRef } = value;
   const spec: TargetSpec = { type };
   if (config !== undefined) spec.config = config;
   if (secretRef) spec.secretRef = { ...secretRef };
-  return targetAt(ownerOf(owner), place, spec, {
-    labels: omit(value.labels, placeLabelKeys),
+  return targetAt(ownerOf(owner), location, spec, {
+    labels: omit(value.labels, locationLabelKeys),
     annotations: value.annotations,
   });
 }

@@ -9,13 +9,13 @@ import { annotations, dataSourceTypes, GROUP, labels } from '../api/labels.ts';
 import type { ObjectMeta, OwnerReference } from '../api/shared.ts';
 import { equal } from '../lib/json.ts';
 import type { View } from '../lib/objects.ts';
-import { placeLabelKeys } from './place.ts';
+import { locationLabelKeys } from './location.ts';
 import { executionContext, installationContext } from './scope.ts';
 
 /**
  * Why an import or export must not overwrite `existing`.
  * - `owned`: another installation owns it
- * - `foreign`: no installation wrote it, and its author did not allow the takeover; upstream takes such objects
+ * - `foreignConflict`: no installation wrote it, and its author did not allow the takeover; upstream takes such objects
  *   over and deletes them in the next job
  */
 export interface WriteConflict {
@@ -40,7 +40,7 @@ export function exportConflict(
     return ownedBy(owner.name, installation, wanted, existing, 'export');
   }
   if (owner || isOwnExport(metadata, installation)) return undefined;
-  return foreign(installation, wanted, existing, 'export');
+  return foreignConflict(installation, wanted, existing, 'export');
 }
 
 /**
@@ -63,7 +63,7 @@ export function importConflict(
   const owners = (metadata.ownerReferences ?? []).filter(isInstallation).map(({ name }) => name);
   const isOwn = owners.includes(self);
   const owner = writerOf(metadata, dataSourceTypes.export) ?? (isOwn ? self : owners[0]);
-  if (owner === undefined) return foreign(installation, wanted, existing, 'import');
+  if (owner === undefined) return foreignConflict(installation, wanted, existing, 'import');
   const isInOwnContext = metadata.labels?.[labels.dataContext] === installationContext(self);
   if (owner === self || (isInOwnContext && !isExported(owner))) return undefined;
   return ownedBy(owner, installation, wanted, existing, 'import');
@@ -79,10 +79,10 @@ export function executionExportConflict(
   const isOwn = ownerReferences.some((owner) => owner.kind === 'Execution' && owner.name === name);
   if (isOwn || l?.[labels.dataSource] === executionContext(name)) return undefined;
   const owner = ownerReferences[0];
-  const whose = owner ? `is owned by ${owner.kind} '${owner.name}'` : 'was not written by it';
+  const ownerText = owner ? `is owned by ${owner.kind} '${owner.name}'` : 'was not written by it';
   return (
     `dataobject '${namespace}/${existing.metadata.name}', where execution '${namespace}/${name}' publishes the exports of its ` +
-    `deploy items, exists already and ${whose}; delete or rename that object`
+    `deploy items, exists already and ${ownerText}; delete or rename that object`
   );
 }
 
@@ -99,16 +99,16 @@ function ownedBy(
   const kind = wanted.kind.toLowerCase();
   const at = `${namespace}/${wanted.metadata.name}`;
   const key = keyOf(wanted);
-  const theirs = writerOf(existing.metadata, dataSourceTypes.import) === owner ? 'import' : 'export';
+  const existingRole = writerOf(existing.metadata, dataSourceTypes.import) === owner ? 'import' : 'export';
   const message =
     `${kind} '${at}' for ${role} '${key}' conflicts with existing ${kind} owned by another installation: ` +
     `object '${at}' is already owned by another object with kind 'Installation' (${owner}); ` +
-    `installation '${namespace}/${owner}' keeps its ${theirs} '${keyOf(existing)}' there, and installation ` +
+    `installation '${namespace}/${owner}' keeps its ${existingRole} '${keyOf(existing)}' there, and installation ` +
     `'${namespace}/${self}' does not overwrite it with its ${role} '${key}': rename or remove one of the two`;
   return { kind: 'owned', message };
 }
 
-function foreign(
+function foreignConflict(
   { metadata: { name: self, namespace = '' } }: View<Installation>,
   wanted: View<DataObject | Target>,
   { metadata }: View<DataObject | Target>,
@@ -153,7 +153,7 @@ export function overlay(
   wanted: View<DataObject | Target>,
 ): (Readonly<Record<string, unknown>> & { readonly metadata: View<ObjectMeta> }) | undefined {
   const { metadata } = existing;
-  const kept = Object.entries(metadata.labels ?? {}).filter(([key]) => !placeLabelKeys.includes(key));
+  const kept = Object.entries(metadata.labels ?? {}).filter(([key]) => !locationLabelKeys.includes(key));
   const isImport = wanted.metadata.labels?.[labels.dataSourceType] === dataSourceTypes.import;
   const owners = (metadata.ownerReferences ?? []).filter((owner) => !(isImport && isInstallation(owner)));
   const next = {

@@ -79,7 +79,7 @@ export interface RenderTools {
 }
 
 /** The input of a rendering. */
-interface Subject {
+interface RenderInput {
   readonly self: View<Installation>;
   readonly blueprint: LoadedBlueprint;
   readonly imports: ImportSet;
@@ -93,17 +93,17 @@ export async function renderInstallation(
   imports: ImportSet,
   tools: RenderTools,
 ): Promise<Rendered> {
-  const subject = { self, blueprint, imports, tools };
+  const input = { self, blueprint, imports, tools };
   const { states } = tools;
-  const context = await contextOf(subject);
-  const objects = await step(subject, 'importObjects', () =>
+  const context = await contextOf(input);
+  const objects = await step(input, 'importObjects', () =>
     importObjects(self, blueprint, context.scope.imports),
   );
-  const children = await orFailure(
-    step(subject, 'subInstallations', () => states.attempt(() => renderChildren(subject, context))),
+  const children = await returnFailure(
+    step(input, 'subInstallations', () => states.attempt(() => renderChildren(input, context))),
   );
-  const items = await orFailure(
-    step(subject, 'deployItems', () => states.attempt(() => renderItems(subject, context))),
+  const items = await returnFailure(
+    step(input, 'deployItems', () => states.attempt(() => renderItems(input, context))),
   );
   return { importObjects: objects, children, items, states: states.updates };
 }
@@ -116,10 +116,10 @@ export async function renderInstallationExports(
   sources: ExportSources,
   tools: RenderTools,
 ): Promise<RenderedExports> {
-  const subject = { self, blueprint, imports, tools };
+  const input = { self, blueprint, imports, tools };
   const { states } = tools;
-  const context = await contextOf(subject);
-  const values = await step(subject, 'exports', () =>
+  const context = await contextOf(input);
+  const values = await step(input, 'exports', () =>
     states.attempt(() => renderExports(context, self, sources)),
   );
   return { objects: exportObjects(self, parentInstallation(self.metadata), values), states: states.updates };
@@ -128,24 +128,24 @@ export async function renderInstallationExports(
 // ---------------------------------------------------------------- steps
 
 /** The input of executions, with the values that import executions set. */
-async function contextOf(subject: Subject): Promise<RenderContext> {
-  const { self, blueprint, imports, tools } = subject;
+async function contextOf(input: RenderInput): Promise<RenderContext> {
+  const { self, blueprint, imports, tools } = input;
   const contextFor = (values: JsonMap): RenderContext => ({
     ...tools,
     blueprint,
     scope: templateScope(self, values, blueprint),
     installation: self.metadata.name,
   });
-  const constructed = await step(subject, 'imports', () =>
+  const constructed = await step(input, 'imports', () =>
     constructImports(self, blueprint, imports, tools.runner),
   );
-  return step(subject, 'importExecutions', async () =>
+  return step(input, 'importExecutions', async () =>
     contextFor(await runImportExecutions(contextFor(constructed))),
   );
 }
 
 async function renderChildren(
-  { self, blueprint, imports }: Subject,
+  { self, blueprint, imports }: RenderInput,
   context: RenderContext,
 ): Promise<WantedChild[]> {
   const templates = await renderSubInstallations(context);
@@ -170,7 +170,7 @@ function validChild(
 }
 
 async function renderItems(
-  { self, imports }: Subject,
+  { self, imports }: RenderInput,
   context: RenderContext,
 ): Promise<readonly DeployItemTemplate[]> {
   const items = await renderDeployItems(context, { ...imports, namespace: self.metadata.namespace ?? '' });
@@ -181,7 +181,7 @@ async function renderItems(
 
 /** Runs one step, and repeats it whenever it requests content or a kubeconfig. */
 async function step<T>(
-  { blueprint: { component }, tools: { kubeconfigs } }: Subject,
+  { blueprint: { component }, tools: { kubeconfigs } }: RenderInput,
   name: RenderStep,
   work: () => T | Promise<T>,
 ): Promise<T> {
@@ -192,13 +192,13 @@ async function step<T>(
   }
 }
 
-const orFailure = <T>(result: Promise<T>): Promise<T | StepFailed> =>
+const returnFailure = <T>(result: Promise<T>): Promise<T | StepFailed> =>
   result.catch((error: unknown) => {
-    if (error instanceof StepFailed && isDefinite(error.cause)) return error;
+    if (error instanceof StepFailed && isPermanent(error.cause)) return error;
     throw error;
   });
 
 /** Whether a retry with the same input fails in the same way. */
-const isDefinite = (error: unknown): boolean =>
+const isPermanent = (error: unknown): boolean =>
   error instanceof BlueprintProblem ||
   ((error instanceof ComponentProblem || error instanceof KubeconfigProblem) && !error.isPassing);

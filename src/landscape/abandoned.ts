@@ -22,7 +22,7 @@ export function isAbandoned(world: World, self: View<Obj> & JobView): boolean {
   return !metadata.ownerReferences?.some((owner) => owner.uid === there?.metadata.uid);
 }
 
-export const letGo = (kind: Kind, self: View<Obj>): Intake => ({
+export const releaseObject = (kind: Kind, self: View<Obj>): Intake => ({
   effects: [
     patch(kind, self, {
       metadata: { finalizers: (self.metadata.finalizers ?? []).filter((name) => name !== FINALIZER) },

@@ -40,18 +40,18 @@ export async function ensureCrds(
   const ports = { client, clock, log, rng: more.rng ?? systemRng, signal: more.signal };
   if (more.signal) setMaxListeners(0, more.signal); // the pause of every definition adds a listener
   const wanted = loadCrds() as unknown as CustomResourceDefinition[];
-  const written = await Promise.all(wanted.map((object) => applied(object, ports)));
+  const written = await Promise.all(wanted.map((object) => applyCrd(object, ports)));
   const deadline = clock.now() + DEADLINE_MS;
-  await Promise.all(written.map((crd) => established(crd, deadline, ports)));
+  await Promise.all(written.map((crd) => waitUntilServed(crd, deadline, ports)));
   log.info({ count: wanted.length }, 'CustomResourceDefinitions installed');
 }
 
-const applied = (object: CustomResourceDefinition, ports: Ports): Promise<CustomResourceDefinition> =>
-  persistentlyFor(object.metadata.name, ports, () =>
+const applyCrd = (object: CustomResourceDefinition, ports: Ports): Promise<CustomResourceDefinition> =>
+  withRetries(object.metadata.name, ports, () =>
     ports.client.send({ verb: 'apply', kind: crdKind, object, manager: 'espalier-crds', force: true }),
   );
 
-async function established(crd: CustomResourceDefinition, deadline: number, ports: Ports): Promise<void> {
+async function waitUntilServed(crd: CustomResourceDefinition, deadline: number, ports: Ports): Promise<void> {
   const { client, clock } = ports;
   const { name } = crd.metadata;
   for (let now = crd; !isServed(now);) {
@@ -62,11 +62,11 @@ async function established(crd: CustomResourceDefinition, deadline: number, port
       });
     }
     await pause(INTERVAL_MS, ports);
-    now = await persistentlyFor(name, ports, () => client.get(crdKind, name));
+    now = await withRetries(name, ports, () => client.get(crdKind, name));
   }
 }
 
-const persistentlyFor = <T>(name: string, ports: Ports, ask: () => Promise<T>): Promise<T> =>
+const withRetries = <T>(name: string, ports: Ports, ask: () => Promise<T>): Promise<T> =>
   persistently(ask, {
     clock: ports.clock,
     rng: ports.rng,
@@ -81,16 +81,16 @@ const persistentlyFor = <T>(name: string, ports: Ports, ask: () => Promise<T>): 
         cause: error,
       }),
   }).catch((error: unknown) => {
-    throw ports.signal?.aborted && error === ports.signal.reason ? stopped(error) : error;
+    throw ports.signal?.aborted && error === ports.signal.reason ? shutdownError(error) : error;
   });
 
 /** @throws ShutdownError when the signal aborts first */
 const pause = (ms: number, { clock, signal }: Ports): Promise<void> =>
   sleep(clock, ms, signal).catch((cause: unknown) => {
-    throw stopped(cause);
+    throw shutdownError(cause);
   });
 
-const stopped = (cause: unknown): Error =>
+const shutdownError = (cause: unknown): Error =>
   new ShutdownError({ message: 'stopped before the CustomResourceDefinitions were installed', cause });
 
 const isServed = (crd: CustomResourceDefinition): boolean =>

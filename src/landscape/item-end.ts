@@ -22,8 +22,8 @@ export function endItem(
   item: View<DeployItem>,
   { problem, now, jobID, observedGeneration }: ItemEnd,
 ): Effect {
-  const { codes, ...words } = problem;
-  const error = { ...words, ...(codes && { codes }), lastTransitionTime: now, lastUpdateTime: now };
+  const { codes, ...fields } = problem;
+  const error = { ...fields, ...(codes && { codes }), lastTransitionTime: now, lastUpdateTime: now };
   return patchStatus(deployItemKind, item, {
     phase: failedPhase(item.metadata),
     jobID,
@@ -47,7 +47,7 @@ export const INTERRUPTED: Problem = {
 };
 
 /** Annotation changes after an interrupt: remove the operation, and record the interrupted job. */
-export const interruptNoted = (self: Owner): Record<string, string | null> => ({
+export const interruptAnnotations = (self: Owner): Record<string, string | null> => ({
   [annotations.operation]: null,
   ...(!isFinished(self) && { [annotations.interruptedJob]: self.status?.jobID ?? '' }),
 });

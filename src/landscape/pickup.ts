@@ -16,7 +16,7 @@ export function isPickedUp({ status }: View<DeployItem>): boolean {
  * Reasons of jobs that ended before the deployer started. An interrupt is not included: a deployer that has not
  * seen it yet may have started.
  */
-const BEFORE_BEGIN: readonly string[] = [PICKUP_TIMEOUT.reason, 'NoTargetFound', 'ValidateDeployItem'];
+const BEFORE_START: readonly string[] = [PICKUP_TIMEOUT.reason, 'NoTargetFound', 'ValidateDeployItem'];
 
 /**
  * Whether no deployer has ever picked up a job of the item, so nothing is installed: it never had a job, or all its
@@ -24,7 +24,7 @@ const BEFORE_BEGIN: readonly string[] = [PICKUP_TIMEOUT.reason, 'NoTargetFound',
  * from a backup has lost its status, so its installed objects are unknown.
  * @param owner uid of its execution
  */
-export function wasNeverTakenUp({ metadata, status }: View<DeployItem>, owner: string | undefined): boolean {
+export function wasNeverPickedUp({ metadata, status }: View<DeployItem>, owner: string | undefined): boolean {
   if (!metadata.ownerReferences?.some(({ controller, uid }) => controller === true && uid === owner))
     return false;
   if (status?.jobID === undefined) return true;
@@ -33,6 +33,6 @@ export function wasNeverTakenUp({ metadata, status }: View<DeployItem>, owner: s
     return false;
   const reasons = lastErrors.map(({ reason }) => reason);
   // Deployers that write no other field write the observed generation. The pickup timeout writes it, too.
-  const isUnseen = !status.observedGeneration || reasons.includes(PICKUP_TIMEOUT.reason);
-  return isUnseen && reasons.length > 0 && reasons.every((reason) => BEFORE_BEGIN.includes(reason));
+  const hasNoGeneration = !status.observedGeneration || reasons.includes(PICKUP_TIMEOUT.reason);
+  return hasNoGeneration && reasons.length > 0 && reasons.every((reason) => BEFORE_START.includes(reason));
 }

@@ -16,7 +16,7 @@ import { MAX_OWNERS } from './tree.ts';
 import { index, type World } from './world.ts';
 
 /** Limit for the set of deleted owners. If it is reached, the set is cleared, and the API server is asked again. */
-const MAX_GONE = 10_000;
+const MAX_DELETED_OWNERS = 10_000;
 
 /** The owner of an object. */
 interface OwnerRef {
@@ -27,7 +27,7 @@ interface OwnerRef {
 }
 
 /** The place of an object, and the owner that the caches lack, if any. */
-interface Walk {
+interface PlaceOrMissingOwner {
   readonly place: string;
   readonly missing: OwnerRef | undefined;
 }
@@ -36,48 +36,49 @@ const kinds = { Installation: installationKind, Execution: executionKind } as co
 
 /** The objects of a tree share one place; all other objects share the place of their namespace. */
 export function createRoots(world: World, client: Client): Places {
-  const gone = new Set<string>();
+  const deletedOwners = new Set<string>();
   const caches = { Installation: world.installations, Execution: world.executions } as const;
 
   const find = ({ kind, key, uid }: OwnerRef): View<Obj> | undefined => {
     const found = caches[kind].get(key);
     return found && (uid === undefined || found.metadata.uid === uid) ? found : undefined;
   };
-  const walk = (object: View<Obj>): Walk => {
+  const findPlace = (object: View<Obj>): PlaceOrMissingOwner => {
     let top = object;
     for (let depth = 0; depth < MAX_OWNERS; depth++) {
       const owner = ownerOf(top);
       if (!owner) break;
       const found = find(owner);
       // An object without an owner keeps its place if the deleted owner was the root.
-      if (!found) return { place: owner.key, missing: gone.has(owner.uid ?? '') ? undefined : owner };
+      if (!found)
+        return { place: owner.key, missing: deletedOwners.has(owner.uid ?? '') ? undefined : owner };
       top = found;
     }
     return { place: placeOfTop(top), missing: undefined };
   };
-  const settle = async (object: View<Obj>, signal: AbortSignal): Promise<string | undefined> => {
+  const resolvePlace = async (object: View<Obj>, signal: AbortSignal): Promise<string | undefined> => {
     for (;;) {
-      const { place, missing } = walk(object);
+      const { place, missing } = findPlace(object);
       if (!missing) return place;
       const there = await getIfThere(client, kinds[missing.kind] as Kind, missing.key, signal);
-      const isThere = there && (missing.uid === undefined || there.metadata.uid === missing.uid);
-      if (isThere) {
+      const exists = there && (missing.uid === undefined || there.metadata.uid === missing.uid);
+      if (exists) {
         // The cache has received the owner meanwhile, or its event will trigger another reconcile.
         if (find(missing)) continue;
         return undefined;
       }
       if (missing.uid === undefined) return place;
-      if (gone.size >= MAX_GONE) gone.clear();
-      gone.add(missing.uid);
+      if (deletedOwners.size >= MAX_DELETED_OWNERS) deletedOwners.clear();
+      deletedOwners.add(missing.uid);
     }
   };
   return {
     placeOf(object, signal) {
-      const { place, missing } = walk(object);
-      return missing ? settle(object, signal) : place;
+      const { place, missing } = findPlace(object);
+      return missing ? resolvePlace(object, signal) : place;
     },
     guess(object) {
-      const { place, missing } = walk(object);
+      const { place, missing } = findPlace(object);
       return missing ? undefined : place;
     },
     onMoved: (moved) => onMoved(world, moved),
@@ -92,7 +93,7 @@ function onMoved(world: World, moved: Parameters<Places['onMoved']>[0]): () => v
       below(child);
     }
   };
-  const ends = [world.installations, world.executions].map((cache) =>
+  const subscriptions = [world.installations, world.executions].map((cache) =>
     (cache as unknown as Cache<Obj>).subscribe({
       name: 'roots',
       ownEvents: 'deliver',
@@ -102,7 +103,7 @@ function onMoved(world: World, moved: Parameters<Places['onMoved']>[0]): () => v
     }),
   );
   return () => {
-    for (const end of ends) end();
+    for (const end of subscriptions) end();
   };
 }
 

@@ -3,7 +3,7 @@ import { defaultLimits, type InstallationLimits } from '../api/limits.ts';
 import { readSmallDeployItems, UnreadableDeployItems, type ExecutionSpec } from '../api/kinds/execution.ts';
 import {
   changeRefusal,
-  refusalAtTheDoor,
+  admissionRefusal,
   type Refusal,
   type ValidatedResource,
 } from '../api/validation/index.ts';
@@ -95,7 +95,7 @@ function refusal(
   limits: InstallationLimits,
 ): Answer['status'] | undefined {
   if (isGoing(object)) return undefined;
-  const found = refusalAtTheDoor(resource, object, limits);
+  const found = admissionRefusal(resource, object, limits);
   if (found) return statusOf(found);
   const change = operation === 'UPDATE' ? changeRefusal(resource, oldObject, object) : undefined;
   return change === undefined ? undefined : { code: 403, message: change };

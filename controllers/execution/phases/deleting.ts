@@ -1,6 +1,6 @@
 /** Uninstalls the items in reverse dependency order, then releases the execution. */
 import { executionKind } from '../../../src/api/kinds/execution.ts';
-import { letGo } from '../../../src/landscape/abandoned.ts';
+import { releaseObject } from '../../../src/landscape/abandoned.ts';
 import { causesText, listed } from '../../../src/machine/causes.ts';
 import { fail, release, wait, type Problem } from '../../../src/machine/decision.ts';
 import { awaiting } from '../awaiting.ts';
@@ -20,7 +20,7 @@ export const deleting = phase({
   next: ['DeleteFailed'],
   decide(snapshot) {
     const { self, templates, items } = snapshot;
-    if (items.length === 0) return release(letGo(executionKind, self).effects);
+    if (items.length === 0) return release(releaseObject(executionKind, self).effects);
     const { remove, running, blocked, failed } = planRemoval(self, templates, items);
     if (running.length === 0 && failed.length > 0) {
       const causes = failed.map(

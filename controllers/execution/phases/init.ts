@@ -2,7 +2,7 @@
 import { isBeingDeleted } from '../../../src/api/job.ts';
 import { deployItemKind } from '../../../src/api/kinds/deployitem.ts';
 import { advance, fail, remove, type Effect } from '../../../src/machine/decision.ts';
-import { treeTooLarge } from '../../../src/landscape/growth.ts';
+import { treeTooLarge } from '../../../src/landscape/tree-limit.ts';
 import { interruptionOf } from '../../../src/landscape/item-end.ts';
 import { assign } from '../classify.ts';
 import { createItem, itemPrefix, updateItem } from '../items.ts';
@@ -23,8 +23,8 @@ const interrupted = step(['ancestors'], ({ self, ancestors }) => {
   return why && fail(why);
 });
 
-const tooLarge = step(['room'], ({ self, room }) =>
-  room.isGranted ? undefined : fail(treeTooLarge(self, room, 'handleReconcilePhase')),
+const tooLarge = step(['reservation'], ({ self, reservation }) =>
+  reservation.isGranted ? undefined : fail(treeTooLarge(self, reservation, 'handleReconcilePhase')),
 );
 
 const ensureItems = step(['templates', 'items', 'clusterNames', 'freshName'], (snapshot) => {

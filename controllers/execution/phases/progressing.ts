@@ -13,7 +13,7 @@ import {
   type Problem,
 } from '../../../src/machine/decision.ts';
 import { interruptionOf } from '../../../src/landscape/item-end.ts';
-import { wasNeverTakenUp } from '../../../src/landscape/pickup.ts';
+import { wasNeverPickedUp } from '../../../src/landscape/pickup.ts';
 import { awaiting } from '../awaiting.ts';
 import {
   assign,
@@ -58,7 +58,9 @@ const orphansLeft = step(['templates', 'items', 'itemsWithoutCluster', 'missingD
   const starting = inRemoval.filter((o) => startable.includes(o.metadata.name));
   return wait(stillRunning, {
     ...awaiting(snapshot, 'DeletionPending', inRemoval, starting),
-    effects: starting.map((o) => (isUnusedDuplicate(o, active) ? removeFinalizer(o) : startRemoval(snapshot)(o))),
+    effects: starting.map((o) =>
+      isUnusedDuplicate(o, active) ? removeFinalizer(o) : startRemoval(snapshot)(o),
+    ),
   });
 });
 
@@ -106,7 +108,7 @@ export const startRemoval =
   (snapshot: Pick<Snapshot, 'self' | 'now' | 'itemsWithoutCluster'>) =>
   (item: Item): Effect =>
     isUninstallSkipped(item) ||
-    wasNeverTakenUp(item, snapshot.self.metadata.uid) ||
+    wasNeverPickedUp(item, snapshot.self.metadata.uid) ||
     snapshot.itemsWithoutCluster.has(item.metadata.name)
       ? removeFinalizer(item)
       : handDownJob(snapshot, item);

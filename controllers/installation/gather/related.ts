@@ -18,7 +18,7 @@ export const relatedFacts = (
   | 'freshName'
   | 'ancestors'
   | 'treeDepth'
-  | 'room'
+  | 'reservation'
   | 'siblings'
   | 'predecessors'
   | 'predecessorJobs'
@@ -33,8 +33,8 @@ export const relatedFacts = (
     ),
   ancestors: () => ownersOf(world, self),
   treeDepth: () => treeDepth,
-  room: async (get) =>
-    trees.claim(self, newObjects(world, self, await get('rendered'), await get('children'))),
+  reservation: async (get) =>
+    trees.reserve(self, newObjects(world, self, await get('rendered'), await get('children'))),
   siblings: () => tradingSiblings(world, self),
   predecessors: async (get) => pickPredecessors(self, await get('siblings')),
   predecessorJobs: async (get) =>

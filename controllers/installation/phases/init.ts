@@ -28,7 +28,7 @@ import { handDown } from '../job.ts';
 import { isOwnedBy } from '../related-objects.ts';
 import { asImport, deleteObject, upsert } from '../objects.ts';
 import { storeState } from '../state-effects.ts';
-import { createdBelowDeleted, createdBeyondLimit, interrupted, tooDeep } from './growth.ts';
+import { createdBelowDeleted, createdBeyondLimit, interrupted, tooDeep } from './creation-checks.ts';
 import type { MergePatch } from '../../../src/lib/merge.ts';
 import type { InstStatus } from '../related-objects.ts';
 import { step, steps, type Answer, type Snapshot } from '../snapshot.ts';
@@ -120,7 +120,7 @@ const createSubObjects = step(
     'importUpserts',
     'children',
     'ancestors',
-    'room',
+    'reservation',
     'limits',
     'execution',
     'freshName',
@@ -178,7 +178,9 @@ const createSubObjects = step(
  * Warnings about a blueprint never end a job: upstream does not check for them, and existing landscapes contain
  * them.
  */
-const blueprintCondition = ({ blueprintWarnings }: Pick<Snapshot, 'blueprintWarnings'>): readonly PhaseCondition[] =>
+const blueprintCondition = ({
+  blueprintWarnings,
+}: Pick<Snapshot, 'blueprintWarnings'>): readonly PhaseCondition[] =>
   blueprintWarnings === ''
     ? []
     : [

@@ -6,7 +6,7 @@ import { advance } from '../../../src/machine/decision.ts';
 import { handDown } from '../job.ts';
 import { ownExecution } from '../related-objects.ts';
 import { step, steps } from '../snapshot.ts';
-import { interrupted } from './growth.ts';
+import { interrupted } from './creation-checks.ts';
 
 const startAll = step(['children', 'execution'], (snapshot) =>
   advance('Progressing', {

@@ -24,7 +24,7 @@ export type VerificationSignature = z.infer<typeof verificationSignature>;
 const context = objectOf('Context', {
   repositoryContext: anyObject()
     .optional()
-    .describe('Repository of components for installations that name none.'),
+    .describe('Repository of components for installations that do not specify one.'),
   ocmConfig: localObjectReference
     .optional()
     .describe('Config map with an OCM configuration under the key ".ocmconfig".'),

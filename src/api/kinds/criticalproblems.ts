@@ -27,6 +27,6 @@ export const criticalProblemsDefinition: Definition = {
   shortNames: ['cps'],
   columns: [],
   statusSubresource: true,
-  description: 'Unexpected errors of the controllers, which need a user.',
+  description: 'Unexpected errors of the controllers, which a user has to handle.',
   schema: criticalProblems,
 };

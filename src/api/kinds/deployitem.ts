@@ -33,13 +33,13 @@ const deployItemSpec = open({
   updateOnChangeOnly: z
     .boolean()
     .optional()
-    .describe('The deployer has nothing to do in jobs in which nothing about the item changed.'),
+    .describe('The deployer has nothing to do in jobs in which the item did not change.'),
   onDelete: onDelete.optional().describe('What to do instead of uninstalling.'),
 });
 
 const deployerInformation = open({
-  identity: z.string().describe('Which deployer it was, unique in the landscape.'),
-  name: z.string().describe('What kind of deployer it was.'),
+  identity: z.string().describe('Identity of the deployer, unique in the landscape.'),
+  name: z.string().describe('Name of the deployer.'),
   version: z.string().describe('Version of the deployer.'),
 });
 export type DeployerInformation = z.infer<typeof deployerInformation>;
@@ -58,7 +58,7 @@ const deployItemStatus = open({
   exportRef: objectReference
     .optional()
     .describe('Secret with the exports of the item, under the key "config".'),
-  deployItemPhase: z.string().optional().describe('Phase in a form no longer used.'),
+  deployItemPhase: z.string().optional().describe('Deprecated form of the phase.'),
 });
 export type DeployItemStatus = z.infer<typeof deployItemStatus>;
 

@@ -45,7 +45,7 @@ export const deployItemTemplate = open({
   updateOnChangeOnly: z
     .boolean()
     .optional()
-    .describe('Leave the deployer out of jobs in which nothing about the item changed.'),
+    .describe('The deployer has nothing to do in jobs in which the item did not change.'),
   onDelete: onDelete.optional().describe('What to do instead of uninstalling.'),
 });
 export type DeployItemTemplate = z.infer<typeof deployItemTemplate>;
@@ -55,7 +55,7 @@ export const executionSpec = open({
   deployItems: z
     .array(deployItemTemplate)
     .optional()
-    .describe('Templates of the deploy items, readable. Ignored when the compressed form is there.'),
+    .describe('Templates of the deploy items, readable. Ignored if the compressed form is set.'),
   deployItemsCompressed: z
     .string()
     .meta({ format: 'byte' })
@@ -71,7 +71,7 @@ export const executionStatus = open({
   exportRef: objectReference.optional().describe('Secret with the exports of the deploy items.'),
   deployItemCache: open({
     activeDIs: z.array(nameMapping).optional().describe('Deploy items that belong to the spec.'),
-    orphanedDIs: z.array(z.string()).optional().describe('Object names of those that no longer do.'),
+    orphanedDIs: z.array(z.string()).optional().describe('Object names of deploy items that no longer do.'),
   })
     .optional()
     .describe('Deploy items by name. Absent means unknown, not none.'),

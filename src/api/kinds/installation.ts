@@ -26,7 +26,7 @@ import {
 const componentDescriptorReference = open({
   repositoryContext: anyObject()
     .optional()
-    .describe('Repository that holds the component. Without it the one of the Context object is taken.'),
+    .describe('Repository that holds the component. Default: the repository of the Context object.'),
   componentName: z.string().describe('Name of the component.'),
   version: z.string().describe('Version of the component.'),
 });
@@ -54,7 +54,7 @@ export type BlueprintDefinition = z.infer<typeof blueprintDefinition>;
 // ---------------------------------------------------------------- imports and exports
 
 const dataImport = open({
-  name: z.string().describe('Name of the import, as the blueprint knows it.'),
+  name: z.string().describe('Name of the import in the blueprint.'),
   version: z.string().optional().describe('Not used; kept for compatibility.'),
   dataRef: z
     .string()
@@ -68,7 +68,7 @@ const dataImport = open({
 export type DataImport = z.infer<typeof dataImport>;
 
 export const targetImport = open({
-  name: z.string().describe('Name of the import, as the blueprint knows it.'),
+  name: z.string().describe('Name of the import in the blueprint.'),
   target: z
     .string()
     .optional()
@@ -93,12 +93,12 @@ const installationImports = open({
 export type InstallationImports = z.infer<typeof installationImports>;
 
 const dataExport = open({
-  name: z.string().describe('Name of the export, as the blueprint knows it.'),
+  name: z.string().describe('Name of the export in the blueprint.'),
   dataRef: z.string().describe('Name under which the data is visible in the scope of the parent.'),
 });
 
 const targetExport = open({
-  name: z.string().describe('Name of the export, as the blueprint knows it.'),
+  name: z.string().describe('Name of the export in the blueprint.'),
   target: z
     .string()
     .optional()
@@ -126,7 +126,7 @@ const automaticReconcile = open({
     .optional()
     .describe('Repeats the job of an installation that succeeded.'),
   failedReconcile: open({
-    numberOfReconciles: int32().optional().describe('How often to try again. Without it there is no limit.'),
+    numberOfReconciles: int32().optional().describe('Maximum number of retries. Default: no limit.'),
     interval: duration().optional().describe('Time between jobs after a failure. Default 5m.'),
     cronSpec: z
       .string()
@@ -157,7 +157,7 @@ const installationSpec = open({
     signatureName: z.string().describe('Signature of the component that must be valid.'),
   })
     .optional()
-    .describe('Demands a valid signature of the component.'),
+    .describe('Requires a valid signature of the component.'),
   componentDescriptor: componentDescriptorDefinition
     .optional()
     .describe('Component that the blueprint and its resources belong to.'),
@@ -185,14 +185,14 @@ export type InstallationSpec = z.infer<typeof installationSpec>;
 
 const subInstallationCache = open({
   activeSubs: z.array(nameMapping).optional().describe('Sub-installations that belong to the blueprint.'),
-  orphanedSubs: z.array(z.string()).optional().describe('Object names of those that no longer do.'),
+  orphanedSubs: z.array(z.string()).optional().describe('Object names of sub-installations that no longer do.'),
 });
 
 const automaticReconcileStatus = open({
-  generation: int64().optional().describe('Generation that the counter is about.'),
+  generation: int64().optional().describe('Generation of the spec that the counter applies to.'),
   numberOfReconciles: int32().optional().describe('Jobs started by the schedule for this generation.'),
-  lastReconcileTime: time().optional().describe('When the last of them was started.'),
-  onFailed: z.boolean().optional().describe('Whether they follow a failure.'),
+  lastReconcileTime: time().optional().describe('When the last scheduled job was started.'),
+  onFailed: z.boolean().optional().describe('Whether the jobs are retries after a failure.'),
 });
 export type AutomaticReconcileStatus = z.infer<typeof automaticReconcileStatus>;
 

@@ -7,7 +7,7 @@ export type HealthStatus = 'Init' | 'Ok' | 'Failed';
 const lsHealthCheck = objectOf('LsHealthCheck', {
   status: z.string().describe('Init, Ok or Failed.'),
   lastUpdateTime: time().describe('When the check ran last.'),
-  description: z.string().describe('What was found.'),
+  description: z.string().describe('Result of the check, as a sentence.'),
 });
 export type LsHealthCheck = z.infer<typeof lsHealthCheck>;
 

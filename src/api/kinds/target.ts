@@ -14,7 +14,7 @@ import {
 } from '../shared.ts';
 
 const targetSpec = open({
-  type: z.string().describe('Type of the target; it says what the configuration looks like.'),
+  type: z.string().describe('Type of the target; it determines the format of the configuration.'),
   config: anyJson().optional().describe('Access data. At most one of config and secretRef may be given.'),
   secretRef: localKeyReference
     .optional()

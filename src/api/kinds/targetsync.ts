@@ -32,7 +32,7 @@ const targetSyncSpec = open({
     enabled: z.boolean().optional().describe('Whether the token is renewed.'),
   })
     .optional()
-    .describe('Renews the token in the kubeconfig of the source cluster from time to time.'),
+    .describe('Renews the token in the kubeconfig of the source cluster periodically.'),
 });
 export type TargetSyncSpec = z.infer<typeof targetSyncSpec>;
 

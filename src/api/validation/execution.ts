@@ -4,7 +4,7 @@ import { goJson } from '../../lib/gojson.ts';
 import { isLabelValue, isQualifiedName } from '../../lib/names.ts';
 import type { View } from '../../lib/objects.ts';
 import type { DeployItemTemplate } from '../kinds/execution.ts';
-import { duplicate, invalid, isRepeated, notAName, required, shown, type FieldError } from './fields.ts';
+import { duplicate, invalid, isRepeated, invalidNames, required, shown, type FieldError } from './fields.ts';
 
 type Template = View<DeployItemTemplate>;
 
@@ -42,8 +42,8 @@ function ownProblems({ name, type, target, labels = {} }: Template, path: string
     ...(name === '' ? [required(`${path}.name`, 'name must not be empty')] : []),
     ...(type === '' ? [required(`${path}.type`, 'type must not be empty')] : []),
     ...(target?.name === '' ? [required(`${at}.name`, 'name must not be empty')] : []),
-    ...notAName(`${at}.name`, target?.name),
-    ...notAName(`${at}.namespace`, target?.namespace),
+    ...invalidNames(`${at}.name`, target?.name),
+    ...invalidNames(`${at}.namespace`, target?.namespace),
     ...(target && !target.namespace ? [required(`${at}.namespace`, 'namespace must not be empty')] : []),
     ...Object.entries(labels).flatMap(([key, value]) => [
       ...isQualifiedName(key).map((why) => invalid(`${path}.labels`, key, why)),
@@ -66,26 +66,26 @@ function cyclesOf(templates: readonly Template[]): readonly (readonly string[])[
 
   /** Not recursive: a chain may be as long as the list. */
   function follow(start: string): void {
-    const way: { readonly name: string; readonly open: Iterator<string> }[] = [];
+    const path: { readonly name: string; readonly dependencies: Iterator<string> }[] = [];
     const position = new Map<string, number>();
-    const enter = (name: string): void => {
+    const visit = (name: string): void => {
       done.add(name);
-      position.set(name, way.length);
-      way.push({ name, open: (byName.get(name)?.dependsOn ?? []).values() });
+      position.set(name, path.length);
+      path.push({ name, dependencies: (byName.get(name)?.dependsOn ?? []).values() });
     };
-    if (!done.has(start)) enter(start);
-    for (let here = way.at(-1); here; here = way.at(-1)) {
-      const step = here.open.next();
+    if (!done.has(start)) visit(start);
+    for (let current = path.at(-1); current; current = path.at(-1)) {
+      const step = current.dependencies.next();
       if (step.done === true) {
-        way.pop();
-        position.delete(here.name);
+        path.pop();
+        position.delete(current.name);
         continue;
       }
       const next = step.value;
       const first = position.get(next);
       if (first !== undefined && cycles.length > MAX_FINDINGS) continue;
-      if (first !== undefined) cycles.push(way.slice(first).map(({ name }) => name));
-      else if (byName.has(next) && !done.has(next)) enter(next);
+      if (first !== undefined) cycles.push(path.slice(first).map(({ name }) => name));
+      else if (byName.has(next) && !done.has(next)) visit(next);
     }
   }
 }

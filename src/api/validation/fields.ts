@@ -23,7 +23,7 @@ export const invalid = (path: string, text: string, why: string): FieldError =>
 export const invalidStructure = (path: string, why: string): FieldError => `${path}: Invalid value: ${why}`;
 
 /** Checks names of other objects. Another rule reports missing names. */
-export const notAName = (path: string, name: string | undefined): readonly FieldError[] =>
+export const invalidNames = (path: string, name: string | undefined): readonly FieldError[] =>
   isPathSegment(name ?? '').map((why) =>
     invalid(path, name ?? '', `cannot be the name of an object: it ${why}`),
   );

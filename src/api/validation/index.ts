@@ -37,13 +37,13 @@ type Check = (object: unknown, limits: InstallationLimits) => Refusal | undefine
 /** `job`: rules for all controllers. `admission`: these rules, and rules for new objects only. */
 interface Checks {
   readonly job: Check;
-  readonly door: Check;
+  readonly admission: Check;
 }
 
 const checks: Readonly<Record<ValidatedResource, Checks>> = {
   installations: checksOf(installation, installationProblems, repeatedExports),
   deployitems: checksOf(deployItem, deployItemProblems, targetWithoutNamespace),
-  executions: countedFirst(
+  executions: withCountCheck(
     checksOf(execution, ({ spec }, limits) =>
       templateProblems(readDeployItems(spec, limits), 'spec.deployItems'),
     ),
@@ -52,11 +52,11 @@ const checks: Readonly<Record<ValidatedResource, Checks>> = {
 };
 
 /** Why the webhook refuses an object, whatever its labels; undefined if the object is valid. */
-export const refusalAtTheDoor = (
+export const admissionRefusal = (
   resource: ValidatedResource,
   object: unknown,
   limits: InstallationLimits = defaultLimits,
-): Refusal | undefined => checks[resource].door(object, limits);
+): Refusal | undefined => checks[resource].admission(object, limits);
 
 /**
  * Why a job with this object ends before it starts; undefined if the object is valid. An object with the label that
@@ -68,7 +68,7 @@ export function refusalForJob(
   limits: InstallationLimits = defaultLimits,
 ): string | undefined {
   const refusal = checks[resource].job(object, limits);
-  return refusal?.kind === 'wrong' && isSpared(object) ? undefined : refusal?.message;
+  return refusal?.kind === 'wrong' && skipsValidation(object) ? undefined : refusal?.message;
 }
 
 /** Why a change is refused; undefined if it is allowed. */
@@ -79,46 +79,49 @@ export function changeRefusal(resource: ValidatedResource, old: unknown, now: un
 }
 
 /** Whether the object has the label that skips validation. */
-export const isSpared = (object: unknown): boolean =>
+export const skipsValidation = (object: unknown): boolean =>
   ownField(ownField(ownField(object, 'metadata'), 'labels'), labels.skipValidation) === TRUE;
 
 type Rules<T> = (object: T, limits: InstallationLimits) => readonly FieldError[];
 
-function checksOf<T>(schema: z.ZodType<T>, rules: Rules<T>, atTheDoor: Rules<T> = () => []): Checks {
+function checksOf<T>(schema: z.ZodType<T>, rules: Rules<T>, admissionRules: Rules<T> = () => []): Checks {
   return {
     job: check(schema, rules),
-    door: check(schema, (object, limits) => [...rules(object, limits), ...atTheDoor(object, limits)]),
+    admission: check(schema, (object, limits) => [
+      ...rules(object, limits),
+      ...admissionRules(object, limits),
+    ]),
   };
 }
 
 /**
  * Parsing takes time and memory for each item of a list, so a list that is too long is refused before it is parsed.
  */
-function countedFirst({ job, door }: Checks): Checks {
+function withCountCheck({ job, admission }: Checks): Checks {
   const counted =
     (next: Check): Check =>
     (object, limits) =>
-      readable(() => {
+      refuseUnreadable(() => {
         checkDeployItemCount(ownField(ownField(object, 'spec'), 'deployItems'), 'deployItems', limits);
         return next(object, limits);
       });
-  return { job: counted(job), door: counted(door) };
+  return { job: counted(job), admission: counted(admission) };
 }
 
 function check<T>(schema: z.ZodType<T>, rules: Rules<T>): Check {
   return (object, limits) => {
     const parsed = schema.safeParse(isObject(object) ? object : {});
     if (!parsed.success) return unreadable(parsed.error);
-    return readable(() => {
+    return refuseUnreadable(() => {
       const message = aggregate(rules(parsed.data, limits));
       return message === undefined ? undefined : { kind: 'wrong', message };
     });
   };
 }
 
-function readable(verdict: () => Refusal | undefined): Refusal | undefined {
+function refuseUnreadable(validate: () => Refusal | undefined): Refusal | undefined {
   try {
-    return verdict();
+    return validate();
   } catch (error) {
     if (!(error instanceof UnreadableDeployItems)) throw error;
     return { kind: 'unreadable', message: error.message };

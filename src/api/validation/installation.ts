@@ -17,7 +17,7 @@ import {
   exactlyOneOf,
   invalid,
   isRepeated,
-  notAName,
+  invalidNames,
   required,
   shown,
   type FieldError,
@@ -185,18 +185,24 @@ export const repeatedExports = ({ spec }: View<Installation>): readonly FieldErr
  * name is a hash, so a sub-installation may use any name.
  */
 const rootReferences = ({ imports, exports }: View<InstallationSpec>): readonly FieldError[] => [
-  ...(imports?.data ?? []).flatMap(({ dataRef }, i) => notAName(`spec.imports.data[${i}].dataRef`, dataRef)),
+  ...(imports?.data ?? []).flatMap(({ dataRef }, i) =>
+    invalidNames(`spec.imports.data[${i}].dataRef`, dataRef),
+  ),
   ...(imports?.targets ?? []).flatMap(({ target, targets = [], targetMap = {} }, i) => {
     const at = `spec.imports.targets[${i}]`;
     return [
-      ...notAName(`${at}.target`, target),
-      ...targets.flatMap((name, k) => notAName(`${at}.targets[${k}]`, name)),
-      ...Object.entries(targetMap).flatMap(([key, name]) => notAName(`${at}.targetMap[${shown(key)}]`, name)),
+      ...invalidNames(`${at}.target`, target),
+      ...targets.flatMap((name, k) => invalidNames(`${at}.targets[${k}]`, name)),
+      ...Object.entries(targetMap).flatMap(([key, name]) =>
+        invalidNames(`${at}.targetMap[${shown(key)}]`, name),
+      ),
     ];
   }),
-  ...(exports?.data ?? []).flatMap(({ dataRef }, i) => notAName(`spec.exports.data[${i}].dataRef`, dataRef)),
+  ...(exports?.data ?? []).flatMap(({ dataRef }, i) =>
+    invalidNames(`spec.exports.data[${i}].dataRef`, dataRef),
+  ),
   ...(exports?.targets ?? []).flatMap(({ target }, i) =>
-    notAName(`spec.exports.targets[${i}].target`, target),
+    invalidNames(`spec.exports.targets[${i}].target`, target),
   ),
 ];
 

@@ -28,7 +28,7 @@ import {
   withCriticalProblems,
   type ReportProblem,
 } from '../../machine/critical.ts';
-import { podLookup, withForeignLocks } from '../../landscape/foreign-locks.ts';
+import { podLookup, respectUpstreamLocks } from '../../landscape/upstream-locks.ts';
 import { withTreeInLog } from '../../landscape/tree.ts';
 import { createTreeSizes } from '../../landscape/tree-size.ts';
 import { startHealthServer, type HealthServer } from '../../observability/health.ts';
@@ -136,11 +136,17 @@ function populate(
   const write = manager.writer('critical-problems');
   const report = pod && criticalProblemsRecord({ client, write, clock, log, pod });
   const add: AddController = (spec) => {
-    const locked = withForeignLocks(spec, world.syncObjects, isPodThere);
+    const locked = respectUpstreamLocks(spec, world.syncObjects, isPodThere);
     manager.add(withTreeInLog(world, report ? withCriticalProblems(locked, report) : locked));
   };
   const { downloads } = ground.responses;
-  const helm = { repositories: ground.repositories, clock, chartsOf: ground.runnerOf, downloads, ...configuration.helm };
+  const helm = {
+    repositories: ground.repositories,
+    clock,
+    chartsOf: ground.runnerOf,
+    downloads,
+    ...configuration.helm,
+  };
   const container = { client, settings: configuration.container };
   const trees = createTreeSizes(ground.world, configuration.limits.treeObjects);
   const plugins = chosen.deployers.map((name) => deployerPlugin(name, helm, container));

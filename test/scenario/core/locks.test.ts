@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { installationKind } from '../../../src/api/kinds/installation.ts';
 import { API_VERSION } from '../../../src/api/labels.ts';
 import { syncObjectKind, type SyncObject } from '../../../src/api/kinds/syncobject.ts';
-import { lockName } from '../../../src/landscape/foreign-locks.ts';
+import { lockName } from '../../../src/landscape/upstream-locks.ts';
 import type { Obj } from '../../../src/runtime/types.ts';
 import { useCluster } from '../../support/cluster.ts';
 import { root } from '../../support/landscape.ts';

@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { labels } from '../../../src/api/labels.ts';
-import { changeRefusal, refusalAtTheDoor, refusalForJob } from '../../../src/api/validation/index.ts';
+import { changeRefusal, admissionRefusal, refusalForJob } from '../../../src/api/validation/index.ts';
 import { broken, target } from '../../support/broken.ts';
 import { abc, fakeItem, lonelyItem, plan, root, stack, web } from '../../support/landscape.ts';
 
@@ -10,18 +10,18 @@ const NAME_58 = 'n'.repeat(58);
 describe('validation', () => {
   for (const { title, resource, object, sentence, isUnreadable, isWorkable } of broken) {
     it(`refuses ${title}${isWorkable ? ' at the door' : ''}`, () => {
-      const refusal = refusalAtTheDoor(resource, object);
+      const refusal = admissionRefusal(resource, object);
       expect(refusal?.message).to.match(startingWith(sentence));
       expect(refusal?.kind).to.equal(isUnreadable ? 'unreadable' : 'wrong');
     });
     it(`${isWorkable ? 'lets' : 'keeps'} controllers ${isWorkable ? 'work with' : 'from working with'} ${title}`, () => {
       expect(refusalForJob(resource, object)).to.equal(
-        isWorkable ? undefined : refusalAtTheDoor(resource, object)?.message,
+        isWorkable ? undefined : admissionRefusal(resource, object)?.message,
       );
     });
   }
 
-  const good: readonly (readonly [string, Parameters<typeof refusalAtTheDoor>[0], object])[] = [
+  const good: readonly (readonly [string, Parameters<typeof admissionRefusal>[0], object])[] = [
     ['an installation', 'installations', web()],
     ['a parent', 'installations', stack()],
     ['a name of 58 characters', 'installations', root(NAME_58)],
@@ -67,13 +67,13 @@ describe('validation', () => {
   ];
   for (const [title, resource, object] of good) {
     it(`accepts ${title}`, () => {
-      expect(refusalAtTheDoor(resource, object)).to.equal(undefined);
+      expect(admissionRefusal(resource, object)).to.equal(undefined);
     });
   }
 
   it('names all mistakes at once, each once', () => {
     const object = plan([fakeItem('', { type: '' }), fakeItem('', { type: '' })]);
-    expect(refusalAtTheDoor('executions', object)?.message).to.equal(
+    expect(admissionRefusal('executions', object)?.message).to.equal(
       '[spec.deployItems[0].name: Required value: name must not be empty, ' +
         'spec.deployItems[0].type: Required value: type must not be empty, ' +
         'spec.deployItems[1].name: Required value: name must not be empty, ' +
@@ -83,19 +83,19 @@ describe('validation', () => {
 
   it('looks for no cycle as long as a name has two meanings', () => {
     const a = fakeItem('a', { dependsOn: ['a'] });
-    expect(refusalAtTheDoor('executions', plan([a, a]))?.message).to.not.contain('cycle');
+    expect(admissionRefusal('executions', plan([a, a]))?.message).to.not.contain('cycle');
   });
 
   it('follows a chain as long as a list can be', () => {
     const chain = Array.from({ length: 10_000 }, (_, i) =>
       fakeItem(`i${i}`, { dependsOn: i > 0 ? [`i${i - 1}`] : [] }),
     );
-    expect(refusalAtTheDoor('executions', plan([...chain].reverse()))).to.equal(undefined);
+    expect(admissionRefusal('executions', plan([...chain].reverse()))).to.equal(undefined);
   });
 
   it('repeats no contents of a target', () => {
     const object = target('both', { config: { token: 'hidden' }, secretRef: { name: 's' } });
-    expect(JSON.stringify(refusalAtTheDoor('targets', object))).to.not.contain('hidden');
+    expect(JSON.stringify(admissionRefusal('targets', object))).to.not.contain('hidden');
   });
 
   it('spares what is labelled so, in controllers as in webhooks, as long as it can be read', () => {
@@ -124,7 +124,7 @@ const startingWith = (text: string): RegExp => new RegExp(`^${text.replace(/[.*+
 
 describe('a refusal', () => {
   const execution = (deployItems: readonly object[], more: object = {}) =>
-    refusalAtTheDoor('executions', plan([], { deployItems, ...more }));
+    admissionRefusal('executions', plan([], { deployItems, ...more }));
   const many = <T>(count: number, make: (i: number) => T): T[] =>
     Array.from({ length: count }, (_, i) => make(i));
 
@@ -191,7 +191,7 @@ describe('a refusal', () => {
       ...object,
       metadata: { ...object.metadata, labels: { [labels.skipValidation]: 'true' } },
     };
-    expect(refusalAtTheDoor('executions', object)?.message).to.equal(sentence);
+    expect(admissionRefusal('executions', object)?.message).to.equal(sentence);
     expect(refusalForJob('executions', spared)).to.equal(sentence);
   });
 });

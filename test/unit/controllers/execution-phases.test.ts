@@ -16,7 +16,7 @@ import { executionExportObject } from '../../../src/dataflow/objects.ts';
 import type { Decision } from '../../../src/machine/decision.ts';
 import { ask, effectsOf } from '../../support/ask.ts';
 import { NOW, deleting, done, execution, item, running, template } from '../../support/given.ts';
-import { room } from '../../support/room.ts';
+import { reservation } from '../../support/reservation.ts';
 
 const JOB = 'j2';
 const self = execution('plan', { status: running(JOB) });
@@ -27,7 +27,7 @@ const decide = (
   known: Partial<Snapshot> = {},
 ): Decision =>
   ask<Snapshot>(phases[name].phase, {
-    ...{ self, now: NOW, templates, items, refusal: undefined, ancestors: [], room: room() },
+    ...{ self, now: NOW, templates, items, refusal: undefined, ancestors: [], reservation: reservation() },
     ...{ clusterNames: new Map(), itemsWithoutCluster: new Set(), missingDeployer: () => undefined },
     freshName: (prefix) => `${prefix}sfx`,
     ...known,
@@ -44,7 +44,7 @@ describe('an execution whose templates are refused', () => {
       message: 'wrong',
       codes: ['ERR_CONFIGURATION_PROBLEM'],
     });
-    const full = decide('Init', [template('a')], [], { room: room({ isGranted: false }) });
+    const full = decide('Init', [template('a')], [], { reservation: reservation({ isGranted: false }) });
     expect(problemIn(full)).to.have.property('operation', 'handleReconcilePhase');
   });
 });

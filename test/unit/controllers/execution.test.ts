@@ -12,7 +12,7 @@ import type { DeployItemTemplate, Execution } from '../../../src/api/kinds/execu
 import { named, type Decision } from '../../../src/machine/decision.ts';
 import type { View } from '../../../src/runtime/types.ts';
 import { ask, effectsOf } from '../../support/ask.ts';
-import { room } from '../../support/room.ts';
+import { reservation } from '../../support/reservation.ts';
 import {
   NOW,
   deleting,
@@ -46,7 +46,7 @@ const decide = (
       itemsWithoutCluster: new Set(),
       missingDeployer: () => undefined,
       ancestors: [],
-      room: room(),
+      reservation: reservation(),
       limits: defaultLimits,
     },
     ...known,
@@ -113,8 +113,8 @@ describe('an execution with more items than are allowed', () => {
 
 describe('an execution in Init', () => {
   it('creates nothing beyond the limit of its tree, and names the numbers and the key', () => {
-    const refused = room({ present: 8, claimed: 1, added: 3, limit: 10, isGranted: false });
-    const decision = decide('Init', abc, [], { room: refused });
+    const refused = reservation({ present: 8, reserved: 1, added: 3, limit: 10, isGranted: false });
+    const decision = decide('Init', abc, [], { reservation: refused });
     expect(decision).to.deep.include({ do: 'fail', effects: [] });
     expect(decision)
       .to.have.nested.property('problem.message')

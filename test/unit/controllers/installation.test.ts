@@ -9,7 +9,7 @@ import { annotations } from '../../../src/api/labels.ts';
 import { API_VERSION, FINALIZER } from '../../../src/api/labels.ts';
 import { PhaseError, type Decision } from '../../../src/machine/decision.ts';
 import { effectsOf } from '../../support/ask.ts';
-import { room } from '../../support/room.ts';
+import { reservation } from '../../support/reservation.ts';
 import { NOW, child, deleting, done, execution, installation, running } from '../../support/given.ts';
 import { JOB, decide, nothing, ownExecution, reasonOf, self, wanted } from './installation/given.ts';
 
@@ -152,8 +152,8 @@ describe('an installation in Init', () => {
 
   it('creates nothing beyond the limit of its tree, and names the numbers and the key', () => {
     const rendered = { ...nothing, children: [wanted('a')], items: [] };
-    const refused = room({ present: 10_000, limit: 10_000, isGranted: false });
-    const decision = decide('Init', { rendered, room: refused });
+    const refused = reservation({ present: 10_000, limit: 10_000, isGranted: false });
+    const decision = decide('Init', { rendered, reservation: refused });
     if (decision.do !== 'fail') throw new Error(decision.do);
     expect(decision.problem.message)
       .to.contain('installation "demo/stack" would create 1 objects')

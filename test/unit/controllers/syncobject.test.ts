@@ -3,7 +3,7 @@ import { syncObjectController } from '../../../controllers/syncobject/index.ts';
 import { executionKind } from '../../../src/api/kinds/execution.ts';
 import { installationKind } from '../../../src/api/kinds/installation.ts';
 import { syncObjectKind } from '../../../src/api/kinds/syncobject.ts';
-import { lockName } from '../../../src/landscape/foreign-locks.ts';
+import { lockName } from '../../../src/landscape/upstream-locks.ts';
 import type { Kind } from '../../../src/runtime/types.ts';
 import { execution, installation } from '../../support/given.ts';
 import { stage, type Stage } from './support/stage.ts';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { executionKind } from '../../../src/api/kinds/execution.ts';
 import { API_VERSION, FINALIZER } from '../../../src/api/labels.ts';
-import { isAbandoned, letGo } from '../../../src/landscape/abandoned.ts';
+import { isAbandoned, releaseObject } from '../../../src/landscape/abandoned.ts';
 import type { World } from '../../../src/landscape/world.ts';
 import { deleting, execution, installation, running } from '../../support/given.ts';
 
@@ -41,7 +41,7 @@ describe('an object whose parent may be gone', () => {
 
   it('loses our finalizer when it is abandoned, and nothing more is done with it', () => {
     const self = execution('plan', { meta: { finalizers: ['mine', FINALIZER] } });
-    const { effects, then } = letGo(executionKind, self);
+    const { effects, then } = releaseObject(executionKind, self);
     expect(effects).to.have.length(1);
     expect(effects[0]).to.deep.include({ do: 'patch', body: { metadata: { finalizers: ['mine'] } } });
     expect(then).to.equal('stop');

@@ -2,16 +2,16 @@ import { expect } from 'chai';
 import { phases } from '../../../controllers/installation/phases.ts';
 import type { Snapshot } from '../../../controllers/installation/snapshot.ts';
 import { causesText, listed } from '../../../src/machine/causes.ts';
-import { treeTooLarge } from '../../../src/landscape/growth.ts';
+import { treeTooLarge } from '../../../src/landscape/tree-limit.ts';
 import { withProblem, type Status } from '../../../src/machine/status.ts';
 import { ask } from '../../support/ask.ts';
 import { NOW, child, done, installation, running } from '../../support/given.ts';
-import { room } from '../../support/room.ts';
+import { reservation } from '../../support/reservation.ts';
 
 const JOB = 'j1';
 const refusal = treeTooLarge(
   installation(`${'x'.repeat(50)}-leaf`),
-  room({ present: 9_998, claimed: 17, limit: 10_000, root: 'r'.repeat(50), isGranted: false }),
+  reservation({ present: 9_998, reserved: 17, limit: 10_000, root: 'r'.repeat(50), isGranted: false }),
   'InitPrerequisites',
 ).message;
 
@@ -122,10 +122,10 @@ describe('a list of names', () => {
 });
 
 describe('the sentence for a tree that would be too large', () => {
-  const said = (claimed: number) =>
+  const said = (reserved: number) =>
     treeTooLarge(
       installation('leaf'),
-      room({ root: 'top', present: 4, claimed, added: 3, limit: 5, isGranted: false }),
+      reservation({ root: 'top', present: 4, reserved, added: 3, limit: 5, isGranted: false }),
       'InitPrerequisites',
     );
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { annotations } from '../../../src/api/labels.ts';
-import { endItem, interruptionOf, interruptNoted } from '../../../src/landscape/item-end.ts';
+import { endItem, interruptionOf, interruptAnnotations } from '../../../src/landscape/item-end.ts';
 import { NOW, deleting, done, execution, installation, item, running } from '../../support/given.ts';
 
 const problem = { operation: 'o', reason: 'r', message: 'm' };
@@ -59,7 +59,7 @@ describe('a deploy item whose job is ended in the place of its deployer', () => 
 
 describe('an interrupt', () => {
   it('is taken off the object and remembered for the job that it ends', () => {
-    expect(interruptNoted(execution('plan', { status: running('j1') }))).to.deep.equal({
+    expect(interruptAnnotations(execution('plan', { status: running('j1') }))).to.deep.equal({
       [annotations.operation]: null,
       [annotations.interruptedJob]: 'j1',
     });
@@ -67,7 +67,7 @@ describe('an interrupt', () => {
 
   it('is only taken off where no job runs', () => {
     for (const self of [execution('plan', { status: done('j1') }), execution('plan')])
-      expect(interruptNoted(self)).to.deep.equal({ [annotations.operation]: null });
+      expect(interruptAnnotations(self)).to.deep.equal({ [annotations.operation]: null });
   });
 
   const stopped = (job: string) => ({ annotations: { [annotations.interruptedJob]: job } });

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { DeployItem } from '../../../src/api/kinds/deployitem.ts';
-import { isPickedUp, wasNeverTakenUp } from '../../../src/landscape/pickup.ts';
+import { isPickedUp, wasNeverPickedUp } from '../../../src/landscape/pickup.ts';
 
 const OWNER = 'execution-uid';
 const item = (status?: object, uid = OWNER): DeployItem =>
@@ -72,7 +72,7 @@ describe('a deploy item', () => {
   ];
   for (const [what, object, isNever] of rows) {
     it(`that ${what} was ${isNever ? 'never' : 'perhaps'} taken up`, () => {
-      expect(wasNeverTakenUp(object, OWNER)).to.equal(isNever);
+      expect(wasNeverPickedUp(object, OWNER)).to.equal(isNever);
     });
   }
 
@@ -93,7 +93,7 @@ describe('a deploy item', () => {
   for (const [what, ownerReferences, isNever] of owners) {
     it(`is told of an owner: ${what}`, () => {
       const object = { metadata: { name: 'a', ownerReferences } } as unknown as DeployItem;
-      expect(wasNeverTakenUp(object, OWNER)).to.equal(isNever);
+      expect(wasNeverPickedUp(object, OWNER)).to.equal(isNever);
     });
   }
 });

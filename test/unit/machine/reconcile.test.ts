@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { installationKind, type Installation } from '../../../src/api/kinds/installation.ts';
-import { begun } from '../../../src/landscape/begin.ts';
+import { startedStatus } from '../../../src/landscape/job-start.ts';
 import {
   advance,
   amend,
@@ -71,7 +71,7 @@ async function pass(self: Installation, given: Given = {}) {
       reportsSuccess: () => true,
     },
     intake,
-    begin: begun,
+    begin: startedStatus,
     ...(restMs && { restMs }),
     entered: (to, from) => entered.push(`${from ?? ''} → ${to}`),
   };

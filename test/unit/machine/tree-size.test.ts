@@ -54,7 +54,7 @@ function setUp(limit?: number) {
   const deployItems = new FakeCache<DeployItem>();
   const all = { installations, executions, deployItems } as unknown as Record<keyof World, Cache<Obj>>;
   const trees = createTreeSizes(all as unknown as World, limit);
-  const present = (self: Installation): number => trees.claim(self, 0).present;
+  const present = (self: Installation): number => trees.reserve(self, 0).present;
   return { installations, executions, deployItems, trees, present };
 }
 
@@ -174,104 +174,104 @@ describe('a claim for objects of a tree', () => {
   it('is granted up to the limit, and refused beyond it', () => {
     const { installations, trees } = setUp(5);
     installations.put(top, a);
-    expect(trees.claim(a, 3)).to.deep.equal({
-      ...{ root: 'top', present: 2, claimed: 0, added: 3, limit: 5, isGranted: true },
+    expect(trees.reserve(a, 3)).to.deep.equal({
+      ...{ root: 'top', present: 2, reserved: 0, added: 3, limit: 5, isGranted: true },
     });
-    expect(trees.claim(a, 4)).to.include({ isGranted: false, present: 2, claimed: 0 });
+    expect(trees.reserve(a, 4)).to.include({ isGranted: false, present: 2, reserved: 0 });
   });
 
   it('counts what others have claimed and not created yet', () => {
     const { installations, trees } = setUp(10);
     installations.put(top, a, child('top', 'c', running('j1')));
-    expect(trees.claim(a, 4).isGranted).to.equal(true);
-    expect(trees.claim(child('top', 'c'), 4)).to.include({ isGranted: false, present: 3, claimed: 4 });
-    expect(trees.claim(child('top', 'c'), 3).isGranted).to.equal(true);
+    expect(trees.reserve(a, 4).isGranted).to.equal(true);
+    expect(trees.reserve(child('top', 'c'), 4)).to.include({ isGranted: false, present: 3, reserved: 4 });
+    expect(trees.reserve(child('top', 'c'), 3).isGranted).to.equal(true);
   });
 
   it('takes the place of the one before, so an attempt that is repeated claims nothing twice', () => {
     const { installations, trees } = setUp(6);
     installations.put(top, a);
-    for (let attempt = 0; attempt < 3; attempt++) expect(trees.claim(a, 4).isGranted).to.equal(true);
+    for (let attempt = 0; attempt < 3; attempt++) expect(trees.reserve(a, 4).isGranted).to.equal(true);
   });
 
   it('shrinks as the objects arrive, those of the execution of the same name included', () => {
     const { installations, executions, deployItems, trees } = setUp(10);
     const c = child('top', 'c', running('j1'));
     installations.put(top, a, c);
-    trees.claim(a, 4);
-    const claimed = () => trees.claim(c, 0).claimed;
-    expect(claimed()).to.equal(4);
+    trees.reserve(a, 4);
+    const reserved = () => trees.reserve(c, 0).reserved;
+    expect(reserved()).to.equal(4);
     installations.put(b);
     executions.put(executionOf('a-x'));
-    expect(claimed()).to.equal(2);
+    expect(reserved()).to.equal(2);
     deployItems.put(item('a-x', 'one'), item('a-x', 'two'));
-    expect(claimed()).to.equal(0);
-    expect(trees.claim(c, 0).present).to.equal(7);
+    expect(reserved()).to.equal(0);
+    expect(trees.reserve(c, 0).present).to.equal(7);
   });
 
   it('that is refused holds no room', () => {
     const { installations, trees } = setUp(5);
     const c = child('top', 'c', running('j1'));
     installations.put(top, a, c);
-    expect(trees.claim(a, 9).isGranted).to.equal(false);
-    expect(trees.claim(c, 2)).to.include({ isGranted: true, claimed: 0 });
+    expect(trees.reserve(a, 9).isGranted).to.equal(false);
+    expect(trees.reserve(c, 2)).to.include({ isGranted: true, reserved: 0 });
   });
 
   it('is not shrunk by the end of an object, or by one that comes a second time', () => {
     const { installations, trees } = setUp(10);
     const c = child('top', 'c', running('j1'));
     installations.put(top, a, c);
-    trees.claim(a, 4);
-    const claimed = () => trees.claim(c, 0).claimed;
+    trees.reserve(a, 4);
+    const reserved = () => trees.reserve(c, 0).reserved;
     installations.put(b);
     installations.put(b);
     installations.drop(b);
-    expect(claimed()).to.equal(3);
+    expect(reserved()).to.equal(3);
   });
 
   it('is over when its objects have arrived, and further ones take nothing from the claims of others', () => {
     const { installations, trees } = setUp(20);
     const c = child('top', 'c', running('j1'));
     installations.put(top, a, c);
-    trees.claim(c, 5);
-    trees.claim(a, 1);
+    trees.reserve(c, 5);
+    trees.reserve(a, 1);
     installations.put(b, child('a-x', 'd', running('j1')), child('a-x', 'e', running('j1')));
-    expect(trees.claim(a, 0).claimed).to.equal(5);
+    expect(trees.reserve(a, 0).reserved).to.equal(5);
   });
 
   it('stays while the job of the installation runs, whatever is told of it', () => {
     const { installations, trees } = setUp(10);
     const c = child('top', 'c', running('j1'));
     installations.put(top, a, c);
-    trees.claim(a, 4);
+    trees.reserve(a, 4);
     installations.put(child('top', 'a', running('j1', 'Completing')));
-    expect(trees.claim(c, 0).claimed).to.equal(4);
+    expect(trees.reserve(c, 0).reserved).to.equal(4);
   });
 
   it('goes by what the cache says of the installation, not by an event that is outdated', () => {
     const { installations, trees } = setUp(10);
     const c = child('top', 'c', running('j1'));
     installations.put(top, a, c);
-    trees.claim(a, 4);
+    trees.reserve(a, 4);
     installations.tell(child('top', 'a', done('j0')));
-    expect(trees.claim(c, 0).claimed).to.equal(4);
+    expect(trees.reserve(c, 0).reserved).to.equal(4);
   });
 
   it('ends with the job of the installation, and with the installation', () => {
     const { installations, trees } = setUp(10);
     const c = child('top', 'c', running('j1'));
     installations.put(top, a, c);
-    trees.claim(a, 4);
+    trees.reserve(a, 4);
     installations.put(child('top', 'a', done('j1', 'Failed')));
-    expect(trees.claim(c, 0).claimed).to.equal(0);
-    trees.claim(a, 4);
+    expect(trees.reserve(c, 0).reserved).to.equal(0);
+    trees.reserve(a, 4);
     installations.drop(a);
-    expect(trees.claim(c, 0).claimed).to.equal(0);
+    expect(trees.reserve(c, 0).reserved).to.equal(0);
   });
 
   it('for nothing is granted in a tree that has too much already', () => {
     const { installations, trees } = setUp(1);
     installations.put(top, a, b);
-    expect(trees.claim(a, 0).isGranted).to.equal(true);
+    expect(trees.reserve(a, 0).isGranted).to.equal(true);
   });
 });

@@ -14,7 +14,7 @@ import { timestamp } from '../../../lib/clock.ts';
 import { sha1Name } from '../../../lib/hash.ts';
 import { isLabelValue } from '../../../lib/names.ts';
 import type { View } from '../../../lib/objects.ts';
-import { jobFor } from '../../../landscape/begin.ts';
+import { jobFor } from '../../../landscape/job-start.ts';
 import { NotFound } from '../../../runtime/errors.ts';
 import type { Client } from '../../../runtime/types.ts';
 import type { Cluster } from '../../cluster.ts';

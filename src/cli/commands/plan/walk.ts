@@ -128,7 +128,8 @@ export async function planInstallation(
       return { items: [], problems: [{ path, message, isUnknown: true }] };
     }
     // An execution of that name has nothing to do with an installation that does not exist yet.
-    const going = self.status?.jobID === PLANNED_JOB ? undefined : await problemAt([executionBeingDeleted], get);
+    const going =
+      self.status?.jobID === PLANNED_JOB ? undefined : await problemAt([executionBeingDeleted], get);
     if (going) return failed(path, going);
     append(ports.secrets, secretValues(imports));
     const rendered = await get('rendered');
@@ -165,7 +166,7 @@ async function problemAt(steps: readonly Step<Snapshot>[], get: Get<Snapshot>): 
 
 /** A plan creates nothing. */
 const trees: TreeSizes = {
-  claim() {
+  reserve() {
     throw new Error('a plan reserves no objects');
   },
 };

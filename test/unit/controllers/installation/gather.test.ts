@@ -168,7 +168,9 @@ describe('the facts about an installation', () => {
     ['ends the job of an installation that was deleted meanwhile', deleting, 'fail'],
   ] as const) {
     it(`say that a server which cannot be reached ${title}`, async () => {
-      const away = new TemporarilyUnavailable('InitPrerequisites', 'ResolveBlueprint', 'away', ['ERR_TIMEOUT']);
+      const away = new TemporarilyUnavailable('InitPrerequisites', 'ResolveBlueprint', 'away', [
+        'ERR_TIMEOUT',
+      ]);
       const { get } = facts({
         self: stack({}, meta),
         sources: { findComponent: () => Promise.reject(away) },
@@ -290,15 +292,17 @@ describe('what an installation renders in Init', () => {
 
   describe('need room in the tree', () => {
     const sub = { name: 'a', blueprint: { filesystem: { 'blueprint.yaml': '{}' } } };
-    const claimed = async (blueprint: object, ...objects: View<Obj>[]) => {
+    const reserved = async (blueprint: object, ...objects: View<Obj>[]) => {
       let added: number | undefined;
       const trees: TreeSizes = {
-        claim: (_, count) => {
+        reserve: (_, count) => {
           added = count;
-          return { root: 'r', present: 0, claimed: 0, added: count, limit: 1, isGranted: true };
+          return { root: 'r', present: 0, reserved: 0, added: count, limit: 1, isGranted: true };
         },
       };
-      await facts({ self: stack({ blueprint: inline(blueprint) }), objects, sources: { trees } }).get('room');
+      await facts({ self: stack({ blueprint: inline(blueprint) }), objects, sources: { trees } }).get(
+        'reservation',
+      );
       return added;
     };
     const both = { subinstallations: [sub, { ...sub, name: 'b' }], deployExecutions: [items(2)] };
@@ -347,7 +351,7 @@ describe('what an installation renders in Init', () => {
     ];
     for (const [title, blueprint, objects, count] of rows) {
       it(title, async () => {
-        expect(await claimed(blueprint, ...objects)).to.equal(count);
+        expect(await reserved(blueprint, ...objects)).to.equal(count);
       });
     }
   });

@@ -9,7 +9,7 @@ import type { ObjectMeta } from '../../../../src/api/shared.ts';
 import type { Awaited, Decision, PhaseError, Problem } from '../../../../src/machine/decision.ts';
 import { ask } from '../../../support/ask.ts';
 import { NOW, child, execution, installation, running } from '../../../support/given.ts';
-import { room } from '../../../support/room.ts';
+import { reservation } from '../../../support/reservation.ts';
 
 export const JOB = 'j2';
 export const self = installation('stack', { status: running(JOB, 'Init') });
@@ -41,7 +41,7 @@ export const decide = (name: keyof typeof phases, snapshot: Partial<Snapshot> = 
     now: NOW,
     ancestors: [],
     treeDepth: 30,
-    room: room(),
+    reservation: reservation(),
     limits: defaultLimits,
     freshName: (prefix: string) => `${prefix}sfx`,
     context: { apiVersion: API_VERSION, kind: 'Context', metadata: { name: 'default' } },

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { phases } from '../../../../controllers/installation/phases.ts';
 import type { Snapshot } from '../../../../controllers/installation/snapshot.ts';
-import { createdBelowDeleted } from '../../../../controllers/installation/phases/growth.ts';
+import { createdBelowDeleted } from '../../../../controllers/installation/phases/creation-checks.ts';
 import { annotations } from '../../../../src/api/labels.ts';
 import { installationKind } from '../../../../src/api/kinds/installation.ts';
 import { PhaseError, create, remove, type Decision } from '../../../../src/machine/decision.ts';
@@ -17,7 +17,7 @@ import {
   running,
   template,
 } from '../../../support/given.ts';
-import { room } from '../../../support/room.ts';
+import { reservation } from '../../../support/reservation.ts';
 import {
   JOB,
   dataObject,
@@ -189,7 +189,12 @@ describe('the conditions after Init', () => {
   const component = { view: undefined, condition: overwritten };
   const blueprintWarnings = 'line 3: the key is misspelt';
   const mistakes = {
-    ...{ type: 'ValidateBlueprint', status: 'False', reason: 'BlueprintHasMistakes', message: blueprintWarnings },
+    ...{
+      type: 'ValidateBlueprint',
+      status: 'False',
+      reason: 'BlueprintHasMistakes',
+      message: blueprintWarnings,
+    },
   };
   const installed = {
     type: 'EnsureSubInstallations',
@@ -215,7 +220,11 @@ describe('the conditions after Init', () => {
     });
   });
   it('tell so as well when children cannot be rendered, and nothing is made then', () => {
-    const decision = decide('Init', { component, blueprintWarnings, rendered: { ...nothing, children: broken } });
+    const decision = decide('Init', {
+      component,
+      blueprintWarnings,
+      rendered: { ...nothing, children: broken },
+    });
     expect(typesOf(decision)).to.deep.equal([
       'ComponentReferenceOverwrite True',
       'ValidateBlueprint False',
@@ -230,7 +239,11 @@ describe('the conditions after Init', () => {
     });
   });
   it('tell so as well when deploy items cannot be rendered', () => {
-    const decision = decide('Init', { component, blueprintWarnings, rendered: { ...nothing, items: broken } });
+    const decision = decide('Init', {
+      component,
+      blueprintWarnings,
+      rendered: { ...nothing, items: broken },
+    });
     expect(typesOf(decision)).to.deep.equal([
       'ComponentReferenceOverwrite True',
       'ValidateBlueprint False',
@@ -428,7 +441,7 @@ describe('a tree that stops growing', () => {
     expect(deep([], { ...self, metadata })?.message).to.match(/^installation "\/stack" is at level 1 /);
   });
   it('says so when it has too many objects', () => {
-    const problem = problemOf(decide('Init', { room: room({ isGranted: false }) }));
+    const problem = problemOf(decide('Init', { reservation: reservation({ isGranted: false }) }));
     expect(problem).to.include({ operation: 'InitPrerequisites', reason: 'TreeTooLarge' });
   });
 

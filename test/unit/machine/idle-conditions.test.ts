@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { ConditionType } from '../../../src/api/conditions.ts';
 import { executionKind, type Execution } from '../../../src/api/kinds/execution.ts';
-import { drift, updateRestConditions } from '../../../src/landscape/rest-conditions.ts';
+import { drift, updateIdleConditions } from '../../../src/landscape/idle-conditions.ts';
 import { NOW, child, done, execution, installation, item, running } from '../../support/given.ts';
 
 const LATER = '2026-01-01T01:00:00Z';
@@ -11,7 +11,7 @@ describe('what an object at rest says', () => {
   const told = (self: Execution, message: string, now: string) => {
     const lastError = { operation: 'o', reason: 'r', message, lastTransitionTime: NOW, lastUpdateTime: NOW };
     const failed = item('plan', 'a', { ...done('own', 'Failed'), lastError });
-    return updateRestConditions(executionKind, self, drift(self, [failed]), now);
+    return updateIdleConditions(executionKind, self, drift(self, [failed]), now);
   };
 
   /** As a server written in Go keeps it: it has no half characters. */
@@ -42,7 +42,7 @@ describe('what an object at rest says', () => {
       lastTransitionTime: NOW,
       lastUpdateTime: LATER,
     });
-    expect(updateRestConditions(executionKind, worse, [], LATER)?.effects[0]).to.have.deep.nested.property(
+    expect(updateIdleConditions(executionKind, worse, [], LATER)?.effects[0]).to.have.deep.nested.property(
       'body.status',
       { conditions: null },
     );
@@ -58,7 +58,7 @@ describe('what an object at rest says', () => {
   const having = (...types: readonly ConditionType[]): Execution =>
     execution('plan', { status: { ...done('j1'), conditions: types.map(stamped) } });
   const kept = (self: Execution, ...changes: readonly ReturnType<typeof wanted>[]) =>
-    updateRestConditions(executionKind, self, changes, LATER);
+    updateIdleConditions(executionKind, self, changes, LATER);
 
   it('is written and announced when it is new, and rules go on after it', () => {
     expect(kept(having('CreateExports'), wanted('Drifted'))).to.deep.include({

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { changed, statusOf, type Status } from '../../../src/machine/status.ts';
-import { begun, jobFor } from '../../../src/landscape/begin.ts';
+import { startedStatus, jobFor } from '../../../src/landscape/job-start.ts';
 import { NOW, child, deleting, done, execution, installation, running } from '../../support/given.ts';
 
 const EARLIER = '2025-01-01T00:00:00Z';
@@ -50,8 +50,8 @@ describe('a job that is given to an object', () => {
 });
 
 describe('a job that the original gave without its first phase', () => {
-  const statusAtStart = (self: Parameters<typeof begun>[0]): Status =>
-    changed(statusOf<Status>(self), begun(self, NOW), NOW);
+  const statusAtStart = (self: Parameters<typeof startedStatus>[0]): Status =>
+    changed(statusOf<Status>(self), startedStatus(self, NOW), NOW);
 
   it('CORE-14: is the deletion job if the object was deleted meanwhile', () => {
     const status = statusAtStart(installation('web', { status: { jobID: 'j1' }, meta: deleting }));

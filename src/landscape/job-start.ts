@@ -9,22 +9,22 @@ import { executionKind, type Execution, type ExecutionStatus } from '../api/kind
 import type { Installation, InstallationStatus } from '../api/kinds/installation.ts';
 import type { MergePatch } from '../lib/merge.ts';
 import type { View } from '../lib/objects.ts';
-import { conditionsAtStart } from './rest-conditions.ts';
+import { conditionsAtStart } from './idle-conditions.ts';
 
 type Self = View<Installation> | View<Execution>;
 
 /** Clears the list of child objects; the controller looks them up. */
-const withoutList = (self: Self) =>
+const clearedChildList = (self: Self) =>
   self.kind === executionKind.kind
     ? ({ deployItemCache: null } satisfies MergePatch<ExecutionStatus>)
     : ({ subInstCache: null } satisfies MergePatch<InstallationStatus>);
 
 /** The status at the start of a job, without job id and times, as a merge patch. */
-const beginning = (self: Self, now: string) => ({
+const initialStatus = (self: Self, now: string) => ({
   phase: firstPhase(self.metadata),
   phaseTransitionTime: now,
   observedGeneration: self.metadata.generation,
-  ...withoutList(self),
+  ...clearedChildList(self),
   lastError: null,
   conditions: conditionsAtStart(self) ?? null,
 });
@@ -35,13 +35,13 @@ const beginning = (self: Self, now: string) => ({
  * @param now RFC 3339, whole seconds
  */
 export function jobFor(self: Self, jobID: string, now: string) {
-  const begins = isFinished(self) || isJobUnstarted(self);
+  const isStarted = isFinished(self) || isJobUnstarted(self);
   return {
-    ...(begins ? beginning(self, now) : { observedGeneration: self.status?.observedGeneration ?? 0 }),
+    ...(isStarted ? initialStatus(self, now) : { observedGeneration: self.status?.observedGeneration ?? 0 }),
     jobID,
     transitionTimes: {
       triggerTime: now,
-      initTime: begins ? now : null,
+      initTime: isStarted ? now : null,
       waitTime: null,
       finishedTime: null,
     },
@@ -49,6 +49,6 @@ export function jobFor(self: Self, jobID: string, now: string) {
 }
 
 /** The status for the start of a job whose id was written without the first phase, as upstream does. */
-export const begun = (self: Self, now: string) => ({
-  set: { ...beginning(self, now), transitionTimes: { initTime: now } },
+export const startedStatus = (self: Self, now: string) => ({
+  set: { ...initialStatus(self, now), transitionTimes: { initTime: now } },
 });

@@ -1,13 +1,13 @@
 /** The error for a tree that would exceed the limit of objects. Pure. */
 import type { Obj, View } from '../runtime/types.ts';
 import type { Problem } from '../machine/decision.ts';
-import type { Room } from './tree-size.ts';
+import type { Reservation } from './tree-size.ts';
 
 /** @param reservation the refused reservation */
-export function treeTooLarge(self: View<Obj>, room: Room, operation: string): Problem {
+export function treeTooLarge(self: View<Obj>, reservation: Reservation, operation: string): Problem {
   const { namespace = '', name } = self.metadata;
-  const { root, present, claimed, added, limit } = room;
-  const others = claimed > 0 ? ` and ${claimed} that other installations are creating` : '';
+  const { root, present, reserved, added, limit } = reservation;
+  const others = reserved > 0 ? ` and ${reserved} that other installations are creating` : '';
   return {
     operation,
     reason: 'TreeTooLarge',

@@ -10,7 +10,7 @@ import { index, type World } from '../../src/landscape/world.ts';
 import { withoutExports } from './failed-status.ts';
 import { isWaitingForUs } from './intake.ts';
 import { cachedImports, exportsOf } from './cached-objects.ts';
-import { withNextJobHint } from './rest.ts';
+import { withNextJobHint } from './next-job-hint.ts';
 import { importersFrom, type Inst, type InstStatus } from './related-objects.ts';
 
 interface EndFacts {

@@ -1,6 +1,6 @@
 /** What a root says when its job has failed: whether another one starts by itself, and what starts it. */
 import { expect } from 'chai';
-import { withNextJobHint } from '../../../controllers/installation/rest.ts';
+import { withNextJobHint } from '../../../controllers/installation/next-job-hint.ts';
 import type { Inst, InstStatus } from '../../../controllers/installation/related-objects.ts';
 
 const NOW = '2026-01-01T00:00:00Z';

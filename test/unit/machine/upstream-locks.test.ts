@@ -3,7 +3,7 @@ import { deployItemKind } from '../../../src/api/kinds/deployitem.ts';
 import { executionKind } from '../../../src/api/kinds/execution.ts';
 import { installationKind } from '../../../src/api/kinds/installation.ts';
 import type { SyncObject } from '../../../src/api/kinds/syncobject.ts';
-import { lockName, podLookup, withForeignLocks } from '../../../src/landscape/foreign-locks.ts';
+import { lockName, podLookup, respectUpstreamLocks } from '../../../src/landscape/upstream-locks.ts';
 import { silentLogger } from '../../../src/observability/log.ts';
 import type { ControllerSpec } from '../../../src/runtime/controller/controller.ts';
 import { apiErrorFrom } from '../../../src/runtime/errors.ts';
@@ -68,14 +68,14 @@ describe('an object that a replica of upstream may hold', () => {
   for (const [title, object, locks, answer] of rows) {
     it(title, async () => {
       const spec = controllerOf(kinds[object.kind as keyof typeof kinds]);
-      const locked = withForeignLocks(spec, locksOf(...locks).cache, holders('alive', ''));
+      const locked = respectUpstreamLocks(spec, locksOf(...locks).cache, holders('alive', ''));
       expect(await locked.reconciler.reconcile(object, ctx)).to.deep.equal(answer);
     });
   }
 
   it('is looked at again when its lock changes, beside what wakes its controller anyway', () => {
     const { cache, subscribers } = locksOf();
-    const { sources = [] } = withForeignLocks(
+    const { sources = [] } = respectUpstreamLocks(
       controllerOf(installationKind as unknown as Kind),
       cache,
       holders(),
@@ -137,8 +137,8 @@ describe('the question whether a pod is there', () => {
   for (const [title, name, pods, answer, requests] of rows) {
     it(title, async () => {
       const { client, asked } = clusterWith(pods);
-      const isPodThere = podLookup({ client, clock, self });
-      const found = await isPodThere(name).catch((error: unknown) => (error as { status: number }).status);
+      const podExists = podLookup({ client, clock, self });
+      const found = await podExists(name).catch((error: unknown) => (error as { status: number }).status);
       expect(found).to.equal(answer);
       expect(asked).to.deep.equal(requests);
     });
@@ -146,20 +146,20 @@ describe('the question whether a pod is there', () => {
 
   it('is about the pods of all namespaces where we do not know our own', async () => {
     const { client, asked } = clusterWith(['other/a']);
-    const isPodThere = podLookup({ client, clock });
-    expect(await isPodThere('a')).to.equal(true);
-    expect(await isPodThere('b')).to.equal(false);
+    const podExists = podLookup({ client, clock });
+    expect(await podExists('a')).to.equal(true);
+    expect(await podExists('b')).to.equal(false);
     expect(asked).to.deep.equal(['metadata.name=a', 'metadata.name=b']);
   });
 
   it('is asked once a minute for each pod', async () => {
     const { client, asked } = clusterWith(['system/a']);
     const moving = new FakeClock();
-    const isPodThere = podLookup({ client, clock: moving, self });
+    const podExists = podLookup({ client, clock: moving, self });
     for (const ms of [0, 59_999, 1]) {
       await moving.advance(ms);
-      expect(await isPodThere('a')).to.equal(true);
-      expect(await isPodThere('b')).to.equal(false);
+      expect(await podExists('a')).to.equal(true);
+      expect(await podExists('b')).to.equal(false);
     }
     expect(asked).to.deep.equal(['system/a', 'system/b', 'system/a', 'system/b']);
   });

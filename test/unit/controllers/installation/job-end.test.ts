@@ -1,6 +1,6 @@
 /** The status in which a job ends: which roots it starts, and what it can no longer claim. */
 import { expect } from 'chai';
-import { completeStatus } from '../../../../controllers/installation/end.ts';
+import { completeStatus } from '../../../../controllers/installation/job-end.ts';
 import type { Inst, InstStatus } from '../../../../controllers/installation/related-objects.ts';
 import { annotations, labels } from '../../../../src/api/labels.ts';
 import { installationContext } from '../../../../src/dataflow/scope.ts';

@@ -1,12 +1,12 @@
 import { expect } from 'chai';
-import { shootIn } from '../../../controllers/execution/clusters.ts';
+import { shootIn } from '../../../controllers/execution/shoot-clusters.ts';
 import { dueForRemoval } from '../../../controllers/execution/classify.ts';
 import { phases } from '../../../controllers/execution/phases.ts';
 import type { Snapshot } from '../../../controllers/execution/snapshot.ts';
 import { defaultLimits } from '../../../src/api/limits.ts';
 import { annotations } from '../../../src/api/labels.ts';
 import { ask, effectsOf } from '../../support/ask.ts';
-import { room } from '../../support/room.ts';
+import { reservation } from '../../support/reservation.ts';
 import { NOW, deleting, done, execution, item, running, template } from '../../support/given.ts';
 
 const JOB = 'j2';
@@ -42,7 +42,7 @@ describe('CORE-101: an item whose cluster is gone', () => {
       exports: {},
       missingDeployer: () => undefined,
     },
-    ...{ ancestors: [], room: room(), limits: defaultLimits },
+    ...{ ancestors: [], reservation: reservation(), limits: defaultLimits },
     ...{ exportObject: undefined, clusterNames: new Map(), itemsWithoutCluster: new Set<string>() },
   };
 

@@ -19,20 +19,20 @@ type Parent = View<Installation> | View<Execution>;
 type Child = Parent | View<DeployItem>;
 
 /** Conditions that are removed when a job starts. */
-const atRestOnly: readonly string[] = [conditionTypes.AutomaticReconcile, conditionTypes.Drifted];
+const idleOnly: readonly string[] = [conditionTypes.AutomaticReconcile, conditionTypes.Drifted];
 /** The same, and a condition of an earlier job that ended while it retried requests to a server. */
-const leftOver: readonly string[] = [...atRestOnly, conditionTypes.RemoteUnavailable];
+const removedAtStart: readonly string[] = [...idleOnly, conditionTypes.RemoteUnavailable];
 
 const conditionsOf = ({ status }: Parent): readonly View<Condition>[] => status?.conditions ?? [];
 
 /** The conditions with which a job of `self` starts. */
 export const conditionsAtStart = (self: Parent): readonly View<Condition>[] | undefined => {
-  const left = conditionsOf(self).filter(({ type }) => !leftOver.includes(type));
+  const left = conditionsOf(self).filter(({ type }) => !removedAtStart.includes(type));
   return left.length > 0 ? left : undefined;
 };
 
 /** Sets the conditions of an idle object to exactly the wanted ones; undefined if they are already set. */
-export function updateRestConditions(
+export function updateIdleConditions(
   kind: Kind,
   self: Parent,
   wanted: readonly PhaseCondition[],
@@ -40,15 +40,15 @@ export function updateRestConditions(
 ): Intake | undefined {
   const before = conditionsOf(self);
   const kept = before.filter(
-    ({ type }) => !atRestOnly.includes(type) || wanted.some((change) => change.type === type),
+    ({ type }) => !idleOnly.includes(type) || wanted.some((change) => change.type === type),
   );
   const after = mergeConditions(kept, wanted, now);
   if (equal(before, after)) return undefined;
-  const [news] = wanted.filter(({ type }) => !before.some((c) => c.type === type));
+  const [added] = wanted.filter(({ type }) => !before.some((c) => c.type === type));
   return {
     effects: [patchStatus(kind, self, { conditions: after.length > 0 ? after : null })],
     then: 'continue',
-    ...(news && { event: { reason: news.reason, note: news.message } }),
+    ...(added && { event: { reason: added.reason, note: added.message } }),
   };
 }
 

@@ -15,16 +15,16 @@ export const lockName = (kind: 'Installation' | 'Execution', uid: string): strin
   `${kind === 'Installation' ? 'installations' : 'executions'}-${uid}`;
 
 /** Whether a pod that holds a lock still exists. */
-type IsPodThere = (name: string) => Promise<boolean>;
+type PodExists = (name: string) => Promise<boolean>;
 
 /** The interval at which upstream's replicas check a lock. */
-const AGAIN_MS = 60_000;
+const CHECK_INTERVAL_MS = 60_000;
 
 /** Wraps a controller so that it skips objects that a running replica of upstream has locked. */
-export function withForeignLocks<P extends Obj>(
+export function respectUpstreamLocks<P extends Obj>(
   spec: ControllerSpec<P>,
   locks: Cache<SyncObject>,
-  isPodThere: IsPodThere,
+  podExists: PodExists,
 ): ControllerSpec<P> {
   const { kind } = spec.kind;
   if (kind !== 'Installation' && kind !== 'Execution') return spec;
@@ -40,9 +40,9 @@ export function withForeignLocks<P extends Obj>(
       ...spec.reconciler,
       async reconcile(primary, ctx) {
         const holder = holderOf(primary);
-        if (holder === '' || !(await isPodThere(holder))) return spec.reconciler.reconcile(primary, ctx);
+        if (holder === '' || !(await podExists(holder))) return spec.reconciler.reconcile(primary, ctx);
         ctx.log.info({ pod: holder }, 'object locked by another landscaper, skipped');
-        return { write: 'none', requeueAfterMs: AGAIN_MS };
+        return { write: 'none', requeueAfterMs: CHECK_INTERVAL_MS };
       },
     },
   };
@@ -56,8 +56,8 @@ const lockedBy = (kind: string, { metadata, spec }: View<SyncObject>): readonly 
 const podKind: Kind<never> = { group: '', version: 'v1', kind: 'Pod', plural: 'pods', namespaced: true };
 
 /** Upstream's pod name for a replica that does not know its pod; whether it exists cannot be determined. */
-const NAMELESS = 'nopodname';
-const REMEMBER_MS = 60_000;
+const UNKNOWN_POD = 'nopodname';
+const CACHE_MS = 60_000;
 
 interface PodPorts {
   readonly client: Client;
@@ -70,9 +70,9 @@ interface PodPorts {
 }
 
 /** Asks the API server at most once a minute for each pod. If it does not know, the pod counts as existing. */
-export function podLookup({ client, clock, self }: PodPorts): IsPodThere {
-  const known = new Map<string, { readonly isThere: boolean; readonly until: number }>();
-  const ask = async (name: string): Promise<boolean> => {
+export function podLookup({ client, clock, self }: PodPorts): PodExists {
+  const cached = new Map<string, { readonly exists: boolean; readonly until: number }>();
+  const podIsFound = async (name: string): Promise<boolean> => {
     try {
       if (self) {
         await client.get(podKind, `${self.namespace}/${name}`);
@@ -88,12 +88,12 @@ export function podLookup({ client, clock, self }: PodPorts): IsPodThere {
     }
   };
   return async (name) => {
-    if (name === NAMELESS) return true;
+    if (name === UNKNOWN_POD) return true;
     if (name === self?.name) return false; // a previous pod with the same name as this one
-    const before = known.get(name);
-    if (before && clock.now() < before.until) return before.isThere;
-    const isThere = await ask(name);
-    known.set(name, { isThere, until: clock.now() + REMEMBER_MS });
-    return isThere;
+    const previous = cached.get(name);
+    if (previous && clock.now() < previous.until) return previous.exists;
+    const exists = await podIsFound(name);
+    cached.set(name, { exists, until: clock.now() + CACHE_MS });
+    return exists;
   };
 }

@@ -2,7 +2,7 @@
 import { isBeingDeleted } from '../../../src/api/job.ts';
 import { fail, type Effect, type Problem } from '../../../src/machine/decision.ts';
 import { interruptionOf } from '../../../src/landscape/item-end.ts';
-import { treeTooLarge } from '../../../src/landscape/growth.ts';
+import { treeTooLarge } from '../../../src/landscape/tree-limit.ts';
 import { step, type Snapshot } from '../snapshot.ts';
 
 /** Checked before the blueprint is loaded, so an installation that is too deep uses no resources. */
@@ -32,8 +32,11 @@ export const interrupted = step(['ancestors'], ({ self, ancestors }) => {
 });
 
 /** Why the planned objects are not created: the tree would exceed its limit. */
-export const createdBeyondLimit = ({ self, room }: Pick<Snapshot, 'self' | 'room'>): Problem | undefined =>
-  room.isGranted ? undefined : treeTooLarge(self, room, 'InitPrerequisites');
+export const createdBeyondLimit = ({
+  self,
+  reservation,
+}: Pick<Snapshot, 'self' | 'reservation'>): Problem | undefined =>
+  reservation.isGranted ? undefined : treeTooLarge(self, reservation, 'InitPrerequisites');
 
 /**
  * Why the planned sub-installations are not created: an ancestor is being deleted. Waiting would be a deadlock: the

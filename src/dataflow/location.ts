@@ -5,7 +5,7 @@ import type { View } from '../lib/objects.ts';
 import { elementName, objectName } from './scope.ts';
 
 /** The context from which an object is read, its writer, and its name: the source of its object name and labels. */
-export interface Place {
+export interface DataLocation {
   readonly context: string;
   readonly source: string;
   readonly sourceType?: 'import' | 'export';
@@ -22,7 +22,7 @@ export interface UserMetadata {
 }
 
 /** Keys of the labels that describe the location of an object; an update removes those that are not wanted. */
-export const placeLabelKeys: readonly string[] = [
+export const locationLabelKeys: readonly string[] = [
   labels.dataContext,
   labels.dataSource,
   labels.dataSourceType,
@@ -41,16 +41,16 @@ export interface Owner {
 /** Metadata of an object at a location: name, labels, content hash and owner. */
 export function metadataAt(
   { metadata: owner, kind: ownerKind }: Owner,
-  place: Place,
+  location: DataLocation,
   hash: string,
   user: UserMetadata = {},
 ): ObjectMeta {
-  const { context, key, index, mapKey } = place;
+  const { context, key, index, mapKey } = location;
   const element = index ?? mapKey;
   return {
     name: objectName(context, element === undefined ? key : elementName(key, element)),
     ...(owner.namespace === undefined ? {} : { namespace: owner.namespace }),
-    labels: { ...user.labels, ...placeLabels(place) },
+    labels: { ...user.labels, ...locationLabels(location) },
     annotations: { ...user.annotations, [annotations.dataHash]: hash },
     ownerReferences: [
       {
@@ -64,15 +64,15 @@ export function metadataAt(
 }
 
 /** An empty value means no label. `#` in a key would make the label invalid, so it is removed. */
-function placeLabels(place: Place): Record<string, string> {
+function locationLabels(location: DataLocation): Record<string, string> {
   const all = {
-    [labels.dataContext]: place.context,
-    [labels.dataSource]: place.source,
-    [labels.dataSourceType]: place.sourceType ?? '',
-    [labels.dataKey]: place.key.replace(/^#/, ''),
-    [labels.dataIndex]: place.index === undefined ? '' : String(place.index),
-    [labels.dataTargetMapKey]: place.mapKey ?? '',
-    [labels.dataJobId]: place.jobID ?? '',
+    [labels.dataContext]: location.context,
+    [labels.dataSource]: location.source,
+    [labels.dataSourceType]: location.sourceType ?? '',
+    [labels.dataKey]: location.key.replace(/^#/, ''),
+    [labels.dataIndex]: location.index === undefined ? '' : String(location.index),
+    [labels.dataTargetMapKey]: location.mapKey ?? '',
+    [labels.dataJobId]: location.jobID ?? '',
   };
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== ''));
 }

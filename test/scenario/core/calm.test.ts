@@ -2,11 +2,11 @@ import { expect } from 'chai';
 import { configMapKind } from '../../../src/landscape/world.ts';
 import { useCluster } from '../../support/cluster.ts';
 
-describe('a test that waits for calm', function () {
+describe('a test that waits until the cluster settles', function () {
   this.timeout(60_000);
   const scenes = useCluster();
 
-  it('gets it after the last of writes that follow each other within two seconds, of whatever kind', async () => {
+  it('continues after the last of a series of writes that follow each other within two seconds, whatever they write', async () => {
     const scene = await scenes.scene();
     const { client, clock } = scenes.cluster;
     const written: string[] = [];
@@ -26,7 +26,7 @@ describe('a test that waits for calm', function () {
     expect(written).to.deep.equal(['late-3', 'late-2', 'late-1']);
   });
 
-  it('does not wait for what is due later', async () => {
+  it('does not wait for a write that is due later', async () => {
     const scene = await scenes.scene();
     const { clock } = scenes.cluster;
     let isDue = false;

@@ -1,4 +1,4 @@
-/** What is imported changes while a job runs, or between two jobs: nobody goes on with an old value unnoticed. */
+/** Imported values that change while a job runs, or between two jobs: no installation continues with an old value. */
 import { expect } from 'chai';
 import { dataObjectKind } from '../../../src/api/kinds/dataobject.ts';
 import { targetKind } from '../../../src/api/kinds/target.ts';
@@ -11,7 +11,7 @@ import { consumer, fakeItem, producer, root } from '../../support/landscape.ts';
 describe('an import', () => {
   const here = useCluster();
 
-  it('CORE-49: fails its job when it is a target that was deleted and recreated with another content', async () => {
+  it('CORE-49: fails the job if it is a target that was deleted and recreated with different content', async () => {
     const scene = await here.scene();
     const type = 'landscaper.gardener.cloud/kubernetes-cluster';
     const cluster = (name: string): Obj => ({
@@ -38,7 +38,7 @@ describe('an import', () => {
     await scene.finished('web', 'Succeeded', { after: status?.jobID });
   });
 
-  it('CORE-49: that was edited by hand comes in with the next job', async () => {
+  it('CORE-49: is used by the next job after it was edited by hand', async () => {
     const scene = await here.scene();
     await scene.create(producer());
     await scene.finished('producer', 'Succeeded');

@@ -1,4 +1,4 @@
-/** Roots that import from each other: nobody waits for ever, neither for a job nor for a deletion. */
+/** Roots that import from each other: no job and no deletion waits forever. */
 import { expect } from 'chai';
 import { useCluster } from '../../support/cluster.ts';
 import { root } from '../../support/landscape.ts';
@@ -18,7 +18,7 @@ async function circle(scene: Scene): Promise<void> {
 describe('roots that import from each other', () => {
   const here = useCluster();
 
-  it('fail at once, both, and say in which circle they are', async () => {
+  it('both fail at once, with the cycle in the message', async () => {
     const scene = await here.scene();
     await circle(scene);
     for (const name of ['left', 'right']) await scene.operation(name, 'reconcile');
@@ -36,7 +36,7 @@ describe('roots that import from each other', () => {
     await scene.empty();
   });
 
-  it('can be deleted one by one', async () => {
+  it('can be deleted one after the other', async () => {
     const scene = await here.scene();
     await circle(scene);
     await scene.delete('left');

@@ -1,4 +1,4 @@
-/** Scenarios 10.5: exports are published, and who imports them runs next. */
+/** Completing: exports are published, and the installations that import them are started. */
 import { expect } from 'chai';
 import { dataObjectKind } from '../../../src/api/kinds/dataobject.ts';
 import { installationKind, type Installation } from '../../../src/api/kinds/installation.ts';
@@ -8,7 +8,7 @@ import { useCluster } from '../../support/cluster.ts';
 import { RECONCILE, child, consumer, fakeItem, producer, root, stack, web } from '../../support/landscape.ts';
 import type { Scene } from '../../support/scene.ts';
 
-/** Both roots have done a job, the consumer after the producer. */
+/** Both roots have finished a job, the consumer after the producer. */
 async function connected(scene: Scene, itemsOfProducer?: ReturnType<typeof fakeItem>[]): Promise<void> {
   await scene.create(producer(itemsOfProducer ? { items: itemsOfProducer } : {}));
   if (itemsOfProducer) await scene.answer('producer', 'app');
@@ -40,7 +40,7 @@ describe('the end of a job', () => {
     expect(claimOf({ status })).to.deep.include({ status: 'True', reason: 'DataObjectsCreated' });
   });
 
-  it('no longer claims exports when a later job failed before it wrote them', async () => {
+  it('no longer lists exports as its own if a later job failed before it wrote them', async () => {
     const scene = await here.scene();
     await scene.create(producer({ items: [fakeItem('app')] }));
     await scene.answer('producer', 'app');
@@ -57,7 +57,7 @@ describe('the end of a job', () => {
     expect(claimOf(end)).to.deep.include({ status: 'True', reason: 'DataObjectsCreated' });
   });
 
-  it('no longer claims exports when it is interrupted after they were removed', async () => {
+  it('no longer lists exports as its own if it is interrupted after they were removed', async () => {
     const scene = await here.scene();
     await scene.create(producer({ items: [fakeItem('app')] }));
     await scene.answer('producer', 'app');
@@ -75,7 +75,7 @@ describe('the end of a job', () => {
     expect(claimOf(end)).to.deep.include({ status: 'False', reason: 'JobFailed' });
   });
 
-  it('no longer claims exports when it fails in the same breath in which they are removed', async () => {
+  it('no longer lists exports as its own if it fails in the same reconcile that removes them', async () => {
     const scene = await here.scene();
     await scene.create(producer());
     await scene.finished('producer', 'Succeeded');
@@ -88,7 +88,7 @@ describe('the end of a job', () => {
     expect(claimOf(end)).to.deep.include({ status: 'False', reason: 'JobFailed' });
   });
 
-  it('goes on claiming exports that a failed job has left', async () => {
+  it('still lists exports as its own if a failed job left them in place', async () => {
     const scene = await here.scene();
     await scene.create(root('east', { gives: { out: 'e' } }));
     const first = await scene.finished('east', 'Succeeded');
@@ -104,7 +104,7 @@ describe('the end of a job', () => {
     expect(claimOf(end)).to.deep.include({ status: 'True', reason: 'DataObjectsCreated' });
   });
 
-  it('CORE-48: fails when the spec was edited meanwhile', async () => {
+  it('CORE-48: fails if the spec was edited during the job', async () => {
     const scene = await here.scene();
     await scene.create(web());
     await scene.waiting('web', 'app');
@@ -115,7 +115,7 @@ describe('the end of a job', () => {
     expect(status?.lastError?.reason).to.equal('CheckObservedGeneration');
   });
 
-  it('CORE-49: fails when an import has another value than at the start; the next job succeeds', async () => {
+  it('CORE-49: fails if an import differs from its value at the start; the next job succeeds', async () => {
     const scene = await here.scene();
     await scene.create(producer());
     await scene.finished('producer', 'Succeeded');
@@ -133,7 +133,7 @@ describe('the end of a job', () => {
     await scene.finished('consumer', 'Succeeded', { after: status?.jobID });
   });
 
-  it('CORE-50: waits for a producer that runs again, and succeeds if it exports the same', async () => {
+  it('CORE-50: waits for a producer that runs again, and succeeds if it exports the same value', async () => {
     const scene = await here.scene();
     await scene.create(producer({ items: [fakeItem('app')] }));
     await scene.answer('producer', 'app');
@@ -148,7 +148,7 @@ describe('the end of a job', () => {
     await scene.finished('consumer', 'Succeeded');
   });
 
-  it('CORE-51: a conflict on an export is no failure', async () => {
+  it('CORE-51: a conflict while writing an export is not a failure', async () => {
     const scene = await here.scene();
     here.controllers.faults.arm(scene.ns, {
       what: 'conflict',
@@ -161,7 +161,7 @@ describe('the end of a job', () => {
     expect(scene.jobs('producer')).to.have.length(1);
   });
 
-  it('CORE-52: fails when an export has no value', async () => {
+  it('CORE-52: fails if an export has no value', async () => {
     const scene = await here.scene();
     const exports = { data: [{ name: 'out', dataRef: 'greeting' }] };
     const more = { exports: [{ name: 'out', type: 'data', schema: { type: 'string' } }] };
@@ -171,7 +171,7 @@ describe('the end of a job', () => {
     expect(scene.dataObject('greeting')).to.equal(undefined);
   });
 
-  it('CORE-53: success starts the roots that import from here, after it', async () => {
+  it('CORE-53: a success then starts the roots that import from this one', async () => {
     const scene = await here.scene();
     await connected(scene);
     const before = scene.installation('consumer')?.status?.jobID;
@@ -205,7 +205,7 @@ describe('the end of a job', () => {
     await scene.finished('stack', 'Succeeded');
   });
 
-  it('CORE-56: failure starts nobody', async () => {
+  it('CORE-56: a failure starts no successor', async () => {
     const scene = await here.scene();
     await connected(scene, [fakeItem('app')]);
     await scene.operation('producer', 'reconcile');
@@ -216,7 +216,7 @@ describe('the end of a job', () => {
     expect(scene.installation('consumer')?.status?.phase).to.equal('Succeeded');
   });
 
-  it('CORE-56: failure does not travel along a row of roots, nor take the exports of the others', async () => {
+  it('CORE-56: a failure does not spread along a chain of roots, and removes no exports of the others', async () => {
     const scene = await here.scene();
     await scene.create(root('first', { gives: { out: 'x' }, items: [fakeItem('app')] }));
     await scene.answer('first', 'app');
@@ -237,7 +237,7 @@ describe('the end of a job', () => {
     expect(scene.dataObject('z')?.data).to.equal('third-out');
   });
 
-  it('CORE-57: with hasNoSiblingExports nobody is started', async () => {
+  it('CORE-57: with hasNoSiblingExports no successor is started', async () => {
     const scene = await here.scene();
     await connected(scene);
     await scene.patch(installationKind, 'producer', {
@@ -248,7 +248,7 @@ describe('the end of a job', () => {
     expect(scene.jobs('consumer')).to.have.length(1);
   });
 
-  it('CORE-58: a successor that vanished meanwhile is passed over', async () => {
+  it('CORE-58: a successor that was deleted meanwhile is skipped', async () => {
     const scene = await here.scene();
     await connected(scene);
     await scene.patchStatus(installationKind, 'producer', { dependentsToTrigger: [{ name: 'nobody' }] });
@@ -260,7 +260,7 @@ describe('the end of a job', () => {
     expect(scene.jobs('producer')).to.have.length(1);
   });
 
-  it('CORE-59: who imports by a target map is started, too', async () => {
+  it('CORE-59: a successor that imports by a target map is started, too', async () => {
     const scene = await here.scene();
     const type = 'landscaper.gardener.cloud/kubernetes-cluster';
     const exports = { targets: [{ name: 'out', target: 't1' }] };
@@ -284,7 +284,7 @@ describe('the end of a job', () => {
     await scene.finished('consumer', 'Succeeded', { after: first.status?.jobID });
   });
 
-  it('a diamond of roots runs each of them once', async () => {
+  it('runs each root of a diamond once', async () => {
     const scene = await here.scene();
     const names = ['left', 'right'] as const;
     await scene.create(root('top', { gives: { out: 'x' }, items: [fakeItem('app')] }));

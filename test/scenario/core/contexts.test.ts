@@ -1,4 +1,4 @@
-/** Scenarios 10.10 of the core: every namespace gets a Context, and the schema holds rules of its own. */
+/** Every namespace gets a Context, and the schema of deploy items has a validation rule. */
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import { contextKind } from '../../../src/api/kinds/context.ts';
@@ -30,7 +30,7 @@ describe('the default context', () => {
   };
   const contextOf = (namespace: string) => here.cluster.world.contexts.get(`${namespace}/default`);
 
-  it('CORE-114: comes with a namespace, names the repository, and keeps what users add', async () => {
+  it('CORE-114: is created with its namespace, names the repository, and keeps what users add', async () => {
     const { client } = here.cluster;
     const namespace = name();
     const scene = await here.scene();
@@ -49,7 +49,7 @@ describe('the default context', () => {
     expect(contextOf(namespace)?.registryPullSecrets).to.deep.equal([{ name: 'mine' }]);
   });
 
-  it('CORE-114: comes with the next attempt when the first was refused, without an event of the namespace', async () => {
+  it('CORE-114: is created by a retry after the first attempt was refused, without an event of the namespace', async () => {
     const namespace = name();
     const scene = await here.scene();
     const { faults } = here.controllers;
@@ -59,7 +59,7 @@ describe('the default context', () => {
     expect(faults.writes(namespace)).to.have.length(2);
   });
 
-  it('CORE-114: is not looked after any more in a namespace that goes', async () => {
+  it('CORE-114: is not recreated in a namespace that is being deleted', async () => {
     const { client } = here.cluster;
     const namespace = name();
     const later = name();
@@ -83,7 +83,7 @@ describe('the default context', () => {
     await client.send({ verb: 'merge', kind: namespaceKind, key: namespace, body });
   });
 
-  it('CORE-114: does not come with an excluded namespace', async () => {
+  it('CORE-114: is not created in an excluded namespace', async () => {
     const { client } = here.cluster;
     const later = name();
     const scene = await here.scene();
@@ -97,7 +97,7 @@ describe('the default context', () => {
 describe('the schema', () => {
   const here = useCluster({ controllers: [], deployers: [] });
 
-  it('CORE-118: does not let the type of a deploy item change, webhook or not', async function () {
+  it('CORE-118: rejects a change of the type of a deploy item, with or without the webhook', async function () {
     if (!isRealServer()) skip(this, 'the embedded server does not evaluate rules');
     const scene = await here.scene();
     await scene.create(lonelyItem());

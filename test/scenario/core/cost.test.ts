@@ -1,4 +1,4 @@
-/** What a job costs: requests of controllers and deployers together, as the server's audit log has them. */
+/** The cost of a job: the requests of controllers and deployers together, counted in the audit log of the server. */
 import { expect } from 'chai';
 import { useCluster } from '../../support/cluster.ts';
 import {
@@ -101,7 +101,7 @@ describe('the cost of a job', () => {
     });
   }
 
-  it('is nothing while an installation waits, and nothing when it is finished', async function () {
+  it('is nothing while an installation waits, and nothing after it has finished', async function () {
     const { server } = here.cluster;
     if (!server) skip(this, 'the audit log of this server is not at hand; make bench counts there');
     const scene = await here.scene();

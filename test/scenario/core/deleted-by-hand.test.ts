@@ -1,4 +1,4 @@
-/** What a user deletes by hand while a job runs, or between two jobs: the job comes to an end all the same. */
+/** Objects that a user deletes by hand while a job runs, or between two jobs: the job ends all the same. */
 import { expect } from 'chai';
 import { deployItemKind } from '../../../src/api/kinds/deployitem.ts';
 import { executionKind } from '../../../src/api/kinds/execution.ts';
@@ -8,10 +8,10 @@ import { blueprint, consumer, fakeItem, producer, stack, web } from '../../suppo
 
 const nameOf = (object: { metadata: { name: string } } | undefined): string => object?.metadata.name ?? '';
 
-describe('what is deleted by hand', () => {
+describe('an object that a user deletes by hand', () => {
   const here = useCluster();
 
-  it('an item that had succeeded keeps its result until the next job', async () => {
+  it('a succeeded item keeps its result until the next job', async () => {
     const scene = await here.scene();
     await scene.create(web({ items: [fakeItem('a'), fakeItem('b')] }));
     await scene.answer('web', 'a');
@@ -28,7 +28,7 @@ describe('what is deleted by hand', () => {
     expect(nameOf(scene.item('web', 'a'))).not.to.equal(first);
   });
 
-  it('an item that fails to go does not end the job before the other items have ended', async () => {
+  it('an item that fails to delete does not end the job before the other items have ended', async () => {
     const scene = await here.scene();
     await scene.create(web({ items: [fakeItem('a'), fakeItem('b')] }));
     await scene.waiting('web', 'b');
@@ -67,7 +67,7 @@ describe('what is deleted by hand', () => {
     expect(scene.execution('web')?.metadata.uid).not.to.equal(uid);
   });
 
-  it('an execution without items that is gone does not make every further job fail', async () => {
+  it('an execution without items that was deleted does not make every further job fail', async () => {
     const scene = await here.scene();
     await scene.create(web());
     await scene.answer('web', 'app');
@@ -81,7 +81,7 @@ describe('what is deleted by hand', () => {
     await scene.finished('web', 'Succeeded', { after: status?.jobID });
   });
 
-  it('a sibling that gives up an import lets its exporter go at once', async () => {
+  it('a sibling that drops an import no longer blocks the deletion of its exporter', async () => {
     const scene = await here.scene();
     await scene.create(producer());
     await scene.finished('producer', 'Succeeded');
@@ -93,7 +93,7 @@ describe('what is deleted by hand', () => {
     await scene.gone(installationKind, 'producer');
   });
 
-  it('a root that waits for a predecessor on its way out ends, so that both can be deleted', async () => {
+  it('a root ends its job if it waits for a predecessor that is being deleted, so that both can be deleted', async () => {
     const scene = await here.scene();
     await scene.create(producer());
     await scene.finished('producer', 'Succeeded');

@@ -1,4 +1,4 @@
-/** Scenarios 10.8: what was installed goes, in the right order, whatever stands in the way. */
+/** Deletion: everything that was installed is uninstalled, in the right order, whatever goes wrong. */
 import { expect } from 'chai';
 import { hasFinishedJob, isBeingDeleted, isFinished } from '../../../src/api/job.ts';
 import { deployItemKind } from '../../../src/api/kinds/deployitem.ts';
@@ -29,7 +29,7 @@ const nameOf = (scene: Scene, template: string): string =>
 describe('a deletion', () => {
   const here = useCluster();
 
-  it('CORE-80: starts a job without being asked, walks down, and everything vanishes', async () => {
+  it('CORE-80: starts a job without an annotation, walks down the tree, and leaves nothing behind', async () => {
     const scene = await here.scene();
     const first = await installed(scene);
     await scene.delete('web');
@@ -47,7 +47,7 @@ describe('a deletion', () => {
     expect(deletionPhases.at(-1)).to.equal('Deleting');
   });
 
-  it('CORE-81: of a root that runs comes after the job, which ends as its work ends', async () => {
+  it('CORE-81: of a running root starts after the job, which ends when its items end', async () => {
     const scene = await here.scene();
     await scene.create(web());
     await scene.waiting('web', 'app');
@@ -62,7 +62,7 @@ describe('a deletion', () => {
     expect(scene.jobs('web')).to.have.length(2);
   });
 
-  it('CORE-82: needs neither component nor context nor blueprint', async () => {
+  it('CORE-82: needs neither a component nor a context nor a blueprint', async () => {
     const scene = await here.scene();
     await scene.create(web({ spec: { context: 'missing' } }));
     const ref = { componentName: 'example.org/c', version: '1.0.0' };
@@ -75,7 +75,7 @@ describe('a deletion', () => {
     await scene.empty();
   });
 
-  it('CORE-83: waits for a sibling that imports what is exported here, without a request', async () => {
+  it('CORE-83: waits, without a request, for a sibling that imports an export of this installation', async () => {
     const scene = await here.scene();
     await connected(scene);
     await scene.delete('producer');
@@ -88,7 +88,7 @@ describe('a deletion', () => {
     expect(isBeingDeleted(scene.installation('consumer')!.metadata)).to.equal(false);
   });
 
-  it('CORE-84: of both lets the consumer go first and the producer follow at once', async () => {
+  it('CORE-84: of both deletes the consumer first and the producer right after it', async () => {
     const scene = await here.scene();
     await connected(scene);
     await scene.delete('producer');
@@ -102,7 +102,7 @@ describe('a deletion', () => {
     expect(ends.map((s) => s.object.metadata.name)).to.deep.equal(['consumer', 'producer']);
   });
 
-  it('CORE-84: goes on when the sibling stops importing', async () => {
+  it('CORE-84: continues when the sibling stops importing', async () => {
     const scene = await here.scene();
     await connected(scene);
     await scene.delete('producer');
@@ -111,7 +111,7 @@ describe('a deletion', () => {
     await scene.gone(installationKind, 'producer');
   });
 
-  it('CORE-85: with delete-ignore-successors waits for nobody, also when it comes late', async () => {
+  it('CORE-85: with delete-ignore-successors does not wait, even if the annotation is added late', async () => {
     const scene = await here.scene();
     await connected(scene);
     await scene.annotate(installationKind, 'producer', IGNORE_SUCCESSORS);
@@ -126,7 +126,7 @@ describe('a deletion', () => {
     await other.gone(installationKind, 'producer');
   });
 
-  it('CORE-86: of a tree fails for a child whose successor failed to go, and for the parent', async () => {
+  it('CORE-86: of a tree fails for a child whose successor could not be deleted, and for the parent', async () => {
     const scene = await here.scene();
     const b = child('b', { takes: { in: 'link' }, items: [fakeItem('app')] });
     await scene.create(stack({ children: [child('a', { gives: { out: 'link' } }), b] }));
@@ -142,7 +142,7 @@ describe('a deletion', () => {
     expect(a && isFinished(a)).to.equal(true);
   });
 
-  it('CORE-87: goes on with one child while another has failed to go', async () => {
+  it('CORE-87: continues with one child after another failed to delete', async () => {
     const scene = await here.scene();
     const worker = (name: string) => child(name, { items: [fakeItem('app')] });
     await scene.create(stack({ children: [worker('a'), worker('b')] }));
@@ -164,7 +164,7 @@ describe('a deletion', () => {
     expect(scene.installation(b)).to.equal(undefined);
   });
 
-  it('CORE-88: that failed is tried again when asked', async () => {
+  it('CORE-88: is retried on request after a failure', async () => {
     const scene = await here.scene();
     await installed(scene);
     await scene.delete('web');
@@ -177,7 +177,7 @@ describe('a deletion', () => {
     expect(scene.jobs('web')[1]).to.equal(failed.status?.jobID);
   });
 
-  it('CORE-89: that failed is not tried again by itself', async () => {
+  it('CORE-89: is not retried by itself after a failure', async () => {
     const scene = await here.scene();
     await installed(scene);
     await scene.delete('web');
@@ -188,7 +188,7 @@ describe('a deletion', () => {
     expect(scene.jobs('web')).to.have.length(2);
   });
 
-  it('CORE-90: of an execution lets items go in the reverse order of their dependencies', async () => {
+  it('CORE-90: of an execution deletes items in the reverse order of their dependencies', async () => {
     const scene = await here.scene();
     await scene.create(web({ items: abc() }));
     for (const name of ['a', 'b', 'c']) await scene.answer('web', name);
@@ -206,7 +206,7 @@ describe('a deletion', () => {
     await scene.empty();
   });
 
-  it('CORE-91: stops where an item cannot go', async () => {
+  it('CORE-91: stops at an item that cannot be deleted', async () => {
     const scene = await here.scene();
     await scene.create(web({ items: abc() }));
     for (const name of ['a', 'b', 'c']) await scene.answer('web', name);
@@ -237,7 +237,7 @@ describe('a deletion', () => {
     await scene.empty();
   });
 
-  it('CORE-93: takes items along that no template asks for', async () => {
+  it('CORE-93: includes items that are in no template', async () => {
     const scene = await here.scene();
     await installed(scene);
     const { apiVersion, kind, spec } = scene.item('web', 'app')!;
@@ -257,7 +257,7 @@ describe('a deletion', () => {
     await scene.empty();
   });
 
-  it('CORE-94: is complete when the last finalizer goes, and nobody complains', async () => {
+  it('CORE-94: is complete when the last finalizer is removed, and reports no error', async () => {
     const scene = await here.scene();
     await scene.create(root('empty'));
     await scene.finished('empty', 'Succeeded');
@@ -269,7 +269,7 @@ describe('a deletion', () => {
     expect(events.items.filter((e) => e.type === 'Warning').map((e) => e.reason)).to.deep.equal([]);
   });
 
-  it('of children that import from each other takes the last in the row first', async () => {
+  it('of children that import from each other deletes the last of the chain first', async () => {
     const scene = await here.scene();
     const row = [
       child('a', { gives: { out: 'x' }, items: [fakeItem('app')] }),

@@ -1,4 +1,4 @@
-/** What becomes of an installation after its job: an item that fails in a job of its own. */
+/** The state of an installation after its job, when an item fails in a job of its own. */
 import { expect } from 'chai';
 import { deployItemKind } from '../../../src/api/kinds/deployitem.ts';
 import type { Execution } from '../../../src/api/kinds/execution.ts';
@@ -12,7 +12,7 @@ import { skip } from '../../support/skip.ts';
 const driftOf = (object: View<Installation> | View<Execution> | undefined) =>
   object?.status?.conditions?.find(({ type }) => type === 'Drifted');
 
-/** `stack` with one child and one item, whose deployer runs it again by itself. */
+/** `stack` with one child and one item, whose deployer reconciles it again without a request. */
 async function installed(scene: Scene): Promise<{ readonly child: string; readonly item: string }> {
   await scene.create(stack({ children: [child('a', { items: [fakeItem('app')] })] }));
   const { metadata } = await scene.until('a', () => scene.child('stack', 'a'));
@@ -32,7 +32,7 @@ const failure = { operation: 'deploy', reason: 'Apply', lastTransitionTime: NOW,
 describe('an item that fails after its job', () => {
   const here = useCluster();
 
-  it('is told up to the root with its reason, until it is well again', async () => {
+  it('is reported with its reason on every installation up to the root, until it succeeds again', async () => {
     const scene = await here.scene();
     const { child: a, item } = await installed(scene);
     await ownJob(scene, item, 'own-1', 'Failed', 'quota exceeded');
@@ -49,7 +49,7 @@ describe('an item that fails after its job', () => {
     expect(scene.jobs('stack')).to.have.length(1);
   });
 
-  it('is forgotten by the next job', async () => {
+  it('is no longer reported after the next job', async () => {
     const scene = await here.scene();
     const { child: a, item } = await installed(scene);
     await ownJob(scene, item, 'own-1', 'Failed', 'quota exceeded');

@@ -1,4 +1,4 @@
-/** A create whose answer is lost, while the watch is slow to tell of it, makes nothing twice. */
+/** A create whose response is lost, while watch events arrive late, does not create a second object. */
 import { expect } from 'chai';
 import { defaults } from '../../../src/cli/configuration/configuration.ts';
 import { startLandscaper, type Landscaper } from '../../../src/cli/composition/landscaper.ts';
@@ -8,14 +8,14 @@ import type { Client, Frame, Obj } from '../../../src/runtime/types.ts';
 import { startCluster, type Cluster } from '../../support/cluster.ts';
 import { child, mockItem, root } from '../../support/landscape.ts';
 
-/** Longer than the first repetitions of a pass take. */
+/** Longer than the first retries of a reconcile take. */
 const LATE_MS = 1_500;
 
 const later = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 /**
- * Every create takes effect and looks as if it had not, once for each name; events come late. Those of objects that
- * were there before come in time: a shared server holds many, and one after the other would take minutes.
+ * * Every create takes effect but seems to fail, once for each name; events are late. Events of objects that existed
+ * before arrive in time: a shared server holds many, and one after the other would take minutes.
  */
 function lossy(client: Client): Client {
   const started = Math.floor(Date.now() / 1000) * 1000;
@@ -51,7 +51,7 @@ function lossy(client: Client): Client {
   };
 }
 
-describe('a create whose answer is lost', () => {
+describe('a create whose response is lost', () => {
   let cluster: Cluster | undefined;
   let landscaper: Landscaper | undefined;
   before(async () => {
@@ -71,7 +71,7 @@ describe('a create whose answer is lost', () => {
     await cluster?.stop();
   });
 
-  it('makes no double of a child or an item', async function () {
+  it('creates no duplicate of a child or an item', async function () {
     this.timeout(60_000);
     const scene = await cluster!.scene();
     await scene.create(root('stack', { children: [child('a')], items: [mockItem('x')] }));

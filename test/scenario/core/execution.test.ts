@@ -1,4 +1,4 @@
-/** Scenarios 10.6: an execution creates its items, starts them in order, and judges them. */
+/** An execution creates its items, starts them in order, and computes its own phase from theirs. */
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { hasFinishedJob, isBeingDeleted, isFinished } from '../../../src/api/job.ts';
@@ -12,7 +12,7 @@ import { useCluster } from '../../support/cluster.ts';
 import { abc, fakeItem, plan, stack } from '../../support/landscape.ts';
 import type { Scene } from '../../support/scene.ts';
 
-/** Plays the installation controller: gives `plan` a job. */
+/** Acts as the installation controller: gives `plan` a job. */
 const handDownJob = (scene: Scene, jobID: string): Promise<unknown> =>
   scene.patchStatus(executionKind, 'plan', { jobID, observedGeneration: 0 });
 
@@ -38,7 +38,7 @@ const setItems = (scene: Scene, deployItems: object[]): Promise<unknown> =>
 describe('an execution', () => {
   const here = useCluster();
 
-  it('CORE-60: starts what depends on nothing, and packs its items', async () => {
+  it('CORE-60: starts items without dependencies, and compresses them', async () => {
     const scene = await here.scene();
     await begun(scene);
     await scene.waiting('plan', 'a');
@@ -54,7 +54,7 @@ describe('an execution', () => {
     expect(execution?.spec).to.not.have.property('deployItems');
   });
 
-  it('does not end while an item is at work, even in a phase that somebody made up', async () => {
+  it('does not end while an item is running, even in an unknown phase', async () => {
     const scene = await here.scene();
     await begun(scene, [fakeItem('a')]);
     await scene.waiting('plan', 'a');
@@ -68,7 +68,7 @@ describe('an execution', () => {
     await ended(scene, 'j1', 'Failed');
   });
 
-  it('ends when its items become unreadable in the middle of a job, and no item is at work', async () => {
+  it('ends if its items become unreadable during a job and none of them is running', async () => {
     const scene = await here.scene();
     await begun(scene, [fakeItem('a'), fakeItem('b', { dependsOn: ['a'] })]);
     await scene.waiting('plan', 'a');
@@ -86,7 +86,7 @@ describe('an execution', () => {
     expect(jobOf(scene, 'b')).to.equal(undefined);
   });
 
-  it('CORE-61: starts an item when all it depends on have finished', async () => {
+  it('CORE-61: starts an item after all items it depends on have finished', async () => {
     const scene = await here.scene();
     await begun(scene);
     await scene.answer('plan', 'a');
@@ -98,7 +98,7 @@ describe('an execution', () => {
     expect(status?.exportRef?.name).to.equal(objectName('Exec.plan', ''));
   });
 
-  it('CORE-62: follows new dependencies in the next job', async () => {
+  it('CORE-62: uses changed dependencies in the next job', async () => {
     const scene = await here.scene();
     await begun(scene);
     for (const name of ['a', 'b', 'c']) await scene.answer('plan', name);
@@ -122,7 +122,7 @@ describe('an execution', () => {
     await ended(scene, 'j2', 'Succeeded');
   });
 
-  it('CORE-63: waits for what runs when an item has failed, and starts nothing more', async () => {
+  it('CORE-63: waits for running items after an item has failed, and starts no further one', async () => {
     const scene = await here.scene();
     await begun(scene);
     await scene.waiting('plan', 'b');
@@ -135,7 +135,7 @@ describe('an execution', () => {
     expect(jobOf(scene, 'c')).to.equal(undefined);
   });
 
-  it('CORE-64: counts an item that vanished as failed; the next job creates it anew', async () => {
+  it('CORE-64: counts a deleted item as failed; the next job recreates it', async () => {
     const scene = await here.scene();
     await begun(scene);
     const { metadata } = await scene.waiting('plan', 'a');
@@ -153,7 +153,7 @@ describe('an execution', () => {
     await ended(scene, 'j2', 'Succeeded');
   });
 
-  it('CORE-65: removes items that no template asks for before it starts others', async () => {
+  it('CORE-65: deletes items that are in no template before it starts others', async () => {
     const scene = await here.scene();
     await begun(scene, [fakeItem('a'), fakeItem('b'), fakeItem('c')]);
     for (const name of ['a', 'b', 'c']) await scene.answer('plan', name);
@@ -174,7 +174,7 @@ describe('an execution', () => {
     expect(status?.deployItemCache?.orphanedDIs ?? []).to.deep.equal([]);
   });
 
-  it('CORE-65: fails when an item that is to go cannot go', async () => {
+  it('CORE-65: fails if an obsolete item cannot be deleted', async () => {
     const scene = await here.scene();
     await begun(scene, [fakeItem('a'), fakeItem('b')]);
     for (const name of ['a', 'b']) await scene.answer('plan', name);
@@ -187,7 +187,7 @@ describe('an execution', () => {
     expect(jobOf(scene, 'a')).to.equal('j1');
   });
 
-  it('CORE-66: a child that was deleted while idle goes and comes back within the next job', async () => {
+  it('CORE-66: a child that was deleted between jobs is uninstalled and recreated by the next job', async () => {
     const scene = await here.scene();
     await scene.create(stack());
     await scene.finished('stack', 'Succeeded');
@@ -201,7 +201,7 @@ describe('an execution', () => {
     expect(scene.children('stack')).to.have.length(2);
   });
 
-  it('CORE-67: hands its context to the items, default without', async () => {
+  it('CORE-67: passes its context on to the items, or default if it has none', async () => {
     const scene = await here.scene();
     await begun(scene, [fakeItem('a')], { context: 'team' });
     await scene.create({ ...plan([fakeItem('a')]), metadata: { name: 'other' } });
@@ -210,7 +210,7 @@ describe('an execution', () => {
     expect((await scene.waiting('other', 'a')).spec.context).to.equal('default');
   });
 
-  it('CORE-68: ends each job as its items end', async () => {
+  it('CORE-68: ends each job the way its items end', async () => {
     const scene = await here.scene();
     await begun(scene, [fakeItem('a')]);
     await scene.answer('plan', 'a', 'Failed');
@@ -223,7 +223,7 @@ describe('an execution', () => {
     await ended(scene, 'j3', 'Failed');
   });
 
-  it('notes the generation that each job works on', async () => {
+  it('records the generation that each job works on', async () => {
     const scene = await here.scene();
     await begun(scene, [fakeItem('a')]);
     await scene.answer('plan', 'a');
@@ -236,7 +236,7 @@ describe('an execution', () => {
     expect(status?.observedGeneration).to.equal(metadata.generation);
   });
 
-  it('CORE-69: starts an unchanged item with updateOnChangeOnly, too; its deployer decides', async () => {
+  it('CORE-69: starts an unchanged item with updateOnChangeOnly, too; the deployer decides what to do', async () => {
     const scene = await here.scene();
     await begun(scene, [fakeItem('a', { updateOnChangeOnly: true })]);
     await scene.answer('plan', 'a');
@@ -247,7 +247,7 @@ describe('an execution', () => {
     expect(scene.item('plan', 'a')?.spec.updateOnChangeOnly).to.equal(true);
   });
 
-  it('CORE-70: of two items for one template one stays and the other is removed', async () => {
+  it('CORE-70: keeps one of two items for the same template and deletes the other', async () => {
     const scene = await here.scene();
     await begun(scene, [fakeItem('a')]);
     await scene.answer('plan', 'a');
@@ -257,7 +257,8 @@ describe('an execution', () => {
     const copy = { name: 'double', labels, annotations: notes, finalizers, ownerReferences };
     await scene.create(JSON.parse(JSON.stringify({ apiVersion, kind, metadata: copy, spec })));
     await handDownJob(scene, 'j2');
-    // The one that was installed stays, although the other comes first by name; that one did nothing, and goes so.
+    // The installed item stays, although the other is first by name; the other did nothing, so its deletion does
+    // nothing.
     await scene.gone(deployItemKind, 'double');
     await scene.answer('plan', 'a');
     await ended(scene, 'j2', 'Succeeded');
@@ -268,7 +269,7 @@ describe('an execution', () => {
     expect(doubles.filter(({ status }) => status?.jobID)).to.deep.equal([]);
   });
 
-  it('CORE-70: a double that comes while the items are at work does not hold up the end', async () => {
+  it('CORE-70: a duplicate that is created while the items are running does not delay the end', async () => {
     const scene = await here.scene();
     await begun(scene, [fakeItem('a')]);
     const { apiVersion, kind, metadata, spec } = await scene.waiting('plan', 'a');
@@ -286,7 +287,7 @@ describe('an execution', () => {
     await ended(scene, 'j1', 'Succeeded');
   });
 
-  it('CORE-71: publishes what its items export, by template name', async () => {
+  it('CORE-71: publishes the exports of its items, by template name', async () => {
     const scene = await here.scene();
     await begun(scene, [fakeItem('a'), fakeItem('b')]);
     const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'a-export', namespace: scene.ns } };
@@ -300,7 +301,7 @@ describe('an execution', () => {
     expect(exported?.data).to.deep.equal({ a: { k: 1 }, b: null });
   });
 
-  it('CORE-71: fails when an export secret is missing', async () => {
+  it('CORE-71: fails if an export secret is missing', async () => {
     const scene = await here.scene();
     await begun(scene, [fakeItem('a')]);
     await scene.answer('plan', 'a', 'Succeeded', { exportRef: { name: 'nowhere', namespace: scene.ns } });
@@ -308,7 +309,7 @@ describe('an execution', () => {
     expect(status?.lastError?.message).to.contain('nowhere');
   });
 
-  it('CORE-117: fails when an item vanishes right before its exports are read', async () => {
+  it('CORE-117: fails if an item is deleted right before its exports are read', async () => {
     const scene = await here.scene();
     await begun(scene, [fakeItem('a')]);
     await scene.answer('plan', 'a');
@@ -319,7 +320,7 @@ describe('an execution', () => {
     expect(status?.lastError?.message).to.contain('has failed or missing deploy items: a is missing');
   });
 
-  it('CORE-72: reads plain items that an old client wrote', async () => {
+  it('CORE-72: reads uncompressed items that an old client wrote', async () => {
     const scene = await here.scene();
     await begun(scene, [fakeItem('a', { timeout: '1h' })]);
     await scene.answer('plan', 'a');
@@ -328,7 +329,7 @@ describe('an execution', () => {
     expect(template?.timeout).to.equal('1h0m0s');
   });
 
-  it('CORE-73: reconcile on a finished execution does nothing', async () => {
+  it('CORE-73: ignores the reconcile annotation after it has finished', async () => {
     const scene = await here.scene();
     await begun(scene, [fakeItem('a')]);
     await scene.answer('plan', 'a');

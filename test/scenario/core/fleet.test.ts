@@ -1,4 +1,4 @@
-/** Several replicas share the work: who does what, and what becomes of it when one comes, goes or dies. */
+/** Several replicas share the work: which replica does what, and what happens when one starts, stops or dies. */
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import { silentLogger, type Logger } from '../../../src/observability/log.ts';
@@ -9,17 +9,20 @@ import { nameOfWrite } from '../../support/faults.ts';
 import { fakeItem, mockItem, root } from '../../support/landscape.ts';
 import type { Scene } from '../../support/scene.ts';
 
-/** For tests that wait until a dead replica is given up. On a busy machine one that lives may be, which costs time and no more. */
+/**
+ * For tests that wait until a dead replica loses its shards. On a busy machine a live one may lose them as well; that
+ * costs time only.
+ */
 const short = { durationMs: 6_000, renewDeadlineMs: 4_000, renewMs: 500 };
 const patient = { ms: 90_000 };
 
-/** A replica, and how many shards it has said to hold. */
+/** A replica, and the number of shards that it reports to hold. */
 interface Replica extends Controllers {
-  /** Resolves when it holds so many. */
+  /** Resolves when it holds this number of shards. */
   holds(shards: number): Promise<void>;
 }
 
-/** Answers whenever a fleet tells how many shards it holds. */
+/** Called whenever a replica reports the number of its shards. */
 function listening(): { readonly log: Logger; holds(shards: number): Promise<void> } {
   let held = 0;
   const waiting = new Set<() => void>();
@@ -80,17 +83,17 @@ describe('replicas that share the work', function () {
     await Promise.all(both.map((each) => each.holds(SHARDS / 2)));
     return both;
   };
-  /** By shard: who holds it. */
+  /** The replica that holds each shard. */
   const holderOf = async (name: string): Promise<string> => {
     const lease = shardLeaseName(fleet, shardOf(`${scene.ns}/${name}`));
     return (await cluster.client.get(leaseKind, `default/${lease}`)).spec?.holderIdentity ?? '';
   };
-  /** Whose writes went into the tree of a root, by the names of what was written: they all begin with the root's. */
+  /** The replica that wrote to the tree of a root. The names of all written objects begin with the name of the root. */
   const writersOf = (name: string): Replica[] =>
     running.filter(({ faults }) =>
       faults.writes(scene.ns).some((write) => nameOfWrite(write).split(' ').at(-1)?.startsWith(name)),
     );
-  /** Two roots of different replicas, of names that begin like this. */
+  /** Two roots of different replicas, with names that begin like this. */
   const apart = async (one: string, other: string): Promise<readonly [string, string]> => {
     const first = `${one}0`;
     const holder = await holderOf(first);
@@ -111,7 +114,7 @@ describe('replicas that share the work', function () {
     ).to.equal(1);
   };
 
-  it('have each tree written by one of them, and all of them work', async () => {
+  it('each write to different trees, and all of them work', async () => {
     await startTwo();
     const names = Array.from({ length: 12 }, (_, i) => `r${String(i).padStart(2, '0')}`);
     for (const name of names) await scene.create(root(name, { items: [mockItem('i')] }));
@@ -124,7 +127,7 @@ describe('replicas that share the work', function () {
     expect(new Set(names.flatMap(writersOf)).size).to.equal(2);
   });
 
-  it('wake for what a root of another replica exports', async () => {
+  it('start a root when a root of another replica changes its exports', async () => {
     await startTwo();
     const [producer, consumer] = await apart('producer-', 'consumer-');
     await scene.create(root(producer, { items: [fakeItem('i')], gives: { out: 'data' } }));
@@ -136,7 +139,7 @@ describe('replicas that share the work', function () {
     await scene.finished(consumer, 'Succeeded', patient);
     expect(await holderOf(producer)).to.not.equal(await holderOf(consumer));
     const finished = scene.jobs(consumer).length;
-    // The end of the producer starts what imports from it, wherever that is.
+    // The end of the producer starts its successor, on whichever replica that is.
     await scene.operation(producer, 'reconcile');
     await scene.answer(producer, 'i');
     await scene.until(
@@ -147,7 +150,7 @@ describe('replicas that share the work', function () {
     await scene.finished(consumer, 'Succeeded', patient);
   });
 
-  it('carry a job of one that was killed to its end, under the same id and with nothing twice', async () => {
+  it('finish the job of a replica that was killed, with the same id and without duplicates', async () => {
     const [a, b] = await startTwo(short);
     await scene.create(root('killed', { items: [fakeItem('i')] }));
     const { status } = await scene.waiting('killed', 'i', patient);
@@ -161,7 +164,7 @@ describe('replicas that share the work', function () {
   });
 
   for (const nth of [2, 4, 6]) {
-    it(`carry a job to its end when one was killed before write ${String(nth)} of a tree`, async () => {
+    it(`finish the job of a replica that was killed before write ${String(nth)} of a tree`, async () => {
       const both = await startTwo(short);
       for (const { faults } of both) faults.arm(scene.ns, { what: 'hold', nth });
       await scene.create(root('cut', { items: [mockItem('i')] }));
@@ -183,7 +186,7 @@ describe('replicas that share the work', function () {
     });
   }
 
-  it('hand trees on in the middle of their jobs when one joins, and when one leaves', async () => {
+  it('move trees during their jobs when one joins, and when one leaves', async () => {
     const names = Array.from({ length: 8 }, (_, i) => `m${String(i)}`);
     const first = await start();
     await first.holds(SHARDS);
@@ -200,7 +203,7 @@ describe('replicas that share the work', function () {
     for (const name of names) expectOnce(name);
   });
 
-  it('go on by themselves after a time in which no lease could be written', async () => {
+  it('continue without help after a time in which no lease could be written', async () => {
     const [a, b] = await startTwo(short);
     const isLease = (write: Parameters<typeof nameOfWrite>[0]): boolean => write?.kind.kind === 'Lease';
     expect(isLease({ verb: 'delete', kind: leaseKind, key: 'x' })).to.equal(true);

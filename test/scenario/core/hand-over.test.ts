@@ -1,4 +1,4 @@
-/** What controllers make of a cluster that others have left behind: the original, or themselves before a restart. */
+/** Controllers continue with a cluster that other controllers left behind: upstream's, or their own before a restart. */
 import { expect } from 'chai';
 import { executionKind } from '../../../src/api/kinds/execution.ts';
 import { installationKind, type Installation } from '../../../src/api/kinds/installation.ts';
@@ -22,7 +22,7 @@ import {
 } from '../../support/landscape.ts';
 import type { Scene } from '../../support/scene.ts';
 
-/** As the original leaves an installation whose context it has filled in. */
+/** The state in which upstream leaves an installation after it has set its context. */
 const adopted = (installation: Installation): Installation => ({
   ...installation,
   metadata: { ...installation.metadata, finalizers: [FINALIZER] },
@@ -46,7 +46,7 @@ describe('controllers that take over', function () {
     controllers = await startControllers(cluster);
   };
 
-  it('CORE-14: delete a root whose job was never started with that same job', async () => {
+  it('CORE-14: delete a root whose job was never started, with that same job', async () => {
     const scene = await cluster.scene();
     await scene.create(adopted(web({ annotations: {} })));
     await scene.patchStatus(installationKind, 'web', { jobID: 'j1', observedGeneration: 0 });
@@ -58,7 +58,7 @@ describe('controllers that take over', function () {
     expect(scene.seen(executionKind, 'web')).to.have.length(0);
   });
 
-  it('CORE-54: start the successors of a root whose end was stored by a process that died', async () => {
+  it('CORE-54: start the successors of a root whose end was stored by a process that then died', async () => {
     const scene = await cluster.scene();
     await start();
     await scene.create(producer());
@@ -84,7 +84,7 @@ describe('controllers that take over', function () {
     expect(scene.jobs('producer')).to.have.length(2);
   });
 
-  it('carry on a job in the middle, with a deployer that answered meanwhile', async () => {
+  it('continue a running job, with a deployer that answered meanwhile', async () => {
     const scene = await cluster.scene();
     await start();
     await scene.create(web({ items: [fakeItem('a'), fakeItem('b', { dependsOn: ['a'] })] }));
@@ -99,7 +99,7 @@ describe('controllers that take over', function () {
     expect(scene.items('web')).to.have.length(2);
   });
 
-  it('finish a deletion that went on without them', async () => {
+  it('finish a deletion that continued without them', async () => {
     const scene = await cluster.scene();
     await start();
     await scene.create(web());
@@ -113,7 +113,7 @@ describe('controllers that take over', function () {
     await scene.empty();
   });
 
-  it('CORE-121: write nothing and read nothing but lists when everything is finished', async function () {
+  it('CORE-121: write nothing and read nothing but lists if everything is finished', async function () {
     this.timeout(60_000);
     const scene = await cluster.scene();
     await start();
@@ -134,7 +134,7 @@ describe('controllers that take over', function () {
     expect(lists).to.include('list Installation');
   });
 
-  it('work off a list of successors that the original left behind', async () => {
+  it('work off a list of successors that upstream left behind', async () => {
     const scene = await cluster.scene();
     await scene.create(adopted(producer({ annotations: {} })));
     await scene.create(adopted(consumer({ annotations: {} })));
@@ -152,7 +152,7 @@ describe('controllers that take over', function () {
     expect(scene.jobs('producer')).to.deep.equal(['j1']);
   });
 
-  it('leave nothing behind, at any time, that the original would refuse or drop', async () => {
+  it('never leave anything behind that upstream would reject or drop', async () => {
     const scene = await cluster.scene();
     await start();
     const automaticReconcile = { failedReconcile: { interval: '1h', numberOfReconciles: 1 } };
@@ -197,7 +197,7 @@ describe('controllers that take over', function () {
         ...finalizers.filter((name) => name !== FINALIZER),
       ],
     );
-    // A note to ourselves that the original keeps as it does every annotation, and that means nothing to it.
+    // A note for ourselves. Upstream keeps it, as it keeps every annotation, and ignores it.
     const unknown = new Set(ours.filter((key) => key !== annotations.interruptedJob));
     expect([...unknown], 'keys that the original does not know').to.deep.equal([]);
   });
@@ -213,7 +213,7 @@ describe('controllers that take over', function () {
         key: name,
         ops: [{ op, path, ...(op === 'add' && { value: { type: 'integer' } }) }],
       });
-    /** A real server takes its time to serve what is defined. */
+    /** A real server needs time to serve a new CRD. */
     const isKnown = async (): Promise<boolean> => {
       const { spec, ...rest } = web();
       const object = {
@@ -243,7 +243,7 @@ describe('controllers that take over', function () {
       await scene.answer('web', 'app');
       expect((await scene.finished('web', 'Succeeded')).spec).to.have.property('future', 1);
     } finally {
-      // The server may be shared with tests to come.
+      // Later tests may use the same server.
       await change('remove');
       while (await isKnown()) await sleep(systemClock, 50);
     }

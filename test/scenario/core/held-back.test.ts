@@ -1,4 +1,7 @@
-/** Jobs that are held back on purpose: roots that are suspended, or start only when an import has changed. */
+/**
+ * Jobs that do not start at once on purpose: of suspended roots, and of roots that start only after an import has
+ * changed.
+ */
 import { expect } from 'chai';
 import { installationKind } from '../../../src/api/kinds/installation.ts';
 import { annotations } from '../../../src/api/labels.ts';
@@ -34,7 +37,7 @@ const pendingOf = (scene: Scene, name: string) =>
 describe('a suspended root', () => {
   const here = useCluster();
 
-  it('does no job until it is released, and then the one that was asked for', async () => {
+  it('starts no job until it is resumed, and then the requested one', async () => {
     const scene = await here.scene();
     await scene.create(
       root('web', { items: [mockItem('app')], annotations: { ...RECONCILE, ...SUSPENDED } }),
@@ -48,7 +51,7 @@ describe('a suspended root', () => {
     expect(scene.jobs('web')).to.have.length(1);
   });
 
-  it('says that ignore does not hold a job back, and what does', async () => {
+  it('shows that the ignore annotation does not hold a job back, and what does', async () => {
     const scene = await here.scene();
     const ignored = { ...RECONCILE, [annotations.ignore]: 'true' };
     await scene.create(root('web', { items: [mockItem('app')], annotations: ignored }));
@@ -69,7 +72,7 @@ describe('a suspended root', () => {
     expect(notes[0]).to.contain(annotations.suspended);
   });
 
-  it('brings the job that runs to its end', async () => {
+  it('finishes a running job', async () => {
     const scene = await here.scene();
     await scene.create(web());
     await scene.waiting('web', 'app');
@@ -78,7 +81,7 @@ describe('a suspended root', () => {
     await scene.finished('web', 'Succeeded');
   });
 
-  it('is not repeated by the clock', async () => {
+  it('is not repeated on schedule', async () => {
     const scene = await here.scene();
     const automaticReconcile = { failedReconcile: { interval: '1s' } };
     await scene.create(web({ spec: { automaticReconcile } }));
@@ -90,7 +93,7 @@ describe('a suspended root', () => {
     expect(scene.jobs('web')).to.have.length(1);
   });
 
-  it('does not hold up the roots that import from it', async () => {
+  it('does not block the roots that import from it', async () => {
     const scene = await here.scene();
     await scene.create(producer());
     await scene.finished('producer', 'Succeeded');
@@ -110,7 +113,7 @@ describe('a suspended root', () => {
   });
 });
 
-describe('a root that starts only when an import has changed', () => {
+describe('a root that starts only after an import has changed', () => {
   const here = useCluster();
 
   const connected = async (scene: Scene): Promise<void> => {
@@ -120,7 +123,7 @@ describe('a root that starts only when an import has changed', () => {
     await scene.finished('consumer', 'Succeeded');
   };
 
-  it('is left alone when its predecessor exports the same again', async () => {
+  it('does not start when its predecessor exports the same value again', async () => {
     const scene = await here.scene();
     await connected(scene);
     await scene.again('producer', 'Succeeded');
@@ -128,7 +131,7 @@ describe('a root that starts only when an import has changed', () => {
     expect(scene.jobs('consumer')).to.have.length(1);
   });
 
-  it('is started when it exports something else', async () => {
+  it('starts when the predecessor exports another value', async () => {
     const scene = await here.scene();
     await connected(scene);
     const first = scene.jobs('consumer')[0];
@@ -138,7 +141,7 @@ describe('a root that starts only when an import has changed', () => {
     expect(scene.jobs('consumer')).to.have.length(2);
   });
 
-  it('is started when its own last job has failed', async () => {
+  it('starts if its own last job has failed', async () => {
     const scene = await here.scene();
     await scene.create(producer());
     await scene.finished('producer', 'Succeeded');
@@ -149,7 +152,7 @@ describe('a root that starts only when an import has changed', () => {
     await scene.until('the second job', () => scene.jobs('consumer').length === 2);
   });
 
-  it('notices an exported target that says something else', async () => {
+  it('starts when the content of an exported target changes', async () => {
     const scene = await here.scene();
     const gives = (server: string) => ({
       exports: [{ name: 'cluster', type: 'target', targetType: 'test.example/cluster' }],

@@ -1,4 +1,4 @@
-/** Scenarios 10.3: what an installation finds out and prepares before anything below it starts. */
+/** Init: what an installation checks and prepares before it starts anything below it. */
 import { expect } from 'chai';
 import { installationKind, type Installation } from '../../../src/api/kinds/installation.ts';
 import { API_VERSION, FINALIZER, annotations, labels } from '../../../src/api/labels.ts';
@@ -26,7 +26,7 @@ const IDLE = { annotations: {} };
 const condition = (installation: View<Installation>, type: string) =>
   installation.status?.conditions?.find((c) => c.type === type);
 
-/** Creates `greeting` and both roots, and lets the producer do the first job. */
+/** Creates `greeting` and both roots, and runs the first job of the producer. */
 async function produced(scene: Scene): Promise<void> {
   await scene.create(producer());
   await scene.finished('producer', 'Succeeded');
@@ -35,7 +35,7 @@ async function produced(scene: Scene): Promise<void> {
 describe('the start of a job', () => {
   const here = useCluster();
 
-  it('CORE-16: fails when the producer never ran', async () => {
+  it('CORE-16: fails if the producer never ran', async () => {
     const scene = await here.scene();
     await scene.create(producer(IDLE));
     await scene.until('the producer', () => scene.installation('producer')?.metadata.finalizers);
@@ -44,7 +44,7 @@ describe('the start of a job', () => {
     expect(status?.lastError?.reason).to.equal('AllPredecessorsSucceeded');
   });
 
-  it('CORE-17: waits for a producer that runs, without a request, and goes on when it has succeeded', async () => {
+  it('CORE-17: waits, without a request, for a running producer, and continues after it has succeeded', async () => {
     const scene = await here.scene();
     await scene.create(producer({ items: [fakeItem('app')] }));
     await scene.waiting('producer', 'app');
@@ -61,7 +61,7 @@ describe('the start of a job', () => {
     expect(scene.jobs('consumer'), 'a consumer that waits needs no second job').to.have.length(1);
   });
 
-  it('CORE-18: waits for a producer that is asked to run', async () => {
+  it('CORE-18: waits for a producer with a requested job', async () => {
     const scene = await here.scene();
     await scene.create(producer({ items: [fakeItem('app')] }));
     await scene.answer('producer', 'app');
@@ -74,7 +74,7 @@ describe('the start of a job', () => {
     expect(scene.jobs('producer')).to.have.length(2);
   });
 
-  it('CORE-19: a child waits for a sibling that has not had its own job yet', async () => {
+  it('CORE-19: a child waits for a sibling that has not started its own job yet', async () => {
     const scene = await here.scene();
     await scene.create(stack({ children: [childA({ items: [fakeItem('app')] }), childB()] }));
     const a = await scene.until('a', () => scene.child('stack', 'a')?.metadata.name);
@@ -89,7 +89,7 @@ describe('the start of a job', () => {
     await scene.finished('stack', 'Succeeded', { after: scene.jobs('stack')[0] });
   });
 
-  it('CORE-20: a child fails when the sibling that it imports from has failed', async () => {
+  it('CORE-20: a child fails if the sibling that it imports from has failed', async () => {
     const scene = await here.scene();
     await scene.create(stack({ children: [childA({ items: [fakeItem('app')] }), childB()] }));
     const a = await scene.until('a', () => scene.child('stack', 'a')?.metadata.name);
@@ -108,7 +108,7 @@ describe('the start of a job', () => {
     await scene.finished('consumer', 'Succeeded');
   });
 
-  it('CORE-22: fails when an import is missing, and does not try again', async () => {
+  it('CORE-22: fails if an import is missing, and does not retry', async () => {
     const scene = await here.scene();
     const imports = { targets: [{ name: 'cluster', target: 'nowhere' }] };
     const type = `${API_VERSION.split('/')[0] ?? ''}/kubernetes-cluster`;
@@ -121,7 +121,7 @@ describe('the start of a job', () => {
     expect(scene.jobs('web')).to.have.length(1);
   });
 
-  it('rests when what was missing comes, and says which command starts another job', async () => {
+  it('stays failed when the missing import is created, and names the command that starts another job', async () => {
     const scene = await here.scene();
     const imports = { targets: [{ name: 'cluster', target: 'late' }] };
     const type = `${API_VERSION.split('/')[0] ?? ''}/kubernetes-cluster`;
@@ -135,11 +135,11 @@ describe('the start of a job', () => {
     await scene.create(target('late'));
     await scene.calm();
     expect(scene.jobs('web')).to.have.length(1);
-    await scene.operation('web', 'reconcile'); // what the command does
+    await scene.operation('web', 'reconcile'); // The command removes the annotation and sets it again.
     await scene.finished('web', 'Succeeded', { after: status?.jobID });
   });
 
-  it('CORE-23: fails when the context does not exist', async () => {
+  it('CORE-23: fails if the context does not exist', async () => {
     const scene = await here.scene();
     await scene.create(web({ spec: { context: 'missing' } }));
     const { status } = await scene.finished('web', 'Failed');
@@ -147,7 +147,7 @@ describe('the start of a job', () => {
     expect(status?.lastError?.message).to.contain('missing');
   });
 
-  it('CORE-24: fails when nobody says where the component is', async () => {
+  it('CORE-24: fails if neither context nor installation names a repository for the component', async () => {
     const scene = await here.scene();
     const ref = { componentName: 'example.org/c', version: '1.0.0' };
     await scene.create(web({ spec: { componentDescriptor: { ref } } }));
@@ -155,7 +155,7 @@ describe('the start of a job', () => {
     expect(status?.lastError?.message).to.contain('RepositoryContextMissing');
   });
 
-  it('CORE-25: a producer that runs again while imports are read starts the reading anew', async () => {
+  it('CORE-25: reads imports again if their producer starts a job while they are read', async () => {
     const scene = await here.scene();
     await produced(scene);
     const { faults } = here.controllers;
@@ -180,7 +180,7 @@ describe('the start of a job', () => {
     );
   });
 
-  it('CORE-27: the old export is gone before the job does anything else, the new one carries its job', async () => {
+  it('CORE-27: deletes the old export before anything else in the job; the new one carries the job id', async () => {
     const scene = await here.scene();
     await scene.create(producer({ items: [fakeItem('app')] }));
     await scene.answer('producer', 'app');
@@ -194,7 +194,7 @@ describe('the start of a job', () => {
     expect(scene.dataObject('greeting')?.metadata.labels?.[labels.dataJobId]).to.equal(status?.jobID);
   });
 
-  it('CORE-28: fails with the chain of reasons when a template is broken', async () => {
+  it('CORE-28: fails with the chain of causes if a template is broken', async () => {
     const scene = await here.scene();
     const more = { deployExecutions: [{ name: 'd', type: 'GoTemplate', template: '{{' }] };
     await scene.create(root('web', { more }));
@@ -215,7 +215,7 @@ describe('the start of a job', () => {
     expect(condition(healed, 'ReconcileExecution')?.status).to.equal('True');
   });
 
-  it('CORE-29: children carry parent, template, finalizer, owner and context, and start only when all exist', async () => {
+  it('CORE-29: children have parent, template, finalizer, owner and context, and start only after all of them exist', async () => {
     const scene = await here.scene();
     const team = {
       apiVersion: API_VERSION,
@@ -247,7 +247,7 @@ describe('the start of a job', () => {
     );
   });
 
-  it('CORE-30: a child that was removed by force comes back under another name', async () => {
+  it('CORE-30: a child that was removed by force is recreated under another name', async () => {
     const scene = await here.scene();
     await scene.create(stack());
     await scene.finished('stack', 'Succeeded');
@@ -258,7 +258,7 @@ describe('the start of a job', () => {
     expect(scene.child('stack', 'b')?.metadata.name).to.not.equal(old);
   });
 
-  it('CORE-31: children in a circle fail the job with the circle, and none is created or deleted', async () => {
+  it('CORE-31: children with cyclic imports fail the job with the cycle in the message; none is created or deleted', async () => {
     const scene = await here.scene();
     const circle = [
       child('a', { takes: { q: 'back' }, gives: { out: 'link' } }),
@@ -281,14 +281,14 @@ describe('the start of a job', () => {
     expect(scene.children('stack').map((c) => c.metadata.name)).to.have.members(names);
   });
 
-  it('CORE-32: two children that export the same fail the job', async () => {
+  it('CORE-32: two children with the same export fail the job', async () => {
     const scene = await here.scene();
     await scene.create(stack({ children: [childA(), child('b', { gives: { out: 'link' } })] }));
     const { status } = await scene.finished('stack', 'Failed');
     expect(status?.lastError?.message).to.match(/export 'link' is already exported by/);
   });
 
-  it('CORE-33: an export that belongs to another installation is not taken away', async () => {
+  it('CORE-33: does not overwrite an export that belongs to another installation', async () => {
     const scene = await here.scene();
     await scene.create(root('other', IDLE));
     const other = await scene.until('the other', () => scene.installation('other'));
@@ -306,7 +306,7 @@ describe('the start of a job', () => {
     expect(condition(failed, 'CreateExports')).to.include({ status: 'False', reason: 'CreateDataObjects' });
   });
 
-  it('CORE-33: an export that the server refuses is named with the reason', async () => {
+  it('CORE-33: names an export that the server rejects, with the reason', async () => {
     const scene = await here.scene();
     await scene.create(root('producer', { gives: { out: 'two words' } }));
     const failed = await scene.finished('producer', 'Failed');
@@ -316,7 +316,7 @@ describe('the start of a job', () => {
     expect(condition(failed, 'CreateExports')).to.include({ status: 'False', reason: 'CreateDataObjects' });
   });
 
-  it('a target that became something else fails the job, and the complaint goes with the next job', async () => {
+  it('a target import whose value is not a target fails the job, and the next job removes the condition', async () => {
     const scene = await here.scene();
     await scene.create(target('cluster'));
     const bound = (bindings: string) => ({
@@ -350,7 +350,7 @@ describe('the start of a job', () => {
     expect(scene.execution('web')?.status?.phase).to.equal('Succeeded');
   });
 
-  it('CORE-35: labels and annotations of users on a child stay', async () => {
+  it('CORE-35: keeps labels and annotations that users set on a child', async () => {
     const scene = await here.scene();
     await scene.create(stack());
     await scene.finished('stack', 'Succeeded');
@@ -367,7 +367,7 @@ describe('the start of a job', () => {
     expect(scene.child('stack', 'a')?.metadata.name).to.equal(name);
   });
 
-  it('CORE-122: two exporters of one name fail whoever imports it, and nobody else', async () => {
+  it('CORE-122: two exporters of the same name fail the installations that import it, and no others', async () => {
     const scene = await here.scene();
     await scene.create(producer());
     await scene.finished('producer', 'Succeeded');

@@ -1,4 +1,4 @@
-/** Scenarios 10.2: how jobs are triggered, travel down and up, and end. */
+/** How jobs are triggered, travel down and up the tree, and end. */
 import { expect } from 'chai';
 import { isFinished } from '../../../src/api/job.ts';
 import { executionKind } from '../../../src/api/kinds/execution.ts';
@@ -42,7 +42,7 @@ describe('jobs', () => {
     expect(scene.execution('web')).to.equal(undefined);
   });
 
-  it('CORE-02: the annotation starts a job with a random id, and goes', async () => {
+  it('CORE-02: the annotation starts a job with a random id, and is removed', async () => {
     const scene = await here.scene();
     await scene.create(web());
     const started = await scene.until('a job id and no annotation', () => {
@@ -85,7 +85,7 @@ describe('jobs', () => {
     expect([finishedTime, ...ended]).to.deep.equal([finishedTime, ...ended].sort());
   });
 
-  it('CORE-05: without annotation nothing happens to a finished installation', async () => {
+  it('CORE-05: without an annotation nothing happens to a finished installation', async () => {
     const scene = await here.scene();
     await scene.create(web({ annotations: {} }));
     await scene.until('the finalizer', () => scene.installation('web')?.metadata.finalizers);
@@ -99,7 +99,7 @@ describe('jobs', () => {
     expect(scene.installation('web')?.status).to.deep.equal(before.status);
   });
 
-  it('CORE-06: reconcile while a job runs is served after it', async () => {
+  it('CORE-06: a reconcile requested during a job starts after it', async () => {
     const scene = await here.scene();
     await scene.create(web());
     const { status } = await scene.waiting('web', 'app').then(() => scene.busy('web', 'Progressing'));
@@ -115,7 +115,7 @@ describe('jobs', () => {
     expect(scene.jobs('web')).to.have.length(2);
   });
 
-  it('CORE-07: reconcile on a child is taken away and starts nothing', async () => {
+  it('CORE-07: a reconcile annotation on a child is removed and starts nothing', async () => {
     const scene = await here.scene();
     await scene.create(stack());
     await scene.finished('stack', 'Succeeded');
@@ -169,7 +169,7 @@ describe('jobs', () => {
     expect(scene.jobs('web')).to.have.length(1);
   });
 
-  it('CORE-11: a root without anything below runs to the end', async () => {
+  it('CORE-11: a root without children and items runs to the end', async () => {
     const scene = await here.scene();
     await scene.create(root('empty'));
     const { status } = await scene.finished('empty', 'Succeeded');
@@ -178,7 +178,7 @@ describe('jobs', () => {
     expect(scene.phases(installationKind, 'empty')[0]).to.equal('Init');
   });
 
-  it('CORE-12: an owner that is no installation does not make a child', async () => {
+  it('CORE-12: an owner that is not an installation does not make it a child', async () => {
     const scene = await here.scene();
     const { apiVersion, kind, metadata } = here.cluster.world.contexts.get(`${scene.ns}/default`)!;
     const installation = root('owned');
@@ -187,7 +187,7 @@ describe('jobs', () => {
     await scene.finished('owned', 'Succeeded');
   });
 
-  it('a label without an owner does not make a child: it is seen by other roots', async () => {
+  it('a label without an owner does not make it a child: other roots see it', async () => {
     const scene = await here.scene();
     await scene.create(producer());
     await scene.finished('producer', 'Succeeded');
@@ -201,7 +201,7 @@ describe('jobs', () => {
     await scene.busy('producer', 'InitDelete', 'SiblingImport');
   });
 
-  it('CORE-13: a conflict after the job id is repeated within the pass, and there is one job', async () => {
+  it('CORE-13: after a conflict the job id is written again in the same reconcile, and there is one job', async () => {
     const scene = await here.scene();
     here.controllers.faults.arm(scene.ns, {
       what: 'conflict',
@@ -216,7 +216,7 @@ describe('jobs', () => {
     expect(scene.jobs('empty')).to.have.length(1);
   });
 
-  it('a root that is deleted before it ever had a job goes with a single one', async () => {
+  it('a root that is deleted before its first job needs a single job', async () => {
     const scene = await here.scene();
     const installation = web({ annotations: {} });
     installation.metadata.finalizers = ['test.example/keep'];
@@ -237,7 +237,7 @@ describe('jobs', () => {
     await scene.gone(installationKind, 'web');
   });
 
-  it('a phase that somebody made up ends the job with a sentence, stops no other tree, and is over with the next job', async () => {
+  it('an unknown phase ends the job with a message, affects no other tree, and is replaced by the next job', async () => {
     const scene = await here.scene();
     await scene.create(web());
     await scene.waiting('web', 'app');

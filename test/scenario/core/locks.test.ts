@@ -1,4 +1,4 @@
-/** Scenario 10.10: locks of upstream's replicas while people migrate. */
+/** Locks of upstream's replicas, during a migration. */
 import { expect } from 'chai';
 import { installationKind } from '../../../src/api/kinds/installation.ts';
 import { API_VERSION } from '../../../src/api/labels.ts';
@@ -26,13 +26,13 @@ function lock(name: string, uid: string, podName: string): SyncObject {
   };
 }
 
-/** An installation that upstream's replica in the pod holds. */
+/** An installation that is locked by upstream's replica in the pod. */
 async function held(scene: Scene, podName: string): Promise<string> {
   await scene.create(root('web', IDLE));
   const { metadata } = await scene.until('web', () => scene.installation('web'));
   await scene.create(lock('web', metadata.uid ?? '', podName));
   await scene.until('the lock is seen', () => locksOf(scene).length === 1);
-  // The controllers have a watch of their own, which may be behind ours.
+  // The controllers have their own watch, which may be behind ours.
   await scene.calm();
   return metadata.uid ?? '';
 }
@@ -42,7 +42,7 @@ const locksOf = (scene: Scene): readonly unknown[] => [...scene.cluster.world.sy
 describe('a lock of another landscaper', () => {
   const here = useCluster({ controllers: ['installation', 'execution', 'deployitem', 'syncobject'] });
 
-  it('CORE-116: keeps us away as long as its pod is there, and no longer', async () => {
+  it('CORE-116: keeps our controllers away as long as its pod exists, and no longer', async () => {
     const scene = await here.scene();
     const name = `p2-${scene.ns}`;
     const spec = { containers: [{ name: 'c', image: 'i' }] };
@@ -52,19 +52,19 @@ describe('a lock of another landscaper', () => {
     await scene.calm();
     expect(scene.installation('web')?.status?.jobID).to.equal(undefined);
 
-    // upstream's way to let go
+    // This is how upstream releases the lock.
     await scene.patch(syncObjectKind, lockName('Installation', uid), { spec: { podName: '' } });
     await scene.finished('web', 'Succeeded');
   });
 
-  it('CORE-116: is no obstacle when its pod is gone', async () => {
+  it('CORE-116: is ignored if its pod does not exist', async () => {
     const scene = await here.scene();
     await held(scene, 'long-gone');
     await scene.operation('web', 'reconcile');
     await scene.finished('web', 'Succeeded');
   });
 
-  it('CORE-116: goes with its object', async () => {
+  it('CORE-116: is deleted with its object', async () => {
     const scene = await here.scene();
     await held(scene, 'long-gone');
     const key = `${scene.ns}/web`;

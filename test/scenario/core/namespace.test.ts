@@ -1,4 +1,4 @@
-/** A namespace that is deleted as a whole: Contexts, Targets and secrets are gone before anything is uninstalled. */
+/** Deletion of a whole namespace: Contexts, Targets and secrets are deleted before anything is uninstalled. */
 import { expect } from 'chai';
 import { contextKind } from '../../../src/api/kinds/context.ts';
 import { dataObjectKind } from '../../../src/api/kinds/dataobject.ts';
@@ -15,13 +15,13 @@ import { isRealServer, useCluster } from '../../support/cluster.ts';
 import { child, fakeItem, mockItem, root, target } from '../../support/landscape.ts';
 import type { Scene } from '../../support/scene.ts';
 
-/** In the order in which they go here: what has no finalizer is gone before anything of a landscape begins to go. */
+/** The order of deletion: objects without finalizers are gone before the deletion of any Landscaper object starts. */
 const kinds = [
   ...[contextKind, targetKind, secretKind, configMapKind, dataObjectKind],
   ...[deployItemKind, executionKind, installationKind],
 ] as readonly Kind[];
 
-/** What the namespace controller does, where none runs. */
+/** Acts as the namespace controller, on servers without one. */
 async function emptyByHand({ cluster: { client }, ns }: Scene): Promise<void> {
   for (const kind of kinds) {
     for await (const { items } of client.list(kind, { namespace: ns })) {
@@ -80,7 +80,7 @@ describe('the deletion of a namespace', function () {
     await scene.empty();
   });
 
-  it('is not held up by items that no deployer has ever taken up', async () => {
+  it('is not blocked by items that no deployer ever picked up', async () => {
     const scene = await here.scene();
     const fails = mockItem('a', { phase: 'Failed' });
     await scene.create(root('web', { items: [fails, fakeItem('b', { dependsOn: ['a'] })] }));
@@ -89,7 +89,7 @@ describe('the deletion of a namespace', function () {
     await scene.empty();
   });
 
-  it('is not held up by items whose target never was there', async () => {
+  it('is not blocked by items whose target never existed', async () => {
     const scene = await here.scene();
     const lost = { ...configMapItem(scene.ns), target: { name: 'lost', namespace: scene.ns } };
     await scene.create(root('web', { items: [lost as ReturnType<typeof mockItem>] }));
@@ -98,7 +98,7 @@ describe('the deletion of a namespace', function () {
     await scene.empty();
   });
 
-  it('says what to do where something is installed and the target is gone, and that ends it', async () => {
+  it('reports what to do if something is installed and its target is gone; doing it ends the deletion', async () => {
     const [scene, elsewhere] = [await here.scene(), await here.scene()];
     await scene.create(cluster());
     await scene.create(withTarget(configMapItem(elsewhere.ns)));
@@ -116,7 +116,7 @@ describe('the deletion of a namespace', function () {
     );
   });
 
-  it('ends the job that runs, and then uninstalls', async () => {
+  it('ends the running job and then uninstalls', async () => {
     const scene = await here.scene();
     await scene.create(root('web', { items: [mockItem('a'), fakeItem('b', { dependsOn: ['a'] })] }));
     await scene.waiting('web', 'b');

@@ -1,4 +1,4 @@
-/** Scenarios 10.9: interrupts, and deletions that leave in place what was installed. */
+/** Interrupts, and deletions that leave installed objects in place. */
 import { expect } from 'chai';
 import { isFinished } from '../../../src/api/job.ts';
 import { deployItemKind } from '../../../src/api/kinds/deployitem.ts';
@@ -26,7 +26,7 @@ const nameOf = (scene: Scene, template: string): string =>
 const operationOf = (scene: Scene, name: string) =>
   scene.installation(name)?.metadata.annotations?.[annotations.operation];
 
-/** `web` with a done, b at work, c waiting. */
+/** `web` with items a (finished), b (running) and c (waiting). */
 async function halfWay(scene: Scene): Promise<void> {
   const items = [fakeItem('a'), fakeItem('b'), fakeItem('c', { dependsOn: ['a', 'b'] })];
   await scene.create(web({ items }));
@@ -52,7 +52,7 @@ async function expectInterrupted(scene: Scene): Promise<void> {
 describe('an interrupt', () => {
   const here = useCluster();
 
-  it('CORE-95: travels down a tree and ends it', async () => {
+  it('CORE-95: travels down a tree and ends its job', async () => {
     const scene = await here.scene();
     await scene.create(stack({ items: [fakeItem('own')], children: [worker('a'), worker('b')] }));
     for (const name of ['a', 'b']) {
@@ -72,7 +72,7 @@ describe('an interrupt', () => {
     expect(status?.lastError?.message).to.contain('operation was interrupted');
   });
 
-  it('CORE-96: fails what runs and what waits, and leaves what is done', async () => {
+  it('CORE-96: fails running and waiting items, and leaves finished ones alone', async () => {
     const scene = await here.scene();
     await halfWay(scene);
     await scene.operation('web', 'interrupt');
@@ -86,7 +86,7 @@ describe('an interrupt', () => {
     await expectInterrupted(scene);
   });
 
-  it('CORE-96: on a deploy item ends that item alone, and the rest of the job as it ends', async () => {
+  it('CORE-96: on a deploy item ends that item alone; the rest of the job ends normally', async () => {
     const scene = await here.scene();
     await halfWay(scene);
     const { name } = scene.item('web', 'b')!.metadata;
@@ -103,7 +103,7 @@ describe('an interrupt', () => {
     );
   });
 
-  it('CORE-96: on a deploy item without a job is taken away without effect', async () => {
+  it('CORE-96: on a deploy item without a job is removed without effect', async () => {
     const scene = await here.scene();
     await halfWay(scene);
     for (const template of ['a', 'c']) {
@@ -120,7 +120,7 @@ describe('an interrupt', () => {
   });
 
   for (const what of ['conflict', 'server-error', 'lost', 'reset'] as const) {
-    it(`CORE-97: is carried to the end when an item's write meets trouble: ${what}`, async () => {
+    it(`CORE-97: is completed even if writing an item fails: ${what}`, async () => {
       const scene = await here.scene();
       await halfWay(scene);
       here.controllers.faults.arm(scene.ns, {
@@ -176,7 +176,7 @@ describe('an interrupt', () => {
     await scene.empty();
   });
 
-  it('of a finished root is taken away without effect', async () => {
+  it('on a finished root is removed without effect', async () => {
     const scene = await here.scene();
     await scene.create(web());
     await scene.answer('web', 'app');
@@ -230,7 +230,7 @@ describe('a deletion without uninstall', () => {
     expect(execution.at(-1)?.metadata.annotations).to.deep.include(FORGET);
   });
 
-  it('CORE-99: works after an uninstall that failed', async () => {
+  it('CORE-99: works after a failed uninstall', async () => {
     const scene = await here.scene();
     await scene.create(stack({ children: [worker('a')] }));
     await scene.until('a', () => scene.child('stack', 'a'));
@@ -244,7 +244,7 @@ describe('a deletion without uninstall', () => {
     await scene.empty();
   });
 
-  it('CORE-99: of one child leaves out that child only', async () => {
+  it('CORE-99: of one child affects that child only', async () => {
     const scene = await here.scene();
     await scene.create(stack({ children: [worker('a'), worker('b')] }));
     for (const name of ['a', 'b']) {
@@ -260,7 +260,7 @@ describe('a deletion without uninstall', () => {
     await scene.empty();
   });
 
-  it('CORE-100: is only asked for by the exact text true', async () => {
+  it('CORE-100: is requested only by the exact value "true"', async () => {
     const scene = await here.scene();
     await scene.create(root('web', { items: [fakeItem('app')] }));
     await scene.answer('web', 'app');
@@ -275,11 +275,11 @@ describe('a deletion without uninstall', () => {
   });
 });
 
-describe('a job that is repeated by the clock', () => {
+describe('a job that is repeated on schedule', () => {
   const here = useCluster();
   const failedReconcile = { interval: '1h', numberOfReconciles: 3 };
 
-  it('CORE-102: comes once at once after a failure, and then in its time', async () => {
+  it('CORE-102: starts at once after the first failure, and then at its interval', async () => {
     const scene = await here.scene();
     await scene.create(web({ spec: { automaticReconcile: { failedReconcile } } }));
     await scene.answer('web', 'app', 'Failed');
@@ -291,7 +291,7 @@ describe('a job that is repeated by the clock', () => {
     expect(scene.jobs('web')).to.have.length(2);
   });
 
-  it('says that it rests when the spec has changed, until the next job', async () => {
+  it('reports that no job is scheduled after the spec has changed, until the next job', async () => {
     const scene = await here.scene();
     const told = () =>
       scene.installation('web')?.status?.conditions?.find(({ type }) => type === 'AutomaticReconcile');
@@ -314,7 +314,7 @@ describe('a job that is repeated by the clock', () => {
     await scene.finished('web', 'Succeeded', { after: scene.jobs('web')[1] });
   });
 
-  it('CORE-104: does not come at once after a success', async () => {
+  it('CORE-104: does not start at once after a success', async () => {
     const scene = await here.scene();
     await scene.create(root('empty', { spec: { automaticReconcile: { succeededReconcile: {} } } }));
     await scene.finished('empty', 'Succeeded');
@@ -323,7 +323,7 @@ describe('a job that is repeated by the clock', () => {
     expect(scene.jobs('empty')).to.have.length(1);
   });
 
-  it('CORE-105: is one job when the user asks for it', async () => {
+  it('CORE-105: runs once if the user requests it at the same time', async () => {
     const scene = await here.scene();
     await scene.create(web({ spec: { automaticReconcile: { failedReconcile } } }));
     await scene.answer('web', 'app', 'Failed');

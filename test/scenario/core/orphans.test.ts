@@ -1,4 +1,4 @@
-/** Scenarios 10.4: sub-installations that are no longer wanted, and the wait for those that are. */
+/** Sub-installations that are in no template any more, and the wait for those that are. */
 import { expect } from 'chai';
 import { hasFinishedJob, isBeingDeleted, isFinished } from '../../../src/api/job.ts';
 import { executionKind } from '../../../src/api/kinds/execution.ts';
@@ -17,13 +17,13 @@ import {
 } from '../../support/landscape.ts';
 import type { Scene } from '../../support/scene.ts';
 
-/** A child with an item that the test answers for. */
+/** A child with an item whose deployer is the test. */
 const worker = (name: string) => child(name, { items: [fakeItem('app')] });
 
 const nameOf = (scene: Scene, template: string): string =>
   scene.children('stack', template)[0]?.metadata.name ?? '';
 
-/** `stack` with children that have done their first job. */
+/** `stack` with children that have finished their first job. */
 async function settled(scene: Scene, names: readonly string[]): Promise<void> {
   await scene.create(stack({ children: names.map(worker) }));
   for (const name of names) {
@@ -36,7 +36,7 @@ async function settled(scene: Scene, names: readonly string[]): Promise<void> {
 const keep = (scene: Scene, names: readonly string[]): Promise<unknown> =>
   scene.setBlueprint('stack', blueprint({ children: names.map(worker) }));
 
-/** Starts a job whose blueprint has only these children left. */
+/** Starts a job whose blueprint has only these children. */
 async function shrink(scene: Scene, names: readonly string[]): Promise<string | undefined> {
   await keep(scene, names);
   const after = scene.installation('stack')?.status?.jobID;
@@ -47,7 +47,7 @@ async function shrink(scene: Scene, names: readonly string[]): Promise<string | 
 describe('sub-installations', () => {
   const here = useCluster();
 
-  it('CORE-36: one that is no longer wanted is deleted in Init, without regard to who imports from it', async () => {
+  it('CORE-36: an obsolete one is deleted in Init, even if a sibling imports from it', async () => {
     const scene = await here.scene();
     await settled(scene, ['a', 'b']);
     const b = nameOf(scene, 'b');
@@ -62,7 +62,7 @@ describe('sub-installations', () => {
     expect(parent.status?.subInstCache?.activeSubs?.map((s) => s.specName)).to.deep.equal(['a']);
   });
 
-  it('CORE-37: it gets the job of its parent, which waits until it is gone before it starts the others', async () => {
+  it('CORE-37: it gets the job of its parent, which starts the others only after it is gone', async () => {
     const scene = await here.scene();
     await settled(scene, ['a', 'b']);
     const [a, b] = [nameOf(scene, 'a'), nameOf(scene, 'b')];
@@ -79,7 +79,7 @@ describe('sub-installations', () => {
     expect(end.status?.subInstCache?.orphanedSubs ?? []).to.deep.equal([]);
   });
 
-  it('CORE-38: the parent waits as long as one of several still works', async () => {
+  it('CORE-38: the parent waits until all of them are deleted', async () => {
     const scene = await here.scene();
     await settled(scene, ['a', 'b', 'c']);
     const [b, c] = [nameOf(scene, 'b'), nameOf(scene, 'c')];
@@ -93,7 +93,7 @@ describe('sub-installations', () => {
     await scene.finished('stack', 'Failed', { after });
   });
 
-  it('CORE-39: when none of them can go the parent fails, and the others are not started', async () => {
+  it('CORE-39: if none of them can be deleted the parent fails, and the others are not started', async () => {
     const scene = await here.scene();
     await settled(scene, ['a', 'b', 'c']);
     const after = await shrink(scene, ['a']);
@@ -103,7 +103,7 @@ describe('sub-installations', () => {
     expect(scene.child('stack', 'a')?.status?.jobID).to.equal(after);
   });
 
-  it('CORE-40: one that could not go in an earlier job tries again in the next', async () => {
+  it('CORE-40: one that could not be deleted in an earlier job is retried by the next', async () => {
     const scene = await here.scene();
     await settled(scene, ['a', 'b']);
     const [a, b] = [nameOf(scene, 'a'), nameOf(scene, 'b')];
@@ -117,7 +117,7 @@ describe('sub-installations', () => {
     expect(scene.installation(b)).to.equal(undefined);
   });
 
-  it('CORE-40: one that was given up in a job that failed comes back with the next blueprint', async () => {
+  it('CORE-40: one that was obsolete in a failed job is recreated if the next blueprint has it again', async () => {
     const scene = await here.scene();
     await settled(scene, ['a', 'b']);
     const old = nameOf(scene, 'b');
@@ -136,7 +136,7 @@ describe('sub-installations', () => {
     expect(scene.children('stack')).to.have.length(2);
   });
 
-  it('CORE-41: one that is called differently takes over what the old one exported', async () => {
+  it('CORE-41: one with a new name takes over the exports of the old one', async () => {
     const scene = await here.scene();
     await scene.create(stack());
     await scene.finished('stack', 'Succeeded');
@@ -147,7 +147,7 @@ describe('sub-installations', () => {
     expect(scene.child('stack', 'z')?.status?.phase).to.equal('Succeeded');
   });
 
-  it('CORE-41: one goes although a sibling that stays imports from it', async () => {
+  it('CORE-41: one is deleted although a remaining sibling imports from it', async () => {
     const scene = await here.scene();
     await scene.create(stack());
     await scene.finished('stack', 'Succeeded');
@@ -161,7 +161,7 @@ describe('sub-installations', () => {
     expect(scene.child('stack', 'b')).to.not.equal(undefined);
   });
 
-  it('CORE-42: a conflict while jobs are handed down leaves nobody out and nobody twice', async () => {
+  it('CORE-42: after a conflict while jobs are handed down, each gets the job exactly once', async () => {
     const scene = await here.scene();
     here.controllers.faults.arm(scene.ns, {
       what: 'conflict',
@@ -178,7 +178,7 @@ describe('sub-installations', () => {
     for (const name of ['a', 'b']) expect(scene.jobs(nameOf(scene, name))).to.have.length(1);
   });
 
-  it('CORE-43: a parent whose one child has finished waits for the other without a request', async () => {
+  it('CORE-43: a parent whose first child has finished waits for the second without a request', async () => {
     const scene = await here.scene();
     await scene.create(stack({ children: [worker('a'), worker('b')] }));
     await scene.until('both children', () => scene.child('stack', 'a') && scene.child('stack', 'b'));
@@ -198,7 +198,7 @@ describe('sub-installations', () => {
     await scene.finished('stack', 'Succeeded');
   });
 
-  it('CORE-44: a failed child fails its parent, which names it and its reason', async () => {
+  it('CORE-44: a failed child fails its parent, which names it and its error', async () => {
     const scene = await here.scene();
     await scene.create(stack({ children: [worker('a'), worker('b')] }));
     await scene.until('both children', () => scene.child('stack', 'a') && scene.child('stack', 'b'));
@@ -228,7 +228,7 @@ describe('sub-installations', () => {
     );
   });
 
-  it('CORE-46: an execution that vanishes fails the job', async () => {
+  it('CORE-46: an execution that is deleted fails the job', async () => {
     const scene = await here.scene();
     await scene.create(root('web', { items: [fakeItem('app')] }));
     await scene.waiting('web', 'app');
@@ -238,7 +238,7 @@ describe('sub-installations', () => {
     expect(status?.lastError?.message).to.contain('Execution is missing');
   });
 
-  it('CORE-46: a child that vanishes fails the job', async () => {
+  it('CORE-46: a child that is deleted fails the job', async () => {
     const scene = await here.scene();
     await scene.create(stack({ children: [worker('a'), worker('b')] }));
     await scene.until('both children', () => scene.child('stack', 'a') && scene.child('stack', 'b'));
@@ -250,7 +250,7 @@ describe('sub-installations', () => {
     expect(status?.lastError?.message).to.contain(`Missing sub-installation(s): ${b}`);
   });
 
-  it('finishes a parent after everything below it, always', async () => {
+  it('a parent always finishes after everything below it', async () => {
     const scene = await here.scene();
     const deep = child('mid', {
       items: [mockItem('m')],

@@ -1,4 +1,4 @@
-/** Names that would lead out of the namespace end a job at once, wherever they stand. No webhook was asked. */
+/** Names that would lead out of the namespace (../) end a job at once, wherever they are. No webhook is involved. */
 import { expect } from 'chai';
 import { contextKind } from '../../../src/api/kinds/context.ts';
 import { deployItemKind } from '../../../src/api/kinds/deployitem.ts';
@@ -10,7 +10,7 @@ import { fakeItem, lonelyItem, plan, root } from '../../support/landscape.ts';
 
 const PATH = '../../bb/secrets/x';
 
-describe('a path in the place of a name', () => {
+describe('a path used as a name', () => {
   const here = useCluster();
 
   const ref = { componentName: 'example.org/c', version: '1.0.0' };

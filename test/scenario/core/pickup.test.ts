@@ -1,4 +1,4 @@
-/** Scenarios 10.7: items that no deployer takes up. */
+/** Items that no deployer picks up. */
 import { expect } from 'chai';
 import { isFinished } from '../../../src/api/job.ts';
 import { deployItemKind } from '../../../src/api/kinds/deployitem.ts';
@@ -25,10 +25,10 @@ const ended = (scene: Scene) =>
     return found?.status?.jobID && isFinished(found) ? found : undefined;
   });
 
-describe('an item that nobody takes up', () => {
+describe('an item that no deployer picks up', () => {
   const here = useCluster({ config: { pickupTimeoutMs: PICKUP_MS } });
 
-  it('CORE-74: fails when its time is over, with a sentence', async () => {
+  it('CORE-74: fails with a message when its pick-up timeout has passed', async () => {
     const scene = await here.scene();
     await scene.create(lonelyItem());
     await triggered(scene, PICKUP_MS + 5_000);
@@ -48,7 +48,7 @@ describe('an item that nobody takes up', () => {
     expect(status?.lastError?.message).to.contain('ghost');
   });
 
-  it('CORE-76: has its time', async () => {
+  it('CORE-76: does not fail before the timeout', async () => {
     const scene = await here.scene();
     await scene.create(lonelyItem());
     await triggered(scene, PICKUP_MS - 20_000);
@@ -56,7 +56,7 @@ describe('an item that nobody takes up', () => {
     expect(lonely(scene)?.status?.phase).to.equal(undefined);
   });
 
-  it('CORE-77: counts as taken up in the very second of its job', async () => {
+  it('CORE-77: counts as picked up if a deployer reconciled it in the same second in which its job began', async () => {
     const scene = await here.scene();
     await scene.create(lonelyItem());
     await triggered(scene, PICKUP_MS + 5_000, { lastReconcileTime: ago(PICKUP_MS + 5_000) });
@@ -64,7 +64,7 @@ describe('an item that nobody takes up', () => {
     expect(lonely(scene)?.status?.phase).to.equal(undefined);
   });
 
-  it('CORE-79: ends in DeleteFailed while it is being deleted', async () => {
+  it('CORE-79: ends in DeleteFailed if it is being deleted', async () => {
     const scene = await here.scene();
     await scene.create(lonelyItem());
     await scene.remove(deployItemKind, 'lonely');
@@ -73,10 +73,10 @@ describe('an item that nobody takes up', () => {
   });
 });
 
-describe('with a short time to be taken up', () => {
+describe('with a short pick-up timeout', () => {
   const here = useCluster({ config: { pickupTimeoutMs: 0 } });
 
-  it('CORE-78: none means for ever', async () => {
+  it('CORE-78: none means that it never times out', async () => {
     const scene = await here.scene();
     await scene.create(lonelyItem());
     await triggered(scene, 24 * 3_600_000);

@@ -1,4 +1,4 @@
-/** Scenarios 10.9: jobs that are repeated by the clock. Time passes by moving the last repetition into the past. */
+/** Jobs that are repeated on schedule. To let time pass, the tests move the last repetition into the past. */
 import { expect } from 'chai';
 import { installationKind, type Installation } from '../../../src/api/kinds/installation.ts';
 import type { View } from '../../../src/runtime/types.ts';
@@ -9,13 +9,13 @@ import type { Scene } from '../../support/scene.ts';
 const MINUTE_MS = 60_000;
 const counterOf = (scene: Scene, name: string) => scene.installation(name)?.status?.automaticReconcileStatus;
 
-/** As if its last repetition, or the success that it counts from, had been so long ago. */
+/** As if its last repetition, or the success that it counts from, were this long ago. */
 async function after(scene: Scene, name: string, minutes: number): Promise<void> {
   const time = new Date(Date.now() - minutes * MINUTE_MS).toISOString().replace(/\.\d+Z$/, 'Z');
   await scene.patchStatus(installationKind, name, { automaticReconcileStatus: { lastReconcileTime: time } });
 }
 
-/** Fails the job that runs, once there are so many. */
+/** Fails the running job, once there are this many. */
 async function failNumber(scene: Scene, count: number): Promise<View<Installation>> {
   await scene.until(`job ${count}`, () => scene.jobs('web').length === count);
   await scene.answer('web', 'app', 'Failed');
@@ -27,7 +27,7 @@ async function expectNoMore(scene: Scene, name: string, jobs: number): Promise<v
   expect(scene.jobs(name)).to.have.length(jobs);
 }
 
-describe('a job that the clock repeats as time goes by', () => {
+describe('a job that is repeated on schedule', () => {
   const here = useCluster();
   const failing = async (failedReconcile: object): Promise<Scene> => {
     const scene = await here.scene();
@@ -38,7 +38,7 @@ describe('a job that the clock repeats as time goes by', () => {
     return scene;
   };
 
-  it('CORE-102: comes at each interval after failures, until the number is used up', async () => {
+  it('CORE-102: starts at each interval after failures, until the maximum number is reached', async () => {
     const scene = await failing({ interval: '1h', numberOfReconciles: 3 });
     await after(scene, 'web', 30);
     await expectNoMore(scene, 'web', 2);
@@ -51,9 +51,9 @@ describe('a job that the clock repeats as time goes by', () => {
     await expectNoMore(scene, 'web', 4);
   });
 
-  it('CORE-103: comes after each full hour when the cron expression says so', async () => {
+  it('CORE-103: starts after each full hour if the cron expression says so', async () => {
     const scene = await failing({ cronSpec: '0 * * * *', numberOfReconciles: 3 });
-    // Of the last hour and a minute, one full hour at least is over.
+    // The last hour and one minute contain at least one full hour.
     for (const count of [2, 3]) {
       await after(scene, 'web', 61);
       await failNumber(scene, count + 1);
@@ -63,14 +63,14 @@ describe('a job that the clock repeats as time goes by', () => {
     await expectNoMore(scene, 'web', 4);
   });
 
-  it('CORE-103: does not come before the time of the cron expression', async () => {
+  it('CORE-103: does not start before the time of the cron expression', async () => {
     const halfAYearAhead = ((new Date().getUTCMonth() + 6) % 12) + 1;
     const scene = await failing({ cronSpec: `0 0 15 ${halfAYearAhead} *` });
     await after(scene, 'web', 24 * 60);
     await expectNoMore(scene, 'web', 2);
   });
 
-  it('CORE-104: comes a day after a success when no interval is given', async () => {
+  it('CORE-104: starts a day after a success if no interval is given', async () => {
     const scene = await here.scene();
     await scene.create(root('empty', { spec: { automaticReconcile: { succeededReconcile: {} } } }));
     await scene.finished('empty', 'Succeeded');

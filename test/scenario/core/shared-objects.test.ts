@@ -1,4 +1,4 @@
-/** What deploy items say about objects of a cluster that several of them manage. */
+/** Deploy items report objects that other deploy items manage as well. */
 import { expect } from 'chai';
 import { useCluster } from '../../support/cluster.ts';
 import { fakeItem, root } from '../../support/landscape.ts';
@@ -26,7 +26,7 @@ async function deployed(scene: Scene, name: string, uids: readonly string[]): Pr
 describe('objects that several deploy items manage', () => {
   const here = useCluster();
 
-  it('are named by a condition of each, until only one is left', async () => {
+  it('are reported in a condition of each, until only one is left', async () => {
     const scene = await here.scene();
     const uid = `uid-${scene.ns}`;
     await deployed(scene, 'web', [uid, `${uid}-web`]);
@@ -58,7 +58,7 @@ describe('objects that several deploy items manage', () => {
     await elsewhere.until('the other one, too', () => shared(elsewhere, 'web'));
   });
 
-  it('are nothing to speak of when every item has its own', async () => {
+  it('are not reported if every item has its own', async () => {
     const scene = await here.scene();
     await deployed(scene, 'web', [`a-${scene.ns}`]);
     await deployed(scene, 'api', [`b-${scene.ns}`]);

@@ -12,7 +12,7 @@ const nested = (levels: number): object =>
 describe('a tree of installations', () => {
   const here = useCluster({ config: { ...defaults, limits: { ...defaults.limits, treeDepth: LEVELS } } });
 
-  it('ends below the last level that is allowed, and its root says why', async () => {
+  it('ends below the last permitted level, and its root reports the reason', async () => {
     const scene = await here.scene();
     await scene.create(root('bomb', { more: rendersItself }));
     const { status } = await scene.finished('bomb', 'Failed');
@@ -30,7 +30,7 @@ describe('a tree of installations', () => {
     await scene.empty();
   });
 
-  it('creates nothing new below a root that is being deleted', async () => {
+  it('creates nothing below a root that is being deleted', async () => {
     const scene = await here.scene();
     const first = child('first', { gives: { out: 'link' }, items: [fakeItem('app')] });
     const second = child('second', { takes: { in: 'link' }, children: [child('below')] });
@@ -53,7 +53,7 @@ describe('a tree of installations', () => {
     await scene.empty();
   });
 
-  it('succeeds with as many levels as are allowed', async () => {
+  it('succeeds with the permitted number of levels', async () => {
     const scene = await here.scene();
     await scene.create(root('top', { children: [nested(LEVELS - 1)] }));
     await scene.finished('top', 'Succeeded');

@@ -1,4 +1,4 @@
-/** Trees have a limited number of objects, and grow no more once they are interrupted. */
+/** Trees have a limited number of objects, and stop growing after an interrupt. */
 import { expect } from 'chai';
 import { defaults } from '../../../src/cli/configuration/configuration.ts';
 import { useCluster } from '../../support/cluster.ts';
@@ -30,7 +30,7 @@ describe('the number of objects of a tree', () => {
   const here = useCluster({ config: { ...defaults, limits: { ...defaults.limits, treeObjects: LIMIT } } });
 
   for (const times of [1, 2, 3]) {
-    it(`is limited where each installation renders itself ${times} times; its deletion ends`, async () => {
+    it(`is limited if each installation renders itself ${times} times; the deletion of the tree ends`, async () => {
       const scene = await here.scene();
       await scene.create(root('bomb', { more: doubling(times), items: [mockItem('app')] }));
       const { status } = await scene.finished('bomb', 'Failed');
@@ -49,7 +49,7 @@ describe('the number of objects of a tree', () => {
     });
   }
 
-  it('holds for deploy items, and leaves other trees alone', async () => {
+  it('includes deploy items, and does not affect other trees', async () => {
     const scene = await here.scene();
     const items = Array.from({ length: LIMIT - 1 }, (_, i) => mockItem(`app-${i}`));
     await scene.create(root('large', { items }));
@@ -63,7 +63,7 @@ describe('the number of objects of a tree', () => {
 describe('a tree that grows without end', () => {
   const here = useCluster();
 
-  it('grows no more once its root was interrupted', async () => {
+  it('stops growing after its root was interrupted', async () => {
     const scene = await here.scene();
     await scene.create(root('bomb', { more: rendersItself }));
     await scene.until('the tree grows', () => scene.installations.length > 3);
@@ -77,7 +77,7 @@ describe('a tree that grows without end', () => {
     await scene.empty();
   });
 
-  it('can be tried again after an interrupt', async () => {
+  it('can be started again after an interrupt', async () => {
     const scene = await here.scene();
     await scene.create(root('top', { children: [child('first', { items: [fakeItem('app')] })] }));
     const first = await scene.until('the child is there', () => scene.child('top', 'first'));

@@ -1,4 +1,4 @@
-/** What happens where two installations, or an installation and somebody else, would write one DataObject or Target. */
+/** Two installations, or an installation and a user, that write the same DataObject or Target. */
 import { expect } from 'chai';
 import { dataObjectKind } from '../../../src/api/kinds/dataobject.ts';
 import { installationKind } from '../../../src/api/kinds/installation.ts';
@@ -19,7 +19,7 @@ import type { Scene } from '../../support/scene.ts';
 
 const LINK = objectName('Inst.stack', 'link');
 
-/** From the next job on `stack` imports `link` itself. */
+/** From the next job on, `stack` imports `link` itself. */
 async function importLink(scene: Scene, children: readonly object[]): Promise<void> {
   await scene.create(dataObject('outside', 'imported'));
   const imports = { data: [{ name: 'link', dataRef: 'outside' }] };
@@ -27,10 +27,10 @@ async function importLink(scene: Scene, children: readonly object[]): Promise<vo
   await scene.setBlueprint('stack', blueprint({ takes: ['link'], children }));
 }
 
-describe('two writers of one object', () => {
+describe('two writers of the same object', () => {
   const here = useCluster();
 
-  it('the import of a parent does not overwrite what a child exports', async () => {
+  it('the import of a parent does not overwrite the export of a child', async () => {
     const scene = await here.scene();
     await scene.create(stack({ children: [childA()] }));
     await scene.finished('stack', 'Succeeded');
@@ -87,7 +87,7 @@ describe('two writers of one object', () => {
     expect(scene.target(name)).to.deep.equal(before);
   });
 
-  it('what a child no longer exports becomes the import, and the child is no owner any more', async () => {
+  it('an object that a child no longer exports becomes the import, and the child is removed from its owners', async () => {
     const scene = await here.scene();
     await scene.create(stack({ children: [childA()] }));
     await scene.finished('stack', 'Succeeded');
@@ -99,7 +99,7 @@ describe('two writers of one object', () => {
     expect(link?.metadata.ownerReferences?.map(({ name }) => name)).to.deep.equal(['stack']);
   });
 
-  it('the exporter that is left out of the blueprint gives the object up as well', async () => {
+  it('an exporter that was removed from the blueprint gives up the object as well', async () => {
     const scene = await here.scene();
     await scene.create(stack({ children: [childA()] }));
     await scene.finished('stack', 'Succeeded');
@@ -108,7 +108,7 @@ describe('two writers of one object', () => {
     expect(scene.dataObject(LINK)?.data).to.equal('imported');
   });
 
-  it('an execution does not publish its exports over what somebody else wrote', async () => {
+  it('an execution does not publish its exports over an object of another owner', async () => {
     const scene = await here.scene();
     const name = objectName(executionContext('web'), '');
     await scene.create(dataObject(name, 'mine'));

@@ -1,4 +1,4 @@
-/** What the status tells while a job waits, and that it is gone when the job goes on. */
+/** The status reports what a job waits for, until the job continues. */
 import { expect } from 'chai';
 import { deployItemKind } from '../../../src/api/kinds/deployitem.ts';
 import type { Execution } from '../../../src/api/kinds/execution.ts';
@@ -13,7 +13,7 @@ const waitOf = (object: Waiter) => object?.status?.conditions?.find(({ type }) =
 const worker = (name: string) => child(name, { items: [fakeItem('app')] });
 const ago = (ms: number): string => `${new Date(Date.now() - ms).toISOString().slice(0, 19)}Z`;
 
-/** Makes it look as if an item had been given its job half a minute ago. */
+/** Makes it look as if an item had received its job half a minute ago. */
 async function neglect(scene: Scene, execution: string): Promise<string> {
   const { metadata } = await scene.waiting(execution, 'app');
   await scene.patchStatus(deployItemKind, metadata.name, { jobIDGenerationTime: ago(30_000) });
@@ -23,7 +23,7 @@ async function neglect(scene: Scene, execution: string): Promise<string> {
 describe('a job that waits', () => {
   const here = useCluster();
 
-  it('lists what it waits for, what has finished no more, and nothing in the end', async () => {
+  it('lists what it waits for, without finished objects, and nothing at the end', async () => {
     const scene = await here.scene();
     await scene.create(stack({ children: [worker('a'), worker('b')] }));
     const [a, b] = await Promise.all(
@@ -56,7 +56,7 @@ describe('a job that waits', () => {
     }
   });
 
-  it('names the roots that have to run before, and forgets them when it is interrupted', async () => {
+  it('names the predecessors that have to run first, and no longer names them after an interrupt', async () => {
     const scene = await here.scene();
     await scene.create(producer({ items: [fakeItem('app')] }));
     await scene.waiting('producer', 'app');
@@ -70,7 +70,7 @@ describe('a job that waits', () => {
     expect(waitOf(await scene.finished('consumer', 'Failed'))).to.equal(undefined);
   });
 
-  it('names the roots that import from one that is to go', async () => {
+  it('names the roots that import from a root that is being deleted', async () => {
     const scene = await here.scene();
     await scene.create(producer());
     await scene.finished('producer', 'Succeeded');
@@ -85,11 +85,11 @@ describe('a job that waits', () => {
   });
 });
 
-describe('an item that nobody takes up', () => {
+describe('an item that no deployer picks up', () => {
   const here = useCluster();
   const type = 'test.example/fake';
 
-  it('is named after a short while, with its type and the types that are served, up to the root', async () => {
+  it('is reported after a short while, up to the root, with its type and the types that have a deployer', async () => {
     const scene = await here.scene();
     await scene.create(stack({ children: [worker('a')] }));
     const { metadata } = await scene.until('a', () => scene.child('stack', 'a'));
@@ -107,7 +107,7 @@ describe('an item that nobody takes up', () => {
     );
   });
 
-  it('is told of no more when a deployer has taken it up', async () => {
+  it('is no longer reported after a deployer has picked it up', async () => {
     const scene = await here.scene();
     await scene.create(web());
     const item = await neglect(scene, 'web');
@@ -117,7 +117,7 @@ describe('an item that nobody takes up', () => {
     expect(waitOf(scene.execution('web'))?.message).to.equal(`waits for deploy item ${item}`);
   });
 
-  it('may be one that a deployer elsewhere has served before, which is named', async () => {
+  it('may have a type that a deployer elsewhere has served before, which is reported', async () => {
     const scene = await here.scene();
     const elsewhere = 'test.example/elsewhere';
     const items = [

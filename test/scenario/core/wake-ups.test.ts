@@ -1,4 +1,4 @@
-/** Nobody sleeps through what it waits for, however late its own writes are answered. */
+/** An installation misses no event it waits for, however late its own writes are answered. */
 import { startCluster, type Cluster } from '../../support/cluster.ts';
 import { consumer, fakeItem, producer } from '../../support/landscape.ts';
 import { defaults } from '../../../src/cli/configuration/configuration.ts';
@@ -6,7 +6,7 @@ import { startLandscaper, type Landscaper } from '../../../src/cli/composition/l
 import { silentLogger } from '../../../src/observability/log.ts';
 import type { Client, Write } from '../../../src/runtime/types.ts';
 
-/** Holds back writes until they are let go. */
+/** Holds writes back until they are released. */
 class Gate {
   holds: (write: Write) => boolean = () => false;
   readonly #open: (() => void)[] = [];

@@ -1,4 +1,4 @@
-/** Watches that break in the middle of a job: what happened meanwhile is found out, and nothing happens twice. */
+/** Watches that break during a job: missed events are found, and nothing happens twice. */
 import { expect } from 'chai';
 import { startCluster, startControllers, type Cluster, type Controllers } from '../../support/cluster.ts';
 import { dataObject, fakeItem, root } from '../../support/landscape.ts';
@@ -15,14 +15,14 @@ describe('watches that break', function () {
     cluster = await startCluster();
   });
   after(() => cluster.stop());
-  // A watch that broke is opened again after a pause that grows, so each test has its own.
+  // A broken watch is reopened after a growing pause, so each test has its own.
   beforeEach(async () => {
     controllers = await startControllers(cluster);
   });
   afterEach(() => controllers.stop());
 
   for (const story of stories) {
-    it(`in the middle do not disturb ${story.name}`, async () => {
+    it(`during a job do not disturb ${story.name}`, async () => {
       const model = await playModel(cluster, story, controllers);
       const nth = Math.ceil(model.writes / 2);
       const trials = await beginTrials(cluster, story, controllers, [{ what: 'cut-watches', nth }]);
@@ -30,7 +30,7 @@ describe('watches that break', function () {
     });
   }
 
-  it('while a deployer works do not let its answer go unnoticed', async () => {
+  it('while a deployer works do not hide its answer', async () => {
     const scene = await cluster.scene();
     await scene.create(root('web', { items: [fakeItem('app')] }));
     await scene.waiting('web', 'app');
@@ -39,7 +39,7 @@ describe('watches that break', function () {
     await scene.finished('web', 'Succeeded');
   });
 
-  it('and have lost their place in history begin anew', async function () {
+  it('after their resource version has expired list again', async function () {
     const { server } = cluster;
     if (!server) skip(this, 'it reaches into the embedded server, and this is another one');
     const scene = await cluster.scene();
